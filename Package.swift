@@ -1,0 +1,95 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Warnings become errors where the project checks itself. They do not in somebody else's build, where a newer compiler may
+// know warnings that this code has never met.
+let warningsAsErrors: [SwiftSetting] =
+  Context.environment["PACKER_WARNINGS_AS_ERRORS"] == nil ? [] : [.treatAllWarnings(as: .error)]
+
+let settings: [SwiftSetting] =
+  [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+  ] + warningsAsErrors
+
+// Tests and executables import what they like: nobody imports them.
+let leafSettings: [SwiftSetting] =
+  [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")] + warningsAsErrors
+
+// Linux takes zstd from the system. Apple platforms have no public one, so there it comes from its own package.
+#if os(Linux)
+  let zstd: Target.Dependency = "CZstd"
+  let platformPackages: [Package.Dependency] = []
+#else
+  let zstd: Target.Dependency = .product(name: "libzstd", package: "zstd")
+  let platformPackages: [Package.Dependency] = [
+    .package(url: "https://github.com/facebook/zstd", from: "1.5.4")
+  ]
+#endif
+
+let openSSL: Target.Dependency = .target(name: "COpenSSL", condition: .when(platforms: [.linux]))
+let swiftCrypto: Target.Dependency = .product(
+  name: "Crypto", package: "swift-crypto",
+  condition: .when(platforms: [.linux], traits: ["SwiftCrypto"]))
+
+let package = Package(
+  name: "packer",
+  platforms: [.macOS(.v13), .iOS("16.1")],
+  products: [
+    .library(name: "PackRuntime", targets: ["PackRuntime"]),
+    .library(name: "PackerKit", targets: ["PackerKit"]),
+    .executable(name: "packer", targets: ["packer"]),
+  ],
+  traits: [
+    .trait(
+      name: "SwiftCrypto",
+      description: "Builds the CryptoKit back end on Linux, on swift-crypto, beside the OpenSSL one.")
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+  ] + platformPackages,
+  targets: [
+    .systemLibrary(
+      name: "CLibArchive", pkgConfig: "libarchive",
+      providers: [.apt(["libarchive-dev"]), .brew(["libarchive"])]),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+
+    // Client side.
+    .target(name: "PackFormat", swiftSettings: settings),
+    .target(name: "PackFiles", dependencies: ["PackFormat"], swiftSettings: settings),
+    .target(
+      name: "PackCrypto", dependencies: ["PackFormat", openSSL, swiftCrypto],
+      swiftSettings: settings),
+    .target(
+      name: "PackPayload", dependencies: ["PackCrypto", "PackFormat", zstd],
+      swiftSettings: settings),
+    .target(
+      name: "PackRuntime",
+      dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackPayload"],
+      swiftSettings: settings),
+
+    // Packing side.
+    .target(
+      name: "PackArchive",
+      dependencies: ["CLibArchive", "PackFormat", "PackPayload", zstd],
+      swiftSettings: settings),
+    .target(
+      name: "PackerKit",
+      dependencies: [
+        "PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackPayload", "PackRuntime",
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "packer",
+      dependencies: [
+        "PackRuntime", "PackerKit",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: settings),
+  ]
+)

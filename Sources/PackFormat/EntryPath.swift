@@ -1,0 +1,165 @@
+#if canImport(Darwin)
+  import Foundation
+#else
+  // Foundation would add megabytes to every process for this one function.
+  @_spi(_Unicode) import Swift
+#endif
+
+/// The only paths a pack may hold (FORMAT.md §5).
+package enum EntryPath {
+  /// Why a path may never stand in a pack, or nil where it may. Writers and readers ask this.
+  package static func securityProblem(of path: Span<UInt8>) -> String? {
+    guard !path.isEmpty else { return "is empty" }
+    guard path.count <= Limits.pathLength else {
+      return "is \(path.count) bytes long, more than \(Limits.pathLength)"
+    }
+    var isASCII = true
+    var componentStart = 0
+    for index in 0...path.count {
+      if index < path.count, path[index] != UInt8(ascii: "/") {
+        let byte = path[index]
+        if byte < 0x20 || byte == 0x7F { return "holds a control character" }
+        if byte == UInt8(ascii: "\\") { return "holds a backslash" }
+        if byte >= 0x80 { isASCII = false }
+        continue
+      }
+      if let problem = problem(ofComponent: path.extracting(componentStart..<index)) {
+        return problem
+      }
+      componentStart = index + 1
+    }
+    if isFirstComponent(".pack", of: path) { return "uses the reserved name .pack" }
+    return isASCII ? nil : unicodeProblem(of: path)
+  }
+
+  /// Why a path would not survive on every platform, or nil where it would. Only writers ask this; a reader takes such paths.
+  ///
+  /// Paths that differ only by case are the other half of the rule; they need the whole tree (``caseFolded(_:)``).
+  package static func portabilityProblem(of path: String) -> String? {
+    for component in path.split(separator: "/", omittingEmptySubsequences: false) {
+      if let character = component.first(where: { ":*?\"<>|".contains($0) }) {
+        return "holds '\(character)', which Windows refuses"
+      }
+      if component.hasSuffix(".") || component.hasSuffix(" ") {
+        return "has a component that ends in a dot or a space, which Windows drops"
+      }
+      let stem = component.prefix { $0 != "." }.uppercased()
+      if deviceNames.contains(String(stem.reversed().drop { $0 == " " }.reversed())) {
+        return "has a component that Windows takes for the device \(stem)"
+      }
+    }
+    return nil
+  }
+
+  /// A text that is equal for two paths exactly if some file system may take them for one.
+  ///
+  /// Lowering, raising and lowering again yields the same classes as full case folding, and joins the dotless ı to the i besides.
+  /// Comparing the result as a `String` compares up to canonical equivalence.
+  package static func caseFolded(_ path: String) -> String {
+    path.lowercased().uppercased().lowercased()
+  }
+
+  private static let deviceNames: Set<String> = {
+    var names: Set<String> = ["CON", "PRN", "AUX", "NUL"]
+    for digit in ["1", "2", "3", "4", "5", "6", "7", "8", "9", "¹", "²", "³"] {
+      names.insert("COM\(digit)")
+      names.insert("LPT\(digit)")
+    }
+    return names
+  }()
+
+  private static func problem(ofComponent component: Span<UInt8>) -> String? {
+    let dot = UInt8(ascii: ".")
+    switch component.count {
+    case 0:
+      return "has an empty component"
+    case 1 where component[0] == dot:
+      return "has the component '.'"
+    case 2 where component[0] == dot && component[1] == dot:
+      return "has the component '..'"
+    case let count where count > Limits.componentLength:
+      return "has a component of \(count) bytes, more than \(Limits.componentLength)"
+    default:
+      guard component.count >= 2, component[0] == dot, component[1] == UInt8(ascii: "_") else {
+        return nil
+      }
+      return "has a component that starts with '._', which macOS takes for metadata"
+    }
+  }
+
+  private static func isFirstComponent(_ name: StaticString, of path: Span<UInt8>) -> Bool {
+    let count = name.utf8CodeUnitCount
+    guard path.count >= count, path.count == count || path[count] == UInt8(ascii: "/") else {
+      return false
+    }
+    let expected = Array("\(name)".utf8)
+    return equal(expected.span, path.extracting(0..<count))
+  }
+
+  private static func unicodeProblem(of path: Span<UInt8>) -> String? {
+    let bytes = [UInt8](copying: path)
+    guard let text = String(validating: bytes, as: UTF8.self) else { return "is not UTF-8" }
+    for scalar in text.unicodeScalars {
+      switch scalar.value {
+      case 0x80...0x9F:
+        return "holds a control character"
+      case 0x202A...0x202E, 0x2066...0x2069:
+        return "holds a bidirectional control character"
+      default:
+        break
+      }
+    }
+    return isNormalized(text) ? nil : "is not in Unicode normalization form C"
+  }
+
+  /// Whether a text is in normalization form C.
+  package static func isNormalized(_ text: String) -> Bool {
+    normalized(text).elementsEqual(text.unicodeScalars)
+  }
+
+  /// The scalars of a text in normalization form C.
+  package static func normalized(_ text: String) -> some Sequence<Unicode.Scalar> {
+    #if canImport(Darwin)
+      return Array(text.precomposedStringWithCanonicalMapping.unicodeScalars)
+    #else
+      return Array(text._nfc)
+    #endif
+  }
+}
+
+extension EntryPath {
+  /// Checks that a sequence of paths ascends strictly and that none lies below another one.
+  ///
+  /// Byte order puts `a-b` between `a` and `a/b`, so looking at neighbours is not enough: the check remembers every earlier path
+  /// that the current one starts with. Those are prefixes of each other, so their lengths are enough.
+  package struct TreeOrder {
+    private var previous: [UInt8] = []
+    private var prefixLengths: [Int] = []
+    private var isFirst = true
+
+    package init() {}
+
+    /// Takes the next path, or says what is wrong with it.
+    package mutating func problem(withNext path: Span<UInt8>) -> String? {
+      if !isFirst {
+        var common = 0
+        let shorter = min(previous.count, path.count)
+        while common < shorter, previous[common] == path[common] { common += 1 }
+        let ascends = common < shorter ? previous[common] < path[common] : previous.count < path.count
+        guard ascends else {
+          return common == previous.count && common == path.count
+            ? "occurs twice" : "is out of order"
+        }
+        prefixLengths.append(previous.count)
+        while let last = prefixLengths.last, last > common { prefixLengths.removeLast() }
+        for length in prefixLengths where path[length] == UInt8(ascii: "/") {
+          return "lies below a path that is an entry itself"
+        }
+      }
+      isFirst = false
+      previous.removeAll(keepingCapacity: true)
+      for index in path.indices { previous.append(path[index]) }
+      return nil
+    }
+  }
+}

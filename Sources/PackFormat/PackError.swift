@@ -1,0 +1,106 @@
+/// Why an operation on a pack could not be completed.
+///
+/// Every error of this project has this type. Programs branch on ``code``; people read ``message`` and ``hint``. Neither text
+/// ever holds a secret, plaintext, or more of a path than the caller gave or the pack itself names.
+public struct PackError: Error, Sendable, CustomStringConvertible {
+  /// What went wrong, for code that has to decide what to do next.
+  public let code: Code
+
+  /// What went wrong, for a person: lower case, no period, naming the thing at fault.
+  public let message: String
+
+  /// What the person could do about it, where there is something.
+  public let hint: String?
+
+  /// The single things at fault where there are several, one line each: all offending paths of a tree, for example.
+  public let details: [String]
+
+  /// Makes an error.
+  public init(_ code: Code, _ message: String, details: [String] = [], hint: String? = nil) {
+    self.code = code
+    self.message = message
+    self.details = details
+    self.hint = hint
+  }
+
+  /// The message, then the hint where there is one.
+  public var description: String {
+    hint.map { "\(message) (hint: \($0))" } ?? message
+  }
+
+  /// The same error with the name of the file it is about in front of its message.
+  public func about(_ name: String) -> PackError {
+    PackError(code, "\(name): \(message)", details: details, hint: hint)
+  }
+
+  /// A stable name for one kind of failure.
+  ///
+  /// The set is open: later versions add to it, so a `switch` needs a default. The identifier of a code never changes.
+  public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The stable identifier: lower case words joined by hyphens.
+    public let rawValue: String
+
+    /// Makes a code from its identifier.
+    public init(rawValue: String) {
+      self.rawValue = rawValue
+    }
+
+    /// The identifier.
+    public var description: String { rawValue }
+  }
+}
+
+extension PackError.Code {
+  /// The file does not start with the magic of a pack.
+  public static let notAPack = Self(rawValue: "not-a-pack")
+  /// The pack needs a version, suite, kind or flag that this build does not know (FORMAT.md §7).
+  public static let unsupported = Self(rawValue: "unsupported")
+  /// The pack holds no key stanza that this build can use.
+  public static let noUsableKey = Self(rawValue: "no-usable-key")
+  /// The pack was made with another key. Nothing was decrypted.
+  public static let wrongKey = Self(rawValue: "wrong-key")
+  /// The header was changed after the pack was made, or is not one that a writer may make.
+  public static let damagedHeader = Self(rawValue: "damaged-header")
+  /// A segment is not what the holder of the key sealed.
+  public static let authenticationFailed = Self(rawValue: "authentication-failed")
+  /// The pack ends before its end.
+  public static let truncated = Self(rawValue: "truncated")
+  /// The authenticated payload breaks a rule of the format: its maker was broken or hostile.
+  public static let damagedPayload = Self(rawValue: "damaged-payload")
+  /// The tar inside is not the tree that the index names.
+  public static let damagedArchive = Self(rawValue: "damaged-archive")
+  /// A file's content is not what the index says.
+  public static let digestMismatch = Self(rawValue: "digest-mismatch")
+  /// A path breaks the rules of FORMAT.md §5.
+  public static let illegalPath = Self(rawValue: "illegal-path")
+  /// A number is beyond a limit of FORMAT.md §6, or beyond one that the caller set.
+  public static let limitExceeded = Self(rawValue: "limit-exceeded")
+  /// The pack holds no such entry.
+  public static let noSuchEntry = Self(rawValue: "no-such-entry")
+  /// A byte range does not lie inside the file it asks for.
+  public static let rangeNotSatisfiable = Self(rawValue: "range-not-satisfiable")
+  /// A key text that is not one: wrong length, wrong kind, or a wrong checksum.
+  public static let malformedKey = Self(rawValue: "malformed-key")
+  /// No key was given, or the place it was to come from has none.
+  public static let noKey = Self(rawValue: "no-key")
+  /// A file or directory that must exist does not.
+  public static let missingInput = Self(rawValue: "missing-input")
+  /// A file or directory could not be read.
+  public static let cannotRead = Self(rawValue: "cannot-read")
+  /// A file or directory could not be written.
+  public static let cannotWrite = Self(rawValue: "cannot-write")
+  /// There is not enough free space; the message says how many bytes are missing.
+  public static let noSpace = Self(rawValue: "no-space")
+  /// The place an output was to appear in is taken.
+  public static let outputExists = Self(rawValue: "output-exists")
+  /// The source tree holds something that cannot go into a pack.
+  public static let unsuitableSource = Self(rawValue: "unsuitable-source")
+  /// A source changed while it was being packed.
+  public static let sourceChanged = Self(rawValue: "source-changed")
+  /// What the caller asked for makes no sense: a value out of range, options that exclude each other.
+  public static let usage = Self(rawValue: "usage")
+  /// The task was cancelled.
+  public static let cancelled = Self(rawValue: "cancelled")
+  /// A library did what its documentation excludes, or the project's own code did: our fault.
+  public static let internalError = Self(rawValue: "internal-error")
+}

@@ -1,0 +1,129 @@
+/// The fixed part of a pack's header (FORMAT.md §1), called *core*: what key derivation and every segment are bound to.
+public struct PackHeader: Hashable, Sendable {
+  /// What a pack holds.
+  public enum Kind: UInt16, Sendable {
+    /// A whole tree.
+    case full = 1
+  }
+
+  /// The minor version; readers of major 1 take any.
+  public var minor: UInt8 = 0
+  /// The size of one ciphertext segment in bytes, tag included.
+  public var segmentSize: UInt32
+  /// What the pack holds.
+  public var kind: Kind = .full
+  /// The flags as they stand in the file.
+  public var flags: UInt16
+  /// The version the publisher gave this pack, at most 2^53 − 1.
+  public var packVersion: UInt64
+  /// SHA-256 of the pack's name under its label, 32 bytes.
+  public var packID: [UInt8]
+  /// 32 bytes that make this pack's keys unlike those of any other.
+  public var salt: [UInt8]
+
+  /// The flag that says the salt was derived from key and content.
+  public static let deterministicSalt: UInt16 = 1
+
+  /// The length of the core in bytes.
+  public static let size = 96
+  /// The length of core and stanza length in bytes: what tells how long the header is.
+  package static let prefixSize = 100
+  /// The first eight bytes of every pack. Like PNG's, they show a transfer that strips bits or converts line ends.
+  package static let magic: [UInt8] = [0x89, 0x50, 0x41, 0x4B, 0x0D, 0x0A, 0x1A, 0x0A]
+  /// The suite this build knows: AES-256-GCM, HKDF-SHA256, HMAC-SHA256 and Tink's segments.
+  package static let suite: UInt16 = 1
+  package static let major: UInt8 = 1
+
+  package init(
+    segmentSize: UInt32, flags: UInt16, packVersion: UInt64, packID: [UInt8], salt: [UInt8]
+  ) {
+    precondition(packID.count == 32 && salt.count == 32)
+    self.segmentSize = segmentSize
+    self.flags = flags
+    self.packVersion = packVersion
+    self.packID = packID
+    self.salt = salt
+  }
+
+  /// Whether the salt was derived from key and content.
+  public var hasDeterministicSalt: Bool { flags & Self.deterministicSalt != 0 }
+
+  /// The 96 bytes of the core.
+  package var bytes: [UInt8] {
+    var bytes = Self.magic
+    bytes += [Self.major, minor]
+    bytes.append(littleEndian: Self.suite)
+    bytes.append(littleEndian: segmentSize)
+    bytes.append(littleEndian: kind.rawValue)
+    bytes.append(littleEndian: flags)
+    bytes.append(littleEndian: UInt32(0))
+    bytes.append(littleEndian: packVersion)
+    bytes += packID
+    bytes += salt
+    return bytes
+  }
+
+  /// Reads the core from the first bytes of a file.
+  ///
+  /// Nothing here is authenticated yet; the header's MAC is checked before any value but the segment size is used.
+  package static func parse(_ bytes: Span<UInt8>) throws(PackError) -> PackHeader {
+    let shared = min(bytes.count, magic.count)
+    guard shared > 0, equal(bytes.extracting(0..<shared), magic.span.extracting(0..<shared)) else {
+      throw PackError(
+        .notAPack, "the file does not start like a pack",
+        hint: "a transfer that converts line ends damages packs; a pack starts with 89 50 41 4B")
+    }
+    guard bytes.count >= size else {
+      throw PackError(.truncated, "pack ends inside its header, at byte \(bytes.count)")
+    }
+    var cursor = FieldCursor(at: magic.count, failure: .truncated)
+    let major = try cursor.uint8("major version", in: bytes)
+    let minor = try cursor.uint8("minor version", in: bytes)
+    guard major == Self.major else {
+      throw unsupported("format version \(major).\(minor), and this build reads \(Self.major)")
+    }
+    let suite = try cursor.uint16("suite", in: bytes)
+    guard suite == Self.suite else {
+      throw unsupported("cipher suite \(suite), and this build knows \(Self.suite)")
+    }
+    let segmentSize = try cursor.uint32("segment size", in: bytes)
+    guard Self.isLegal(segmentSize: segmentSize) else {
+      throw PackError(
+        .damagedHeader,
+        "header says segments of \(segmentSize) bytes, not a power of two in \(Limits.smallestSegment)...\(Limits.largestSegment)")
+    }
+    let rawKind = try cursor.uint16("kind", in: bytes)
+    guard let kind = Kind(rawValue: rawKind) else {
+      throw unsupported("pack kind \(rawKind), and this build reads \(Kind.full.rawValue)")
+    }
+    let flags = try cursor.uint16("flags", in: bytes)
+    guard flags & 0xFE == 0 else {
+      throw unsupported("flags \(flags & 0xFE), which this build does not know")
+    }
+    guard try cursor.uint32("reserved", in: bytes) == 0 else {
+      throw PackError(.damagedHeader, "header has bytes other than zero in a reserved field")
+    }
+    let version = try cursor.uint64("pack version", in: bytes)
+    guard version <= Limits.packVersion else {
+      throw PackError(
+        .limitExceeded, "header says pack version \(version), more than \(Limits.packVersion)")
+    }
+    var header = PackHeader(
+      segmentSize: segmentSize, flags: flags, packVersion: version,
+      packID: try cursor.bytes("pack id", count: 32, in: bytes),
+      salt: try cursor.bytes("salt", count: 32, in: bytes))
+    header.minor = minor
+    header.kind = kind
+    return header
+  }
+
+  /// Whether a segment size is one of the format's: a power of two from 4 096 to 1 048 576.
+  package static func isLegal(segmentSize: UInt32) -> Bool {
+    segmentSize.nonzeroBitCount == 1
+      && (Limits.smallestSegment...Limits.largestSegment).contains(segmentSize)
+  }
+
+  private static func unsupported(_ what: String) -> PackError {
+    PackError(.unsupported, "pack has \(what)", hint: "update packer, or the app that opens the pack")
+  }
+}

@@ -1,0 +1,265 @@
+/// One record of the index (FORMAT.md §4.4), its digest apart.
+package struct IndexRecord: Hashable, Sendable {
+  /// What an entry is.
+  package enum Kind: UInt8, Sendable {
+    case file = 0
+    case directory = 1
+    case executable = 0x80
+  }
+
+  package var path: [UInt8]
+  package var kind: Kind
+  /// The length of the content in bytes; 0 for a directory.
+  package var size: UInt64
+  /// Where the content starts in the tar, in bytes; 0 where there is none.
+  package var offset: UInt64
+
+  /// The bytes of a record before its path.
+  package static let fixedSize = 19
+
+  package init(path: [UInt8], kind: Kind, size: UInt64, offset: UInt64) {
+    self.path = path
+    self.kind = kind
+    self.size = size
+    self.offset = offset
+  }
+
+  /// Appends the record as it stands in a block.
+  package func append(to bytes: inout [UInt8]) {
+    bytes.append(littleEndian: UInt16(path.count))
+    bytes.append(kind.rawValue)
+    bytes.append(littleEndian: size)
+    bytes.append(littleEndian: offset)
+    bytes += path
+  }
+
+  /// Appends what the content root covers of the record: everything but the offset, and its digest.
+  package func appendForContentRoot(to bytes: inout [UInt8], digest: Span<UInt8>) {
+    bytes.append(littleEndian: UInt16(path.count))
+    bytes.append(kind.rawValue)
+    bytes += path
+    bytes.append(littleEndian: size)
+    for index in digest.indices { bytes.append(digest[index]) }
+  }
+
+  /// Reads the next record, and refuses one that a tar of `tarSize` bytes cannot hold.
+  package static func parse(
+    _ bytes: Span<UInt8>, cursor: inout FieldCursor, tarSize: UInt64
+  ) throws(PackError) -> IndexRecord {
+    let pathLength = Int(try cursor.uint16("index record", in: bytes))
+    let rawKind = try cursor.uint8("index record", in: bytes)
+    let size = try cursor.uint64("index record", in: bytes)
+    let offset = try cursor.uint64("index record", in: bytes)
+    guard pathLength <= Limits.pathLength else {
+      throw PackError(
+        .limitExceeded, "index holds a path of \(pathLength) bytes, more than \(Limits.pathLength)")
+    }
+    let path = try cursor.bytes("index record", count: pathLength, in: bytes)
+    if let problem = EntryPath.securityProblem(of: path.span) {
+      throw PackError(.illegalPath, "entry '\(printable(path))' \(problem)")
+    }
+    guard let kind = Kind(rawValue: rawKind) else {
+      throw PackError(.unsupported, "entry '\(printable(path))' has type \(rawKind), which this build does not know")
+    }
+    guard kind != .directory || size == 0 else {
+      throw PackError(.damagedPayload, "directory '\(printable(path))' claims \(size) bytes of content")
+    }
+    if size == 0 {
+      guard offset == 0 else {
+        throw PackError(.damagedPayload, "entry '\(printable(path))' is empty, but has the offset \(offset)")
+      }
+    } else {
+      // The data lies between the first header and the closing 1024 bytes.
+      guard offset % 512 == 0, offset >= 512, tarSize >= 1024, size <= tarSize,
+        offset <= tarSize - 1024, size <= tarSize - 1024 - offset
+      else {
+        throw PackError(
+          .damagedPayload,
+          "entry '\(printable(path))' claims \(size) bytes at \(offset), outside a tar of \(tarSize) bytes")
+      }
+    }
+    return IndexRecord(path: path, kind: kind, size: size, offset: offset)
+  }
+}
+
+/// A path for a message: without the characters that could disturb a terminal.
+package func printable(_ path: some Sequence<UInt8>) -> String {
+  var text = ""
+  for scalar in String(decoding: Array(path), as: UTF8.self).unicodeScalars {
+    switch scalar.value {
+    case 0..<0x20, 0x7F...0x9F, 0x202A...0x202E, 0x2066...0x2069:
+      text += "\\u{\(String(scalar.value, radix: 16))}"
+    default:
+      text.unicodeScalars.append(scalar)
+    }
+  }
+  return text
+}
+
+/// The head of the index (FORMAT.md §4.4), its directory apart.
+package struct IndexHead: Hashable, Sendable {
+  package var recordCount: UInt32
+  /// The largest decompressed data frame in bytes.
+  package var largestFrame: UInt32
+  /// The sum of the sizes of all records in bytes.
+  package var contentSize: UInt64
+  /// The length of the tar in bytes.
+  package var tarSize: UInt64
+  /// The digest that names the tree, 32 bytes.
+  package var contentRoot: [UInt8]
+
+  package static let size = 64
+  package static let magic: [UInt8] = Array("PIX1".utf8)
+  package static let frameMagic: UInt32 = 0x184D_2A5D
+
+  package init(
+    recordCount: UInt32, largestFrame: UInt32, contentSize: UInt64, tarSize: UInt64, contentRoot: [UInt8]
+  ) {
+    self.recordCount = recordCount
+    self.largestFrame = largestFrame
+    self.contentSize = contentSize
+    self.tarSize = tarSize
+    self.contentRoot = contentRoot
+  }
+
+  /// The number of blocks that hold the records.
+  package var blockCount: Int {
+    (Int(recordCount) + Limits.recordsPerBlock - 1) / Limits.recordsPerBlock
+  }
+
+  /// The number of records in block `index`.
+  package func recordCount(inBlock index: Int) -> Int {
+    min(Limits.recordsPerBlock, Int(recordCount) - index * Limits.recordsPerBlock)
+  }
+
+  /// The 64 bytes of the head.
+  package var bytes: [UInt8] {
+    var bytes = Self.magic
+    bytes.append(littleEndian: recordCount)
+    bytes.append(littleEndian: largestFrame)
+    bytes.append(littleEndian: UInt32(0))
+    bytes.append(littleEndian: contentSize)
+    bytes.append(littleEndian: tarSize)
+    return bytes + contentRoot
+  }
+
+  /// Reads the head.
+  package static func parse(_ bytes: Span<UInt8>) throws(PackError) -> IndexHead {
+    var cursor = FieldCursor(failure: .damagedPayload)
+    let magic = try cursor.range("index head", count: 4, in: bytes)
+    guard equal(bytes.extracting(magic), Self.magic.span) else {
+      throw PackError(.damagedPayload, "payload has no index where its seek table says")
+    }
+    let recordCount = try cursor.uint32("index head", in: bytes)
+    guard recordCount <= Limits.records else {
+      throw PackError(
+        .limitExceeded, "index lists \(recordCount) entries, more than \(Limits.records)")
+    }
+    let largestFrame = try cursor.uint32("index head", in: bytes)
+    guard try cursor.uint32("index head", in: bytes) == 0 else {
+      throw PackError(.damagedPayload, "index head has bytes other than zero in a reserved field")
+    }
+    return IndexHead(
+      recordCount: recordCount, largestFrame: largestFrame,
+      contentSize: try cursor.uint64("index head", in: bytes),
+      tarSize: try cursor.uint64("index head", in: bytes),
+      contentRoot: try cursor.bytes("index head", count: 32, in: bytes))
+  }
+}
+
+/// The directory of the index (FORMAT.md §4.4): how long each block is, and the path it starts with.
+package struct IndexDirectory: Sendable {
+  private let bytes: [UInt8]
+  /// Where the item of each block starts in ``bytes``, and where the block starts in the blocks frame.
+  private let items: [(item: UInt32, offset: UInt64)]
+  private let end: UInt64
+
+  /// Reads the directory of a head's blocks. Its paths must ascend.
+  package init(parsing bytes: [UInt8], head: IndexHead, blocksSize: UInt64) throws(PackError) {
+    var cursor = FieldCursor(failure: .damagedPayload)
+    var items: [(item: UInt32, offset: UInt64)] = []
+    items.reserveCapacity(head.blockCount)
+    var offset: UInt64 = 0
+    var previous = 0..<0
+    for block in 0..<head.blockCount {
+      items.append((UInt32(cursor.offset), offset))
+      let length = try cursor.uint32("index directory", in: bytes.span)
+      let pathLength = Int(try cursor.uint16("index directory", in: bytes.span))
+      let path = try cursor.range("index directory", count: pathLength, in: bytes.span)
+      guard block == 0 || precedes(bytes.span.extracting(previous), bytes.span.extracting(path)) else {
+        throw PackError(.damagedPayload, "index blocks are out of order at block \(block)")
+      }
+      let digests = 32 * head.recordCount(inBlock: block)
+      guard Int(length) > digests,
+        Int(length) - digests <= Limits.compressBound(Limits.indexBlockSize)
+      else {
+        throw PackError(.damagedPayload, "index block \(block) claims \(length) bytes")
+      }
+      offset += UInt64(length)
+      previous = path
+    }
+    guard cursor.offset == bytes.count else {
+      throw PackError(.damagedPayload, "index directory is longer than its blocks ask for")
+    }
+    guard offset == blocksSize else {
+      throw PackError(.damagedPayload, "index blocks add up to \(offset) bytes, but their frame holds \(blocksSize)")
+    }
+    self.bytes = bytes
+    self.items = items
+    end = offset
+  }
+
+  /// The number of blocks.
+  package var count: Int { items.count }
+
+  /// Where a block lies in the content of the blocks frame.
+  package func range(ofBlock block: Int) -> Range<UInt64> {
+    items[block].offset..<(block + 1 < items.count ? items[block + 1].offset : end)
+  }
+
+  /// Whether a block starts with this path, by what the directory says.
+  package func block(_ block: Int, startsWith path: Span<UInt8>) -> Bool {
+    equal(bytes.span.extracting(firstPath(ofBlock: block)), path)
+  }
+
+  /// The only block that can hold `path`, or nil where none can.
+  package func block(holding path: Span<UInt8>) -> Int? {
+    var low = 0
+    var high = items.count
+    while low < high {
+      let middle = (low + high) / 2
+      if precedes(path, bytes.span.extracting(firstPath(ofBlock: middle))) {
+        high = middle
+      } else {
+        low = middle + 1
+      }
+    }
+    return low == 0 ? nil : low - 1
+  }
+
+  private func firstPath(ofBlock block: Int) -> Range<Int> {
+    let item = Int(items[block].item)
+    let length = Int(bytes[item + 4]) | Int(bytes[item + 5]) << 8
+    return item + 6..<item + 6 + length
+  }
+
+  /// The directory as it stands in the head, before compression.
+  package static func bytes(for blocks: [(length: UInt32, firstPath: [UInt8])]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for block in blocks {
+      bytes.append(littleEndian: block.length)
+      bytes.append(littleEndian: UInt16(block.firstPath.count))
+      bytes += block.firstPath
+    }
+    return bytes
+  }
+}
+
+/// Whether one path comes before another in byte order, the shorter first.
+package func precedes(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+  let shared = min(left.count, right.count)
+  for index in 0..<shared where left[index] != right[index] {
+    return left[index] < right[index]
+  }
+  return left.count < right.count
+}
