@@ -56,12 +56,16 @@ let package = Package(
     .systemLibrary(
       name: "CLibArchive", pkgConfig: "libarchive",
       providers: [.apt(["libarchive-dev"]), .brew(["libarchive"])]),
+    .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
 
     // Client side.
     .target(name: "PackFormat", swiftSettings: settings),
-    .target(name: "PackFiles", dependencies: ["PackFormat"], swiftSettings: settings),
+    .target(
+      name: "PackFiles",
+      dependencies: ["PackFormat", .target(name: "CLinux", condition: .when(platforms: [.linux]))],
+      swiftSettings: settings),
     .target(
       name: "PackCrypto", dependencies: ["PackFormat", openSSL, swiftCrypto],
       swiftSettings: settings),

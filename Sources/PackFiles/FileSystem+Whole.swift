@@ -1,0 +1,102 @@
+package import PackFormat
+
+extension FileSystem {
+  /// Reads exactly the bytes of `range` of `buffer`, from `offset` on.
+  ///
+  /// - Throws: ``PackError/Code/truncated`` where the file ends before, ``PackError/Code/cannotRead`` where the system refuses.
+  package func readExactly(
+    _ file: OpenFile, at offset: UInt64, into buffer: inout MutableSpan<UInt8>, name: String
+  ) throws(PackError) {
+    let count = try read(file, at: offset, filling: &buffer, name: name)
+    guard count == buffer.count else {
+      throw PackError(.truncated, "\(name) ends at byte \(offset + UInt64(count)), before byte \(offset + UInt64(buffer.count))")
+    }
+  }
+
+  /// Reads until `buffer` is full or the file ends, and says how much there was.
+  package func read(
+    _ file: OpenFile, at offset: UInt64, filling buffer: inout MutableSpan<UInt8>, name: String
+  ) throws(PackError) -> Int {
+    do throws(FileFailure) {
+      return try unsafe buffer.withUnsafeMutableBytes { (bytes) throws(FileFailure) in
+        var done = 0
+        while done < bytes.count {
+          do throws(FileFailure) {
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[done...])
+            let count = try unsafe read(file, at: offset + UInt64(done), into: rest)
+            if count == 0 { break }
+            done += count
+          } catch {
+            guard error.isInterruption else { throw error }
+          }
+        }
+        return done
+      }
+    } catch {
+      throw error.reading(name)
+    }
+  }
+
+  /// Writes all of `bytes` at `offset`.
+  package func writeAll(_ file: OpenFile, at offset: UInt64, _ bytes: Span<UInt8>) throws(FileFailure) {
+    try unsafe bytes.withUnsafeBytes { (bytes) throws(FileFailure) in
+      var done = 0
+      while done < bytes.count {
+        do throws(FileFailure) {
+          let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
+          done += try unsafe write(file, at: offset + UInt64(done), rest)
+        } catch {
+          guard error.isInterruption else { throw error }
+        }
+      }
+    }
+  }
+
+  /// Writes all of `bytes` to a stream.
+  package func writeAll(_ file: OpenFile, _ bytes: Span<UInt8>) throws(FileFailure) {
+    try unsafe bytes.withUnsafeBytes { (bytes) throws(FileFailure) in
+      var done = 0
+      while done < bytes.count {
+        do throws(FileFailure) {
+          let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
+          done += try unsafe write(file, rest)
+        } catch {
+          guard error.isInterruption else { throw error }
+        }
+      }
+    }
+  }
+
+  /// Removes a directory and all below it. Symbolic links are removed, not followed.
+  package func removeTree(_ name: String, in directory: OpenFile?) throws(FileFailure) {
+    do {
+      let tree = try open(name, .directoryUnlinked, in: directory)
+      for item in try names(in: tree) where item.isUTF8 {
+        let kind = try status(of: item.text, in: tree, following: .asThemselves).kind
+        if kind == .directory {
+          try removeTree(item.text, in: tree)
+        } else {
+          try remove(item.text, kind, in: tree)
+        }
+      }
+    }
+    try remove(name, .directory, in: directory)
+  }
+}
+
+/// A path taken apart into the directory it lies in and the name there.
+package struct PathParts: Hashable, Sendable {
+  /// The directory, `.` where the path has none.
+  package let directory: String
+  package let name: String
+
+  /// - Returns: nil where the path ends in no name of its own: empty, `/`, `.` or `..`.
+  package init?(_ path: String) {
+    var trimmed = Substring(path)
+    while trimmed.count > 1, trimmed.last == "/" { trimmed.removeLast() }
+    guard let name = trimmed.split(separator: "/").last, name != ".", name != ".." else { return nil }
+    let front = trimmed.dropLast(name.count)
+    directory = front.isEmpty ? "." : front == "/" ? "/" : String(front.dropLast())
+    self.name = String(name)
+  }
+}

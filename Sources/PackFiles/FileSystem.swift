@@ -1,0 +1,158 @@
+package import PackFormat
+
+/// The file operations everything else is built on. Nothing else in the project calls the system's file functions.
+///
+/// A value that wraps another one can fail, lie or stop at any operation, which is how the tests show that outputs appear whole or
+/// not at all. Names are relative to `directory` where one is given, else to the process's working directory.
+package protocol FileSystem: Sendable {
+  func open(_ name: String, _ access: FileAccess, in directory: OpenFile?) throws(FileFailure) -> OpenFile
+  /// Reads at most `buffer.count` bytes at `offset`, fewer at the end of the file or when the system says so.
+  func read(_ file: OpenFile, at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(FileFailure) -> Int
+  /// Reads from a stream without positions: a pipe, a terminal.
+  func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileFailure) -> Int
+  /// Writes at most `buffer.count` bytes at `offset` and says how many.
+  func write(_ file: OpenFile, at offset: UInt64, _ buffer: UnsafeRawBufferPointer) throws(FileFailure) -> Int
+  /// Writes at the end of a stream and says how many bytes went.
+  func write(_ file: OpenFile, _ buffer: UnsafeRawBufferPointer) throws(FileFailure) -> Int
+  func status(of file: OpenFile) throws(FileFailure) -> FileStatus
+  func status(of name: String, in directory: OpenFile?, following links: LinkPolicy) throws(FileFailure) -> FileStatus
+  /// The names in a directory, without `.` and `..`, in no order.
+  func names(in directory: OpenFile) throws(FileFailure) -> [DirectoryName]
+  func makeDirectory(_ name: String, mode: UInt32, in directory: OpenFile?) throws(FileFailure)
+  func remove(_ name: String, _ kind: FileStatus.Kind, in directory: OpenFile?) throws(FileFailure)
+  /// Renames and replaces what stood under the new name, if it was of the same kind (a directory must be empty).
+  func rename(_ name: String, to newName: String, in directory: OpenFile?) throws(FileFailure)
+  func setMode(_ mode: UInt32, of file: OpenFile) throws(FileFailure)
+  /// Makes sure the file can grow to `size` bytes; harmless where the system cannot promise it.
+  func reserve(_ size: UInt64, for file: OpenFile) throws(FileFailure)
+  /// Brings what was written to a file or directory to the disk.
+  func sync(_ file: OpenFile) throws(FileFailure)
+  /// Brings all that was written to the volume of a directory to the disk, where the system can; else nothing.
+  func syncVolume(of directory: OpenFile) throws(FileFailure)
+  /// The bytes an ordinary user can still write to the volume.
+  func freeSpace(at file: OpenFile) throws(FileFailure) -> UInt64
+  /// Takes the exclusive lock on a file without waiting, and says whether it could. It ends when the file is closed.
+  func tryLock(_ file: OpenFile) throws(FileFailure) -> Bool
+  /// Where a symbolic link or relative path really leads.
+  func canonicalPath(of name: String) throws(FileFailure) -> String
+}
+
+/// How a file is opened. None of them is inherited by child processes, and none waits for the other end of a pipe.
+package enum FileAccess: Hashable, Sendable {
+  /// Reads a file; the last component may be a symbolic link.
+  case read
+  /// Reads a file, and refuses a symbolic link as the last component.
+  case readUnlinked
+  /// Opens a directory; the last component may be a symbolic link.
+  case directory
+  /// Opens a directory, and refuses a symbolic link as the last component.
+  case directoryUnlinked
+  /// Makes a new file to read and write. It must not exist yet, not even as a symbolic link.
+  case create(mode: UInt32)
+}
+
+/// Whether a symbolic link stands for its target or for itself.
+package enum LinkPolicy: Sendable {
+  case followed
+  case asThemselves
+}
+
+/// A name in a directory. Names that are not UTF-8 are shown with replacement characters and cannot be opened.
+package struct DirectoryName: Hashable, Sendable {
+  package let text: String
+  package let isUTF8: Bool
+
+  package init(text: String, isUTF8: Bool) {
+    self.text = text
+    self.isUTF8 = isUTF8
+  }
+}
+
+/// What the system knows about a file.
+package struct FileStatus: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable {
+    case file, directory, symbolicLink, other
+  }
+
+  package var kind: Kind
+  /// The length in bytes.
+  package var size: UInt64
+  /// The permission bits.
+  package var mode: UInt32
+  package var device: UInt64
+  package var inode: UInt64
+  package var linkCount: UInt64
+  /// When the content changed last, in nanoseconds since 1970.
+  package var modified: Int64
+  /// When content or metadata changed last, in nanoseconds since 1970.
+  package var changed: Int64
+
+  package var isExecutable: Bool { mode & 0o111 != 0 }
+
+  package init(
+    kind: Kind, size: UInt64, mode: UInt32, device: UInt64, inode: UInt64, linkCount: UInt64, modified: Int64,
+    changed: Int64
+  ) {
+    self.kind = kind
+    self.size = size
+    self.mode = mode
+    self.device = device
+    self.inode = inode
+    self.linkCount = linkCount
+    self.modified = modified
+    self.changed = changed
+  }
+}
+
+/// An open file or directory, closed when its last owner goes away. Positions are passed to each operation, so that any number of
+/// threads may use one.
+package final class OpenFile: Sendable {
+  package let descriptor: CInt
+  private let closes: Bool
+
+  package init(owning descriptor: CInt) {
+    self.descriptor = descriptor
+    closes = true
+  }
+
+  /// Borrows a descriptor that somebody else closes: standard input, for example.
+  package init(borrowing descriptor: CInt) {
+    self.descriptor = descriptor
+    closes = false
+  }
+
+  deinit {
+    if closes { SystemFiles.close(descriptor) }
+  }
+}
+
+/// Why the system refused an operation.
+package struct FileFailure: Error, Hashable, Sendable {
+  /// The value of `errno`.
+  package let number: CInt
+
+  package init(number: CInt) {
+    self.number = number
+  }
+
+  /// The failure of reading `name`, for a person.
+  package func reading(_ name: String) -> PackError {
+    if isMissing {
+      return PackError(.missingInput, "\(name) does not exist")
+    }
+    return PackError(.cannotRead, "\(name) cannot be read: \(text)")
+  }
+
+  /// The failure of writing `name`, for a person.
+  ///
+  /// - Parameter missingBytes: how much more space the output needs, where the disk is full and the caller knows.
+  package func writing(_ name: String, missingBytes: UInt64? = nil) -> PackError {
+    guard isFullDisk else {
+      return PackError(.cannotWrite, "\(name) cannot be written: \(text)")
+    }
+    let missing = missingBytes.map { ", \($0) bytes are missing" } ?? ""
+    return PackError(
+      .noSpace, "\(name) cannot be written: \(text)\(missing)",
+      hint: "free space on that volume or choose another one; nothing was changed")
+  }
+}

@@ -1,0 +1,76 @@
+package import PackFormat
+
+/// A directory that appears under its name whole or not at all.
+///
+/// It is filled under a temporary name beside its place, readable by its owner only, and takes its place by one rename. If its owner goes away before
+/// ``commit(mode:)``, all of it goes.
+package final class OutputDirectory: Sendable {
+  /// The directory to fill.
+  package let root: OpenFile
+  /// The path the caller gave, for messages.
+  package let path: String
+
+  private let files: any FileSystem
+  private let staging: StagedName
+
+  /// Makes the temporary directory. Nothing, or an empty directory, may stand at `path`.
+  package init(_ path: String, files: any FileSystem) throws(PackError) {
+    self.path = path
+    self.files = files
+    try Self.checkFree(path, files: files)
+    staging = try StagedName(for: path, files: files)
+    root = try staging.make(.directory) { (name, directory) throws(FileFailure) in
+      try files.makeDirectory(name, mode: 0o700, in: directory)
+      return try files.open(name, .directoryUnlinked, in: directory)
+    }
+  }
+
+  /// Fails where fewer than `size` bytes are free on the volume.
+  package func checkSpace(_ size: UInt64) throws(PackError) {
+    let free: UInt64
+    do {
+      free = try files.freeSpace(at: root)
+    } catch {
+      throw error.writing(path)
+    }
+    guard size <= free else {
+      throw FileFailure.fullDisk.writing(path, missingBytes: size - free)
+    }
+  }
+
+  /// Brings everything to the disk and gives the directory its name.
+  package func commit(mode: UInt32 = 0o755) throws(PackError) {
+    do {
+      try files.setMode(mode, of: root)
+      try files.syncVolume(of: root)
+      try files.sync(root)
+    } catch {
+      throw error.writing(path)
+    }
+    try staging.commit()
+  }
+
+  private static func checkFree(_ path: String, files: any FileSystem) throws(PackError) {
+    let status: FileStatus
+    do {
+      status = try files.status(of: path, in: nil, following: .asThemselves)
+    } catch {
+      if error.isMissing { return }
+      throw error.writing(path)
+    }
+    guard status.kind == .directory else {
+      throw PackError(.outputExists, "\(path) exists and is not a directory", hint: "choose a directory that does not exist yet")
+    }
+    let names: [DirectoryName]
+    do {
+      names = try files.names(in: try files.open(path, .directoryUnlinked, in: nil))
+    } catch {
+      throw error.writing(path)
+    }
+    guard names.isEmpty else {
+      throw PackError(
+        .outputExists, "\(path) is not empty",
+        hint: "choose a directory that does not exist yet or is empty; files are never mixed with others")
+    }
+  }
+}

@@ -1,0 +1,160 @@
+package import PackFormat
+
+/// A file that appears under its name whole or not at all.
+///
+/// It is written under a temporary name beside its place and takes it by one rename. If its owner goes away before ``commit()``, the
+/// temporary file goes too; one that a killed process left is removed by the next output of the same name.
+package final class OutputFile: Sendable {
+  /// The file to write to.
+  package let file: OpenFile
+  /// The path the caller gave, for messages.
+  package let path: String
+
+  private let files: any FileSystem
+  private let staging: StagedName
+
+  /// Makes the temporary file.
+  ///
+  /// - Parameter mode: the permissions the file will have, before the process's mask.
+  package init(_ path: String, mode: UInt32 = 0o644, files: any FileSystem) throws(PackError) {
+    self.path = path
+    self.files = files
+    staging = try StagedName(for: path, files: files)
+    file = try staging.make { (name, directory) throws(FileFailure) in
+      try files.open(name, .create(mode: mode), in: directory)
+    }
+  }
+
+  /// Asks the system for the space, so that a full disk is noticed before anything is written.
+  package func reserve(_ size: UInt64) throws(PackError) {
+    do {
+      try files.reserve(size, for: file)
+    } catch {
+      throw error.writing(path, missingBytes: missingBytes(for: size))
+    }
+  }
+
+  /// Writes all of `bytes` at `offset`.
+  ///
+  /// - Parameter size: the size the file will have, from which a full disk tells how much is missing.
+  package func write(_ bytes: Span<UInt8>, at offset: UInt64, of size: UInt64) throws(PackError) {
+    do {
+      try files.writeAll(file, at: offset, bytes)
+    } catch {
+      throw error.writing(path, missingBytes: missingBytes(for: size > offset ? size - offset : 0))
+    }
+  }
+
+  /// Brings the bytes to the disk and gives the file its name. What stood there is replaced.
+  package func commit() throws(PackError) {
+    do {
+      try files.sync(file)
+    } catch {
+      throw error.writing(path)
+    }
+    try staging.commit()
+  }
+
+  /// How many bytes of free space are missing for `needed` more.
+  private func missingBytes(for needed: UInt64) -> UInt64? {
+    guard let free = try? files.freeSpace(at: file) else { return nil }
+    return needed > free ? needed - free : nil
+  }
+}
+
+/// The temporary name of an output, in the directory of its final one, and locked while it is in use.
+package final class StagedName: @unchecked Sendable {
+  package let directory: OpenFile
+  private let parts: PathParts
+  private let path: String
+  private let files: any FileSystem
+  // Written by `make` and `commit`, which the owner calls one after the other.
+  private var temporaryName: String?
+  private var kind = FileStatus.Kind.file
+
+  private static let marker = ".packer-"
+
+  package init(for path: String, files: any FileSystem) throws(PackError) {
+    guard let parts = PathParts(path) else {
+      throw PackError(.usage, "'\(path)' names no file or directory of its own", hint: "give the output a name")
+    }
+    self.parts = parts
+    self.path = path
+    self.files = files
+    do {
+      directory = try files.open(parts.directory, .directory, in: nil)
+    } catch {
+      throw error.isMissing
+        ? PackError(.cannotWrite, "\(path) cannot be written: the directory \(parts.directory) does not exist")
+        : error.writing(path)
+    }
+    removeStale()
+  }
+
+  deinit {
+    guard let temporaryName else { return }
+    if kind == .directory {
+      try? files.removeTree(temporaryName, in: directory)
+    } else {
+      try? files.remove(temporaryName, kind, in: directory)
+    }
+  }
+
+  /// Makes the temporary file or directory with a name that is free, and locks it.
+  package func make(
+    _ kind: FileStatus.Kind = .file, _ body: (String, OpenFile) throws(FileFailure) -> OpenFile
+  ) throws(PackError) -> OpenFile {
+    // 255 bytes are the most a name may have; the random part must fit behind what is kept of it.
+    let front = "." + String(decoding: parts.name.utf8.prefix(200), as: UTF8.self)
+    for _ in 0..<100 {
+      let random = UInt64.random(in: 0...UInt64.max)
+      let name = front + Self.marker + String(random, radix: 36)
+      do throws(FileFailure) {
+        let file = try body(name, directory)
+        temporaryName = name
+        self.kind = kind
+        // Somebody who looks for stale names may have been faster than the lock: then this one is theirs.
+        if try files.tryLock(file), try files.status(of: file).linkCount > 0 { return file }
+        temporaryName = nil
+      } catch {
+        guard error.isExisting else { throw error.writing(path) }
+      }
+    }
+    throw PackError(.cannotWrite, "\(path) cannot be written: no temporary name is free beside it")
+  }
+
+  /// Gives the temporary file or directory its final name.
+  package func commit() throws(PackError) {
+    guard let name = temporaryName else { preconditionFailure("committed twice") }
+    do {
+      try files.rename(name, to: parts.name, in: directory)
+    } catch {
+      throw error.isNotEmpty && kind == .directory
+        ? PackError(.outputExists, "\(path) is not empty any more") : error.writing(path)
+    }
+    temporaryName = nil
+    do {
+      try files.sync(directory)
+    } catch {
+      throw error.writing(path)
+    }
+  }
+
+  /// Removes what killed processes left under temporary names of this output. Those in use are locked.
+  private func removeStale() {
+    let front = "." + String(decoding: parts.name.utf8.prefix(200), as: UTF8.self) + Self.marker
+    guard let names = try? files.names(in: directory) else { return }
+    for name in names where name.text.hasPrefix(front) {
+      guard let status = try? files.status(of: name.text, in: directory, following: .asThemselves) else { continue }
+      let access: FileAccess = status.kind == .directory ? .directoryUnlinked : .readUnlinked
+      guard let file = try? files.open(name.text, access, in: directory), (try? files.tryLock(file)) == true else {
+        continue
+      }
+      if status.kind == .directory {
+        try? files.removeTree(name.text, in: directory)
+      } else {
+        try? files.remove(name.text, status.kind, in: directory)
+      }
+    }
+  }
+}

@@ -1,0 +1,253 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import CLinux
+  import Glibc
+#endif
+
+/// The system's own files.
+package struct SystemFiles: FileSystem {
+  package init() {}
+
+  package func open(
+    _ name: String, _ access: FileAccess, in directory: OpenFile?
+  ) throws(FileFailure) -> OpenFile {
+    // O_NONBLOCK: opening a pipe for reading must not wait for a writer.
+    var flags = O_CLOEXEC
+    var mode: mode_t = 0
+    switch access {
+    case .read: flags |= O_RDONLY | O_NONBLOCK
+    case .readUnlinked: flags |= O_RDONLY | O_NONBLOCK | O_NOFOLLOW
+    case .directory: flags |= O_RDONLY | O_DIRECTORY
+    case .directoryUnlinked: flags |= O_RDONLY | O_DIRECTORY | O_NOFOLLOW
+    case .create(let permissions):
+      flags |= O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
+      mode = mode_t(permissions)
+    }
+    let descriptor = try Self.retrying { unsafe openat(directory.descriptorOrWorkingDirectory, name, flags, mode) }
+    return OpenFile(owning: descriptor)
+  }
+
+  package func read(
+    _ file: OpenFile, at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(FileFailure) -> Int {
+    guard let base = buffer.baseAddress else { return 0 }
+    return try Self.retrying { unsafe pread(file.descriptor, base, buffer.count, off_t(offset)) }
+  }
+
+  package func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileFailure) -> Int {
+    guard let base = buffer.baseAddress else { return 0 }
+    #if canImport(Darwin)
+      return try Self.retrying { unsafe Darwin.read(file.descriptor, base, buffer.count) }
+    #else
+      return try Self.retrying { unsafe Glibc.read(file.descriptor, base, buffer.count) }
+    #endif
+  }
+
+  package func write(
+    _ file: OpenFile, at offset: UInt64, _ buffer: UnsafeRawBufferPointer
+  ) throws(FileFailure) -> Int {
+    guard let base = buffer.baseAddress else { return 0 }
+    return try Self.retrying { unsafe pwrite(file.descriptor, base, buffer.count, off_t(offset)) }
+  }
+
+  package func write(_ file: OpenFile, _ buffer: UnsafeRawBufferPointer) throws(FileFailure) -> Int {
+    guard let base = buffer.baseAddress else { return 0 }
+    #if canImport(Darwin)
+      return try Self.retrying { unsafe Darwin.write(file.descriptor, base, buffer.count) }
+    #else
+      return try Self.retrying { unsafe Glibc.write(file.descriptor, base, buffer.count) }
+    #endif
+  }
+
+  package func status(of file: OpenFile) throws(FileFailure) -> FileStatus {
+    var raw = stat()
+    _ = try Self.retrying { unsafe fstat(file.descriptor, &raw) }
+    return FileStatus(raw)
+  }
+
+  package func status(
+    of name: String, in directory: OpenFile?, following links: LinkPolicy
+  ) throws(FileFailure) -> FileStatus {
+    var raw = stat()
+    let flags = links == .followed ? 0 : AT_SYMLINK_NOFOLLOW
+    _ = try Self.retrying { unsafe fstatat(directory.descriptorOrWorkingDirectory, name, &raw, flags) }
+    return FileStatus(raw)
+  }
+
+  package func names(in directory: OpenFile) throws(FileFailure) -> [DirectoryName] {
+    // fdopendir takes a descriptor for itself, with a position of its own.
+    let descriptor = try Self.retrying { unsafe openat(directory.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    guard let stream = unsafe fdopendir(descriptor) else {
+      let failure = FileFailure(number: errno)
+      Self.close(descriptor)
+      throw failure
+    }
+    defer { unsafe closedir(stream) }
+    var names: [DirectoryName] = []
+    while true {
+      errno = 0
+      guard let item = unsafe readdir(stream) else {
+        guard errno == 0 else { throw FileFailure(number: errno) }
+        return names
+      }
+      let name = unsafe withUnsafeBytes(of: &item.pointee.d_name) { field in
+        let bytes = unsafe field.prefix { $0 != 0 }
+        let valid = unsafe String(validating: bytes, as: UTF8.self)
+        return unsafe DirectoryName(text: valid ?? String(decoding: bytes, as: UTF8.self), isUTF8: valid != nil)
+      }
+      if name.text != ".", name.text != ".." { names.append(name) }
+    }
+  }
+
+  package func makeDirectory(_ name: String, mode: UInt32, in directory: OpenFile?) throws(FileFailure) {
+    _ = try Self.retrying { unsafe mkdirat(directory.descriptorOrWorkingDirectory, name, mode_t(mode)) }
+  }
+
+  package func remove(_ name: String, _ kind: FileStatus.Kind, in directory: OpenFile?) throws(FileFailure) {
+    let flags = kind == .directory ? AT_REMOVEDIR : 0
+    _ = try Self.retrying { unsafe unlinkat(directory.descriptorOrWorkingDirectory, name, CInt(flags)) }
+  }
+
+  package func rename(_ name: String, to newName: String, in directory: OpenFile?) throws(FileFailure) {
+    let descriptor = directory.descriptorOrWorkingDirectory
+    _ = try Self.retrying { unsafe renameat(descriptor, name, descriptor, newName) }
+  }
+
+  package func setMode(_ mode: UInt32, of file: OpenFile) throws(FileFailure) {
+    _ = try Self.retrying { fchmod(file.descriptor, mode_t(mode)) }
+  }
+
+  package func reserve(_ size: UInt64, for file: OpenFile) throws(FileFailure) {
+    guard size > 0 else { return }
+    #if canImport(Darwin)
+      var request = fstore_t(
+        fst_flags: UInt32(F_ALLOCATEALL), fst_posmode: F_PEOFPOSMODE, fst_offset: 0, fst_length: off_t(size),
+        fst_bytesalloc: 0)
+      let number = unsafe fcntl(file.descriptor, F_PREALLOCATE, &request) == 0 ? 0 : errno
+    #else
+      let number = posix_fallocate(file.descriptor, 0, off_t(size))
+    #endif
+    // Any other number says that the volume makes no such promises.
+    let failure = FileFailure(number: number)
+    if failure.isFullDisk { throw failure }
+  }
+
+  package func sync(_ file: OpenFile) throws(FileFailure) {
+    #if canImport(Darwin)
+      // fsync alone leaves the bytes in the drive's cache. Not every volume knows the stronger call.
+      if fcntl(file.descriptor, F_FULLFSYNC) == 0 { return }
+    #endif
+    do throws(FileFailure) {
+      _ = try Self.retrying { fsync(file.descriptor) }
+    } catch {
+      // EINVAL: a file system that keeps nothing on a disk.
+      guard error.number == EINVAL else { throw error }
+    }
+  }
+
+  package func syncVolume(of directory: OpenFile) throws(FileFailure) {
+    #if !canImport(Darwin)
+      _ = try Self.retrying { syncfs(directory.descriptor) }
+    #endif
+  }
+
+  package func freeSpace(at file: OpenFile) throws(FileFailure) -> UInt64 {
+    var raw = statvfs()
+    _ = try Self.retrying { unsafe fstatvfs(file.descriptor, &raw) }
+    return UInt64(raw.f_bavail) * UInt64(raw.f_frsize)
+  }
+
+  package func tryLock(_ file: OpenFile) throws(FileFailure) -> Bool {
+    do throws(FileFailure) {
+      _ = try Self.retrying { flock(file.descriptor, LOCK_EX | LOCK_NB) }
+      return true
+    } catch {
+      guard error.number == EWOULDBLOCK else { throw error }
+      return false
+    }
+  }
+
+  package func canonicalPath(of name: String) throws(FileFailure) -> String {
+    guard let path = unsafe realpath(name, nil) else { throw FileFailure(number: errno) }
+    defer { unsafe free(path) }
+    return unsafe String(cString: path)
+  }
+
+  static func close(_ descriptor: CInt) {
+    #if canImport(Darwin)
+      _ = Darwin.close(descriptor)
+    #else
+      _ = Glibc.close(descriptor)
+    #endif
+  }
+
+  /// Calls again after an interruption, and turns the other failures into errors: the only place where `errno` is read.
+  private static func retrying<Result: FixedWidthInteger>(_ call: () -> Result) throws(FileFailure) -> Result {
+    while true {
+      let result = call()
+      if result != -1 { return result }
+      guard errno == EINTR else { throw FileFailure(number: errno) }
+    }
+  }
+}
+
+extension OpenFile? {
+  fileprivate var descriptorOrWorkingDirectory: CInt { self?.descriptor ?? AT_FDCWD }
+}
+
+extension FileStatus {
+  fileprivate init(_ raw: stat) {
+    let kind: Kind =
+      switch raw.st_mode & S_IFMT {
+      case S_IFREG: .file
+      case S_IFDIR: .directory
+      case S_IFLNK: .symbolicLink
+      default: .other
+      }
+    #if canImport(Darwin)
+      let modified = raw.st_mtimespec
+      let changed = raw.st_ctimespec
+    #else
+      let modified = raw.st_mtim
+      let changed = raw.st_ctim
+    #endif
+    self.init(
+      kind: kind, size: UInt64(raw.st_size), mode: UInt32(raw.st_mode & 0o7777), device: UInt64(raw.st_dev),
+      inode: UInt64(raw.st_ino), linkCount: UInt64(raw.st_nlink), modified: nanoseconds(modified),
+      changed: nanoseconds(changed))
+  }
+}
+
+private func nanoseconds(_ time: timespec) -> Int64 {
+  Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+}
+
+extension FileFailure {
+  /// The number the system gives for a full disk or an exhausted quota.
+  package var isFullDisk: Bool { number == ENOSPC || number == EDQUOT }
+  package var isMissing: Bool { number == ENOENT }
+  package var isExisting: Bool { number == EEXIST }
+  /// A directory that had to be empty is not.
+  package var isNotEmpty: Bool { number == ENOTEMPTY || number == EEXIST }
+  /// The other end of a pipe is gone.
+  package var isBrokenPipe: Bool { number == EPIPE }
+  /// An interrupted call: retried by every loop above this protocol.
+  package var isInterruption: Bool { number == EINTR }
+
+  package static let inputOutput = FileFailure(number: EIO)
+  package static let fullDisk = FileFailure(number: ENOSPC)
+  package static let interrupted = FileFailure(number: EINTR)
+  package static let exists = FileFailure(number: EEXIST)
+
+  /// What the system calls it, for a person.
+  package var text: String {
+    var buffer = [CChar](repeating: 0, count: 256)
+    _ = strerror_r(number, &buffer, buffer.count)
+    return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self).lowercasedFirst
+  }
+}
+
+extension String {
+  fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
+}
