@@ -70,7 +70,7 @@ let package = Package(
       name: "PackCrypto", dependencies: ["PackFormat", openSSL, swiftCrypto],
       swiftSettings: settings),
     .target(
-      name: "PackPayload", dependencies: ["PackCrypto", "PackFormat", zstd],
+      name: "PackPayload", dependencies: ["PackFormat", zstd],
       swiftSettings: settings),
     .target(
       name: "PackRuntime",

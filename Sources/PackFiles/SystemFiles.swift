@@ -243,7 +243,7 @@ extension FileFailure {
   /// What the system calls it, for a person.
   package var text: String {
     var buffer = [CChar](repeating: 0, count: 256)
-    _ = strerror_r(number, &buffer, buffer.count)
+    _ = unsafe strerror_r(number, &buffer, buffer.count)
     return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self).lowercasedFirst
   }
 }

@@ -1,0 +1,33 @@
+package import PackFormat
+
+/// One file or directory inside a pack.
+public struct Entry: Hashable, Sendable {
+  /// What an entry is. Directories are entries only where they are empty.
+  public enum Kind: Hashable, Sendable {
+    case file
+    case directory
+  }
+
+  /// The path inside the pack: `/` between components, neither leading nor trailing.
+  public let path: String
+  /// What the entry is.
+  public let kind: Kind
+  /// The length of the content in bytes; 0 for a directory.
+  public let size: UInt64
+  /// Whether the file is to be executable.
+  public let isExecutable: Bool
+  /// SHA-256 of the content, 32 bytes; zeros for a directory.
+  public let sha256: [UInt8]
+
+  /// Where the content starts in the tar, in bytes.
+  package let offset: UInt64
+
+  package init(_ record: IndexRecord, digest: Span<UInt8>) {
+    path = String(decoding: record.path, as: UTF8.self)
+    kind = record.kind == .directory ? .directory : .file
+    size = record.size
+    isExecutable = record.kind == .executable
+    sha256 = [UInt8](copying: digest)
+    offset = record.offset
+  }
+}

@@ -1,0 +1,160 @@
+package import PackFormat
+
+/// The index of one payload: its head and directory, which stay in memory, and its blocks, which are read when asked for.
+package struct IndexReader: Sendable {
+  package let head: IndexHead
+  private let directory: IndexDirectory
+  private let blocksOffset: UInt64
+  private let allowsAdditions: Bool
+
+  /// Reads head and directory, and holds them against the seek table.
+  ///
+  /// - Parameter minor: the pack's minor version; above 0 the format may have grown at its marked places.
+  package init(source: any ByteSource, table: SeekTable, minor: UInt8) throws(PackError) {
+    allowsAdditions = minor > 0
+    let skip = SeekTable.skippableHeaderSize
+    try Self.checkSkippable(table.indexBlocks, source: source)
+    try Self.checkSkippable(table.indexHead, source: source)
+    blocksOffset = table.indexBlocks.offset + UInt64(skip)
+
+    let size = Int(table.indexHead.compressedSize) - skip
+    guard size >= IndexHead.size else {
+      throw PackError(.damagedPayload, "index head is \(size) bytes, shorter than \(IndexHead.size)")
+    }
+    guard size <= IndexHead.size + Limits.compressBound(Limits.indexDirectorySize) else {
+      throw PackError(.limitExceeded, "index head is \(size) bytes, more than any directory needs")
+    }
+    var bytes = [UInt8](repeating: 0, count: size)
+    var target = bytes.mutableSpan
+    try source.read(at: table.indexHead.offset + UInt64(skip), into: &target)
+    let head = try IndexHead.parse(bytes.span)
+    guard head.tarSize == table.tarSize, head.largestFrame == table.largestFrame else {
+      throw PackError(
+        .damagedPayload,
+        "index says a tar of \(head.tarSize) bytes in frames up to \(head.largestFrame), the seek table \(table.tarSize) and \(table.largestFrame)")
+    }
+    self.head = head
+    directory = try IndexDirectory(
+      parsing: try Self.directoryBytes(in: bytes.span.extracting(IndexHead.size...), head: head, exactly: minor == 0),
+      head: head, blocksSize: UInt64(table.indexBlocks.compressedSize) - UInt64(skip))
+  }
+
+  /// The block that may hold a path, or nil where none can.
+  package func block(holding path: Span<UInt8>) -> Int? {
+    directory.block(holding: path)
+  }
+
+  /// Reads one block. Checks each record by itself; the order across blocks is checked by whoever reads them all.
+  package func block(
+    _ index: Int, source: any ByteSource, decoder: borrowing DecompressionContext
+  ) throws(PackError) -> IndexBlock {
+    let name = "index block \(index)"
+    let count = head.recordCount(inBlock: index)
+    let range = directory.range(ofBlock: index)
+    var bytes = [UInt8](repeating: 0, count: Int(range.upperBound - range.lowerBound))
+    var target = bytes.mutableSpan
+    try source.read(at: blocksOffset + range.lowerBound, into: &target)
+    let digests = 32 * count
+    let header = try FrameHeader.parse(bytes.span.extracting(digests...), name: name)
+    guard header.contentSize <= Limits.indexBlockSize else {
+      throw PackError(.limitExceeded, "\(name) expands to \(header.contentSize) bytes, more than \(Limits.indexBlockSize)")
+    }
+    var content = [UInt8](repeating: 0, count: Int(header.contentSize))
+    var contentTarget = content.mutableSpan
+    try decoder.decompress(bytes.span.extracting(digests...), into: &contentTarget, name: name)
+
+    var cursor = FieldCursor(failure: .damagedPayload)
+    var order = EntryPath.TreeOrder()
+    var records: [IndexRecord] = []
+    records.reserveCapacity(count)
+    for _ in 0..<count {
+      let record = try IndexRecord.parse(content.span, cursor: &cursor, tarSize: head.tarSize)
+      if let problem = order.problem(withNext: record.path.span) {
+        throw PackError(.damagedPayload, "entry '\(printable(record.path))' \(problem)")
+      }
+      records.append(record)
+    }
+    guard cursor.offset == content.count || allowsAdditions else {
+      throw PackError(.damagedPayload, "\(name) is longer than its records ask for")
+    }
+    if let first = records.first, !directory.block(index, startsWith: first.path.span) {
+      throw PackError(.damagedPayload, "\(name) does not start with the path that the directory names")
+    }
+    bytes.removeSubrange(digests...)
+    return IndexBlock(number: index, records: records, digests: bytes)
+  }
+
+  private static func checkSkippable(_ frame: SeekTable.Frame, source: any ByteSource) throws(PackError) {
+    var bytes = [UInt8](repeating: 0, count: SeekTable.skippableHeaderSize)
+    var target = bytes.mutableSpan
+    try source.read(at: frame.offset, into: &target)
+    var cursor = FieldCursor(failure: .damagedPayload)
+    let magic = try cursor.uint32("index", in: bytes.span)
+    let length = try cursor.uint32("index", in: bytes.span)
+    guard magic == IndexHead.frameMagic, length == frame.compressedSize - UInt32(SeekTable.skippableHeaderSize) else {
+      throw PackError(.damagedPayload, "payload has no index where its seek table says")
+    }
+  }
+
+  private static func directoryBytes(
+    in bytes: Span<UInt8>, head: IndexHead, exactly: Bool
+  ) throws(PackError) -> [UInt8] {
+    guard head.recordCount > 0 else {
+      guard bytes.isEmpty || !exactly else {
+        throw PackError(.damagedPayload, "index has a directory, but no entries")
+      }
+      return []
+    }
+    let decoder = try DecompressionContext()
+    let name = "index directory"
+    let header = try FrameHeader.parse(bytes, name: name)
+    guard header.contentSize <= Limits.indexDirectorySize else {
+      throw PackError(
+        .limitExceeded, "\(name) expands to \(header.contentSize) bytes, more than \(Limits.indexDirectorySize)")
+    }
+    var content = [UInt8](repeating: 0, count: Int(header.contentSize))
+    var target = content.mutableSpan
+    let size = exactly ? bytes.count : DecompressionContext.size(ofFirstFrameIn: bytes)
+    try decoder.decompress(bytes.extracting(first: size), into: &target, name: name)
+    return content
+  }
+}
+
+/// The records of one block of the index, at most 128.
+package struct IndexBlock: Sendable {
+  package let number: Int
+  package let records: [IndexRecord]
+  private let digests: [UInt8]
+
+  init(number: Int, records: [IndexRecord], digests: [UInt8]) {
+    self.number = number
+    self.records = records
+    self.digests = digests
+  }
+
+  /// SHA-256 of the content of record `row`.
+  package func withDigest<Result, Failure: Error>(
+    of row: Int, _ body: (Span<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try body(digests.span.extracting(row * 32..<row * 32 + 32))
+  }
+
+  /// The entry of record `row`.
+  package func entry(_ row: Int) -> Entry {
+    withDigest(of: row) { Entry(records[row], digest: $0) }
+  }
+
+  /// The row of a path, by binary search.
+  package func row(of path: Span<UInt8>) -> Int? {
+    var low = 0
+    var high = records.count
+    while low < high {
+      let middle = (low + high) / 2
+      let candidate = records[middle].path
+      if precedes(candidate.span, path) { low = middle + 1 } else { high = middle }
+    }
+    guard low < records.count else { return nil }
+    let candidate = records[low].path
+    return equal(candidate.span, path) ? low : nil
+  }
+}

@@ -1,0 +1,42 @@
+package import PackFormat
+
+/// What the header of a zstd frame says (RFC 8878 §3.1.1.1), as far as a pack may use it.
+package struct FrameHeader: Hashable, Sendable {
+  /// What the frame decompresses to, in bytes.
+  package let contentSize: UInt64
+  /// The memory that a decoder would have to keep, in bytes.
+  package let windowSize: UInt64
+
+  /// Reads the header, and refuses what FORMAT.md §4.2 excludes: a dictionary, a checksum, a reserved bit, an unknown content size.
+  ///
+  /// - Parameter name: what the frame is, for messages: `frame 7`.
+  package static func parse(_ bytes: Span<UInt8>, name: String) throws(PackError) -> FrameHeader {
+    var cursor = FieldCursor(failure: .damagedPayload)
+    guard try cursor.uint32(name, in: bytes) == 0xFD2F_B528 else {
+      throw PackError(.damagedPayload, "\(name) is not a zstd frame")
+    }
+    let descriptor = try cursor.uint8(name, in: bytes)
+    guard descriptor & 0b0000_1111 == 0 else {
+      throw PackError(.damagedPayload, "\(name) uses a dictionary, a checksum or a reserved bit")
+    }
+    let isSingleSegment = descriptor & 0b0010_0000 != 0
+    var windowSize: UInt64 = 0
+    if !isSingleSegment {
+      let window = try cursor.uint8(name, in: bytes)
+      let base: UInt64 = 1 << (10 + UInt64(window >> 3))
+      windowSize = base + base / 8 * UInt64(window & 7)
+    }
+    let contentSize: UInt64
+    switch descriptor >> 6 {
+    case 0:
+      guard isSingleSegment else {
+        throw PackError(.damagedPayload, "\(name) does not say what it expands to")
+      }
+      contentSize = UInt64(try cursor.uint8(name, in: bytes))
+    case 1: contentSize = UInt64(try cursor.uint16(name, in: bytes)) + 256
+    case 2: contentSize = UInt64(try cursor.uint32(name, in: bytes))
+    default: contentSize = try cursor.uint64(name, in: bytes)
+    }
+    return FrameHeader(contentSize: contentSize, windowSize: isSingleSegment ? contentSize : windowSize)
+  }
+}
