@@ -1,0 +1,162 @@
+#if canImport(CryptoKit) || SwiftCrypto
+  // CryptoKit's interface takes Foundation's protocols for bytes.
+  #if canImport(CryptoKit)
+    import CryptoKit
+    import Foundation
+  #else
+    import Crypto
+    import FoundationEssentials
+  #endif
+  import PackFormat
+
+  /// The operations as CryptoKit offers them, on Linux through swift-crypto.
+  struct CryptoKitBackend: CryptoBackend {
+    var name: String {
+      #if canImport(CryptoKit)
+        "CryptoKit"
+      #else
+        "CryptoKit (swift-crypto)"
+      #endif
+    }
+
+    func makeDigest() throws(PackError) -> any DigestContext {
+      CryptoKitDigestContext()
+    }
+
+    func makeCipher(key: borrowing SecretBytes) throws(PackError) -> any CipherContext {
+      CryptoKitCipherContext(key: key)
+    }
+
+    func authenticationCode(of message: Span<UInt8>, key: borrowing SecretBytes) throws(PackError) -> [UInt8] {
+      let key = key.symmetricKey
+      return unsafe message.withUnsafeBytes { message in
+        unsafe Array(HMAC<SHA256>.authenticationCode(for: message, using: key))
+      }
+    }
+
+    func derive(
+      from secret: borrowing SecretBytes, salt: Span<UInt8>, info: Span<UInt8>, count: Int
+    ) throws(PackError) -> SecretBytes {
+      try HKDFLimit.check(count)
+      let secret = secret.symmetricKey
+      let output = unsafe salt.withUnsafeBytes { salt in
+        unsafe info.withUnsafeBytes { info in
+          unsafe HKDF<SHA256>.deriveKey(inputKeyMaterial: secret, salt: salt, info: info, outputByteCount: count)
+        }
+      }
+      var derived = SecretBytes(count: count)
+      derived.withMutableSpan { derived in
+        unsafe output.withUnsafeBytes { output in
+          for index in output.indices {
+            unsafe derived[index] = output[index]
+          }
+        }
+      }
+      return derived
+    }
+
+    func fillRandom(_ bytes: inout MutableSpan<UInt8>) throws(PackError) {
+      // The system's generator on every platform: arc4random_buf on Apple's, getrandom on Linux.
+      var generator = SystemRandomNumberGenerator()
+      for index in bytes.indices {
+        bytes[index] = UInt8.random(in: .min ... .max, using: &generator)
+      }
+    }
+  }
+
+  extension SecretBytes {
+    /// The secret as CryptoKit keeps it: a copy of its own, which it wipes.
+    fileprivate var symmetricKey: SymmetricKey {
+      withSpan { bytes in
+        unsafe bytes.withUnsafeBytes { unsafe SymmetricKey(data: $0) }
+      }
+    }
+  }
+
+  /// A running SHA-256 of CryptoKit's.
+  final class CryptoKitDigestContext: DigestContext {
+    private var digest = SHA256()
+
+    func update(_ bytes: Span<UInt8>) throws(PackError) {
+      unsafe bytes.withUnsafeBytes { unsafe digest.update(bufferPointer: $0) }
+    }
+
+    func finish(into output: inout MutableSpan<UInt8>) throws(PackError) {
+      precondition(output.count == DigestSize.sha256)
+      unsafe digest.finalize().withUnsafeBytes { result in
+        for index in result.indices {
+          unsafe output[index] = result[index]
+        }
+      }
+      digest = SHA256()
+    }
+  }
+
+  /// AES-256-GCM of CryptoKit's.
+  final class CryptoKitCipherContext: CipherContext {
+    private let key: SymmetricKey
+    /// Nonce and ciphertext, the form that CryptoKit opens without a copy of its own. Kept from call to call.
+    private var combined = Data()
+
+    init(key: borrowing SecretBytes) {
+      precondition(key.count == GCM.keySize)
+      self.key = key.symmetricKey
+    }
+
+    func seal(
+      _ plaintext: Span<UInt8>, nonce: Span<UInt8>, into ciphertext: inout MutableSpan<UInt8>
+    ) throws(PackError) {
+      precondition(ciphertext.count == plaintext.count + GCM.tagSize)
+      let sealed: AES.GCM.SealedBox
+      do {
+        let nonce = try Self.nonce(nonce)
+        sealed = try unsafe plaintext.withUnsafeBytes { try unsafe AES.GCM.seal($0, using: key, nonce: nonce) }
+      } catch {
+        wipe(&ciphertext)
+        throw PackError(.internalError, "CryptoKit could not encrypt: \(error)")
+      }
+      Self.copy(sealed.ciphertext, into: &ciphertext, at: 0)
+      Self.copy(sealed.tag, into: &ciphertext, at: plaintext.count)
+    }
+
+    func open(
+      _ ciphertext: Span<UInt8>, nonce: Span<UInt8>, into plaintext: inout MutableSpan<UInt8>
+    ) throws(PackError) {
+      precondition(nonce.count == GCM.nonceSize && plaintext.count + GCM.tagSize == ciphertext.count)
+      combined.removeAll(keepingCapacity: true)
+      unsafe nonce.withUnsafeBytes { unsafe combined.append(contentsOf: $0) }
+      unsafe ciphertext.withUnsafeBytes { unsafe combined.append(contentsOf: $0) }
+      do {
+        let opened = try AES.GCM.open(AES.GCM.SealedBox(combined: combined), using: key)
+        Self.copy(opened, into: &plaintext, at: 0)
+      } catch {
+        wipe(&plaintext)
+        throw GCM.refusal
+      }
+    }
+
+    func authenticate(_ associatedData: Span<UInt8>, nonce: Span<UInt8>) throws(PackError) -> [UInt8] {
+      do {
+        let nonce = try Self.nonce(nonce)
+        return try unsafe associatedData.withUnsafeBytes {
+          try unsafe Array(AES.GCM.seal(Data(), using: key, nonce: nonce, authenticating: $0).tag)
+        }
+      } catch {
+        throw PackError(.internalError, "CryptoKit could not authenticate: \(error)")
+      }
+    }
+
+    private static func nonce(_ bytes: Span<UInt8>) throws -> AES.GCM.Nonce {
+      precondition(bytes.count == GCM.nonceSize)
+      return try unsafe bytes.withUnsafeBytes { try unsafe AES.GCM.Nonce(data: $0) }
+    }
+
+    private static func copy(_ data: Data, into bytes: inout MutableSpan<UInt8>, at offset: Int) {
+      let count = data.count
+      precondition(offset + count <= bytes.count)
+      unsafe bytes.withUnsafeMutableBytes { output in
+        unsafe output[offset..<offset + count].copyBytes(from: data)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,76 @@
+package import PackFormat
+
+/// A header that holds against the key, and what the key makes of it.
+package struct OpenedHeader: ~Copyable, Sendable {
+  /// The header's fields, authenticated.
+  package let header: PackHeader
+  /// Its key stanzas, authenticated.
+  package let stanzas: KeyStanzas
+  /// The keys of the pack.
+  package let schedule: KeySchedule
+}
+
+/// Header, MAC and Tink's header: all of a pack before its first segment (FORMAT.md §1, §2).
+package enum HeaderAuthentication {
+  private static let macSize = 32
+  /// Tink's length of its own header, its first byte.
+  private static let tinkHeaderLength = UInt8(SegmentLayout.tinkHeaderSize)
+
+  /// The bytes before segment 0: core, stanzas, MAC and Tink's header.
+  package static func seal(
+    _ header: PackHeader, key: borrowing PackKey, backend: any CryptoBackend = CryptoBackends.standard
+  ) throws(PackError) -> [UInt8] {
+    var bytes = header.bytes
+    let schedule = try KeySchedule(key: key, core: bytes.span, backend: backend)
+    let stanzas = KeyStanzas.bytes(for: key.id)
+    bytes.append(littleEndian: UInt32(stanzas.count))
+    bytes += stanzas
+    bytes += try schedule.headerMAC(of: bytes.span)
+    bytes.append(tinkHeaderLength)
+    bytes += schedule.streamHeader
+    return bytes
+  }
+
+  /// Checks a header in the format's order: fields, key id, MAC, Tink's header.
+  ///
+  /// - Parameter bytes: the file from its start through Tink's header; what follows is not looked at.
+  /// - Throws: ``PackError/Code/wrongKey`` where the pack names another key, ``PackError/Code/damagedHeader`` where it names this
+  ///   one but does not hold against it.
+  package static func open(
+    _ bytes: Span<UInt8>, key: borrowing PackKey, backend: any CryptoBackend = CryptoBackends.standard
+  ) throws(PackError) -> OpenedHeader {
+    let header = try PackHeader.parse(bytes)
+    var cursor = FieldCursor(at: PackHeader.size, failure: .truncated)
+    let stanzaSize = try cursor.uint32("header", in: bytes)
+    guard stanzaSize <= Limits.stanzaBytes else {
+      throw PackError(.limitExceeded, "header says \(stanzaSize) bytes of key stanzas, more than \(Limits.stanzaBytes)")
+    }
+    let stanzaRange = try cursor.range("header", count: Int(stanzaSize), in: bytes)
+    let mac = try cursor.range("header", count: macSize, in: bytes)
+    let tinkHeader = try cursor.range("header", count: SegmentLayout.tinkHeaderSize, in: bytes)
+
+    let stanzas = try KeyStanzas.parse(bytes.extracting(stanzaRange))
+    guard stanzas.keyID == key.id else {
+      throw PackError(
+        .wrongKey, "pack was made with key \(stanzas.keyID), but the key given is \(key.id)",
+        hint: "give the key whose id is \(stanzas.keyID)")
+    }
+    // From the bytes, not from the parsed fields: a reader authenticates what it was given.
+    let schedule = try KeySchedule(key: key, core: bytes.extracting(0..<PackHeader.size), backend: backend)
+    let expectedMAC = try schedule.headerMAC(of: bytes.extracting(0..<mac.lowerBound))
+    guard equalInConstantTime(expectedMAC.span, bytes.extracting(mac)) else {
+      throw PackError(
+        .damagedHeader, "header was changed after the pack was made: its MAC differs", hint: fetchAgain)
+    }
+    let streamHeader = schedule.streamHeader
+    guard bytes[tinkHeader.lowerBound] == tinkHeaderLength,
+      equalInConstantTime(streamHeader.span, bytes.extracting(tinkHeader.lowerBound + 1..<tinkHeader.upperBound))
+    else {
+      throw PackError(
+        .damagedHeader, "stream header was changed after the pack was made", hint: fetchAgain)
+    }
+    return OpenedHeader(header: header, stanzas: stanzas, schedule: schedule)
+  }
+
+  private static let fetchAgain = "fetch the pack again"
+}

@@ -1,0 +1,52 @@
+package import PackFormat
+
+/// Every label of the format, so that no two derivations can share one (FORMAT.md §2).
+package enum Label: String, CaseIterable, Sendable {
+  case keyID = "pack/v1/key-id"
+  case keyText = "pack/v1/key-text"
+  case packID = "pack/v1/pack-id"
+  case packKey = "pack/v1/pack-key"
+  case fileKey = "pack/v1/file-key"
+  case headerMAC = "pack/v1/header-mac"
+  case streamKey = "pack/v1/stream-key"
+  case streamHeader = "pack/v1/stream-header"
+  case saltTagKey = "pack/v1/det-key"
+  case deterministicSalt = "pack/v1/det-salt"
+  case randomSalt = "pack/v1/random-salt"
+  case contentRoot = "pack/v1/content-root"
+
+  /// The label as it is hashed: ASCII and one zero byte.
+  package var bytes: [UInt8] { Array(rawValue.utf8) + [0] }
+}
+
+extension CryptoBackend {
+  /// HKDF-SHA256 under a label, which `context` follows.
+  func derive(
+    _ label: Label, from secret: borrowing SecretBytes, salt: Span<UInt8>? = nil, context: [UInt8] = [], count: Int
+  ) throws(PackError) -> SecretBytes {
+    var info = label.bytes + context
+    // A context may hold digests of the payload, which stay with the packer.
+    defer { wipe(&info) }
+    let none: [UInt8] = []
+    if let salt { return try derive(from: secret, salt: salt, info: info.span, count: count) }
+    return try derive(from: secret, salt: none.span, info: info.span, count: count)
+  }
+
+  /// SHA-256 of a message in one piece, 32 bytes.
+  package func digest(of message: Span<UInt8>) throws(PackError) -> [UInt8] {
+    let context = try makeDigest()
+    try context.update(message)
+    return try context.finish()
+  }
+}
+
+/// The 32 bytes that name a pack in its header (FORMAT.md §1).
+package enum PackID {
+  /// The id of the pack that is published under `name`.
+  package static func bytes(
+    for name: PackName, backend: any CryptoBackend = CryptoBackends.standard
+  ) throws(PackError) -> [UInt8] {
+    let message = Label.packID.bytes + Array(name.text.utf8)
+    return try backend.digest(of: message.span)
+  }
+}

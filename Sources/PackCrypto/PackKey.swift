@@ -1,0 +1,57 @@
+public import PackFormat
+
+/// An application key: the 32 uniformly random bytes that open packs. Never a password (FORMAT.md §2).
+///
+/// It cannot be copied, is wiped when it goes away, and prints nothing of itself.
+public struct PackKey: ~Copyable, Sendable {
+  /// The name of the key in packs and messages. It tells nothing about the key.
+  public let id: KeyID
+
+  package let secret: SecretBytes
+  /// The end of the key's text.
+  let checksum: [UInt8]
+
+  static let size = 32
+
+  /// Takes a copy of exactly 32 bytes. The caller's bytes remain with the caller to wipe.
+  ///
+  /// - Throws: ``PackError/Code/malformedKey`` for any other number of bytes.
+  public init(bytes: Span<UInt8>) throws(PackError) {
+    guard bytes.count == Self.size else {
+      throw PackError(.malformedKey, "key is \(bytes.count) bytes, not \(Self.size)")
+    }
+    try self.init(secret: SecretBytes(copying: bytes))
+  }
+
+  /// Takes a key over. The secret must have 32 bytes.
+  package init(
+    secret: consuming SecretBytes, backend: any CryptoBackend = CryptoBackends.standard
+  ) throws(PackError) {
+    precondition(secret.count == Self.size)
+    let id = try backend.derive(.keyID, from: secret, count: KeyID.size)
+    let checksum = try KeyText.checksum(of: secret, backend: backend)
+    self.checksum = checksum
+    self.id = KeyID(id.withSpan { [UInt8](copying: $0) })
+    self.secret = secret
+  }
+
+  /// A new key from the system's random source.
+  public static func random() throws(PackError) -> PackKey {
+    let backend = CryptoBackends.standard
+    var secret = SecretBytes(count: size)
+    try secret.withMutableSpan { (bytes) throws(PackError) in try backend.fillRandom(&bytes) }
+    return try PackKey(secret: secret, backend: backend)
+  }
+
+  /// The key of one pack, where this key is a root key that opens none itself (FORMAT.md §2, one key per pack).
+  ///
+  /// - Parameter packID: the 32 bytes of the pack's header that name it.
+  public func packKey(forPackID packID: [UInt8]) throws(PackError) -> PackKey {
+    let backend = CryptoBackends.standard
+    guard packID.count == 32 else {
+      throw PackError(.usage, "pack id is \(packID.count) bytes, not 32")
+    }
+    let secret = try backend.derive(.packKey, from: secret, context: packID, count: Self.size)
+    return try PackKey(secret: secret, backend: backend)
+  }
+}

@@ -1,0 +1,94 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+/// Secret memory: wiped on release, kept out of swap and core dumps where the system allows it, never printed.
+///
+/// Each value has pages of its own, because locks on memory count by page and do not nest: two secrets on one page would
+/// unlock each other. Locking is best effort; a system that refuses it (`RLIMIT_MEMLOCK`) changes nothing else.
+@safe
+package struct SecretBytes: ~Copyable, @unchecked Sendable {
+  /// The number of bytes.
+  package let count: Int
+
+  private let start: UnsafeMutablePointer<UInt8>
+  private let mappedSize: Int
+
+  /// Zeros.
+  package init(count: Int) {
+    precondition(count >= 0)
+    self.count = count
+    mappedSize = max(count, 1)
+    let pages = unsafe mmap(nil, mappedSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
+    guard let pages = unsafe pages, unsafe pages != MAP_FAILED else {
+      fatalError("out of memory for \(count) secret bytes")
+    }
+    unsafe _ = mlock(pages, mappedSize)
+    #if os(Linux)
+      unsafe _ = madvise(pages, mappedSize, MADV_DONTDUMP)
+    #endif
+    unsafe start = pages.bindMemory(to: UInt8.self, capacity: mappedSize)
+  }
+
+  /// A copy of `bytes`, which remain with the caller to wipe.
+  package init(copying bytes: Span<UInt8>) {
+    self.init(count: bytes.count)
+    for index in bytes.indices {
+      unsafe start[index] = bytes[index]
+    }
+  }
+
+  deinit {
+    unsafe wipeMemory(UnsafeMutableRawBufferPointer(start: start, count: mappedSize))
+    unsafe _ = munmap(start, mappedSize)
+  }
+
+  /// Lends the bytes.
+  package borrowing func withSpan<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
+    try unsafe body(Span(_unsafeStart: UnsafePointer(start), count: count))
+  }
+
+  /// Lends the bytes for writing.
+  package mutating func withMutableSpan<R: ~Copyable, E: Error>(
+    _ body: (inout MutableSpan<UInt8>) throws(E) -> R
+  ) throws(E) -> R {
+    var span = unsafe MutableSpan(_unsafeStart: start, count: count)
+    return try body(&span)
+  }
+}
+
+/// Overwrites an ordinary buffer with zeros, in a way the optimizer keeps.
+package func wipe(_ bytes: inout [UInt8]) {
+  unsafe bytes.withUnsafeMutableBytes { unsafe wipeMemory($0) }
+}
+
+/// Overwrites memory with zeros, in a way the optimizer keeps.
+func wipe(_ bytes: inout MutableSpan<UInt8>) {
+  unsafe bytes.withUnsafeMutableBytes { unsafe wipeMemory($0) }
+}
+
+/// Overwrites memory with zeros, in a way the optimizer keeps.
+@unsafe
+private func wipeMemory(_ memory: UnsafeMutableRawBufferPointer) {
+  guard let start = memory.baseAddress, memory.count > 0 else { return }
+  #if canImport(Darwin)
+    unsafe _ = memset_s(start, memory.count, 0, memory.count)
+  #else
+    unsafe explicit_bzero(start, memory.count)
+  #endif
+}
+
+/// Whether two spans hold the same bytes, in a time that depends on their lengths alone.
+@inline(never)
+package func equalInConstantTime(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+  guard left.count == right.count else { return false }
+  var difference: UInt8 = 0
+  for index in left.indices {
+    difference |= left[index] ^ right[index]
+  }
+  return difference == 0
+}

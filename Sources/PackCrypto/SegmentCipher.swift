@@ -1,0 +1,66 @@
+package import PackFormat
+
+/// Seals and opens the segments of one pack (FORMAT.md §3). Owned by one worker; making one costs a key expansion.
+package final class SegmentCipher {
+  private let layout: SegmentLayout
+  private let context: any CipherContext
+  /// NP ‖ segment number, big-endian ‖ whether it is the last.
+  private var nonce: [UInt8]
+
+  /// A cipher for the segments of `layout`, which the last flag depends on.
+  package init(
+    schedule: borrowing KeySchedule, layout: SegmentLayout, backend: any CryptoBackend = CryptoBackends.standard
+  ) throws(PackError) {
+    self.layout = layout
+    context = try backend.makeCipher(key: schedule.segmentKey)
+    nonce = Array(schedule.streamHeader[KeySchedule.streamSaltSize...]) + [0, 0, 0, 0, 0]
+  }
+
+  /// Encrypts a segment.
+  ///
+  /// - Parameters:
+  ///   - segment: its number, from 0.
+  ///   - plaintext: the payload bytes that the layout puts there.
+  ///   - ciphertext: exactly 16 bytes longer.
+  package func seal(
+    segment: UInt64, _ plaintext: Span<UInt8>, into ciphertext: inout MutableSpan<UInt8>
+  ) throws(PackError) {
+    precondition(plaintext.count == layout.payloadRange(ofSegment: segment).count)
+    let nonce = nonce(of: segment)
+    try context.seal(plaintext, nonce: nonce.span, into: &ciphertext)
+  }
+
+  /// Checks and decrypts a segment.
+  ///
+  /// - Parameters:
+  ///   - segment: its number, from 0.
+  ///   - ciphertext: the bytes of the pack that the layout gives it, tag included.
+  ///   - plaintext: exactly 16 bytes shorter; holds zeros after a failure.
+  /// - Throws: ``PackError/Code/authenticationFailed``.
+  package func open(
+    segment: UInt64, _ ciphertext: Span<UInt8>, into plaintext: inout MutableSpan<UInt8>
+  ) throws(PackError) {
+    precondition(ciphertext.count == layout.packRange(ofSegment: segment).count)
+    let nonce = nonce(of: segment)
+    do {
+      try context.open(ciphertext, nonce: nonce.span, into: &plaintext)
+    } catch {
+      guard error.code == .authenticationFailed else { throw error }
+      throw PackError(
+        .authenticationFailed,
+        "segment \(segment) of \(layout.segmentCount) is not what the key's holder sealed",
+        hint: "fetch the pack again; if that does not help, it was changed where it is kept")
+    }
+  }
+
+  /// The one nonce array, changed in place: callers have dropped it when the next segment comes, so nothing is allocated.
+  private func nonce(of segment: UInt64) -> [UInt8] {
+    // A pack has at most 2^28 segments, so the number fits.
+    let number = UInt32(segment)
+    for index in 0..<4 {
+      nonce[KeySchedule.noncePrefixSize + index] = UInt8(truncatingIfNeeded: number >> (24 - 8 * index))
+    }
+    nonce[GCM.nonceSize - 1] = segment == layout.segmentCount - 1 ? 1 : 0
+    return nonce
+  }
+}
