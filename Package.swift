@@ -91,7 +91,7 @@ let package = Package(
     .executableTarget(
       name: "packer",
       dependencies: [
-        "PackRuntime", "PackerKit",
+        "PackFiles", "PackRuntime", "PackerKit",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),

@@ -15,7 +15,9 @@ enum KeyCommand {
   static func run(_ words: [String], files: any FileSystem) throws(PackError) -> PackKey {
     let name = "key command '\(words[0])'"
     var ends: [CInt] = [-1, -1]
-    guard unsafe pipe(&ends) == 0 else { throw PackError(.noKey, "\(name) could not be started: \(FileFailure(number: errno).text)") }
+    guard unsafe pipe(&ends) == 0 else {
+      throw PackError(.noKey, "\(name) could not be started: \(FileFailure(number: errno).text)")
+    }
     var readEnd: OpenFile? = OpenFile(owning: ends[0])
     var writeEnd: OpenFile? = OpenFile(owning: ends[1])
     for descriptor in ends { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
@@ -39,9 +41,12 @@ enum KeyCommand {
     }
     // A program that says more than a key is not waited for with its output unread: it would never end.
     readEnd = nil
-    try wait(for: process, name: name)
-    if let failure { throw PackError(.noKey, "the output of \(name) cannot be read: \(failure.text)") }
-    return try output.key(from: "the output of \(name)")
+    let origin = "the output of \(name)"
+    let ending = Result { () throws(PackError) in try wait(for: process, name: name) }
+    try output.checkLength(of: origin)
+    try ending.get()
+    if let failure { throw PackError(.noKey, "\(origin) cannot be read: \(failure.text)") }
+    return try output.key(from: origin)
   }
 
   private static func wait(for process: pid_t, name: String) throws(PackError) {
@@ -56,7 +61,8 @@ enum KeyCommand {
     let exit = status >> 8 & 0xFF
     guard signal == 0 else { throw PackError(.noKey, "\(name) was ended by signal \(signal)") }
     guard exit == 0 else {
-      throw PackError(.noKey, "\(name) ended with status \(exit)", hint: "run it by itself; it must print the key text and end with 0")
+      throw PackError(
+        .noKey, "\(name) ended with status \(exit)", hint: "run it by itself; it must print the key text and end with 0")
     }
   }
 
@@ -99,7 +105,9 @@ enum KeyCommand {
   ) -> Result {
     var pointers = unsafe texts.map { unsafe strdup($0) }
     unsafe pointers.append(nil)
-    defer { for unsafe pointer in unsafe pointers { unsafe free(pointer) } }
+    defer {
+      for index in unsafe pointers.indices { unsafe free(pointers[index]) }
+    }
     return unsafe pointers.withUnsafeBufferPointer { pointers in
       // The buffer holds at least the closing null.
       guard let base = pointers.baseAddress else { preconditionFailure("an empty list of arguments") }

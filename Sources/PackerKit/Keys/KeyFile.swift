@@ -52,7 +52,8 @@ public enum KeyFile {
     } catch {
       guard error.isMissing else { throw error.reading("key file \(path)") }
       throw PackError(
-        .noKey, "key file \(path) does not exist", hint: "make one with 'packer key new -o \(path)', or name another with --key")
+        .noKey, "key file \(path) does not exist", hint: "make one with 'packer key new -o \(path)', or name another with --key"
+      )
     }
     guard status.kind != .directory else {
       throw PackError(.noKey, "key file \(path) is a directory", hint: "name the file in it that holds the key")

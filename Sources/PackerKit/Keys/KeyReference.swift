@@ -34,7 +34,8 @@ public struct KeyReference: Hashable, Sendable {
       place = .environment(rest)
     case "fd":
       guard !rest.isEmpty, rest.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = CInt(rest) else {
-        throw PackError(.usage, "key reference '\(text)' names no file descriptor", hint: "write fd:N with a number, as in fd:3")
+        throw PackError(
+          .usage, "key reference '\(text)' names no file descriptor", hint: "write fd:N with a number, as in fd:3")
       }
       place = .descriptor(number)
     case "stdin":
@@ -83,7 +84,8 @@ public struct KeyReference: Hashable, Sendable {
       throw PackError(.usage, "\(name) is not UTF-8")
     }
     guard !isSecret(value) else {
-      throw PackError(.usage, "\(name) holds a key itself", hint: "put the key text into \(variable), or into a file that \(name) names")
+      throw PackError(
+        .usage, "\(name) holds a key itself", hint: "put the key text into \(variable), or into a file that \(name) names")
     }
     return name == fileVariable ? KeyReference(.file(value)) : KeyReference(.command(try CommandWords.split(value)))
   }

@@ -45,11 +45,16 @@ struct SecretInput: ~Copyable {
     }
   }
 
+  /// Refuses what is too long for a key.
+  func checkLength(of origin: String) throws(PackError) {
+    guard count <= Self.limit else {
+      throw PackError(.malformedKey, "\(origin) is more than \(Self.limit) bytes, and a key text is 78")
+    }
+  }
+
   /// The key that was read, with the place it came from in errors.
   func key(from origin: String) throws(PackError) -> PackKey {
-    guard count <= Self.limit else {
-      throw PackError(.malformedKey, "\(origin) holds more than \(Self.limit) bytes, and is no key")
-    }
+    try checkLength(of: origin)
     return try KeyReference.key(buffer.span.extracting(0..<count), from: origin)
   }
 }
