@@ -91,9 +91,14 @@ let package = Package(
     .executableTarget(
       name: "packer",
       dependencies: [
-        "PackRuntime", "PackerKit",
+        "PackFiles", "PackRuntime", "PackerKit",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
+
+    // Tests.
+    .testTarget(
+      name: "PackerCommandTests", dependencies: ["packer", "PackerKit", "PackRuntime"], exclude: ["Scripts"],
+      swiftSettings: leafSettings),
   ]
 )

@@ -1,0 +1,7 @@
+/// The versions of the libraries that this build runs on.
+public enum LibraryVersions {
+  /// One line per library, name and version.
+  public static var lines: [String] {
+    []
+  }
+}
