@@ -40,11 +40,14 @@ struct ReadHandle: ~Copyable {
       throw unsafe Self.failure(raw, "libarchive cannot read the tar")
     }
     return UTF8Locale.run {
-      unsafe TarEntry(
+      let type = unsafe archive_entry_filetype(entry)
+      // libarchive gives no type to a hard link, which has that of its target.
+      let isLink = unsafe archive_entry_hardlink(entry) != nil
+      return unsafe TarEntry(
         path: archive_entry_pathname_utf8(entry).map { unsafe String(cString: $0) },
         linkTarget: archive_entry_hardlink_utf8(entry).map { unsafe String(cString: $0) },
-        isFile: archive_entry_filetype(entry) == UInt32(packer_AE_IFREG),
-        isDirectory: archive_entry_filetype(entry) == UInt32(packer_AE_IFDIR),
+        isFile: type == UInt32(packer_AE_IFREG) || isLink && type == 0,
+        isDirectory: type == UInt32(packer_AE_IFDIR),
         permissions: UInt32(archive_entry_perm(entry)),
         size: UInt64(max(0, archive_entry_size(entry))),
         start: UInt64(max(0, archive_read_header_position(raw))),

@@ -20,4 +20,7 @@ enum UTF8Locale {
 }
 
 /// The version of the libarchive library this process uses.
-package var libArchiveVersion: String { unsafe String(cString: archive_version_string()) }
+package var libArchiveVersion: String {
+  let number = archive_version_number()
+  return "\(number / 1_000_000).\(number / 1000 % 1000).\(number % 1000)"
+}

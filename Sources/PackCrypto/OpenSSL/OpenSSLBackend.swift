@@ -22,7 +22,7 @@
       var code = [UInt8](repeating: 0, count: DigestSize.sha256)
       let status = unsafe "SHA256".withMutableCString { hash in
         var parameters = unsafe [
-          OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, hash, 0), OSSL_PARAM_construct_end(),
+          OSSL_PARAM_construct_utf8_string(ParameterName.digest, hash, 0), OSSL_PARAM_construct_end(),
         ]
         return key.withSpan { key in
           unsafe key.withUnsafeBufferPointer { key in
@@ -58,12 +58,12 @@
             unsafe salt.withUnsafeBufferPointer { salt in
               unsafe info.withUnsafeBufferPointer { info in
                 var parameters = unsafe [
-                  OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, hash, 0),
-                  parameter(OSSL_KDF_PARAM_KEY, secret),
+                  OSSL_PARAM_construct_utf8_string(ParameterName.digest, hash, 0),
+                  parameter(ParameterName.key, secret),
                 ]
                 // OpenSSL takes a missing salt for zeros, and a missing info for an empty one.
-                if salt.count > 0 { unsafe parameters.append(parameter(OSSL_KDF_PARAM_SALT, salt)) }
-                if info.count > 0 { unsafe parameters.append(parameter(OSSL_KDF_PARAM_INFO, info)) }
+                if salt.count > 0 { unsafe parameters.append(parameter(ParameterName.salt, salt)) }
+                if info.count > 0 { unsafe parameters.append(parameter(ParameterName.info, info)) }
                 unsafe parameters.append(OSSL_PARAM_construct_end())
                 return output.withMutableSpan { output in
                   unsafe output.withUnsafeMutableBufferPointer {
@@ -91,8 +91,21 @@
 
     /// OpenSSL's parameters are not const, but it only reads those that are set.
     @unsafe
-    private func parameter(_ name: String, _ bytes: UnsafeBufferPointer<UInt8>) -> OSSL_PARAM {
+    private func parameter(_ name: UnsafePointer<CChar>, _ bytes: UnsafeBufferPointer<UInt8>) -> OSSL_PARAM {
       unsafe OSSL_PARAM_construct_octet_string(name, UnsafeMutablePointer(mutating: bytes.baseAddress), bytes.count)
+    }
+  }
+
+  /// OpenSSL's names of the parameters in use. A parameter keeps the address of its name, so it must outlive the call that makes it, which
+  /// the address of an imported macro does not.
+  private enum ParameterName {
+    static var digest: UnsafePointer<CChar> { unsafe address("digest") }
+    static var key: UnsafePointer<CChar> { unsafe address("key") }
+    static var salt: UnsafePointer<CChar> { unsafe address("salt") }
+    static var info: UnsafePointer<CChar> { unsafe address("info") }
+
+    private static func address(_ name: StaticString) -> UnsafePointer<CChar> {
+      unsafe UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
     }
   }
 

@@ -39,7 +39,7 @@ struct Inspect: Verb {
       fields.append(("key stanzas", "types \(types), which this build does not know"))
     }
     let sizes = Table.sizes(
-      summary.parts.map { ($0.name, Int64(clamping: $0.bytes), "") }, total: "total")
+      summary.parts.map { ($0.name, Int64(clamping: $0.size), "") }, total: "total")
     session.console.result(record, ["\(file): \(ByteCount(summary.packSize))"] + Table.fields(fields) + sizes)
     return .done
   }
@@ -79,6 +79,6 @@ private struct SummaryRecord: Encodable {
     segmentSize = summary.header.segmentSize
     payloadSize = summary.layout.payloadSize
     packSize = summary.packSize
-    parts = summary.parts.map { Part(name: $0.name, size: $0.bytes) }
+    parts = summary.parts.map { Part(name: $0.name, size: $0.size) }
   }
 }

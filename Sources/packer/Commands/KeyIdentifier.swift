@@ -21,7 +21,7 @@ struct KeyIdentifier: Verb {
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let resolved = try session.key(key)
-    let id = try resolved.key.id
+    let id = resolved.key.id
     session.console.result(KeyRecord(keyID: "\(id)"), ["\(id)"])
     return .done
   }

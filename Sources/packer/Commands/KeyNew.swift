@@ -31,7 +31,7 @@ struct KeyNew: Verb {
     }
     let key = try PackKey.random()
     try KeyFile.write(key, to: path)
-    let id = try key.id
+    let id = key.id
     session.console.result(KeyRecord(keyID: "\(id)", output: path), ["\(id)"])
     return .done
   }

@@ -67,13 +67,13 @@ struct Verify: Verb {
 
   private func show(_ report: VerificationReport, of file: String, on console: Console) -> Outcome {
     for finding in report.findings {
-      console.result(FindingRecord(file: file, finding), ["\(file): \(finding.kind.rawValue): \(finding.message)"])
+      console.result(FindingRecord(file: file, finding), ["\(file): \(finding.kind.rawValue): \(finding.path) \(finding.message)"])
     }
     let isSame = report.findings.isEmpty
     let differences = Table.count(report.findings.count, "difference", "differences")
     let verdict = isSame ? "ok" : "whole, but with \(differences) from \(tree ?? "the directory")"
     let facts = [
-      Table.count(report.files, "file", "files"), "\(ByteCount(report.contentSize))",
+      Table.count(report.entries, "entry", "entries"), "\(ByteCount(report.contentSize))",
       Table.count(report.segments, "segment", "segments"), "content root \(report.contentRoot.hex)",
     ]
     console.result(VerificationRecord(file: file, report), ["\(file): \(verdict), \(facts.joined(separator: ", "))"])
@@ -101,7 +101,7 @@ private struct VerificationRecord: Encodable {
   let file: String
   let ok: Bool
   let findings: Int
-  let files: Int
+  let entries: Int
   let packSize: UInt64
   let contentSize: UInt64
   let segments: UInt64
@@ -111,7 +111,7 @@ private struct VerificationRecord: Encodable {
     self.file = file
     ok = report.findings.isEmpty
     findings = report.findings.count
-    files = report.files
+    entries = report.entries
     packSize = report.packSize
     contentSize = report.contentSize
     segments = report.segments
