@@ -5,8 +5,12 @@ extension Pack {
   ///
   /// - Parameters:
   ///   - jobs: the number of threads; the processors that are online where it is nil.
+  ///   - contentLimit: the bytes of content that are accepted, for callers that know what to expect.
   ///   - progress: hears of every frame, in bytes of content.
-  public func verify(jobs: Int? = nil, progress: ProgressHandler? = nil) async throws(PackError) {
+  public func verify(
+    jobs: Int? = nil, contentLimit: UInt64 = Limits.contentSizeWithoutManifest, progress: ProgressHandler? = nil
+  ) async throws(PackError) {
+    try checkContentSize(contentLimit)
     try await TreeWalk.run(self, into: nil, jobs: jobs, phase: .verifying, progress: progress)
   }
 
@@ -25,15 +29,19 @@ extension Pack {
     to directory: String, jobs: Int? = nil, contentLimit: UInt64 = Limits.contentSizeWithoutManifest,
     progress: ProgressHandler? = nil
   ) async throws(PackError) {
-    guard contentSize <= contentLimit else {
-      throw PackError(
-        .limitExceeded, "pack holds \(contentSize) bytes of content, more than the \(contentLimit) that are accepted"
-      ).about(source)
-    }
+    try checkContentSize(contentLimit)
     let output = try OutputDirectory(directory, files: source.files)
     try output.checkSpace(contentSize)
     try await TreeWalk.run(self, into: output, jobs: jobs, phase: .unpacking, progress: progress)
     progress?(Progress(phase: .syncing, done: contentSize, total: contentSize))
     try output.commit()
+  }
+
+  package func checkContentSize(_ limit: UInt64) throws(PackError) {
+    guard contentSize <= limit else {
+      throw PackError(
+        .limitExceeded, "pack holds \(contentSize) bytes of content, more than the \(limit) that are accepted"
+      ).about(source)
+    }
   }
 }

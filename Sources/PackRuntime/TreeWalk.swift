@@ -6,10 +6,12 @@ package import PackFormat
 /// Each worker opens, decompresses and delivers the frames it claims. Only the digest of a file that spans frames is taken in order,
 /// by a worker that waits for the one with the frame before its own.
 package final class TreeWalk: Sendable {
-  /// Whether the bytes that fill up blocks matter. No client looks at them, but a gate before release does.
-  package enum Padding: Sendable {
-    case ignored
-    case mustBeZero
+  /// How much of what no client needs is looked at.
+  package enum Strictness: Sendable {
+    /// What a client must refuse.
+    case client
+    /// What a gate before release must refuse besides: padding other than zeros, and skippable frames that are none.
+    case release
   }
 
   /// Receives the decompressed frames, each once, in any order and from many threads.
@@ -20,7 +22,7 @@ package final class TreeWalk: Sendable {
   private let output: OutputDirectory?
   private let crew: Crew
   private let counter: ProgressCounter
-  private let padding: Padding
+  private let strictness: Strictness
   private let onFrame: FrameHandler?
   private let nextFrame = Monitor(0)
   private let spanning: SpanningDigests
@@ -28,7 +30,7 @@ package final class TreeWalk: Sendable {
   private let begun = Monitor<Set<UInt64>>([])
 
   private init(
-    _ pack: Pack, table: ContentTable, output: OutputDirectory?, padding: Padding, crew: Crew, counter: ProgressCounter,
+    _ pack: Pack, table: ContentTable, output: OutputDirectory?, strictness: Strictness, crew: Crew, counter: ProgressCounter,
     onFrame: FrameHandler?
   ) {
     self.pack = pack
@@ -36,7 +38,7 @@ package final class TreeWalk: Sendable {
     self.output = output
     self.crew = crew
     self.counter = counter
-    self.padding = padding
+    self.strictness = strictness
     self.onFrame = onFrame
     spanning = SpanningDigests(backend: pack.source.backend, crew: crew)
   }
@@ -47,7 +49,7 @@ package final class TreeWalk: Sendable {
   ///   - output: where the tree is written, if it is wanted.
   ///   - onFrame: receives every frame besides.
   package static func run(
-    _ pack: Pack, into output: OutputDirectory?, jobs: Int?, phase: Progress.Phase, padding: Padding = .ignored,
+    _ pack: Pack, into output: OutputDirectory?, jobs: Int?, phase: Progress.Phase, strictness: Strictness = .client,
     progress: ProgressHandler?, onFrame: FrameHandler? = nil
   ) async throws(PackError) {
     let workers = jobs ?? Crew.defaultSize
@@ -58,7 +60,7 @@ package final class TreeWalk: Sendable {
         let table = try ContentTable(pack, crew: crew) { (record) throws(PackError) in
           try writer?.make(record)
         }
-        try Self.authenticateRest(of: pack)
+        try Self.authenticateRest(of: pack, strictness)
         made.withLock { $0 = table }
       }
       guard let table = made.withLock({ $0 }) else { preconditionFailure("the crew made no table") }
@@ -69,7 +71,7 @@ package final class TreeWalk: Sendable {
           let existing =
             walk
             ?? TreeWalk(
-              pack, table: table, output: output, padding: padding, crew: crew, counter: counter, onFrame: onFrame)
+              pack, table: table, output: output, strictness: strictness, crew: crew, counter: counter, onFrame: onFrame)
           walk = existing
           return existing
         }
@@ -80,11 +82,11 @@ package final class TreeWalk: Sendable {
     }
   }
 
-  /// Checks the tags of all that is not a data frame, and the headers of the skippable frames.
-  private static func authenticateRest(of pack: Pack) throws(PackError) {
+  /// Checks the tags of all that is not a data frame, and before a release the headers of the skippable frames.
+  private static func authenticateRest(of pack: Pack, _ strictness: Strictness) throws(PackError) {
     let reader = try PackReader(pack)
     let table = pack.table
-    for index in table.dataFrameCount..<table.frameCount {
+    for index in table.dataFrameCount..<table.frameCount where strictness == .release {
       let frame = table[index]
       let head = try reader.payload(frame.offset..<frame.offset + UInt64(SeekTable.skippableHeaderSize))
       var cursor = FieldCursor(failure: .damagedPayload)
@@ -109,7 +111,7 @@ package final class TreeWalk: Sendable {
       let place = try reader.load(number)
       try reader.withFrame { (content) throws(PackError) in
         try onFrame?(pack.table[number], content)
-        if padding == .mustBeZero { try checkPadding(content, at: place) }
+        if strictness == .release { try checkPadding(content, at: place) }
         var rest = table.items(in: place)
         while let first = rest.first {
           let group = rest.prefix { $0.unit == first.unit }

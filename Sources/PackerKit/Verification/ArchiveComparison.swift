@@ -22,7 +22,7 @@ enum ArchiveComparison {
     }
     let walking = await failure { () throws(PackError) in
       try await TreeWalk.run(
-        pack, into: nil, jobs: jobs, phase: .verifying, padding: .mustBeZero, progress: progress
+        pack, into: nil, jobs: jobs, phase: .verifying, strictness: .release, progress: progress
       ) { (frame, content) throws(PackError) in
         try channel.push(frame.index, content)
       }
@@ -46,21 +46,33 @@ enum ArchiveComparison {
   private static func compare(_ pack: Pack, _ channel: FrameChannel) throws(PackError) {
     let tarSize = pack.table.tarSize
     let reader = try PackReader(pack)
-    let tar = try TarReader { () throws(PackError) in try channel.pull() }
-    var seen = [Bool](repeating: false, count: pack.entryCount)
+    let headers = HeaderBytes()
+    let tar = try TarReader { () throws(PackError) in
+      let frame = try channel.pull()
+      headers.append(frame)
+      return frame
+    }
+    var seen = [Sighting](repeating: .none, count: pack.entryCount)
     var end: UInt64 = 0
     var count = 0
     while let entry = try tar.next() {
       guard entry.start == end else {
         throw PackError(.damagedArchive, "the tar has an entry at byte \(entry.start), but the one before ends at \(end)")
       }
-      let number = try check(entry, reader: reader, pack: pack)
-      guard !seen[number] else {
+      let (record, number) = try check(entry, reader: reader, seen: seen)
+      let header = TarHeader(
+        path: String(decoding: record.path, as: UTF8.self), kind: record.kind, size: entry.size, linkTarget: entry.linkTarget)
+      guard try headers.areWritten(entry.start..<entry.dataOffset, for: header) else {
+        throw PackError(
+          .damagedArchive, "the tar header of '\(printable(record.path))' is not the one of the entry in the index")
+      }
+      guard seen[number] == .none else {
         throw PackError(.damagedArchive, "the tar holds '\(printable((entry.path ?? "").utf8))' twice")
       }
-      seen[number] = true
+      seen[number] = entry.linkTarget == nil ? .content : .link
       count += 1
       end = entry.dataOffset + (entry.size + 511) / 512 * 512
+      headers.drop(before: end)
     }
     guard count == pack.entryCount else {
       throw PackError(.damagedArchive, "the tar holds \(count) entries, but the index lists \(pack.entryCount)")
@@ -73,8 +85,15 @@ enum ArchiveComparison {
     try channel.drain()
   }
 
-  /// Finds the record of an entry of the tar, and demands that they agree. Returns the number of the record.
-  private static func check(_ entry: TarEntry, reader: PackReader, pack: Pack) throws(PackError) -> Int {
+  /// What of a record has been met in the tar so far.
+  private enum Sighting: UInt8 {
+    case none, content, link
+  }
+
+  /// Finds the record of an entry of the tar, and demands that they agree. Returns the record and its number.
+  private static func check(
+    _ entry: TarEntry, reader: PackReader, seen: [Sighting]
+  ) throws(PackError) -> (IndexRecord, Int) {
     guard var path = entry.path, entry.isFile || entry.isDirectory else {
       throw PackError(.damagedArchive, "the tar holds '\(printable((entry.path ?? "").utf8))', which is no file or directory")
     }
@@ -96,19 +115,19 @@ enum ArchiveComparison {
         "the tar says '\(shown)' has the mode \(String(entry.permissions, radix: 8)), but the index says \(isExecutable ? "executable " : "")\(record.kind == .directory ? "directory" : "file")")
     }
     if let target = entry.linkTarget {
-      guard let (original, _) = try reader.record(at: target), record.size > 0, original.offset == record.offset,
-        original.size == record.size, original.kind == record.kind, entry.size == 0, entry.start > original.offset
+      guard let (original, place) = try reader.record(at: target), seen[place] == .content, record.size > 0,
+        original.offset == record.offset, original.size == record.size, original.kind == record.kind, entry.size == 0
       else {
         throw PackError(.damagedArchive, "the tar says '\(shown)' is a link to '\(printable(target.utf8))', but the index does not")
       }
-      return number
+      return (record, number)
     }
     guard entry.size == record.size, record.size == 0 || entry.dataOffset == record.offset else {
       throw PackError(
         .damagedArchive,
         "the tar says '\(shown)' is \(entry.size) bytes at \(entry.dataOffset), but the index says \(record.size) at \(record.offset)")
     }
-    return number
+    return (record, number)
   }
 }
 

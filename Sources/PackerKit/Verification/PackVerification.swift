@@ -33,6 +33,7 @@ public enum PackVerification {
     progress: ProgressHandler? = nil
   ) async throws(PackError) -> VerificationReport {
     let workers = jobs ?? Crew.defaultSize
+    try pack.checkContentSize(Limits.contentSizeWithoutManifest)
     try await ArchiveComparison.run(pack, jobs: workers, progress: progress)
     var findings: [Finding] = []
     if let tree {
