@@ -20,14 +20,12 @@
         unsafe EVP_MAC_CTX_free($0)
       }
       var code = [UInt8](repeating: 0, count: DigestSize.sha256)
-      let status = unsafe "SHA256".withMutableCString { hash in
-        var parameters = unsafe [
-          OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, hash, 0), OSSL_PARAM_construct_end(),
-        ]
-        return key.withSpan { key in
-          unsafe key.withUnsafeBufferPointer { key in
-            unsafe EVP_MAC_init(context.raw, key.baseAddress, key.count, &parameters)
-          }
+      var parameters = unsafe [
+        OSSL_PARAM_construct_utf8_string(OpenSSLText.digest, OpenSSLText.sha256, 0), OSSL_PARAM_construct_end(),
+      ]
+      let status = key.withSpan { key in
+        unsafe key.withUnsafeBufferPointer { key in
+          unsafe EVP_MAC_init(context.raw, key.baseAddress, key.count, &parameters)
         }
       }
       try OpenSSLFailure.check(status, "start HMAC-SHA256")
@@ -52,23 +50,21 @@
         unsafe EVP_KDF_CTX_free($0)
       }
       var output = SecretBytes(count: count)
-      let status = unsafe "SHA256".withMutableCString { hash in
-        secret.withSpan { secret in
-          unsafe secret.withUnsafeBufferPointer { secret in
-            unsafe salt.withUnsafeBufferPointer { salt in
-              unsafe info.withUnsafeBufferPointer { info in
-                var parameters = unsafe [
-                  OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, hash, 0),
-                  parameter(OSSL_KDF_PARAM_KEY, secret),
-                ]
-                // OpenSSL takes a missing salt for zeros, and a missing info for an empty one.
-                if salt.count > 0 { unsafe parameters.append(parameter(OSSL_KDF_PARAM_SALT, salt)) }
-                if info.count > 0 { unsafe parameters.append(parameter(OSSL_KDF_PARAM_INFO, info)) }
-                unsafe parameters.append(OSSL_PARAM_construct_end())
-                return output.withMutableSpan { output in
-                  unsafe output.withUnsafeMutableBufferPointer {
-                    unsafe EVP_KDF_derive(context.raw, $0.baseAddress, $0.count, &parameters)
-                  }
+      let status = secret.withSpan { secret in
+        unsafe secret.withUnsafeBufferPointer { secret in
+          unsafe salt.withUnsafeBufferPointer { salt in
+            unsafe info.withUnsafeBufferPointer { info in
+              var parameters = unsafe [
+                OSSL_PARAM_construct_utf8_string(OpenSSLText.digest, OpenSSLText.sha256, 0),
+                parameter(OpenSSLText.key, secret),
+              ]
+              // OpenSSL takes a missing salt for zeros, and a missing info for an empty one.
+              if salt.count > 0 { unsafe parameters.append(parameter(OpenSSLText.salt, salt)) }
+              if info.count > 0 { unsafe parameters.append(parameter(OpenSSLText.info, info)) }
+              unsafe parameters.append(OSSL_PARAM_construct_end())
+              return output.withMutableSpan { output in
+                unsafe output.withUnsafeMutableBufferPointer {
+                  unsafe EVP_KDF_derive(context.raw, $0.baseAddress, $0.count, &parameters)
                 }
               }
             }
@@ -91,16 +87,8 @@
 
     /// OpenSSL's parameters are not const, but it only reads those that are set.
     @unsafe
-    private func parameter(_ name: String, _ bytes: UnsafeBufferPointer<UInt8>) -> OSSL_PARAM {
+    private func parameter(_ name: UnsafePointer<CChar>, _ bytes: UnsafeBufferPointer<UInt8>) -> OSSL_PARAM {
       unsafe OSSL_PARAM_construct_octet_string(name, UnsafeMutablePointer(mutating: bytes.baseAddress), bytes.count)
-    }
-  }
-
-  extension String {
-    /// Lends the text as OpenSSL wants it: not const, though it is only read.
-    @unsafe
-    fileprivate func withMutableCString<R>(_ body: (UnsafeMutablePointer<CChar>) -> R) -> R {
-      unsafe withCString { unsafe body(UnsafeMutablePointer(mutating: $0)) }
     }
   }
 #endif
