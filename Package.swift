@@ -95,5 +95,14 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
+
+    // Tests.
+    .systemLibrary(name: "CMalloc", path: "Tests/CMalloc"),
+    .testTarget(
+      name: "PackCryptoTests",
+      dependencies: [
+        "PackCrypto", "PackFormat", .target(name: "CMalloc", condition: .when(platforms: [.linux])),
+      ],
+      swiftSettings: leafSettings),
   ]
 )
