@@ -91,7 +91,7 @@ let package = Package(
     .executableTarget(
       name: "packer",
       dependencies: [
-        "PackRuntime", "PackerKit",
+        "PackFiles", "PackRuntime", "PackerKit",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
@@ -103,6 +103,9 @@ let package = Package(
       dependencies: [
         "PackCrypto", "PackFormat", .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
+      swiftSettings: leafSettings),
+    .testTarget(
+      name: "PackerCommandTests", dependencies: ["packer", "PackerKit", "PackRuntime"], exclude: ["Scripts"],
       swiftSettings: leafSettings),
   ]
 )

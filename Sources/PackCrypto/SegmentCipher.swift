@@ -53,6 +53,23 @@ package final class SegmentCipher {
     }
   }
 
+  /// Whether the last bytes of a pack are a segment that was sealed to be followed by others: then the pack was cut behind it.
+  ///
+  /// - Parameter scratch: as long as the plaintext; holds zeros afterwards.
+  package func wasSealedAsMiddle(
+    segment: UInt64, _ ciphertext: Span<UInt8>, scratch: inout MutableSpan<UInt8>
+  ) -> Bool {
+    var nonce = nonce(of: segment)
+    nonce[GCM.nonceSize - 1] = 0
+    do {
+      try context.open(ciphertext, nonce: nonce.span, into: &scratch)
+    } catch {
+      return false
+    }
+    for index in scratch.indices { scratch[index] = 0 }
+    return true
+  }
+
   /// The one nonce array, changed in place: callers have dropped it when the next segment comes, so nothing is allocated.
   private func nonce(of segment: UInt64) -> [UInt8] {
     // A pack has at most 2^28 segments, so the number fits.

@@ -27,6 +27,8 @@ package protocol FileSystem: Sendable {
   func reserve(_ size: UInt64, for file: OpenFile) throws(FileFailure)
   /// Brings what was written to a file or directory to the disk.
   func sync(_ file: OpenFile) throws(FileFailure)
+  /// Whether ``syncVolume(of:)`` brings every file of the volume to the disk. Where it does not, each file needs its own sync.
+  var syncsWholeVolumes: Bool { get }
   /// Brings all that was written to the volume of a directory to the disk, where the system can; else nothing.
   func syncVolume(of directory: OpenFile) throws(FileFailure)
   /// The bytes an ordinary user can still write to the volume.
@@ -47,6 +49,8 @@ package enum FileAccess: Hashable, Sendable {
   case directory
   /// Opens a directory, and refuses a symbolic link as the last component.
   case directoryUnlinked
+  /// Writes to a file that exists, and refuses a symbolic link as the last component.
+  case writeUnlinked
   /// Makes a new file to read and write. It must not exist yet, not even as a symbolic link.
   case create(mode: UInt32)
 }

@@ -102,7 +102,8 @@ package final class StagedName: @unchecked Sendable {
 
   /// Makes the temporary file or directory with a name that is free, and locks it.
   package func make(
-    _ kind: FileStatus.Kind = .file, _ body: (String, OpenFile) throws(FileFailure) -> OpenFile
+    _ kind: FileStatus.Kind = .file,
+    _ body: (String, OpenFile) throws(FileFailure) -> OpenFile
   ) throws(PackError) -> OpenFile {
     // 255 bytes are the most a name may have; the random part must fit behind what is kept of it.
     let front = "." + String(decoding: parts.name.utf8.prefix(200), as: UTF8.self)
@@ -121,6 +122,21 @@ package final class StagedName: @unchecked Sendable {
       }
     }
     throw PackError(.cannotWrite, "\(path) cannot be written: no temporary name is free beside it")
+  }
+
+  /// Makes a temporary file that loses its name at once: it is gone when it is closed.
+  package func makeNameless(
+    _ body: (String, OpenFile) throws(FileFailure) -> OpenFile
+  ) throws(PackError) -> OpenFile {
+    let file = try make(.file, body)
+    guard let name = temporaryName else { preconditionFailure("a file was made without a name") }
+    do {
+      try files.remove(name, .file, in: directory)
+    } catch {
+      throw error.writing(path)
+    }
+    temporaryName = nil
+    return file
   }
 
   /// Gives the temporary file or directory its final name.

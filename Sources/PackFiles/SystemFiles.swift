@@ -20,6 +20,7 @@ package struct SystemFiles: FileSystem {
     case .readUnlinked: flags |= O_RDONLY | O_NONBLOCK | O_NOFOLLOW
     case .directory: flags |= O_RDONLY | O_DIRECTORY
     case .directoryUnlinked: flags |= O_RDONLY | O_DIRECTORY | O_NOFOLLOW
+    case .writeUnlinked: flags |= O_WRONLY | O_NOFOLLOW
     case .create(let permissions):
       flags |= O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
       mode = mode_t(permissions)
@@ -146,6 +147,14 @@ package struct SystemFiles: FileSystem {
     }
   }
 
+  package var syncsWholeVolumes: Bool {
+    #if canImport(Darwin)
+      return false
+    #else
+      return true
+    #endif
+  }
+
   package func syncVolume(of directory: OpenFile) throws(FileFailure) {
     #if !canImport(Darwin)
       _ = try Self.retrying { syncfs(directory.descriptor) }
@@ -239,6 +248,8 @@ extension FileFailure {
   package static let fullDisk = FileFailure(number: ENOSPC)
   package static let interrupted = FileFailure(number: EINTR)
   package static let exists = FileFailure(number: EEXIST)
+  package static let isDirectory = FileFailure(number: EISDIR)
+  package static let notADirectory = FileFailure(number: ENOTDIR)
 
   /// What the system calls it, for a person.
   package var text: String {

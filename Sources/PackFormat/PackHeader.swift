@@ -68,13 +68,13 @@ public struct PackHeader: Hashable, Sendable {
   /// Nothing here is authenticated yet; the header's MAC is checked before any value but the segment size is used.
   package static func parse(_ bytes: Span<UInt8>) throws(PackError) -> PackHeader {
     let shared = min(bytes.count, magic.count)
-    guard shared > 0, equal(bytes.extracting(0..<shared), magic.span.extracting(0..<shared)) else {
+    guard equal(bytes.extracting(0..<shared), magic.span.extracting(0..<shared)) else {
       throw PackError(
         .notAPack, "the file does not start like a pack",
         hint: "a transfer that converts line ends damages packs; a pack starts with 89 50 41 4B")
     }
-    guard bytes.count >= size else {
-      throw PackError(.truncated, "pack ends inside its header, at byte \(bytes.count)")
+    guard bytes.count >= magic.count else {
+      throw PackError(.truncated, "pack ends inside its magic, at byte \(bytes.count)")
     }
     var cursor = FieldCursor(at: magic.count, failure: .truncated)
     let major = try cursor.uint8("major version", in: bytes)
@@ -106,7 +106,7 @@ public struct PackHeader: Hashable, Sendable {
     let version = try cursor.uint64("pack version", in: bytes)
     guard version <= Limits.packVersion else {
       throw PackError(
-        .limitExceeded, "header says pack version \(version), more than \(Limits.packVersion)")
+        .damagedHeader, "header says pack version \(version), more than \(Limits.packVersion)")
     }
     var header = PackHeader(
       segmentSize: segmentSize, flags: flags, packVersion: version,

@@ -20,12 +20,14 @@
         unsafe EVP_MAC_CTX_free($0)
       }
       var code = [UInt8](repeating: 0, count: DigestSize.sha256)
-      var parameters = unsafe [
-        OSSL_PARAM_construct_utf8_string(OpenSSLText.digest, OpenSSLText.sha256, 0), OSSL_PARAM_construct_end(),
-      ]
-      let status = key.withSpan { key in
-        unsafe key.withUnsafeBufferPointer { key in
-          unsafe EVP_MAC_init(context.raw, key.baseAddress, key.count, &parameters)
+      let status = unsafe "SHA256".withMutableCString { hash in
+        var parameters = unsafe [
+          OSSL_PARAM_construct_utf8_string(ParameterName.digest, hash, 0), OSSL_PARAM_construct_end(),
+        ]
+        return key.withSpan { key in
+          unsafe key.withUnsafeBufferPointer { key in
+            unsafe EVP_MAC_init(context.raw, key.baseAddress, key.count, &parameters)
+          }
         }
       }
       try OpenSSLFailure.check(status, "start HMAC-SHA256")
@@ -50,21 +52,23 @@
         unsafe EVP_KDF_CTX_free($0)
       }
       var output = SecretBytes(count: count)
-      let status = secret.withSpan { secret in
-        unsafe secret.withUnsafeBufferPointer { secret in
-          unsafe salt.withUnsafeBufferPointer { salt in
-            unsafe info.withUnsafeBufferPointer { info in
-              var parameters = unsafe [
-                OSSL_PARAM_construct_utf8_string(OpenSSLText.digest, OpenSSLText.sha256, 0),
-                parameter(OpenSSLText.key, secret),
-              ]
-              // OpenSSL takes a missing salt for zeros, and a missing info for an empty one.
-              if salt.count > 0 { unsafe parameters.append(parameter(OpenSSLText.salt, salt)) }
-              if info.count > 0 { unsafe parameters.append(parameter(OpenSSLText.info, info)) }
-              unsafe parameters.append(OSSL_PARAM_construct_end())
-              return output.withMutableSpan { output in
-                unsafe output.withUnsafeMutableBufferPointer {
-                  unsafe EVP_KDF_derive(context.raw, $0.baseAddress, $0.count, &parameters)
+      let status = unsafe "SHA256".withMutableCString { hash in
+        secret.withSpan { secret in
+          unsafe secret.withUnsafeBufferPointer { secret in
+            unsafe salt.withUnsafeBufferPointer { salt in
+              unsafe info.withUnsafeBufferPointer { info in
+                var parameters = unsafe [
+                  OSSL_PARAM_construct_utf8_string(ParameterName.digest, hash, 0),
+                  parameter(ParameterName.key, secret),
+                ]
+                // OpenSSL takes a missing salt for zeros, and a missing info for an empty one.
+                if salt.count > 0 { unsafe parameters.append(parameter(ParameterName.salt, salt)) }
+                if info.count > 0 { unsafe parameters.append(parameter(ParameterName.info, info)) }
+                unsafe parameters.append(OSSL_PARAM_construct_end())
+                return output.withMutableSpan { output in
+                  unsafe output.withUnsafeMutableBufferPointer {
+                    unsafe EVP_KDF_derive(context.raw, $0.baseAddress, $0.count, &parameters)
+                  }
                 }
               }
             }
@@ -89,6 +93,27 @@
     @unsafe
     private func parameter(_ name: UnsafePointer<CChar>, _ bytes: UnsafeBufferPointer<UInt8>) -> OSSL_PARAM {
       unsafe OSSL_PARAM_construct_octet_string(name, UnsafeMutablePointer(mutating: bytes.baseAddress), bytes.count)
+    }
+  }
+
+  /// OpenSSL's names of the parameters in use. A parameter keeps the address of its name, so it must outlive the call that makes it, which
+  /// the address of an imported macro does not.
+  private enum ParameterName {
+    static var digest: UnsafePointer<CChar> { unsafe address("digest") }
+    static var key: UnsafePointer<CChar> { unsafe address("key") }
+    static var salt: UnsafePointer<CChar> { unsafe address("salt") }
+    static var info: UnsafePointer<CChar> { unsafe address("info") }
+
+    private static func address(_ name: StaticString) -> UnsafePointer<CChar> {
+      unsafe UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
+    }
+  }
+
+  extension String {
+    /// Lends the text as OpenSSL wants it: not const, though it is only read.
+    @unsafe
+    fileprivate func withMutableCString<R>(_ body: (UnsafeMutablePointer<CChar>) -> R) -> R {
+      unsafe withCString { unsafe body(UnsafeMutablePointer(mutating: $0)) }
     }
   }
 #endif

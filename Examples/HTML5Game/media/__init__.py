@@ -1,0 +1,1 @@
+"""The parts of make-media.py: painting, synthesis and WebAssembly assembly."""

@@ -1,0 +1,103 @@
+import CLibArchive
+import PackFormat
+
+/// A libarchive tar reader over a stream of pieces, freed when its owner goes away.
+@safe
+struct ReadHandle: ~Copyable {
+  private let raw: OpaquePointer
+  private let feed: PieceFeed
+
+  /// - Parameter next: gives the next piece of the tar, empty at its end.
+  init(_ next: @escaping () throws(PackError) -> [UInt8]) throws(PackError) {
+    guard let raw = unsafe archive_read_new() else {
+      throw PackError(.internalError, "libarchive could not allocate a reader")
+    }
+    let feed = PieceFeed(next)
+    let client = unsafe Unmanaged.passUnretained(feed).toOpaque()
+    let opened =
+      unsafe archive_read_support_format_tar(raw) == ARCHIVE_OK
+      && archive_read_open(raw, client, nil, { unsafe deliver($1, $2) }, nil) == ARCHIVE_OK
+    guard opened else {
+      let failure = unsafe feed.failure ?? Self.failure(raw, "the payload is not a tar")
+      unsafe archive_read_free(raw)
+      throw failure
+    }
+    unsafe self.raw = raw
+    self.feed = feed
+  }
+
+  deinit {
+    unsafe archive_read_free(raw)
+  }
+
+  /// The next entry, or nil at the end of the tar.
+  func next() throws(PackError) -> TarEntry? {
+    var entry: OpaquePointer?
+    let status = UTF8Locale.run { unsafe archive_read_next_header(raw, &entry) }
+    if let failure = feed.failure { throw failure }
+    if status == ARCHIVE_EOF { return nil }
+    guard status == ARCHIVE_OK, let entry = unsafe entry else {
+      throw unsafe Self.failure(raw, "libarchive cannot read the tar")
+    }
+    return UTF8Locale.run {
+      let type = unsafe archive_entry_filetype(entry)
+      // libarchive gives no type to a hard link, which has that of its target.
+      let isLink = unsafe archive_entry_hardlink(entry) != nil
+      return unsafe TarEntry(
+        path: archive_entry_pathname_utf8(entry).map { unsafe String(cString: $0) },
+        linkTarget: archive_entry_hardlink_utf8(entry).map { unsafe String(cString: $0) },
+        isFile: type == UInt32(packer_AE_IFREG) || isLink && type == 0,
+        isDirectory: type == UInt32(packer_AE_IFDIR),
+        permissions: UInt32(archive_entry_perm(entry)),
+        size: UInt64(max(0, archive_entry_size(entry))),
+        start: UInt64(max(0, archive_read_header_position(raw))),
+        dataOffset: UInt64(max(0, archive_filter_bytes(raw, 0))))
+    }
+  }
+
+  private static func failure(_ raw: OpaquePointer, _ what: String) -> PackError {
+    let reason = unsafe archive_error_string(raw).map { unsafe String(cString: $0) }
+    return PackError(.damagedArchive, "\(what): \(reason ?? "no reason given")")
+  }
+}
+
+/// The pieces of a tar for a reader. libarchive may use one until it asks for the next.
+@safe
+private final class PieceFeed {
+  private let next: () throws(PackError) -> [UInt8]
+  private var piece: UnsafeMutableRawBufferPointer?
+  private(set) var failure: PackError?
+
+  init(_ next: @escaping () throws(PackError) -> [UInt8]) {
+    self.next = next
+  }
+
+  deinit {
+    unsafe piece?.deallocate()
+  }
+
+  /// The address of the next piece, and its length; -1 after a failure.
+  func advance() -> (UnsafeRawPointer?, Int) {
+    do throws(PackError) {
+      let bytes = try next()
+      if unsafe piece?.count ?? 0 < bytes.count {
+        unsafe piece?.deallocate()
+        unsafe piece = .allocate(byteCount: bytes.count, alignment: 16)
+      }
+      unsafe piece?.copyBytes(from: bytes)
+      return unsafe (UnsafeRawPointer(piece?.baseAddress), bytes.count)
+    } catch {
+      failure = error
+      return (nil, -1)
+    }
+  }
+}
+
+private func deliver(
+  _ client: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<UnsafeRawPointer?>?
+) -> Int {
+  guard let client = unsafe client, let buffer = unsafe buffer else { return -1 }
+  let (address, count) = unsafe Unmanaged<PieceFeed>.fromOpaque(client).takeUnretainedValue().advance()
+  unsafe buffer.pointee = address
+  return count
+}

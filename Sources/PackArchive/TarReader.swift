@@ -1,0 +1,34 @@
+package import PackFormat
+
+/// What an outsider finds at one place of the tar.
+package struct TarEntry: Hashable, Sendable {
+  /// The path as it stands, with the final `/` of a directory; nil where it is not UTF-8.
+  package let path: String?
+  /// What the entry is a hard link to.
+  package let linkTarget: String?
+  package let isFile: Bool
+  package let isDirectory: Bool
+  /// The permission bits.
+  package let permissions: UInt32
+  /// The length of the content in bytes.
+  package let size: UInt64
+  /// Where the entry's first header starts in the tar.
+  package let start: UInt64
+  /// Where its content starts in the tar.
+  package let dataOffset: UInt64
+}
+
+/// Reads the tar as a program does that has never heard of packs.
+package struct TarReader: ~Copyable {
+  private let handle: ReadHandle
+
+  /// - Parameter next: gives the next piece of the tar, empty at its end. Blocks the thread that reads.
+  package init(_ next: @escaping () throws(PackError) -> [UInt8]) throws(PackError) {
+    handle = try ReadHandle(next)
+  }
+
+  /// The next entry, or nil at the end of the tar.
+  package func next() throws(PackError) -> TarEntry? {
+    try handle.next()
+  }
+}

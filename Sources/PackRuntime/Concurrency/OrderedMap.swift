@@ -1,0 +1,77 @@
+package import PackFormat
+
+/// Work on numbered items by many threads, with results taken in the items' order.
+///
+/// Memory is bounded: an item is begun only if it is less than `window` items ahead of the last one taken. Results are taken by whichever
+/// thread completes the one that is due, one at a time, so taking needs no thread of its own.
+package final class OrderedMap<Result>: Sendable {
+  private struct State {
+    var next = 0
+    var taken = 0
+    var isTaking = false
+    var ready: [Int: Result] = [:]
+  }
+
+  private let count: Int
+  private let window: Int
+  private let crew: Crew
+  private let state: Monitor<State>
+
+  package init(count: Int, window: Int, crew: Crew) {
+    precondition(window > 0)
+    self.count = count
+    self.window = window
+    self.crew = crew
+    let state = Monitor(State())
+    self.state = state
+    crew.onStop { state.wake() }
+  }
+
+  /// Takes part in the work until no item is left.
+  ///
+  /// - Parameters:
+  ///   - make: turns an item into a result, side by side with other threads.
+  ///   - take: receives the results in order, one at a time.
+  package func work(
+    make: (Int) throws(PackError) -> Result, take: (Int, Result) throws(PackError) -> Void
+  ) throws(PackError) {
+    while let index = claim() {
+      try crew.checkpoint()
+      let result = try make(index)
+      try complete(index, result, take: take)
+    }
+    try crew.checkpoint()
+  }
+
+  private func claim() -> Int? {
+    state.wait { state -> Int?? in
+      if state.next == count || crew.isStopped { return .some(nil) }
+      guard state.next < state.taken + window else { return nil }
+      defer { state.next += 1 }
+      return .some(state.next)
+    }
+  }
+
+  private func complete(
+    _ index: Int, _ result: Result, take: (Int, Result) throws(PackError) -> Void
+  ) throws(PackError) {
+    var due: (Int, Result)? = state.withLock { state in
+      state.ready[index] = result
+      return Self.nextDue(&state)
+    }
+    while let (number, value) = due {
+      try take(number, value)
+      due = state.update { state in
+        state.taken += 1
+        state.isTaking = false
+        return Self.nextDue(&state)
+      }
+    }
+  }
+
+  private static func nextDue(_ state: inout State) -> (Int, Result)? {
+    guard !state.isTaking, let value = state.ready.removeValue(forKey: state.taken) else { return nil }
+    state.isTaking = true
+    return (state.taken, value)
+  }
+}

@@ -1,0 +1,39 @@
+import PackFiles
+
+extension Pack {
+  /// Reads all of the pack and writes nothing: every tag, every frame, every file's digest, and all rules that a client can check.
+  ///
+  /// - Parameters:
+  ///   - jobs: the number of threads; the processors that are online where it is nil.
+  ///   - progress: hears of every frame, in bytes of content.
+  public func verify(jobs: Int? = nil, progress: ProgressHandler? = nil) async throws(PackError) {
+    try await TreeWalk.run(self, into: nil, jobs: jobs, phase: .verifying, progress: progress)
+  }
+
+  /// Unpacks the tree. `directory` appears whole or not at all: an error, a cancelled task or a crash leave what was there before.
+  ///
+  /// The tree is written beside its place, readable by nobody else, brought to the disk, and moved into its place by one rename. Files get the
+  /// permissions 0644 or 0755, whatever the process's mask.
+  ///
+  /// - Parameters:
+  ///   - directory: where the tree goes. It must not exist, or be an empty directory.
+  ///   - jobs: the number of threads; the processors that are online where it is nil. Each takes one frame, compressed and not, and 320 KiB.
+  ///   - contentLimit: the bytes of content that are accepted, for callers that know what to expect.
+  ///   - progress: hears of every frame, in bytes of content.
+  /// - Throws: ``PackError/Code/outputExists``, ``PackError/Code/noSpace`` with the bytes that are missing, ``PackError/Code/limitExceeded``, or what a damaged pack deserves.
+  public func unpack(
+    to directory: String, jobs: Int? = nil, contentLimit: UInt64 = Limits.contentSizeWithoutManifest,
+    progress: ProgressHandler? = nil
+  ) async throws(PackError) {
+    guard contentSize <= contentLimit else {
+      throw PackError(
+        .limitExceeded, "pack holds \(contentSize) bytes of content, more than the \(contentLimit) that are accepted"
+      ).about(source)
+    }
+    let output = try OutputDirectory(directory, files: source.files)
+    try output.checkSpace(contentSize)
+    try await TreeWalk.run(self, into: output, jobs: jobs, phase: .unpacking, progress: progress)
+    progress?(Progress(phase: .syncing, done: contentSize, total: contentSize))
+    try output.commit()
+  }
+}

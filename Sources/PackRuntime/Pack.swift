@@ -1,0 +1,177 @@
+package import PackFiles
+
+/// An open pack: its entries can be listed, looked up, read and unpacked.
+///
+/// Opening reads and checks the header, the last segment, the seek table and the head of the index, a few kilobytes in all, and
+/// tells a wrong key before anything is decrypted. Whatever is handed out later was authenticated first.
+///
+/// Memory stays bounded whatever the pack's size: 8 bytes per frame (1 MiB at most) and the directory of the index (2 MiB at most) while the pack is open;
+/// for each operation that runs at the same time one frame, compressed and not, and 320 KiB of segments; ``unpack(to:jobs:contentLimit:progress:)`` and
+/// ``verify(jobs:progress:)`` take 16 bytes per entry more.
+///
+/// A value may be used from any number of tasks at once. Calls block their thread while they read; nothing is cached across calls but
+/// the buffers of finished ones. The key can be released once the pack is open. The file is closed with the last reference.
+public final class Pack: Sendable {
+  package let source: PackSource
+  package let table: SeekTable
+  package let index: IndexReader
+  private let idle = Monitor<[PackReader]>([])
+
+  /// Opens the pack at `path`.
+  ///
+  /// - Parameter key: the application key, or the pack's own where it was made with one.
+  /// - Throws: ``PackError`` with a code that tells a wrong key (``PackError/Code/wrongKey``) from a damaged header
+  ///   (``PackError/Code/damagedHeader``), a damaged body, a truncated pack, a file that is no pack, and one that asks for a newer reader.
+  public static func open(_ path: String, key: borrowing PackKey) throws(PackError) -> Pack {
+    try Pack(path, key: key, files: SystemFiles(), backend: CryptoBackends.standard)
+  }
+
+  package init(
+    _ path: String, key: borrowing PackKey, files: any FileSystem, backend: any CryptoBackend
+  ) throws(PackError) {
+    source = try PackSource(path, key: key, files: files, backend: backend)
+    let segments = try SegmentReader(source)
+    do throws(PackError) {
+      let payloadSize = source.layout.payloadSize
+      // The last segment says whether this is all of the pack, so it is opened before any length is believed.
+      try segments.openLastSegment()
+      guard payloadSize >= UInt64(SeekTable.footerSize) else {
+        throw PackError(.damagedPayload, "payload is \(payloadSize) bytes, too short for a seek table")
+      }
+      var footer = [UInt8](repeating: 0, count: SeekTable.footerSize)
+      var footerTarget = footer.mutableSpan
+      try segments.read(at: payloadSize - UInt64(SeekTable.footerSize), into: &footerTarget)
+      let size = try SeekTable.size(footer: footer.span)
+      guard payloadSize >= UInt64(size) else {
+        throw PackError(.damagedPayload, "payload is \(payloadSize) bytes, shorter than its seek table")
+      }
+      var bytes = [UInt8](repeating: 0, count: size)
+      var target = bytes.mutableSpan
+      try segments.read(at: payloadSize - UInt64(size), into: &target)
+      table = try SeekTable(parsing: bytes.span, payloadSize: payloadSize)
+      index = try IndexReader(source: segments, table: table, minor: source.header.minor)
+    } catch {
+      throw error.about(source)
+    }
+    let reader = try PackReader(self, segments: segments)
+    idle.withLock { $0.append(reader) }
+  }
+
+  /// The readable start of the pack.
+  public var header: PackHeader { source.header }
+  /// The key that opens the pack.
+  public var keyID: KeyID { source.stanzas.keyID }
+  /// Where the segments lie.
+  public var layout: SegmentLayout { source.layout }
+  /// The number of entries: files, and directories that are empty.
+  public var entryCount: Int { Int(index.head.recordCount) }
+  /// The sum of the sizes of all files in bytes.
+  public var contentSize: UInt64 { index.head.contentSize }
+  /// The digest that names the tree: equal for equal trees, whatever their order, compression and key (32 bytes).
+  public var contentRoot: [UInt8] { index.head.contentRoot }
+  /// The largest decompressed frame in bytes, which decides what memory a reader needs.
+  public var largestFrame: UInt32 { table.largestFrame }
+
+  /// The entry at `path`.
+  ///
+  /// Costs one block of the index: one or two segments and a decompression of a few kilobytes.
+  ///
+  /// - Throws: ``PackError/Code/noSuchEntry`` where there is none.
+  public func entry(at path: String) throws(PackError) -> Entry {
+    try withReader { (reader) throws(PackError) in
+      try reader.entry(at: path)
+    }
+  }
+
+  /// Calls `body` with every entry, in the byte order of the paths.
+  ///
+  /// Reads the index block by block; `body` may call other methods of the pack.
+  public func forEachEntry(_ body: (Entry) throws(PackError) -> Void) throws(PackError) {
+    for number in 0..<index.head.blockCount {
+      let block = try withReader { (reader) throws(PackError) in
+        try reader.block(number)
+      }
+      for row in block.records.indices {
+        try body(block.entry(row))
+      }
+    }
+  }
+
+  /// The content of the file at `path`, or of a part of it.
+  ///
+  /// Reads only the segments and frames that the range touches. A whole file's digest is checked; a part rests on the
+  /// segments' tags.
+  ///
+  /// - Parameters:
+  ///   - path: the path of a file.
+  ///   - range: the bytes wanted; all of the file where it is nil.
+  /// - Throws: ``PackError/Code/noSuchEntry``, ``PackError/Code/rangeNotSatisfiable`` where the range ends after the file does, or what a damaged pack deserves.
+  public func read(_ path: String, range: Range<UInt64>? = nil) throws(PackError) -> [UInt8] {
+    let entry = try self.entry(at: path)
+    let wanted = range ?? 0..<entry.size
+    guard let count = Int(exactly: wanted.upperBound - wanted.lowerBound), wanted.upperBound <= entry.size else {
+      throw entry.unsatisfiable(wanted)
+    }
+    var content: [UInt8] = []
+    content.reserveCapacity(count)
+    try read(entry, range: range) { piece in
+      content.append(piece)
+    }
+    return content
+  }
+
+  /// Streams the content of a file, or of a part of it, in pieces of at most one frame.
+  ///
+  /// Every piece was authenticated. The digest of a whole file can only be checked after its last piece, so a caller that
+  /// must not act on a mismatch waits for the return.
+  ///
+  /// - Parameters:
+  ///   - entry: an entry of this pack.
+  ///   - range: the bytes wanted; all of the file where it is nil.
+  ///   - body: receives the pieces in order. It may call other methods of the pack.
+  public func read(
+    _ entry: Entry, range: Range<UInt64>? = nil, into body: (Span<UInt8>) throws(PackError) -> Void
+  ) throws(PackError) {
+    try withReader { (reader) throws(PackError) in
+      try reader.read(entry, range: range, into: body)
+    }
+  }
+
+  /// Lends a reader that nobody else uses.
+  package func withReader<Result>(
+    _ body: (PackReader) throws(PackError) -> Result
+  ) throws(PackError) -> Result {
+    // Readers that wait for their next use keep the buffers of the last one; more than a few would be waste.
+    let waiting = idle.withLock { $0.popLast() }
+    let reader = if let waiting { waiting } else { try PackReader(self) }
+    defer {
+      idle.withLock { if $0.count < 4 { $0.append(reader) } }
+    }
+    do throws(PackError) {
+      return try body(reader)
+    } catch {
+      throw error.about(source)
+    }
+  }
+}
+
+extension PackError {
+  /// The same error with the path of the pack in front, unless it is there already.
+  func about(_ source: PackSource) -> PackError {
+    message.hasPrefix(source.path) ? self : about(source.path)
+  }
+}
+
+extension Entry {
+  func unsatisfiable(_ range: Range<UInt64>) -> PackError {
+    PackError(
+      .rangeNotSatisfiable,
+      "'\(path)' is \(size) bytes, but bytes up to \(range.upperBound) were asked for")
+  }
+}
+
+extension [UInt8] {
+  mutating func append(_ bytes: Span<UInt8>) {
+    unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+  }
+}

@@ -1,0 +1,146 @@
+/// What one operation on a pack needs for itself: a cipher, a decoder and buffers.
+package final class PackReader {
+  private let table: SeekTable
+  private let index: IndexReader
+  private let segments: SegmentReader
+  private let frames: FrameReader
+  private let decoder: DecompressionContext
+  private let digest: any DigestContext
+  private var frame: [UInt8] = []
+  /// The frame whose content is in `frame`.
+  private var frameNumber: Int?
+  private var recentBlocks: [IndexBlock] = []
+
+  package convenience init(_ pack: Pack) throws(PackError) {
+    try self.init(pack, segments: try SegmentReader(pack.source))
+  }
+
+  init(_ pack: Pack, segments: SegmentReader) throws(PackError) {
+    table = pack.table
+    index = pack.index
+    self.segments = segments
+    frames = try FrameReader(source: segments, table: pack.table)
+    decoder = try DecompressionContext()
+    digest = try pack.source.backend.makeDigest()
+  }
+
+  deinit {
+    wipe(&frame)
+  }
+
+  /// Block `number` of the index; the last few are kept.
+  package func block(_ number: Int) throws(PackError) -> IndexBlock {
+    if let position = recentBlocks.firstIndex(where: { $0.number == number }) {
+      let block = recentBlocks.remove(at: position)
+      recentBlocks.append(block)
+      return block
+    }
+    let block = try index.block(number, source: segments, decoder: decoder)
+    // A frame gathers files of one or a few extensions, each in the order of their paths.
+    if recentBlocks.count == 8 { recentBlocks.removeFirst() }
+    recentBlocks.append(block)
+    return block
+  }
+
+  package func entry(at path: String) throws(PackError) -> Entry {
+    guard let (block, row) = try find(path) else {
+      throw PackError(.noSuchEntry, "there is no '\(printable(path.utf8))' in the pack", hint: "packer ls lists what there is")
+    }
+    return block.entry(row)
+  }
+
+  /// The record of a path and its number in the index, or nil where there is none.
+  package func record(at path: String) throws(PackError) -> (record: IndexRecord, number: Int)? {
+    guard let (block, row) = try find(path) else { return nil }
+    return (block.records[row], block.number * Limits.recordsPerBlock + row)
+  }
+
+  private func find(_ path: String) throws(PackError) -> (block: IndexBlock, row: Int)? {
+    let bytes = Array(path.utf8)
+    guard let number = index.block(holding: bytes.span) else { return nil }
+    let block = try block(number)
+    return block.row(of: bytes.span).map { (block, $0) }
+  }
+
+  package func read(
+    _ entry: Entry, range: Range<UInt64>?, into body: (Span<UInt8>) throws(PackError) -> Void
+  ) throws(PackError) {
+    guard entry.kind == .file else {
+      throw PackError(.noSuchEntry, "'\(printable(entry.path.utf8))' is a directory", hint: "packer ls lists the files")
+    }
+    let wanted = range ?? 0..<entry.size
+    guard wanted.upperBound <= entry.size else { throw entry.unsatisfiable(wanted) }
+    let checksDigest = wanted == 0..<entry.size
+    var position = wanted.lowerBound
+    while position < wanted.upperBound {
+      let number = table.frame(holding: entry.offset + position)
+      let place = try load(number)
+      let start = Int(entry.offset + position - place.lowerBound)
+      let count = Int(min(place.upperBound - entry.offset, wanted.upperBound) - position)
+      try withFrame { (content) throws(PackError) in
+        let piece = content.extracting(start..<start + count)
+        if checksDigest { try digest.update(piece) }
+        try body(piece)
+      }
+      position += UInt64(count)
+    }
+    guard checksDigest else { return }
+    guard try digest.finish() == entry.sha256 else {
+      throw Self.digestMismatch(entry.path)
+    }
+  }
+
+  /// Makes frame `number` the current one and says which bytes of the tar it holds.
+  package func load(_ number: Int) throws(PackError) -> Range<UInt64> {
+    let place = table[number]
+    guard frameNumber != number else { return place.tarRange }
+    frameNumber = nil
+    var buffer: [UInt8] = []
+    swap(&buffer, &frame)
+    defer { swap(&buffer, &frame) }
+    if buffer.count < Int(place.size) {
+      buffer = [UInt8](repeating: 0, count: Int(place.size))
+    }
+    var whole = buffer.mutableSpan
+    var target = whole._mutatingExtracting(first: Int(place.size))
+    try frames.read(number, into: &target)
+    frameNumber = number
+    return place.tarRange
+  }
+
+  /// Lends the content of the current frame.
+  package func withFrame<Result>(
+    _ body: (Span<UInt8>) throws(PackError) -> Result
+  ) throws(PackError) -> Result {
+    guard let frameNumber else { preconditionFailure("no frame was loaded") }
+    let bytes = frame
+    return try body(bytes.span.extracting(first: Int(table[frameNumber].size)))
+  }
+
+  /// Reads and drops bytes of the payload, so that their tags are checked.
+  package func authenticate(_ range: Range<UInt64>) throws(PackError) {
+    var buffer = [UInt8](repeating: 0, count: 256 << 10)
+    var position = range.lowerBound
+    while position < range.upperBound {
+      let count = Int(min(UInt64(buffer.count), range.upperBound - position))
+      var whole = buffer.mutableSpan
+      var target = whole._mutatingExtracting(first: count)
+      try segments.read(at: position, into: &target)
+      position += UInt64(count)
+    }
+  }
+
+  /// Reads a few bytes of the payload.
+  package func payload(_ range: Range<UInt64>) throws(PackError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: Int(range.upperBound - range.lowerBound))
+    var target = bytes.mutableSpan
+    try segments.read(at: range.lowerBound, into: &target)
+    return bytes
+  }
+
+  package static func digestMismatch(_ path: String) -> PackError {
+    PackError(
+      .digestMismatch, "the content of '\(printable(path.utf8))' is not what the index says",
+      hint: "the pack's maker was broken or hostile; fetch it from a trusted place")
+  }
+}

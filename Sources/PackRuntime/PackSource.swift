@@ -1,0 +1,226 @@
+package import PackCrypto
+package import PackFiles
+package import PackFormat
+import PackPayload
+
+/// The file of an open pack and what its segments are opened with. Shared by all readers of the pack.
+package final class PackSource: Sendable {
+  package let file: OpenFile
+  package let files: any FileSystem
+  package let path: String
+  package let layout: SegmentLayout
+  package let backend: any CryptoBackend
+  fileprivate let opened: OpenedHeader
+
+  package var header: PackHeader { opened.header }
+  package var stanzas: KeyStanzas { opened.stanzas }
+
+  package init(
+    _ path: String, key: borrowing PackKey, files: any FileSystem, backend: any CryptoBackend
+  ) throws(PackError) {
+    self.path = path
+    self.files = files
+    self.backend = backend
+    let start = try PackStart(path, files: files)
+    file = start.file
+    layout = start.layout
+    do throws(PackError) {
+      opened = try HeaderAuthentication.open(start.bytes.span, key: key, backend: backend)
+    } catch {
+      throw error.about(path)
+    }
+  }
+
+  /// A cipher of its own for one reader.
+  fileprivate func makeCipher() throws(PackError) -> SegmentCipher {
+    try SegmentCipher(schedule: opened.schedule, layout: layout, backend: backend)
+  }
+}
+
+/// What every reader looks at first: the header, before any of it is authenticated.
+package struct PackStart {
+  package let file: OpenFile
+  /// From the magic through Tink's header.
+  package let bytes: [UInt8]
+  package let header: PackHeader
+  package let stanzas: KeyStanzas
+  package let layout: SegmentLayout
+
+  package init(_ path: String, files: any FileSystem) throws(PackError) {
+    let size: UInt64
+    do throws(FileFailure) {
+      file = try files.open(path, .read, in: nil)
+      let status = try files.status(of: file)
+      guard status.kind != .directory else {
+        throw FileFailure.isDirectory
+      }
+      size = status.size
+    } catch {
+      throw error.reading(path)
+    }
+    do throws(PackError) {
+      var bytes = [UInt8](repeating: 0, count: Int(min(size, UInt64(PackHeader.prefixSize))))
+      var prefix = bytes.mutableSpan
+      try files.readExactly(file, at: 0, into: &prefix, name: path)
+      header = try PackHeader.parse(bytes.span)
+      guard bytes.count == PackHeader.prefixSize else {
+        throw PackError(.truncated, "pack ends inside its header, at byte \(size)")
+      }
+      var cursor = FieldCursor(at: PackHeader.size, failure: .truncated)
+      let stanzaBytes = try cursor.uint32("key stanzas", in: bytes.span)
+      guard stanzaBytes <= Limits.stanzaBytes else {
+        throw PackError(
+          .limitExceeded, "header says \(stanzaBytes) bytes of key stanzas, more than \(Limits.stanzaBytes)")
+      }
+      let headerSize = PackHeader.prefixSize + Int(stanzaBytes) + 32
+      layout = try SegmentLayout(packSize: size, headerSize: headerSize, segmentSize: header.segmentSize)
+      bytes = [UInt8](repeating: 0, count: headerSize + SegmentLayout.tinkHeaderSize)
+      var whole = bytes.mutableSpan
+      try files.readExactly(file, at: 0, into: &whole, name: path)
+      stanzas = try KeyStanzas.parse(
+        bytes.span.extracting(PackHeader.prefixSize..<PackHeader.prefixSize + Int(stanzaBytes)))
+      self.bytes = bytes
+    } catch {
+      throw error.about(path)
+    }
+  }
+}
+
+/// The plaintext of a pack's segments. One worker's own: it reuses one cipher and its buffers (256 KiB, or one segment if that is more).
+package final class SegmentReader: ByteSource {
+  private struct Buffers {
+    var ciphertext: [UInt8] = []
+    var segment: [UInt8] = []
+    /// The segment whose plaintext is in `segment`.
+    var cached: UInt64?
+  }
+
+  private let source: PackSource
+  private let cipher: SegmentCipher
+  private var buffers = Buffers()
+
+  package init(_ source: PackSource) throws(PackError) {
+    self.source = source
+    cipher = try source.makeCipher()
+    let segmentSize = Int(source.layout.segmentSize)
+    buffers.ciphertext = [UInt8](repeating: 0, count: max(256 << 10, segmentSize))
+    buffers.segment = [UInt8](repeating: 0, count: segmentSize)
+  }
+
+  deinit {
+    wipe(&buffers.segment)
+  }
+
+  package func read(at offset: UInt64, into buffer: inout MutableSpan<UInt8>) throws(PackError) {
+    guard !buffer.isEmpty else { return }
+    let layout = source.layout
+    let end = offset + UInt64(buffer.count)
+    guard end <= layout.payloadSize else {
+      throw PackError(.damagedPayload, "payload is \(layout.payloadSize) bytes, but bytes up to \(end) were asked for")
+    }
+    // Moved out and back: spans of a class's own arrays cannot be lent.
+    var own = Buffers()
+    swap(&own, &buffers)
+    defer { swap(&own, &buffers) }
+    let wanted = layout.segment(holding: offset)...layout.segment(holding: end - 1)
+    var first = wanted.lowerBound
+    if own.cached == first {
+      copyCached(own.segment, of: first, offset..<end, into: &buffer)
+      first += 1
+    }
+    while first <= wanted.upperBound {
+      // As many whole segments as the buffer holds are read by one call.
+      let last = min(wanted.upperBound, first + UInt64(own.ciphertext.count) / UInt64(layout.segmentSize) - 1)
+      let start = layout.packRange(ofSegment: first).lowerBound
+      try load(start, Int(layout.packRange(ofSegment: last).upperBound - start), into: &own)
+      for index in first...last {
+        let range = layout.packRange(ofSegment: index)
+        try open(
+          index, at: Int(range.lowerBound - start)..<Int(range.upperBound - start), of: offset..<end, into: &buffer,
+          from: own.ciphertext, by: &own.segment, caching: &own.cached)
+      }
+      first = last + 1
+    }
+  }
+
+  /// Opens the last segment, which authenticates the length of the pack (FORMAT.md §3.4).
+  func openLastSegment() throws(PackError) {
+    let layout = source.layout
+    let last = layout.segmentCount - 1
+    let range = layout.packRange(ofSegment: last)
+    let payload = layout.payloadRange(ofSegment: last)
+    try load(range.lowerBound, range.count, into: &buffers)
+    buffers.cached = nil
+    var plaintext = [UInt8](repeating: 0, count: payload.count)
+    var target = plaintext.mutableSpan
+    let ciphertext = buffers.ciphertext
+    let bytes = ciphertext.span.extracting(first: range.count)
+    do throws(PackError) {
+      try cipher.open(segment: last, bytes, into: &target)
+    } catch {
+      // A segment that was sealed to be followed by others says that the pack was cut behind it.
+      guard cipher.wasSealedAsMiddle(segment: last, bytes, scratch: &target) else { throw error }
+      throw PackError(
+        .truncated, "pack ends after segment \(last), at byte \(layout.packSize), but more must follow",
+        hint: "fetch the pack again; the transfer was cut")
+    }
+    wipe(&plaintext)
+  }
+
+  private func load(_ start: UInt64, _ length: Int, into own: inout Buffers) throws(PackError) {
+    var whole = own.ciphertext.mutableSpan
+    var target = whole._mutatingExtracting(first: length)
+    try source.files.readExactly(source.file, at: start, into: &target, name: source.path)
+  }
+
+  /// Opens a segment of which the ciphertext is in `range` of its buffer, straight into `buffer` where all of it was asked for.
+  private func open(
+    _ index: UInt64, at range: Range<Int>, of wanted: Range<UInt64>, into buffer: inout MutableSpan<UInt8>,
+    from ciphertext: borrowing [UInt8], by segment: inout [UInt8], caching cached: inout UInt64?
+  ) throws(PackError) {
+    let payload = source.layout.payloadRange(ofSegment: index)
+    if wanted.contains(payload) {
+      let place = Int(payload.lowerBound - wanted.lowerBound)
+      var target = buffer._mutatingExtracting(place..<place + payload.count)
+      try cipher.open(segment: index, ciphertext.span.extracting(range), into: &target)
+    } else {
+      cached = nil
+      do {
+        var whole = segment.mutableSpan
+        var target = whole._mutatingExtracting(first: payload.count)
+        try cipher.open(segment: index, ciphertext.span.extracting(range), into: &target)
+      }
+      cached = index
+      copyCached(segment, of: index, wanted, into: &buffer)
+    }
+  }
+
+  /// Copies what was asked for of the plaintext of segment `index`.
+  private func copyCached(
+    _ segment: borrowing [UInt8], of index: UInt64, _ wanted: Range<UInt64>, into buffer: inout MutableSpan<UInt8>
+  ) {
+    let payload = source.layout.payloadRange(ofSegment: index)
+    let shared = payload.clamped(to: wanted)
+    let from = Int(shared.lowerBound - payload.lowerBound)
+    let to = Int(shared.lowerBound - wanted.lowerBound)
+    copy(segment.span.extracting(from..<from + shared.count), to: &buffer, at: to)
+  }
+}
+
+extension Range<UInt64> {
+  /// Whether all of `other` lies in the range.
+  fileprivate func contains(_ other: Range<UInt64>) -> Bool {
+    lowerBound <= other.lowerBound && other.upperBound <= upperBound
+  }
+}
+
+/// Copies all of `source` to `target` from index `start` on.
+package func copy(_ source: Span<UInt8>, to target: inout MutableSpan<UInt8>, at start: Int) {
+  precondition(source.count <= target.count - start)
+  unsafe source.withUnsafeBytes { source in
+    unsafe target.withUnsafeMutableBytes { target in
+      guard let from = source.baseAddress, let to = target.baseAddress else { return }
+      unsafe (to + start).copyMemory(from: from, byteCount: source.count)
+    }
+  }
+}

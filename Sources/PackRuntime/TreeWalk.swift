@@ -1,0 +1,204 @@
+package import PackFiles
+package import PackFormat
+
+/// Reads every file of a pack with all workers, checks its digest, and writes it where a tree is wanted.
+///
+/// Each worker opens, decompresses and delivers the frames it claims. Only the digest of a file that spans frames is taken in order,
+/// by a worker that waits for the one with the frame before its own.
+package final class TreeWalk: Sendable {
+  /// Whether the bytes that fill up blocks matter. No client looks at them, but a gate before release does.
+  package enum Padding: Sendable {
+    case ignored
+    case mustBeZero
+  }
+
+  /// Receives the decompressed frames, each once, in any order and from many threads.
+  package typealias FrameHandler = @Sendable (SeekTable.Frame, Span<UInt8>) throws(PackError) -> Void
+
+  private let pack: Pack
+  private let table: ContentTable
+  private let output: OutputDirectory?
+  private let crew: Crew
+  private let counter: ProgressCounter
+  private let padding: Padding
+  private let onFrame: FrameHandler?
+  private let nextFrame = Monitor(0)
+  private let spanning: SpanningDigests
+  /// The contents in several frames whose files have been made.
+  private let begun = Monitor<Set<UInt64>>([])
+
+  private init(
+    _ pack: Pack, table: ContentTable, output: OutputDirectory?, padding: Padding, crew: Crew, counter: ProgressCounter,
+    onFrame: FrameHandler?
+  ) {
+    self.pack = pack
+    self.table = table
+    self.output = output
+    self.crew = crew
+    self.counter = counter
+    self.padding = padding
+    self.onFrame = onFrame
+    spanning = SpanningDigests(backend: pack.source.backend, crew: crew)
+  }
+
+  /// Reads all of a pack: every tag, every frame, every digest.
+  ///
+  /// - Parameters:
+  ///   - output: where the tree is written, if it is wanted.
+  ///   - onFrame: receives every frame besides.
+  package static func run(
+    _ pack: Pack, into output: OutputDirectory?, jobs: Int?, phase: Progress.Phase, padding: Padding = .ignored,
+    progress: ProgressHandler?, onFrame: FrameHandler? = nil
+  ) async throws(PackError) {
+    let workers = jobs ?? Crew.defaultSize
+    do throws(PackError) {
+      let made = Monitor<ContentTable?>(nil)
+      try await Crew.run(1) { (crew, _) throws(PackError) in
+        let writer = output.map { StagingWriter($0, files: pack.source.files) }
+        let table = try ContentTable(pack, crew: crew) { (record) throws(PackError) in
+          try writer?.make(record)
+        }
+        try Self.authenticateRest(of: pack)
+        made.withLock { $0 = table }
+      }
+      guard let table = made.withLock({ $0 }) else { preconditionFailure("the crew made no table") }
+      let counter = ProgressCounter(phase, total: pack.contentSize, handler: progress)
+      let shared = Monitor<TreeWalk?>(nil)
+      try await Crew.run(workers) { (crew, _) throws(PackError) in
+        let walk = shared.withLock { walk in
+          let existing =
+            walk
+            ?? TreeWalk(
+              pack, table: table, output: output, padding: padding, crew: crew, counter: counter, onFrame: onFrame)
+          walk = existing
+          return existing
+        }
+        try walk.work()
+      }
+    } catch {
+      throw error.about(pack.source)
+    }
+  }
+
+  /// Checks the tags of all that is not a data frame, and the headers of the skippable frames.
+  private static func authenticateRest(of pack: Pack) throws(PackError) {
+    let reader = try PackReader(pack)
+    let table = pack.table
+    for index in table.dataFrameCount..<table.frameCount {
+      let frame = table[index]
+      let head = try reader.payload(frame.offset..<frame.offset + UInt64(SeekTable.skippableHeaderSize))
+      var cursor = FieldCursor(failure: .damagedPayload)
+      let magic = try cursor.uint32("frame \(index)", in: head.span)
+      let length = try cursor.uint32("frame \(index)", in: head.span)
+      let isIndex = index >= table.frameCount - 2
+      guard isIndex ? magic == IndexHead.frameMagic : (0x184D_2A50...0x184D_2A5C).contains(magic),
+        Int(length) == Int(frame.compressedSize) - SeekTable.skippableHeaderSize
+      else {
+        throw PackError(.damagedPayload, "frame \(index) is not a skippable frame of \(frame.compressedSize) bytes")
+      }
+    }
+    try reader.authenticate(table[table.dataFrameCount].offset..<pack.layout.payloadSize)
+  }
+
+  private func work() throws(PackError) {
+    let reader = try PackReader(pack)
+    let digest = try pack.source.backend.makeDigest()
+    let writer = output.map { StagingWriter($0, files: pack.source.files) }
+    while let number = claim() {
+      try crew.checkpoint()
+      let place = try reader.load(number)
+      try reader.withFrame { (content) throws(PackError) in
+        try onFrame?(pack.table[number], content)
+        if padding == .mustBeZero { try checkPadding(content, at: place) }
+        var rest = table.items(in: place)
+        while let first = rest.first {
+          let group = rest.prefix { $0.unit == first.unit }
+          rest = rest.dropFirst(group.count)
+          let part = first.range.clamped(to: place)
+          let start = Int(part.lowerBound - place.lowerBound)
+          let bytes = content.extracting(start..<start + part.count)
+          if part == first.range {
+            try deliver(group, bytes, reader: reader, digest: digest, writer: writer)
+          } else {
+            try deliver(part, of: group, bytes, reader: reader, writer: writer)
+          }
+          counter.add(UInt64(bytes.count) * UInt64(group.count))
+        }
+      }
+    }
+    try crew.checkpoint()
+  }
+
+  private func claim() -> Int? {
+    nextFrame.withLock { next in
+      guard next < pack.table.dataFrameCount else { return nil }
+      defer { next += 1 }
+      return next
+    }
+  }
+
+  /// Refuses anything but zeros behind contents and in the last 1024 bytes of the tar.
+  private func checkPadding(_ content: Span<UInt8>, at place: Range<UInt64>) throws(PackError) {
+    func check(_ range: Range<UInt64>) throws(PackError) {
+      let padding = range.clamped(to: place)
+      for offset in padding where content[Int(offset - place.lowerBound)] != 0 {
+        throw PackError(.damagedArchive, "the tar has a byte other than zero in the padding at \(offset)")
+      }
+    }
+    // The content may end in the frame before.
+    let earliest = place.lowerBound > 511 ? place.lowerBound - 511 : 0
+    for item in table.items(in: earliest..<place.upperBound) {
+      let end = item.range.upperBound
+      try check(end..<(end + 511) / 512 * 512)
+    }
+    try check(pack.table.tarSize - min(1024, pack.table.tarSize)..<pack.table.tarSize)
+  }
+
+  /// Checks and writes files of which all the content is at hand.
+  private func deliver(
+    _ group: ArraySlice<ContentTable.Item>, _ content: Span<UInt8>, reader: PackReader, digest: any DigestContext,
+    writer: StagingWriter?
+  ) throws(PackError) {
+    try digest.update(content)
+    let actual = try digest.finish()
+    for item in group {
+      let record = try check(item, actual, reader: reader)
+      try writer?.make(record, content: content)
+    }
+  }
+
+  /// Writes a part of files that span frames, and checks them with their last part.
+  private func deliver(
+    _ part: Range<UInt64>, of group: ArraySlice<ContentTable.Item>, _ content: Span<UInt8>, reader: PackReader,
+    writer: StagingWriter?
+  ) throws(PackError) {
+    guard let whole = group.first?.range else { return }
+    if let writer {
+      // Whoever comes first makes the files; the others write into them.
+      try begun.withLock { (begun) throws(PackError) in
+        guard begun.insert(whole.lowerBound).inserted else { return }
+        for item in group { try writer.make(try record(item, reader: reader)) }
+      }
+      for item in group {
+        try writer.write(try record(item, reader: reader), at: part.lowerBound - whole.lowerBound, content: content)
+      }
+    }
+    guard let actual = try spanning.add(content, part, of: whole) else { return }
+    for item in group { _ = try check(item, actual, reader: reader) }
+  }
+
+  private func record(_ item: ContentTable.Item, reader: PackReader) throws(PackError) -> IndexRecord {
+    try reader.block(item.block).records[item.row]
+  }
+
+  private func check(
+    _ item: ContentTable.Item, _ actual: [UInt8], reader: PackReader
+  ) throws(PackError) -> IndexRecord {
+    let block = try reader.block(item.block)
+    let record = block.records[item.row]
+    guard block.withDigest(of: item.row, { equal($0, actual.span) }) else {
+      throw PackReader.digestMismatch(String(decoding: record.path, as: UTF8.self))
+    }
+    return record
+  }
+}

@@ -1,0 +1,79 @@
+package import PackFiles
+public import PackRuntime
+
+/// A file that holds one key text.
+public enum KeyFile {
+  /// Writes a new key file that only its owner may read.
+  ///
+  /// An existing file is never replaced: a key that is lost makes its packs unreadable. On failure no file is left.
+  ///
+  /// - Throws: ``PackError/Code/outputExists`` where something stands at `path` already.
+  public static func write(_ key: borrowing PackKey, to path: String) throws(PackError) {
+    try write(key, to: path, files: SystemFiles())
+  }
+
+  package static func write(
+    _ key: borrowing PackKey, to path: String, files: any FileSystem
+  ) throws(PackError) {
+    guard let parts = PathParts(path) else {
+      throw PackError(.usage, "'\(path)' names no file of its own", hint: "give the key file a name, as in -o game.key")
+    }
+    do throws(FileFailure) {
+      let directory = try files.open(parts.directory, .directory, in: nil)
+      let file = try files.open(parts.name, .create(mode: 0o600), in: directory)
+      do throws(FileFailure) {
+        // The mode of `create` passes through the process's mask, which may take away too much.
+        try files.setMode(0o600, of: file)
+        try key.withText { (text) throws(FileFailure) in
+          try files.writeAll(file, at: 0, text)
+          let newline: [UInt8] = [0x0A]
+          try files.writeAll(file, at: UInt64(text.count), newline.span)
+        }
+        try files.sync(file)
+        try files.sync(directory)
+      } catch {
+        try? files.remove(parts.name, .file, in: directory)
+        throw error
+      }
+    } catch {
+      throw failure(error, path: path, directory: parts.directory)
+    }
+  }
+
+  /// Reads a key file, and looks at who else may.
+  static func read(_ path: String, files: any FileSystem) throws(PackError) -> ResolvedKey {
+    var bytes = SecretInput()
+    defer { bytes.wipe() }
+    let status: FileStatus
+    do throws(FileFailure) {
+      let file = try files.open(path, .read, in: nil)
+      status = try files.status(of: file)
+      if status.kind != .directory { try bytes.readToEnd(of: file, files: files) }
+    } catch {
+      guard error.isMissing else { throw error.reading("key file \(path)") }
+      throw PackError(
+        .noKey, "key file \(path) does not exist", hint: "make one with 'packer key new -o \(path)', or name another with --key"
+      )
+    }
+    guard status.kind != .directory else {
+      throw PackError(.noKey, "key file \(path) is a directory", hint: "name the file in it that holds the key")
+    }
+    let key = try bytes.key(from: "key file \(path)")
+    guard status.kind == .file, status.mode & 0o044 != 0 else { return ResolvedKey(key) }
+    let warning = ResolvedKey.Warning(
+      message: "key file \(path) can be read by other users of this machine", hint: "chmod 600 \(path)")
+    return ResolvedKey(key, warnings: [warning])
+  }
+
+  private static func failure(_ failure: FileFailure, path: String, directory: String) -> PackError {
+    if failure.isExisting {
+      return PackError(
+        .outputExists, "\(path) exists already, and a key is never overwritten",
+        hint: "choose another name; packs made with a lost key cannot be opened")
+    }
+    if failure.isMissing {
+      return PackError(.cannotWrite, "\(path) cannot be written: the directory \(directory) does not exist")
+    }
+    return failure.writing(path)
+  }
+}

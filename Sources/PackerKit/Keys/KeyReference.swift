@@ -1,0 +1,206 @@
+package import PackFiles
+public import PackRuntime
+
+/// Where a key is to be read from, as people write it: `file:PATH`, `env:NAME`, `fd:N`, `stdin`, `cmd:PROGRAM ARG…`.
+///
+/// A reference is never the secret itself: arguments stand in process lists and shell histories. A text that looks like a key is
+/// refused, and not repeated in the message.
+public struct KeyReference: Hashable, Sendable {
+  /// The kinds of places.
+  enum Place: Hashable, Sendable {
+    case file(String)
+    case environment(String)
+    case descriptor(CInt)
+    case standardInput
+    case command([String])
+  }
+
+  let place: Place
+
+  /// The references that are understood, for messages and help.
+  public static let forms = "file:PATH, env:NAME, fd:N, stdin or cmd:'PROGRAM ARG…'"
+
+  /// Takes a reference apart. A text without a known word and colon in front is the path of a file.
+  ///
+  /// - Throws: ``PackError/Code/usage`` where it is a secret, or says nothing.
+  public init(parsing text: String) throws(PackError) {
+    let (scheme, rest) = Self.split(text)
+    guard !Self.isSecret(text), !Self.isSecret(rest) else { throw Self.secretRefused }
+    switch scheme {
+    case "env":
+      guard !rest.isEmpty, !rest.contains("=") else {
+        throw PackError(.usage, "key reference '\(text)' names no environment variable", hint: "write env:NAME")
+      }
+      place = .environment(rest)
+    case "fd":
+      guard !rest.isEmpty, rest.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = CInt(rest) else {
+        throw PackError(
+          .usage, "key reference '\(text)' names no file descriptor", hint: "write fd:N with a number, as in fd:3")
+      }
+      place = .descriptor(number)
+    case "stdin":
+      place = .standardInput
+    case "cmd":
+      place = .command(try CommandWords.split(rest))
+    default:
+      guard !rest.isEmpty else {
+        throw PackError(.usage, "key reference '\(text)' names no file", hint: "write one of \(Self.forms)")
+      }
+      place = .file(rest)
+    }
+  }
+
+  private init(_ place: Place) {
+    self.place = place
+  }
+
+  /// The variables that name a key where no reference is given.
+  static let variable = "PACKER_KEY"
+  static let fileVariable = "PACKER_KEY_FILE"
+  static let commandVariable = "PACKER_KEY_COMMAND"
+
+  /// The reference that the environment gives: exactly one of `PACKER_KEY` (the key text), `PACKER_KEY_FILE` (a path) and
+  /// `PACKER_KEY_COMMAND` (a program and its arguments).
+  ///
+  /// - Throws: ``PackError/Code/noKey`` where none is set or the one is empty, ``PackError/Code/usage`` where several are: which
+  ///   one was meant cannot be known.
+  public static func fromEnvironment() throws(PackError) -> KeyReference {
+    let set = [variable, fileVariable, commandVariable].filter { ProcessEnvironment.isSet($0) }
+    guard let name = set.first else {
+      throw PackError(
+        .noKey, "no key was given",
+        hint: """
+          give one of: --key REF (\(forms)); \(fileVariable)=PATH; \(variable) or \(commandVariable)
+          make a key with 'packer key new -o game.key'
+          """)
+    }
+    guard set.count == 1 else {
+      let names = set.count == 2 ? "\(set[0]) and \(set[1]) are both set" : "\(set.joined(separator: ", ")) are all set"
+      throw PackError(.usage, "\(names), and only one of them can be meant", hint: "unset all but one, or give --key")
+    }
+    guard !ProcessEnvironment.isEmpty(name) else { throw emptyVariable(name) }
+    if name == variable { return KeyReference(.environment(name)) }
+    guard let value = ProcessEnvironment.text(of: name) else {
+      throw PackError(.usage, "\(name) is not UTF-8")
+    }
+    guard !isSecret(value) else {
+      throw PackError(
+        .usage, "\(name) holds a key itself", hint: "put the key text into \(variable), or into a file that \(name) names")
+    }
+    return name == fileVariable ? KeyReference(.file(value)) : KeyReference(.command(try CommandWords.split(value)))
+  }
+
+  /// Whether an argument is a secret that has no business in a process list: a key text, or 64 hexadecimal digits.
+  public static func isSecret(_ text: String) -> Bool {
+    isKeyText(text) || text.utf8.count == 64 && text.allSatisfy(\.isHexDigit)
+  }
+
+  /// Whether a text starts like a typed key, content or signing.
+  public static func isKeyText(_ text: String) -> Bool {
+    let start = text.prefix(5).lowercased()
+    return start == "pkk1-" || start == "pks1-"
+  }
+
+  /// The refusal of a secret among the arguments. It does not repeat it.
+  public static var secretRefused: PackError {
+    PackError(
+      .usage, "a key was given as an argument, where other users and the shell's history see it",
+      hint: """
+        treat that key as known to others, and make a new one with 'packer key new -o game.key'
+        refer to a key with --key \(forms)
+        """)
+  }
+
+  /// Reads the key.
+  ///
+  /// The bytes it came in are wiped. A variable is removed from the environment once read; call this before other threads use the
+  /// environment. May wait for the program, pipe or person at the other end.
+  public func resolve() throws(PackError) -> ResolvedKey {
+    try resolve(files: SystemFiles())
+  }
+
+  package func resolve(files: any FileSystem) throws(PackError) -> ResolvedKey {
+    switch place {
+    case .file(let path):
+      return try KeyFile.read(path, files: files)
+    case .environment(let name):
+      var text = try Self.take(variable: name)
+      defer { wipe(&text) }
+      return ResolvedKey(try Self.key(text.span, from: "environment variable \(name)"))
+    case .descriptor(let number):
+      return try Self.stream(OpenFile(borrowing: number), name: "file descriptor \(number)", files: files)
+    case .standardInput:
+      return try Self.stream(OpenFile(borrowing: 0), name: "standard input", files: files)
+    case .command(let words):
+      return ResolvedKey(try KeyCommand.run(words, files: files))
+    }
+  }
+
+  /// Parses key text, and says in errors where it came from.
+  static func key(_ text: Span<UInt8>, from origin: String) throws(PackError) -> PackKey {
+    guard !text.isEmpty else { throw PackError(.noKey, "\(origin) is empty, and a key was expected there") }
+    do throws(PackError) {
+      return try PackKey(text: text)
+    } catch {
+      throw error.about(origin)
+    }
+  }
+
+  private static func stream(_ file: OpenFile, name: String, files: any FileSystem) throws(PackError) -> ResolvedKey {
+    guard !isTerminal(file) else {
+      throw PackError(
+        .noKey, "\(name) is a terminal, and a key typed there would be seen",
+        hint: "use a pipe, as in 'pass show game | packer … --key stdin', or --key file:PATH")
+    }
+    var bytes = SecretInput()
+    defer { bytes.wipe() }
+    do throws(FileFailure) {
+      try bytes.readToEnd(of: file, files: files)
+    } catch {
+      throw PackError(.noKey, "\(name) cannot be read: \(error.text)")
+    }
+    return ResolvedKey(try bytes.key(from: name))
+  }
+
+  private static func take(variable name: String) throws(PackError) -> [UInt8] {
+    guard let text = ProcessEnvironment.take(name) else {
+      throw PackError(.noKey, "environment variable \(name) is not set", hint: "export it, or give another --key: \(forms)")
+    }
+    guard !text.isEmpty else { throw emptyVariable(name) }
+    return text
+  }
+
+  private static func emptyVariable(_ name: String) -> PackError {
+    PackError(.noKey, "environment variable \(name) is set but empty", hint: "unset it, or check what was to fill it")
+  }
+
+  /// The word before the first colon where it is one of ours, and what follows.
+  private static func split(_ text: String) -> (scheme: String, rest: String) {
+    if text == "stdin" { return ("stdin", "") }
+    for scheme in ["file", "env", "fd", "cmd"] where text.hasPrefix(scheme + ":") {
+      return (scheme, String(text.dropFirst(scheme.count + 1)))
+    }
+    return ("file", text)
+  }
+}
+
+/// A key that was read, and what its owner ought to know about the place it came from.
+public struct ResolvedKey: ~Copyable, Sendable {
+  /// The key.
+  public let key: PackKey
+  /// What a person should be told, one sentence each.
+  public let warnings: [Warning]
+
+  /// Something that does not stop the work.
+  public struct Warning: Hashable, Sendable {
+    /// What is the matter, for a person.
+    public let message: String
+    /// What to do about it.
+    public let hint: String
+  }
+
+  init(_ key: consuming PackKey, warnings: [Warning] = []) {
+    self.key = key
+    self.warnings = warnings
+  }
+}

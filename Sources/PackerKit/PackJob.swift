@@ -1,0 +1,179 @@
+public import PackCrypto
+package import PackFiles
+public import PackFormat
+public import PackRuntime
+
+/// Turns one directory into one encrypted pack.
+///
+/// The same tree, key and settings give the same bytes from the same build, whatever the number of threads, the place of the directory,
+/// its time stamps or the order in which its files were made.
+public struct PackJob: Sendable {
+  /// The directory to pack.
+  public var source: String
+  /// Where the pack goes. What stands there is replaced, but only by a finished pack.
+  public var output: String
+  /// The name the pack is published under.
+  public var name: PackName
+  /// The version the publisher gives the pack, at most 2^53 − 1; later ones are higher.
+  public var packVersion: UInt64 = 1
+  /// The zstd level, 1 to 19.
+  public var level = 3
+  /// The most bytes of tar in one frame, 64 KiB to 8 MiB: larger compresses better, smaller reads single files faster and in less memory.
+  public var frameSize = Limits.defaultFrameSize
+  /// The size of one ciphertext segment in bytes: a power of two from 4 KiB to 1 MiB.
+  public var segmentSize = Limits.defaultSegment
+  /// Patterns of paths to leave out, as in ignore files.
+  public var excludes: [String] = []
+  /// Whether a symbolic link stands for what it points to, which must lie inside the directory. Otherwise links are refused.
+  public var followsSymlinks = false
+  /// Whether equal packs get unlike bytes, for publishers who must hide that two packs are equal.
+  public var usesRandomSalt = false
+  /// Whether files that look like private keys or credentials are packed. Otherwise they are refused.
+  public var allowsSecrets = false
+  /// Whether names are packed that some platforms cannot hold. Otherwise they are refused.
+  public var allowsUnportablePaths = false
+  /// The number of threads; the processors that are online where it is nil. Each takes two frames and what zstd needs for its level.
+  public var jobs: Int?
+
+  package var files: any FileSystem = SystemFiles()
+  package var backend: any CryptoBackend = CryptoBackends.standard
+
+  /// A job with the settings that suit most.
+  public init(source: String, output: String, name: PackName) {
+    self.source = source
+    self.output = output
+    self.name = name
+  }
+
+  /// Makes the pack.
+  ///
+  /// Nothing appears at ``output`` until the pack is whole and on the disk. On failure, and when the task is cancelled, what was there before
+  /// is untouched and nothing is left behind.
+  ///
+  /// - Parameters:
+  ///   - key: the application key.
+  ///   - progress: hears of every frame, in bytes of content.
+  /// - Throws: ``PackError`` with ``PackError/details`` for every path that cannot be packed.
+  public func run(
+    key: borrowing PackKey, progress: ProgressHandler? = nil
+  ) async throws(PackError) -> PackReport {
+    try checkSettings()
+    let workers = jobs ?? Crew.defaultSize
+    let offences = Offences()
+    let header = PackHeader(
+      segmentSize: segmentSize, flags: usesRandomSalt ? 0 : PackHeader.deterministicSalt, packVersion: packVersion,
+      packID: try PackID.bytes(for: name, backend: backend), salt: [UInt8](repeating: 0, count: 32))
+
+    progress?(Progress(phase: .scanning, done: 0, total: 0))
+    let scan = try await scan(offences)
+    try offences.check(source)
+    let reader = SourceReader(root: source, followsSymlinks: followsSymlinks, files: files, offences: offences)
+    let ordered = PackPlan.ordered(scan.entries)
+    let duplicates = try await DuplicateSearch(
+      ordered, reader: reader, backend: backend, jobs: workers, progress: progress)
+    try offences.check(source)
+    let plan = try PackPlan(ordered, originals: duplicates.originals, frameSize: frameSize)
+
+    let spool = PayloadSpool(
+      output: output, salt: try SaltDerivation(key: key, header: header, backend: backend), files: files)
+    let builder = PayloadBuilder(
+      plan: plan, reader: reader, spool: spool, level: level, frameSize: frameSize, knownDigests: duplicates.digests,
+      allowsSecrets: allowsSecrets, backend: backend)
+    let payload = try await builder.build(jobs: workers, contentSize: scan.contentSize, source: source, progress: progress)
+
+    let seal = try PackSeal(
+      spool: spool, header: header, usesRandomSalt: usesRandomSalt, key: key, output: output, files: files, backend: backend)
+    try await seal.run(jobs: workers, progress: progress)
+    return PackReport(
+      output: output, packSize: seal.packSize, payloadSize: spool.size, contentSize: scan.contentSize,
+      files: scan.entries.count { $0.kind != .directory }, directories: scan.entries.count { $0.kind == .directory },
+      duplicateFiles: plan.duplicateFiles, duplicateBytes: plan.duplicateBytes, frames: plan.frames.count,
+      indexSize: payload.indexSize, keyID: key.id, packID: header.packID, packVersion: packVersion,
+      contentRoot: payload.contentRoot, largestFrame: payload.largestFrame, leftOut: scan.leftOut)
+  }
+
+  private func checkSettings() throws(PackError) {
+    guard packVersion <= Limits.packVersion else {
+      throw PackError(.usage, "pack version \(packVersion) is more than \(Limits.packVersion)")
+    }
+    guard PackSettings.levels.contains(level) else {
+      throw PackError(.usage, "level \(level) is not one of 1 to 19")
+    }
+    guard PackSettings.frameSizes.contains(frameSize) else {
+      throw PackError(
+        .usage, "frame size \(frameSize) is not one of \(Limits.smallestFrameSize) to \(Limits.frameSize) bytes")
+    }
+    guard PackHeader.isLegal(segmentSize: segmentSize) else {
+      throw PackError(
+        .usage,
+        "segment size \(segmentSize) is not a power of two from \(Limits.smallestSegment) to \(Limits.largestSegment) bytes")
+    }
+    guard jobs ?? 1 >= 1 else { throw PackError(.usage, "at least one job is needed") }
+  }
+
+  private struct Scan: Sendable {
+    var entries: [SourceEntry]
+    var leftOut: [LeftOut]
+    var contentSize: UInt64
+  }
+
+  private func scan(_ offences: Offences) async throws(PackError) -> Scan {
+    let options = DirectoryScan.Options(
+      excludes: excludes, followsSymlinks: followsSymlinks, allowsSecrets: allowsSecrets,
+      allowsUnportablePaths: allowsUnportablePaths)
+    let result = Monitor<Scan?>(nil)
+    try await Crew.run(1) { [source, files] (crew, _) throws(PackError) in
+      let scan = try DirectoryScan(source, options: options, files: files, offences: offences, crew: crew)
+      result.withLock {
+        $0 = Scan(
+          entries: scan.entries, leftOut: scan.leftOut.sorted { $0.path < $1.path }, contentSize: scan.contentSize)
+      }
+    }
+    guard let scan = result.withLock({ $0 }) else { preconditionFailure("the crew made no scan") }
+    return scan
+  }
+}
+
+/// The values that the settings of a ``PackJob`` may have.
+public enum PackSettings {
+  /// zstd levels.
+  public static let levels = 1...19
+  /// Frame sizes in bytes.
+  public static let frameSizes = Limits.smallestFrameSize...Limits.frameSize
+}
+
+/// What came out of a ``PackJob``.
+public struct PackReport: Sendable {
+  /// Where the pack is.
+  public let output: String
+  /// The size of the pack in bytes, as served.
+  public let packSize: UInt64
+  /// The size of the payload in bytes: what is encrypted.
+  public let payloadSize: UInt64
+  /// The sum of the sizes of all files in bytes.
+  public let contentSize: UInt64
+  /// The number of files.
+  public let files: Int
+  /// The number of empty directories.
+  public let directories: Int
+  /// The number of files that were stored once with others of the same content.
+  public let duplicateFiles: Int
+  /// The bytes that this saved before compression.
+  public let duplicateBytes: UInt64
+  /// The number of data frames.
+  public let frames: Int
+  /// The bytes of payload that index and seek table take.
+  public let indexSize: UInt64
+  /// The key that opens the pack.
+  public let keyID: KeyID
+  /// The digest of the pack's name, 32 bytes.
+  public let packID: [UInt8]
+  /// The version the publisher gave the pack.
+  public let packVersion: UInt64
+  /// The digest that names the tree, 32 bytes.
+  public let contentRoot: [UInt8]
+  /// The largest decompressed frame in bytes.
+  public let largestFrame: UInt32
+  /// What was left out, and why, in the order of the paths.
+  public let leftOut: [LeftOut]
+}

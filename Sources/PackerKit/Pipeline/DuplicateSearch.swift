@@ -1,0 +1,60 @@
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackRuntime
+
+/// Finds files with the same content and the same permissions.
+///
+/// Files of different sizes cannot be the same; large ones of one size are told apart by their first bytes before all of them are read.
+struct DuplicateSearch {
+  /// For each entry the number of the first one with the same content, or -1.
+  let originals: [Int32]
+  /// The digests that came out on the way. The content that is packed later must still have them.
+  let digests: [Int32: [UInt8]]
+
+  private struct Fingerprint: Hashable {
+    var size: UInt64
+    var kind: UInt8
+    var bytes: [UInt8]
+  }
+
+  /// The bytes that a first look takes, and the size from which it pays.
+  private static let firstLook = 4096
+  private static let smallestForFirstLook: UInt64 = 64 << 10
+
+  init(
+    _ ordered: [SourceEntry], reader: SourceReader, backend: any CryptoBackend, jobs: Int, progress: ProgressHandler?
+  ) async throws(PackError) {
+    var bySize: [Fingerprint: [Int32]] = [:]
+    for (number, entry) in ordered.enumerated() where entry.size > 0 {
+      bySize[Fingerprint(size: entry.size, kind: entry.kind.rawValue, bytes: []), default: []].append(Int32(number))
+    }
+    let bySizeOnly = bySize.values.filter { $0.count > 1 }.flatMap(\.self).sorted()
+    bySize = [:]
+    let looked = bySizeOnly.filter { ordered[Int($0)].size >= Self.smallestForFirstLook }
+    let starts = try await SourceDigests.run(
+      looked, ordered, limit: Self.firstLook, reader: reader, backend: backend, jobs: jobs, progress: nil)
+    var byStart: [Fingerprint: [Int32]] = [:]
+    for number in bySizeOnly {
+      let entry = ordered[Int(number)]
+      let key = Fingerprint(size: entry.size, kind: entry.kind.rawValue, bytes: starts[number] ?? [])
+      byStart[key, default: []].append(number)
+    }
+    let candidates = byStart.values.filter { $0.count > 1 }.flatMap(\.self).sorted()
+    digests = try await SourceDigests.run(
+      candidates, ordered, limit: .max, reader: reader, backend: backend, jobs: jobs, progress: progress)
+    var originals = [Int32](repeating: -1, count: ordered.count)
+    var first: [Fingerprint: Int32] = [:]
+    for number in candidates {
+      let entry = ordered[Int(number)]
+      guard let digest = digests[number] else { continue }
+      let key = Fingerprint(size: entry.size, kind: entry.kind.rawValue, bytes: digest)
+      if let original = first[key] {
+        originals[Int(number)] = original
+      } else {
+        first[key] = number
+      }
+    }
+    self.originals = originals
+  }
+}

@@ -1,0 +1,60 @@
+/// A pattern of paths, as in ignore files: `*` and `?` stay inside one component, `**` crosses them.
+///
+/// A pattern without a slash (but for a closing one) matches a name at any depth; one with a slash matches from the root. A closing slash matches
+/// directories alone. Whatever lies below a matching directory goes with it.
+struct Glob: Sendable {
+  private let components: [[Character]]
+  private let isDirectoryOnly: Bool
+
+  init(_ pattern: String) {
+    var text = Substring(pattern)
+    isDirectoryOnly = text.hasSuffix("/")
+    while text.hasSuffix("/") { text.removeLast() }
+    let isAnchored = text.contains("/")
+    while text.hasPrefix("/") { text.removeFirst() }
+    let parts = text.split(separator: "/").map { Array($0) }
+    components = isAnchored ? parts : [Array("**")] + parts
+  }
+
+  func matches(_ path: String, isDirectory: Bool) -> Bool {
+    guard isDirectory || !isDirectoryOnly else { return false }
+    return Self.matches(components[...], path.split(separator: "/").map { Array($0) }[...])
+  }
+
+  private static func matches(_ pattern: ArraySlice<[Character]>, _ path: ArraySlice<[Character]>) -> Bool {
+    guard let first = pattern.first else { return path.isEmpty }
+    if first == ["*", "*"] {
+      // A closing ** stands for everything below, but not for the directory itself.
+      if pattern.count == 1 { return !path.isEmpty }
+      return path.indices.contains { matches(pattern.dropFirst(), path[$0...]) }
+        || matches(pattern.dropFirst(), path.suffix(0))
+    }
+    guard let name = path.first, matches(first[...], name[...]) else { return false }
+    return matches(pattern.dropFirst(), path.dropFirst())
+  }
+
+  /// Matches one component. Only the last `*` ever needs a second try, so time stays within pattern × name.
+  private static func matches(_ pattern: ArraySlice<Character>, _ name: ArraySlice<Character>) -> Bool {
+    var patternIndex = pattern.startIndex
+    var nameIndex = name.startIndex
+    var star: (pattern: Int, name: Int)?
+    while nameIndex < name.endIndex {
+      if patternIndex < pattern.endIndex, pattern[patternIndex] == "*" {
+        star = (patternIndex, nameIndex)
+        patternIndex += 1
+      } else if patternIndex < pattern.endIndex,
+        pattern[patternIndex] == "?" || pattern[patternIndex] == name[nameIndex]
+      {
+        patternIndex += 1
+        nameIndex += 1
+      } else if let last = star {
+        star = (last.pattern, last.name + 1)
+        patternIndex = last.pattern + 1
+        nameIndex = last.name + 1
+      } else {
+        return false
+      }
+    }
+    return pattern[patternIndex...].allSatisfy { $0 == "*" }
+  }
+}

@@ -1,0 +1,45 @@
+import PackFormat
+import PackRuntime
+
+/// Everything in a source tree that cannot be packed: all of it is told, not just the first.
+final class Offences: Sendable {
+  private struct Offence {
+    var path: String
+    var problem: String
+    var error: PackError
+  }
+
+  private let offences = Monitor<[Offence]>([])
+
+  /// Whether there are none.
+  var isEmpty: Bool { offences.withLock { $0.isEmpty } }
+
+  func add(_ path: String, _ code: PackError.Code, _ problem: String, hint: String? = nil) {
+    let error = PackError(code, "\(printable(path.utf8)) \(problem)", hint: hint)
+    offences.withLock { $0.append(Offence(path: path, problem: problem, error: error)) }
+  }
+
+  /// Throws all of them as one error, if there are any: one line each, in the order of the paths.
+  func check(_ source: String) throws(PackError) {
+    let all = sorted
+    guard let first = all.first else { return }
+    guard all.count > 1 else { throw first.error.about(source) }
+    let codes = Set(all.map(\.error.code))
+    let hints = Set(all.compactMap(\.error.hint)).sorted()
+    throw PackError(
+      codes.count == 1 ? first.error.code : .unsuitableSource,
+      "\(source): \(all.count) paths cannot be packed", details: all.map(\.error.message),
+      hint: hints.isEmpty ? nil : hints.joined(separator: "; "))
+  }
+
+  /// All of them as differences from a pack, which can hold none of these. Forgets them.
+  func takeFindings() -> [Finding] {
+    let all = sorted
+    offences.withLock { $0 = [] }
+    return all.map { Finding(kind: .extra, path: $0.path, message: $0.problem) }
+  }
+
+  private var sorted: [Offence] {
+    offences.withLock { $0 }.sorted { ($0.path, $0.problem) < ($1.path, $1.problem) }
+  }
+}

@@ -1,0 +1,61 @@
+import PackFiles
+import PackFormat
+import PackRuntime
+
+/// Reads the files of a source tree and notices whatever has become of them since they were scanned.
+struct SourceReader: Sendable {
+  let root: String
+  let followsSymlinks: Bool
+  let files: any FileSystem
+  let offences: Offences
+
+  /// Opens a file that is still the one that was scanned. What is wrong with it goes to the offences.
+  func open(_ entry: SourceEntry) -> OpenFile? {
+    do throws(FileFailure) {
+      let path = "\(root)/\(entry.path)"
+      let file = try files.open(path, followsSymlinks ? .read : .readUnlinked, in: nil)
+      guard try isUnchanged(file, entry) else { return nil }
+      return file
+    } catch {
+      if error.isMissing {
+        offences.add(entry.path, .sourceChanged, "disappeared while it was being packed", hint: Self.changedHint)
+      } else {
+        offences.add(entry.path, .cannotRead, "cannot be read: \(error.text)")
+      }
+      return nil
+    }
+  }
+
+  /// Fills `buffer` with the bytes of a file from `offset` on, and says whether they were all there.
+  func read(
+    _ file: OpenFile, _ entry: SourceEntry, at offset: UInt64, into buffer: inout MutableSpan<UInt8>
+  ) -> Bool {
+    do throws(PackError) {
+      let count = try files.read(file, at: offset, filling: &buffer, name: entry.path)
+      if count == buffer.count { return true }
+      offences.add(entry.path, .sourceChanged, "became shorter while it was being packed", hint: Self.changedHint)
+    } catch {
+      offences.add(entry.path, error.code, "cannot be read")
+    }
+    return false
+  }
+
+  /// Whether a file is still what it was when it was opened. Asked after its last byte was read.
+  func confirm(_ file: OpenFile, _ entry: SourceEntry) -> Bool {
+    (try? isUnchanged(file, entry)) == true
+  }
+
+  private func isUnchanged(_ file: OpenFile, _ entry: SourceEntry) throws(FileFailure) -> Bool {
+    guard try SourceStamp(files.status(of: file)) == entry.stamp else {
+      reportChange(entry)
+      return false
+    }
+    return true
+  }
+
+  func reportChange(_ entry: SourceEntry) {
+    offences.add(entry.path, .sourceChanged, "changed while it was being packed", hint: Self.changedHint)
+  }
+
+  private static let changedHint = "pack again when nothing writes to the directory any more"
+}

@@ -1,0 +1,51 @@
+import ArgumentParser
+import PackRuntime
+import PackerKit
+
+/// `packer cat`
+struct Cat: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "cat",
+    abstract: "Writes one file of a pack, or a part of it, to standard output.",
+    discussion: """
+      Only the segments that hold the bytes are read, and no byte comes out before its segment is authenticated. --range counts \
+      from 0 and includes both ends, as in HTTP: A-B, A- for the rest, -N for the last N bytes.
+
+      Examples:
+        packer cat game.pack index.html --key game.key
+        packer cat game.pack img/hero.png --key game.key > hero.png
+        packer cat game.pack audio/theme.ogg --range 0-1023 --key game.key
+      """)
+
+  @Argument(help: "The pack.", completion: .file())
+  var file: String
+
+  @Argument(help: "The path in the pack, as 'packer ls' prints it.")
+  var path: String
+
+  // A range may start with a hyphen, like an option.
+  @Option(parsing: .unconditional, help: ArgumentHelp("The bytes to write.", valueName: "a-b"))
+  var range: String?
+
+  @OptionGroup var key: KeyOptions
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    let range = try range.map { (text) throws(PackError) in try ByteRange(parsing: text) }
+    let resolved = try session.key(key)
+    try naming(file) { () throws(PackError) in
+      let pack = try Pack.open(file, key: resolved.key)
+      let entry = try pack.entry(at: path)
+      guard entry.kind == .file else {
+        throw PackError(.noSuchEntry, "'\(path)' is a directory, not a file", hint: "list the files with 'packer ls'")
+      }
+      let bytes = try range?.resolved(size: entry.size, path: path) ?? 0..<entry.size
+      var remaining = bytes.upperBound - bytes.lowerBound
+      try pack.read(entry, range: bytes) { (piece) throws(PackError) in
+        try Task.checkCancelled()
+        try session.console.stream(piece, remaining: remaining)
+        remaining -= UInt64(piece.count)
+      }
+    }
+    return .done
+  }
+}

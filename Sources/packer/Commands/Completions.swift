@@ -1,0 +1,26 @@
+import ArgumentParser
+import PackRuntime
+
+/// `packer completions`
+struct Completions: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "completions",
+    abstract: "Prints a script with which a shell completes packer's commands: bash, zsh or fish.",
+    discussion: """
+      Examples:
+        packer completions bash > ~/.local/share/bash-completion/completions/packer
+        packer completions zsh > ~/.zfunc/_packer
+        packer completions fish > ~/.config/fish/completions/packer.fish
+      """)
+
+  @Argument(help: "bash, zsh or fish.", completion: .list(["bash", "zsh", "fish"]))
+  var shell: String
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    guard let known = CompletionShell(rawValue: shell) else {
+      throw PackError(.usage, "there are no completions for '\(shell)'", hint: "use bash, zsh or fish")
+    }
+    session.console.output(Packer.completionScript(for: known))
+    return .done
+  }
+}

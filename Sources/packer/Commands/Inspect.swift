@@ -1,0 +1,84 @@
+import ArgumentParser
+import PackRuntime
+
+/// `packer inspect`
+struct Inspect: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "inspect",
+    abstract: "Shows what a pack says without a key.",
+    discussion: """
+      Nothing of this is authenticated: that takes the key. The parts add up to the size of the file.
+
+      Examples:
+        packer inspect game.pack
+        packer inspect game.pack --json
+      """)
+
+  @Argument(help: "The pack.", completion: .file())
+  var file: String
+
+  @OptionGroup var output: OutputOptions
+
+  var isQuiet: Bool { output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    let summary = try naming(file) { () throws(PackError) in try PackSummary.read(file) }
+    let record = SummaryRecord(file: file, summary)
+    var fields = [
+      ("format", record.format),
+      ("kind", record.kind),
+      ("pack version", "\(record.packVersion)"),
+      ("pack id", record.packID),
+      ("key id", record.keyID),
+      ("salt", record.salt),
+      ("segments", "\(record.segments) of \(record.segmentSize) bytes"),
+      ("payload", "\(record.payloadSize) bytes"),
+    ]
+    if !record.unknownKeyStanzas.isEmpty {
+      let types = record.unknownKeyStanzas.map(String.init).joined(separator: ", ")
+      fields.append(("key stanzas", "types \(types), which this build does not know"))
+    }
+    let sizes = Table.sizes(
+      summary.parts.map { ($0.name, Int64(clamping: $0.size), "") }, total: "total")
+    session.console.result(record, ["\(file): \(ByteCount(summary.packSize))"] + Table.fields(fields) + sizes)
+    return .done
+  }
+}
+
+private struct SummaryRecord: Encodable {
+  struct Part: Encodable {
+    let name: String
+    let size: UInt64
+  }
+
+  let type = "pack"
+  let file: String
+  let format: String
+  let kind: String
+  let packVersion: UInt64
+  let packID: String
+  let keyID: String
+  let unknownKeyStanzas: [UInt16]
+  let salt: String
+  let segments: UInt64
+  let segmentSize: UInt32
+  let payloadSize: UInt64
+  let packSize: UInt64
+  let parts: [Part]
+
+  init(file: String, _ summary: PackSummary) {
+    self.file = file
+    format = "\(PackHeader.major).\(summary.header.minor), suite \(PackHeader.suite)"
+    kind = "\(summary.header.kind)"
+    packVersion = summary.header.packVersion
+    packID = summary.header.packID.hex
+    keyID = "\(summary.stanzas.keyID)"
+    unknownKeyStanzas = summary.stanzas.unknownTypes
+    salt = summary.header.hasDeterministicSalt ? "from key and content" : "random"
+    segments = summary.layout.segmentCount
+    segmentSize = summary.header.segmentSize
+    payloadSize = summary.layout.payloadSize
+    packSize = summary.packSize
+    parts = summary.parts.map { Part(name: $0.name, size: $0.size) }
+  }
+}

@@ -1,0 +1,15 @@
+import ArgumentParser
+
+/// The commands about keys.
+struct Key: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "key",
+    abstract: "Makes keys, and says which packs they open.",
+    discussion: """
+      Examples:
+        packer key new -o game.key
+        packer key id --key game.key
+        packer key check dist/a.pack dist/b.pack --key env:GAME_KEY
+      """,
+    subcommands: [KeyNew.self, KeyIdentifier.self, KeyCheck.self])
+}

@@ -1,0 +1,195 @@
+import ArgumentParser
+import PackRuntime
+import PackerKit
+
+/// `packer pack`
+struct PackVerb: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "pack",
+    abstract: "Turns a directory into one encrypted pack.",
+    discussion: """
+      The same tree and key give the same pack, byte for byte. The pack appears under its name whole or not at all, and replaces \
+      an earlier one only when it is complete.
+
+      .DS_Store, __MACOSX, ._*, Thumbs.db and .git are left out and reported. Private keys and .env files are refused.
+
+      Examples:
+        packer pack build/game -o game.pack --key game.key
+        packer pack build/game -o game.pack --key env:GAME_KEY --pack-version 7 --level 12
+        packer pack build/game -o game.pack --key game.key --exclude '*.map' --exclude 'drafts/**'
+      """)
+
+  @Argument(help: "The directory to pack.", completion: .directory)
+  var directory: String
+
+  @Option(name: [.customShort("o"), .customLong("output")], help: "The pack to make.", completion: .file())
+  var path: String
+
+  @OptionGroup var key: KeyOptions
+
+  @Option(name: .customLong("name"), help: "The name the pack is published under. (default: the directory's own name)")
+  var packName: String?
+
+  @Option(help: ArgumentHelp("The publisher's version of this pack.", valueName: "n"))
+  var packVersion: UInt64 = 1
+
+  @Option(help: ArgumentHelp("How hard to compress, from 1 to 19.", valueName: "n"))
+  var level = 3
+
+  @Option(
+    help: ArgumentHelp(
+      "The bytes compressed together, from 64KiB to 8MiB. Larger packs better, smaller reads faster.", valueName: "size"))
+  var frameSize = "1MiB"
+
+  @Option(
+    help: ArgumentHelp("The bytes encrypted together: a power of two from 4KiB to 1MiB.", valueName: "size"))
+  var segmentSize = "64KiB"
+
+  @Option(name: .customLong("exclude"), help: ArgumentHelp("Leave out what matches. Repeatable.", valueName: "glob"))
+  var excludes: [String] = []
+
+  @Flag(name: .customLong("follow-symlinks"), help: "Pack what symbolic links inside the directory point to inside it.")
+  var followsSymlinks = false
+
+  @Flag(name: .customLong("random-salt"), help: "Make a different pack each time, so that equal content does not show.")
+  var usesRandomSalt = false
+
+  @Flag(name: .customLong("allow-secrets"), help: "Pack private keys and .env files too.")
+  var allowsSecrets = false
+
+  @Flag(name: .customLong("allow-unportable-paths"), help: "Pack paths that some systems cannot store.")
+  var allowsUnportablePaths = false
+
+  @Option(help: ArgumentHelp("The threads to use, from 1 to 1024. (default: one per core)", valueName: "n"))
+  var jobs: Int?
+
+  @OptionGroup var output: OutputOptions
+
+  static var leavesNothingBehind: Bool { false }
+  var isQuiet: Bool { output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    let job = try makeJob()
+    let resolved = try session.key(key)
+    let report = try await session.withProgress { (progress) async throws(PackError) in
+      try await job.run(key: resolved.key, progress: progress)
+    }
+    let layout = try PackSummary.read(path).layout
+    show(report, layout, on: session.console)
+    return .done
+  }
+
+  private func makeJob() throws(PackError) -> PackJob {
+    try Bounds.check(level, "--level", in: 1...19)
+    try Bounds.check(packVersion, "--pack-version", in: 0...Limits.packVersion)
+    if let jobs { try Bounds.check(jobs, "--jobs", in: 1...1024) }
+    let frame = try Bounds.size(
+      frameSize, "--frame-size", in: UInt64(Limits.smallestFrameSize)...UInt64(Limits.frameSize), isPowerOfTwo: false)
+    let segment = try Bounds.size(
+      segmentSize, "--segment-size", in: UInt64(Limits.smallestSegment)...UInt64(Limits.largestSegment), isPowerOfTwo: true)
+
+    var job = PackJob(source: directory, output: path, name: try name())
+    job.packVersion = packVersion
+    job.level = level
+    // Both are within bounds that fit.
+    job.frameSize = Int(frame)
+    job.segmentSize = UInt32(segment)
+    job.excludes = excludes
+    job.followsSymlinks = followsSymlinks
+    job.usesRandomSalt = usesRandomSalt
+    job.allowsSecrets = allowsSecrets
+    job.allowsUnportablePaths = allowsUnportablePaths
+    job.jobs = jobs
+    return job
+  }
+
+  private func name() throws(PackError) -> PackName {
+    if let packName { return try PackName(packName) }
+    let own = try DirectoryTitle.of(directory)
+    do throws(PackError) {
+      return try PackName(own)
+    } catch {
+      throw PackError(
+        .usage, "the directory's own name, '\(own)', cannot be the name of a pack",
+        hint: "give one with --name: 1 to \(Limits.nameLength) of A-Z a-z 0-9 . _ -, the first a letter or digit")
+    }
+  }
+
+  private func show(_ report: PackReport, _ layout: SegmentLayout, on console: Console) {
+    for item in report.leftOut {
+      if console.isJSON {
+        console.result(LeftOutRecord(path: item.path, reason: item.reason), [])
+      } else {
+        console.note("left out \(item.path): \(item.reason)")
+      }
+    }
+    let record = PackRecord(report, layout)
+    let files = Table.count(report.files, "file", "files")
+    let directories = Table.count(report.directories, "directory", "directories")
+    let sizes = Table.sizes(
+      [
+        ("content", record.contentSize, "\(files), \(directories)"),
+        (
+          "identical files", -record.identicalSize,
+          report.duplicateFiles == 0 ? "" : "\(Table.count(report.duplicateFiles, "file", "files")) stored once"
+        ),
+        (
+          "compression", record.compression,
+          "with tar, index and seek table, in \(Table.count(report.frames, "frame", "frames"))"
+        ),
+        ("encryption", record.encryption, "header, and tags of \(Table.count(layout.segmentCount, "segment", "segments"))"),
+      ], total: "pack")
+    let fields = Table.fields([
+      ("key id", record.keyID),
+      ("pack id", record.packID),
+      ("pack version", "\(record.packVersion)"),
+      ("content root", record.contentRoot),
+    ])
+    console.result(record, ["\(report.output): \(ByteCount(report.packSize))"] + sizes + fields)
+  }
+}
+
+private struct LeftOutRecord: Encodable {
+  let type = "left-out"
+  let path: String
+  let reason: String
+}
+
+/// `contentSize - identicalSize + compression + encryption` is `packSize`, all in bytes.
+private struct PackRecord: Encodable {
+  let type = "pack"
+  let output: String
+  let packSize: Int64
+  let contentSize: Int64
+  let identicalSize: Int64
+  let compression: Int64
+  let encryption: Int64
+  let files: Int
+  let directories: Int
+  let identicalFiles: Int
+  let frames: Int
+  let segments: UInt64
+  let keyID: String
+  let packID: String
+  let packVersion: UInt64
+  let contentRoot: String
+
+  init(_ report: PackReport, _ layout: SegmentLayout) {
+    output = report.output
+    // A pack has at most 2^40 bytes, and its content was read from files of at most 2^63.
+    packSize = Int64(clamping: report.packSize)
+    contentSize = Int64(clamping: report.contentSize)
+    identicalSize = Int64(clamping: report.duplicateBytes)
+    encryption = packSize - Int64(clamping: layout.payloadSize)
+    compression = packSize - encryption - (contentSize - identicalSize)
+    files = report.files
+    directories = report.directories
+    identicalFiles = report.duplicateFiles
+    frames = report.frames
+    segments = layout.segmentCount
+    keyID = "\(report.keyID)"
+    packID = report.packID.hex
+    packVersion = report.packVersion
+    contentRoot = report.contentRoot.hex
+  }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+import PackRuntime
+import PackerKit
+
+/// `packer unpack`
+struct Unpack: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "unpack",
+    abstract: "Restores the directory from a pack.",
+    discussion: """
+      The directory must not exist yet or be empty. It appears whole, with every file checked, or not at all.
+
+      Examples:
+        packer unpack game.pack -C restored --key game.key
+        packer unpack game.pack -C restored --key env:GAME_KEY --json
+      """)
+
+  @Argument(help: "The pack.", completion: .file())
+  var file: String
+
+  @Option(name: [.customShort("C"), .customLong("directory")], help: "The directory to make.", completion: .directory)
+  var directory: String
+
+  @OptionGroup var key: KeyOptions
+  @OptionGroup var output: OutputOptions
+
+  static var leavesNothingBehind: Bool { false }
+  var isQuiet: Bool { output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    let resolved = try session.key(key)
+    let pack = try await naming(file) { () async throws(PackError) in
+      let pack = try Pack.open(file, key: resolved.key)
+      try await session.withProgress { (progress) async throws(PackError) in
+        try await pack.unpack(to: directory, progress: progress)
+      }
+      return pack
+    }
+    let entries = Table.count(pack.entryCount, "entry", "entries")
+    session.console.result(
+      UnpackRecord(
+        directory: directory, entries: pack.entryCount, contentSize: pack.contentSize, contentRoot: pack.contentRoot.hex),
+      ["\(directory): \(entries), \(ByteCount(pack.contentSize)), content root \(pack.contentRoot.hex)"])
+    return .done
+  }
+}
+
+private struct UnpackRecord: Encodable {
+  let type = "directory"
+  let directory: String
+  let entries: Int
+  let contentSize: UInt64
+  let contentRoot: String
+}

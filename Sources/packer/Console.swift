@@ -1,0 +1,329 @@
+import FoundationEssentials
+import PackFiles
+import PackRuntime
+
+/// Everything the process says: results on standard output, talk on standard error. The only file that prints.
+///
+/// With `--json` standard output carries JSON Lines, of which the last one, and only that, has the type `result`.
+final class Console: Sendable {
+  /// Whether results are records instead of text.
+  let isJSON: Bool
+  /// Whether a person watches standard error on a terminal that can move its cursor.
+  let hasMovableCursor: Bool
+
+  private let hasColour: Bool
+  private let isErrorTerminal: Bool
+  private let files: any FileSystem = SystemFiles()
+  private let standardOutput = OpenFile(borrowing: 1)
+  private let standardError = OpenFile(borrowing: 2)
+  private let state = Locked(State())
+
+  private struct State {
+    var output: [UInt8] = []
+    var outputFailure: PackError?
+    var hasBar = false
+    var isQuiet = false
+    var isFinished = false
+  }
+
+  /// Lines gathered before they are written, in bytes.
+  private static let bufferSize = 64 << 10
+  /// The most details shown to a person; a program or a log gets all.
+  private static let detailsOnTerminal = 50
+
+  /// Looks at the raw arguments, because a mistake in them must be told in the right form too.
+  init(arguments: [String]) {
+    isJSON = arguments.prefix { $0 != "--" }.contains("--json")
+    isErrorTerminal = StandardStreams.isTerminal(2)
+    let canMove = StandardStreams.variable("TERM").map { $0 != "dumb" } ?? false
+    hasMovableCursor = isErrorTerminal && canMove
+    hasColour = hasMovableCursor && StandardStreams.variable("NO_COLOR") == nil
+  }
+
+  /// Whether only results, warnings and errors are told.
+  var isQuiet: Bool {
+    get { state.with { $0.isQuiet } }
+    set { state.with { $0.isQuiet = newValue } }
+  }
+
+  // MARK: Results
+
+  /// Prints a result: the record with `--json`, else the lines.
+  func result(_ record: @autoclosure () -> some Encodable, _ lines: @autoclosure () -> [String]) {
+    if isJSON {
+      let bytes = Self.encode(record())
+      state.with { append(bytes, to: &$0) }
+    } else {
+      var bytes: [UInt8] = []
+      for line in lines() {
+        bytes += Self.printable(line).utf8
+        bytes.append(0x0A)
+      }
+      state.with { append(bytes, to: &$0) }
+    }
+  }
+
+  /// Prints text that was made for people: help, the version, a completion script.
+  func output(_ text: String) {
+    result(TextRecord(text: text), text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
+  }
+
+  /// Writes bytes as they are, and waits until they are gone.
+  ///
+  /// - Parameter remaining: how many bytes there are to come, these included; a full disk is told with it.
+  /// - Throws: ``PackError/Code/outputClosed`` where nobody reads any more.
+  func stream(_ bytes: Span<UInt8>, remaining: UInt64) throws(PackError) {
+    try state.with { (state) throws(PackError) in
+      clearBar(&state)
+      if let failure = state.outputFailure { throw failure }
+      if let failure = write(bytes, remaining: remaining) {
+        state.outputFailure = failure
+        throw failure
+      }
+    }
+  }
+
+  /// Throws what has gone wrong with standard output so far, so that a long listing ends early.
+  func checkOutput() throws(PackError) {
+    if let failure = state.with({ $0.outputFailure }) { throw failure }
+  }
+
+  // MARK: Talk
+
+  /// Says something that neither is a result nor asks for attention.
+  func note(_ message: String) {
+    state.with { state in
+      guard !state.isQuiet else { return }
+      say(["packer: \(Self.printable(message))"], &state)
+    }
+  }
+
+  /// Says something that does not stop the work but should be known.
+  func warning(_ message: String, hint: String?) {
+    if isJSON {
+      result(WarningRecord(message: message, hint: hint), [])
+    }
+    state.with { state in
+      say([label("warning", colour: "33", message)] + hints(hint), &state)
+    }
+  }
+
+  /// Says why something could not be done.
+  func error(_ error: PackError) {
+    state.with { report(error, &$0) }
+  }
+
+  /// Ends the talk: the error if there is one, the `result` record, and all that is still to be written.
+  ///
+  /// - Returns: the status to end with, which is another one where the results themselves could not be written.
+  func finish(_ outcome: Outcome) -> ExitStatus {
+    state.with { finish(outcome, &$0) }
+  }
+
+  /// The same for a process that cannot wait: does nothing where somebody is stuck in a write.
+  func finishIfFree(_ outcome: Outcome) {
+    _ = state.withIfFree { finish(outcome, &$0) }
+  }
+
+  // MARK: Progress
+
+  /// Draws one line that the next output removes.
+  func drawBar(_ text: (_ width: Int) -> String) {
+    state.with { state in
+      guard hasMovableCursor, !state.isFinished else { return }
+      // The last column stays free: some terminals wrap as soon as it is filled.
+      let line = text(StandardStreams.width(of: 2) - 1)
+      state.hasBar = true
+      tell("\r\(line)\u{1B}[K")
+    }
+  }
+
+  /// Removes the line.
+  func clearBar() {
+    state.with { clearBar(&$0) }
+  }
+
+  // MARK: Inside
+
+  private func finish(_ outcome: Outcome, _ state: inout State) -> ExitStatus {
+    guard !state.isFinished else { return outcome.status }
+    state.isFinished = true
+    clearBar(&state)
+    switch outcome {
+    case .failed(let error, isReported: false) where error.code != .outputClosed:
+      report(error, &state)
+    case .stopped(let status):
+      report(PackError(.cancelled, status == .interrupted ? "interrupted" : "terminated"), &state)
+    default:
+      break
+    }
+    if isJSON { append(Self.encode(ResultRecord(outcome)), to: &state) }
+    flush(&state)
+    guard let failure = state.outputFailure, failure.code != .outputClosed else { return outcome.status }
+    if case .failed(let error, _) = outcome, error.code == failure.code { return outcome.status }
+    report(failure, &state)
+    return outcome.status == .done ? ExitStatus(for: failure.code) : outcome.status
+  }
+
+  private func report(_ error: PackError, _ state: inout State) {
+    var lines = [label("error", colour: "31", error.message)]
+    let details = error.details.sorted()
+    let shown = isErrorTerminal ? details.prefix(Self.detailsOnTerminal) : details[...]
+    lines += shown.map { "  \(Self.printable($0))" }
+    if shown.count < details.count { lines.append("  and \(details.count - shown.count) more") }
+    say(lines + hints(error.hint), &state)
+  }
+
+  private func label(_ word: String, colour: String, _ message: String) -> String {
+    let word = hasColour ? "\u{1B}[1;\(colour)m\(word):\u{1B}[0m" : "\(word):"
+    return "packer: \(word) \(Self.printable(message))"
+  }
+
+  private func hints(_ hint: String?) -> [String] {
+    hint?.split(separator: "\n").map { "hint: \(Self.printable(String($0)))" } ?? []
+  }
+
+  private func say(_ lines: [String], _ state: inout State) {
+    clearBar(&state)
+    // What was printed before shall stand before.
+    flush(&state)
+    tell(lines.map { $0 + "\n" }.joined())
+  }
+
+  /// Standard error that cannot be written has nobody to be told to.
+  private func tell(_ text: String) {
+    try? files.writeAll(standardError, Array(text.utf8).span)
+  }
+
+  private func clearBar(_ state: inout State) {
+    guard state.hasBar else { return }
+    state.hasBar = false
+    tell("\r\u{1B}[K")
+  }
+
+  private func append(_ bytes: [UInt8], to state: inout State) {
+    guard state.outputFailure == nil else { return }
+    clearBar(&state)
+    state.output += bytes
+    if state.output.count >= Self.bufferSize { flush(&state) }
+  }
+
+  private func flush(_ state: inout State) {
+    guard !state.output.isEmpty else { return }
+    defer { state.output.removeAll(keepingCapacity: true) }
+    guard state.outputFailure == nil else { return }
+    state.outputFailure = write(state.output.span, remaining: UInt64(state.output.count))
+  }
+
+  private func write(_ bytes: Span<UInt8>, remaining: UInt64) -> PackError? {
+    unsafe bytes.withUnsafeBytes { bytes in
+      var done = 0
+      while done < bytes.count {
+        do throws(FileFailure) {
+          done += try unsafe files.write(standardOutput, UnsafeRawBufferPointer(rebasing: bytes[done...]))
+        } catch {
+          if error.isInterruption { continue }
+          if error.isBrokenPipe { return PackError(.outputClosed, "standard output was closed") }
+          let failure = error.writing("standard output", missingBytes: remaining - UInt64(done))
+          // The hint for files says that nothing was changed, and of a stream a part may be gone already.
+          return PackError(failure.code, failure.message)
+        }
+      }
+      return nil
+    }
+  }
+
+  private static func encode(_ record: some Encodable) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    do {
+      return try Array(encoder.encode(record)) + [0x0A]
+    } catch {
+      // Records hold texts, integers and booleans, all of which JSON can express.
+      preconditionFailure("a record that JSON cannot express: \(error)")
+    }
+  }
+
+  /// The text with control characters written out: a file name must not move the cursor or add a line.
+  private static func printable(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: isControl) else { return text }
+    var result = ""
+    for scalar in text.unicodeScalars {
+      if isControl(scalar) {
+        result += "\\u{\(String(scalar.value, radix: 16))}"
+      } else {
+        result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<0x20, 0x7F..<0xA0, 0x202A...0x202E, 0x2066...0x2069: true
+    default: false
+    }
+  }
+}
+
+/// How a command ended.
+enum Outcome: Sendable {
+  case done
+  /// The command did its work and found something; the text counts what.
+  case findings(String)
+  /// - Parameter isReported: whether the error was told already, as one of several.
+  case failed(PackError, isReported: Bool)
+  /// A signal ended it.
+  case stopped(ExitStatus)
+
+  var status: ExitStatus {
+    switch self {
+    case .done: .done
+    case .findings: .findings
+    case .failed(let error, _): ExitStatus(for: error.code)
+    case .stopped(let status): status
+    }
+  }
+}
+
+/// The last record of every output with `--json`.
+private struct ResultRecord: Encodable {
+  let type = "result"
+  let ok: Bool
+  let exit: Int32
+  var code: String?
+  var message: String?
+  var hint: String?
+  var details: [String]?
+
+  init(_ outcome: Outcome) {
+    ok = outcome.status == .done
+    exit = outcome.status.rawValue
+    switch outcome {
+    case .done:
+      break
+    case .findings(let message):
+      code = "findings"
+      self.message = message
+    case .failed(let error, _):
+      code = error.code.rawValue
+      message = error.message
+      hint = error.hint
+      details = error.details.isEmpty ? nil : error.details.sorted()
+    case .stopped(let status):
+      code = PackError.Code.cancelled.rawValue
+      message = status == .interrupted ? "interrupted" : "terminated"
+    }
+  }
+}
+
+private struct WarningRecord: Encodable {
+  let type = "warning"
+  let message: String
+  let hint: String?
+}
+
+private struct TextRecord: Encodable {
+  let type = "text"
+  let text: String
+}

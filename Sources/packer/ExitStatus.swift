@@ -1,0 +1,73 @@
+import PackRuntime
+
+/// The status the process ends with. Of two, the larger is the worse one.
+struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
+  let rawValue: Int32
+
+  static let done = Self(rawValue: 0)
+  static let findings = Self(rawValue: 1)
+  static let noKey = Self(rawValue: 10)
+  static let wrongKey = Self(rawValue: 11)
+  static let damaged = Self(rawValue: 12)
+  static let truncated = Self(rawValue: 13)
+  static let usage = Self(rawValue: 64)
+  static let badInput = Self(rawValue: 65)
+  static let inputMissing = Self(rawValue: 66)
+  static let ourFault = Self(rawValue: 70)
+  static let cannotWrite = Self(rawValue: 73)
+  static let readError = Self(rawValue: 74)
+  static let interrupted = Self(rawValue: 130)
+  static let terminated = Self(rawValue: 143)
+
+  static func < (left: ExitStatus, right: ExitStatus) -> Bool {
+    left.rawValue < right.rawValue
+  }
+
+  init(rawValue: Int32) {
+    self.rawValue = rawValue
+  }
+
+  /// The status for a kind of failure; what is not in the table is our fault.
+  init(for code: PackError.Code) {
+    self = Self.table[code] ?? .ourFault
+  }
+
+  private static let table: [PackError.Code: ExitStatus] = [
+    .noKey: .noKey,
+    .malformedKey: .noKey,
+    .wrongKey: .wrongKey,
+
+    .damagedHeader: .damaged,
+    .authenticationFailed: .damaged,
+    .damagedPayload: .damaged,
+    .damagedArchive: .damaged,
+    .digestMismatch: .damaged,
+    .illegalPath: .damaged,
+    .limitExceeded: .damaged,
+    .truncated: .truncated,
+
+    .usage: .usage,
+    .rangeNotSatisfiable: .usage,
+    .notAPack: .badInput,
+    .unsupported: .badInput,
+    .noUsableKey: .badInput,
+    .unsuitableSource: .badInput,
+    .missingInput: .inputMissing,
+    .noSuchEntry: .inputMissing,
+
+    .internalError: .ourFault,
+    .cannotWrite: .cannotWrite,
+    .noSpace: .cannotWrite,
+    .outputExists: .cannotWrite,
+    .cannotRead: .readError,
+    .sourceChanged: .readError,
+
+    .cancelled: .interrupted,
+    .outputClosed: .done,
+  ]
+}
+
+extension PackError.Code {
+  /// Nobody reads standard output any more, as behind `head`. It ends a listing quietly.
+  static let outputClosed = Self(rawValue: "output-closed")
+}

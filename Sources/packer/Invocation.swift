@@ -1,0 +1,67 @@
+import ArgumentParser
+import PackRuntime
+import PackerKit
+
+/// A command: it parses its options, calls the library, and hands the outcome to the console.
+protocol Verb: ParsableCommand, Sendable {
+  /// Whether the verb can be stopped anywhere without leaving anything half-done on disk.
+  static var leavesNothingBehind: Bool { get }
+  var isQuiet: Bool { get }
+  func run(in session: Session) async throws(PackError) -> Outcome
+}
+
+extension Verb {
+  static var leavesNothingBehind: Bool { true }
+  var isQuiet: Bool { false }
+}
+
+/// What the arguments ask for.
+enum Invocation: Sendable {
+  case verb(any Verb)
+  /// Help, the version, or a completion script.
+  case text(String)
+
+  init(_ arguments: [String]) throws(PackError) {
+    try Self.refuseSecrets(in: arguments)
+    do {
+      var command = try Packer.parseAsRoot(arguments)
+      if let verb = command as? any Verb {
+        self = .verb(verb)
+        return
+      }
+      if command is Packer || command is Key {
+        throw ValidationError("no command was given")
+      }
+      try command.run()
+      self = .text("")
+    } catch {
+      guard Packer.exitCode(for: error).isSuccess else { throw Self.usage(error) }
+      self = .text(Packer.fullMessage(for: error))
+    }
+  }
+
+  /// Looks for keys before anything can repeat an argument in a message.
+  ///
+  /// A file may be named after its digest, 64 hexadecimal digits; only as the value of `--key` is that taken for a secret.
+  private static func refuseSecrets(in arguments: [String]) throws(PackError) {
+    var previous = ""
+    for argument in arguments {
+      let value = argument.hasPrefix("--") ? argument.split(separator: "=", maxSplits: 1).dropFirst().first : argument[...]
+      defer { previous = argument }
+      guard let value = value.map(String.init) else { continue }
+      let isKeyOption = previous == "--key" || argument.hasPrefix("--key=")
+      if KeyReference.isKeyText(value) || isKeyOption && KeyReference.isSecret(value) {
+        throw KeyReference.secretRefused
+      }
+    }
+  }
+
+  /// The argument parser's complaint in our words: one message, one hint.
+  private static func usage(_ error: any Error) -> PackError {
+    let message = Packer.message(for: error)
+    let lines = Packer.fullMessage(for: error).split(separator: "\n")
+    let pointer = lines.last { $0.contains("' for more information.") }
+    let command = pointer?.split(separator: "'").dropFirst().first.map(String.init) ?? "packer --help"
+    return PackError(.usage, message.prefix(1).lowercased() + message.dropFirst(), hint: "see '\(command)'")
+  }
+}

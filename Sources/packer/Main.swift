@@ -1,0 +1,38 @@
+import PackRuntime
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// The life of the process.
+@main
+enum Main {
+  static func main() {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    StandardStreams.prepare()
+    let console = Console(arguments: arguments)
+    let signals = SignalWatch(console: console)
+    // The main thread is busy with signals from here on, so nothing may be left to the main actor.
+    let work = Task<Void, Never> { @concurrent in
+      exit(await run(arguments, in: Session(console: console, signals: signals)).rawValue)
+    }
+    signals.wait { work.cancel() }
+  }
+
+  private static func run(_ arguments: [String], in session: Session) async -> ExitStatus {
+    do throws(PackError) {
+      switch try Invocation(arguments) {
+      case .text(let text):
+        session.console.output(text)
+        return session.console.finish(.done)
+      case .verb(let verb):
+        return session.console.finish(try await session.run(verb))
+      }
+    } catch {
+      if let status = session.signals.received { return session.console.finish(.stopped(status)) }
+      return session.console.finish(.failed(error, isReported: false))
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import ArgumentParser
+import PackRuntime
+import PackerKit
+
+/// Where the key comes from.
+struct KeyOptions: ParsableArguments {
+  @Option(
+    name: .customLong("key"),
+    help: ArgumentHelp(
+      "The key: a file's path, file:PATH, env:NAME, fd:N, stdin, or cmd:'PROGRAM ARG…'.", valueName: "ref"),
+    completion: .file())
+  var references: [String] = []
+
+  func reference() throws(PackError) -> KeyReference {
+    guard let text = references.first else { return try .fromEnvironment() }
+    guard references.count == 1 else {
+      throw PackError(.usage, "--key was given \(references.count) times", hint: "give one key")
+    }
+    return try KeyReference(parsing: text)
+  }
+}
+
+/// How much is said, and in which form.
+struct OutputOptions: ParsableArguments {
+  @Flag(name: .customLong("json"), help: "Print JSON Lines that end in one record of the type result.")
+  var isJSON = false
+
+  @Flag(name: [.customShort("q"), .customLong("quiet")], help: "Show no progress and no notes.")
+  var isQuiet = false
+}
+
+/// Values that are numbers within bounds.
+enum Bounds {
+  static func check<Number: Comparable>(
+    _ value: Number, _ option: String, in range: ClosedRange<Number>
+  ) throws(PackError) {
+    guard range.contains(value) else {
+      throw PackError(
+        .usage, "\(option) is \(value), and it must be from \(range.lowerBound) to \(range.upperBound)",
+        hint: "see 'packer pack --help'")
+    }
+  }
+
+  /// Reads a size such as `64KiB`.
+  static func size(_ text: String, _ option: String, in range: ClosedRange<UInt64>, isPowerOfTwo: Bool) throws(PackError)
+    -> UInt64
+  {
+    let legal =
+      isPowerOfTwo
+      ? "a power of two from \(range.lowerBound) to \(range.upperBound) bytes"
+      : "from \(range.lowerBound) to \(range.upperBound) bytes"
+    guard let count = ByteCount(parsing: text) else {
+      throw PackError(
+        .usage, "\(option) is '\(text)', which is no size", hint: "write bytes, or KiB and MiB as in 64KiB; it must be \(legal)"
+      )
+    }
+    guard range.contains(count.bytes), !isPowerOfTwo || count.bytes.nonzeroBitCount == 1 else {
+      throw PackError(.usage, "\(option) is \(count.bytes) bytes, and it must be \(legal)", hint: "see 'packer pack --help'")
+    }
+    return count.bytes
+  }
+}

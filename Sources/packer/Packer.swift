@@ -1,0 +1,32 @@
+import ArgumentParser
+
+/// The root of the commands.
+struct Packer: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "packer",
+    abstract: "Turns a directory into one encrypted pack, and back.",
+    discussion: """
+      Examples:
+        packer key new -o game.key
+        packer pack build/game -o game.pack --key game.key
+        packer ls game.pack --key game.key
+        packer verify game.pack --key game.key --against build/game
+        packer unpack game.pack -C restored --key game.key
+
+      A key is named, never typed: --key takes file:PATH (or a bare path), env:NAME, fd:N, stdin or cmd:'PROGRAM ARG…'. Without \
+      --key, exactly one of PACKER_KEY (the key text), PACKER_KEY_FILE (a path) and PACKER_KEY_COMMAND is used.
+
+      Results go to standard output, everything else to standard error. --json prints JSON Lines that end in one record of the \
+      type result.
+
+      Exit status: 0 done, 1 findings, 10 no key, 11 wrong key, 12 damaged or tampered, 13 truncated, 64 usage, 65 not a pack or \
+      one this build does not know, 66 input missing, 70 our fault, 73 cannot write, 74 read error, 130 interrupted, \
+      143 terminated.
+
+      This is not HashiCorp Packer.
+      """,
+    version: Version.text,
+    subcommands: [
+      Key.self, PackVerb.self, Unpack.self, List.self, Cat.self, Inspect.self, Verify.self, Decrypt.self, Completions.self,
+    ])
+}

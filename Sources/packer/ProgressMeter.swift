@@ -1,0 +1,88 @@
+import PackRuntime
+
+/// Shows how far a long operation is: a bar on a terminal, else a line every few seconds.
+final class ProgressMeter: Sendable {
+  private struct State {
+    var phase: Progress.Phase?
+    var past: Set<Progress.Phase> = []
+    var done: UInt64 = 0
+    var next: ContinuousClock.Instant
+    var hasEnded = false
+  }
+
+  private let console: Console
+  private let state: Locked<State>
+
+  private static let barInterval = Duration.milliseconds(100)
+  private static let lineInterval = Duration.seconds(5)
+
+  /// - Returns: nil where nobody wants to see progress.
+  init?(console: Console) {
+    guard !console.isJSON, !console.isQuiet else { return nil }
+    self.console = console
+    let first = console.hasMovableCursor ? Self.barInterval : Self.lineInterval
+    state = Locked(State(next: .now + first))
+  }
+
+  /// What the library calls, from any thread.
+  var handler: ProgressHandler {
+    { [self] progress in update(progress) }
+  }
+
+  /// Takes the display away; what comes late is not shown.
+  func end() {
+    state.with { $0.hasEnded = true }
+    console.clearBar()
+  }
+
+  private func update(_ progress: Progress) {
+    state.with { state in
+      guard !state.hasEnded else { return }
+      if state.phase != progress.phase {
+        // Threads finish in any order: news of a phase that is over would make the bar jump back.
+        guard state.past.insert(progress.phase).inserted else { return }
+        state.phase = progress.phase
+        state.done = 0
+      }
+      guard progress.done >= state.done else { return }
+      state.done = progress.done
+      let now = ContinuousClock.now
+      guard now >= state.next else { return }
+      if console.hasMovableCursor {
+        state.next = now + Self.barInterval
+        console.drawBar { Self.bar(progress, width: $0) }
+      } else {
+        state.next = now + Self.lineInterval
+        console.note(Self.line(progress))
+      }
+    }
+  }
+
+  private static func line(_ progress: Progress) -> String {
+    guard progress.total > 0 else { return "\(progress.phase.rawValue), \(ByteCount(progress.done))" }
+    let done = min(progress.done, progress.total)
+    return "\(progress.phase.rawValue), \(percent(progress)) %, \(ByteCount(done)) of \(ByteCount(progress.total))"
+  }
+
+  private static func bar(_ progress: Progress, width: Int) -> String {
+    let name = progress.phase.rawValue
+    guard progress.total > 0 else { return String("\(name)  \(ByteCount(progress.done))".prefix(width)) }
+    let done = min(progress.done, progress.total)
+    let number = String(percent(progress))
+    let front = padded(name, to: 10) + String(repeating: " ", count: 4 - number.count) + number + " %"
+    let back = "\(ByteCount(done)) of \(ByteCount(progress.total))"
+    let cells = min(40, width - front.count - back.count - 6)
+    guard cells >= 4 else { return String("\(front)  \(back)".prefix(width)) }
+    let filled = Int(Double(done) / Double(progress.total) * Double(cells))
+    return "\(front)  [\(String(repeating: "#", count: filled))\(String(repeating: ".", count: cells - filled))]  \(back)"
+  }
+
+  private static func percent(_ progress: Progress) -> Int {
+    // Sizes stay below 2^64 / 100 in every pack, but what a caller claims is not a pack's size yet.
+    Int(Double(min(progress.done, progress.total)) / Double(progress.total) * 100)
+  }
+
+  private static func padded(_ text: String, to width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.count))
+  }
+}

@@ -1,0 +1,64 @@
+import PackRuntime
+import PackerKit
+
+/// What a command may use of the process it runs in.
+struct Session: Sendable {
+  let console: Console
+  let signals: SignalWatch
+
+  /// Runs a command to its end, and lets a signal end it at once where that leaves nothing behind.
+  func run(_ verb: some Verb) async throws(PackError) -> Outcome {
+    console.isQuiet = verb.isQuiet
+    signals.allowAbandoning(type(of: verb).leavesNothingBehind)
+    let outcome = try await verb.run(in: self)
+    signals.allowAbandoning(false)
+    return outcome
+  }
+
+  /// Reads the key that the options or the environment name, and passes on what there is to say about it.
+  func key(_ options: KeyOptions) throws(PackError) -> ResolvedKey {
+    let reference = try options.reference()
+    // A program, a pipe or a person may keep us waiting, and nothing has been begun yet.
+    let resolved = try signals.whileAbandonable { () throws(PackError) in try reference.resolve() }
+    for warning in resolved.warnings {
+      console.warning(warning.message, hint: warning.hint)
+    }
+    return resolved
+  }
+
+  /// Runs work that reports its progress, and takes the display away afterwards.
+  func withProgress<Result: Sendable>(
+    _ body: (ProgressHandler?) async throws(PackError) -> Result
+  ) async throws(PackError) -> Result {
+    let meter = ProgressMeter(console: console)
+    defer { meter?.end() }
+    return try await body(meter?.handler)
+  }
+}
+
+extension PackError {
+  /// The error with the file in front, unless its message names it already.
+  func naming(_ path: String) -> PackError {
+    message.contains(path) ? self : about(path)
+  }
+}
+
+/// Runs `body` and has its errors name the file at fault.
+func naming<Result>(_ path: String, _ body: () throws(PackError) -> Result) throws(PackError) -> Result {
+  do throws(PackError) {
+    return try body()
+  } catch {
+    throw error.naming(path)
+  }
+}
+
+/// Runs `body` and has its errors name the file at fault.
+func naming<Result: Sendable>(
+  _ path: String, _ body: () async throws(PackError) -> Result
+) async throws(PackError) -> Result {
+  do throws(PackError) {
+    return try await body()
+  } catch {
+    throw error.naming(path)
+  }
+}
