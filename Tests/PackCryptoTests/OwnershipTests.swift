@@ -52,22 +52,30 @@ struct OwnershipTests {
           let key = secret(KnownAnswer.keyBytes)
           let cipher = try backend.makeCipher(key: key)
           let sealed = try cipher.sealed(message, nonce: bytes(0...11))
-          _ = cipher.opened(sealed, nonce: bytes(1...12))
+          _ = cipher.opened(sealed, nonce: bytes(0...11))
+          // swift-crypto 4.5.2 loses some 500 bytes in each `AES.GCM.open` that fails, called on its own too. A reader stops at the
+          // first, so that costs a client nothing, but here it would hide a leak of ours.
+          if backend is OpenSSLBackend { _ = cipher.opened(sealed, nonce: bytes(1...12)) }
           _ = try backend.digest(of: message.span)
           _ = try backend.authenticationCode(of: message.span, key: key)
           _ = try backend.derive(from: key, salt: message.span, info: message.span, count: 32)
         }
       }
-      // What is made once, and what tests beside this one hold, is not what is asked for: a leak of one context per round would
-      // come to megabytes.
+      // Tests beside this one may take memory in between, so one measurement can be wrong. A leak shows in each.
       try use(100)
-      let before = mallinfo2()
-      let mappingsBefore = mappings()
-      try use(10_000)
-      let after = mallinfo2()
-      let growth = Int(after.uordblks + after.hblkhd) - Int(before.uordblks + before.hblkhd)
-      #expect(growth < 1 << 20, "\(growth) bytes more are in use")
-      #expect(mappings() < mappingsBefore + 1000)
+      var smallestGrowth = Int.max
+      var fewestMappings = Int.max
+      for _ in 0..<5 {
+        let before = mallinfo2()
+        let mappingsBefore = mappings()
+        try use(2000)
+        let after = mallinfo2()
+        let growth = Int(after.uordblks + after.hblkhd) - Int(before.uordblks + before.hblkhd)
+        smallestGrowth = min(smallestGrowth, growth)
+        fewestMappings = min(fewestMappings, mappings() - mappingsBefore)
+      }
+      #expect(smallestGrowth < 20_000, "\(smallestGrowth) bytes more are in use")
+      #expect(fewestMappings < 200, "\(fewestMappings) mappings more are in use")
     }
 
     /// The memory mappings of this process; each secret has one.
