@@ -97,6 +97,13 @@ let package = Package(
       swiftSettings: settings),
 
     // Tests.
+    .systemLibrary(name: "CMalloc", path: "Tests/CMalloc"),
+    .testTarget(
+      name: "PackCryptoTests",
+      dependencies: [
+        "PackCrypto", "PackFormat", .target(name: "CMalloc", condition: .when(platforms: [.linux])),
+      ],
+      swiftSettings: leafSettings),
     .testTarget(
       name: "PackerCommandTests", dependencies: ["packer", "PackerKit", "PackRuntime"], exclude: ["Scripts"],
       swiftSettings: leafSettings),

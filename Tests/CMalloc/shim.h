@@ -1,0 +1,2 @@
+// The Glibc module leaves this one out.
+#include <malloc.h>
