@@ -80,11 +80,12 @@ struct PackVerb: Verb {
   }
 
   private func makeJob() throws(PackError) -> PackJob {
-    try Bounds.check(level, "--level", in: 1...19)
+    try Bounds.check(level, "--level", in: PackSettings.levels)
     try Bounds.check(packVersion, "--pack-version", in: 0...Limits.packVersion)
     if let jobs { try Bounds.check(jobs, "--jobs", in: 1...1024) }
     let frame = try Bounds.size(
-      frameSize, "--frame-size", in: UInt64(Limits.smallestFrameSize)...UInt64(Limits.frameSize), isPowerOfTwo: false)
+      frameSize, "--frame-size", in: UInt64(PackSettings.frameSizes.lowerBound)...UInt64(PackSettings.frameSizes.upperBound),
+      isPowerOfTwo: false)
     let segment = try Bounds.size(
       segmentSize, "--segment-size", in: UInt64(Limits.smallestSegment)...UInt64(Limits.largestSegment), isPowerOfTwo: true)
 
