@@ -42,7 +42,12 @@ package final class Crew: Sendable {
               crew.stop(error)
             }
           } completion: {
-            if remaining.withLock({ $0 -= 1; return $0 == 0 }) { continuation.resume() }
+            if remaining.withLock({
+              $0 -= 1
+              return $0 == 0
+            }) {
+              continuation.resume()
+            }
           }
           start(thread)
         }
