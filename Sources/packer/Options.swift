@@ -37,7 +37,7 @@ enum Bounds {
     guard range.contains(value) else {
       throw PackError(
         .usage, "\(option) is \(value), and it must be from \(range.lowerBound) to \(range.upperBound)",
-        hint: "see 'packer pack --help'")
+        hint: "see the verb's --help")
     }
   }
 
@@ -55,7 +55,7 @@ enum Bounds {
       )
     }
     guard range.contains(count.bytes), !isPowerOfTwo || count.bytes.nonzeroBitCount == 1 else {
-      throw PackError(.usage, "\(option) is \(count.bytes) bytes, and it must be \(legal)", hint: "see 'packer pack --help'")
+      throw PackError(.usage, "\(option) is \(count.bytes) bytes, and it must be \(legal)", hint: "see the verb's --help")
     }
     return count.bytes
   }

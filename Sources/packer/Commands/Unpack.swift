@@ -21,6 +21,9 @@ struct Unpack: Verb {
   @Option(name: [.customShort("C"), .customLong("directory")], help: "The directory to make.", completion: .directory)
   var directory: String
 
+  @Option(help: "The number of threads, 1 to 1024; the processors that are online if not given.")
+  var jobs: Int?
+
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
 
@@ -28,11 +31,12 @@ struct Unpack: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
+    if let jobs { try Bounds.check(jobs, "--jobs", in: 1...1024) }
     let resolved = try session.key(key)
     let pack = try await naming(file) { () async throws(PackError) in
       let pack = try Pack.open(file, key: resolved.key)
       try await session.withProgress { (progress) async throws(PackError) in
-        try await pack.unpack(to: directory, progress: progress)
+        try await pack.unpack(to: directory, jobs: jobs, progress: progress)
       }
       return pack
     }

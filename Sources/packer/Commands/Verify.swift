@@ -31,6 +31,9 @@ struct Verify: Verb {
   @Flag(name: .customLong("follow-symlinks"), help: "Follow symbolic links in that directory, as 'packer pack' did.")
   var followsSymlinks = false
 
+  @Option(help: "The number of threads, 1 to 1024; the processors that are online if not given.")
+  var jobs: Int?
+
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
 
@@ -42,6 +45,7 @@ struct Verify: Verb {
         .usage, "--exclude and --follow-symlinks say how to read a directory, and there is none to compare with",
         hint: "give it with --against DIR")
     }
+    if let jobs { try Bounds.check(jobs, "--jobs", in: 1...1024) }
     let resolved = try session.key(key)
     var outcomes = Outcomes()
     for file in files {
@@ -50,7 +54,7 @@ struct Verify: Verb {
         let report = try await naming(file) { () async throws(PackError) in
           try await session.withProgress { (progress) async throws(PackError) in
             try await PackVerification.run(
-              file, key: resolved.key, against: tree, excludes: excludes, followsSymlinks: followsSymlinks, jobs: nil,
+              file, key: resolved.key, against: tree, excludes: excludes, followsSymlinks: followsSymlinks, jobs: jobs,
               progress: progress)
           }
         }

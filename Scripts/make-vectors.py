@@ -1,0 +1,2889 @@
+#!/usr/bin/env python3
+"""An independent implementation of the .pack format, and the maker of its test vectors.
+
+Written from FORMAT.md alone; the paragraph signs below refer to its sections.
+Needs Python 3.9 and the packages `cryptography` and `zstandard`.
+
+  make-vectors.py known-answers                recompute the known answers of FORMAT.md
+  make-vectors.py make DIR                     write the test vectors
+  make-vectors.py check DIR                    read the vectors in DIR and compare with their heads
+  make-vectors.py read PACK --key-hex HEX      check a pack, list or extract it
+  make-vectors.py write DIR -o PACK …          write a pack
+
+`read` ends with 0, or 1 (a problem outside the pack), 2 (usage), or with the class of §0.4:
+10 not-a-pack, 11 unsupported, 12 no-usable-key, 13 wrong-key, 14 truncated, 15 damaged, 16 limit.
+"""
+
+import argparse
+import bisect
+import hashlib
+import hmac
+import os
+import re
+import stat
+import struct
+import sys
+import unicodedata
+from collections import namedtuple
+
+import zstandard
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+# ---------------------------------------------------------------------------------------------
+# §0.4 Error classes
+# ---------------------------------------------------------------------------------------------
+
+CLASSES = ("not-a-pack", "unsupported", "no-usable-key", "wrong-key", "truncated", "damaged", "limit")
+EXIT_CODES = {name: 10 + index for index, name in enumerate(CLASSES)}
+
+
+class Refused(Exception):
+    """A pack is refused; `name` is one of CLASSES."""
+
+    def __init__(self, name, message):
+        super().__init__(f"{name}: {message}")
+        self.name = name
+
+
+class Problem(Exception):
+    """Something outside the pack is wrong: a file, an argument, a known answer."""
+
+
+def require(condition, message, name="damaged"):
+    if not condition:
+        raise Refused(name, message)
+
+
+# ---------------------------------------------------------------------------------------------
+# §6 Limits
+# ---------------------------------------------------------------------------------------------
+
+MAX_FILE = 1 << 40
+MAX_STANZAS = 16384
+MIN_SEGMENT, MAX_SEGMENT = 4096, 1 << 20
+MAX_VERSION = (1 << 53) - 1
+MAX_ENTRIES = 131072
+MAX_RECORDS = 1 << 20
+MAX_PATH = 1024
+MAX_COMPONENT = 255
+MAX_FRAME = 8 << 20
+MAX_BLOCK = 128 * (19 + 1024)
+MAX_DIRECTORY = 2 << 20
+MAX_CONTENT = 64 << 30
+MIN_FRAME_SIZE = 64 << 10
+
+# ---------------------------------------------------------------------------------------------
+# §0.3 Functions
+# ---------------------------------------------------------------------------------------------
+
+
+def sha256(message):
+    return hashlib.sha256(message).digest()
+
+
+def hmac256(key, message):
+    return hmac.new(key, message, hashlib.sha256).digest()
+
+
+def hkdf(ikm, salt, info, length):
+    """§0.3: extract and expand; salt None is 32 zero bytes."""
+    prk = hmac256(bytes(32) if salt is None else salt, ikm)
+    result, last, counter = b"", b"", 1
+    while len(result) < length:
+        last = hmac256(prk, last + info + bytes([counter]))
+        result += last
+        counter += 1
+    return result[:length]
+
+
+def gmac(key, nonce, message):
+    return AESGCM(key).encrypt(nonce, b"", message)
+
+
+def label(text):
+    """§0.3: `"pack/v1/…" 00`."""
+    return b"pack/v1/" + text.encode("ascii") + b"\0"
+
+
+def u16(value):
+    return struct.pack("<H", value)
+
+
+def u32(value):
+    return struct.pack("<I", value)
+
+
+def u64(value):
+    return struct.pack("<Q", value)
+
+
+def number(buffer, offset, length):
+    return int.from_bytes(buffer[offset:offset + length], "little")
+
+
+# ---------------------------------------------------------------------------------------------
+# §2 Keys
+# ---------------------------------------------------------------------------------------------
+
+Schedule = namedtuple("Schedule", "FK MK SK TS NP SEGK")
+
+
+def key_id(ak):
+    """§2.1"""
+    return hkdf(ak, None, label("key-id"), 8)
+
+
+def pack_id(name):
+    """§1.1"""
+    return sha256(label("pack-id") + name.encode("ascii"))
+
+
+def schedule(ak, core):
+    """§2.2"""
+    salt, suite = core[64:96], core[10:12]
+    fk = hkdf(ak, salt, label("file-key") + suite + key_id(ak), 32)
+    mk = hkdf(fk, salt, label("header-mac"), 32)
+    sk = hkdf(fk, salt, label("stream-key"), 32)
+    stream = hkdf(fk, salt, label("stream-header"), 39)
+    segk = hkdf(sk, stream[:32], core, 32)
+    return Schedule(fk, mk, sk, stream[:32], stream[32:], segk)
+
+
+def key_of_pack(root, name):
+    """§2.3"""
+    return hkdf(root, None, label("pack-key") + pack_id(name), 32)
+
+
+def payload_tags(ak, payload):
+    """§2.4: KD and tag_0, tag_1, …"""
+    kd = hkdf(ak, None, label("det-key"), 32)
+    piece = 1 << 20
+    return kd, [gmac(kd, bytes(12), payload[at:at + piece]) for at in range(0, len(payload), piece)]
+
+
+def payload_digest(ak, payload):
+    """§2.4: D"""
+    return sha256(b"".join(payload_tags(ak, payload)[1]) + u64(len(payload)))
+
+
+def salt_for(ak, core, payload, random=None):
+    """§2.4, step two; `random` is R, or None for the deterministic form."""
+    core0 = core[:64] + bytes(32)
+    info = sha256(core0) + payload_digest(ak, payload)
+    if random is None:
+        return hkdf(ak, None, label("det-salt") + info, 32)
+    return hkdf(ak, None, label("random-salt") + info + random, 32)
+
+
+def key_text(ak):
+    """§2.5"""
+    return f"pkk1-{ak.hex()}-{sha256(label('key-text') + ak)[:4].hex()}"
+
+
+def parse_key_text(text):
+    """§2.5: a key text or 64 bare hex digits, lower case only."""
+    if re.fullmatch(r"[0-9a-f]{64}", text):
+        return bytes.fromhex(text)
+    match = re.fullmatch(r"pkk1-([0-9a-f]{64})-([0-9a-f]{8})", text)
+    if not match:
+        raise Problem("not a key")
+    ak = bytes.fromhex(match.group(1))
+    if key_text(ak) != text:
+        raise Problem("the last part of the key does not fit: a digit is wrong")
+    return ak
+
+
+def read_key_file(path):
+    """§2.5: one text, with at most one line end."""
+    with open(path, "rb") as file:
+        data = file.read(200)
+    for end in (b"\r\n", b"\n"):
+        if data.endswith(end):
+            data = data[:-len(end)]
+            break
+    return parse_key_text(data.decode("ascii", "replace"))
+
+
+# ---------------------------------------------------------------------------------------------
+# §1, §3 Writing header and segments
+# ---------------------------------------------------------------------------------------------
+
+MAGIC = bytes.fromhex("8950414b0d0a1a0a")
+
+
+def check_name(name):
+    """§1.1"""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
+        raise Problem(f"not a pack name: {name}")
+
+
+def make_core(name, version, salt, *, S=65536, flags=1, major=1, minor=0, suite=1, kind=1, reserved=0):
+    """§1.1: bytes 0 … 95."""
+    return MAGIC + struct.pack("<BBHIHHIQ", major, minor, suite, S, kind, flags, reserved, version) \
+        + pack_id(name) + salt
+
+
+def stanza(kind, content, length=None):
+    """§1.3"""
+    return u16(kind) + u16(len(content) if length is None else length) + content
+
+
+def derive_stanza(ak):
+    return stanza(1, key_id(ak))
+
+
+def make_header(ak, core, stanzas):
+    """§1.1: bytes 0 … 131+N, and the 40 bytes of the Tink header."""
+    keys = schedule(ak, core)
+    start = core + u32(len(stanzas)) + stanzas
+    return start + hmac256(keys.MK, start), b"\x28" + keys.TS + keys.NP
+
+
+def nonce(prefix, index, last):
+    """§3.3"""
+    return prefix + struct.pack(">I", index) + bytes([1 if last else 0])
+
+
+def split_segments(payload, S):
+    """§3.1, §3.2: the plaintext of each segment."""
+    P = S - 16
+    pieces = [payload[:P - 40]]
+    for at in range(P - 40, len(payload), P):
+        pieces.append(payload[at:at + P])
+    return pieces
+
+
+def seal(keys, pieces):
+    """§3.3: the ciphertext of each segment."""
+    cipher, end = AESGCM(keys.SEGK), len(pieces) - 1
+    return [cipher.encrypt(nonce(keys.NP, i, i == end), piece, b"") for i, piece in enumerate(pieces)]
+
+
+def make_pack(ak, name, version, payload, *, random=None, salt=None, stanzas=None, **fields):
+    """§1–3: a whole pack. `fields` are those of make_core; `random` is R of §2.4."""
+    if random is not None:
+        fields.setdefault("flags", 0)
+    if salt is None:
+        salt = salt_for(ak, make_core(name, version, bytes(32), **fields), payload, random)
+    core = make_core(name, version, salt, **fields)
+    header, tink = make_header(ak, core, derive_stanza(ak) if stanzas is None else stanzas)
+    pieces = split_segments(payload, number(core, 12, 4))
+    return header + tink + b"".join(seal(schedule(ak, core), pieces))
+
+
+# ---------------------------------------------------------------------------------------------
+# §1.4, §3.4 Reading header and segments
+# ---------------------------------------------------------------------------------------------
+
+Opened = namedtuple("Opened", "core minor stanzas N S payload keys")
+
+
+def field(data, offset, length):
+    """A number of the header; §1.4: a file that ends before it is truncated."""
+    require(len(data) >= offset + length, "the file ends inside the header", "truncated")
+    return number(data, offset, length)
+
+
+def check_core(data):
+    """§1.4 steps 1 and 2; returns minor and S."""
+    present = min(len(data), 8)
+    require(data[:present] == MAGIC[:present], "the first bytes are not the magic", "not-a-pack")
+    require(present == 8, "the file ends inside the magic", "truncated")
+    major = field(data, 8, 1)
+    require(major == 1, f"major {major}", "unsupported")
+    suite = field(data, 10, 2)
+    require(suite == 1, f"suite {suite}", "unsupported")
+    S = field(data, 12, 4)
+    require(MIN_SEGMENT <= S <= MAX_SEGMENT and S & (S - 1) == 0, f"segment size {S}")
+    kind = field(data, 16, 2)
+    require(kind == 1, f"kind {kind}", "unsupported")
+    flags = field(data, 18, 2)
+    require(flags & 0xFE == 0, f"critical flags {flags & 0xFE:#04x}", "unsupported")
+    require(field(data, 20, 4) == 0, "reserved bytes are not zero")
+    require(field(data, 24, 8) <= MAX_VERSION, "pack version above 2^53-1")
+    return data[9], S
+
+
+def check_stanzas(stanzas):
+    """§1.3; returns the key id of the DERIVE stanza."""
+    found, at = None, 0
+    while at < len(stanzas):
+        require(at + 4 <= len(stanzas), "a remainder after the stanzas")
+        kind, length = number(stanzas, at, 2), number(stanzas, at + 2, 2)
+        require(at + 4 + length <= len(stanzas), "a stanza runs past the stanzas")
+        if kind == 1:
+            require(length == 8, "a DERIVE stanza that has not 8 bytes")
+            require(found is None, "two DERIVE stanzas")
+            found = stanzas[at + 4:at + 12]
+        at += 4 + length
+    require(found is not None, "there is no DERIVE stanza", "no-usable-key")
+    return found
+
+
+def open_segment(cipher, prefix, index, last, sealed):
+    try:
+        return cipher.decrypt(nonce(prefix, index, last), sealed, b"")
+    except InvalidTag:
+        return None
+
+
+def open_segments(keys, body, S):
+    """§3.1, §3.4: the payload."""
+    cipher, B = AESGCM(keys.SEGK), len(body)
+    n = -(-B // S)
+    require(n == 1 or B - (n - 1) * S >= 17, "the last segment is too short", "truncated")
+    sealed = [body[40 if i == 0 else i * S:min((i + 1) * S, B)] for i in range(n)]
+    last = open_segment(cipher, keys.NP, n - 1, True, sealed[-1])
+    if last is None:
+        missing = open_segment(cipher, keys.NP, n - 1, False, sealed[-1]) is not None
+        require(not missing, "segments are missing", "truncated")
+        raise Refused("damaged", f"segment {n - 1} does not open")
+    pieces = []
+    for i in range(n - 1):
+        pieces.append(open_segment(cipher, keys.NP, i, False, sealed[i]))
+        require(pieces[-1] is not None, f"segment {i} does not open")
+    return b"".join(pieces + [last])
+
+
+def open_pack(data, ak):
+    """§1.4: everything up to the payload."""
+    minor, S = check_core(data)
+    N = field(data, 96, 4)
+    require(N <= MAX_STANZAS, f"{N} bytes of key stanzas", "limit")
+    require(len(data) >= 188 + N, "the file is shorter than its header", "truncated")
+    require(len(data) <= MAX_FILE, "a file above 2^40 bytes", "limit")
+    core, stanzas = data[:96], data[100:100 + N]
+    require(check_stanzas(stanzas) == key_id(ak), "the pack is for another key", "wrong-key")
+    keys = schedule(ak, core)
+    mac = data[100 + N:132 + N]
+    require(hmac.compare_digest(hmac256(keys.MK, data[:100 + N]), mac), "header MAC")
+    body = data[132 + N:]
+    require(body[0] == 0x28, "the first byte of the body is not 0x28")
+    require(body[1:40] == keys.TS + keys.NP, "stream salt or nonce prefix is not the derived one")
+    return Opened(core, minor, stanzas, N, S, open_segments(keys, body, S), keys)
+
+
+# ---------------------------------------------------------------------------------------------
+# §4.2 Writing the tar
+# ---------------------------------------------------------------------------------------------
+
+
+def padding(length):
+    return bytes(-length % 512)
+
+
+def split_name(name):
+    """§4.2.2: (prefix, name), or None where the split fails."""
+    if len(name) <= 100:
+        return b"", name
+    at = name.find(b"/", len(name) - 101)
+    if at == 0:
+        at = name.find(b"/", 1)
+    if at < 0 or at == len(name) - 1 or at > 155:
+        return None
+    return name[:at], name[at + 1:]
+
+
+def longest_beginning(text, limit):
+    """§4.2.3, shorten, steps 4 and 5: empty, or ending in `/`, of at most `limit` bytes."""
+    return text[:text.rfind(b"/", 0, max(limit, 0)) + 1]
+
+
+def shorten(path, insert):
+    """§4.2.3"""
+    if not insert and len(path) < 100:
+        return path
+    slash = path.endswith(b"/")
+    if slash:
+        path = path[:-1]
+    at = path.rfind(b"/") + 1
+    dirs, base = path[:at], path[at:]
+    room = 98 - slash - (len(insert) + 2 if insert else 0)
+    base = base[:room]
+    room -= len(base)
+    first = longest_beginning(dirs, 155)
+    second = longest_beginning(dirs[len(first):], room + 1)
+    return first + second + (insert + b"/" if insert else b"") + base + (b"/" if slash else b"")
+
+
+def size_field(size):
+    """§4.2.2"""
+    if size < 1 << 33:
+        return b"%011o " % size
+    if size < 1 << 36:
+        return b"%012o" % size
+    return bytes([0x80]) + size.to_bytes(11, "big")
+
+
+def checksum(block):
+    """§4.2.2: of a header block of 512 bytes."""
+    return sum(block[:148]) + 8 * 0x20 + sum(block[156:])
+
+
+def ustar_block(name, prefix, mode, size, typeflag, linkname=b"", *, mtime=b"00000000000 ",
+                magic=b"ustar\x0000", uname=b"", size_bytes=None, sum_bytes=None):
+    """§4.2.2: a header block. The named arguments are for vectors that break a rule."""
+    zero = b"000000 \0"
+    start = name.ljust(100, b"\0") + b"%06o \0" % mode + zero + zero \
+        + (size_field(size) if size_bytes is None else size_bytes) + mtime
+    end = typeflag + linkname.ljust(100, b"\0") + magic + uname.ljust(32, b"\0") + bytes(32) \
+        + zero + zero + prefix.ljust(155, b"\0") + bytes(12)
+    total = checksum(start + bytes(8) + end)
+    block = start + (b"%06o\0 " % total if sum_bytes is None else sum_bytes) + end
+    assert len(block) == 512
+    return block
+
+
+def pax_record(key, value):
+    """§4.2.3: `length SP key = value LF`."""
+    rest = b" " + key + b"=" + value + b"\n"
+    length = len(rest)
+    while length != len(rest) + len(b"%d" % length):
+        length = len(rest) + len(b"%d" % length)
+    return b"%d" % length + rest
+
+
+def high_bytes(text):
+    return any(byte > 0x7F for byte in text)
+
+
+def pax_records(full, target, size):
+    """§4.2.3: the (key, value) pairs that are needed."""
+    pairs = []
+    if high_bytes(full) or split_name(full) is None:
+        pairs.append((b"path", full))
+    if high_bytes(target) or len(target) > 100:
+        pairs.append((b"linkpath", target))
+    if size >= 1 << 33:
+        pairs.append((b"size", b"%d" % size))
+    return pairs
+
+
+def full_name(path, kind):
+    return path + b"/" if kind == "directory" else path
+
+
+TYPEFLAGS = {"file": b"0", "link": b"1", "directory": b"5"}
+
+
+def main_fields(path, kind, executable, size, target):
+    """§4.2.2, §4.2.3: (name, prefix, mode, size, typeflag, linkname) of a main header."""
+    full = full_name(path, kind)
+    has_path = any(key == b"path" for key, _ in pax_records(full, target, size))
+    prefix, name = split_name(shorten(full, b"") if has_path else full)
+    mode = 0o755 if executable or kind == "directory" else 0o644
+    linkname = target if len(target) <= 100 else b"././@LongHardLink"
+    return name, prefix, mode, size, TYPEFLAGS[kind], linkname
+
+
+def pax_block(main, records):
+    """§4.2.3: the pax header block for the main header fields `main`."""
+    joined = main[1] + b"/" + main[0] if main[1] else main[0]
+    if joined.endswith(b"/"):
+        joined = joined[:-1]
+    prefix, name = split_name(shorten(joined, b"PaxHeader"))
+    return ustar_block(name, prefix, main[2], len(records), b"x")
+
+
+def entry_headers(path, kind, executable, size, target=b"", *, pax=None, main_path=None, **broken):
+    """§4.2.1: pax header (if needed) and ustar header of an entry. `pax`, `main_path` and
+    `broken` (typeflag, linkname, mode, and what ustar_block takes) are for hostile vectors."""
+    pairs = pax_records(full_name(path, kind), target, size) if pax is None else pax
+    main = list(main_fields(path if main_path is None else main_path, kind, executable, size, target))
+    if kind == "link":
+        main[3] = 0
+    records = pairs if isinstance(pairs, bytes) else b"".join(pax_record(*pair) for pair in pairs)
+    front = pax_block(main, records) + records + padding(len(records)) if records else b""
+    for index, key in ((2, "mode"), (4, "typeflag"), (5, "linkname")):
+        if key in broken:
+            main[index] = broken.pop(key)
+    return front + ustar_block(*main, **broken)
+
+
+class TarBuilder:
+    """§4.2.1: entries end to end, then 1024 zero bytes."""
+
+    def __init__(self):
+        self.parts, self.size, self.lengths = [], 0, []
+
+    def raw(self, data):
+        self.parts.append(data)
+        self.lengths.append(len(data))
+        self.size += len(data)
+
+    def add(self, path, kind="file", content=b"", executable=False, target=b"", pad=None, **broken):
+        """Adds an entry; returns the offset of its data."""
+        headers = entry_headers(path, kind, executable, len(content), target, **broken)
+        offset = self.size + len(headers)
+        self.raw(headers + content + (padding(len(content)) if pad is None else pad))
+        return offset
+
+    def finish(self, closing=bytes(1024)):
+        self.raw(closing)
+        return b"".join(self.parts)
+
+
+# ---------------------------------------------------------------------------------------------
+# §4.2.4 Order and equal content
+# ---------------------------------------------------------------------------------------------
+
+FILE, EXECUTABLE, DIRECTORY = 0x00, 0x80, 0x01
+Item = namedtuple("Item", "path kind content executable")
+Record = namedtuple("Record", "path type size offset digest")
+
+
+def extension(path, kind="file"):
+    """§4.2.4"""
+    base = path[path.rfind(b"/") + 1:]
+    at = base.rfind(b".")
+    if kind == "directory" or at <= 0:
+        return b""
+    return bytes(byte + 32 if 0x41 <= byte <= 0x5A else byte for byte in base[at + 1:])
+
+
+def reference_order(items):
+    return sorted(items, key=lambda item: (extension(item.path, item.kind), item.path))
+
+
+def directory_record(path):
+    return Record(path, DIRECTORY, 0, 0, bytes(32))
+
+
+def file_record(path, content, offset, executable=False):
+    return Record(path, EXECUTABLE if executable else FILE, len(content), offset if content else 0,
+                  sha256(content))
+
+
+def build_tree(items, order=reference_order, links=True):
+    """§4.2.4: the tar of a tree and its records in index order."""
+    builder, records, seen = TarBuilder(), [], {}
+    for item in order(items):
+        if item.kind == "directory":
+            builder.add(item.path, "directory")
+            records.append(directory_record(item.path))
+            continue
+        same = (item.executable, item.content)
+        if links and item.content and same in seen:
+            target, offset = seen[same]
+            builder.add(item.path, "link", executable=item.executable, target=target)
+        else:
+            offset = builder.add(item.path, "file", item.content, item.executable)
+            seen.setdefault(same, (item.path, offset))
+        records.append(file_record(item.path, item.content, offset, item.executable))
+    return builder, sorted(records, key=lambda record: record.path)
+
+
+# ---------------------------------------------------------------------------------------------
+# §4.3 Frame cutting, §4.4 zstd frames
+# ---------------------------------------------------------------------------------------------
+
+
+def cut(lengths, F):
+    """§4.3: the sizes of the frames for entries of these lengths."""
+    frames, current = [], 0
+    for length in lengths:
+        if length > F:
+            if current:
+                frames.append(current)
+            current = 0
+            frames += [F] * (length // F) + ([length % F] if length % F else [])
+        elif current + length > F:
+            frames.append(current)
+            current = length
+        else:
+            current += length
+    return frames + ([current] if current else [])
+
+
+def pieces(data, sizes):
+    result, at = [], 0
+    for size in sizes:
+        result.append(data[at:at + size])
+        at += size
+    assert at == len(data)
+    return result
+
+
+def bound(n):
+    """§4.4 item 2"""
+    return n + n // 256 + ((131072 - n) // 2048 if n < 131072 else 0)
+
+
+def zstd_frame(content, level=3):
+    """§4.4: one frame by the library."""
+    return zstandard.ZstdCompressor(level=level, write_content_size=True, write_checksum=False,
+                                    write_dict_id=False).compress(content)
+
+
+def frame_header(size, *, window=None, descriptor_bits=0, claimed=None):
+    """§4.4: magic, descriptor, window byte, content size."""
+    claimed = size if claimed is None else claimed
+    single = 0x20 if window is None else 0
+    if claimed < 256 and single:
+        code, field_bytes = 0, bytes([claimed])
+    elif 256 <= claimed < 65536 + 256:
+        code, field_bytes = 1, u16(claimed - 256)
+    else:
+        code, field_bytes = 2, u32(claimed)
+    return b"\x28\xb5\x2f\xfd" + bytes([code << 6 | single | descriptor_bits]) \
+        + (b"" if window is None else bytes([window])) + field_bytes
+
+
+def zstd_block(kind, size, body, last):
+    """§4.4 item 3"""
+    return (size * 8 + kind * 2 + (1 if last else 0)).to_bytes(3, "little") + body
+
+
+def run_lengths(content, limit):
+    """Pieces of the content: (byte, length) for runs of 32 bytes and more, else (None, bytes)."""
+    plain = 0
+    for match in re.finditer(rb"(.)\1{31,}", content, re.DOTALL):
+        for start in range(plain, match.start(), limit):
+            yield None, content[start:min(start + limit, match.start())]
+        for start in range(match.start(), match.end(), limit):
+            yield content[start:start + 1], min(limit, match.end() - start)
+        plain = match.end()
+    for start in range(plain, len(content), limit):
+        yield None, content[start:start + limit]
+
+
+def run_frame(content, *, limit=128 << 10, header=None):
+    """§4.4: one frame of raw and run blocks only. The bytes do not depend on a library, so the
+    vectors stay the same from machine to machine."""
+    parts = list(run_lengths(content, limit))
+    result = frame_header(len(content)) if header is None else header
+    for index, (byte, value) in enumerate(parts):
+        last = index == len(parts) - 1
+        result += zstd_block(0, len(value), value, last) if byte is None else zstd_block(1, value, byte, last)
+    return result
+
+
+def raw_frame(content):
+    """§4.4: one frame with one raw block."""
+    return frame_header(len(content)) + zstd_block(0, len(content), content, True)
+
+
+# ---------------------------------------------------------------------------------------------
+# §4.5–4.8 Writing index and seek table
+# ---------------------------------------------------------------------------------------------
+
+INDEX_MAGIC, SEEK_MAGIC, SEEK_FOOTER = 0x184D2A5D, 0x184D2A5E, 0x8F92EAB1
+
+
+def skippable(magic, content, length=None):
+    """§4.5"""
+    return u32(magic) + u32(len(content) if length is None else length) + content
+
+
+def record_bytes(record):
+    """§4.6"""
+    return u16(len(record.path)) + bytes([record.type]) + u64(record.size) + u64(record.offset) + record.path
+
+
+def content_root(records):
+    """§4.8"""
+    digest = hashlib.sha256(label("content-root"))
+    for r in records:
+        digest.update(u16(len(r.path)) + bytes([r.type]) + r.path + u64(r.size) + r.digest)
+    return digest.digest()
+
+
+def groups(records):
+    """§4.6: record r is in block r div 128."""
+    return [records[at:at + 128] for at in range(0, len(records), 128)]
+
+
+def directory_bytes(blocks, first_paths):
+    """§4.6"""
+    return b"".join(u32(len(block)) + u16(len(path)) + path for block, path in zip(blocks, first_paths))
+
+
+HEAD_FIELDS = ("magic", "records", "largest", "zero", "content", "tar", "root")
+
+
+def head_bytes(f):
+    return f["magic"] + u32(f["records"]) + u32(f["largest"]) + u32(f["zero"]) + u64(f["content"]) \
+        + u64(f["tar"]) + f["root"]
+
+
+def seek_table(entries, count=None, descriptor=0, magic=SEEK_FOOTER):
+    """§4.7"""
+    content = b"".join(u32(c) + u32(d) for c, d in entries) \
+        + u32(len(entries) if count is None else count) + bytes([descriptor]) + u32(magic)
+    return skippable(SEEK_MAGIC, content)
+
+
+def make_payload(tar, records, *, sizes=None, codec=run_frame, **changes):
+    """§4.1: the payload of a tar with these records. Each step may be changed by a function of the
+    same name in `changes`, which gets the regular value and returns the one to use:
+
+    data      list of (frame, decompressed size)     contents  content of each block (records)
+    blocks    list of blocks                         directory directory, decompressed
+    dirframe  directory, compressed                  fields    dict of the head's fields
+    head      content of the head frame              extra     list of other skippable frames
+    index     [blocks frame, head frame]             entries   list of seek table entries
+    table     the seek table"""
+
+    def step(name, value):
+        change = changes.pop(name, None)
+        return value if change is None else change(value)
+
+    data = step("data", [(codec(piece), len(piece)) for piece in pieces(tar, sizes or [len(tar)])])
+    parts = groups(records)
+    contents = step("contents", [b"".join(record_bytes(r) for r in part) for part in parts])
+    blocks = step("blocks", [b"".join(r.digest for r in part) + codec(content)
+                             for part, content in zip(parts, contents)])
+    directory = step("directory", directory_bytes(blocks, [part[0].path for part in parts]))
+    dirframe = step("dirframe", codec(directory) if directory else b"")
+    fields = step("fields", dict(zip(HEAD_FIELDS, (
+        b"PIX1", len(records), max((size for _, size in data), default=0), 0,
+        sum(r.size for r in records), sum(size for _, size in data), content_root(records)))))
+    head = step("head", head_bytes(fields) + dirframe)
+    extra = step("extra", [])
+    index = step("index", [skippable(INDEX_MAGIC, b"".join(blocks)), skippable(INDEX_MAGIC, head)])
+    entries = step("entries", [(len(frame), size) for frame, size in data]
+                   + [(len(frame), 0) for frame in extra + index])
+    table = step("table", seek_table(entries))
+    assert not changes, changes
+    return b"".join(frame for frame, _ in data) + b"".join(extra + index) + table
+
+
+def tree_payload(items, *, F=1 << 20, order=reference_order, links=True, **changes):
+    """§4: the payload of a tree, cut by the rule of §4.3 unless `sizes` is given."""
+    builder, records = build_tree(items, order, links)
+    tar = builder.finish()
+    changes.setdefault("sizes", cut(builder.lengths, F))
+    return make_payload(tar, records, **changes), records
+
+
+# ---------------------------------------------------------------------------------------------
+# §5 Paths
+# ---------------------------------------------------------------------------------------------
+
+
+def forbidden(code):
+    """§5.1"""
+    return code <= 0x1F or 0x7F <= code <= 0x9F or 0x202A <= code <= 0x202E or 0x2066 <= code <= 0x2069 \
+        or code == 0x5C
+
+
+def check_path(path):
+    """§5.1: what concerns one path alone."""
+    require(len(path) >= 1, "an empty path")
+    require(len(path) <= MAX_PATH, "a path above 1024 bytes", "limit")
+    try:
+        text = path.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Refused("damaged", f"a path that is not UTF-8: {path!r}")
+    require(unicodedata.normalize("NFC", text) == text, f"a path that is not in form C: {path!r}")
+    require(not any(forbidden(ord(c)) for c in text), f"a forbidden character in {text!r}")
+    components = path.split(b"/")
+    for component in components:
+        require(1 <= len(component) <= MAX_COMPONENT, f"a component of {len(component)} bytes")
+        require(component not in (b".", b".."), f"a component . or .. in {text!r}")
+        require(not component.startswith(b"._"), f"a component that begins with ._ in {text!r}")
+    require(components[0] != b".pack", "the name .pack is reserved")
+
+
+def leading_directories(path):
+    at = path.find(b"/")
+    while at >= 0:
+        yield path[:at]
+        at = path.find(b"/", at + 1)
+
+
+def check_paths(paths):
+    """§5.1: what concerns the paths together; they are in index order."""
+    for path in paths:
+        check_path(path)
+    for one, two in zip(paths, paths[1:]):
+        require(one < two, f"paths out of order: {two!r} after {one!r}")
+    leading = {parent for path in paths for parent in leading_directories(path)}
+    for path in paths:
+        require(path not in leading, f"{path!r} is a record and a leading directory")
+
+
+DEVICES = {"con", "prn", "aux", "nul"} | {a + b for a in ("com", "lpt") for b in "123456789¹²³"}
+
+
+def portability_problem(path):
+    """§5.2: what concerns one path alone."""
+    text = path.decode("utf-8")
+    if re.search(r'[:*?"<>|]', text):
+        return "a character that Windows refuses"
+    for component in text.split("/"):
+        if component[-1] in ". ":
+            return "a component that ends in a dot or a space"
+        if component.split(".")[0].lower() in DEVICES:
+            return "a Windows device name"
+    return None
+
+
+def fold_key(path):
+    """§5.2"""
+    text = unicodedata.normalize("NFC", path.decode("utf-8"))
+    return unicodedata.normalize("NFC", text.casefold())
+
+
+def check_portability(paths):
+    """§5.2, for the writer."""
+    keys = {}
+    for path in paths:
+        problem = portability_problem(path)
+        if problem:
+            raise Problem(f"{path!r}: {problem}")
+        for name in list(leading_directories(path)) + [path]:
+            other = keys.setdefault(fold_key(name), name)
+            if other != name:
+                raise Problem(f"{name!r} and {other!r} differ only in case or form")
+
+
+# ---------------------------------------------------------------------------------------------
+# §4.4 Reading zstd frames
+# ---------------------------------------------------------------------------------------------
+
+FrameInfo = namedtuple("FrameInfo", "size length")
+
+
+def frame_content_size(frame):
+    """§4.4, the table: checks the header, returns (content size, length of the header)."""
+    require(frame[:4] == b"\x28\xb5\x2f\xfd" and len(frame) >= 6, "no zstd frame where one must be")
+    descriptor = frame[4]
+    require(descriptor & 0x03 == 0, "a zstd frame with a dictionary id")
+    require(descriptor & 0x04 == 0, "a zstd frame with a checksum")
+    require(descriptor & 0x08 == 0, "a zstd frame with the reserved bit")
+    single, code = bool(descriptor & 0x20), descriptor >> 6
+    at = 5 if single else 6
+    require(single or code != 0, "a zstd frame without content size")
+    length = 1 << code
+    require(len(frame) >= at + length, "a zstd frame that ends in its header")
+    size = number(frame, at, length) + (256 if code == 1 else 0)
+    if not single:
+        b = 1 << (10 + (frame[5] >> 3))
+        require(b + (b >> 3) * (frame[5] & 7) <= size, "a zstd window above the content size")
+    return size, at + length
+
+
+def frame_length(frame, at):
+    """§4.4 item 3: the length of the frame whose blocks begin at `at`."""
+    while True:
+        require(at + 3 <= len(frame), "a zstd frame that runs past its place")
+        h = number(frame, at, 3)
+        kind, size = h >> 1 & 3, h >> 3
+        require(kind != 3, "a zstd block of type 3")
+        at += 3 + (1 if kind == 1 else size)
+        require(at <= len(frame), "a zstd block that runs past its place")
+        if h & 1:
+            return at
+
+
+def check_frame(place, *, exactly=None, limit=None, what="", open_end=False):
+    """§4.4 items 1–3 for the frame that fills `place` (with `open_end`: begins it)."""
+    size, at = frame_content_size(place)
+    if exactly is not None:
+        require(size == exactly, "a content size that differs from the seek table's")
+    require(size >= 1, "a zstd frame with content size 0")
+    if limit is not None:
+        require(size <= limit, f"{what} of {size} bytes", "limit")
+    length = frame_length(place, at)
+    require(open_end or length == len(place), "a zstd frame that does not fill its place")
+    require(length <= bound(size), "a zstd frame longer than its bound")
+    return FrameInfo(size, length)
+
+
+def decompress(place, info):
+    """§4.4: exactly the stated size."""
+    try:
+        content = zstandard.ZstdDecompressor().decompress(place[:info.length], max_output_size=info.size)
+    except zstandard.ZstdError as error:
+        raise Refused("damaged", f"zstd: {error}")
+    require(len(content) == info.size, "a zstd frame that is not as long as it says")
+    return content
+
+
+# ---------------------------------------------------------------------------------------------
+# §4.9 Reading the payload as a client
+# ---------------------------------------------------------------------------------------------
+
+Seek = namedtuple("Seek", "data extra blocks head tar_length")
+Place = namedtuple("Place", "start length size")
+
+
+def read_seek_table(payload):
+    """§4.9 steps 1 and 2; places of the frames."""
+    require(len(payload) >= 17, "a payload shorter than a seek table")
+    require(payload[-4:] == u32(SEEK_FOOTER) and payload[-5] == 0, "no seek table at the end")
+    E = number(payload, len(payload) - 9, 4)
+    require(E <= MAX_ENTRIES, f"{E} seek table entries", "limit")
+    start = len(payload) - (17 + 8 * E)
+    require(start >= 0, "a seek table longer than the payload")
+    require(payload[start:start + 8] == u32(SEEK_MAGIC) + u32(9 + 8 * E), "header of the seek table")
+    places, at = [], 0
+    for i in range(E):
+        length, size = struct.unpack_from("<II", payload, start + 8 + 8 * i)
+        places.append(Place(at, length, size))
+        at += length
+    require(at == start, "the compressed sizes do not add up")
+    data = [p for p in places if p.size]
+    other = places[len(data):]
+    require(all(p.size for p in places[:len(data)]), "a data frame after a skippable frame")
+    require(len(data) >= 1, "no data frame")
+    require(len(other) >= 2 and all(p.length >= 8 for p in other), "no index")
+    require(all(p.size <= MAX_FRAME for p in data), "a data frame above 8 MiB", "limit")
+    return Seek(data, other[:-2], other[-2], other[-1], sum(p.size for p in data))
+
+
+def index_content(payload, place):
+    """§4.5, §4.6: the content of one of the two index frames."""
+    frame = payload[place.start:place.start + place.length]
+    require(frame[:8] == u32(INDEX_MAGIC) + u32(place.length - 8), "header of an index frame")
+    return frame[8:]
+
+
+Head = namedtuple("Head", "records content root rest")
+
+
+def read_head(payload, seek):
+    """§4.9 step 3"""
+    head = index_content(payload, seek.head)
+    require(len(head) >= 64 and head[:4] == b"PIX1", "no index head")
+    require(number(head, 12, 4) == 0, "a reserved field of the head is not zero")
+    require(number(head, 8, 4) == max(p.size for p in seek.data), "the largest frame differs")
+    require(number(head, 24, 8) == seek.tar_length, "the tar length differs")
+    records, content = number(head, 4, 4), number(head, 16, 8)
+    require(records <= MAX_RECORDS, f"{records} records", "limit")
+    require(content <= MAX_CONTENT, f"content size {content}", "limit")
+    return Head(records, content, head[32:64], head[64:])
+
+
+def read_directory(head, blocks, minor):
+    """§4.9 step 4: [(block, first path)]"""
+    count, lines = -(-head.records // 128), []
+    rest = head.rest
+    if count:
+        info = check_frame(rest, limit=MAX_DIRECTORY, what="an index directory", open_end=True)
+        directory, rest = decompress(rest, info), rest[info.length:]
+    else:
+        directory = b""
+    require(minor > 0 or not rest, "bytes after the directory under minor 0")
+    at, start = 0, 0
+    for _ in range(count):
+        require(at + 6 <= len(directory), "the directory ends early")
+        length, path_length = number(directory, at, 4), number(directory, at + 4, 2)
+        require(at + 6 + path_length <= len(directory), "the directory ends early")
+        path = directory[at + 6:at + 6 + path_length]
+        require(not lines or lines[-1][1] < path, "the directory is out of order")
+        lines.append((blocks[start:start + length], path))
+        at, start = at + 6 + path_length, start + length
+    require(at == len(directory), "bytes after the last line of the directory")
+    require(start == len(blocks), "the block lengths do not add up")
+    return lines
+
+
+def read_record(content, at, digest, tar_length):
+    """§4.6: one record and where it ends."""
+    require(at + 19 <= len(content), "a block ends inside a record")
+    length, kind = number(content, at, 2), content[at + 2]
+    size, offset = number(content, at + 3, 8), number(content, at + 11, 8)
+    require(kind in (FILE, EXECUTABLE, DIRECTORY), f"record type {kind:#04x}", "unsupported")
+    require(length >= 1, "an empty path")
+    require(length <= MAX_PATH, "a path above 1024 bytes", "limit")
+    require(at + 19 + length <= len(content), "a block ends inside a path")
+    path = content[at + 19:at + 19 + length]
+    require(kind != DIRECTORY or size == 0, "a directory with a size")
+    require(kind != DIRECTORY or digest == bytes(32), "a directory with a digest")
+    if size == 0:
+        require(offset == 0, "an offset without data")
+    else:
+        require(offset >= 512 and offset % 512 == 0, f"offset {offset}")
+        require(offset + size <= tar_length - 1024, "data outside the tar")
+    return Record(path, kind, size, offset, digest), at + 19 + length
+
+
+def read_block(block, first, count, minor, tar_length):
+    """§4.9 step 5: the records of one block."""
+    require(len(block) >= 32 * count, "a block shorter than its digests")
+    place = block[32 * count:]
+    content = decompress(place, check_frame(place, limit=MAX_BLOCK, what="an index block"))
+    records, at = [], 0
+    for i in range(count):
+        record, at = read_record(content, at, block[32 * i:32 * i + 32], tar_length)
+        records.append(record)
+    require(minor > 0 or at == len(content), "bytes after the last record under minor 0")
+    require(records[0].path == first, "the first path of a block differs from the directory's")
+    return records
+
+
+def read_index(payload, seek, minor):
+    """§4.9 steps 3–5: head and all records."""
+    head = read_head(payload, seek)
+    records = []
+    for block, first in read_directory(head, index_content(payload, seek.blocks), minor):
+        count = min(128, head.records - len(records))
+        records += read_block(block, first, count, minor, seek.tar_length)
+    check_paths([record.path for record in records])
+    require(sum(record.size for record in records) == head.content, "the content size differs")
+    return head, records
+
+
+class Tar:
+    """The tar as the data frames hold it; one frame at a time is decompressed."""
+
+    def __init__(self, payload, seek):
+        self.payload, self.places, self.length = payload, seek.data, seek.tar_length
+        self.starts, at = [], 0
+        for place in seek.data:
+            self.starts.append(at)
+            at += place.size
+        self.current, self.content = None, b""
+
+    def frame(self, index):
+        if self.current != index:
+            place = self.places[index]
+            frame = self.payload[place.start:place.start + place.length]
+            self.content = decompress(frame, check_frame(frame, exactly=place.size))
+            self.current = index
+        return self.content
+
+    def chunks(self, offset, length):
+        """The bytes offset … offset+length-1, piece by piece."""
+        require(offset + length <= self.length, "the tar ends early")
+        index = bisect.bisect_right(self.starts, offset) - 1
+        while length:
+            inner = offset - self.starts[index]
+            chunk = self.frame(index)[inner:inner + length]
+            yield chunk
+            offset, length, index = offset + len(chunk), length - len(chunk), index + 1
+
+    def read(self, offset, length):
+        return b"".join(self.chunks(offset, length))
+
+
+def check_contents(tar, records, sink=None):
+    """§4.8, §4.9 step 6: the SHA-256 of every file; `sink(record, chunks)` may take the content."""
+    for record in sorted(records, key=lambda r: r.offset):
+        if record.type == DIRECTORY:
+            if sink:
+                sink(record, ())
+            continue
+        digest = hashlib.sha256()
+
+        def passing():
+            for chunk in tar.chunks(record.offset, record.size) if record.size else ():
+                digest.update(chunk)
+                yield chunk
+
+        if sink:
+            sink(record, passing())
+        else:
+            for _ in passing():
+                pass
+        require(digest.digest() == record.digest, f"the content of {record.path!r} has another SHA-256")
+
+
+def read_payload(payload, minor, verify=False, sink=None):
+    """§4.9: checks a payload, returns its records."""
+    seek = read_seek_table(payload)
+    head, records = read_index(payload, seek, minor)
+    tar = Tar(payload, seek)
+    check_contents(tar, records, sink)
+    require(content_root(records) == head.root, "the content root differs")
+    if verify:
+        verify_extra(payload, seek)
+        verify_tar(tar, records)
+    return records
+
+
+# ---------------------------------------------------------------------------------------------
+# §4.9 Verifying: the tar and the other frames
+# ---------------------------------------------------------------------------------------------
+
+TarEntry = namedtuple("TarEntry", "kind executable size offset target")
+
+
+def verify_extra(payload, seek):
+    """§4.5: the other skippable frames."""
+    for place in seek.extra:
+        magic, length = struct.unpack_from("<II", payload, place.start)
+        require(0x184D2A50 <= magic <= 0x184D2A5C, f"a skippable frame with magic {magic:#x}")
+        require(length + 8 == place.length, "a skippable frame that does not fill its place")
+
+
+def parse_size(text):
+    """§4.2.2: the size field."""
+    if text[0] & 0x80:
+        return int.from_bytes(bytes([text[0] & 0x7F]) + text[1:], "big")
+    digits = text[:11] if text[11:] == b" " else text
+    require(re.fullmatch(rb"[0-7]+", digits), "a size field that is no number")
+    return int(digits, 8)
+
+
+def parse_pax(data):
+    """§4.2.3: the records of a pax header, in order."""
+    pairs, at = [], 0
+    while at < len(data):
+        match = re.compile(rb"([1-9][0-9]{0,8}) ").match(data, at)
+        require(match, "a pax record without length")
+        end = at + int(match.group(1))
+        require(match.end() < end <= len(data), "the length of a pax record")
+        record = data[match.end():end]
+        require(record.endswith(b"\n") and b"=" in record, "a pax record without = or line end")
+        key, _, value = record[:-1].partition(b"=")
+        require(pax_record(key, value) == data[at:end], "the form of a pax record")
+        pairs.append((key, value))
+        at = end
+    return pairs
+
+
+def text_field(block, offset, length):
+    return block[offset:offset + length].split(b"\0", 1)[0]
+
+
+def check_header_block(block):
+    """§4.2.2: magic and checksum."""
+    require(block[257:265] == b"ustar\x0000", "a tar header that is not ustar")
+    require(block[148:156] == b"%06o\0 " % checksum(block), "the checksum of a tar header")
+
+
+def check_pax_block(block, mode, length):
+    """§4.2.3: a pax header block but for its name."""
+    expected = ustar_block(text_field(block, 0, 100), text_field(block, 345, 155), mode, length, b"x")
+    require(block == expected, "a pax header block that is not as §4.2.3 writes it")
+
+
+def parse_entry(tar, at, known):
+    """§4.2.1: (path, TarEntry, end) of the entry at `at`; `known` are the paths of the index."""
+    pax, front = [], None
+    block = tar.read(at, 512)
+    check_header_block(block)
+    if block[156:157] == b"x":
+        length = parse_size(block[124:136])
+        require(0 < length <= 65536, "a pax header of this length")
+        pax = parse_pax(tar.read(at + 512, length))
+        front = (block, length)
+        end = at + 512 + length + len(padding(length))
+        require(not any(tar.read(at + 512 + length, end - at - 512 - length)), "padding of a pax header")
+        at, block = end, tar.read(end, 512)
+        check_header_block(block)
+    keys = dict(pax)
+    require(len(keys) == len(pax) and set(keys) <= {b"path", b"linkpath", b"size"}, "the pax keys")
+    kinds = {flag: kind for kind, flag in TYPEFLAGS.items()}
+    require(block[156:157] in kinds, f"a tar entry of type {block[156:157]!r}")
+    kind = kinds[block[156:157]]
+    return check_entry(tar, at, block, kind, pax, keys, front, known)
+
+
+def check_entry(tar, at, block, kind, pax, keys, front, known):
+    """§4.2.2, §4.2.3: the main header is what a writer would have written for its values."""
+    name, prefix, linkname = text_field(block, 0, 100), text_field(block, 345, 155), text_field(block, 157, 100)
+    full = keys.get(b"path", prefix + b"/" + name if prefix else name)
+    target = keys.get(b"linkpath", linkname)
+    size = parse_size(block[124:136])
+    path = full[:-1] if kind == "directory" else full
+    require(kind != "directory" or full.endswith(b"/"), "a directory without / at the end")
+    require(path in known, f"{path!r} is in the tar but not in the index")
+    require(kind == "link" or not target, "a link target without a hard link")
+    require(size <= tar.length, "a size beyond the end of the tar")
+    require(kind == "file" or size == 0, "a size at a directory or a hard link")
+    require(block[100:108] in (b"000644 \0", b"000755 \0"), "a mode that is not 0644 or 0755")
+    executable = block[100:108] == b"000755 \0"
+    require(kind != "directory" or executable, "a directory that is not 0755")
+    require(pax == pax_records(full_name(path, kind), target, size), "pax records other than the needed ones")
+    expected = list(main_fields(path, kind, executable, size, target))
+    if b"path" in keys:
+        expected[0], expected[1] = name, prefix
+    if b"linkpath" in keys:
+        expected[5] = linkname
+    require(block == ustar_block(*expected), "a tar header that is not as §4.2.2 writes it")
+    if front:
+        check_pax_block(front[0], expected[2], front[1])
+    offset = at + 512
+    end = offset + size + len(padding(size))
+    require(not any(tar.read(offset + size, end - offset - size)), "padding that is not zero")
+    return path, TarEntry(kind, executable and kind != "directory", size, offset, target), end
+
+
+def parse_tar(tar, known):
+    """§4.2.1: {path: TarEntry} in tar order, hard links resolved as §4.2.4 says."""
+    entries, at = {}, 0
+    require(tar.length >= 1024, "a tar without its end")
+    while at != tar.length - 1024:
+        require(at < tar.length - 1024, "a tar without its end")
+        path, entry, at = parse_entry(tar, at, known)
+        require(path not in entries, f"{path!r} is twice in the tar")
+        if entry.kind == "link":
+            target = entries.get(entry.target)
+            require(target is not None and target.kind == "file" and target.size > 0
+                    and target.executable == entry.executable, f"the target of the hard link {path!r}")
+            entry = entry._replace(size=target.size, offset=target.offset)
+        entries[path] = entry
+    require(tar.read(at, 1024) == bytes(1024), "the closing 1024 bytes are not zero")
+    return entries
+
+
+def verify_tar(tar, records):
+    """§4.9: the one-to-one match of tar and index."""
+    entries = parse_tar(tar, {record.path for record in records})
+    for record in records:
+        entry = entries.pop(record.path, None)
+        require(entry is not None, f"{record.path!r} is not in the tar")
+        require((record.type == DIRECTORY) == (entry.kind == "directory"), f"type of {record.path!r}")
+        require((record.type == EXECUTABLE) == entry.executable, f"executable flag of {record.path!r}")
+        require(record.size == entry.size, f"size of {record.path!r}")
+        require(record.offset == (entry.offset if entry.size else 0), f"offset of {record.path!r}")
+
+
+def read_pack(data, ak, verify=False, sink=None):
+    """The whole reader."""
+    opened = open_pack(data, ak)
+    return read_payload(opened.payload, opened.minor, verify, sink)
+
+
+# ---------------------------------------------------------------------------------------------
+# §5.3 Unpacking, and the commands read and write
+# ---------------------------------------------------------------------------------------------
+
+KINDS = {FILE: "file", EXECUTABLE: "executable", DIRECTORY: "directory"}
+
+
+def open_parent(root, components):
+    """§5.3: the descriptor of the directory, component by component, no link followed."""
+    fd = os.dup(root)
+    for component in components:
+        try:
+            os.mkdir(component, 0o755, dir_fd=fd)
+        except FileExistsError:
+            pass
+        below = os.open(component, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=fd)
+        os.close(fd)
+        fd = below
+    return fd
+
+
+def unpacker(root):
+    """§5.3: a sink for read_payload."""
+
+    def sink(record, chunks):
+        components = record.path.split(b"/")
+        parent = open_parent(root, components[:-1])
+        try:
+            if record.type == DIRECTORY:
+                os.mkdir(components[-1], 0o755, dir_fd=parent)
+                return
+            mode = 0o755 if record.type == EXECUTABLE else 0o644
+            fd = os.open(components[-1], os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode,
+                         dir_fd=parent)
+            with open(fd, "wb") as file:
+                for chunk in chunks:
+                    file.write(chunk)
+                os.fchmod(fd, mode)
+        finally:
+            os.close(parent)
+
+    return sink
+
+
+def unpack(data, ak, target, verify):
+    """§5.3: into a fresh directory beside the target, then one rename."""
+    if os.path.lexists(target):
+        raise Problem(f"{target} exists")
+    fresh = f"{target}.unpacking-{os.getpid()}"
+    os.mkdir(fresh)
+    root = os.open(fresh, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        records = read_pack(data, ak, verify, unpacker(root))
+        os.rename(fresh, target)
+        return records
+    except BaseException:
+        remove_tree(fresh)
+        raise
+    finally:
+        os.close(root)
+
+
+def remove_tree(path):
+    for parent, directories, files in os.walk(path, topdown=False):
+        for name in files:
+            os.unlink(os.path.join(parent, name))
+        for name in directories:
+            os.rmdir(os.path.join(parent, name))
+    os.rmdir(path)
+
+
+def record_line(record):
+    digest = "-" if record.type == DIRECTORY else record.digest.hex()
+    return f"{record.path.decode('utf-8')} {record.size} {digest} {KINDS[record.type]}"
+
+
+def command_read(arguments):
+    ak = argument_key(arguments)
+    if os.path.getsize(arguments.pack) > MAX_FILE:
+        raise Refused("limit", "a file above 2^40 bytes")
+    with open(arguments.pack, "rb") as file:
+        data = file.read()
+    if arguments.to:
+        records = unpack(data, ak, arguments.to, arguments.verify)
+    else:
+        records = read_pack(data, ak, arguments.verify)
+    if arguments.list or not (arguments.to or arguments.verify):
+        for record in records:
+            print(record_line(record))
+    else:
+        print(f"ok: {len(records)} records, {sum(r.size for r in records)} bytes")
+
+
+def argument_key(arguments):
+    if arguments.key_hex is not None:
+        return parse_key_text(arguments.key_hex)
+    return read_key_file(arguments.key_file)
+
+
+def read_tree(root):
+    """§4.2.1, §5.1: the items of a directory; anything but files and directories is refused."""
+    items = []
+
+    def visit(directory, path):
+        names = sorted(os.listdir(directory))
+        if not names and path:
+            items.append(Item(path, "directory", b"", False))
+        for name in names:
+            full, inner = os.path.join(directory, name), path + b"/" + name if path else name
+            status = os.lstat(full)
+            if stat.S_ISDIR(status.st_mode):
+                visit(full, inner)
+            elif stat.S_ISREG(status.st_mode):
+                with open(full, "rb") as file:
+                    items.append(Item(inner, "file", file.read(), bool(status.st_mode & 0o111)))
+            else:
+                raise Problem(f"{inner!r} is neither file nor directory")
+
+    visit(os.fsencode(root), b"")
+    return sorted(items, key=lambda item: item.path)
+
+
+def check_tree(items):
+    """§5.1, §5.2, §6, for the writer."""
+    paths = [item.path for item in items]
+    try:
+        check_paths(paths)
+        require(len(items) <= MAX_RECORDS, f"{len(items)} files", "limit")
+        first_paths = paths[::128]
+        require(sum(6 + len(path) for path in first_paths) <= MAX_DIRECTORY, "the index directory", "limit")
+    except Refused as error:
+        raise Problem(str(error))
+    check_portability(paths)
+
+
+def command_write(arguments):
+    check_name(arguments.name)
+    if not 0 <= arguments.pack_version <= MAX_VERSION:
+        raise Problem("pack version outside 0 … 2^53-1")
+    S = arguments.segment_size
+    if not (MIN_SEGMENT <= S <= MAX_SEGMENT and S & (S - 1) == 0):
+        raise Problem("segment size is no power of two within 4096 … 1048576")
+    if not MIN_FRAME_SIZE <= arguments.frame_size <= MAX_FRAME:
+        raise Problem("frame size outside 64 KiB … 8 MiB")
+    ak, items = argument_key(arguments), read_tree(arguments.directory)
+    check_tree(items)
+    payload, records = tree_payload(items, F=arguments.frame_size,
+                                    codec=lambda content: zstd_frame(content, arguments.level))
+    random = os.urandom(32) if arguments.random_salt else None
+    pack = make_pack(ak, arguments.name, arguments.pack_version, payload, S=S, random=random)
+    with open(arguments.output, "wb") as file:
+        file.write(pack)
+    print(f"{len(records)} records, {len(pack)} bytes, SHA-256 {sha256(pack).hex()}")
+
+
+# ---------------------------------------------------------------------------------------------
+# §10 Test vectors: files
+# ---------------------------------------------------------------------------------------------
+
+Vector = namedtuple("Vector", "name expect comment data key client records")
+AK = bytes(range(32))
+OTHER_AK = bytes(range(32, 64))
+NAME, VERSION, SMALL = "vector", 7, 4096
+FOLDERS = ("valid", "refused-open", "hostile")
+
+
+def vector_bytes(vector):
+    """§10, and `client:` where a client that reads only the index says something else."""
+    lines = [f"expect: {vector.expect}"]
+    if vector.client:
+        lines.append(f"client: {vector.client}")
+    lines += [f"key: {vector.key.hex()}", f"comment: {vector.comment}"]
+    for record in vector.records or ():
+        path = record.path.decode("utf-8")
+        if record.type == DIRECTORY:
+            lines.append(f"path: {path}/")
+        else:
+            lines += [f"path: {path}", f"sha256: {record.digest.hex()}"]
+    return "".join(line + "\n" for line in lines).encode("utf-8") + b"\n" + vector.data
+
+
+def parse_vector(name, data):
+    """§10: a vector as it stands in its file; an unknown key is an error."""
+    head, separator, body = data.partition(b"\n\n")
+    values, listing = {}, []
+    for line in head.decode("utf-8").split("\n"):
+        key, colon, value = line.partition(": ")
+        if not (separator and colon) or key not in ("expect", "client", "key", "comment", "path", "sha256"):
+            raise Problem(f"{name}: the head of the vector: {line}")
+        if key == "path":
+            listing.append([value, None])
+        elif key == "sha256":
+            listing[-1][1] = value
+        else:
+            values[key] = value
+    return Vector(name, values["expect"], values.get("comment"), body, bytes.fromhex(values["key"]),
+                  values.get("client"), listing)
+
+
+def pack_of(payload, *, ak=AK, S=SMALL, version=VERSION, **fields):
+    return make_pack(ak, NAME, version, payload, S=S, **fields)
+
+
+def file(path, content=b"", executable=False):
+    return Item(path.encode("utf-8") if isinstance(path, str) else path, "file", content, executable)
+
+
+def directory(path):
+    return Item(path.encode("utf-8"), "directory", b"", False)
+
+
+def noise(length, seed=b"noise"):
+    """Bytes that do not compress, always the same."""
+    return b"".join(sha256(seed + u32(i)) for i in range(-(-length // 32)))[:length]
+
+
+SMALL_TREE = (file("a.txt", b"hello"), file("b/c.bin"), directory("d"), file("run", b"#!", True))
+
+# ---------------------------------------------------------------------------------------------
+# Vectors: valid
+# ---------------------------------------------------------------------------------------------
+
+
+def valid(name, comment, payload, records, **fields):
+    return Vector(name, "ok", comment, pack_of(payload, **fields), AK, None, records)
+
+
+def valid_tree(name, comment, items, *, pack=None, **changes):
+    """A valid vector; `changes` are those of tree_payload, `pack` the fields of make_pack."""
+    payload, records = tree_payload(list(items), **changes)
+    return valid(name, comment, payload, records, **(pack or {}))
+
+
+def valid_trees():
+    """Trees of every kind (§4.2, §5)."""
+    yield valid_tree("empty-tree", "no files (§8.6)", ())
+    yield valid_tree("one-file", "one file", [file("a.txt", b"hello")])
+    yield valid_tree("empty-file", "one empty file", [file("empty.bin")])
+    yield valid_tree("empty-directory", "one empty directory", [directory("d")])
+    yield valid_tree("executable", "one executable file", [file("run", b"#!/bin/sh\n", True)])
+    yield valid_tree("small-tree", "files, an executable, an empty file, an empty directory", SMALL_TREE)
+    same = [file("a.txt", b"hello"), file("b.txt", b"hello"), file("c/d.txt", b"hello"),
+            file("x.txt", b"hello", True), file("y", b""), file("z", b"")]
+    yield valid_tree("identical-files", "equal content as hard links; not for another executable flag, "
+                     "nor for empty files (§4.2.4)", same)
+    yield valid_tree("identical-files-no-links", "equal content written twice (§4.2.4)", same, links=False)
+    yield valid_tree("identical-files-link-first", "the hard link comes first in the index, last in the tar",
+                     [file("a.txt", b"hello"), file("b", b"hello")])
+    yield valid_tree("hard-link-long-target", "a hard link with a linkpath record and ././@LongHardLink",
+                     [file("a/" * 60 + "f", b"same"), file("z", b"same")])
+    yield valid_tree("path-non-ascii", "paths in form C beyond ASCII", [
+        file("ü.txt", b"hello"), file("日本/語.bin", b"x"), file("café/naïve", b"y"),
+        directory("étage"), file("\U0001F600", b"z")])
+    yield valid_tree("path-ustar-prefix", "a path that is split into prefix and name",
+                     [file("p" * 60 + "/" + "p" * 60, b"hello")])
+    yield valid_tree("path-pax-header", "paths that need a pax header", [
+        file("y" * 101, b"1"), file("n" * 50 + "/" + "n" * 149, b"2"), directory("e" * 100)])
+    yield valid_tree("path-100-bytes", "a path of exactly 100 bytes", [file("k" * 100, b"hello")])
+    long = "/".join("c" * 63 for _ in range(16))
+    yield valid_tree("path-1024-bytes", "a path of 1024 bytes, the longest",
+                     [file(long + "e", b"hello")])
+    yield valid_tree("component-255-bytes", "a component of 255 bytes, the longest",
+                     [file("d/" + "c" * 255, b"hello")])
+    yield valid_tree("path-portability", "paths that readers tolerate (§5.2): devices, `:`, dots and "
+                     "spaces at the end", [file("aux.txt", b"1"), file("a:b", b"2"), file("end.", b"3"),
+                                           file("end ", b"4"), file("que?stion*", b"5")])
+    yield valid_tree("path-case-twins", "paths that differ in case: readers tolerate them (§5.2), but "
+                     "unpacking aborts on a volume that does not distinguish case (§5.3)",
+                     [file("A.txt", b"1"), file("a.txt", b"2")])
+    yield valid_tree("path-near-reserved", "`.packs`, `a/.pack`, `...` and `_.x` are free names",
+                     [file(".packs", b"1"), file("a/.pack", b"2"), file("...", b"3"), file("_.x", b"4")])
+    yield valid_tree("path-neighbours", "`a-b` stands between `a.` and `a/b` without being in the way",
+                     [file("a-b", b"1"), file("a.c", b"2"), file("a/b", b"3"), file("ab", b"4")])
+    yield valid_tree("order-reversed", "the entries in descending path order (§4.2.4)", SMALL_TREE,
+                     order=lambda items: sorted(items, key=lambda item: item.path, reverse=True))
+    for count in (127, 128, 129, 300):
+        items = [file(f"f{i:03}", b"%d" % i) for i in range(count)]
+        yield valid_tree(f"records-{count}", f"{count} records: blocks of 128 and the rest (§4.6)", items,
+                         codec=zstd_frame)
+
+
+def exact_length(target):
+    """A tree whose payload has exactly `target` bytes."""
+    for length in range(target, 0, -1):
+        items = [file("noise.bin", noise(length)), file("z", b"end")]
+        payload, records = tree_payload(items)
+        if len(payload) == target:
+            return payload, records
+    raise Problem("no payload of this length")
+
+
+def valid_segments():
+    """§3.2: edges of segments."""
+    P = SMALL - 16
+    for n in (1, 2, 3):
+        payload, records = exact_length(n * P - 40)
+        yield valid(f"segments-{n}-full", f"a payload of {len(payload)} bytes fills {n} segments exactly "
+                    "(§3.2)", payload, records)
+    payload, records = exact_length(2 * P - 40 + 1)
+    yield valid("segments-3-one-byte", "a last segment with one byte (§3.2)", payload, records)
+    yield valid_tree("segment-65536", "S = 65536", SMALL_TREE, pack={"S": 65536})
+    yield valid_tree("segment-1048576", "S = 1048576, the largest", SMALL_TREE, pack={"S": 1 << 20})
+
+
+def large_content():
+    return b"".join(noise(2000, b"%d" % i) + b"frame %d " % i * 6000 for i in range(4))
+
+
+def valid_frames():
+    """§4.3, §4.4: frames."""
+    large = [file("a.txt", b"hello"), file("large.bin", large_content()), file("z.txt", b"end")]
+    yield valid_tree("frames-large-file", "a file of several frames and segments, cut with F = 65536",
+                     large, F=65536, codec=zstd_frame)
+    yield valid_tree("frames-one", "the same tree in one frame", large, codec=zstd_frame)
+    yield valid_tree("frames-level-19", "the same tree, compressed at level 19", large, F=65536,
+                     codec=lambda content: zstd_frame(content, 19))
+    yield valid_tree("frames-cut-in-headers", "cuts in the middle of headers and data; readers take "
+                     "the cuts from the seek table", SMALL_TREE, sizes=[100, 412, 3, 700, 300, 2581])
+    yield valid_tree("frames-of-one-byte", "every data frame holds one byte", [file("a", b"1")],
+                     sizes=[1] * 2048)
+    yield valid_tree("frames-raw-blocks", "frames with raw blocks only", SMALL_TREE, codec=raw_frame)
+    yield valid_tree("frames-window", "a data frame with a window byte: window 1024, content 4096 (§4.4)",
+                     SMALL_TREE, data=lambda data: [window_frame(SMALL_TREE, 0)])
+    yield valid_tree("frames-unused-bit", "bit 4 of the descriptor is ignored (§4.4)", SMALL_TREE,
+                     data=lambda data: [(set_bits(frame, 4, 0x10), size) for frame, size in data])
+    yield valid_tree("frames-8-mib", "a data frame of 8 MiB, the largest", [file("zeros", bytes((8 << 20) - 1536))],
+                     F=8 << 20)
+
+
+def set_bits(data, offset, bits):
+    return data[:offset] + bytes([data[offset] | bits]) + data[offset + 1:]
+
+
+def tar_of(items):
+    return build_tree(list(items))[0].finish()
+
+
+def window_frame(items, window):
+    """One frame for the tar of `items`, with a window byte."""
+    tar = tar_of(items)
+    return run_frame(tar, limit=1024, header=frame_header(len(tar), window=window)), len(tar)
+
+
+def valid_headers():
+    """§1, §2.4, §7: what readers ignore or take as it stands."""
+    unknown = stanza(0x7001, b"a stanza of a later version")
+    for name, comment, stanzas in (
+            ("stanza-unknown-before", "an unknown stanza before DERIVE", unknown + derive_stanza(AK)),
+            ("stanza-unknown-after", "an unknown stanza after DERIVE", derive_stanza(AK) + unknown),
+            ("stanza-unknown-empty", "an unknown stanza without content", stanza(0xFFFF, b"") + derive_stanza(AK)),
+            ("stanza-reserved", "stanzas of the reserved types are skipped", derive_stanza(AK)
+             + stanza(2, bytes(68)) + stanza(3, b"") + stanza(4, b"x")),
+            ("stanzas-16384-bytes", "N = 16384, the largest", derive_stanza(AK) + stanza(0x7001, bytes(16368)))):
+        yield valid_tree(name, comment + " (§1.3)", SMALL_TREE, pack={"stanzas": stanzas})
+    yield valid_tree("flag-bit-9", "an ignorable flag is set (§1.2)", SMALL_TREE, pack={"flags": 0x0201})
+    yield valid_tree("flags-8-to-15", "all ignorable flags are set (§1.2)", SMALL_TREE, pack={"flags": 0xFF01})
+    yield valid_tree("salt-random", "a random salt with R = 40…5f (§2.4)", SMALL_TREE,
+                     pack={"random": bytes(range(0x40, 0x60))})
+    yield valid_tree("salt-not-recomputable", "flag bit 0 with a salt that is not the one of §2.4: "
+                     "a reader takes it as it stands", SMALL_TREE, pack={"salt": bytes(32)})
+    yield valid_tree("version-0", "pack version 0", SMALL_TREE, pack={"version": 0})
+    yield valid_tree("version-largest", "pack version 2^53-1", SMALL_TREE, pack={"version": MAX_VERSION})
+    yield valid_tree("minor-255", "minor 255, nothing else", SMALL_TREE, pack={"minor": 255})
+    yield valid_tree("minor-1-additions", "minor 1: bytes after the directory's frame and after the last "
+                     "record of a block, other skippable frames", SMALL_TREE, pack={"minor": 1},
+                     contents=lambda contents: [content + b"later" for content in contents],
+                     head=lambda head: head + b"later", extra=lambda extra: other_frames())
+    yield valid_tree("minor-0-skippable-frame", "another skippable frame under minor 0 is passed over (§4.5)",
+                     SMALL_TREE, extra=lambda extra: other_frames()[:1])
+
+
+def other_frames():
+    return [skippable(0x184D2A50, b"padding"), skippable(0x184D2A5C, b""), skippable(0x184D2A57, bytes(100))]
+
+
+# ---------------------------------------------------------------------------------------------
+# Vectors: refused-open
+# ---------------------------------------------------------------------------------------------
+
+
+def refused(name, expect, comment, data, key=AK):
+    return Vector(name, expect, comment, data, key, None, None)
+
+
+def change(data, offset, value):
+    """`value` instead of the bytes at `offset` (from the end if negative)."""
+    if offset < 0:
+        offset += len(data)
+    return data[:offset] + value + data[offset + len(value):]
+
+
+def flip(data, offset, bits=0x01):
+    return change(data, offset, bytes([data[offset] ^ bits]))
+
+
+def refused_headers(payload):
+    """§1.4 steps 1–4: fields; the header MAC is right wherever there is one."""
+    regular = pack_of(payload)
+    yield refused("magic-bad", "not-a-pack", "the first byte differs", flip(regular, 0))
+    yield refused("magic-last-byte", "not-a-pack", "the last byte of the magic differs", flip(regular, 7))
+    yield refused("magic-crlf-to-lf", "not-a-pack", "CR LF became LF", regular.replace(b"\r\n", b"\n"))
+    yield refused("magic-lf-to-crlf", "not-a-pack", "LF became CR LF", change(regular, 4, b"\r\r\n\x1a\r\n"))
+    yield refused("text-file", "not-a-pack", "a text", b"hello\n")
+    for name, expect, comment, fields in (
+            ("major-2", "unsupported", "major 2", {"major": 2}),
+            ("major-0", "unsupported", "major 0", {"major": 0}),
+            ("suite-2", "unsupported", "suite 2", {"suite": 2}),
+            ("suite-0x0101", "unsupported", "suite 0x0101", {"suite": 0x101}),
+            ("kind-2", "unsupported", "kind 2, a delta pack", {"kind": 2}),
+            ("kind-3", "unsupported", "kind 3", {"kind": 3}),
+            ("kind-0", "unsupported", "kind 0", {"kind": 0}),
+            ("flag-bit-1", "unsupported", "critical flag bit 1", {"flags": 0x0003}),
+            ("flag-bit-7", "unsupported", "critical flag bit 7", {"flags": 0x0081}),
+            ("reserved-not-zero", "damaged", "reserved bytes are not zero", {"reserved": 1 << 24}),
+            ("segment-2048", "damaged", "S = 2048", {"S": 2048}),
+            ("segment-5000", "damaged", "S = 5000", {"S": 5000}),
+            ("segment-2097152", "damaged", "S = 2^21", {"S": 1 << 21}),
+            ("version-2-53", "damaged", "pack version 2^53", {"version": 1 << 53}),
+            ("version-2-64", "damaged", "pack version 2^64-1", {"version": (1 << 64) - 1})):
+        yield refused(name, expect, comment, pack_of(payload, **fields))
+    yield refused("order-major-before-segment", "unsupported", "major 2 and S = 5000: major comes first (§1.4)",
+                  pack_of(payload, major=2, S=5000))
+    yield refused("order-segment-before-kind", "damaged", "S = 5000 and kind 2: S comes first (§1.4)",
+                  pack_of(payload, S=5000, kind=2))
+    yield refused("order-flag-before-reserved", "unsupported", "a critical flag and reserved bytes: the flag "
+                  "comes first (§1.4)", pack_of(payload, flags=3, reserved=1))
+
+
+def refused_stanzas(payload):
+    """§1.3, §1.4 steps 3 and 4."""
+    own = derive_stanza(AK)
+    for name, expect, comment, stanzas in (
+            ("stanza-overrun", "damaged", "a stanza runs past N", own + stanza(0x7001, b"four", 5)),
+            ("stanza-remainder", "damaged", "a remainder of 3 bytes", own + b"\x01\x70\x00"),
+            ("stanza-length-7", "damaged", "DERIVE with 7 bytes", stanza(1, key_id(AK)[:7])),
+            ("stanza-length-9", "damaged", "DERIVE with 9 bytes", stanza(1, key_id(AK) + b"\0")),
+            ("stanza-two-derive", "damaged", "two DERIVE stanzas, the same", own + own),
+            ("stanza-two-derive-other", "damaged", "two DERIVE stanzas, the first of another key",
+             derive_stanza(OTHER_AK) + own),
+            ("stanza-no-derive", "no-usable-key", "only an unknown stanza", stanza(0x7001, b"unknown!")),
+            ("stanza-none", "no-usable-key", "N = 0", b""),
+            ("stanza-wrap-only", "no-usable-key", "only WRAP-SYM (§12.1)", stanza(2, bytes(68))),
+            ("stanzas-16385-bytes", "limit", "N = 16385", own + stanza(0x7001, bytes(16369))),
+            ("key-id-changed", "wrong-key", "the key id in DERIVE is that of another key", derive_stanza(OTHER_AK))):
+        yield refused(name, expect, comment, pack_of(payload, stanzas=stanzas))
+    regular = pack_of(payload)
+    yield refused("stanzas-n-huge", "limit", "N = 2^32-1", change(regular, 96, u32(0xFFFFFFFF)))
+    yield refused("stanzas-n-beyond-file", "truncated", "N = 16384 in a shorter file",
+                  change(regular, 96, u32(16384)))
+    yield refused("key-other", "wrong-key", "a pack for another key", pack_of(payload, ak=OTHER_AK))
+    yield refused("order-key-before-mac", "wrong-key", "another key, and the header MAC is wrong: the key id "
+                  "comes first (§1.4)", flip(pack_of(payload, ak=OTHER_AK), 112))
+
+
+def refused_keys(payload):
+    """§1.4 steps 5 and 6."""
+    regular = pack_of(payload)
+    yield refused("mac-flipped", "damaged", "a bit of the header MAC", flip(regular, 112))
+    yield refused("mac-last-byte", "damaged", "the last bit of the header MAC", flip(regular, 143, 0x80))
+    yield refused("minor-flipped", "damaged", "minor was changed after the MAC", flip(regular, 9))
+    yield refused("flags-flipped", "damaged", "an ignorable flag was set after the MAC", flip(regular, 19))
+    yield refused("version-flipped", "damaged", "the pack version was changed after the MAC", flip(regular, 24))
+    yield refused("pack-id-flipped", "damaged", "the pack id was changed after the MAC", flip(regular, 32))
+    yield refused("salt-flipped", "damaged", "the salt was changed after the MAC", flip(regular, 95))
+    grown = change(regular, 96, u32(16))[:112] + stanza(0x7001, b"") + regular[112:]
+    yield refused("stanza-added", "damaged", "a stanza was added after the MAC", grown)
+    yield refused("tink-0x28", "damaged", "the first byte of the body is 0x29", flip(regular, 144))
+    yield refused("tink-salt-flipped", "damaged", "TS was changed", flip(regular, 145))
+    yield refused("tink-prefix-flipped", "damaged", "NP was changed", flip(regular, 183))
+    other = pack_of(payload, version=VERSION + 1)
+    yield refused("body-of-other-version", "damaged", "header of version 8, body of version 7",
+                  other[:144] + regular[144:])
+    yield refused("segments-of-other-version", "damaged", "header and Tink header of version 8, segments of "
+                  "version 7", other[:184] + regular[184:])
+
+
+def refused_segments(payload):
+    """§3.4; the payload has more than two segments and a partial last one."""
+    regular, S, start = pack_of(payload), SMALL, 144
+    edges = list(range(start + S, len(regular), S))
+    assert len(edges) >= 2 and 17 < len(regular) - edges[-1] < S - 1
+    first, middle = regular[:edges[0]], [regular[a:a + S] for a in edges[:-1]]
+    last = regular[edges[-1]:]
+    for name, expect, comment, data in (
+            ("segment-first-flipped", "damaged", "a bit of the first segment", flip(regular, 184)),
+            ("segment-middle-flipped", "damaged", "a bit of a middle segment", flip(regular, edges[0] + 100)),
+            ("segment-first-tag", "damaged", "a bit of the first tag", flip(regular, edges[0] - 1)),
+            ("segment-last-flipped", "damaged", "a bit of the last segment", flip(regular, edges[-1])),
+            ("segment-last-tag", "damaged", "a bit of the last tag", flip(regular, -1 + len(regular))),
+            ("appended-byte", "damaged", "a byte after the last segment", regular + b"\0"),
+            ("appended-segment", "damaged", "a full segment after the last", regular + middle[0]),
+            ("segments-swapped", "damaged", "first full and next segment swapped",
+             first + b"".join([middle[1], middle[0]] + middle[2:]) + last),
+            ("segment-repeated", "damaged", "a middle segment twice", first + middle[0] + b"".join(middle) + last),
+            ("segment-middle-dropped", "damaged", "a middle segment is missing", first + b"".join(middle[1:]) + last),
+            ("segment-last-dropped", "truncated", "the last segment is missing", regular[:edges[-1]]),
+            ("segments-two-dropped", "truncated", "the last two segments are missing", regular[:edges[-2]]),
+            ("segment-last-for-first", "damaged", "only the last segment after the Tink header",
+             regular[:184] + last)):
+        yield refused(name, expect, comment, data)
+
+
+def sealed_as(payload, last_flags, extra=()):
+    """§3.3 with the last bytes of the nonces as given, and pieces after the regular ones."""
+    core = make_core(NAME, VERSION, bytes(range(32)), S=SMALL)
+    header, tink = make_header(AK, core, derive_stanza(AK))
+    keys = schedule(AK, core)
+    parts = split_segments(payload, SMALL) + list(extra)
+    return header + tink + b"".join(
+        AESGCM(keys.SEGK).encrypt(nonce(keys.NP, i, last_flags(i, len(parts))), piece, b"")
+        for i, piece in enumerate(parts))
+
+
+def refused_nonces(small, full):
+    """§3.2, §3.3: sealed with the right key, but not as written there."""
+    yield refused("last-sealed-as-00", "truncated", "the last segment is sealed with 00",
+                  sealed_as(small, lambda i, n: False))
+    yield refused("first-sealed-as-01", "damaged", "the first of two segments is sealed with 01",
+                  sealed_as(full, lambda i, n: True, [b"more"]))
+    yield refused("last-empty", "truncated", "an empty last segment after a full one",
+                  sealed_as(full, lambda i, n: i == n - 1, [b""]))
+    little = make_core(NAME, VERSION, bytes(range(32)), S=SMALL)
+    keys = schedule(AK, little)
+    header, tink = make_header(AK, little, derive_stanza(AK))
+    wrong = [AESGCM(keys.SEGK).encrypt(keys.NP + struct.pack("<I", i) + bytes([i == 1]), piece, b"")
+             for i, piece in enumerate([full, b"more"])]
+    yield refused("counter-little-endian", "damaged", "the counter in the nonce is little-endian",
+                  header + tink + b"".join(wrong))
+
+
+def refused_truncations(payload, small):
+    """§1.4, §3.4: files that end early."""
+    one, several = pack_of(small), pack_of(payload)
+    for name, length, comment in (
+            ("empty", 0, "an empty file"), ("in-magic", 4, "inside the magic"), ("after-magic", 8, "after the magic"),
+            ("after-major", 9, "after major"), ("in-core", 40, "inside core"), ("after-core", 96, "after core"),
+            ("in-n", 98, "inside N"), ("in-stanzas", 105, "inside the stanzas"),
+            ("after-stanzas", 112, "after the stanzas"), ("in-mac", 130, "inside the MAC"),
+            ("after-mac", 144, "after the MAC"), ("in-tink-header", 160, "inside the Tink header"),
+            ("after-tink-header", 184, "after the Tink header"), ("in-first-tag", 199, "one byte short of a tag")):
+        yield refused("truncated-" + name, "truncated", f"the file ends {comment}", one[:length])
+    yield refused("truncated-only-tag", "damaged", "the file ends 16 bytes after the Tink header", one[:200])
+    yield refused("truncated-in-only-segment", "damaged", "the only segment lacks its last byte", one[:-1])
+    edge, last = 144 + SMALL, 144 + 2 * SMALL
+    yield refused("truncated-first-edge", "truncated", "the file ends after the first segment", several[:edge])
+    yield refused("truncated-second-edge", "truncated", "the file ends after the second segment", several[:last])
+    yield refused("truncated-edge-minus-1", "damaged", "one byte of the first segment is missing", several[:edge - 1])
+    yield refused("truncated-edge-plus-1", "truncated", "one byte after the first segment", several[:edge + 1])
+    yield refused("truncated-last-16", "truncated", "16 bytes of the next segment", several[:last + 16])
+    yield refused("truncated-last-17", "damaged", "17 bytes of the next segment", several[:last + 17])
+    yield refused("truncated-in-last-segment", "damaged", "the last segment lacks its last byte", several[:-1])
+    yield refused("truncated-major-2", "unsupported", "major 2, and the file ends inside core",
+                  change(one, 8, b"\x02")[:20])
+
+
+def refused_vectors():
+    small = tree_payload(list(SMALL_TREE))[0]
+    payload = tree_payload([file("noise.bin", noise(13000)), file("z.txt", b"end")])[0]
+    full = exact_length(SMALL - 16 - 40)[0]
+    yield from refused_headers(small)
+    yield from refused_stanzas(small)
+    yield from refused_keys(small)
+    yield from refused_segments(payload)
+    yield from refused_nonces(small, full)
+    yield from refused_truncations(payload, small)
+    yield refused("appended-byte-at-edge", "truncated", "one byte after a full last segment (§3.4)",
+                  pack_of(full) + b"\0")
+
+
+# ---------------------------------------------------------------------------------------------
+# Vectors: hostile
+# ---------------------------------------------------------------------------------------------
+
+
+def hostile(name, comment, payload, expect="damaged", client=None, **fields):
+    return Vector(name, expect, comment, pack_of(payload, **fields), AK, client, None)
+
+
+def hostile_tree(name, comment, items=SMALL_TREE, expect="damaged", client=None, pack=None, **changes):
+    return hostile(name, comment, tree_payload(list(items), **changes)[0], expect, client, **(pack or {}))
+
+
+def hostile_tar(name, comment, builder, records, client="ok", **changes):
+    """A vector whose tar was built by hand; by default only a verifier refuses it."""
+    closing = changes.pop("closing", bytes(1024))
+    records = sorted(records, key=lambda record: record.path)
+    return hostile(name, comment, make_payload(builder.finish(closing), records, **changes), client=client)
+
+
+def hostile_paths():
+    """§5.1: the path stands in the index and in the tar alike."""
+    for name, comment, path in (
+            ("dotdot-middle", "`a/../b`", b"a/../b"), ("dotdot-leading", "`../x`", b"../x"),
+            ("dotdot-last", "`a/..`", b"a/.."), ("dotdot-alone", "`..`", b".."),
+            ("absolute", "`/etc/x`", b"/etc/x"), ("drive", "`C:\\x`", b"C:\\x"), ("backslash", "`a\\b`", b"a\\b"),
+            ("dot", "`a/./b`", b"a/./b"), ("dot-alone", "`.`", b"."), ("double-slash", "`a//b`", b"a//b"),
+            ("trailing-slash", "a file `a/`", b"a/"), ("slash-alone", "`/`", b"/"),
+            ("nul", "U+0000", b"a\0b"), ("control", "U+001B", b"a\x1bb"), ("line-end", "U+000A", b"a\nb"),
+            ("delete", "U+007F", b"a\x7fb"), ("c1-control", "U+0085", "a\u0085b".encode()),
+            ("bidi-override", "U+202E", "a\u202etxt.exe".encode()), ("bidi-isolate", "U+2066", "a\u2066b".encode()),
+            ("nfd", "`u` and U+0308 instead of U+00FC", "u\u0308.txt".encode()),
+            ("nfc-singleton", "U+212B, which form C replaces by U+00C5", "\u212b".encode()),
+            ("utf8-invalid", "the byte ff", b"a\xffb"), ("utf8-cut", "a sequence that is cut off", b"a\xe2\x82"),
+            ("utf8-overlong", "an overlong `/`", b"a\xc0\xafb"), ("utf8-surrogate", "U+D800", b"a\xed\xa0\x80b"),
+            ("utf8-above", "U+110000", b"a\xf4\x90\x80\x80b"),
+            ("reserved", "`.pack/x`", b".pack/x"), ("reserved-file", "`.pack`", b".pack"),
+            ("apple-double", "`a/._x`", b"a/._x"), ("apple-double-directory", "`._d/x`", b"._d/x"),
+            ("component-256-bytes", "a component of 256 bytes", b"d/" + b"c" * 256)):
+        yield hostile_tree("path-" + name, f"a path with a rule of §5.1 broken: {comment}",
+                           [file("keep.txt", b"keep"), file(path, b"evil")])
+    yield hostile_tree("path-directory-trailing-slash", "the record of a directory ends in `/`",
+                       [directory("d")], contents=lambda c: [u16(2) + b"\x01" + bytes(16) + b"d/"],
+                       directory=lambda d: d[:4] + u16(2) + b"d/")
+    long = b"/".join([b"c" * 63] * 16) + b"/e"
+    assert len(long) == 1025
+    yield hostile_tree("path-1025-bytes", "a path of 1025 bytes", [file(long, b"evil")], "limit")
+    yield hostile_tree("path-empty", "an empty path", [file("a", b"")], contents=lambda c: [bytes(19)],
+                       directory=lambda d: d[:4] + u16(0))
+    yield hostile_tree("path-file-as-directory", "`a` is a file and a leading directory of `a/b`; `a-b` "
+                       "stands between them", [file("a", b"1"), file("a-b", b"2"), file("a/b", b"3")])
+    yield hostile_tree("path-directory-not-empty", "`a` is a directory record although `a/b` is there",
+                       [directory("a"), file("a/b", b"3")])
+
+
+def with_records(function, items=SMALL_TREE, name="", comment="", expect="damaged", client=None, **changes):
+    """The tar of `items` and the records that `function` makes of the right ones."""
+    builder, records = build_tree(list(items))
+    payload = make_payload(builder.finish(), function(records), **changes)
+    return hostile(name, comment, payload, expect, client)
+
+
+def replaced(path, **values):
+    """A function that replaces fields of the record of `path`."""
+    return lambda records: [r._replace(**values) if r.path == path else r for r in records]
+
+
+def hostile_records():
+    """§4.6: records that a client refuses."""
+    M = 1 << 64
+    for name, comment, function, expect in (
+            ("type-2", "record type 2", replaced(b"run", type=2), "unsupported"),
+            ("type-0x81", "record type 0x81", replaced(b"d", type=0x81), "unsupported"),
+            ("directory-size", "a directory with a size", replaced(b"d", size=5, offset=512), "damaged"),
+            ("directory-offset", "a directory with an offset", replaced(b"d", offset=512), "damaged"),
+            ("directory-digest", "a directory with a digest", replaced(b"d", digest=sha256(b"")), "damaged"),
+            ("empty-file-offset", "an empty file with an offset", replaced(b"b/c.bin", offset=512), "damaged"),
+            ("empty-file-digest", "an empty file with the digest of a directory",
+             replaced(b"b/c.bin", digest=bytes(32)), "damaged"),
+            ("offset-0", "an offset of 0 with data", replaced(b"a.txt", offset=0), "damaged"),
+            ("offset-513", "an offset that is no multiple of 512", replaced(b"a.txt", offset=513), "damaged"),
+            ("offset-in-closing", "data in the closing 1024 bytes", replaced(b"a.txt", offset=3072), "damaged"),
+            ("offset-beyond", "data beyond the tar", replaced(b"a.txt", offset=1 << 20), "damaged"),
+            ("offset-overflow", "offset + size is 2^64 + 512", replaced(b"a.txt", offset=M - 512, size=1024), "damaged"),
+            ("digest-wrong", "a wrong digest, which the content root holds as well",
+             replaced(b"a.txt", digest=sha256(b"other")), "damaged")):
+        yield with_records(function, name="record-" + name, comment=comment, expect=expect)
+    yield with_records(replaced(b"a.txt", size=1 << 63), name="record-size-2-63", comment="a size of 2^63; the "
+                       "content size of the head is small", fields=lambda f: dict(f, content=7))
+    yield with_records(replaced(b"a.txt", size=1 << 63), name="record-size-2-63-stated", expect="limit",
+                       comment="a size of 2^63, and the head says so")
+    yield with_records(lambda records: [r._replace(size=M // 2 + 4 if r.path != b"run" else M // 2 - 1)
+                                        if r.size else r for r in records],
+                       name="record-sizes-overflow", comment="sizes whose sum is 3 modulo 2^64",
+                       fields=lambda f: dict(f, content=3))
+    yield with_records(lambda records: [records[1], records[0]] + records[2:], name="record-order",
+                       comment="two records are swapped")
+    yield with_records(lambda records: [records[0]] + records, name="record-duplicate",
+                       comment="a path twice in the index")
+    yield with_records(lambda records: records, name="record-path-overrun", comment="a path length that runs "
+                       "past the block", contents=lambda c: [c[0][:-22] + u16(999) + c[0][-20:]])
+    yield with_records(lambda records: records, name="record-cut", comment="a block ends inside a record",
+                       contents=lambda c: [c[0][:-10]])
+
+
+def hostile_head():
+    """§4.6, §4.9 steps 3 and 4: head and directory."""
+    def fields(**values):
+        return lambda f: dict(f, **values)
+
+    for name, comment, values, expect in (
+            ("magic", "`PIX2`", {"magic": b"PIX2"}, "damaged"), ("reserved", "the zero field", {"zero": 1}, "damaged"),
+            ("records-fewer", "3 records, the block holds 4", {"records": 3}, "damaged"),
+            ("records-more", "5 records, the block holds 4", {"records": 5}, "damaged"),
+            ("records-200", "200 records in one block", {"records": 200}, "damaged"),
+            ("records-0", "no records, and a directory", {"records": 0}, "damaged"),
+            ("records-above-limit", "2^20+1 records", {"records": (1 << 20) + 1}, "limit"),
+            ("records-2-32", "2^32-1 records", {"records": (1 << 32) - 1}, "limit"),
+            ("largest-smaller", "the largest frame is too small", {"largest": 512}, "damaged"),
+            ("largest-bigger", "the largest frame is too big", {"largest": 8 << 20}, "damaged"),
+            ("content-size-smaller", "content size 6 instead of 7", {"content": 6}, "damaged"),
+            ("content-size-bigger", "content size 8 instead of 7", {"content": 8}, "damaged"),
+            ("content-size-above-limit", "content size above 64 GiB", {"content": MAX_CONTENT + 1}, "limit"),
+            ("tar-length", "the tar length is 512 too long", {"tar": 4608}, "damaged"),
+            ("content-root", "the content root", {"root": bytes(32)}, "damaged")):
+        yield hostile_tree("head-" + name, f"in the head: {comment}", expect=expect, fields=fields(**values))
+    yield hostile_tree("head-short", "a head of 63 bytes", [], head=lambda head: head[:63])
+    yield hostile_tree("head-extra-bytes", "bytes after the directory's frame under minor 0",
+                       head=lambda head: head + b"later")
+    yield hostile_tree("head-extra-bytes-empty", "bytes after the fields of a head without records under minor 0",
+                       [], head=lambda head: head + b"later")
+    yield hostile_tree("directory-extra-bytes", "bytes after the last line of the directory",
+                       directory=lambda d: d + b"more")
+    yield hostile_tree("directory-extra-bytes-minor-1", "bytes after the last line of the directory are refused "
+                       "under every minor", directory=lambda d: d + b"more", pack={"minor": 1})
+    yield hostile_tree("directory-cut", "the directory ends inside a path", directory=lambda d: d[:-1])
+    yield hostile_tree("directory-first-path", "the first path in the directory is not that of the block",
+                       directory=lambda d: d[:-1] + b"u")
+    yield hostile_tree("directory-block-length", "the length of the only block is 1 too small",
+                       directory=lambda d: u32(number(d, 0, 4) - 1) + d[4:])
+    yield hostile_tree("directory-above-limit", "a directory of 2 MiB + 1 bytes", expect="limit",
+                       dirframe=lambda frame: run_frame(bytes(MAX_DIRECTORY + 1)))
+    yield hostile_tree("directory-missing", "no directory although there are records", dirframe=lambda frame: b"")
+
+
+def many_files(count=300):
+    return [file(f"f{i:03}", b"%d" % i) for i in range(count)]
+
+
+def hostile_blocks():
+    """§4.6, §4.9 step 5: blocks."""
+    def lines(change_lengths):
+        def function(directory):
+            size = 6 + 4
+            parts = [directory[at:at + size] for at in range(0, len(directory), size)]
+            lengths = change_lengths([number(part, 0, 4) for part in parts])
+            return b"".join(u32(length) + part[4:] for length, part in zip(lengths, parts))
+        return function
+
+    many = many_files()
+    yield hostile_tree("blocks-length-lies", "the lengths of two blocks are shifted by one", many,
+                       directory=lines(lambda n: [n[0] + 1, n[1] - 1, n[2]]), codec=zstd_frame)
+    yield hostile_tree("blocks-length-2-32", "the length of a block is 2^32-1", many,
+                       directory=lines(lambda n: [0xFFFFFFFF, n[1], n[2]]), codec=zstd_frame)
+    yield hostile_tree("blocks-out-of-order", "the first two blocks are swapped, in the directory too", many,
+                       blocks=lambda b: [b[1], b[0], b[2]], codec=zstd_frame,
+                       directory=lambda d: swap_lines(d))
+    yield with_records(lambda records: records[:127] + [records[128], records[127]] + records[129:], many,
+                       "blocks-order-across", "the last record of a block and the first of the next are swapped",
+                       codec=zstd_frame)
+    yield hostile_tree("blocks-split-otherwise", "127 and 2 records instead of 128 and 1", many_files(129),
+                       contents=lambda c: [c[0][:-23], c[0][-23:] + c[1]], codec=zstd_frame,
+                       directory=lambda d: d[:-1] + b"7")
+    yield hostile_tree("block-extra-bytes", "bytes after the last record under minor 0",
+                       contents=lambda c: [c[0] + b"later"])
+    yield hostile_tree("block-extra-in-frame-place", "bytes after the frame of a block, under minor 1 too",
+                       blocks=lambda b: [b[0] + b"later"], pack={"minor": 1})
+    yield hostile_tree("block-above-limit", "a block of 133505 bytes", expect="limit", pack={"minor": 1},
+                       contents=lambda c: [c[0] + bytes(MAX_BLOCK + 1 - len(c[0]))])
+    yield hostile_tree("block-short", "a block shorter than its digests", blocks=lambda b: [b[0][:127]])
+    yield hostile_tree("blocks-frame-longer", "bytes after the last block in the blocks frame",
+                       index=lambda i: [skippable(INDEX_MAGIC, i[0][8:] + b"more"), i[1]])
+    yield hostile_tree("blocks-frame-without-records", "bytes in the blocks frame without records", [],
+                       index=lambda i: [skippable(INDEX_MAGIC, b"more"), i[1]])
+
+
+def swap_lines(directory):
+    return directory[10:20] + directory[:10] + directory[20:]
+
+
+def only_frame(frame):
+    """The data frame is replaced; the seek table states the size of the tar."""
+    return lambda data: [(frame, data[0][1])]
+
+
+def bomb_frame(claimed, blocks):
+    """§4.4: states `claimed` bytes and holds `blocks` run blocks of 128 KiB."""
+    return frame_header(claimed) + b"".join(
+        zstd_block(1, 128 << 10, b"\0", i == blocks - 1) for i in range(blocks))
+
+
+def hostile_frames():
+    """§4.4: data frames and frames of the index."""
+    tar = tar_of(SMALL_TREE)
+    n = len(tar)
+    body = run_frame(tar)[len(frame_header(n)):]
+    cut_body = run_frame(tar[:-512])[len(frame_header(n - 512)):]
+    more_body = run_frame(tar + bytes(512))[len(frame_header(n + 512)):]
+    checksummed = zstandard.ZstdCompressor(write_checksum=True).compress(tar)
+    for name, comment, frame in (
+            ("expands-to-more", "a frame that expands beyond its content size", frame_header(n) + more_body),
+            ("expands-to-less", "a frame that expands to less than its content size", frame_header(n) + cut_body),
+            ("content-size-differs", "a frame of another size than the seek table says",
+             frame_header(n + 512) + more_body),
+            ("without-content-size", "a frame without content size", b"\x28\xb5\x2f\xfd\x00\x08" + body),
+            ("checksum", "a frame with checksum", checksummed),
+            ("dictionary-id", "a frame with dictionary id 1",
+             b"\x28\xb5\x2f\xfd" + bytes([frame_header(n)[4] | 1]) + b"\x01" + frame_header(n)[5:] + body),
+            ("reserved-bit", "the reserved bit of the descriptor", set_bits(frame_header(n), 4, 8) + body),
+            ("window-above-content", "a window of 8192 bytes for 4096", frame_header(n, window=3 << 3) + body),
+            ("magic", "a legacy magic", b"\x27" + run_frame(tar)[1:]),
+            ("skippable", "a skippable frame in place of a data frame", skippable(0x184D2A50, bytes(64))),
+            ("block-type-3", "a block of type 3", frame_header(n) + zstd_block(3, 0, b"", True)),
+            ("no-last-block", "no block has the last bit", frame_header(n) + b"".join(
+                [zstd_block(0, n // 2, tar[:n // 2], False), zstd_block(0, n // 2, tar[n // 2:], False)])),
+            ("block-overrun", "a block that runs past its place", (frame_header(n) + body)[:-1]),
+            ("empty-blocks", "more bytes than the bound: empty blocks in front", frame_header(n)
+             + zstd_block(0, 0, b"", False) * 2000 + body),
+            ("hidden-second", "a second frame in the same place", run_frame(tar) + run_frame(b"hidden")),
+            ("hidden-skippable", "a skippable frame in the same place", run_frame(tar)
+             + skippable(0x184D2A50, b"hidden")),
+            ("two-halves", "two frames in one place that add up to the stated size",
+             run_frame(tar[:n // 2]) + run_frame(tar[n // 2:])),
+            ("bomb", "a frame of 4096 bytes that expands to 128 MiB", bomb_frame(n, 1024))):
+        yield hostile_tree("frame-" + name, comment, data=only_frame(frame))
+    yield hostile_tree("frame-8-mib-and-1", "a data frame of 8 MiB + 512 bytes",
+                       [file("zeros", bytes((8 << 20) - 1024))], "limit", sizes=[(8 << 20) + 512])
+    zeros = bytes(64 << 20)
+    yield hostile_tree("bomb-many-frames", "64 MiB of zeros, the head states a content size of 5",
+                       [file("zeros", zeros)], F=8 << 20, fields=lambda f: dict(f, content=5))
+    yield hostile_tree("block-frame-bomb", "the frame of a block expands from 200 bytes to 7.5 MiB",
+                       blocks=lambda b: [b[0][:128] + bomb_frame(200, 60)])
+    yield hostile_tree("directory-frame-bomb", "the frame of the directory expands from 200 bytes to 7.5 MiB",
+                       dirframe=lambda d: bomb_frame(200, 60))
+    yield hostile_tree("directory-frame-checksum", "the frame of the directory has the checksum flag",
+                       dirframe=lambda d: set_bits(d, 4, 4) + bytes(4))
+
+
+def hostile_seek():
+    """§4.7, §4.9 steps 1 and 2."""
+    def entries(function):
+        return lambda e: function([list(entry) for entry in e])
+
+    def moved(index, field_index, delta):
+        def function(e):
+            e[index][field_index] += delta
+            return e
+        return entries(function)
+
+    for name, comment, table, expect in (
+            ("descriptor", "the checksum flag of the descriptor",
+             lambda t: change(t, len(t) - 5, b"\x80"), "damaged"),
+            ("footer-magic", "the magic at the end", lambda t: flip(t, len(t) - 1), "damaged"),
+            ("magic", "the magic of the skippable frame", lambda t: flip(t, 0), "damaged"),
+            ("length", "the length of the skippable frame", lambda t: flip(t, 4), "damaged"),
+            ("count-too-large", "131073 entries", lambda t: change(t, len(t) - 9, u32(131073)), "limit"),
+            ("count-2-32", "2^32-1 entries", lambda t: change(t, len(t) - 9, u32(0xFFFFFFFF)), "limit"),
+            ("count-beyond-payload", "131072 entries in a short payload",
+             lambda t: change(t, len(t) - 9, u32(131072)), "damaged"),
+            ("count-0", "no entries", lambda t: change(t, len(t) - 9, u32(0)), "damaged"),
+            ("missing", "no seek table", lambda t: b"", "damaged"),
+            ("bytes-after", "a byte after the seek table", lambda t: t + b"\0", "damaged")):
+        yield hostile_tree("seek-" + name, f"seek table: {comment}", expect=expect, table=table)
+    for name, comment, function in (
+            ("compressed-sum", "the compressed sizes do not add up", moved(0, 0, -1)),
+            ("decompressed-sum", "the decompressed sizes are not the tar length", moved(1, 1, -512)),
+            ("compressed-size-shifted", "the end of the data frame is shifted into the index",
+             lambda e: moved(1, 0, -1)(moved(0, 0, 1)(e))),
+            ("compressed-size-huge", "a compressed size of 2^32-1",
+             entries(lambda e: [[0xFFFFFFFF, e[0][1]]] + e[1:])),
+            ("index-decompressed-size", "an index frame with a decompressed size", moved(2, 1, 64)),
+            ("empty-data-frame", "an entry of decompressed size 0 before the data frame",
+             entries(lambda e: [[8, 0], [e[0][0] - 8, e[0][1]]] + e[1:]))):
+        sizes = [2048, 2048] if name == "decompressed-sum" else None
+        yield hostile_tree("seek-" + name, f"seek table: {comment}", entries=function, sizes=sizes)
+    yield hostile("payload-empty", "an empty payload", b"")
+    yield hostile("payload-16-bytes", "a payload of 16 bytes", seek_table([])[-16:])
+    yield hostile("payload-opaque", "the payload of §8.1", KAT_TEXT)
+
+
+def hostile_parts():
+    """§4.1, §4.5: the frames of the payload."""
+    tar = tar_of(SMALL_TREE)
+    half = len(tar) // 2
+    halves = [(run_frame(tar[:half]), half), (run_frame(tar[half:]), len(tar) - half)]
+
+    def data_after_skippable(kind):
+        frame = skippable(0x184D2A50, b"between")
+        return {"data": lambda data: [halves[0], (frame, 0), halves[1]],
+                "fields": lambda f: dict(f, largest=half)}[kind]
+
+    yield hostile_tree("parts-data-after-skippable", "a data frame after a skippable frame",
+                       data=data_after_skippable("data"), fields=data_after_skippable("fields"))
+    yield hostile_tree("parts-no-index", "no index", index=lambda index: [])
+    yield hostile_tree("parts-one-index-frame", "only the head", index=lambda index: index[1:])
+    yield hostile_tree("parts-index-swapped", "the head before the blocks", index=lambda index: index[::-1])
+    yield hostile_tree("parts-index-magic", "a blocks frame with magic 0x184D2A5C",
+                       index=lambda index: [u32(0x184D2A5C) + index[0][4:], index[1]])
+    yield hostile_tree("parts-head-magic", "a head frame with magic 0x184D2A5C",
+                       index=lambda index: [index[0], u32(0x184D2A5C) + index[1][4:]])
+    yield hostile_tree("parts-index-length", "the length field of the blocks frame is 1 too small",
+                       index=lambda index: [change(index[0], 4, u32(len(index[0]) - 9)), index[1]])
+    yield hostile_tree("parts-head-length", "the length field of the head frame is 1 too large",
+                       index=lambda index: [index[0], change(index[1], 4, u32(len(index[1]) - 7))])
+    yield hostile_tree("parts-no-data", "no data frame", [], data=lambda data: [],
+                       fields=lambda f: dict(f, largest=0, tar=0))
+    for name, comment, extra, client in (
+            ("magic-5d", "another skippable frame with the magic of the index", skippable(INDEX_MAGIC, b"x"), "ok"),
+            ("magic-5f", "another skippable frame with magic 0x184D2A5F", skippable(0x184D2A5F, b"x"), "ok"),
+            ("magic-zstd", "a zstd frame in place of a skippable frame", run_frame(b"hidden"), "ok"),
+            ("length", "another skippable frame whose length is 1 too small",
+             skippable(0x184D2A50, b"xyz", 2), "ok"),
+            ("short", "another skippable frame of 7 bytes", skippable(0x184D2A50, b"")[:7], None)):
+        yield hostile_tree("extra-" + name, comment, extra=lambda e, extra=extra: [extra], client=client)
+
+
+def tar_entry_vector(name, comment, **broken):
+    """A tar with `a.txt` and one entry that breaks a rule; the index lists `b` as an empty file."""
+    builder = TarBuilder()
+    offset = builder.add(b"a.txt", content=b"hello")
+    builder.add(b"b", **broken)
+    records = [file_record(b"a.txt", b"hello", offset), file_record(b"b", b"", 0)]
+    return hostile_tar("tar-" + name, comment, builder, records)
+
+
+def hostile_tar_types():
+    """§4.2.1, §5.1: entries of other types; the index says an empty file."""
+    for name, comment, flag, link in (
+            ("symlink", "a symbolic link", b"2", b"/etc/passwd"), ("character-device", "a character device", b"3", b""),
+            ("block-device", "a block device", b"4", b""), ("fifo", "a named pipe", b"6", b""),
+            ("type-7", "a contiguous file", b"7", b""), ("type-nul", "the type byte 00 of old archives", b"\0", b""),
+            ("type-sparse", "a GNU sparse file", b"S", b""), ("type-long-name", "a GNU long name", b"L", b""),
+            ("type-global", "a pax global header", b"g", b"")):
+        yield tar_entry_vector(name, comment + " in the tar", typeflag=flag, linkname=link)
+    yield tar_entry_vector("directory-for-file", "a directory in the tar, a file in the index", kind="directory")
+    yield tar_entry_vector("file-with-link-target", "a regular file with a linkname", linkname=b"a.txt")
+    yield tar_entry_vector("mode-setuid", "a regular file of mode 4755", mode=0o4755)
+    yield tar_entry_vector("mode-0600", "a regular file of mode 0600", mode=0o600)
+    yield tar_entry_vector("mtime", "an mtime of 1", mtime=b"00000000001 ")
+    yield tar_entry_vector("uname", "a user name", uname=b"root")
+    yield tar_entry_vector("magic-gnu", "the magic of GNU tar", magic=b"ustar  \0")
+    yield tar_entry_vector("checksum", "a wrong checksum", sum_bytes=b"000000\0 ")
+    yield tar_entry_vector("size-negative", "a size of -1 in base 256", size_bytes=b"\xff" * 12)
+    yield tar_entry_vector("size-huge", "a size of 2^63 in base 256", size_bytes=size_field(1 << 63))
+    yield tar_entry_vector("size-not-octal", "a size that is no number", size_bytes=b"0000000000x ")
+
+
+def hostile_tar_links():
+    """§4.2.4: hard links."""
+    def vector(name, comment, build, content=b"hello", executable=False):
+        builder = TarBuilder()
+        offset = build(builder)
+        records = [file_record(b"a.txt", b"hello", offset), file_record(b"b", content, offset, executable)]
+        return hostile_tar("tar-link-" + name, comment, builder, records)
+
+    def after(target, **broken):
+        def build(builder):
+            offset = builder.add(b"a.txt", content=b"hello")
+            builder.add(b"b", "link", target=target, **broken)
+            return offset
+        return build
+
+    def before(builder):
+        builder.add(b"b", "link", target=b"a.txt")
+        return builder.add(b"a.txt", content=b"hello")
+
+    yield vector("outside", "a hard link to `../../etc/passwd`", after(b"../../etc/passwd"))
+    yield vector("absolute", "a hard link to `/etc/passwd`", after(b"/etc/passwd"))
+    yield vector("unknown", "a hard link to a path that is not in the tar", after(b"c.txt"))
+    yield vector("self", "a hard link to itself", after(b"b"))
+    yield vector("later", "a hard link to a later entry", before)
+    yield vector("executable", "a hard link with another executable flag than its target", after(b"a.txt", executable=True),
+                 executable=True)
+    yield vector("size-differs", "a record with the data of a hard link, one byte shorter", after(b"a.txt"), b"hell")
+
+    builder = TarBuilder()
+    offset = builder.add(b"a.txt", content=b"hello")
+    builder.add(b"b", "link", target=b"a.txt")
+    builder.add(b"c", "link", target=b"b")
+    yield hostile_tar("tar-link-to-link", "a hard link to a hard link", builder,
+                      [file_record(path, b"hello", offset) for path in (b"a.txt", b"b", b"c")])
+    builder = TarBuilder()
+    builder.add(b"d", "directory")
+    builder.add(b"e", "link", target=b"d")
+    yield hostile_tar("tar-link-to-directory", "a hard link to a directory", builder,
+                      [directory_record(b"d"), file_record(b"e", b"", 0)])
+    builder = TarBuilder()
+    offset = builder.add(b"a.txt", content=b"hello")
+    builder.add(b"b", "link", target=b"a.txt", size_bytes=size_field(5))
+    yield hostile_tar("tar-link-size", "a hard link with a size in its header", builder,
+                      [file_record(path, b"hello", offset) for path in (b"a.txt", b"b")])
+
+
+def hostile_tar_match():
+    """§4.9: tar and index differ."""
+    tree = [file("a.txt", b"hello"), file("b.txt", b"world")]
+
+    def vector(name, comment, function):
+        return with_records(function, tree, name, comment, client="ok")
+
+    builder, records = build_tree(tree)
+    a, b = records
+    yield vector("match-index-only", "the index has an empty file that the tar lacks",
+                 lambda r: r + [file_record(b"c.txt", b"", 0)])
+    yield vector("match-index-only-data", "the index has a file with data that the tar has for another",
+                 lambda r: r + [r[1]._replace(path=b"c.txt")])
+    yield vector("match-index-only-directory", "the index has an empty directory that the tar lacks",
+                 lambda r: r + [directory_record(b"d")])
+    yield vector("match-tar-only", "the tar has a file that the index lacks", lambda r: r[:1])
+    yield vector("match-nothing-listed", "the index lists nothing of the tar", lambda r: [])
+    yield vector("match-size", "a size that is not that of the tar",
+                 lambda r: [file_record(b"a.txt", b"hell", a.offset), b])
+    yield vector("match-size-into-padding", "a size that includes padding of the tar",
+                 lambda r: [file_record(b"a.txt", b"hello\0\0\0", a.offset), b])
+    yield vector("match-offset", "the offset of another file's data",
+                 lambda r: [file_record(b"a.txt", b"world", b.offset), b])
+    yield vector("match-offsets-swapped", "the offsets of two files are swapped",
+                 lambda r: [a._replace(offset=b.offset, digest=b.digest), b._replace(offset=a.offset, digest=a.digest)])
+    yield vector("match-executable", "executable in the index, mode 0644 in the tar",
+                 lambda r: [a._replace(type=EXECUTABLE), b])
+    yield vector("match-path", "another path in the index than in the tar",
+                 lambda r: [a._replace(path=b"A.txt"), b])
+    long = noise(1024)
+    yield with_records(lambda r: [r[0], file_record(b"b.bin", long[512:], r[0].offset + 512)],
+                       [file("a.bin", long), file("b.bin", long[512:])], "match-overlap",
+                       "a data range inside another one", client="ok")
+    builder = TarBuilder()
+    header = entry_headers(b"a.txt", "file", False, 5)
+    offset = builder.add(b"b.bin", content=header + b"hello".ljust(512, b"\0"))
+    yield hostile_tar("match-entry-inside-data", "a record whose entry stands inside the data of another",
+                      builder, [file_record(b"a.txt", b"hello", offset + 512),
+                                file_record(b"b.bin", header + b"hello".ljust(512, b"\0"), offset)])
+
+
+def hostile_tar_form():
+    """§4.2.1, §4.2.3: duplicates, padding, gaps, the end, pax records."""
+    def started():
+        builder = TarBuilder()
+        return builder, file_record(b"a.txt", b"hello", builder.add(b"a.txt", content=b"hello"))
+
+    builder, a = started()
+    builder.add(b"a.txt", content=b"other")
+    yield hostile_tar("tar-duplicate", "a path twice in the tar, with other content", builder, [a])
+    builder, a = started()
+    builder.add(b"a.txt", content=b"hello")
+    yield hostile_tar("tar-duplicate-same", "a path twice in the tar, with the same content", builder, [a])
+    builder, a = started()
+    builder.add(b"b", "directory")
+    builder.add(b"b/c")
+    yield hostile_tar("tar-directory-not-empty", "an entry for a directory that is not empty", builder,
+                      [a, file_record(b"b/c", b"", 0)])
+    builder = TarBuilder()
+    offset = builder.add(b"a.txt", content=b"hello", pad=b"x" + bytes(506))
+    yield hostile_tar("tar-padding", "padding that is not zero", builder, [file_record(b"a.txt", b"hello", offset)])
+    builder, a = started()
+    builder.raw(bytes(512))
+    offset = builder.add(b"b.txt", content=b"world")
+    yield hostile_tar("tar-gap-512", "512 zero bytes between two entries", builder,
+                      [a, file_record(b"b.txt", b"world", offset)])
+    builder, a = started()
+    builder.raw(bytes(1024))
+    offset = builder.add(b"b.txt", content=b"world")
+    yield hostile_tar("tar-gap-1024", "the end of the tar, and an entry after it", builder,
+                      [a, file_record(b"b.txt", b"world", offset)])
+    builder = TarBuilder()
+    builder.raw(bytes(512))
+    offset = builder.add(b"a.txt", content=b"hello")
+    yield hostile_tar("tar-gap-first", "512 zero bytes before the first entry", builder,
+                      [file_record(b"a.txt", b"hello", offset)])
+    for name, comment, closing in (
+            ("end-zeros", "512 more zero bytes at the end", bytes(1536)),
+            ("end-10240", "zero bytes up to 10240 at the end, as tar programs write", bytes(10240 - 1024)),
+            ("end-bytes", "512 bytes after the closing 1024", bytes(1024) + b"x" * 512),
+            ("end-odd", "one byte after the closing 1024", bytes(1025)),
+            ("end-not-zero", "a byte of the closing 1024 is not zero", bytes(1023) + b"x")):
+        builder, a = started()
+        yield hostile_tar("tar-" + name, comment, builder, [a], closing=closing)
+    builder, a = started()
+    builder.add(b"b")
+    yield hostile_tar("tar-end-512", "only 512 closing bytes, after an empty file", builder,
+                      [a, file_record(b"b", b"", 0)], closing=bytes(512))
+    builder, a = started()
+    yield hostile_tar("tar-end-512-data", "only 512 closing bytes: the data of the last file reaches into the last "
+                      "1024 bytes", builder, [a], closing=bytes(512), client=None)
+    yield from hostile_pax()
+
+
+def hostile_pax():
+    """§4.2.3: pax headers."""
+    def vector(name, comment, pax, path="ü".encode(), main_path=None):
+        builder = TarBuilder()
+        offset = builder.add(path, content=b"hello", pax=pax, main_path=main_path)
+        return hostile_tar("tar-pax-" + name, comment, builder, [file_record(path, b"hello", offset)])
+
+    own = pax_record(b"path", "ü".encode())
+    yield vector("path-differs", "a path record with another path than the index", [(b"path", "ö".encode())])
+    yield vector("path-twice", "two path records", own + own)
+    yield vector("unknown-key", "a pax record with another key", own + pax_record(b"mtime", b"1"))
+    yield vector("xattr", "an extended attribute", own + pax_record(b"SCHILY.xattr.user.x", b"1"))
+    yield vector("size-differs", "a size record that is not the size", own + pax_record(b"size", b"4"))
+    yield vector("length", "a record length that is 1 too large", b"1" + b"1 path=\xc3\xbc\n"[1:])
+    yield vector("no-line-end", "a record without line end", own[:-1] + b"x")
+    yield vector("length-leading-zero", "a record length with a leading zero", b"011 path=\xc3\xbc\n")
+    builder = TarBuilder()
+    builder.add(b"a.txt", content=b"hello")
+    front = entry_headers("ü".encode(), "file", False, 0)[:1024]
+    builder.raw(front)
+    yield hostile_tar("tar-pax-at-end", "a pax header before the end of the tar", builder,
+                      [file_record(b"a.txt", b"hello", 512)])
+    builder = TarBuilder()
+    builder.raw(front)
+    offset = builder.add("ü".encode(), content=b"hello")
+    yield hostile_tar("tar-pax-twice", "two pax headers before an entry", builder,
+                      [file_record("ü".encode(), b"hello", offset)])
+
+
+# ---------------------------------------------------------------------------------------------
+# Commands make and check
+# ---------------------------------------------------------------------------------------------
+
+
+def all_vectors():
+    """{folder: [vectors]}"""
+    return {
+        "valid": [*valid_trees(), *valid_segments(), *valid_frames(), *valid_headers()],
+        "refused-open": list(refused_vectors()),
+        "hostile": [*hostile_paths(), *hostile_records(), *hostile_head(), *hostile_blocks(), *hostile_frames(),
+                    *hostile_seek(), *hostile_parts(), *hostile_tar_types(), *hostile_tar_links(),
+                    *hostile_tar_match(), *hostile_tar_form()],
+    }
+
+
+def command_make(arguments):
+    for folder, vectors in all_vectors().items():
+        names = [vector.name for vector in vectors]
+        assert len(set(names)) == len(names), [name for name in names if names.count(name) > 1]
+        target = os.path.join(arguments.directory, folder)
+        os.makedirs(target, exist_ok=True)
+        for name in os.listdir(target):
+            if name.endswith(".vector"):
+                os.unlink(os.path.join(target, name))
+        total = 0
+        for vector in vectors:
+            data = vector_bytes(vector)
+            total += len(data)
+            with open(os.path.join(target, vector.name + ".vector"), "wb") as out:
+                out.write(data)
+        print(f"{folder}: {len(vectors)} vectors, {total} bytes")
+
+
+def outcome(vector, verify):
+    """What this reader says: the class and the listing."""
+    try:
+        records = read_pack(vector.data, vector.key, verify)
+    except Refused as error:
+        return error.name, str(error)
+    listing = []
+    for record in records:
+        path = record.path.decode("utf-8")
+        listing.append([path + "/", None] if record.type == DIRECTORY else [path, record.digest.hex()])
+    return "ok", listing
+
+
+def check_vector(vector, verbose):
+    """The problems of a vector, as texts."""
+    said, detail = outcome(vector, True)
+    client, client_detail = outcome(vector, False)
+    if verbose:
+        print(f"{vector.name}: {detail if said != 'ok' else 'ok'}")
+    if said != vector.expect:
+        yield f"expect {vector.expect}, verifier says {said}: {detail}"
+    if client != (vector.client or vector.expect):
+        yield f"expect {vector.client or vector.expect}, client says {client}: {client_detail}"
+    if said == "ok" == vector.expect and detail != vector.records:
+        yield f"the records differ: {detail}"
+
+
+def command_check(arguments):
+    count = failures = 0
+    for folder in FOLDERS:
+        target = os.path.join(arguments.directory, folder)
+        for name in sorted(os.listdir(target)):
+            if not name.endswith(".vector"):
+                continue
+            with open(os.path.join(target, name), "rb") as file_object:
+                vector = parse_vector(f"{folder}/{name}", file_object.read())
+            count += 1
+            for problem in check_vector(vector, arguments.verbose):
+                failures += 1
+                print(f"{folder}/{name}: {problem}")
+    print(f"{count} vectors, {failures} problems")
+    if failures or not count:
+        raise Problem("the vectors and this reader do not agree")
+
+
+# ---------------------------------------------------------------------------------------------
+# Known answers: §8, §9.5 and the worked examples
+# ---------------------------------------------------------------------------------------------
+
+KAT_TEXT = b"The plaintext of the known-answer test."
+KAT_PACK_1 = bytes.fromhex("""
+    8950414b 0d0a1a0a 01000100 00100000 01000000 00000000 07000000 00000000
+    0ca94049 5f108ec5 ad6ef708 c86b707a 05b4be16 fddd5d6a 4d1af521 c03b4833
+    20212223 24252627 28292a2b 2c2d2e2f 30313233 34353637 38393a3b 3c3d3e3f
+    0c000000 01000800 e545120e 613dd715 672ae0c2 96bfb96a 06dbbccd 819dc5cd
+    bf1f3895 45ab06f3 a69af056 bcbd5c81 286750b2 d6c15801 901ad264 c7207bc9
+    dabb0333 15c12921 f393959b 4e6cc463 a7b5d6f2 61ec645c 6de60745 a0f9d63f
+    12ef66e4 a1ddb826 31149e06 4409996f 01c664ca 6649d374 24e4d53d 229da8d0
+    7a8408dc 5383737d 6779d63b c08183
+""")
+KAT_RECORDS = bytes.fromhex("""
+    05000005 00000000 00000000 0a000000 00000061 2e747874 07000000 00000000
+    00000000 00000000 00000062 2f632e62 696e0100 01000000 00000000 00000000
+    00000000 00640300 80020000 00000000 00000400 00000000 0072756e 06000005
+    00000000 00000000 0a000000 000000c3 bc2e7478 74
+""")
+KAT_DATA_FRAME = bytes.fromhex("""
+    28b52ffd 600015ad 06007247 1920a0a7 19037355 55f55846 e9ccdf4c 32359bc6
+    3b2862bf dcb6250d 3c4b0512 47069a88 76f50104 c6ad45ae bec46417 29753c4e
+    63cb6285 b70c8aa6 618c265d f71cb24e d694063f 42410e47 c180e044 b5429868
+    b4f1b12d c768e026 ae497d9e 7feeaa1f cf122d20 50834c54 a00760a0 2a682800
+    ab820605 7c438100 8aa94187 038c4818 2e3f9a60 332a80e6 0d60e060 55d361c7
+    500e9832 53056cd2 63d53972 0334e14f 0aa6acab 0f28894d 327834b8 ec01a7ca
+    ac029f06 18b500b9 019cd013 912805f4 85f6b274 80e42116 02e098c0 f8f486
+""")
+KAT_BLOCKS_FRAME = bytes.fromhex("""
+    5d2a4d18 e7000000 2cf24dba 5fb0a30e 26e83b2a c5b9e29e 1b161e5c 1fa7425e
+    73043362 938b9824 e3b0c442 98fc1c14 9afbf4c8 996fb924 27ae41e4 649b934c
+    a495991b 7852b855 00000000 00000000 00000000 00000000 00000000 00000000
+    00000000 00000000 3612ddaf 46e149a4 f583faf0 face8465 85148f59 e0ce2645
+    594df83b 5dc807e8 2cf24dba 5fb0a30e 26e83b2a c5b9e29e 1b161e5c 1fa7425e
+    73043362 938b9824 28b52ffd 2075f501 00b40205 00000500 0a00612e 74787407
+    00622f63 2e62696e 01000100 64030080 02000400 72756e06 c3bc2e74 78740700
+    5f70021a 066e019d 07d30081 33a005
+""")
+KAT_HEAD_FRAME = bytes.fromhex("""
+    5d2a4d18 54000000 50495831 05000000 00160000 00000000 0c000000 00000000
+    00160000 00000000 45dd28c9 a17fe3a6 a94d2139 8b547ecc e1bdf84e ef1dc2f4
+    fce8c8e2 50794a04 28b52ffd 200b5900 00e70000 00050061 2e747874
+""")
+KAT_SEEK_TABLE = bytes.fromhex("""
+    5e2a4d18 21000000 df000000 00160000 ef000000 00000000 5c000000 00000000
+    03000000 00b1ea92 8f
+""")
+KAT_PACK_2 = bytes.fromhex("""
+    8950414b 0d0a1a0a 01000100 00000100 01000100 00000000 07000000 00000000
+    0ca94049 5f108ec5 ad6ef708 c86b707a 05b4be16 fddd5d6a 4d1af521 c03b4833
+    2f818f68 ba1838db 3856240f 12279326 0ae93b73 5b5cf8e5 13e91493 34713d1e
+    0c000000 01000800 e545120e 613dd715 fa5ee1c0 88ff03c6 774396f9 5e1659b9
+    a3a01587 b0365fc0 4a1b10f4 ecae355b 284d96bc 66794f76 7296cd35 d5b53080
+    e9b69c44 6b40e983 d00ca812 40131a00 4041737f 6c18a5f0 83aaa453 ce4d4819
+    c0abefa1 048b1e9b 70ba4adc 15e22bcb 7418a893 e024645f 15cf4c17 59d0fe41
+    3a504175 18cee4dd 921c461f 9bca05e7 8bc1ed7d 9f9ee7aa c6c73ea3 67bc5150
+    6204131b 3f126be0 4d4b9507 3cedf74f 0b2f4a86 861a7f21 f19b25a9 b0fb5108
+    cecfce7b cf5833fd fb7bcfdf a5bd1ed6 77e7309d ca8bb809 dd97ae06 cb8e4aea
+    627e2971 8777d5d1 f4d0df8f 5f74452b d0f16db7 4a63ae94 a8639c26 1ba7b879
+    37b6a3f9 45abc3b5 1997dfa4 28318308 3f74de90 9b1a9447 d6eba1ed 622960c9
+    2a9d329d 4d4bf0df b3f8c4b2 da4a065c 8023f1ba 5eb0ad46 0f0968da 87af88bc
+    b7fe1e36 f6587eb2 2961a798 8a38b10e d9329be1 0e5294dc a09df5ce 778782fe
+    30bb1f1a 4940a272 e9e98a65 eb07975d 67718df7 f46c7d41 002b7717 a6454cf0
+    f0062d5e a2355427 4087bb4e 20cc6d8f 64e56a7d b5ae5c08 1a0051ac cd1a6e42
+    c62fa992 1f5f3086 257f7c6b 7b0e868d bf2370a9 f032ba50 ed39e82b 01975d34
+    46f2533b 2d1b82f9 af3d317c 4fe12ba8 a7558629 be63dace c3a056e1 b8cd8ee3
+    d0b8be62 2c054136 4840282a f0ac9ec3 e2f4c132 74183eb6 84ea9c9c 5dff8850
+    864d3fb1 d04f912d eacbb7ee dbd8c5e5 c3cbc2a8 439e4db1 23e9d825 7ad0bfab
+    da96e48e 32452302 d5c1fded fee43beb ac149292 34f0804e dd40f2e4 0a7015e0
+    445e9d8c 5da53b26 cddf5fb9 7b184367 6e2ef2e8 0d3deeaa 7f2a6421 8190a1ed
+    e3d0d6f7 be1dcea3 845d6dde 48005676 81b6edbd fb2e118b a5489149 3c7beba8
+    3b27bf99 673a3fc4 231a1d5d d0f6b928 6481cf93 54810596 80a6d76c b8809818
+    f5d17716 b1a73132 de543442 f2e6e1f0 c91d88bb ad59f1ec f6605b
+""")
+
+
+class Answers:
+    """Counts comparisons; the first that differs ends the run. With the text of FORMAT.md, every
+    value given as hex of 8 digits or more must also stand there."""
+
+    def __init__(self, document=None):
+        self.count = 0
+        self.document = document and re.sub(r"\s", "", document)
+
+    def equal(self, name, got, want):
+        self.count += 1
+        in_document = isinstance(want, str)
+        if isinstance(got, bytes):
+            got = got.hex()
+        if isinstance(want, bytes):
+            want = want.hex()
+        if isinstance(want, str):
+            want = want.replace(" ", "")
+        if got != want:
+            raise Problem(f"{name}: computed {got}, FORMAT.md has {want}")
+        if self.document and in_document and re.fullmatch(r"[0-9a-f]{8,}", want) and want not in self.document:
+            raise Problem(f"{name}: {want} is not in the document")
+
+
+def kat_core(salt, **fields):
+    return make_core("kat", 7, salt, **fields)
+
+
+def pattern(length):
+    return (bytes(range(251)) * (length // 251 + 1))[:length]
+
+
+def answers_layout(a):
+    """§1.1, §3.5, §4.6, §4.7, §6: lengths."""
+    header, tink = make_header(AK, kat_core(bytes(32)), derive_stanza(AK))
+    a.equal("§1.1 start of the body", len(header), 144)
+    a.equal("§1.1 first ciphertext byte", len(header + tink), 184)
+    for length, n, B, last in ((0, 1, 56, 16), (1, 1, 57, 17), (4040, 1, 4096, 4056), (4041, 2, 4113, 17),
+                               (8120, 2, 8192, 4096), (8121, 3, 8209, 17), (10000, 3, 10088, 1896)):
+        parts = split_segments(bytes(length), 4096)
+        a.equal(f"§3.5 payload {length}: n", len(parts), n)
+        pack = make_pack(AK, "kat", 7, bytes(length), S=4096)
+        a.equal(f"§3.5 payload {length}: file length", len(pack), B + 144)
+        a.equal(f"§3.5 payload {length}: last segment", len(parts[-1]) + 16, last)
+    a.equal("§3.5 plaintext of the segments", [len(p) for p in split_segments(bytes(10000), 4096)],
+            [4040, 4080, 1880])
+    for p, segment, inner in ((0, 0, 0), (4039, 0, 4039), (4040, 1, 0), (8119, 1, 4079), (8120, 2, 0), (9999, 2, 1879)):
+        i = (p + 40) // 4080
+        a.equal(f"§3.1 payload offset {p}", (i, (p + 40) % 4080 - (40 if i == 0 else 0)), (segment, inner))
+    a.equal("§4.6 blocks of 300 records", [len(part) for part in groups(range(300))], [128, 128, 44])
+    a.equal("§4.6 largest block", MAX_BLOCK, 133504)
+    a.equal("§6 largest seek table", 17 + 8 * MAX_ENTRIES, 1048593)
+    a.equal("§6 largest header", 132 + MAX_STANZAS, 16516)
+    a.equal("§4.4 raw frame", raw_frame(b"hello"), "28b52ffd 20 05 290000 68656c6c6f")
+    frame = raw_frame(b"hello")
+    a.equal("§4.4 raw frame, read", decompress(frame, check_frame(frame, exactly=5)), b"hello")
+    for name, want in (("A.PNG", b"png"), ("x.tar.gz", b"gz"), (".gitignore", b""), ("README", b""), ("end.", b"")):
+        a.equal(f"§4.2.4 extension of {name}", extension(name.encode()), want)
+    for name, want in (("nul", True), ("Con.txt", True), ("aux.tar.gz", True), ("console", False)):
+        a.equal(f"§5.2 {name}", portability_problem(name.encode()) is not None, want)
+    a.equal("§5.2 A/x and a/y", fold_key(b"A") == fold_key(b"a"), True)
+    lengths = [1024, 60928, 3072, 65536, 512, 200704, 1024, 1024]
+    a.equal("§4.3 frames", cut(lengths, 65536), [65024, 65536, 512, 65536, 65536, 65536, 4096, 2048])
+
+
+def answers_one_segment(a):
+    """§8.1, §8.2"""
+    salt = bytes(range(0x20, 0x40))
+    core = kat_core(salt, S=4096, flags=0)
+    k = schedule(AK, core)
+    a.equal("§8.1 pack id", core[32:64], "0ca94049 5f108ec5 ad6ef708 c86b707a 05b4be16 fddd5d6a 4d1af521 c03b4833")
+    a.equal("§8.1 key id", key_id(AK), "e545120e 613dd715")
+    for name, got, want in (
+            ("FK", k.FK, "8ec0d15e e54a5177 6e81a0f2 f5ddd660 d6eb0adb 93d0eb66 d3564f6a 8ee8c4b5"),
+            ("MK", k.MK, "6c730497 4a8eaac9 8ca4c642 e67a85e0 516003d4 cc825bc5 acb07a05 188c6537"),
+            ("SK", k.SK, "e44841d4 85d9908e 01b40084 e0cdd525 99a3ab1a 379d3e07 587d9509 98a57288"),
+            ("TS", k.TS, "6750b2d6 c1580190 1ad264c7 207bc9da bb033315 c12921f3 93959b4e 6cc463a7"),
+            ("NP", k.NP, "b5d6f261 ec645c"),
+            ("SEGK", k.SEGK, "44ab964b beb2326a 93471c0b a649d2d2 55eb4bff b23f4309 6f0261fb ea1cfc65"),
+            ("nonce", nonce(k.NP, 0, True), "b5d6f261 ec645c00 00000001"),
+            ("MAC", make_header(AK, core, derive_stanza(AK))[0][-32:],
+             "672ae0c2 96bfb96a 06dbbccd 819dc5cd bf1f3895 45ab06f3 a69af056 bcbd5c81")):
+        a.equal(f"§8.1 {name}", got, want)
+    pack = make_pack(AK, "kat", 7, KAT_TEXT, salt=salt, S=4096, flags=0)
+    a.equal("§8.1 pack", pack, KAT_PACK_1.hex())
+    a.equal("§8.1 SHA-256", sha256(pack), "993b09f090fa60fe52bb3f242c1edf8495795ee5f187c6b9b708f5eba70e8590")
+    a.equal("§8.1 payload, read", open_pack(pack, AK).payload == KAT_TEXT, True)
+    pack = make_pack(AK, "kat", 7, pattern(10000), salt=salt, S=4096, flags=0)
+    a.equal("§8.2 length", len(pack), 10232)
+    a.equal("§8.2 SHA-256", sha256(pack), "24d14e84a890803076cf041ce21f4db36555eaed58f1b29dea9707dd237e1c34")
+    a.equal("§8.2 payload, read", open_pack(pack, AK).payload == pattern(10000), True)
+
+
+def answers_salts(a):
+    """§8.3"""
+    R = bytes(range(0x40, 0x60))
+    core0 = kat_core(bytes(32), S=4096)
+    kd, tags = payload_tags(AK, KAT_TEXT)
+    for name, got, want in (
+            ("KD", kd, "1ab4150396e535918a6c69ac0392b762e7b1ff5dc1d146190400eeb8a0c9413f"),
+            ("SHA-256(core0)", sha256(core0),
+             "37f98489 ae82ae97 4209865f d65e218e 552f88b0 ae3304e7 b11a62f2 28c701de"),
+            ("tag_0", tags[0], "786c379b e8ecb0b9 522d563d 21249d32"),
+            ("D", payload_digest(AK, KAT_TEXT),
+             "27d6af56 0e6d87ac 8b624ac0 c4d3ea5e 0964ec9f 35ba683a 8ae8e35f 05927dbf"),
+            ("deterministic salt", salt_for(AK, core0, KAT_TEXT),
+             "372af202 ce653144 585fb3c5 f1b0652e 4abc72bd 592eae30 18fea6cd 3f94703a"),
+            ("deterministic pack", sha256(make_pack(AK, "kat", 7, KAT_TEXT, S=4096)),
+             "71bc1ceb3b5573d08984a3bfcb62291ecdbc48b0cbee67fd62554f05c887036c"),
+            ("random salt", salt_for(AK, kat_core(bytes(32), S=4096, flags=0), KAT_TEXT, R),
+             "cc7b6583 d1fc6847 2eaa1bf5 57a25c5a d5ea7848 ec37f390 8eadc921 13d0df80"),
+            ("random pack", sha256(make_pack(AK, "kat", 7, KAT_TEXT, S=4096, random=R)),
+             "2e47ade3a3d3d2f7e9d0fe5bf4bb61d0a127a3d47c699938cf2d96b71b186cfc"),
+            ("empty payload, D", payload_digest(AK, b""),
+             "af5570f5 a1810b7a f78caf4b c70a660f 0df51e42 baf91d4d e5b2328d e0e83dfc"),
+            ("empty payload, salt", salt_for(AK, core0, b""),
+             "ea9fe1da 08b220f4 db957644 81a9e81e 789225ca ac687360 88316918 2d40da59")):
+        a.equal(f"§8.3 {name}", got, want)
+    payload, core0 = pattern(2500000), kat_core(bytes(32))
+    tags = payload_tags(AK, payload)[1]
+    for name, got, want in (
+            ("SHA-256(core0)", sha256(core0),
+             "c49f3396 ca44df7d 857367ea 14611f18 1f5ef9d5 a6a6e125 c3f28444 2b7fdb0f"),
+            ("tag_0", tags[0], "6f4e7450 3bf4239d 7c0fd4fb c786fda9"),
+            ("tag_1", tags[1], "e6e5c032 3c3f8379 bd58caa9 d802f379"),
+            ("tag_2", tags[2], "0ac44393 20d2a81f 2597ea5c 755030d6"),
+            ("D", payload_digest(AK, payload),
+             "924907fe b7ea577d a08ac716 87eed812 99855d2f 06af74d3 bedff1a5 da687a10"),
+            ("salt", salt_for(AK, core0, payload),
+             "a032a9d0 af3d65c2 4a34f6f8 55f43195 a394b97b 20428758 27475848 f60b7dad")):
+        a.equal(f"§8.3 2500000 bytes, {name}", got, want)
+
+
+def answers_keys(a):
+    """§8.4"""
+    ak = key_of_pack(AK, "kat")
+    a.equal("§8.4 AK", ak, "11657c8d 739a607e d9542014 637a306d f9ff94f2 bf1719ba aa8fd151 60435bb9")
+    a.equal("§8.4 key id", key_id(ak), "72af39ab ae9a562f")
+    text = "pkk1-000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f-a5978502"
+    a.equal("§8.4 key text", key_text(AK), text)
+    a.equal("§8.4 key text, read", parse_key_text(text), AK)
+
+
+def answers_records(a):
+    """§8.5"""
+    records = [file_record(b"a.txt", b"hello", 512), file_record(b"b/c.bin", b"", 0), directory_record(b"d"),
+               file_record(b"run", b"#!", 1536, True)]
+    for record, want in zip(records, (
+            "0500 00 0500000000000000 0002000000000000 612e747874",
+            "0700 00 0000000000000000 0000000000000000 622f632e62696e",
+            "0100 01 0000000000000000 0000000000000000 64",
+            "0300 80 0200000000000000 0006000000000000 72756e")):
+        a.equal(f"§8.5 record {record.path.decode()}", record_bytes(record), want)
+    for name, some, want in (
+            ("four records", records, "a8c8b3a591e484d53119355083aa548a6ad6aaecd867ee4c1914e939aa8ada74"),
+            ("two records", records[:2], "a42f406f6d95f8a2820acfffa3bc321d1e24192eab66c37d7e7a5c7b7974ba93"),
+            ("no records", [], "3cf901090ad4d1b5820b855cd835220ae57b5f8f267a189b05712b3c60ede683")):
+        a.equal(f"§8.5 content root of {name}", content_root(some), want)
+
+
+def answers_empty_tree(a):
+    """§8.6; the data frame is the one of the document, so that the compressor does not matter."""
+    frame = bytes.fromhex("28b52ffd6000034d00001000000100fb2b8005")
+    a.equal("§8.6 data frame, read", decompress(frame, check_frame(frame, exactly=1024)), bytes(1024))
+    payload = make_payload(bytes(1024), [], data=lambda data: [(frame, 1024)])
+    index = len(frame)
+    a.equal("§8.6 blocks frame", payload[index:index + 8], "5d2a4d18 00000000")
+    a.equal("§8.6 head frame", payload[index + 8:index + 80],
+            "5d2a4d18 40000000 50495831 00000000 00040000 00000000 00000000 00000000 00040000 00000000"
+            "3cf90109 0ad4d1b5 820b855c d835220a e57b5f8f 267a189b 05712b3c 60ede683")
+    a.equal("§8.6 seek table", payload[index + 80:],
+            "5e2a4d18 21000000 13000000 00040000 08000000 00000000 48000000 00000000 03000000 00 b1ea928f")
+    a.equal("§8.6 payload length", len(payload), 140)
+    a.equal("§8.6 payload", sha256(payload), "ff2d09467bff82a178e63527cb56447aa87b21c505505b157d6375798f553c99")
+    pack = make_pack(AK, "kat", 7, payload)
+    a.equal("§8.6 salt", pack[64:96], "da2ecc2a61bf1e8f054a4dfdb7350ba3e1544fb7fd00d907157055ced515037c")
+    a.equal("§8.6 length", len(pack), 340)
+    a.equal("§8.6 pack", sha256(pack), "eccc3b863ec92488ebee17c3e0d078dbfa1732444080112b408b3f21a8a9b2fc")
+    a.equal("§8.6 pack, read", read_pack(pack, AK, verify=True), [])
+
+
+def answers_small_tree(a):
+    """§8.7; the compressed frames are those of the document."""
+    items = [*SMALL_TREE, file("ü.txt", b"hello")]
+    builder, records = build_tree(items)
+    tar = builder.finish()
+    a.equal("§8.7 order", [i.path.decode() for i in reference_order(items)], ["d", "run", "b/c.bin", "a.txt", "ü.txt"])
+    a.equal("§8.7 tar length", len(tar), 5632)
+    a.equal("§8.7 tar", sha256(tar), "d6457c44cc892df1593883e68a277a52adc310b8bc2ccfdc9177ac401391dda4")
+    for at, want in ((0, b"007410\0 "), (512, b"007707\0 "), (1536, b"010310\0 "), (2048, b"010141\0 "),
+                     (3072, b"012553\0 "), (4096, b"011552\0 ")):
+        a.equal(f"§8.7 checksum at {at}", tar[at + 148:at + 156], want)
+    a.equal("§8.7 pax record", tar[3584:3599], "15 path=ü.txt\n".encode())
+    content = b"".join(record_bytes(record) for record in records)
+    a.equal("§8.7 records", content, KAT_RECORDS.hex())
+    block = KAT_BLOCKS_FRAME[8:]
+    a.equal("§8.7 digests", block[:160], b"".join(record.digest for record in records))
+    a.equal("§8.7 block, read", decompress(block[160:], check_frame(block[160:])), content)
+    directory = directory_bytes([block], [b"a.txt"])
+    a.equal("§8.7 directory", directory, "e7000000 0500 612e747874")
+    dirframe = KAT_HEAD_FRAME[72:]
+    a.equal("§8.7 directory, read", decompress(dirframe, check_frame(dirframe)), directory)
+    a.equal("§8.7 data frame, read", decompress(KAT_DATA_FRAME, check_frame(KAT_DATA_FRAME, exactly=5632)), tar)
+    payload = make_payload(tar, records, data=lambda data: [(KAT_DATA_FRAME, len(tar))],
+                           blocks=lambda blocks: [block], dirframe=lambda frame: dirframe)
+    a.equal("§8.7 parts", payload, KAT_DATA_FRAME + KAT_BLOCKS_FRAME + KAT_HEAD_FRAME + KAT_SEEK_TABLE)
+    for part in (KAT_DATA_FRAME, KAT_BLOCKS_FRAME, KAT_HEAD_FRAME, KAT_SEEK_TABLE):
+        a.equal("§8.7 a part", part, part.hex())
+    a.equal("§8.7 payload length", len(payload), 595)
+    a.equal("§8.7 payload", sha256(payload), "b3a30931e59d550527c1a7f1fc40e7ffd2baa403448470495a446aba4790b159")
+    a.equal("§8.7 content size", sum(record.size for record in records), 12)
+    a.equal("§8.7 content root", content_root(records),
+            "45dd28c9a17fe3a6a94d21398b547ecce1bdf84eef1dc2f4fce8c8e250794a04")
+    answers_small_pack(a, payload, records)
+
+
+def answers_small_pack(a, payload, records):
+    pack = make_pack(AK, "kat", 7, payload)
+    a.equal("§8.7 tag_0", payload_tags(AK, payload)[1][0], "1ee32425 b2f786a4 64bc40c5 ea3b6a65")
+    a.equal("§8.7 D", payload_digest(AK, payload),
+            "3fb59013 7eb3b1cd 2327ee45 3c6dd315 354225c0 515a3e0b 9af55e83 7f13aec0")
+    a.equal("§8.7 salt", pack[64:96], "2f818f68 ba1838db 3856240f 12279326 0ae93b73 5b5cf8e5 13e91493 34713d1e")
+    a.equal("§8.7 SEGK", schedule(AK, pack[:96]).SEGK,
+            "6e04aeb5 9ebe615e cc3c6f72 b36d4576 4c014379 f0e1b681 56f4a8e2 81e53881")
+    a.equal("§8.7 pack", pack, KAT_PACK_2.hex())
+    a.equal("§8.7 length", len(pack), 795)
+    a.equal("§8.7 SHA-256", sha256(pack), "05b8d358ef1d15f7b1cf68701f4ca3f0068b9b0ee252bcea9a5702d2d538e7c5")
+    a.equal("§8.7 pack, read", read_pack(pack, AK, verify=True), records)
+
+
+def header_row(block):
+    """What the table at the end of §4.2.3 shows of a header block."""
+    return (text_field(block, 0, 100).decode(), text_field(block, 345, 155).decode(), block[100:106].decode(),
+            block[124:136].decode(), block[156:157].decode(), text_field(block, 157, 100).decode())
+
+
+def answers_tar_headers(a):
+    """§4.2.3, the table at its end: (entry, rows, pax records, checksums)."""
+    def pax_row(name, size, prefix="", mode="000644"):
+        return (name, prefix, mode, f"{size:011o} ", "x", "")
+
+    def main_row(name, size="00000000000 ", prefix="", mode="000644", flag="0", link=""):
+        return (name, prefix, mode, size, flag, link)
+
+    long = "k" * 60 + "/" + "k" * 60
+    for path, kind, size, target, rows, records, sums in (
+            ("a.txt", "file", 5, "", [main_row("a.txt", "00000000005 ")], "", ["010141"]),
+            ("d", "directory", 0, "", [main_row("d/", mode="000755", flag="5")], "", ["007410"]),
+            ("e.bin", "file", 0, "", [main_row("e.bin")], "", ["010071"]),
+            ("copy.txt", "link", 0, "a.txt", [main_row("copy.txt", flag="1", link="a.txt")], "", ["011646"]),
+            ("p" * 60 + "/" + "p" * 60, "file", 0, "", [main_row("p" * 60, prefix="p" * 60)], "", None),
+            ("y" * 101, "file", 0, "", [pax_row("PaxHeader/" + "y" * 87, 0o157), main_row("y" * 98)],
+             "111 path=" + "y" * 101 + "\n", None),
+            ("n" * 50 + "/" + "n" * 149, "file", 0, "",
+             [pax_row("PaxHeader/" + "n" * 87, 210, "n" * 50), main_row("n" * 98, prefix="n" * 50)],
+             "210 path=" + "n" * 50 + "/" + "n" * 149 + "\n", None),
+            ("e" * 100, "directory", 0, "",
+             [pax_row("PaxHeader/" + "e" * 87, 111, mode="000755"), main_row("e" * 97 + "/", mode="000755", flag="5")],
+             "111 path=" + "e" * 100 + "/\n", None),
+            ("dir/ü.txt", "file", 5, "", [pax_row("dir/PaxHeader/ü.txt", 0o23), main_row("dir/ü.txt", "00000000005 ")],
+             "19 path=dir/ü.txt\n", ["013326", "011355"]),
+            ("café", "directory", 0, "", [pax_row("PaxHeader/café", 15, mode="000755"),
+                                          main_row("café/", mode="000755", flag="5")],
+             "15 path=café/\n", [None, "010472"]),
+            ("z1", "link", 0, "dir/ü.txt", [pax_row("PaxHeader/z1", 23), main_row("z1", flag="1", link="dir/ü.txt")],
+             "23 linkpath=dir/ü.txt\n", [None, "011624"]),
+            ("z3", "link", 0, long, [pax_row("PaxHeader/z3", 135), main_row("z3", flag="1", link="././@LongHardLink")],
+             f"135 linkpath={long}\n", [None, "012262"]),
+            ("big.bin", "file", 1 << 33, "", [pax_row("PaxHeader/big.bin", 0o23), main_row("big.bin", "100000000000")],
+             "19 size=8589934592\n", ["012364", "010427"]),
+            ("big.bin", "file", (1 << 33) - 1, "", [main_row("big.bin", "77777777777 ")], "", ["010523"])):
+        name = f"§4.2.3 {path[:20]} {kind}"
+        headers = entry_headers(path.encode(), kind, False, size, target.encode())
+        blocks = [headers[:512]] if len(rows) == 1 else [headers[:512], headers[-512:]]
+        a.equal(name + ", fields", [header_row(block) for block in blocks], rows)
+        a.equal(name + ", records", headers[512:-512].rstrip(b"\0"), records.encode())
+        for block, want in zip(blocks, sums or ()):
+            a.equal(name + ", checksum", want is None or block[148:156].decode() == want + "\0 ", True)
+
+
+def canonical_json(value):
+    """§9.1: RFC 8785 for what manifests use."""
+    if isinstance(value, dict):
+        return "{" + ",".join(canonical_json(k) + ":" + canonical_json(value[k]) for k in sorted(value)) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(canonical_json(v) for v in value) + "]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    short = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
+    return '"' + "".join(short.get(c) or (f"\\u{ord(c):04x}" if c < " " else c) for c in value) + '"'
+
+
+def answers_manifest(a):
+    """§9.2, §9.5"""
+    private = Ed25519PrivateKey.from_private_bytes(AK)
+    public = private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+    a.equal("§9.5 public key", public, "03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8")
+    keyid = sha256(label("sig-key") + public)[:8].hex()
+    a.equal("§9.5 keyid", keyid, "17b6f57631a77084")
+    signed = {"schema": "pack-manifest/1", "version": 1, "expires": "2027-01-01T00:00:00Z", "packs": []}
+    signature = private.sign(label("manifest") + canonical_json(signed).encode()).hex()
+    a.equal("§9.5 signature", signature, "bf3ccd406ec1caaddd7b48e6fecff1142b607b8af5d1e5eb6d9cff2c192c1a6b"
+            "154d0b974f788e5c056b00a4772b746eb381ff2ce7633b93f6ea77c7e5d5c406")
+    text = canonical_json({"signatures": [{"keyid": keyid, "sig": signature}], "signed": signed})
+    a.equal("§9.5 length", len(text.encode()), 276)
+    a.equal("§9.5 SHA-256", sha256(text.encode()), "390eddc576a8cb657ace5369530b4ca16b40422fe424ea4b9bcde3d62deb00cc")
+    if a.document:
+        a.equal("§9.5 the file in the document", text.replace(" ", "") in a.document, True)
+
+
+def answers_vector(a):
+    """§10: the example."""
+    vector = Vector("example", "ok", "a pack without files", b"pack", AK, None, [])
+    a.equal("§10 head", vector_bytes(vector), ("expect: ok\nkey: " + AK.hex()
+                                              + "\ncomment: a pack without files\n\npack").encode())
+
+
+def command_known_answers(arguments):
+    document = None
+    if arguments.format:
+        with open(arguments.format, encoding="utf-8") as file_object:
+            document = file_object.read()
+    a = Answers(document)
+    for run in (answers_layout, answers_tar_headers, answers_one_segment, answers_salts, answers_keys,
+                answers_records, answers_empty_tree, answers_small_tree, answers_manifest, answers_vector):
+        try:
+            run(a)
+        except Refused as error:
+            raise Problem(f"{run.__doc__.split(':')[0]}: {error}")
+    print(f"{a.count} known answers agree")
+
+
+# ---------------------------------------------------------------------------------------------
+# Command line
+# ---------------------------------------------------------------------------------------------
+
+
+def add_key_arguments(parser):
+    group = parser.add_mutually_exclusive_group(required=True)
+    group.add_argument("--key-hex", metavar="KEY", help="64 hex digits, or a key text (§2.5)")
+    group.add_argument("--key-file", metavar="FILE", help="a file with one key text")
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    known = commands.add_parser("known-answers", help="recompute the known answers of FORMAT.md")
+    known.add_argument("--format", metavar="FORMAT.md", help="check too that the values stand in this document")
+    known.set_defaults(run=command_known_answers)
+    make = commands.add_parser("make", help="write the test vectors into the folders valid, refused-open, hostile")
+    make.add_argument("directory", metavar="DIR")
+    make.set_defaults(run=command_make)
+    check = commands.add_parser("check", help="read test vectors and compare with their heads")
+    check.add_argument("directory", metavar="DIR")
+    check.add_argument("--verbose", action="store_true", help="say why each vector is refused")
+    check.set_defaults(run=command_check)
+    read = commands.add_parser("read", help="check a pack as a client does; list or extract it")
+    read.add_argument("pack", metavar="PACK")
+    add_key_arguments(read)
+    read.add_argument("--list", action="store_true", help="print `path size sha256 kind` lines")
+    read.add_argument("--to", metavar="DIR", help="extract into DIR, which must not exist")
+    read.add_argument("--verify", action="store_true", help="parse the tar too and compare it with the index")
+    read.set_defaults(run=command_read)
+    write = commands.add_parser("write", help="pack a directory")
+    write.add_argument("directory", metavar="DIR")
+    write.add_argument("-o", "--output", metavar="PACK", required=True)
+    add_key_arguments(write)
+    write.add_argument("--name", required=True, help="name of the pack (§1.1)")
+    write.add_argument("--pack-version", type=int, default=1)
+    write.add_argument("--segment-size", type=int, default=65536)
+    write.add_argument("--frame-size", type=int, default=1 << 20)
+    write.add_argument("--level", type=int, default=3, help="zstd level")
+    write.add_argument("--random-salt", action="store_true", help="the random salt of §2.4")
+    write.set_defaults(run=command_write)
+    return parser.parse_args()
+
+
+def main():
+    arguments = parse_arguments()
+    try:
+        arguments.run(arguments)
+    except Refused as error:
+        print(error, file=sys.stderr)
+        return EXIT_CODES[error.name]
+    except (Problem, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
