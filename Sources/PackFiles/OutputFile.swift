@@ -20,8 +20,27 @@ package final class OutputFile: Sendable {
     self.path = path
     self.files = files
     staging = try StagedName(for: path, files: files)
+    try Self.checkPlace(path, in: staging, files: files)
     file = try staging.make { (name, directory) throws(FileFailure) in
       try files.open(name, .create(mode: mode), in: directory)
+    }
+  }
+
+  /// Refuses to take the place of anything but a file or a link: a rename would remove the device `/dev/null` for a privileged user, and
+  /// would fail on a directory only when all work is done.
+  private static func checkPlace(_ path: String, in staging: StagedName, files: any FileSystem) throws(PackError) {
+    guard let name = PathParts(path)?.name,
+      let status = try? files.status(of: name, in: staging.directory, following: .asThemselves)
+    else { return }
+    switch status.kind {
+    case .file, .symbolicLink:
+      return
+    case .directory:
+      throw PackError(
+        .outputExists, "\(path) is a directory, and a file was to be written", hint: "give the output a file's name")
+    case .other:
+      throw PackError(
+        .outputExists, "\(path) is a device or pipe, which an output cannot replace", hint: "give the output a file's name")
     }
   }
 

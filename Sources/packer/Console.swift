@@ -16,7 +16,7 @@ final class Console: Sendable {
   private let files: any FileSystem = SystemFiles()
   private let standardOutput = OpenFile(borrowing: 1)
   private let standardError = OpenFile(borrowing: 2)
-  private let state = Locked(State())
+  private let state = Monitor(State())
 
   private struct State {
     var output: [UInt8] = []
@@ -42,8 +42,8 @@ final class Console: Sendable {
 
   /// Whether only results, warnings and errors are told.
   var isQuiet: Bool {
-    get { state.with { $0.isQuiet } }
-    set { state.with { $0.isQuiet = newValue } }
+    get { state.withLock { $0.isQuiet } }
+    set { state.withLock { $0.isQuiet = newValue } }
   }
 
   // MARK: Results
@@ -52,14 +52,14 @@ final class Console: Sendable {
   func result(_ record: @autoclosure () -> some Encodable, _ lines: @autoclosure () -> [String]) {
     if isJSON {
       let bytes = Self.encode(record())
-      state.with { append(bytes, to: &$0) }
+      state.withLock { append(bytes, to: &$0) }
     } else {
       var bytes: [UInt8] = []
       for line in lines() {
         bytes += Self.printable(line).utf8
         bytes.append(0x0A)
       }
-      state.with { append(bytes, to: &$0) }
+      state.withLock { append(bytes, to: &$0) }
     }
   }
 
@@ -73,7 +73,7 @@ final class Console: Sendable {
   /// - Parameter remaining: how many bytes there are to come, these included; a full disk is told with it.
   /// - Throws: ``PackError/Code/outputClosed`` where nobody reads any more.
   func stream(_ bytes: Span<UInt8>, remaining: UInt64) throws(PackError) {
-    try state.with { (state) throws(PackError) in
+    try state.withLock { (state) throws(PackError) in
       clearBar(&state)
       if let failure = state.outputFailure { throw failure }
       if let failure = write(bytes, remaining: remaining) {
@@ -85,14 +85,14 @@ final class Console: Sendable {
 
   /// Throws what has gone wrong with standard output so far, so that a long listing ends early.
   func checkOutput() throws(PackError) {
-    if let failure = state.with({ $0.outputFailure }) { throw failure }
+    if let failure = state.withLock({ $0.outputFailure }) { throw failure }
   }
 
   // MARK: Talk
 
   /// Says something that neither is a result nor asks for attention.
   func note(_ message: String) {
-    state.with { state in
+    state.withLock { state in
       guard !state.isQuiet else { return }
       say(["packer: \(Self.printable(message))"], &state)
     }
@@ -103,33 +103,33 @@ final class Console: Sendable {
     if isJSON {
       result(WarningRecord(message: message, hint: hint), [])
     }
-    state.with { state in
+    state.withLock { state in
       say([label("warning", colour: "33", message)] + hints(hint), &state)
     }
   }
 
   /// Says why something could not be done.
   func error(_ error: PackError) {
-    state.with { report(error, &$0) }
+    state.withLock { report(error, &$0) }
   }
 
   /// Ends the talk: the error if there is one, the `result` record, and all that is still to be written.
   ///
   /// - Returns: the status to end with, which is another one where the results themselves could not be written.
   func finish(_ outcome: Outcome) -> ExitStatus {
-    state.with { finish(outcome, &$0) }
+    state.withLock { finish(outcome, &$0) }
   }
 
   /// The same for a process that cannot wait: does nothing where somebody is stuck in a write.
   func finishIfFree(_ outcome: Outcome) {
-    _ = state.withIfFree { finish(outcome, &$0) }
+    _ = state.withLockIfFree { finish(outcome, &$0) }
   }
 
   // MARK: Progress
 
   /// Draws one line that the next output removes.
   func drawBar(_ text: (_ width: Int) -> String) {
-    state.with { state in
+    state.withLock { state in
       guard hasMovableCursor, !state.isFinished else { return }
       // The last column stays free: some terminals wrap as soon as it is filled.
       let line = text(StandardStreams.width(of: 2) - 1)
@@ -140,7 +140,7 @@ final class Console: Sendable {
 
   /// Removes the line.
   func clearBar() {
-    state.with { clearBar(&$0) }
+    state.withLock { clearBar(&$0) }
   }
 
   // MARK: Inside

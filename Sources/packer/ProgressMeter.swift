@@ -11,7 +11,7 @@ final class ProgressMeter: Sendable {
   }
 
   private let console: Console
-  private let state: Locked<State>
+  private let state: Monitor<State>
 
   private static let barInterval = Duration.milliseconds(100)
   private static let lineInterval = Duration.seconds(5)
@@ -21,7 +21,7 @@ final class ProgressMeter: Sendable {
     guard !console.isJSON, !console.isQuiet else { return nil }
     self.console = console
     let first = console.hasMovableCursor ? Self.barInterval : Self.lineInterval
-    state = Locked(State(next: .now + first))
+    state = Monitor(State(next: .now + first))
   }
 
   /// What the library calls, from any thread.
@@ -31,12 +31,12 @@ final class ProgressMeter: Sendable {
 
   /// Takes the display away; what comes late is not shown.
   func end() {
-    state.with { $0.hasEnded = true }
+    state.withLock { $0.hasEnded = true }
     console.clearBar()
   }
 
   private func update(_ progress: Progress) {
-    state.with { state in
+    state.withLock { state in
       guard !state.hasEnded else { return }
       if state.phase != progress.phase {
         // Threads finish in any order: news of a phase that is over would make the bar jump back.

@@ -37,10 +37,12 @@ struct Session: Sendable {
 }
 
 extension PackError {
-  /// The error with the file in front, unless its message names it already.
+  /// The error with the pack in front, unless the message names it already or the fault lies elsewhere.
   func naming(_ path: String) -> PackError {
-    message.contains(path) ? self : about(path)
+    Self.aboutOutputs.contains(code) || message.contains(path) ? self : about(path)
   }
+
+  private static let aboutOutputs: Set<Code> = [.cannotWrite, .noSpace, .outputExists, .outputClosed]
 }
 
 /// Runs `body` and has its errors name the file at fault.

@@ -1,3 +1,5 @@
+import PackRuntime
+
 #if canImport(Darwin)
   import Darwin
 #else
@@ -15,7 +17,7 @@ final class SignalWatch: Sendable {
     var abandonable = 0
   }
 
-  private let state = Locked(State())
+  private let state = Monitor(State())
   private let console: Console
   private let watched: [CInt]
 
@@ -32,20 +34,20 @@ final class SignalWatch: Sendable {
 
   /// The status of the first signal that came, if one did.
   var received: ExitStatus? {
-    state.with { $0.received }
+    state.withLock { $0.received }
   }
 
   /// Says whether the work may be left where it stands.
   func allowAbandoning(_ isAllowed: Bool) {
-    state.with { $0.abandonable = isAllowed ? 1 : 0 }
+    state.withLock { $0.abandonable = isAllowed ? 1 : 0 }
   }
 
   /// Runs something that may be left where it stands.
   func whileAbandonable<Result: ~Copyable, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    state.with { $0.abandonable += 1 }
-    defer { state.with { $0.abandonable -= 1 } }
+    state.withLock { $0.abandonable += 1 }
+    defer { state.withLock { $0.abandonable -= 1 } }
     return try body()
   }
 
@@ -62,7 +64,7 @@ final class SignalWatch: Sendable {
       var number: CInt = 0
       guard unsafe sigwait(&set, &number) == 0 else { continue }
       let status = number == SIGINT ? ExitStatus.interrupted : .terminated
-      let isFirst = state.with { state in
+      let isFirst = state.withLock { state in
         defer { state.received = state.received ?? status }
         return state.received == nil
       }
@@ -77,7 +79,7 @@ final class SignalWatch: Sendable {
     var idle = 0
     while true {
       usleep(100_000)
-      idle = state.with { $0.abandonable } > 0 ? idle + 1 : 0
+      idle = state.withLock { $0.abandonable } > 0 ? idle + 1 : 0
       // Three tenths of a second are plenty for work that notices.
       guard idle == 3 else { continue }
       console.finishIfFree(.stopped(status))

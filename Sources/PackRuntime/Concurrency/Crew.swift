@@ -34,15 +34,22 @@ package final class Crew: Sendable {
       await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
         let remaining = Monitor(size)
         for number in 0..<size {
-          startThread {
+          let thread = CrewThread {
             do throws(PackError) {
               try crew.checkpoint()
               try body(crew, number)
             } catch {
               crew.stop(error)
             }
-            if remaining.withLock({ $0 -= 1; return $0 == 0 }) { continuation.resume() }
+          } completion: {
+            if remaining.withLock({
+              $0 -= 1
+              return $0 == 0
+            }) {
+              continuation.resume()
+            }
           }
+          start(thread)
         }
       }
     } onCancel: {
@@ -76,8 +83,8 @@ package final class Crew: Sendable {
     for handler in handlers { handler() }
   }
 
-  private static func startThread(_ body: @escaping @Sendable () -> Void) {
-    let box = unsafe Unmanaged.passRetained(ThreadBody(body)).toOpaque()
+  private static func start(_ thread: CrewThread) {
+    let box = unsafe Unmanaged.passRetained(thread).toOpaque()
     #if canImport(Darwin)
       var thread: pthread_t?
       let status = unsafe pthread_create(&thread, nil, { unsafe runThread($0) }, box)
@@ -98,16 +105,27 @@ package final class Crew: Sendable {
   }
 }
 
-private final class ThreadBody {
-  let run: @Sendable () -> Void
+/// What one thread does, and what it says afterwards.
+private final class CrewThread {
+  private var work: (@Sendable () -> Void)?
+  private let completion: @Sendable () -> Void
 
-  init(_ run: @escaping @Sendable () -> Void) {
-    self.run = run
+  init(work: @escaping @Sendable () -> Void, completion: @escaping @Sendable () -> Void) {
+    self.work = work
+    self.completion = completion
+  }
+
+  /// What the work holds is let go before anybody learns that it is done: the process may end then, and an output that this thread
+  /// held on to would leave its temporary file.
+  func run() {
+    work?()
+    work = nil
+    completion()
   }
 }
 
 @discardableResult
 private func runThread(_ box: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-  unsafe Unmanaged<ThreadBody>.fromOpaque(box).takeRetainedValue().run()
+  unsafe Unmanaged<CrewThread>.fromOpaque(box).takeRetainedValue().run()
   return nil
 }

@@ -40,6 +40,13 @@ package final class Monitor<State>: @unchecked Sendable {
     return try body(&state)
   }
 
+  /// Does nothing and returns nil where another thread has the value.
+  package func withLockIfFree<Result>(_ body: (inout State) -> Result) -> Result? {
+    guard unsafe pthread_mutex_trylock(mutex) == 0 else { return nil }
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    return body(&state)
+  }
+
   /// Runs `body` alone with the value and wakes all who wait.
   package func update<Result, Failure: Error>(
     _ body: (inout State) throws(Failure) -> Result

@@ -80,11 +80,12 @@ struct PackVerb: Verb {
   }
 
   private func makeJob() throws(PackError) -> PackJob {
-    try Bounds.check(level, "--level", in: 1...19)
+    try Bounds.check(level, "--level", in: PackSettings.levels)
     try Bounds.check(packVersion, "--pack-version", in: 0...Limits.packVersion)
     if let jobs { try Bounds.check(jobs, "--jobs", in: 1...1024) }
     let frame = try Bounds.size(
-      frameSize, "--frame-size", in: UInt64(Limits.smallestFrameSize)...UInt64(Limits.frameSize), isPowerOfTwo: false)
+      frameSize, "--frame-size", in: UInt64(PackSettings.frameSizes.lowerBound)...UInt64(PackSettings.frameSizes.upperBound),
+      isPowerOfTwo: false)
     let segment = try Bounds.size(
       segmentSize, "--segment-size", in: UInt64(Limits.smallestSegment)...UInt64(Limits.largestSegment), isPowerOfTwo: true)
 
@@ -126,19 +127,18 @@ struct PackVerb: Verb {
     let record = PackRecord(report, layout)
     let files = Table.count(report.files, "file", "files")
     let directories = Table.count(report.directories, "directory", "directories")
-    let sizes = Table.sizes(
-      [
-        ("content", record.contentSize, "\(files), \(directories)"),
-        (
-          "identical files", -record.identicalSize,
-          report.duplicateFiles == 0 ? "" : "\(Table.count(report.duplicateFiles, "file", "files")) stored once"
-        ),
-        (
-          "compression", record.compression,
-          "with tar, index and seek table, in \(Table.count(report.frames, "frame", "frames"))"
-        ),
-        ("encryption", record.encryption, "header, and tags of \(Table.count(layout.segmentCount, "segment", "segments"))"),
-      ], total: "pack")
+    var rows: [(name: String, bytes: Int64, remark: String)] = [
+      ("content", record.contentSize, "\(files), \(directories)")
+    ]
+    if report.duplicateFiles > 0 {
+      let twins = Table.count(report.duplicateFiles, "file", "files")
+      rows.append(("identical files", -record.identicalSize, "\(twins) stored once"))
+    }
+    let frames = Table.count(report.frames, "frame", "frames")
+    let segments = Table.count(layout.segmentCount, "segment", "segments")
+    rows.append(("compression", record.compression, "with tar, index and seek table, in \(frames)"))
+    rows.append(("encryption", record.encryption, "header, and tags of \(segments)"))
+    let sizes = Table.sizes(rows, total: "pack")
     let fields = Table.fields([
       ("key id", record.keyID),
       ("pack id", record.packID),

@@ -71,7 +71,8 @@ struct Verify: Verb {
 
   private func show(_ report: VerificationReport, of file: String, on console: Console) -> Outcome {
     for finding in report.findings {
-      console.result(FindingRecord(file: file, finding), ["\(file): \(finding.kind.rawValue): \(finding.path) \(finding.message)"])
+      console.result(
+        FindingRecord(file: file, finding), ["\(file): \(finding.kind.rawValue): \(finding.path) \(finding.message)"])
     }
     let isSame = report.findings.isEmpty
     let differences = Table.count(report.findings.count, "difference", "differences")
