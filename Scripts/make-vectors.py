@@ -949,6 +949,7 @@ Head = namedtuple("Head", "records content root rest")
 def read_head(payload, seek):
     """§4.9 step 3"""
     head = index_content(payload, seek.head)
+    require(seek.tar_length >= 1024 and seek.tar_length % 512 == 0, "the frames hold no tar")
     require(len(head) >= 64 and head[:4] == b"PIX1", "no index head")
     require(number(head, 12, 4) == 0, "a reserved field of the head is not zero")
     require(number(head, 8, 4) == max(p.size for p in seek.data), "the largest frame differs")
@@ -1084,10 +1085,18 @@ def check_contents(tar, records, sink=None):
         require(digest.digest() == record.digest, f"the content of {record.path!r} has another SHA-256")
 
 
+def require_apart(records):
+    """§4.6: two data ranges are the same or apart."""
+    ranges = sorted({(r.offset, r.offset + r.size) for r in records if r.size})
+    for (_, end), (start, _) in zip(ranges, ranges[1:]):
+        require(end <= start, "two data ranges overlap")
+
+
 def read_payload(payload, minor, verify=False, sink=None):
     """§4.9: checks a payload, returns its records."""
     seek = read_seek_table(payload)
     head, records = read_index(payload, seek, minor)
+    require_apart(records)
     tar = Tar(payload, seek)
     check_contents(tar, records, sink)
     require(content_root(records) == head.root, "the content root differs")
@@ -2170,11 +2179,11 @@ def hostile_tar_types():
 
 def hostile_tar_links():
     """§4.2.4: hard links."""
-    def vector(name, comment, build, content=b"hello", executable=False):
+    def vector(name, comment, build, content=b"hello", executable=False, client="ok"):
         builder = TarBuilder()
         offset = build(builder)
         records = [file_record(b"a.txt", b"hello", offset), file_record(b"b", content, offset, executable)]
-        return hostile_tar("tar-link-" + name, comment, builder, records)
+        return hostile_tar("tar-link-" + name, comment, builder, records, client=client)
 
     def after(target, **broken):
         def build(builder):
@@ -2194,7 +2203,8 @@ def hostile_tar_links():
     yield vector("later", "a hard link to a later entry", before)
     yield vector("executable", "a hard link with another executable flag than its target", after(b"a.txt", executable=True),
                  executable=True)
-    yield vector("size-differs", "a record with the data of a hard link, one byte shorter", after(b"a.txt"), b"hell")
+    yield vector("size-differs", "a record with the data of a hard link, one byte shorter", after(b"a.txt"), b"hell",
+                 client=None)
 
     builder = TarBuilder()
     offset = builder.add(b"a.txt", content=b"hello")
@@ -2246,13 +2256,13 @@ def hostile_tar_match():
     long = noise(1024)
     yield with_records(lambda r: [r[0], file_record(b"b.bin", long[512:], r[0].offset + 512)],
                        [file("a.bin", long), file("b.bin", long[512:])], "match-overlap",
-                       "a data range inside another one", client="ok")
+                       "a data range inside another one")
     builder = TarBuilder()
     header = entry_headers(b"a.txt", "file", False, 5)
     offset = builder.add(b"b.bin", content=header + b"hello".ljust(512, b"\0"))
     yield hostile_tar("match-entry-inside-data", "a record whose entry stands inside the data of another",
                       builder, [file_record(b"a.txt", b"hello", offset + 512),
-                                file_record(b"b.bin", header + b"hello".ljust(512, b"\0"), offset)])
+                                file_record(b"b.bin", header + b"hello".ljust(512, b"\0"), offset)], client=None)
 
 
 def hostile_tar_form():
@@ -2297,7 +2307,8 @@ def hostile_tar_form():
             ("end-odd", "one byte after the closing 1024", bytes(1025)),
             ("end-not-zero", "a byte of the closing 1024 is not zero", bytes(1023) + b"x")):
         builder, a = started()
-        yield hostile_tar("tar-" + name, comment, builder, [a], closing=closing)
+        # A tar that is no multiple of 512 bytes is refused by its length alone.
+        yield hostile_tar("tar-" + name, comment, builder, [a], closing=closing, client=None if len(closing) % 512 else "ok")
     builder, a = started()
     builder.add(b"b")
     yield hostile_tar("tar-end-512", "only 512 closing bytes, after an empty file", builder,

@@ -116,6 +116,9 @@ package struct SeekTable: Sendable {
     guard dataFrames >= 1, dataFrames <= count - 2 else {
       throw PackError(.damagedPayload, "payload does not end in data frames, index and seek table")
     }
+    guard tarOffset >= 1024, tarOffset % 512 == 0 else {
+      throw PackError(.damagedPayload, "frames hold \(tarOffset) bytes, which are no tar")
+    }
     let head = sizes[count - 1].compressed
     let blocks = sizes[count - 2].compressed
     indexHead = Frame(
