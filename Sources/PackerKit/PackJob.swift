@@ -66,12 +66,12 @@ public struct PackJob: Sendable {
 
     progress?(Progress(phase: .scanning, done: 0, total: 0))
     let scan = try await scan(offences)
-    try offences.check(source)
     let reader = SourceReader(root: source, followsSymlinks: followsSymlinks, files: files, offences: offences)
+    try await refuse(scan.entries, reader)
     let ordered = PackPlan.ordered(scan.entries)
     let duplicates = try await DuplicateSearch(
       ordered, reader: reader, backend: backend, jobs: workers, progress: progress)
-    try offences.check(source)
+    try await refuse(scan.entries, reader)
     let plan = try PackPlan(ordered, originals: duplicates.originals, frameSize: frameSize)
 
     let spool = PayloadSpool(
@@ -90,6 +90,19 @@ public struct PackJob: Sendable {
       duplicateFiles: plan.duplicateFiles, duplicateBytes: plan.duplicateBytes, frames: plan.frames.count,
       indexSize: payload.indexSize, keyID: key.id, packID: header.packID, packVersion: packVersion,
       contentRoot: payload.contentRoot, largestFrame: payload.largestFrame, leftOut: scan.leftOut)
+  }
+
+  /// Throws where anything was found that cannot be packed, after a look for all else that cannot: who has to mend a tree wants to hear
+  /// of everything at once.
+  private func refuse(_ entries: [SourceEntry], _ reader: SourceReader) async throws(PackError) {
+    guard !reader.offences.isEmpty else { return }
+    try await Crew.run(1) { [allowsSecrets] (crew, _) throws(PackError) in
+      for entry in entries where entry.kind != .directory {
+        try crew.checkpoint()
+        reader.look(at: entry, allowsSecrets: allowsSecrets)
+      }
+    }
+    try reader.offences.check(source)
   }
 
   private func checkSettings() throws(PackError) {

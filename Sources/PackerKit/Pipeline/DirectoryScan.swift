@@ -81,7 +81,7 @@ struct DirectoryScan {
     }
     _ = try visit(root, status: status, path: "")
     guard entries.count <= Limits.records else {
-      throw PackError(.limitExceeded, "\(source) holds \(entries.count) entries, more than \(Limits.records)")
+      throw PackError(.unsuitableSource, "\(source) holds \(entries.count) entries, more than \(Limits.records)")
     }
   }
 
@@ -97,7 +97,8 @@ struct DirectoryScan {
     defer { ancestors.removeLast() }
     let names: [DirectoryName]
     do {
-      names = try files.names(in: directory)
+      // In order, so that of two names that collide the same one is blamed on every machine.
+      names = try files.names(in: directory).sorted { $0.text.utf8.lexicographicallyPrecedes($1.text.utf8) }
     } catch {
       offences.add(path, .cannotRead, "cannot be listed: \(error.text)")
       return true
@@ -116,7 +117,7 @@ struct DirectoryScan {
     _ name: DirectoryName, path: String, in directory: OpenFile, siblings: inout [String: String]
   ) throws(PackError) -> Bool {
     guard name.isUTF8 else {
-      offences.add(path, .illegalPath, "has a name that is not UTF-8", hint: "rename it")
+      offences.add(path, .unsuitableSource, "has a name that is not UTF-8", hint: "rename it")
       return true
     }
     if let reason = SourceRules.junk(name.text) {
@@ -206,19 +207,19 @@ struct DirectoryScan {
     if let problem = EntryPath.securityProblem(of: bytes.span) {
       let isDecomposed = !EntryPath.isNormalized(path)
       offences.add(
-        path, .illegalPath, problem,
+        path, .unsuitableSource, problem,
         hint: isDecomposed ? "rename it: 'convmv -f utf8 -t utf8 --nfc --notest -r DIR' does so for a whole tree" : "rename it")
       return false
     }
     guard !options.allowsUnportablePaths else { return true }
     if let problem = EntryPath.portabilityProblem(of: path) {
-      offences.add(path, .illegalPath, problem, hint: Self.portabilityHint)
+      offences.add(path, .unsuitableSource, problem, hint: Self.portabilityHint)
       return false
     }
     let key = EntryPath.caseFolded(name)
     if let other = siblings[key] {
       offences.add(
-        path, .illegalPath, "and '\(other)' are one file where case does not count", hint: Self.portabilityHint)
+        path, .unsuitableSource, "and '\(other)' are one file where case does not count", hint: Self.portabilityHint)
       return false
     }
     siblings[key] = path

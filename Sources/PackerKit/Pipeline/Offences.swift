@@ -25,11 +25,12 @@ final class Offences: Sendable {
     guard let first = all.first else { return }
     guard all.count > 1 else { throw first.error.about(source) }
     let codes = Set(all.map(\.error.code))
-    let hints = Set(all.compactMap(\.error.hint)).sorted()
+    var hints: [String] = []
+    for hint in all.compactMap(\.error.hint) where !hints.contains(hint) { hints.append(hint) }
     throw PackError(
       codes.count == 1 ? first.error.code : .unsuitableSource,
       "\(source): \(all.count) paths cannot be packed", details: all.map(\.error.message),
-      hint: hints.isEmpty ? nil : hints.joined(separator: "; "))
+      hint: hints.isEmpty ? nil : hints.joined(separator: "\n"))
   }
 
   /// All of them as differences from a pack, which can hold none of these. Forgets them.
@@ -40,6 +41,12 @@ final class Offences: Sendable {
   }
 
   private var sorted: [Offence] {
-    offences.withLock { $0 }.sorted { ($0.path, $0.problem) < ($1.path, $1.problem) }
+    var all: [Offence] = []
+    // A file may be met more than once.
+    for offence in offences.withLock({ $0 }).sorted(by: { ($0.path, $0.problem) < ($1.path, $1.problem) })
+    where all.last?.error.message != offence.error.message {
+      all.append(offence)
+    }
+    return all
   }
 }

@@ -70,7 +70,7 @@ struct PackPlan: Sendable {
     // Index and seek table need three entries of the table besides.
     guard frames.count <= Limits.frames - 3 else {
       throw PackError(
-        .limitExceeded, "the tree needs \(frames.count) frames, more than \(Limits.frames)",
+        .unsuitableSource, "the tree needs \(frames.count) frames, more than \(Limits.frames)",
         hint: "choose a larger --frame-size, or split the tree into several packs")
     }
   }

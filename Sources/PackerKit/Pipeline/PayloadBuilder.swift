@@ -178,10 +178,8 @@ final class PayloadBuilder: Sendable {
         guard builder.reader.read(file, item.entry, at: part.lowerBound - item.dataOffset, into: &target) else { return }
       }
       let bytes = content.span.extracting(range)
-      if part.lowerBound == item.dataOffset, item.entry.size <= SourceRules.largestSecret, !builder.allowsSecrets,
-        let reason = SourceRules.secret(content: bytes)
-      {
-        builder.reader.offences.add(item.entry.path, .unsuitableSource, reason, hint: DirectoryScan.secretHint)
+      if part.lowerBound == item.dataOffset, !builder.allowsSecrets {
+        builder.reader.checkSecrets(item.entry, start: bytes)
       }
       var result: [UInt8]?
       if part == item.dataRange {
@@ -293,7 +291,7 @@ final class PayloadBuilder: Sendable {
     let bytes = IndexDirectory.bytes(for: directory)
     guard bytes.count <= Limits.indexDirectorySize else {
       throw PackError(
-        .limitExceeded, "the index needs a directory of \(bytes.count) bytes, more than \(Limits.indexDirectorySize)",
+        .unsuitableSource, "the index needs a directory of \(bytes.count) bytes, more than \(Limits.indexDirectorySize)",
         hint: "shorten the paths, or split the tree into several packs")
     }
     return try compressed(bytes, encoder: try CompressionContext(level: level))

@@ -26,6 +26,21 @@ struct SourceReader: Sendable {
     }
   }
 
+  /// Reports a file that holds a secret.
+  func checkSecrets(_ entry: SourceEntry, start content: Span<UInt8>) {
+    guard entry.size <= SourceRules.largestSecret, let reason = SourceRules.secret(content: content) else { return }
+    offences.add(entry.path, .unsuitableSource, reason, hint: DirectoryScan.secretHint)
+  }
+
+  /// Looks whether a file can be read and holds a secret, without packing it.
+  func look(at entry: SourceEntry, allowsSecrets: Bool) {
+    guard let file = open(entry), !allowsSecrets else { return }
+    var start = [UInt8](repeating: 0, count: Int(min(entry.size, 64)))
+    var target = start.mutableSpan
+    guard read(file, entry, at: 0, into: &target) else { return }
+    checkSecrets(entry, start: start.span)
+  }
+
   /// Fills `buffer` with the bytes of a file from `offset` on, and says whether they were all there.
   func read(
     _ file: OpenFile, _ entry: SourceEntry, at offset: UInt64, into buffer: inout MutableSpan<UInt8>
