@@ -111,6 +111,8 @@ let package = Package(
     .testTarget(
       name: "PackFormatTests", dependencies: ["PackFormat", "TestSupport"], swiftSettings: leafSettings),
     .testTarget(
+      name: "PackFilesTests", dependencies: ["PackFiles", "PackFormat", "TestSupport"], swiftSettings: leafSettings),
+    .testTarget(
       name: "VectorTests",
       dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackRuntime", "PackerKit", "TestSupport"],
       swiftSettings: leafSettings),

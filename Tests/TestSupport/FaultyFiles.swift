@@ -34,10 +34,13 @@ package final class FaultyFiles: FileSystem {
 
   private let base = SystemFiles()
   private let decide: Decision
+  private let mask: UInt32
   private let record = Monitor<[Call]>([])
 
-  package init(_ decide: @escaping Decision = { _ in nil }) {
+  /// - Parameter mask: permissions that new files and directories do not get, as if it were the process's mask, which all tests share.
+  package init(mask: UInt32 = 0, _ decide: @escaping Decision = { _ in nil }) {
     self.decide = decide
+    self.mask = mask
   }
 
   /// Fails the call of this number and no other.
@@ -55,7 +58,7 @@ package final class FaultyFiles: FileSystem {
     FaultyFiles { $0.operation == operation ? .failure(failure) : nil }
   }
 
-  /// Moves one to seven bytes at a time in every other read and write, and interrupts the rest of them.
+  /// Interrupts every other read and write, and lets the rest of them move a few bytes only.
   package static func stuttering() -> FaultyFiles {
     FaultyFiles { call in
       guard call.operation == .read || call.operation == .write else { return nil }
@@ -79,7 +82,8 @@ package final class FaultyFiles: FileSystem {
 
   package func open(_ name: String, _ access: FileAccess, in directory: OpenFile?) throws(FileFailure) -> OpenFile {
     _ = try fault(.open, name)
-    return try base.open(name, access, in: directory)
+    guard case .create(let mode) = access else { return try base.open(name, access, in: directory) }
+    return try base.open(name, .create(mode: mode & ~mask), in: directory)
   }
 
   package func read(
@@ -125,7 +129,7 @@ package final class FaultyFiles: FileSystem {
 
   package func makeDirectory(_ name: String, mode: UInt32, in directory: OpenFile?) throws(FileFailure) {
     _ = try fault(.makeDirectory, name)
-    try base.makeDirectory(name, mode: mode, in: directory)
+    try base.makeDirectory(name, mode: mode & ~mask, in: directory)
   }
 
   package func remove(_ name: String, _ kind: FileStatus.Kind, in directory: OpenFile?) throws(FileFailure) {
