@@ -44,12 +44,18 @@ extension FileSystem {
       while done < bytes.count {
         do throws(FileFailure) {
           let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
-          done += try unsafe write(file, at: offset + UInt64(done), rest)
+          done += try moved(try unsafe write(file, at: offset + UInt64(done), rest))
         } catch {
           guard error.isInterruption else { throw error }
         }
       }
     }
+  }
+
+  /// Refuses a write of no bytes, which would be repeated for ever.
+  private func moved(_ count: Int) throws(FileFailure) -> Int {
+    guard count > 0 else { throw FileFailure.inputOutput }
+    return count
   }
 
   /// Writes all of `bytes` to a stream.
@@ -59,7 +65,7 @@ extension FileSystem {
       while done < bytes.count {
         do throws(FileFailure) {
           let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
-          done += try unsafe write(file, rest)
+          done += try moved(try unsafe write(file, rest))
         } catch {
           guard error.isInterruption else { throw error }
         }
