@@ -98,11 +98,18 @@ package struct PathParts: Hashable, Sendable {
 
   /// - Returns: nil where the path ends in no name of its own: empty, `/`, `.` or `..`.
   package init?(_ path: String) {
-    var trimmed = Substring(path)
-    while trimmed.count > 1, trimmed.last == "/" { trimmed.removeLast() }
-    guard let name = trimmed.split(separator: "/").last, name != ".", name != ".." else { return nil }
-    let front = trimmed.dropLast(name.count)
-    directory = front.isEmpty ? "." : front == "/" ? "/" : String(front.dropLast())
-    self.name = String(name)
+    // Bytes, because a combining character behind a slash makes one Character with it.
+    let slash = UInt8(ascii: "/")
+    var end = path.utf8.endIndex
+    while end > path.utf8.startIndex, path.utf8[path.utf8.index(before: end)] == slash {
+      path.utf8.formIndex(before: &end)
+    }
+    let start = path.utf8[..<end].lastIndex(of: slash).map { path.utf8.index(after: $0) } ?? path.utf8.startIndex
+    let name = String(path.utf8[start..<end]) ?? ""
+    guard name != "", name != ".", name != ".." else { return nil }
+    var front = path.utf8[..<start]
+    while front.count > 1, front.last == slash { front.removeLast() }
+    directory = front.isEmpty ? "." : String(front) ?? "."
+    self.name = name
   }
 }
