@@ -113,6 +113,10 @@ let package = Package(
     .testTarget(
       name: "PackFilesTests", dependencies: ["PackFiles", "PackFormat", "TestSupport"], swiftSettings: leafSettings),
     .testTarget(
+      name: "PackRuntimeTests",
+      dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackPayload", "PackRuntime", "PackerKit", "TestSupport"],
+      swiftSettings: leafSettings),
+    .testTarget(
       name: "VectorTests",
       dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackRuntime", "PackerKit", "TestSupport"],
       swiftSettings: leafSettings),

@@ -24,7 +24,9 @@ package final class TemporaryDirectory: Sendable {
   @discardableResult
   package func write(_ bytes: some Sequence<UInt8>, to name: String, mode: Int = 0o644) throws -> String {
     let file = self(name)
-    let parent = (file as NSString).deletingLastPathComponent
+    // By bytes: a combining character may follow the slash.
+    let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) ?? file.utf8.startIndex
+    let parent = String(file.utf8[..<slash]) ?? ""
     try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
     guard
       FileManager.default.createFile(atPath: file, contents: Data(bytes), attributes: [.posixPermissions: mode])
