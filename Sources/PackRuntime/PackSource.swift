@@ -26,6 +26,7 @@ package final class PackSource: Sendable {
     layout = start.layout
     do throws(PackError) {
       opened = try HeaderAuthentication.open(start.bytes.span, key: key, backend: backend)
+      try start.layout.checkLastSegment()
     } catch {
       throw error.about(path)
     }

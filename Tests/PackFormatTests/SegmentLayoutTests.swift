@@ -96,3 +96,15 @@ struct SegmentLayoutTests {
     }
   }
 }
+
+extension SegmentLayoutTests {
+  @Test("a last segment without a byte besides its tag is truncated, unless it is the only one", arguments: [1, 2, 3])
+  func lastSegment(full: UInt64) throws {
+    for rest in 1...17 as ClosedRange<UInt64> {
+      let layout = try SegmentLayout(packSize: 144 + full * 4096 + rest, headerSize: 144, segmentSize: 4096)
+      #expect(code { () throws(PackError) in try layout.checkLastSegment() } == (rest < 17 ? .truncated : nil))
+    }
+    let only = try SegmentLayout(packSize: 200, headerSize: 144, segmentSize: 4096)
+    #expect(code { () throws(PackError) in try only.checkLastSegment() } == nil)
+  }
+}
