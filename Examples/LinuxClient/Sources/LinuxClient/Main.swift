@@ -1,0 +1,74 @@
+import Foundation
+import PackRuntime
+
+/// Opens a pack, lists it, reads from it, and unpacks it where a directory is named.
+@main
+struct LinuxClient {
+  static func main() async {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    guard arguments.count == 2 || arguments.count == 3 else {
+      complain("usage: LinuxClient PACK KEYFILE [DIRECTORY]")
+      exit(64)
+    }
+    do {
+      let key = try readKey(arguments[1])
+      let assets = try Assets(packPath: arguments[0], key: key)
+      try list(assets.pack)
+      try readLargest(assets)
+      if arguments.count == 3 {
+        try await assets.unpack(to: arguments[2])
+      }
+    } catch let error as PackError {
+      // The code is for programs that decide what to do next, message and hint are for people.
+      complain("error: \(error.message)")
+      if let hint = error.hint { complain("hint: \(hint)") }
+      switch error.code {
+      case .wrongKey: exit(11)
+      case .truncated: exit(13)
+      default: exit(1)
+      }
+    } catch {
+      complain("error: \(error.localizedDescription)")
+      exit(1)
+    }
+  }
+
+  /// An app has its key from somewhere else: its own code, its server, or the system's key store.
+  static func readKey(_ path: String) throws -> PackKey {
+    let text = try Array(Data(contentsOf: URL(fileURLWithPath: path)))
+    return try PackKey(text: text.span)
+  }
+
+  /// Prints every path. The index is read block by block, so a large pack takes no more memory than a small one.
+  static func list(_ pack: Pack) throws(PackError) {
+    try pack.forEachEntry { entry in
+      switch entry.kind {
+      case .file: print("\(entry.path)  \(entry.size)")
+      case .directory: print("\(entry.path)/")
+      }
+    }
+    print("\(pack.entryCount) entries, \(pack.contentSize) bytes of content")
+  }
+
+  /// Reads of the largest file the first bytes alone, and then all of it piece by piece.
+  static func readLargest(_ assets: Assets) throws(PackError) {
+    var largest: Entry?
+    try assets.pack.forEachEntry { entry in
+      if entry.kind == .file, entry.size > largest?.size ?? 0 { largest = entry }
+    }
+    guard let largest else { return }
+
+    let start = try assets.part(of: largest.path, at: 0, count: min(largest.size, 16))
+    print("\(largest.path) starts with \(start)")
+
+    var count = 0
+    try assets.pack.read(largest) { piece in
+      count += piece.count
+    }
+    print("\(largest.path) was read piece by piece: \(count) bytes")
+  }
+
+  static func complain(_ message: String) {
+    FileHandle.standardError.write(Data((message + "\n").utf8))
+  }
+}

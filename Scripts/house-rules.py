@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""What the compiler and the formatter do not check, over the tracked files. Prints each offence as `path:line: …`."""
+
+import pathlib
+import re
+import subprocess
+import sys
+import unicodedata
+import urllib.parse
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+
+TOP_LEVEL = {"Package.swift", "Sources", "Tests", "Examples", "Scripts", "README.md", "Documentation", "CHANGELOG.md", "LICENSE"}
+LARGEST_FILE = 2_000_000
+
+CLIENT_TARGETS = ("PackFormat", "PackFiles", "PackCrypto", "PackPayload", "PackRuntime")
+
+# Other people's C, and the folder below a target that may import it.
+LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "COpenSSL": "OpenSSL", "CZstd": "Zstd", "libzstd": "Zstd", "CryptoKit": "CryptoKit", "Crypto": "CryptoKit"}
+
+# Foundation on the client side: only where it is the platform's own, or behind the trait that tests use.
+FOUNDATION_ALLOWED = {
+    "Sources/PackFormat/EntryPath.swift",  # Darwin only: Unicode normalisation
+    "Sources/PackCrypto/CryptoKit/CryptoKitBackend.swift",  # CryptoKit's interface takes Foundation's protocols
+}
+
+# Newer than iOS 16.1 and macOS 13, for which the client side is written.
+TOO_NEW = re.compile(r"\b(Mutex|Atomic|InlineArray|UTF8Span)\s*[<(]|\bimport Synchronization\b")
+
+SYSTEM_MODULES = {"Glibc", "Musl", "Darwin", "CLinux", "Bionic"}
+
+# The system's file functions. PackFiles is the only target that calls them.
+FILE_CALLS = re.compile(
+    r"(?<![\w.`])(?:Glibc\.|Darwin\.|Musl\.)?"
+    r"(open|openat|creat|close|read|pread|readv|write|pwrite|writev|lseek|fsync|fdatasync|ftruncate|truncate|fallocate|rename|renameat|renameat2|"
+    r"unlink|unlinkat|mkdir|mkdirat|rmdir|link|linkat|symlink|symlinkat|readlink|readlinkat|stat|fstat|lstat|fstatat|opendir|fdopendir|readdir|"
+    r"closedir|chmod|fchmod|fchmodat|chown|flock|mkstemp|mkdtemp|fopen|fread|fwrite|fclose|realpath|utimensat|futimens|statvfs|fstatvfs|access|faccessat)\(")
+
+# Calls that stand where no file of a pack is touched, by file.
+FILE_CALLS_ALLOWED = {
+    "Sources/packer/StandardStreams.swift": {"open"},  # /dev/null in the place of a standard stream that the caller closed
+}
+
+PUBLIC = re.compile(
+    r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:public|open)\s+"
+    r"(?:(?:static|final|mutating|nonmutating|borrowing|consuming|indirect|convenience|required|override|nonisolated|unsafe|class)\s+)*"
+    r"(func|var|let|init|subscript|struct|class|enum|actor|protocol|typealias|associatedtype|macro)\b(.*)")
+
+# Members that a protocol of the standard library documents.
+DOCUMENTED_ELSEWHERE = re.compile(r"^\s*(?:description\b|debugDescription\b|hash\(into|==|<|rawValue\b|encode\(to)")
+
+offences = []
+
+
+def offend(path, line, message):
+    offences.append(f"{path}:{line}: {message}")
+
+
+def tracked():
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    return [name for name in listed.decode().split("\0") if name and (ROOT / name).exists()]
+
+
+def check_tree(files):
+    for name in files:
+        top = name.split("/")[0]
+        if not top.startswith(".") and top not in TOP_LEVEL:
+            offend(name, 1, f"'{top}' has no place at the top level")
+        size = (ROOT / name).stat().st_size
+        if size > LARGEST_FILE:
+            offend(name, 1, f"{size} bytes, more than {LARGEST_FILE}")
+
+
+def imports(text):
+    for number, line in enumerate(text.splitlines(), 1):
+        match = re.match(r"^\s*(?:(?:@\w+(?:\([^)]*\))?|public|package|internal|fileprivate|private|unsafe)\s+)*import\s+(?:\w+\s+)?(\w+)", line)
+        if match:
+            yield number, match.group(1)
+
+
+def code_lines(text):
+    """The lines without comments and without what stands in string literals."""
+    for number, line in enumerate(text.splitlines(), 1):
+        line = re.sub(r'"(?:\\.|[^"\\])*"', '""', line)
+        yield number, line.split("//")[0]
+
+
+def check_source(name, text):
+    target, *folders = name.split("/")[1:-1]
+    imported = dict((module, number) for number, module in imports(text))
+
+    for module, folder in LIBRARY_FOLDERS.items():
+        if module in imported and folder not in folders:
+            offend(name, imported[module], f"{module} is imported outside the folder {folder}")
+
+    if target in CLIENT_TARGETS:
+        for module, number in imported.items():
+            if module.startswith("Foundation") and name not in FOUNDATION_ALLOWED:
+                offend(name, number, f"{target} is client side and imports {module}")
+            if module in ("CLibArchive", "ArgumentParser", "PackArchive", "PackerKit"):
+                offend(name, number, f"{target} is client side and imports {module}, which only the packing side may")
+        for number, line in code_lines(text):
+            if TOO_NEW.search(line):
+                offend(name, number, f"newer than the systems the client side is written for: {line.strip()}")
+
+    if target != "PackFiles" and SYSTEM_MODULES & imported.keys():
+        allowed = FILE_CALLS_ALLOWED.get(name, set())
+        for number, line in code_lines(text):
+            for call in FILE_CALLS.findall(re.sub(r"\bfunc \w+", "", line)):
+                if call not in allowed:
+                    offend(name, number, f"{call}() is called outside PackFiles")
+
+    check_comments(name, text)
+
+
+def check_comments(name, text):
+    lines = text.splitlines()
+    for index, line in enumerate(lines):
+        match = PUBLIC.match(line)
+        if not match or DOCUMENTED_ELSEWHERE.match(match.group(2)):
+            continue
+        above = index - 1
+        while above >= 0 and lines[above].strip().startswith("@"):
+            above -= 1
+        if above < 0 or not lines[above].strip().startswith("///"):
+            offend(name, index + 1, f"no doc comment: {line.strip()}")
+
+
+def slug(heading):
+    """The anchor that a heading gets where Markdown is shown."""
+    text = re.sub(r"`([^`]*)`", r"\1", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)).strip().lower()
+    kept = "".join(c for c in text if c in " -_" or unicodedata.category(c)[0] in "LNM")
+    return kept.replace(" ", "-")
+
+
+def outside_fences(text):
+    fence = None
+    for number, line in enumerate(text.splitlines(), 1):
+        match = re.match(r"^\s*(```+|~~~+)", line)
+        if match and (fence is None or line.strip().startswith(fence)):
+            fence = None if fence else match.group(1)
+        elif fence is None:
+            yield number, line
+
+
+def anchors(path):
+    found, counts = set(), {}
+    for _, line in outside_fences(path.read_text(encoding="utf-8")):
+        match = re.match(r"^#{1,6}\s+(.*?)\s*#*$", line)
+        if match:
+            name = slug(match.group(1))
+            found.add(name if name not in counts else f"{name}-{counts[name]}")
+            counts[name] = counts.get(name, 0) + 1
+    return found
+
+
+def check_links(name, files):
+    path = ROOT / name
+    for number, line in outside_fences(path.read_text(encoding="utf-8")):
+        for link in re.findall(r"\]\(<?([^)>\s]+)>?(?:\s+\"[^\"]*\")?\)", re.sub(r"`[^`]*`", "", line)):
+            if re.match(r"^[a-z][a-z0-9+.-]*:", link):
+                continue
+            place, _, anchor = urllib.parse.unquote(link).partition("#")
+            target = (path.parent / place).resolve() if place else path
+            if not target.is_relative_to(ROOT) or not target.exists():
+                offend(name, number, f"the link {link} leads nowhere")
+            elif target.is_file() and str(target.relative_to(ROOT)) not in files:
+                offend(name, number, f"the link {link} leads to a file that is not tracked")
+            elif anchor and target.suffix == ".md" and anchor not in anchors(target):
+                offend(name, number, f"the link {link} names no heading")
+
+
+def main():
+    files = tracked()
+    check_tree(files)
+    for name in files:
+        if name.startswith("Sources/") and name.endswith(".swift"):
+            check_source(name, (ROOT / name).read_text(encoding="utf-8"))
+        if name.endswith(".md"):
+            check_links(name, set(files))
+    print("\n".join(offences) if offences else f"{len(files)} files hold to the house rules")
+    sys.exit(1 if offences else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Other people's readers on what packer writes, and packer on what the second implementation writes.
+
+  bsdtar, zstd        list, extract and test the decrypted payload
+  pyzstd              reads every file through the seek table, last file first
+  Tink                decrypts the body and encrypts it to the same bytes
+  make-vectors.py     reads and verifies packs, and writes packs that packer verifies and unpacks
+
+The command is named by the variable PACKER. Needs the packages that Scripts/test installs.
+"""
+
+import filecmp
+import importlib.util
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+import pyzstd
+import tink_stream
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PACKER = os.environ.get("PACKER", str(ROOT / ".build/debug/packer"))
+ENVIRONMENT = dict(os.environ, LC_ALL="C.UTF-8")
+
+
+def second_implementation():
+    """Scripts/make-vectors.py, for its key schedule, which was written from FORMAT.md alone."""
+    spec = importlib.util.spec_from_file_location("make_vectors", ROOT / "Scripts/make-vectors.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+vectors = second_implementation()
+
+
+def run(*arguments):
+    """Runs a program and returns what it printed."""
+    done = subprocess.run([str(a) for a in arguments], env=ENVIRONMENT, capture_output=True)
+    if done.returncode != 0:
+        sys.stderr.write(done.stdout.decode(errors="replace") + done.stderr.decode(errors="replace"))
+        sys.exit(f"error: this ended with {done.returncode}: {' '.join(str(a) for a in arguments)}")
+    return done.stdout
+
+
+def expect(condition, message):
+    if not condition:
+        sys.exit(f"error: {message}")
+
+
+def awkward_tree(place):
+    """A tree with what archives get wrong."""
+    noise = random.Random(2026)
+    files = {
+        "empty.bin": b"",
+        "one.bin": b"1",
+        "text.txt": b"a line that repeats\n" * 40_000,
+        "noise.dat": noise.randbytes(300_000),
+        "copy-of-noise.dat": None,
+        "frame.dat": noise.randbytes(65_536 - 512),
+        "frame-and-one.dat": noise.randbytes(65_536 - 512 + 1),
+        "ü/漢字/ñandú.txt": "ünïcödé\n".encode(),
+        "run.sh": b"#!/bin/sh\nexit 0\n",
+        "d" * 90 + "/" + "e" * 90 + "/" + "f" * 120 + ".json": b"{}",
+        "n" * 250 + ".txt": b"a long name",
+        "/".join(["deep"] * 60) + "/leaf": b"leaf",
+    }
+    files["copy-of-noise.dat"] = files["noise.dat"]
+    for path, content in files.items():
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
+        (place / path).write_bytes(content)
+    (place / "run.sh").chmod(0o755)
+    (place / "empty directory").mkdir()
+
+
+def tree(place):
+    """All files with their content's path and executable bit, and all empty directories."""
+    found = {}
+    for directory, directories, files in os.walk(place):
+        for name in files:
+            path = pathlib.Path(directory, name)
+            found[str(path.relative_to(place))] = bool(path.stat().st_mode & 0o111)
+        if not directories and not files and pathlib.Path(directory) != place:
+            found[str(pathlib.Path(directory).relative_to(place)) + "/"] = None
+    return found
+
+
+def expect_same_tree(found, wanted, reader):
+    expect(tree(found) == tree(wanted), f"{reader} finds other paths or permissions in {found} than are in {wanted}")
+    for path in tree(wanted):
+        if not path.endswith("/"):
+            expect(filecmp.cmp(found / path, wanted / path, shallow=False), f"{reader} finds another content of {path}")
+
+
+def archive_tools(payload, source, work):
+    run("zstd", "-q", "-t", payload)
+    listed = run("bsdtar", "-tf", payload).decode().splitlines()
+    expect(sorted(listed) == sorted(tree(source)), "bsdtar lists other paths")
+    target = work / "bsdtar"
+    target.mkdir()
+    run("bsdtar", "-xpf", payload, "-C", target)
+    expect_same_tree(target, source, "bsdtar")
+
+
+def seekable_reader(payload, source):
+    """Opens each file by seeking to it, the last one first, so that nothing rests on reading from the start."""
+    with pyzstd.SeekableZstdFile(payload) as stream, tarfile.open(fileobj=stream) as archive:
+        members = archive.getmembers()
+        data = {member.name: member for member in members if member.isreg()}
+        for member in reversed(members):
+            if member.isdir():
+                continue
+            holder = data[member.linkname] if member.islnk() else member
+            stream.seek(holder.offset_data)
+            expect(stream.read(holder.size) == (source / member.name).read_bytes(), f"pyzstd reads another {member.name}")
+        expect(sorted(m.name + "/" * m.isdir() for m in members) == sorted(tree(source)), "the tar holds other paths")
+
+
+def tink(pack, key, payload):
+    """The body of a pack is a stream of Tink: `pack` is the whole file, `payload` what it must hold."""
+    core = pack[:96]
+    body = pack[132 + vectors.field(pack, 96, 4):]
+    keys = vectors.schedule(key, core)
+    aead = tink_stream.primitive(keys.SK, vectors.field(pack, 12, 4))
+    expect(tink_stream.decrypt(aead, body, core) == payload, "Tink decrypts the body to something else")
+    expect(tink_stream.encrypt(aead, payload, core, keys.TS, keys.NP) == body, "Tink encrypts to other bytes")
+
+
+def check_pack(work, source, key_file, options):
+    pack, payload = work / "a.pack", work / "payload.tar.zst"
+    run(PACKER, "pack", source, "-o", pack, "--name", "interop", "--key", key_file, "--quiet", *options)
+    run(PACKER, "decrypt", pack, "-o", payload, "--key", key_file, "--quiet")
+    archive_tools(payload, source, work)
+    seekable_reader(payload, source)
+    tink(pack.read_bytes(), vectors.read_key_file(key_file), payload.read_bytes())
+    run(sys.executable, ROOT / "Scripts/make-vectors.py", "read", pack, "--key-file", key_file, "--verify", "--to", work / "second")
+    expect_same_tree(work / "second", source, "make-vectors.py")
+
+
+def check_foreign_pack(work, source, key_file):
+    """A pack of the second implementation is one for packer too."""
+    pack = work / "b.pack"
+    run(sys.executable, ROOT / "Scripts/make-vectors.py", "write", source, "-o", pack, "--name", "interop", "--key-file", key_file)
+    run(PACKER, "verify", pack, "--key", key_file, "--against", source, "--quiet")
+    run(PACKER, "unpack", pack, "-C", work / "third", "--key", key_file, "--quiet")
+    expect_same_tree(work / "third", source, "packer")
+
+
+def main():
+    for tool in ("bsdtar", "zstd"):
+        expect(shutil.which(tool), f"{tool} is missing: install the Debian packages libarchive-tools and zstd")
+    with tempfile.TemporaryDirectory(prefix="packer-interop.") as name:
+        place = pathlib.Path(name)
+        key_file = place / "key"
+        run(PACKER, "key", "new", "-o", key_file)
+        awkward, empty = place / "awkward", place / "empty"
+        awkward.mkdir()
+        empty.mkdir()
+        awkward_tree(awkward)
+        cases = [
+            ("the example game", ROOT / "Examples/HTML5Game/game", []),
+            ("an awkward tree", awkward, ["--frame-size", "64KiB", "--segment-size", "4KiB", "--level", "1"]),
+            ("an awkward tree, random salt", awkward, ["--random-salt", "--segment-size", "1MiB", "--level", "12"]),
+            ("an empty tree", empty, []),
+        ]
+        for number, (title, source, options) in enumerate(cases):
+            work = place / str(number)
+            work.mkdir()
+            check_pack(work, source, key_file, options)
+            check_foreign_pack(work, source, key_file)
+            print(f"ok: {title}: bsdtar, zstd, pyzstd, Tink both ways, make-vectors.py both ways")
+
+
+if __name__ == "__main__":
+    main()
