@@ -109,6 +109,8 @@ let package = Package(
       dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackRuntime", "PackerKit"], path: "Tests/TestSupport",
       swiftSettings: leafSettings),
     .testTarget(
+      name: "PackFormatTests", dependencies: ["PackFormat", "TestSupport"], swiftSettings: leafSettings),
+    .testTarget(
       name: "VectorTests",
       dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackRuntime", "PackerKit", "TestSupport"],
       swiftSettings: leafSettings),
