@@ -121,6 +121,13 @@ let package = Package(
       dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackRuntime", "PackerKit", "TestSupport"],
       swiftSettings: leafSettings),
     .testTarget(
+      name: "PackArchiveTests", dependencies: ["CLibArchive", "PackArchive", "PackFormat", "PackPayload", "TestSupport", zstd],
+      swiftSettings: leafSettings),
+    .testTarget(
+      name: "PackerKitTests",
+      dependencies: ["PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackRuntime", "PackerKit", "TestSupport"],
+      swiftSettings: leafSettings),
+    .testTarget(
       name: "PackerCommandTests", dependencies: ["packer", "PackerKit", "PackRuntime"], exclude: ["Scripts"],
       swiftSettings: leafSettings),
   ]
