@@ -29,7 +29,9 @@ struct DirectoryScanTests {
     #expect(error?.hint?.contains("--follow-symlinks") == true)
   }
 
-  @Test("a followed link that leaves the directory is refused", arguments: ["../outside.txt", "/etc/passwd", "../tree2/x", "sub/../../outside.txt"])
+  @Test(
+    "a followed link that leaves the directory is refused",
+    arguments: ["../outside.txt", "/etc/passwd", "../tree2/x", "sub/../../outside.txt"])
   func leavingLink(_ target: String) async throws {
     let shop = try shop()
     try shop.directory.write([1], to: "outside.txt")

@@ -170,9 +170,8 @@ struct TamperTests {
   func swapped() async throws {
     for first in 1..<layout.segmentCount - 2 {
       var bytes = pack
-      bytes.replaceSubrange(Int(layout.packRange(ofSegment: first).lowerBound)..<Int(layout.packRange(ofSegment: first).upperBound), with: segment(first + 1))
-      bytes.replaceSubrange(
-        Int(layout.packRange(ofSegment: first + 1).lowerBound)..<Int(layout.packRange(ofSegment: first + 1).upperBound), with: segment(first))
+      let (left, right) = (segment(first), segment(first + 1))
+      bytes.replaceSubrange(left.startIndex..<right.endIndex, with: right + left)
       #expect(try await refusal(bytes) == .authenticationFailed)
     }
   }
