@@ -104,6 +104,22 @@ let package = Package(
         "PackCrypto", "PackFormat", .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: leafSettings),
+    .target(
+      name: "TestSupport",
+      dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackRuntime", "PackerKit"], path: "Tests/TestSupport",
+      swiftSettings: leafSettings),
+    .testTarget(
+      name: "PackFormatTests", dependencies: ["PackFormat", "TestSupport"], swiftSettings: leafSettings),
+    .testTarget(
+      name: "PackFilesTests", dependencies: ["PackFiles", "PackFormat", "TestSupport"], swiftSettings: leafSettings),
+    .testTarget(
+      name: "PackRuntimeTests",
+      dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackPayload", "PackRuntime", "PackerKit", "TestSupport"],
+      swiftSettings: leafSettings),
+    .testTarget(
+      name: "VectorTests",
+      dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackRuntime", "PackerKit", "TestSupport"],
+      swiftSettings: leafSettings),
     .testTarget(
       name: "PackerCommandTests", dependencies: ["packer", "PackerKit", "PackRuntime"], exclude: ["Scripts"],
       swiftSettings: leafSettings),

@@ -44,12 +44,18 @@ extension FileSystem {
       while done < bytes.count {
         do throws(FileFailure) {
           let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
-          done += try unsafe write(file, at: offset + UInt64(done), rest)
+          done += try moved(try unsafe write(file, at: offset + UInt64(done), rest))
         } catch {
           guard error.isInterruption else { throw error }
         }
       }
     }
+  }
+
+  /// Refuses a write of no bytes, which would be repeated for ever.
+  private func moved(_ count: Int) throws(FileFailure) -> Int {
+    guard count > 0 else { throw FileFailure.inputOutput }
+    return count
   }
 
   /// Writes all of `bytes` to a stream.
@@ -59,7 +65,7 @@ extension FileSystem {
       while done < bytes.count {
         do throws(FileFailure) {
           let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
-          done += try unsafe write(file, rest)
+          done += try moved(try unsafe write(file, rest))
         } catch {
           guard error.isInterruption else { throw error }
         }
@@ -92,11 +98,18 @@ package struct PathParts: Hashable, Sendable {
 
   /// - Returns: nil where the path ends in no name of its own: empty, `/`, `.` or `..`.
   package init?(_ path: String) {
-    var trimmed = Substring(path)
-    while trimmed.count > 1, trimmed.last == "/" { trimmed.removeLast() }
-    guard let name = trimmed.split(separator: "/").last, name != ".", name != ".." else { return nil }
-    let front = trimmed.dropLast(name.count)
-    directory = front.isEmpty ? "." : front == "/" ? "/" : String(front.dropLast())
-    self.name = String(name)
+    // Bytes, because a combining character behind a slash makes one Character with it.
+    let slash = UInt8(ascii: "/")
+    var end = path.utf8.endIndex
+    while end > path.utf8.startIndex, path.utf8[path.utf8.index(before: end)] == slash {
+      path.utf8.formIndex(before: &end)
+    }
+    let start = path.utf8[..<end].lastIndex(of: slash).map { path.utf8.index(after: $0) } ?? path.utf8.startIndex
+    let name = String(path.utf8[start..<end]) ?? ""
+    guard name != "", name != ".", name != ".." else { return nil }
+    var front = path.utf8[..<start]
+    while front.count > 1, front.last == slash { front.removeLast() }
+    directory = front.isEmpty ? "." : String(front) ?? "."
+    self.name = name
   }
 }

@@ -21,7 +21,13 @@ package final class OutputDirectory: Sendable {
     staging = try StagedName(for: path, files: files)
     root = try staging.make(.directory) { (name, directory) throws(FileFailure) in
       try files.makeDirectory(name, mode: 0o700, in: directory)
-      return try files.open(name, .directoryUnlinked, in: directory)
+      do throws(FileFailure) {
+        return try files.open(name, .directoryUnlinked, in: directory)
+      } catch {
+        // Out of handles, for example: what was made must not stay.
+        try? files.remove(name, .directory, in: directory)
+        throw error
+      }
     }
   }
 

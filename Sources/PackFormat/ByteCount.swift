@@ -35,7 +35,8 @@ public struct ByteCount: Hashable, Sendable, Comparable, CustomStringConvertible
   /// The count in decimal units with one decimal, as app stores print it: `3.1 MB`.
   public var description: String {
     for (unit, factor) in [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1000)] as [(String, UInt64)]
-    where bytes >= factor {
+    // What rounds up to 1000.0 of a unit is 1.0 of the next.
+    where bytes >= factor - factor / 20_000 {
       // Rounded half up in integers; a formatter would bring Foundation into the client.
       let tenths = bytes / (factor / 10) + (bytes % (factor / 10) >= factor / 20 ? 1 : 0)
       return "\(tenths / 10).\(tenths % 10) \(unit)"

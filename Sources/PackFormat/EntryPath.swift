@@ -36,15 +36,18 @@ package enum EntryPath {
   ///
   /// Paths that differ only by case are the other half of the rule; they need the whole tree (``caseFolded(_:)``).
   package static func portabilityProblem(of path: String) -> String? {
-    for component in path.split(separator: "/", omittingEmptySubsequences: false) {
-      if let character = component.first(where: { ":*?\"<>|".contains($0) }) {
-        return "holds '\(character)', which Windows refuses"
+    // Scalars, because a combining character makes one Character of itself and what it stands behind.
+    for component in path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false) {
+      if let scalar = component.first(where: { ":*?\"<>|".unicodeScalars.contains($0) }) {
+        return "holds '\(scalar)', which Windows refuses"
       }
-      if component.hasSuffix(".") || component.hasSuffix(" ") {
+      if component.last == "." || component.last == " " {
         return "has a component that ends in a dot or a space, which Windows drops"
       }
-      let stem = component.prefix { $0 != "." }.uppercased()
-      if deviceNames.contains(String(stem.reversed().drop { $0 == " " }.reversed())) {
+      var scalars = component.prefix { $0 != "." }
+      while scalars.last == " " { scalars.removeLast() }
+      let stem = String(scalars).uppercased()
+      if deviceNames.contains(stem) {
         return "has a component that Windows takes for the device \(stem)"
       }
     }

@@ -50,6 +50,10 @@ package struct IndexRecord: Hashable, Sendable {
     let rawKind = try cursor.uint8("index record", in: bytes)
     let size = try cursor.uint64("index record", in: bytes)
     let offset = try cursor.uint64("index record", in: bytes)
+    // Type, path, size and offset, in this order (FORMAT.md §4.9): a type of a later version may have other rules for the rest.
+    guard let kind = Kind(rawValue: rawKind) else {
+      throw PackError(.unsupported, "index holds an entry of type \(rawKind), which this build does not know")
+    }
     guard pathLength <= Limits.pathLength else {
       throw PackError(
         .limitExceeded, "index holds a path of \(pathLength) bytes, more than \(Limits.pathLength)")
@@ -57,9 +61,6 @@ package struct IndexRecord: Hashable, Sendable {
     let path = try cursor.bytes("index record", count: pathLength, in: bytes)
     if let problem = EntryPath.securityProblem(of: path.span) {
       throw PackError(.illegalPath, "entry '\(printable(path))' \(problem)")
-    }
-    guard let kind = Kind(rawValue: rawKind) else {
-      throw PackError(.unsupported, "entry '\(printable(path))' has type \(rawKind), which this build does not know")
     }
     guard kind != .directory || size == 0 else {
       throw PackError(.damagedPayload, "directory '\(printable(path))' claims \(size) bytes of content")
@@ -144,26 +145,34 @@ package struct IndexHead: Hashable, Sendable {
   }
 
   /// Reads the head.
-  package static func parse(_ bytes: Span<UInt8>) throws(PackError) -> IndexHead {
+  ///
+  /// - Parameter table: what the head must agree with, before its numbers are held against the limits (FORMAT.md §4.9).
+  package static func parse(_ bytes: Span<UInt8>, table: SeekTable? = nil) throws(PackError) -> IndexHead {
     var cursor = FieldCursor(failure: .damagedPayload)
     let magic = try cursor.range("index head", count: 4, in: bytes)
     guard equal(bytes.extracting(magic), Self.magic.span) else {
       throw PackError(.damagedPayload, "payload has no index where its seek table says")
     }
     let recordCount = try cursor.uint32("index head", in: bytes)
-    guard recordCount <= Limits.records else {
-      throw PackError(
-        .limitExceeded, "index lists \(recordCount) entries, more than \(Limits.records)")
-    }
     let largestFrame = try cursor.uint32("index head", in: bytes)
     guard try cursor.uint32("index head", in: bytes) == 0 else {
       throw PackError(.damagedPayload, "index head has bytes other than zero in a reserved field")
     }
-    return IndexHead(
+    let head = IndexHead(
       recordCount: recordCount, largestFrame: largestFrame,
       contentSize: try cursor.uint64("index head", in: bytes),
       tarSize: try cursor.uint64("index head", in: bytes),
       contentRoot: try cursor.bytes("index head", count: 32, in: bytes))
+    if let table, head.tarSize != table.tarSize || head.largestFrame != table.largestFrame {
+      throw PackError(
+        .damagedPayload,
+        "index says a tar of \(head.tarSize) bytes in frames up to \(head.largestFrame), the seek table \(table.tarSize) and \(table.largestFrame)"
+      )
+    }
+    guard recordCount <= Limits.records else {
+      throw PackError(.limitExceeded, "index lists \(recordCount) entries, more than \(Limits.records)")
+    }
+    return head
   }
 }
 

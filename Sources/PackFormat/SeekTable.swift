@@ -80,6 +80,8 @@ package struct SeekTable: Sendable {
     var tarOffset: UInt64 = 0
     var dataFrames = 0
     var largest: UInt32 = 0
+    // Told only when order, number and sums are right (FORMAT.md §4.9).
+    var tooLarge: (frame: Int, content: UInt32)?
     for index in 0..<count {
       if index % Self.stride == 0 { marks.append((offset, tarOffset)) }
       let compressed = try cursor.uint32("seek table", in: bytes)
@@ -88,11 +90,8 @@ package struct SeekTable: Sendable {
         guard dataFrames == index else {
           throw PackError(.damagedPayload, "frame \(index) holds data, but follows a skippable frame")
         }
-        guard content <= Limits.frameSize else {
-          throw PackError(
-            .limitExceeded, "frame \(index) expands to \(content) bytes, more than \(Limits.frameSize)")
-        }
-        guard compressed > 0, compressed <= Limits.compressBound(Int(content)) else {
+        if content > Limits.frameSize { tooLarge = tooLarge ?? (index, content) }
+        guard compressed > 0, compressed <= Limits.compressBound(Int(content)) || tooLarge != nil else {
           throw PackError(
             .damagedPayload, "frame \(index) is \(compressed) bytes, which cannot hold \(content)")
         }
@@ -118,6 +117,9 @@ package struct SeekTable: Sendable {
     }
     guard tarOffset >= 1024, tarOffset % 512 == 0 else {
       throw PackError(.damagedPayload, "frames hold \(tarOffset) bytes, which are no tar")
+    }
+    if let (frame, content) = tooLarge {
+      throw PackError(.limitExceeded, "frame \(frame) expands to \(content) bytes, more than \(Limits.frameSize)")
     }
     let head = sizes[count - 1].compressed
     let blocks = sizes[count - 2].compressed

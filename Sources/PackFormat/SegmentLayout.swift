@@ -32,6 +32,10 @@ public struct SegmentLayout: Hashable, Sendable {
     bodyOffset = header
     bodySize = packSize - header
     self.segmentSize = segmentSize
+  }
+
+  /// Fails where the last segment is too short to be one. Only for who has checked the header (FORMAT.md §1.4, step 7).
+  package func checkLastSegment() throws(PackError) {
     let last = bodySize - (segmentCount - 1) * UInt64(segmentSize)
     guard segmentCount == 1 || last > UInt64(Self.tagSize) else {
       throw PackError(.truncated, "pack ends inside the tag of segment \(segmentCount - 1), at byte \(packSize)")

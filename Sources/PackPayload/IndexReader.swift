@@ -27,12 +27,7 @@ package struct IndexReader: Sendable {
     var bytes = [UInt8](repeating: 0, count: size)
     var target = bytes.mutableSpan
     try source.read(at: table.indexHead.offset + UInt64(skip), into: &target)
-    let head = try IndexHead.parse(bytes.span)
-    guard head.tarSize == table.tarSize, head.largestFrame == table.largestFrame else {
-      throw PackError(
-        .damagedPayload,
-        "index says a tar of \(head.tarSize) bytes in frames up to \(head.largestFrame), the seek table \(table.tarSize) and \(table.largestFrame)")
-    }
+    let head = try IndexHead.parse(bytes.span, table: table)
     self.head = head
     directory = try IndexDirectory(
       parsing: try Self.directoryBytes(in: bytes.span.extracting(IndexHead.size...), head: head, exactly: minor == 0),

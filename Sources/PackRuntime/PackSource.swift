@@ -26,6 +26,7 @@ package final class PackSource: Sendable {
     layout = start.layout
     do throws(PackError) {
       opened = try HeaderAuthentication.open(start.bytes.span, key: key, backend: backend)
+      try start.layout.checkLastSegment()
     } catch {
       throw error.about(path)
     }
@@ -159,7 +160,12 @@ package final class SegmentReader: ByteSource {
       try cipher.open(segment: last, bytes, into: &target)
     } catch {
       // A segment that was sealed to be followed by others says that the pack was cut behind it.
-      guard cipher.wasSealedAsMiddle(segment: last, bytes, scratch: &target) else { throw error }
+      guard cipher.wasSealedAsMiddle(segment: last, bytes, scratch: &target) else {
+        guard error.code == .authenticationFailed else { throw error }
+        throw PackError(
+          error.code, error.message,
+          hint: "it is the last one: the pack was changed there, or cut; compare its size with the published one and fetch it again")
+      }
       throw PackError(
         .truncated, "pack ends after segment \(last), at byte \(layout.packSize), but more must follow",
         hint: "fetch the pack again; the transfer was cut")

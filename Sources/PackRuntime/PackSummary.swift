@@ -24,6 +24,11 @@ public struct PackSummary: Sendable {
 
   package static func read(_ path: String, files: any FileSystem) throws(PackError) -> PackSummary {
     let start = try PackStart(path, files: files)
+    do {
+      try start.layout.checkLastSegment()
+    } catch {
+      throw error.about(path)
+    }
     return PackSummary(header: start.header, stanzas: start.stanzas, layout: start.layout)
   }
 

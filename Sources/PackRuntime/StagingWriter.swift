@@ -90,7 +90,8 @@ final class StagingWriter {
 
   private func place(_ path: String) throws(PackError) -> (OpenFile, String) {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (root, path) }
-    return (try directory(path[..<slash]), String(path[path.index(after: slash)...]))
+    // By bytes: a combining character behind the slash makes one Character with it.
+    return (try directory(path[..<slash]), String(path[path.utf8.index(after: slash)...]))
   }
 
   /// The handle of a directory, made with those above it where they are not there yet.

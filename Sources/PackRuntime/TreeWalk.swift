@@ -48,9 +48,10 @@ package final class TreeWalk: Sendable {
   /// - Parameters:
   ///   - output: where the tree is written, if it is wanted.
   ///   - onFrame: receives every frame besides.
+  ///   - onStop: called when the work stops early, so that a handler that waits does not wait for ever.
   package static func run(
     _ pack: Pack, into output: OutputDirectory?, jobs: Int?, phase: Progress.Phase, strictness: Strictness = .client,
-    progress: ProgressHandler?, onFrame: FrameHandler? = nil
+    progress: ProgressHandler?, onFrame: FrameHandler? = nil, onStop: (@Sendable () -> Void)? = nil
   ) async throws(PackError) {
     let workers = jobs ?? Crew.defaultSize
     do throws(PackError) {
@@ -66,7 +67,8 @@ package final class TreeWalk: Sendable {
       guard let table = made.withLock({ $0 }) else { preconditionFailure("the crew made no table") }
       let counter = ProgressCounter(phase, total: pack.contentSize, handler: progress)
       let shared = Monitor<TreeWalk?>(nil)
-      try await Crew.run(workers) { (crew, _) throws(PackError) in
+      try await Crew.run(workers) { (crew, number) throws(PackError) in
+        if let onStop, number == 0 { crew.onStop(onStop) }
         let walk = shared.withLock { walk in
           let existing =
             walk

@@ -22,10 +22,9 @@ enum ArchiveComparison {
     }
     let walking = await failure { () throws(PackError) in
       try await TreeWalk.run(
-        pack, into: nil, jobs: jobs, phase: .verifying, strictness: .release, progress: progress
-      ) { (frame, content) throws(PackError) in
-        try channel.push(frame.index, content)
-      }
+        pack, into: nil, jobs: jobs, phase: .verifying, strictness: .release, progress: progress,
+        onFrame: { (frame, content) throws(PackError) in try channel.push(frame.index, content) },
+        onStop: { channel.close() })
     }
     if walking == nil { channel.finish() } else { channel.close() }
     let comparing = await reading

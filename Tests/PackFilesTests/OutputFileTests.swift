@@ -1,0 +1,222 @@
+import Foundation
+import PackFiles
+import PackFormat
+import TestSupport
+import Testing
+
+@Suite("An output file")
+struct OutputFileTests {
+  let directory: TemporaryDirectory
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  private let new = Array("new content".utf8)
+
+  private func write(_ files: any FileSystem, to name: String = "out") throws(PackError) {
+    let output = try OutputFile(directory(name), files: files)
+    try output.reserve(UInt64(new.count))
+    try output.write(new.span, at: 0, of: UInt64(new.count))
+    try output.commit()
+  }
+
+  @Test("a path without a name of its own is refused", arguments: namelessPaths)
+  func nameless(path: String) {
+    #expect(failure { () throws(PackError) in _ = try OutputFile(path, files: FaultyFiles()) }?.code == .usage)
+    #expect(failure { () throws(PackError) in _ = try OutputFile(directory(path + "/.."), files: FaultyFiles()) }?.code == .usage)
+    #expect(directory.names() == [])
+  }
+
+  @Test("a directory that does not exist is not made, and named in the message")
+  func missingDirectory() throws {
+    let error = failure { () throws(PackError) in try write(FaultyFiles(), to: "missing/out") }
+    #expect(error?.code == .cannotWrite)
+    #expect(error?.message.contains("directory \(directory("missing")) does not exist") == true)
+    #expect(directory.names() == [])
+  }
+
+  @Test("a name of 256 bytes is refused, and nothing is left")
+  func longName() {
+    let error = failure { () throws(PackError) in try write(FaultyFiles(), to: String(repeating: "x", count: 256)) }
+    #expect(error?.code == .cannotWrite)
+    #expect(directory.names() == [])
+  }
+
+  @Test("a name of 255 bytes is taken", arguments: ["x", "é", "日", "😀"])
+  func longestName(character: String) throws {
+    let count = character.utf8.count
+    let name = String(repeating: character, count: 255 / count) + String(repeating: "y", count: 255 % count)
+    try write(FaultyFiles(), to: name)
+    #expect(directory.names() == [name])
+    #expect(directory.bytes(of: name) == new)
+  }
+
+  @Test("the name before final slashes is the file's")
+  func finalSlash() throws {
+    try write(FaultyFiles(), to: "out//")
+    #expect(directory.names() == ["out"])
+  }
+
+  @Test("a directory or a pipe is not replaced")
+  func notAFile() throws {
+    try directory.makeDirectory("out")
+    #expect(failure { () throws(PackError) in try write(FaultyFiles()) }?.code == .outputExists)
+    #expect(mkfifo(directory("pipe"), 0o644) == 0)
+    #expect(failure { () throws(PackError) in try write(FaultyFiles(), to: "pipe") }?.code == .outputExists)
+    #expect(directory.names() == ["out", "pipe"])
+  }
+
+  @Test("a symbolic link is replaced, and what it points to stays")
+  func symbolicLink() throws {
+    try directory.write([1], to: "target")
+    try FileManager.default.createSymbolicLink(atPath: directory("out"), withDestinationPath: "target")
+    try write(FaultyFiles())
+    #expect(directory.bytes(of: "target") == [1])
+    #expect(directory.bytes(of: "out") == new)
+  }
+
+  @Test("nothing appears under the name before the commit, and no temporary name stays after it")
+  func commit() throws {
+    let output = try OutputFile(directory("out"), files: FaultyFiles())
+    try output.write(new.span, at: 0, of: UInt64(new.count))
+    #expect(directory.bytes(of: "out") == nil)
+    #expect(directory.names().count == 1)
+    try output.commit()
+    #expect(directory.bytes(of: "out") == new)
+    #expect(directory.names() == ["out"])
+  }
+
+  @Test("what stood under the name stays until the commit, and for good where there is none")
+  func dropped() throws {
+    try directory.write([1, 2], to: "out")
+    do {
+      let output = try OutputFile(directory("out"), files: FaultyFiles())
+      try output.write(new.span, at: 0, of: UInt64(new.count))
+      #expect(directory.bytes(of: "out") == [1, 2])
+      withExtendedLifetime(output) {}
+    }
+    #expect(directory.bytes(of: "out") == [1, 2])
+    #expect(directory.names() == ["out"])
+    try write(FaultyFiles())
+    #expect(directory.bytes(of: "out") == new)
+  }
+
+  @Test("what a killed process left is removed, but neither a locked one nor one of another output")
+  func stale() throws {
+    for name in [".out.packer-1", ".out.packer-2/below/file", ".other.packer-3", "out.packer-4", ".outer"] {
+      try directory.write([1], to: name)
+    }
+    let running = try OutputFile(directory("out"), files: FaultyFiles())
+    let before = directory.names()
+    #expect(before.count == 4)
+    #expect(Set(before).isSuperset(of: [".other.packer-3", "out.packer-4", ".outer"]))
+    try write(FaultyFiles())
+    #expect(Set(directory.names()) == Set(before + ["out"]))
+    try running.write([7].span, at: 0, of: 1)
+    try running.commit()
+    #expect(directory.bytes(of: "out") == [7])
+  }
+
+  @Test("a stale name that is a symbolic link is not followed")
+  func staleLink() throws {
+    try directory.write([1], to: "kept/file")
+    try FileManager.default.createSymbolicLink(atPath: directory(".out.packer-1"), withDestinationPath: "kept")
+    try write(FaultyFiles())
+    #expect(directory.bytes(of: "kept/file") == [1])
+  }
+
+  @Test("somebody who takes a new temporary name for a stale one costs only another name")
+  func lostRace() throws {
+    let lockedOnce = FaultyFiles { $0.operation == .lock && $0.number < 8 ? .locked : nil }
+    try write(lockedOnce)
+    #expect(directory.bytes(of: "out") == new)
+  }
+
+  @Test("permissions are the caller's, less the process's mask")
+  func permissions() throws {
+    let masked = try OutputFile(directory("masked"), files: FaultyFiles(mask: 0o077))
+    try masked.commit()
+    #expect(try directory.mode(of: "masked") == 0o600)
+    let secret = try OutputFile(directory("secret"), mode: 0o600, files: FaultyFiles())
+    try secret.commit()
+    #expect(try directory.mode(of: "secret") == 0o600)
+  }
+
+  @Test("a full disk says how many bytes are missing, and leaves what was there", arguments: [FaultyFiles.Call.Operation.write, .reserve])
+  func fullDisk(operation: FaultyFiles.Call.Operation) throws {
+    try directory.write([1], to: "out")
+    let files = FaultyFiles { call in
+      call.operation == operation ? .failure(.fullDisk) : call.operation == .freeSpace ? .freeSpace(1000) : nil
+    }
+    let error = failure { () throws(PackError) in
+      let output = try OutputFile(directory("out"), files: files)
+      try output.reserve(5000)
+      try output.write(new.span, at: 500, of: 5500)
+    }
+    #expect(error?.code == .noSpace)
+    #expect(error?.message.contains("4000 bytes are missing") == true, "\(error?.message ?? "")")
+    #expect(directory.names() == ["out"])
+    #expect(directory.bytes(of: "out") == [1])
+  }
+
+  @Test("whatever operation fails, the old file or the whole new one is there, and nothing else")
+  func everyFailure() throws {
+    for number in 0..<1000 {
+      try directory.write([1], to: "out")
+      let files = FaultyFiles.failing(at: number)
+      let error = failure { () throws(PackError) in try write(files) }
+      guard files.reached(number) else { return #expect(number > 6) }
+      let call = files.calls[number]
+      #expect(directory.names() == ["out"], "after a failed \(call)")
+      let renamed = files.calls[..<number].contains { $0.operation == .rename }
+      #expect(directory.bytes(of: "out") == (renamed || error == nil ? new : [1]), "after a failed \(call)")
+    }
+    Issue.record("the output never came to an end")
+  }
+
+  @Test("wherever a run stops, the old file or the whole new one is there, and the next run clears up")
+  func everyStop() throws {
+    for number in 0..<1000 {
+      try directory.write([1], to: "out")
+      let files = FaultyFiles.stopping(at: number)
+      let error = failure { () throws(PackError) in try write(files) }
+      let renamed = files.calls.prefix(number).contains { $0.operation == .rename }
+      #expect(directory.bytes(of: "out") == (renamed ? new : [1]))
+      try write(FaultyFiles())
+      #expect(directory.bytes(of: "out") == new)
+      #expect(directory.names() == ["out"])
+      if error == nil { return #expect(number > 6) }
+    }
+    Issue.record("the output never came to an end")
+  }
+
+  @Test("interrupted and short writes are carried on")
+  func stutter() throws {
+    var random = SeededGenerator()
+    let content = random.bytes(100_000)
+    let output = try OutputFile(directory("out"), files: FaultyFiles.stuttering())
+    try output.write(content.span, at: 0, of: 100_000)
+    try output.commit()
+    #expect(directory.bytes(of: "out") == content)
+  }
+
+  @Test("a write that moves nothing is an error, not a loop")
+  func noProgress() throws {
+    let files = FaultyFiles { $0.operation != .write ? nil : $0.number > 1000 ? .failure(.fullDisk) : .short(0) }
+    #expect(failure { () throws(PackError) in try write(files) }?.code == .cannotWrite)
+    #expect(directory.names() == [])
+  }
+
+  @Test("a file without a name is gone from the start")
+  func nameless() throws {
+    let files = FaultyFiles()
+    let staging = try StagedName(for: directory("spool"), files: files)
+    let file = try staging.makeNameless { (name, parent) throws(FileFailure) in
+      try files.open(name, .create(mode: 0o600), in: parent)
+    }
+    #expect(directory.names() == [])
+    try files.writeAll(file, at: 0, new.span)
+    #expect(try files.status(of: file).size == UInt64(new.count))
+  }
+}

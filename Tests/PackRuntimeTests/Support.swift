@@ -1,0 +1,47 @@
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackRuntime
+import TestSupport
+
+/// The code of the error that `body` throws, or nil where it throws none.
+func code(_ body: () throws(PackError) -> Void) -> PackError.Code? {
+  do throws(PackError) {
+    try body()
+    return nil
+  } catch {
+    return error.code
+  }
+}
+
+/// The error that `body` throws, or nil where it throws none.
+func failure(_ body: () async throws(PackError) -> Void) async -> PackError? {
+  do throws(PackError) {
+    try await body()
+    return nil
+  } catch {
+    return error
+  }
+}
+
+/// Opens a pack with the known key.
+func open(
+  _ path: String, files: any FileSystem = FaultyFiles(), backend: any CryptoBackend = CryptoBackends.standard
+) throws(PackError) -> Pack {
+  let bytes = (0..<32).map { UInt8($0) }
+  return try Pack(path, key: try PackKey(bytes: bytes.span), files: files, backend: backend)
+}
+
+/// SHA-256 in hex.
+func sha256(_ bytes: [UInt8]) throws -> String {
+  let digest = try CryptoBackends.standard.makeDigest()
+  try digest.update(bytes.span)
+  return try digest.finish().hex
+}
+
+extension Monitor {
+  /// Waits for the value to be one.
+  func waitUntil(_ isReached: (State) -> Bool) {
+    _ = wait { isReached($0) ? true : nil }
+  }
+}

@@ -1,0 +1,179 @@
+import PackFiles
+import PackRuntime
+
+/// The system's files, with faults where a test wants them, and a record of what was asked.
+///
+/// Syncing is left out: no test cuts the power, and the disk is slow.
+package final class FaultyFiles: FileSystem {
+  /// One call of the protocol.
+  package struct Call: Hashable, Sendable {
+    package enum Operation: String, Hashable, Sendable {
+      case open, read, write, status, names, makeDirectory, remove, rename, setMode, reserve, sync, freeSpace, lock
+      case canonicalPath
+    }
+
+    /// Its number, from 0.
+    package let number: Int
+    package let operation: Operation
+    /// The name it was about, where the call has one.
+    package let name: String
+  }
+
+  /// What happens instead of a call.
+  package enum Fault: Hashable, Sendable {
+    case failure(FileFailure)
+    /// Reads and writes move at most this many bytes.
+    case short(Int)
+    /// The volume says that it has this many bytes left.
+    case freeSpace(UInt64)
+    /// The lock is held by somebody else.
+    case locked
+  }
+
+  package typealias Decision = @Sendable (Call) -> Fault?
+
+  private let base = SystemFiles()
+  private let decide: Decision
+  private let mask: UInt32
+  private let record = Monitor<[Call]>([])
+
+  /// - Parameter mask: permissions that new files and directories do not get, as if it were the process's mask, which all tests share.
+  package init(mask: UInt32 = 0, _ decide: @escaping Decision = { _ in nil }) {
+    self.decide = decide
+    self.mask = mask
+  }
+
+  /// Fails the call of this number and no other.
+  package static func failing(at number: Int, with failure: FileFailure = .inputOutput) -> FaultyFiles {
+    FaultyFiles { $0.number == number ? .failure(failure) : nil }
+  }
+
+  /// Fails every call from this number on, as after a crash: not even cleaning up works.
+  package static func stopping(at number: Int) -> FaultyFiles {
+    FaultyFiles { $0.number >= number ? .failure(.inputOutput) : nil }
+  }
+
+  /// Fails every call of one kind.
+  package static func failing(_ operation: Call.Operation, with failure: FileFailure = .inputOutput) -> FaultyFiles {
+    FaultyFiles { $0.operation == operation ? .failure(failure) : nil }
+  }
+
+  /// Interrupts every other read and write, and lets the rest of them move a few bytes only.
+  package static func stuttering() -> FaultyFiles {
+    FaultyFiles { call in
+      guard call.operation == .read || call.operation == .write else { return nil }
+      return call.number % 2 == 0 ? .failure(.interrupted) : .short(1 + call.number % 4099)
+    }
+  }
+
+  /// What was asked so far, in order.
+  package var calls: [Call] { record.withLock { $0 } }
+
+  private func fault(_ operation: Call.Operation, _ name: String = "") throws(FileFailure) -> Fault? {
+    let call = record.withLock { calls in
+      let call = Call(number: calls.count, operation: operation, name: name)
+      calls.append(call)
+      return call
+    }
+    let fault = decide(call)
+    if case .failure(let failure) = fault { throw failure }
+    return fault
+  }
+
+  package func open(_ name: String, _ access: FileAccess, in directory: OpenFile?) throws(FileFailure) -> OpenFile {
+    _ = try fault(.open, name)
+    guard case .create(let mode) = access else { return try base.open(name, access, in: directory) }
+    return try base.open(name, .create(mode: mode & ~mask), in: directory)
+  }
+
+  package func read(
+    _ file: OpenFile, at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(FileFailure) -> Int {
+    guard case .short(let count) = try fault(.read) else { return try base.read(file, at: offset, into: buffer) }
+    return try base.read(file, at: offset, into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(count)))
+  }
+
+  package func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileFailure) -> Int {
+    guard case .short(let count) = try fault(.read) else { return try base.read(file, into: buffer) }
+    return try base.read(file, into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(count)))
+  }
+
+  package func write(
+    _ file: OpenFile, at offset: UInt64, _ buffer: UnsafeRawBufferPointer
+  ) throws(FileFailure) -> Int {
+    guard case .short(let count) = try fault(.write) else { return try base.write(file, at: offset, buffer) }
+    return try base.write(file, at: offset, UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
+  }
+
+  package func write(_ file: OpenFile, _ buffer: UnsafeRawBufferPointer) throws(FileFailure) -> Int {
+    guard case .short(let count) = try fault(.write) else { return try base.write(file, buffer) }
+    return try base.write(file, UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
+  }
+
+  package func status(of file: OpenFile) throws(FileFailure) -> FileStatus {
+    _ = try fault(.status)
+    return try base.status(of: file)
+  }
+
+  package func status(
+    of name: String, in directory: OpenFile?, following links: LinkPolicy
+  ) throws(FileFailure) -> FileStatus {
+    _ = try fault(.status, name)
+    return try base.status(of: name, in: directory, following: links)
+  }
+
+  package func names(in directory: OpenFile) throws(FileFailure) -> [DirectoryName] {
+    _ = try fault(.names)
+    return try base.names(in: directory)
+  }
+
+  package func makeDirectory(_ name: String, mode: UInt32, in directory: OpenFile?) throws(FileFailure) {
+    _ = try fault(.makeDirectory, name)
+    try base.makeDirectory(name, mode: mode & ~mask, in: directory)
+  }
+
+  package func remove(_ name: String, _ kind: FileStatus.Kind, in directory: OpenFile?) throws(FileFailure) {
+    _ = try fault(.remove, name)
+    try base.remove(name, kind, in: directory)
+  }
+
+  package func rename(_ name: String, to newName: String, in directory: OpenFile?) throws(FileFailure) {
+    _ = try fault(.rename, newName)
+    try base.rename(name, to: newName, in: directory)
+  }
+
+  package func setMode(_ mode: UInt32, of file: OpenFile) throws(FileFailure) {
+    _ = try fault(.setMode)
+    try base.setMode(mode, of: file)
+  }
+
+  package func reserve(_ size: UInt64, for file: OpenFile) throws(FileFailure) {
+    _ = try fault(.reserve)
+    try base.reserve(size, for: file)
+  }
+
+  package func sync(_ file: OpenFile) throws(FileFailure) {
+    _ = try fault(.sync)
+  }
+
+  package var syncsWholeVolumes: Bool { base.syncsWholeVolumes }
+
+  package func syncVolume(of directory: OpenFile) throws(FileFailure) {
+    _ = try fault(.sync)
+  }
+
+  package func freeSpace(at file: OpenFile) throws(FileFailure) -> UInt64 {
+    if case .freeSpace(let bytes) = try fault(.freeSpace) { return bytes }
+    return try base.freeSpace(at: file)
+  }
+
+  package func tryLock(_ file: OpenFile) throws(FileFailure) -> Bool {
+    if case .locked = try fault(.lock) { return false }
+    return try base.tryLock(file)
+  }
+
+  package func canonicalPath(of name: String) throws(FileFailure) -> String {
+    _ = try fault(.canonicalPath, name)
+    return try base.canonicalPath(of: name)
+  }
+}

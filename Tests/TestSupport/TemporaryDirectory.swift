@@ -1,0 +1,63 @@
+import Foundation
+
+/// A directory for one test, removed with all in it when its last owner goes away.
+///
+/// A suite keeps it in a property, which lives as long as the test runs.
+package final class TemporaryDirectory: Sendable {
+  /// The path of the directory, absolute.
+  package let path: String
+
+  package init() throws {
+    let base = FileManager.default.temporaryDirectory.path
+    path = "\(base)/packer-tests-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(atPath: path)
+  }
+
+  /// The path of a name in the directory, which may hold slashes.
+  package func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }
+
+  /// Makes a file, and the directories above it.
+  @discardableResult
+  package func write(_ bytes: some Sequence<UInt8>, to name: String, mode: Int = 0o644) throws -> String {
+    let file = self(name)
+    // By bytes: a combining character may follow the slash.
+    let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) ?? file.utf8.startIndex
+    let parent = String(file.utf8[..<slash]) ?? ""
+    try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
+    guard
+      FileManager.default.createFile(atPath: file, contents: Data(bytes), attributes: [.posixPermissions: mode])
+    else {
+      throw CocoaError(.fileWriteUnknown)
+    }
+    // Once more, without the process's mask.
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+    return file
+  }
+
+  /// Makes a directory, and those above it.
+  @discardableResult
+  package func makeDirectory(_ name: String) throws -> String {
+    try FileManager.default.createDirectory(atPath: self(name), withIntermediateDirectories: true)
+    return self(name)
+  }
+
+  /// The content of a file, or nil where there is none.
+  package func bytes(of name: String) -> [UInt8]? {
+    FileManager.default.contents(atPath: self(name)).map { [UInt8]($0) }
+  }
+
+  /// The names in the directory, or in one below it, hidden ones included, in order.
+  package func names(in directory: String = "") -> [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: self(directory))) ?? []).sorted()
+  }
+
+  /// The permission bits of a file.
+  package func mode(of name: String) throws -> Int {
+    let value = try FileManager.default.attributesOfItem(atPath: self(name))[.posixPermissions]
+    return (value as? NSNumber)?.intValue ?? -1
+  }
+}

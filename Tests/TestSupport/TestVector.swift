@@ -1,0 +1,94 @@
+import Foundation
+
+/// One file of Tests/Vectors (FORMAT.md §10).
+package struct TestVector: Sendable {
+  /// What a vector lists of an `ok` pack.
+  package struct Record: Hashable, Sendable {
+    /// The path, with a final `/` for a directory.
+    package let path: String
+    /// In hex; nil for a directory.
+    package var sha256: String?
+
+    package init(path: String, sha256: String? = nil) {
+      self.path = path
+      self.sha256 = sha256
+    }
+  }
+
+  package private(set) var expect = ""
+  /// What a client says; the same as ``expect`` unless the vector names another class.
+  package var client: String { clientLine ?? expect }
+  package private(set) var key: [UInt8] = []
+  package private(set) var records: [Record] = []
+  /// The bytes of the pack.
+  package let pack: [UInt8]
+
+  private var clientLine: String?
+
+  /// Where the tests are.
+  package static let testsFolder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  /// All vectors, as paths below Tests/Vectors.
+  package static let all: [String] = {
+    let root = testsFolder.appendingPathComponent("Vectors").path
+    let names = FileManager.default.enumerator(atPath: root)?.compactMap { $0 as? String } ?? []
+    return names.filter { $0.hasSuffix(".vector") }.sorted()
+  }()
+
+  /// Why a file is no vector.
+  package struct Fault: Error, CustomStringConvertible {
+    package let description: String
+  }
+
+  package init(named name: String) throws {
+    let file = Self.testsFolder.appendingPathComponent("Vectors/\(name)")
+    try self.init(parsing: [UInt8](Data(contentsOf: file)))
+  }
+
+  /// Reads header lines, an empty line, and the pack.
+  package init(parsing bytes: [UInt8]) throws {
+    var rest = bytes[...]
+    var lines: [String] = []
+    while true {
+      guard let end = rest.firstIndex(of: UInt8(ascii: "\n")),
+        let line = String(validating: rest[..<end], as: UTF8.self)
+      else {
+        throw Fault(description: "the header has no end")
+      }
+      rest = rest[(end + 1)...]
+      if line.isEmpty { break }
+      lines.append(line)
+    }
+    pack = Array(rest)
+    var afterFile = false
+    for (number, line) in lines.enumerated() {
+      guard let colon = line.range(of: ": ") else { throw Fault(description: "'\(line)' is no header line") }
+      let name = line[..<colon.lowerBound]
+      let value = String(line[colon.upperBound...])
+      guard name == "sha256" || !afterFile else { throw Fault(description: "a file has no digest before '\(line)'") }
+      switch name {
+      case "expect" where number == 0: expect = value
+      case "client" where clientLine == nil: clientLine = value
+      case "key" where key.isEmpty: key = try Self.bytes(hex: value)
+      case "comment": break
+      case "path" where expect == "ok":
+        records.append(Record(path: value))
+        afterFile = !value.hasSuffix("/")
+      case "sha256" where afterFile:
+        records[records.count - 1].sha256 = value
+        afterFile = false
+      default: throw Fault(description: "'\(line)' does not belong there")
+      }
+    }
+    guard !expect.isEmpty, key.count == 32, !afterFile else { throw Fault(description: "the header is not complete") }
+  }
+
+  private static func bytes(hex: String) throws -> [UInt8] {
+    let digits = try hex.map { digit in
+      guard let value = digit.hexDigitValue else { throw Fault(description: "'\(hex)' is not hex") }
+      return UInt8(value)
+    }
+    return stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+  }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackRuntime
+import PackerKit
+import TestSupport
+import Testing
+
+@Suite("A reader says of every vector what the vector says")
+struct VectorTests {
+  let directory: TemporaryDirectory
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  @Test("the vectors are there, and name only classes of the format")
+  func vectorsAreThere() throws {
+    #expect(TestVector.all.count > 300)
+    for name in TestVector.all {
+      let vector = try TestVector(named: name)
+      #expect(Class.all.contains(vector.expect), "\(name)")
+      #expect(Class.all.contains(vector.client), "\(name)")
+    }
+  }
+
+  @Test("a verifier gives the class that the vector expects", arguments: TestVector.all)
+  func verifier(_ name: String) async throws {
+    let vector = try TestVector(named: name)
+    let file = try directory.write(vector.pack, to: "vector.pack")
+    for backend in CryptoBackends.all {
+      let outcome = await Class.of { () async throws(PackError) in
+        let key = try PackKey(bytes: vector.key.span)
+        let pack = try Pack(file, key: key, files: FaultyFiles(), backend: backend)
+        _ = try await PackVerification.run(pack, jobs: 2)
+      }
+      #expect(outcome.name == vector.expect, "\(name) with \(backend.name): \(outcome.message)")
+    }
+  }
+
+  @Test("a client gives its class, and leaves the whole tree or nothing", arguments: TestVector.all)
+  func client(_ name: String) async throws {
+    let vector = try TestVector(named: name)
+    let file = try directory.write(vector.pack, to: "vector.pack")
+    for (number, backend) in CryptoBackends.all.enumerated() {
+      let target = "room\(number)/out"
+      try directory.makeDirectory("room\(number)")
+      let path = directory(target)
+      let outcome = await Class.of { () async throws(PackError) in
+        let key = try PackKey(bytes: vector.key.span)
+        let pack = try Pack(file, key: key, files: FaultyFiles(), backend: backend)
+        try await pack.unpack(to: path, jobs: 2)
+      }
+      #expect(outcome.name == vector.client, "\(name) with \(backend.name): \(outcome.message)")
+      #expect(directory.names(in: "room\(number)") == (outcome.name == "ok" ? ["out"] : []), "\(name)")
+      if outcome.name == "ok" {
+        let tree = try SampleTree(reading: path)
+        if vector.expect == "ok" { try expect(tree, toBe: vector, name) }
+      }
+    }
+    #expect(directory.names().filter { $0 != "vector.pack" && !$0.hasPrefix("room") } == [], "\(name) wrote elsewhere")
+  }
+
+  @Test("the index of a valid pack lists the records of the vector in order", arguments: TestVector.all.filter { $0.hasPrefix("valid/") })
+  func records(_ name: String) throws {
+    let vector = try TestVector(named: name)
+    let file = try directory.write(vector.pack, to: "vector.pack")
+    let pack = try Pack.open(file, key: try PackKey(bytes: vector.key.span))
+    var listed: [TestVector.Record] = []
+    try pack.forEachEntry { entry in
+      listed.append(
+        entry.kind == .directory
+          ? TestVector.Record(path: entry.path + "/") : TestVector.Record(path: entry.path, sha256: entry.sha256.hex))
+    }
+    #expect(listed == vector.records)
+    for record in vector.records where record.sha256 != nil {
+      #expect(try sha256(try pack.read(record.path)) == record.sha256)
+    }
+  }
+
+  private func expect(_ tree: SampleTree, toBe vector: TestVector, _ name: String) throws {
+    var found: [String: String] = [:]
+    for (path, file) in tree.files { found[path] = try sha256(file.bytes) }
+    for path in tree.emptyDirectories { found[path + "/"] = "" }
+    var listed: [String: String] = [:]
+    for record in vector.records { listed[record.path] = record.sha256 ?? "" }
+    #expect(found == listed, "\(name)")
+  }
+
+  private func sha256(_ bytes: [UInt8]) throws -> String {
+    let digest = try CryptoBackends.standard.makeDigest()
+    try digest.update(bytes.span)
+    return try digest.finish().hex
+  }
+}
+
+/// The error classes of FORMAT.md §0.4.
+enum Class {
+  static let all: Set<String> = ["ok", "not-a-pack", "unsupported", "no-usable-key", "wrong-key", "truncated", "damaged", "limit"]
+
+  private static let names: [PackError.Code: String] = [
+    .notAPack: "not-a-pack", .unsupported: "unsupported", .noUsableKey: "no-usable-key", .wrongKey: "wrong-key",
+    .truncated: "truncated", .limitExceeded: "limit", .damagedHeader: "damaged", .authenticationFailed: "damaged",
+    .damagedPayload: "damaged", .damagedArchive: "damaged", .digestMismatch: "damaged", .illegalPath: "damaged",
+  ]
+
+  static func of(_ body: () async throws(PackError) -> Void) async -> (name: String, message: String) {
+    do throws(PackError) {
+      try await body()
+      return ("ok", "no error")
+    } catch {
+      return (names[error.code] ?? error.code.rawValue, error.description)
+    }
+  }
+}
