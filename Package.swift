@@ -120,6 +120,14 @@ let package = Package(
       name: "VectorTests",
       dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackRuntime", "PackerKit", "TestSupport"],
       swiftSettings: leafSettings),
+    .testTarget(name: "HouseTests", dependencies: ["TestSupport"], swiftSettings: leafSettings),
+    .testTarget(
+      name: "PackArchiveTests", dependencies: ["CLibArchive", "PackArchive", "PackFormat", "PackPayload", "TestSupport", zstd],
+      swiftSettings: leafSettings),
+    .testTarget(
+      name: "PackerKitTests",
+      dependencies: ["PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackRuntime", "PackerKit", "TestSupport"],
+      swiftSettings: leafSettings),
     .testTarget(
       name: "PackerCommandTests", dependencies: ["packer", "PackerKit", "PackRuntime"], exclude: ["Scripts"],
       swiftSettings: leafSettings),

@@ -7,7 +7,7 @@ package import PackFiles
 ///
 /// Memory stays bounded whatever the pack's size: 8 bytes per frame (1 MiB at most) and the directory of the index (2 MiB at most) while the pack is open;
 /// for each operation that runs at the same time one frame, compressed and not, and 320 KiB of segments; ``unpack(to:jobs:contentLimit:progress:)`` and
-/// ``verify(jobs:progress:)`` take 16 bytes per entry more.
+/// ``verify(jobs:contentLimit:progress:)`` take 16 bytes per entry more.
 ///
 /// A value may be used from any number of tasks at once. Calls block their thread while they read; nothing is cached across calls but
 /// the buffers of finished ones. The key can be released once the pack is open. The file is closed with the last reference.

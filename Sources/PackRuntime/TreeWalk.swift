@@ -67,8 +67,9 @@ package final class TreeWalk: Sendable {
       guard let table = made.withLock({ $0 }) else { preconditionFailure("the crew made no table") }
       let counter = ProgressCounter(phase, total: pack.contentSize, handler: progress)
       let shared = Monitor<TreeWalk?>(nil)
-      try await Crew.run(workers) { (crew, number) throws(PackError) in
-        if let onStop, number == 0 { crew.onStop(onStop) }
+      try await Crew.run(workers) { (crew, _) throws(PackError) in
+        // Each for itself: a worker that waits in a handler must not depend on one that never began.
+        if let onStop { crew.onStop(onStop) }
         let walk = shared.withLock { walk in
           let existing =
             walk

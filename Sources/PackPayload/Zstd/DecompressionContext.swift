@@ -39,6 +39,9 @@ package struct DecompressionContext: ~Copyable {
       throw PackError(
         .damagedPayload, "\(name) asks for a window of \(header.windowSize) bytes for \(header.contentSize)")
     }
+    guard frame.count <= Limits.compressBound(content.count) else {
+      throw PackError(.damagedPayload, "\(name) takes \(frame.count) bytes for \(content.count)")
+    }
     let whole = unsafe frame.withUnsafeBytes { unsafe ZSTD_findFrameCompressedSize($0.baseAddress, $0.count) }
     guard whole == frame.count else {
       throw PackError(.damagedPayload, "\(name) is not one zstd frame of \(frame.count) bytes")

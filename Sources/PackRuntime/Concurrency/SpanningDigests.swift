@@ -9,6 +9,8 @@ package final class SpanningDigests: Sendable {
     let digest: any DigestContext
     /// Where the part that is due starts.
     var due: UInt64
+    /// Whether a part is missing, so that there will be no digest.
+    var isAbandoned = false
 
     init(digest: any DigestContext, due: UInt64) {
       self.digest = digest
@@ -31,18 +33,13 @@ package final class SpanningDigests: Sendable {
   /// Adds the bytes of `part`, once all before them were added.
   ///
   /// - Parameter whole: where the content lies; it is known by its start.
-  /// - Returns: the digest, where this was the last part.
+  /// - Returns: the digest, where this was the last part; nil otherwise, and where a part was missing.
   package func add(
     _ bytes: Span<UInt8>, _ part: Range<UInt64>, of whole: Range<UInt64>
   ) throws(PackError) -> [UInt8]? {
-    let content = try contents.withLock { (contents) throws(PackError) in
-      if let known = contents[whole.lowerBound] { return known }
-      let made = Content(digest: try backend.makeDigest(), due: whole.lowerBound)
-      contents[whole.lowerBound] = made
-      return made
-    }
+    let content = try content(of: whole)
     let isDue = contents.wait { _ -> Bool? in
-      if crew.isStopped { return false }
+      if crew.isStopped || content.isAbandoned { return false }
       return content.due == part.lowerBound ? true : nil
     }
     guard isDue else {
@@ -57,5 +54,20 @@ package final class SpanningDigests: Sendable {
       if isLast { contents[whole.lowerBound] = nil }
     }
     return result
+  }
+
+  /// Gives up a content of which a part cannot be had. Whoever waits for that part goes on.
+  package func abandon(_ whole: Range<UInt64>) throws(PackError) {
+    let content = try content(of: whole)
+    contents.update { _ in content.isAbandoned = true }
+  }
+
+  private func content(of whole: Range<UInt64>) throws(PackError) -> Content {
+    try contents.withLock { (contents) throws(PackError) in
+      if let known = contents[whole.lowerBound] { return known }
+      let made = Content(digest: try backend.makeDigest(), due: whole.lowerBound)
+      contents[whole.lowerBound] = made
+      return made
+    }
   }
 }

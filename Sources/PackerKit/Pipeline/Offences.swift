@@ -42,9 +42,9 @@ final class Offences: Sendable {
 
   private var sorted: [Offence] {
     var all: [Offence] = []
-    // A file may be met more than once.
+    // A file may be met more than once, and while it changes with another fault each time.
     for offence in offences.withLock({ $0 }).sorted(by: { ($0.path, $0.problem) < ($1.path, $1.problem) })
-    where all.last?.error.message != offence.error.message {
+    where all.last.map({ !$0.path.utf8.elementsEqual(offence.path.utf8) }) ?? true {
       all.append(offence)
     }
     return all

@@ -66,11 +66,17 @@ struct PackPlan: Sendable {
     self.duplicateFiles = duplicateFiles
     self.duplicateBytes = duplicateBytes
     tarSize = position + UInt64(TarWriter.endSize)
+    // A file with a hole may claim exabytes: frames that will be too many are not listed first.
+    try Self.check(frameCount: (tarSize + UInt64(frameSize) - 1) / UInt64(frameSize))
     cut(UInt64(frameSize))
+    try Self.check(frameCount: UInt64(frames.count))
+  }
+
+  private static func check(frameCount: UInt64) throws(PackError) {
     // Index and seek table need three entries of the table besides.
-    guard frames.count <= Limits.frames - 3 else {
+    guard frameCount <= Limits.frames - 3 else {
       throw PackError(
-        .unsuitableSource, "the tree needs \(frames.count) frames, more than \(Limits.frames)",
+        .unsuitableSource, "the tree needs \(frameCount) frames, more than \(Limits.frames)",
         hint: "choose a larger --frame-size, or split the tree into several packs")
     }
   }

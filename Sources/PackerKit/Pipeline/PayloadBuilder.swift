@@ -157,25 +157,27 @@ final class PayloadBuilder: Sendable {
       if item.entry.kind != .directory, !item.isLink {
         let part = item.dataRange.clamped(to: frame.range)
         if !part.isEmpty || item.entry.size == 0 {
-          try read(item, number, part, of: frame, into: &content)
+          let isRead = try read(item, number, part, of: frame, into: &content)
+          // Without this part there is no digest, and other workers must not wait for it.
+          if !isRead, part != item.dataRange { try spanning.abandon(item.dataRange) }
         }
       }
       clear(&content, item.dataRange.upperBound..<item.end, of: frame)
     }
 
+    /// Reads a part of a content, and says whether it could. What is wrong with a file goes to the offences.
     private func read(
       _ item: PackPlan.Item, _ number: Int, _ part: Range<UInt64>, of frame: PackPlan.Frame, into content: inout [UInt8]
-    ) throws(PackError) {
+    ) throws(PackError) -> Bool {
       if openFile?.number != number {
-        guard let file = builder.reader.open(item.entry) else { return }
-        openFile = (number, file)
+        openFile = builder.reader.open(item.entry).map { (number, $0) }
       }
-      guard let file = openFile?.file else { return }
+      guard let file = openFile?.file else { return false }
       let range = part.isEmpty ? 0..<0 : Int(part.lowerBound - frame.range.lowerBound)..<Int(part.upperBound - frame.range.lowerBound)
       do {
         var whole = content.mutableSpan
         var target = whole._mutatingExtracting(range)
-        guard builder.reader.read(file, item.entry, at: part.lowerBound - item.dataOffset, into: &target) else { return }
+        guard builder.reader.read(file, item.entry, at: part.lowerBound - item.dataOffset, into: &target) else { return false }
       }
       let bytes = content.span.extracting(range)
       if part.lowerBound == item.dataOffset, !builder.allowsSecrets {
@@ -188,12 +190,12 @@ final class PayloadBuilder: Sendable {
       } else {
         result = try spanning.add(bytes, part, of: item.dataRange)
       }
-      guard let result else { return }
-      guard builder.reader.confirm(file, item.entry) else { return }
+      guard let result, builder.reader.confirm(file, item.entry) else { return true }
       if let known = builder.knownDigests[Int32(number)], known != result {
         builder.reader.reportChange(item.entry)
       }
       builder.store(result, for: number)
+      return true
     }
 
     private func clear(_ content: inout [UInt8], _ range: Range<UInt64>, of frame: PackPlan.Frame) {

@@ -1,0 +1,108 @@
+import PackArchive
+import PackFormat
+import TestSupport
+import Testing
+
+@Suite("Reading a tar as an outsider")
+struct TarReaderTests {
+  @Test("a stream that is no tar is refused")
+  func rubbish() throws {
+    var random = SeededGenerator(seed: 1)
+    let error = failure(reading: [random.bytes(4096)])
+    #expect(error?.code == .damagedArchive)
+  }
+
+  @Test("a tar that ends inside a content is refused", arguments: [512, 513, 1023])
+  func cutContent(_ length: Int) throws {
+    let whole = try tar([TarHeader(path: "a", kind: .file, size: 700, linkTarget: nil)])
+    #expect(failure(reading: [Array(whole[..<length])])?.code == .damagedArchive)
+  }
+
+  @Test("a header whose checksum is wrong is refused")
+  func wrongChecksum() throws {
+    var bytes = try tar([TarHeader(path: "a", kind: .file, size: 0, linkTarget: nil)])
+    bytes[0] ^= 1
+    #expect(failure(reading: [bytes])?.code == .damagedArchive)
+  }
+
+  @Test("an error of the source of the bytes arrives as it is")
+  func failingSource() throws {
+    let cause = PackError(.authenticationFailed, "segment 3 is forged")
+    var error: PackError?
+    do throws(PackError) {
+      let reader = try TarReader { () throws(PackError) in throw cause }
+      _ = try reader.next()
+    } catch let thrown {
+      error = thrown
+    }
+    #expect(error?.code == .authenticationFailed)
+  }
+
+  @Test("every header that is written is read back, however the tar is cut", arguments: [1, 100, 512, 4096, 1 << 20])
+  func roundTrip(_ pieceSize: Int) throws {
+    let headers = TarWriterTests.small.map(\.header)
+    let bytes = try tar(headers)
+    let pieces = stride(from: 0, to: bytes.count, by: pieceSize).map { Array(bytes[$0..<min($0 + pieceSize, bytes.count)]) }
+    var position: UInt64 = 0
+    var seen = 0
+    _ = try read(pieces) { entry in
+      let header = headers[seen]
+      let headerSize = UInt64(SpecifiedHeader.bytes(header).count)
+      #expect(entry.path == (header.kind == .directory ? header.path + "/" : header.path))
+      #expect(entry.linkTarget == header.linkTarget)
+      #expect(entry.isDirectory == (header.kind == .directory) && entry.isFile == (header.kind != .directory))
+      #expect(entry.permissions == (header.kind == .file ? 0o644 : 0o755))
+      #expect(entry.size == header.size)
+      #expect(entry.start == position && entry.dataOffset == position + headerSize)
+      position += headerSize + (header.size + 511) / 512 * 512
+      seen += 1
+    }
+    #expect(seen == headers.count)
+  }
+
+  @Test("a file of 8 GiB and more is announced with its size", arguments: TarWriterTests.large)
+  func largeFile(_ sample: TarWriterTests.Case) throws {
+    var bytes: [UInt8] = []
+    try TarWriter().appendHeader(sample.header, to: &bytes)
+    var pieces = [bytes]
+    let reader = try TarReader { () throws(PackError) in pieces.popLast() ?? [] }
+    let entry = try #require(try reader.next())
+    #expect(entry.size == sample.header.size && entry.path == sample.header.path && entry.dataOffset == UInt64(bytes.count))
+  }
+
+  @Test("a tar without entries is at its end at once")
+  func empty() throws {
+    #expect(try read([[UInt8](repeating: 0, count: 1024)]) { _ in } == 0)
+  }
+
+  private func tar(_ headers: [TarHeader]) throws -> [UInt8] {
+    let writer = TarWriter()
+    var bytes: [UInt8] = []
+    for header in headers {
+      try writer.appendHeader(header, to: &bytes)
+      bytes += [UInt8](repeating: 7, count: Int(header.size))
+      bytes += [UInt8](repeating: 0, count: (512 - Int(header.size) % 512) % 512)
+    }
+    return bytes + [UInt8](repeating: 0, count: TarWriter.endSize)
+  }
+
+  private func read(_ pieces: [[UInt8]], _ body: (TarEntry) -> Void) throws(PackError) -> Int {
+    var rest = pieces[...]
+    let reader = try TarReader { () throws(PackError) in rest.popFirst() ?? [] }
+    var count = 0
+    while let entry = try reader.next() {
+      body(entry)
+      count += 1
+    }
+    return count
+  }
+
+  private func failure(reading pieces: [[UInt8]]) -> PackError? {
+    do throws(PackError) {
+      _ = try read(pieces) { _ in }
+      return nil
+    } catch {
+      return error
+    }
+  }
+}
