@@ -53,7 +53,8 @@ package final class TreeWalk: Sendable {
     _ pack: Pack, into output: OutputDirectory?, jobs: Int?, phase: PackProgress.Phase, strictness: Strictness = .client,
     progress: ProgressHandler?, onFrame: FrameHandler? = nil, onStop: (@Sendable () -> Void)? = nil
   ) async throws(PackError) {
-    let workers = jobs ?? Crew.defaultSize
+    // A tar has at least one frame.
+    let workers = min(try Crew.size(for: jobs), pack.table.dataFrameCount)
     do throws(PackError) {
       let made = Monitor<ContentTable?>(nil)
       try await Crew.run(1) { (crew, _) throws(PackError) in

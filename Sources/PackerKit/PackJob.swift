@@ -58,7 +58,7 @@ public struct PackJob: Sendable {
     key: borrowing PackKey, progress: ProgressHandler? = nil
   ) async throws(PackError) -> PackReport {
     try checkSettings()
-    let workers = jobs ?? Crew.defaultSize
+    let workers = try Crew.size(for: jobs)
     let offences = Offences()
     let header = PackHeader(
       segmentSize: segmentSize, flags: usesRandomSalt ? 0 : PackHeader.deterministicSalt, packVersion: packVersion,
@@ -121,7 +121,6 @@ public struct PackJob: Sendable {
         .usage,
         "segment size \(segmentSize) is not a power of two from \(Limits.smallestSegment) to \(Limits.largestSegment) bytes")
     }
-    guard jobs ?? 1 >= 1 else { throw PackError(.usage, "at least one job is needed") }
   }
 
   private struct Scan: Sendable {

@@ -42,7 +42,7 @@ struct Workshop {
   @discardableResult
   func pack(_ change: (inout PackJob) -> Void = { _ in }) async throws(PackError) -> PackReport {
     guard let job = try? job(change) else { throw PackError(.internalError, "no job") }
-    return try await job.run(key: try PackKey(bytes: Self.keyBytes.span))
+    return try await job.run(key: try sampleKey())
   }
 
   /// The error that packing ends in. Whatever stood under the output's name must still be there, and nothing else.
@@ -63,24 +63,23 @@ struct Workshop {
   var packed: [UInt8] { directory.bytes(of: output) ?? [] }
 
   func open() throws(PackError) -> Pack {
-    try Pack.open(directory(output), key: try PackKey(bytes: Self.keyBytes.span))
+    try Pack.open(directory(output), key: try sampleKey())
   }
 
   /// Unpacks the output and reads the tree.
   func unpacked() async throws -> SampleTree {
     let place = "unpacked-\(UUID().uuidString)"
     let pack = try Pack(
-      directory(output), key: try PackKey(bytes: Self.keyBytes.span), files: FaultyFiles(), backend: CryptoBackends.standard)
+      directory(output), key: try sampleKey(), files: FaultyFiles(), backend: CryptoBackends.standard)
     try await pack.unpack(to: directory(place), jobs: 3)
     return try SampleTree(reading: directory(place))
   }
 
   func verify(against tree: String? = nil, jobs: Int = 2) async throws(PackError) -> VerificationReport {
     try await PackVerification.run(
-      directory(output), key: try PackKey(bytes: Self.keyBytes.span), against: tree.map { directory($0) }, jobs: jobs)
+      directory(output), key: try sampleKey(), against: tree.map { directory($0) }, jobs: jobs)
   }
 
-  static let keyBytes: [UInt8] = (0..<32).map { $0 }
 }
 
 /// Something that happens once, when a test's wrapped files come to a certain call.
@@ -118,4 +117,10 @@ func overwrite(_ path: String, _ bytes: [UInt8]) {
   file.truncateFile(atOffset: 0)
   file.write(Data(bytes))
   try? file.close()
+}
+
+/// The key 00…1f.
+func sampleKey() throws(PackError) -> PackKey {
+  let bytes = (0..<32).map { UInt8($0) }
+  return try PackKey(bytes: bytes.span)
 }

@@ -22,6 +22,18 @@ package final class Crew: Sendable {
   /// The number of threads a job uses unless told otherwise: the processors that are online.
   package static var defaultSize: Int { max(1, sysconf(CInt(_SC_NPROCESSORS_ONLN))) }
 
+  /// The most threads a caller may ask for: each takes buffers of its own, and machines with more processors are rare.
+  package static let largestSize = 1024
+
+  /// The number of threads for what a caller asked for, which is nil for the usual number.
+  package static func size(for jobs: Int?) throws(PackError) -> Int {
+    guard let jobs else { return defaultSize }
+    guard (1...largestSize).contains(jobs) else {
+      throw PackError(.usage, "\(jobs) jobs is not a number from 1 to \(largestSize)")
+    }
+    return jobs
+  }
+
   /// Runs `body` on `size` threads, each with its number, and returns when all have ended.
   ///
   /// - Throws: the first error that a member threw, or ``PackError/Code/cancelled``.

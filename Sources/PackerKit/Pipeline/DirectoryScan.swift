@@ -191,7 +191,8 @@ struct DirectoryScan {
       offences.add(path, .unsuitableSource, "is a symbolic link that leads nowhere")
       return false
     }
-    guard target == canonicalRoot || target.hasPrefix(canonicalRoot + "/") else {
+    // By their bytes: names that differ only in normalization are two, and strings take them for one.
+    guard target.utf8.elementsEqual(canonicalRoot.utf8) || target.utf8.starts(with: (canonicalRoot + "/").utf8) else {
       offences.add(path, .unsuitableSource, "is a symbolic link that leaves the directory")
       return false
     }

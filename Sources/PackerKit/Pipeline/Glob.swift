@@ -3,25 +3,25 @@
 /// A pattern without a slash (but for a closing one) matches a name at any depth; one with a slash matches from the root. A closing slash matches
 /// directories alone. Whatever lies below a matching directory goes with it.
 struct Glob: Sendable {
-  private let components: [[Character]]
+  // Not characters: a slash and a combining mark behind it are one of those.
+  private let components: [[Unicode.Scalar]]
   private let isDirectoryOnly: Bool
 
   init(_ pattern: String) {
-    var text = Substring(pattern)
-    isDirectoryOnly = text.hasSuffix("/")
-    while text.hasSuffix("/") { text.removeLast() }
+    var text = Array(pattern.unicodeScalars)[...]
+    isDirectoryOnly = text.last == "/"
+    while text.last == "/" { text.removeLast() }
     let isAnchored = text.contains("/")
-    while text.hasPrefix("/") { text.removeFirst() }
     let parts = text.split(separator: "/").map { Array($0) }
-    components = isAnchored ? parts : [Array("**")] + parts
+    components = isAnchored ? parts : [["*", "*"]] + parts
   }
 
   func matches(_ path: String, isDirectory: Bool) -> Bool {
     guard isDirectory || !isDirectoryOnly else { return false }
-    return Self.matches(components[...], path.split(separator: "/").map { Array($0) }[...])
+    return Self.matches(components[...], path.unicodeScalars.split(separator: "/").map { Array($0) }[...])
   }
 
-  private static func matches(_ pattern: ArraySlice<[Character]>, _ path: ArraySlice<[Character]>) -> Bool {
+  private static func matches(_ pattern: ArraySlice<[Unicode.Scalar]>, _ path: ArraySlice<[Unicode.Scalar]>) -> Bool {
     guard let first = pattern.first else { return path.isEmpty }
     if first == ["*", "*"] {
       // A closing ** stands for everything below, but not for the directory itself.
@@ -34,7 +34,7 @@ struct Glob: Sendable {
   }
 
   /// Matches one component. Only the last `*` ever needs a second try, so time stays within pattern × name.
-  private static func matches(_ pattern: ArraySlice<Character>, _ name: ArraySlice<Character>) -> Bool {
+  private static func matches(_ pattern: ArraySlice<Unicode.Scalar>, _ name: ArraySlice<Unicode.Scalar>) -> Bool {
     var patternIndex = pattern.startIndex
     var nameIndex = name.startIndex
     var star: (pattern: Int, name: Int)?

@@ -49,7 +49,8 @@ final class PackSeal: Sendable {
     // About 1 MiB at a time, so that a thread writes in large pieces.
     let segmentsAtOnce = max(1, (1 << 20) / UInt64(layout.segmentSize))
     let next = Monitor<UInt64>(0)
-    try await Crew.run(jobs) { [self] (crew, _) throws(PackError) in
+    let pieces = (layout.segmentCount + segmentsAtOnce - 1) / segmentsAtOnce
+    try await Crew.run(Int(min(UInt64(jobs), pieces))) { [self] (crew, _) throws(PackError) in
       let cipher = try SegmentCipher(schedule: opened.schedule, layout: layout, backend: backend)
       var plaintext = [UInt8](repeating: 0, count: Int(segmentsAtOnce) * Int(layout.segmentSize))
       var ciphertext = plaintext

@@ -53,6 +53,10 @@ final class PayloadBuilder: Sendable {
     jobs: Int, contentSize: UInt64, source: String, progress: ProgressHandler?
   ) async throws(PackError) -> Result {
     try await packFrames(jobs: jobs, contentSize: contentSize, progress: progress)
+    if !reader.offences.isEmpty {
+      // Copies of a file were not read, and what is wrong with it is wrong with them.
+      for item in plan.items where item.isLink { reader.look(at: item.entry, allowsSecrets: allowsSecrets) }
+    }
     try reader.offences.check(source)
     for (number, item) in plan.items.enumerated() where item.isLink {
       if let digest = knownDigests[item.original] { store(digest, for: number) }

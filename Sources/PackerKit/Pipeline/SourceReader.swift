@@ -55,9 +55,14 @@ struct SourceReader: Sendable {
     return false
   }
 
-  /// Whether a file is still what it was when it was opened. Asked after its last byte was read.
+  /// Whether a file is still what it was when it was opened. Asked after its last byte was read. What is wrong goes to the offences.
   func confirm(_ file: OpenFile, _ entry: SourceEntry) -> Bool {
-    (try? isUnchanged(file, entry)) == true
+    do {
+      return try isUnchanged(file, entry)
+    } catch {
+      offences.add(entry.path, .cannotRead, "cannot be read: \(error.text)")
+      return false
+    }
   }
 
   private func isUnchanged(_ file: OpenFile, _ entry: SourceEntry) throws(FileFailure) -> Bool {

@@ -32,7 +32,7 @@ public enum PackVerification {
     _ pack: Pack, against tree: String? = nil, excludes: [String] = [], followsSymlinks: Bool = false, jobs: Int? = nil,
     progress: ProgressHandler? = nil
   ) async throws(PackError) -> VerificationReport {
-    let workers = jobs ?? Crew.defaultSize
+    let workers = try Crew.size(for: jobs)
     try pack.checkContentSize(Limits.contentSizeWithoutManifest)
     try await ArchiveComparison.run(pack, jobs: workers, progress: progress)
     var findings: [Finding] = []
