@@ -125,7 +125,7 @@ final class Console: Sendable {
     _ = state.withLockIfFree { finish(outcome, &$0) }
   }
 
-  // MARK: PackProgress
+  // MARK: Progress
 
   /// Draws one line that the next output removes.
   func drawBar(_ text: (_ width: Int) -> String) {
