@@ -1,5 +1,5 @@
 # Sourced by the scripts beside it: finds the toolchain, installs missing packages, keeps the time of each step.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 
 set -euo pipefail
 

@@ -65,6 +65,8 @@ package final class OutputFile: Sendable {
   }
 
   /// Brings the bytes to the disk and gives the file its name. What stood there is replaced.
+  ///
+  /// An error of the last step, which brings the new name to the disk, leaves the whole file under its name, though a power cut may undo it.
   package func commit() throws(PackError) {
     do {
       try files.sync(file)
@@ -127,8 +129,7 @@ package final class StagedName: @unchecked Sendable {
     // 255 bytes are the most a name may have; the random part must fit behind what is kept of it.
     let front = "." + String(decoding: parts.name.utf8.prefix(200), as: UTF8.self)
     for _ in 0..<100 {
-      let random = UInt64.random(in: 0...UInt64.max)
-      let name = front + Self.marker + String(random, radix: 36)
+      let name = front + Self.marker + Self.randomPart()
       do throws(FileFailure) {
         let file = try body(name, directory)
         temporaryName = name
@@ -175,11 +176,21 @@ package final class StagedName: @unchecked Sendable {
     }
   }
 
+  /// 16 hexadecimal digits: long enough that nobody's own file looks like it by chance.
+  private static func randomPart() -> String {
+    let digits = String(UInt64.random(in: 0...UInt64.max), radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
+  private static func isRandomPart(_ text: Substring) -> Bool {
+    text.utf8.count == 16 && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+  }
+
   /// Removes what killed processes left under temporary names of this output. Those in use are locked.
   private func removeStale() {
     let front = "." + String(decoding: parts.name.utf8.prefix(200), as: UTF8.self) + Self.marker
     guard let names = try? files.names(in: directory) else { return }
-    for name in names where name.text.hasPrefix(front) {
+    for name in names where name.text.hasPrefix(front) && Self.isRandomPart(name.text.dropFirst(front.count)) {
       guard let status = try? files.status(of: name.text, in: directory, following: .asThemselves) else { continue }
       let access: FileAccess = status.kind == .directory ? .directoryUnlinked : .readUnlinked
       guard let file = try? files.open(name.text, access, in: directory), (try? files.tryLock(file)) == true else {

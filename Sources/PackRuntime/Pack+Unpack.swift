@@ -33,7 +33,7 @@ extension Pack {
     let output = try OutputDirectory(directory, files: source.files)
     try output.checkSpace(contentSize)
     try await TreeWalk.run(self, into: output, jobs: jobs, phase: .unpacking, progress: progress)
-    progress?(Progress(phase: .syncing, done: contentSize, total: contentSize))
+    progress?(PackProgress(phase: .syncing, done: contentSize, total: contentSize))
     try output.commit()
   }
 

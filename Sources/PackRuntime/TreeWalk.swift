@@ -50,7 +50,7 @@ package final class TreeWalk: Sendable {
   ///   - onFrame: receives every frame besides.
   ///   - onStop: called when the work stops early, so that a handler that waits does not wait for ever.
   package static func run(
-    _ pack: Pack, into output: OutputDirectory?, jobs: Int?, phase: Progress.Phase, strictness: Strictness = .client,
+    _ pack: Pack, into output: OutputDirectory?, jobs: Int?, phase: PackProgress.Phase, strictness: Strictness = .client,
     progress: ProgressHandler?, onFrame: FrameHandler? = nil, onStop: (@Sendable () -> Void)? = nil
   ) async throws(PackError) {
     // A tar has at least one frame.

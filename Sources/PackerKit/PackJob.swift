@@ -64,7 +64,7 @@ public struct PackJob: Sendable {
       segmentSize: segmentSize, flags: usesRandomSalt ? 0 : PackHeader.deterministicSalt, packVersion: packVersion,
       packID: try PackID.bytes(for: name, backend: backend), salt: [UInt8](repeating: 0, count: 32))
 
-    progress?(Progress(phase: .scanning, done: 0, total: 0))
+    progress?(PackProgress(phase: .scanning, done: 0, total: 0))
     let scan = try await scan(offences)
     let reader = SourceReader(root: source, followsSymlinks: followsSymlinks, files: files, offences: offences)
     try await refuse(scan.entries, reader)

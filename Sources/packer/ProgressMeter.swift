@@ -3,8 +3,8 @@ import PackRuntime
 /// Shows how far a long operation is: a bar on a terminal, else a line every few seconds.
 final class ProgressMeter: Sendable {
   private struct State {
-    var phase: Progress.Phase?
-    var past: Set<Progress.Phase> = []
+    var phase: PackProgress.Phase?
+    var past: Set<PackProgress.Phase> = []
     var done: UInt64 = 0
     var next: ContinuousClock.Instant
     var hasEnded = false
@@ -35,7 +35,7 @@ final class ProgressMeter: Sendable {
     console.clearBar()
   }
 
-  private func update(_ progress: Progress) {
+  private func update(_ progress: PackProgress) {
     state.withLock { state in
       guard !state.hasEnded else { return }
       if state.phase != progress.phase {
@@ -58,13 +58,13 @@ final class ProgressMeter: Sendable {
     }
   }
 
-  private static func line(_ progress: Progress) -> String {
+  private static func line(_ progress: PackProgress) -> String {
     guard progress.total > 0 else { return "\(progress.phase.rawValue), \(ByteCount(progress.done))" }
     let done = min(progress.done, progress.total)
     return "\(progress.phase.rawValue), \(percent(progress)) %, \(ByteCount(done)) of \(ByteCount(progress.total))"
   }
 
-  private static func bar(_ progress: Progress, width: Int) -> String {
+  private static func bar(_ progress: PackProgress, width: Int) -> String {
     let name = progress.phase.rawValue
     guard progress.total > 0 else { return String("\(name)  \(ByteCount(progress.done))".prefix(width)) }
     let done = min(progress.done, progress.total)
@@ -77,7 +77,7 @@ final class ProgressMeter: Sendable {
     return "\(front)  [\(String(repeating: "#", count: filled))\(String(repeating: ".", count: cells - filled))]  \(back)"
   }
 
-  private static func percent(_ progress: Progress) -> Int {
+  private static func percent(_ progress: PackProgress) -> Int {
     // Sizes stay below 2^64 / 100 in every pack, but what a caller claims is not a pack's size yet.
     Int(Double(min(progress.done, progress.total)) / Double(progress.total) * 100)
   }

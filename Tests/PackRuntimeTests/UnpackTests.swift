@@ -183,7 +183,7 @@ struct UnpackTests {
   @Test("progress grows up to the size of the content, one call at a time")
   func progress() async throws {
     let pack = try open(try await makePack(tree, in: directory))
-    let seen = Monitor<[PackRuntime.Progress]>([])
+    let seen = Monitor<[PackProgress]>([])
     try await pack.unpack(to: directory("out"), jobs: 4) { progress in seen.withLock { $0.append(progress) } }
     let unpacking = seen.withLock { $0 }.filter { $0.phase == .unpacking }
     #expect(unpacking.map(\.done) == unpacking.map(\.done).sorted())

@@ -86,7 +86,7 @@ final class PackSeal: Sendable {
         counter.add(UInt64(payload.count))
       }
     }
-    progress?(Progress(phase: .syncing, done: spool.size, total: spool.size))
+    progress?(PackProgress(phase: .syncing, done: spool.size, total: spool.size))
     try output.commit()
   }
 }

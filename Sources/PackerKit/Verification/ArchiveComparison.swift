@@ -111,7 +111,8 @@ enum ArchiveComparison {
     guard entry.isDirectory == (record.kind == .directory), entry.permissions == permissions else {
       throw PackError(
         .damagedArchive,
-        "the tar says '\(shown)' has the mode \(String(entry.permissions, radix: 8)), but the index says \(isExecutable ? "executable " : "")\(record.kind == .directory ? "directory" : "file")")
+        "the tar says '\(shown)' has the mode \(String(entry.permissions, radix: 8)), but the index says \(isExecutable ? "executable " : "")\(record.kind == .directory ? "directory" : "file")"
+      )
     }
     if let target = entry.linkTarget {
       guard let (original, place) = try reader.record(at: target), seen[place] == .content, record.size > 0,

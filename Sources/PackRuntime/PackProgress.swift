@@ -1,5 +1,5 @@
 /// How far a long operation has come.
-public struct Progress: Hashable, Sendable {
+public struct PackProgress: Hashable, Sendable {
   /// What is being done.
   public enum Phase: String, Hashable, Sendable {
     /// Looking at the source tree.
@@ -33,17 +33,17 @@ public struct Progress: Hashable, Sendable {
 }
 
 /// Hears how far an operation has come. It is called from any thread, one call at a time, up to once per frame, and must return quickly.
-public typealias ProgressHandler = @Sendable (Progress) -> Void
+public typealias ProgressHandler = @Sendable (PackProgress) -> Void
 
 /// Adds up the progress of many threads.
 package final class ProgressCounter: Sendable {
-  private let progress: Monitor<Progress>
+  private let progress: Monitor<PackProgress>
   private let handler: ProgressHandler?
 
-  package init(_ phase: Progress.Phase, total: UInt64, handler: ProgressHandler?) {
-    progress = Monitor(Progress(phase: phase, done: 0, total: total))
+  package init(_ phase: PackProgress.Phase, total: UInt64, handler: ProgressHandler?) {
+    progress = Monitor(PackProgress(phase: phase, done: 0, total: total))
     self.handler = handler
-    handler?(Progress(phase: phase, done: 0, total: total))
+    handler?(PackProgress(phase: phase, done: 0, total: total))
   }
 
   package func add(_ bytes: UInt64) {

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Makes a tree for Scripts/soak: soak-tree.py DIRECTORY SEED KIND, KIND being `awkward` or `plain:MEGABYTES`.
+
+The same seed gives the same tree.
+"""
+
+import os
+import random
+import sys
+
+MIB = 1 << 20
+FRAME = 1 << 20
+SEGMENT = 65_536 - 16
+
+
+def write(path, pieces, executable=False):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        for piece in pieces:
+            file.write(piece)
+    if executable:
+        os.chmod(path, 0o755)
+
+
+def large(noise, size):
+    """Half of it compresses, half does not, and no megabyte is like another."""
+    for number in range(size // MIB):
+        half = noise.randbytes(MIB // 2)
+        yield half + number.to_bytes(8, "big") * (MIB // 16)
+
+
+def plain(root, noise, megabytes):
+    for number in range(megabytes // 8):
+        write(f"{root}/{number:04}/data.bin", large(noise, 8 * MIB))
+
+
+def awkward(root, noise):
+    write(f"{root}/large.bin", large(noise, 3 << 30))
+    for number in range(100_000):
+        size = noise.choice((0, 1, 17, 500, 2_000)) if number % 10 else 5_000
+        write(f"{root}/small/{number // 1_000:03}/{number:06}.{noise.choice(('txt', 'json', 'png'))}", [noise.randbytes(size)], number % 97 == 0)
+    for edge in (512, SEGMENT, SEGMENT - 40, 2 * SEGMENT, FRAME, FRAME - 512, 2 * FRAME, 8 * MIB):
+        for size in (edge - 1, edge, edge + 1):
+            write(f"{root}/edges/{size}.bin", [noise.randbytes(size)])
+    for number in range(20):
+        write(f"{root}/identical/{number}.dat", [b"the same in all of them\n" * 5_000], number % 2 == 0)
+    write(f"{root}/{'n' * 251}.txt", [b"255 bytes"])
+    write(f"{root}/{'漢' * 84}.md", [b"255 bytes in UTF-8"])
+    write(f"{root}/ünï/çödé/ñandú 漢字 🐀.txt", ["non-ASCII, composed\n".encode()])
+    write(f"{root}/{'/'.join(['deep'] * 190)}/leaf", [b"leaf"])
+    os.makedirs(f"{root}/empty/directory")
+    os.makedirs(f"{root}/ünï/leer")
+
+
+def main():
+    root, seed, kind = sys.argv[1:]
+    noise = random.Random(int(seed))
+    if kind == "awkward":
+        awkward(root, noise)
+    else:
+        plain(root, noise, int(kind.removeprefix("plain:")))
+
+
+if __name__ == "__main__":
+    main()
