@@ -16,6 +16,10 @@ final class HeaderBytes {
 
   /// Takes the next piece of the tar.
   func append(_ piece: [UInt8]) {
+    // Here and not with every entry: moving the rest of a frame once for each of its headers takes quadratic time.
+    let passed = kept > start ? min(Int(kept - start), bytes.count) : 0
+    bytes.removeSubrange(..<passed)
+    start += UInt64(passed)
     let end = start + UInt64(bytes.count)
     if end <= kept {
       // All that is here lies in the content of an entry.
@@ -33,13 +37,9 @@ final class HeaderBytes {
     }
   }
 
-  /// Forgets what comes before `offset`.
+  /// What comes before `offset` need not be kept.
   func drop(before offset: UInt64) {
     kept = offset
-    guard offset > start else { return }
-    let count = min(Int(offset - start), bytes.count)
-    bytes.removeSubrange(..<count)
-    start += UInt64(count)
   }
 
   /// Whether the bytes of `range` are the headers that a writer makes.
@@ -52,10 +52,10 @@ final class HeaderBytes {
     if actual == expected { return true }
     guard expected.count > 512 else { return false }
     // Libraries shorten names differently. Where a pax record has the whole of one, readers pass over the short form.
-    let records = String(decoding: expected[512..<expected.count - 512], as: UTF8.self)
+    let keys = Self.keys(of: expected[512..<expected.count - 512])
     var masks = [(0, Self.name), (0, Self.prefix), (0, Self.checksum), (actual.count - 512, Self.checksum)]
-    if records.contains(" path=") { masks += [(actual.count - 512, Self.name), (actual.count - 512, Self.prefix)] }
-    if records.contains(" linkpath=") { masks.append((actual.count - 512, Self.linkName)) }
+    if keys.contains("path") { masks += [(actual.count - 512, Self.name), (actual.count - 512, Self.prefix)] }
+    if keys.contains("linkpath") { masks.append((actual.count - 512, Self.linkName)) }
     for (block, field) in masks {
       for index in field {
         actual[block + index] = 0
@@ -63,6 +63,20 @@ final class HeaderBytes {
       }
     }
     return actual == expected
+  }
+
+  /// The keys of pax records. Each record starts with its own length, so that what stands in a value is never taken for a key.
+  private static func keys(of records: ArraySlice<UInt8>) -> Set<String> {
+    var keys: Set<String> = []
+    var rest = records
+    while let space = rest.firstIndex(of: UInt8(ascii: " ")),
+      let length = Int(String(decoding: rest[..<space], as: UTF8.self)), (1...rest.count).contains(length),
+      let equals = rest[space...].firstIndex(of: UInt8(ascii: "="))
+    {
+      keys.insert(String(decoding: rest[(space + 1)..<equals], as: UTF8.self))
+      rest = rest.dropFirst(length)
+    }
+    return keys
   }
 
   private static let name = 0..<100
