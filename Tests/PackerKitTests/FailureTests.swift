@@ -199,4 +199,16 @@ struct FailureTests {
     ]
     for change in changes { #expect(await shop.refusal(change)?.code == .usage) }
   }
+
+  @Test("and so does reading with a number of threads that makes no sense", arguments: [0, -1, 1025, .max])
+  func readingJobs(_ jobs: Int) async throws {
+    let shop = try shop()
+    try await shop.pack()
+    let pack = try shop.open()
+    let verifying = await #expect(throws: PackError.self) { try await pack.verify(jobs: jobs) }
+    let unpacking = await #expect(throws: PackError.self) { try await pack.unpack(to: shop.directory("out"), jobs: jobs) }
+    let releasing = await #expect(throws: PackError.self) { try await shop.verify(jobs: jobs) }
+    #expect(verifying?.code == .usage && unpacking?.code == .usage && releasing?.code == .usage)
+    #expect(shop.directory.names() == ["out.pack", "tree"])
+  }
 }
