@@ -129,6 +129,16 @@ struct DirectoryScanTests {
     #expect(error?.code == .cannotRead && error?.message.contains("secret.bin") == true)
   }
 
+  @Test("a file with a hole that is larger than any pack is told", arguments: [(1 << 40) + 1, 1 << 43])
+  func hugeFile(_ size: Int) async throws {
+    let shop = try shop()
+    try shop.add("huge.bin")
+    // Not every file system has files of this size; then there is nothing to refuse.
+    guard truncate(shop.directory("tree/huge.bin"), size) == 0 else { return }
+    let error = await shop.refusal()
+    #expect(error?.code == .unsuitableSource && error?.message.contains("huge.bin is \(size) bytes") == true)
+  }
+
   @Test("a directory that cannot be listed is told")
   func unreadableDirectory() async throws {
     let shop = try shop()

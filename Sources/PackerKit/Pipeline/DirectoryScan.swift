@@ -51,6 +51,7 @@ struct DirectoryScan {
   private(set) var leftOut: [LeftOut] = []
   private(set) var contentSize: UInt64 = 0
 
+  private let source: String
   private let options: Options
   private let excludes: [Glob]
   private let files: any FileSystem
@@ -79,10 +80,8 @@ struct DirectoryScan {
     } catch {
       throw error.reading(source)
     }
+    self.source = source
     _ = try visit(root, status: status, path: "")
-    guard entries.count <= Limits.records else {
-      throw PackError(.unsuitableSource, "\(source) holds \(entries.count) entries, more than \(Limits.records)")
-    }
   }
 
   /// Visits a directory and says whether anything in it goes into the pack.
@@ -108,6 +107,10 @@ struct DirectoryScan {
     for name in names {
       let inside = path.isEmpty ? name.text : "\(path)/\(name.text)"
       if try visit(name, path: inside, in: directory, siblings: &siblings) { hasContent = true }
+      // At once: links to directories that hold links double with every level.
+      guard entries.count <= Limits.records else {
+        throw PackError(.unsuitableSource, "\(source) holds more than \(Limits.records) entries")
+      }
     }
     return hasContent
   }
@@ -166,6 +169,11 @@ struct DirectoryScan {
     guard check(path, name, siblings: &siblings) else { return }
     if !options.allowsSecrets, let reason = SourceRules.secret(name) {
       offences.add(path, .unsuitableSource, reason, hint: Self.secretHint)
+      return
+    }
+    // Before sizes are added up: files with holes may claim exabytes.
+    guard status.size <= Limits.packSize else {
+      offences.add(path, .unsuitableSource, "is \(status.size) bytes, more than the \(Limits.packSize) of a whole pack")
       return
     }
     contentSize += status.size
