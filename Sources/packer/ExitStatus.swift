@@ -1,4 +1,5 @@
 import PackRuntime
+import PackerKit
 
 /// The status the process ends with. Of two, the larger is the worse one.
 struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
@@ -52,6 +53,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .unsupported: .badInput,
     .noUsableKey: .badInput,
     .unsuitableSource: .badInput,
+    .unportablePath: .badInput,
     .missingInput: .inputMissing,
     .noSuchEntry: .inputMissing,
 

@@ -33,10 +33,43 @@ struct VectorTests {
       let outcome = await Class.of { () async throws(PackError) in
         let key = try PackKey(bytes: vector.key.span)
         let pack = try Pack(file, key: key, files: FaultyFiles(), backend: backend)
-        _ = try await PackVerification.run(pack, jobs: 2)
+        _ = try await PackVerification.run(pack, allowsUnportablePaths: true, jobs: 2)
       }
       #expect(outcome.name == vector.expect, "\(name) with \(backend.name): \(outcome.message)")
     }
+  }
+
+  @Test("the tool unpacks only what a verifier accepts, and leaves the whole tree or nothing", arguments: TestVector.all)
+  func strictUnpacking(_ name: String) async throws {
+    let vector = try TestVector(named: name)
+    let file = try directory.write(vector.pack, to: "vector.pack")
+    try directory.makeDirectory("room")
+    let path = directory("room/out")
+    let outcome = await Class.of { () async throws(PackError) in
+      let pack = try Pack.open(file, key: try PackKey(bytes: vector.key.span))
+      try await PackUnpacking.run(pack, to: path, allowsUnportablePaths: true, jobs: 2)
+    }
+    #expect(outcome.name == vector.expect, "\(name): \(outcome.message)")
+    #expect(directory.names(in: "room") == (outcome.name == "ok" ? ["out"] : []), "\(name)")
+    #expect(directory.names().sorted() == ["room", "vector.pack"], "\(name) wrote elsewhere")
+    if outcome.name == "ok" { try expect(try SampleTree(reading: path), toBe: vector, name) }
+  }
+
+  @Test(
+    "the tool refuses paths that would not survive everywhere, unless told otherwise",
+    arguments: ["valid/path-case-twins.vector", "valid/path-portability.vector"])
+  func unportable(_ name: String) async throws {
+    let vector = try TestVector(named: name)
+    let file = try directory.write(vector.pack, to: "vector.pack")
+    let path = directory("out")
+    let key = try PackKey(bytes: vector.key.span)
+    let pack = try Pack.open(file, key: key)
+    await #expect(throws: PackError.self) { try await PackUnpacking.run(pack, to: path, jobs: 2) }
+    let refusal = await Class.of { () async throws(PackError) in
+      _ = try await PackVerification.run(pack, jobs: 2)
+    }
+    #expect(refusal.name == "unportable-path", "\(refusal.message)")
+    #expect(directory.names() == ["vector.pack"])
   }
 
   @Test("a client gives its class, and leaves the whole tree or nothing", arguments: TestVector.all)

@@ -1,4 +1,5 @@
 import PackArchive
+import PackFiles
 import PackFormat
 import PackPayload
 import PackRuntime
@@ -7,7 +8,10 @@ import PackRuntime
 ///
 /// Every frame is decompressed once: the workers that check digests hand the frames on, in order, to a thread that reads the tar.
 enum ArchiveComparison {
-  static func run(_ pack: Pack, jobs: Int, progress: ProgressHandler?) async throws(PackError) {
+  /// - Parameter output: where the tree is written, if it is wanted.
+  static func run(
+    _ pack: Pack, into output: OutputDirectory? = nil, jobs: Int, phase: PackProgress.Phase, progress: ProgressHandler?
+  ) async throws(PackError) {
     let channel = FrameChannel()
     async let reading: PackError? = failure { () throws(PackError) in
       do throws(PackError) {
@@ -22,7 +26,7 @@ enum ArchiveComparison {
     }
     let walking = await failure { () throws(PackError) in
       try await TreeWalk.run(
-        pack, into: nil, jobs: jobs, phase: .verifying, strictness: .release, progress: progress,
+        pack, into: output, jobs: jobs, phase: phase, strictness: .release, progress: progress,
         onFrame: { (frame, content) throws(PackError) in try channel.push(frame.index, content) },
         onStop: { channel.close() })
     }

@@ -15,26 +15,28 @@ public enum PackVerification {
   ///   - tree: the directory that the pack should hold, if that is to be compared.
   ///   - excludes: the patterns that were left out when the pack was made.
   ///   - followsSymlinks: whether links were followed when the pack was made.
+  ///   - allowsUnportablePaths: whether paths are accepted that some platforms cannot hold, or take for one another.
   ///   - jobs: the number of threads; the processors that are online where it is nil.
   ///   - progress: hears of every frame, in bytes of content.
   /// - Returns: what was seen, and how tree and pack differ.
   /// - Throws: ``PackError`` where the pack is not fit to be released.
   public static func run(
     _ path: String, key: borrowing PackKey, against tree: String? = nil, excludes: [String] = [],
-    followsSymlinks: Bool = false, jobs: Int? = nil, progress: ProgressHandler? = nil
+    followsSymlinks: Bool = false, allowsUnportablePaths: Bool = false, jobs: Int? = nil, progress: ProgressHandler? = nil
   ) async throws(PackError) -> VerificationReport {
     try await run(
-      try Pack.open(path, key: key), against: tree, excludes: excludes, followsSymlinks: followsSymlinks, jobs: jobs,
-      progress: progress)
+      try Pack.open(path, key: key), against: tree, excludes: excludes, followsSymlinks: followsSymlinks,
+      allowsUnportablePaths: allowsUnportablePaths, jobs: jobs, progress: progress)
   }
 
   package static func run(
-    _ pack: Pack, against tree: String? = nil, excludes: [String] = [], followsSymlinks: Bool = false, jobs: Int? = nil,
-    progress: ProgressHandler? = nil
+    _ pack: Pack, against tree: String? = nil, excludes: [String] = [], followsSymlinks: Bool = false,
+    allowsUnportablePaths: Bool = false, jobs: Int? = nil, progress: ProgressHandler? = nil
   ) async throws(PackError) -> VerificationReport {
     let workers = try Crew.size(for: jobs)
     try pack.checkContentSize(Limits.contentSizeWithoutManifest)
-    try await ArchiveComparison.run(pack, jobs: workers, progress: progress)
+    if !allowsUnportablePaths { try PortabilityCheck.run(pack) }
+    try await ArchiveComparison.run(pack, jobs: workers, phase: .verifying, progress: progress)
     var findings: [Finding] = []
     if let tree {
       findings = try await TreeComparison.run(

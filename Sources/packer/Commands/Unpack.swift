@@ -8,7 +8,7 @@ struct Unpack: Verb {
     commandName: "unpack",
     abstract: "Restores the directory from a pack.",
     discussion: """
-      The directory must not exist yet or be empty. It appears whole, with every file checked, or not at all.
+      The directory must not exist yet or be empty. It appears whole, or not at all. The pack is checked as 'packer verify' checks it.
 
       Examples:
         packer unpack game.pack -C restored --key game.key
@@ -20,6 +20,9 @@ struct Unpack: Verb {
 
   @Option(name: [.customShort("C"), .customLong("directory")], help: "The directory to make.", completion: .directory)
   var directory: String
+
+  @Flag(name: .customLong("allow-unportable-paths"), help: "Accept names that some platforms cannot hold.")
+  var allowsUnportablePaths = false
 
   @Option(help: "The number of threads, 1 to 1024; the processors that are online if not given.")
   var jobs: Int?
@@ -36,7 +39,8 @@ struct Unpack: Verb {
     let pack = try await naming(file) { () async throws(PackError) in
       let pack = try Pack.open(file, key: resolved.key)
       try await session.withProgress { (progress) async throws(PackError) in
-        try await pack.unpack(to: directory, jobs: jobs, progress: progress)
+        try await PackUnpacking.run(
+          pack, to: directory, allowsUnportablePaths: allowsUnportablePaths, jobs: jobs, progress: progress)
       }
       return pack
     }

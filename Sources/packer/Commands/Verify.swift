@@ -31,6 +31,9 @@ struct Verify: Verb {
   @Flag(name: .customLong("follow-symlinks"), help: "Follow symbolic links in that directory, as 'packer pack' did.")
   var followsSymlinks = false
 
+  @Flag(name: .customLong("allow-unportable-paths"), help: "Accept names that some platforms cannot hold.")
+  var allowsUnportablePaths = false
+
   @Option(help: "The number of threads, 1 to 1024; the processors that are online if not given.")
   var jobs: Int?
 
@@ -54,8 +57,8 @@ struct Verify: Verb {
         let report = try await naming(file) { () async throws(PackError) in
           try await session.withProgress { (progress) async throws(PackError) in
             try await PackVerification.run(
-              file, key: resolved.key, against: tree, excludes: excludes, followsSymlinks: followsSymlinks, jobs: jobs,
-              progress: progress)
+              file, key: resolved.key, against: tree, excludes: excludes, followsSymlinks: followsSymlinks,
+              allowsUnportablePaths: allowsUnportablePaths, jobs: jobs, progress: progress)
           }
         }
         outcomes.add(show(report, of: file, on: session.console))

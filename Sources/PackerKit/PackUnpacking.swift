@@ -1,0 +1,29 @@
+import PackFiles
+public import PackFormat
+public import PackRuntime
+
+/// Unpacks a pack as strictly as it is verified: for people who look at a pack, or do not know who made it.
+///
+/// An app unpacks with ``PackRuntime/Pack/unpack(to:jobs:contentLimit:progress:)``, which needs no libarchive and never looks at the tar.
+public enum PackUnpacking {
+  /// Unpacks `pack` to `directory`, which must not exist or be empty and appears whole or not at all.
+  ///
+  /// - Parameters:
+  ///   - allowsUnportablePaths: whether paths are accepted that some platforms cannot hold, or take for one another.
+  ///   - jobs: the number of threads; the processors that are online where it is nil.
+  ///   - progress: hears of every frame, in bytes of content.
+  /// - Throws: what ``PackVerification`` throws, ``PackError/Code/outputExists`` or ``PackError/Code/noSpace``.
+  public static func run(
+    _ pack: Pack, to directory: String, allowsUnportablePaths: Bool = false, jobs: Int? = nil,
+    progress: ProgressHandler? = nil
+  ) async throws(PackError) {
+    let workers = try Crew.size(for: jobs)
+    try pack.checkContentSize(Limits.contentSizeWithoutManifest)
+    if !allowsUnportablePaths { try PortabilityCheck.run(pack) }
+    let output = try OutputDirectory(directory, files: pack.source.files)
+    try output.checkSpace(pack.contentSize)
+    try await ArchiveComparison.run(pack, into: output, jobs: workers, phase: .unpacking, progress: progress)
+    progress?(PackProgress(phase: .syncing, done: pack.contentSize, total: pack.contentSize))
+    try output.commit()
+  }
+}
