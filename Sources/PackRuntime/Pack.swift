@@ -113,7 +113,8 @@ public final class Pack: Sendable {
       throw entry.unsatisfiable(wanted)
     }
     var content: [UInt8] = []
-    content.reserveCapacity(count)
+    // What a pack says of a size is a claim until the bytes have come.
+    content.reserveCapacity(min(count, 16 << 20))
     try read(entry, range: range) { piece in
       content.append(piece)
     }

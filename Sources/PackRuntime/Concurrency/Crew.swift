@@ -61,7 +61,7 @@ package final class Crew: Sendable {
               continuation.resume()
             }
           }
-          start(thread)
+          crew.start(thread)
         }
       }
     } onCancel: {
@@ -95,7 +95,7 @@ package final class Crew: Sendable {
     for handler in handlers { handler() }
   }
 
-  private static func start(_ thread: CrewThread) {
+  private func start(_ thread: CrewThread) {
     let box = unsafe Unmanaged.passRetained(thread).toOpaque()
     #if canImport(Darwin)
       var thread: pthread_t?
@@ -105,7 +105,8 @@ package final class Crew: Sendable {
       let status = unsafe pthread_create(&thread, nil, { unsafe runThread($0!) }, box)
     #endif
     guard status == 0 else {
-      // No thread to be had: the work is done here, later than hoped but done.
+      // Here the work could block the thread that another crew needs to start, so it only learns that there will be none.
+      stop(PackError(.internalError, "the system gives no more threads", hint: "use fewer jobs"))
       unsafe runThread(box)
       return
     }

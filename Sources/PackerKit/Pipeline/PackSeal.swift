@@ -22,6 +22,7 @@ final class PackSeal: Sendable {
     self.spool = spool
     self.backend = backend
     var random: [UInt8]?
+    defer { if var bytes = random.take() { wipe(&bytes) } }
     if usesRandomSalt {
       var bytes = [UInt8](repeating: 0, count: 32)
       var target = bytes.mutableSpan
