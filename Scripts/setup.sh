@@ -6,8 +6,8 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
-# What a toolchain's own instructions may leave out is named too: headers to link with, and git for the packages.
-build_packages=(git libc6-dev libssl-dev libarchive-dev libzstd-dev pkg-config)
+# What an unpacked toolchain needs itself is named too: git for the packages, SQLite to build, a linker and headers to link with.
+build_packages=(git g++ libc6-dev libsqlite3-0 libssl-dev libarchive-dev libzstd-dev pkg-config)
 test_packages=(libarchive-tools zstd python3 python3-venv strace time)
 
 # What PyPI has and the tests use: a second implementation's libraries, other people's readers and vectors.
@@ -49,16 +49,18 @@ tell_times() {
 }
 
 find_swift() {
-  command -v swift >/dev/null && return
   local place
-  for place in /opt/swift/usr/bin /usr/libexec/swift/bin /usr/share/swift/usr/bin "$HOME/.local/share/swiftly/bin" "$HOME/.swiftly/bin"; do
+  command -v swift >/dev/null || for place in /opt/swift/usr/bin /usr/libexec/swift/bin /usr/share/swift/usr/bin "$HOME/.local/share/swiftly/bin" "$HOME/.swiftly/bin"; do
     if [ -x "$place/swift" ]; then
       export PATH="$place:$PATH"
-      return
+      break
     fi
   done
-  fail "there is no Swift toolchain on this machine" \
-    "install Swift 6.3 or newer as swift.org/install describes, and see that 'swift --version' works"
+  command -v swift >/dev/null || fail "there is no Swift toolchain on this machine" \
+    "install Swift 6.3 or newer as swift.org/install describes, and see that 'swift build --version' works"
+  local said
+  said=$(swift build --version 2>&1) || fail "the Swift toolchain does not start: ${said%%$'\n'*}" \
+    "install the packages that swift.org/install names for this system, and see that 'swift build --version' works"
 }
 
 missing_packages() {
