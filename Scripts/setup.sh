@@ -6,8 +6,10 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
-# What an unpacked toolchain needs itself is named too: git for the packages, SQLite to build, a linker and headers to link with.
-build_packages=(git g++ libc6-dev libsqlite3-0 libssl-dev libarchive-dev libzstd-dev pkg-config)
+# What a toolchain's own instructions may leave out is named too: headers to link with, and git for the packages.
+build_packages=(git g++ libc6-dev libssl-dev libarchive-dev libzstd-dev pkg-config)
+# What swift.org names for Debian; installed only where the toolchain does not start without.
+toolchain_packages=(binutils libcurl4-openssl-dev libedit-dev libncurses-dev libsqlite3-dev libxml2-dev tzdata uuid-dev zlib1g-dev)
 test_packages=(libarchive-tools zstd python3 python3-venv strace time)
 
 # What PyPI has and the tests use: a second implementation's libraries, other people's readers and vectors.
@@ -59,6 +61,8 @@ find_swift() {
   command -v swift >/dev/null || fail "there is no Swift toolchain on this machine" \
     "install Swift 6.3 or newer as swift.org/install describes, and see that 'swift build --version' works"
   local said
+  said=$(swift build --version 2>&1) && return
+  install_packages "${toolchain_packages[@]}"
   said=$(swift build --version 2>&1) || fail "the Swift toolchain does not start: ${said%%$'\n'*}" \
     "install the packages that swift.org/install names for this system, and see that 'swift build --version' works"
 }
