@@ -85,6 +85,9 @@ package struct SystemFiles: FileSystem {
       throw failure
     }
     defer { unsafe closedir(stream) }
+    guard let nameOffset = MemoryLayout<dirent>.offset(of: \.d_name) else {
+      preconditionFailure("a C structure has its fields at fixed places")
+    }
     var names: [DirectoryName] = []
     while true {
       errno = 0
@@ -92,11 +95,12 @@ package struct SystemFiles: FileSystem {
         guard errno == 0 else { throw FileFailure(number: errno) }
         return names
       }
-      let name = unsafe withUnsafeBytes(of: &item.pointee.d_name) { field in
-        let bytes = unsafe field.prefix { $0 != 0 }
-        let valid = unsafe String(validating: bytes, as: UTF8.self)
-        return unsafe DirectoryName(text: valid ?? String(decoding: bytes, as: UTF8.self), isUTF8: valid != nil)
-      }
+      // Not through the field: the system hands out only as much of an entry as its name needs, and the field is larger.
+      let field = unsafe UnsafeRawPointer(item) + nameOffset
+      let length = unsafe strlen(field.assumingMemoryBound(to: CChar.self))
+      let bytes = unsafe UnsafeRawBufferPointer(start: field, count: length)
+      let valid = unsafe String(validating: bytes, as: UTF8.self)
+      let name = unsafe DirectoryName(text: valid ?? String(decoding: bytes, as: UTF8.self), isUTF8: valid != nil)
       if name.text != ".", name.text != ".." { names.append(name) }
     }
   }

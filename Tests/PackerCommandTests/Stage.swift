@@ -139,34 +139,59 @@ final class Stage {
     let errorPath = root.appendingPathComponent("stderr")
     for url in [outputPath, errorPath] { try Data().write(to: url) }
 
-    let process = Process()
-    process.executableURL = Self.tool
-    process.arguments = words
-    process.currentDirectoryURL = work
-    process.environment = variables
-    process.standardInput = FileHandle(forReadingAtPath: input ?? "/dev/null")
+    // Not Foundation's Process: the way it looks for open files reads past the end of what the system gave it.
+    #if canImport(Darwin)
+      var actions: posix_spawn_file_actions_t?
+    #else
+      var actions = posix_spawn_file_actions_t()
+    #endif
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, input ?? "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, 2, errorPath.path, O_WRONLY, 0)
     input = nil
-    process.standardError = try FileHandle(forWritingTo: errorPath)
+    var ends: [CInt] = [-1, -1]
     if closingOutput {
-      let pipe = Pipe()
-      process.standardOutput = pipe
-      try pipe.fileHandleForReading.close()
+      guard pipe(&ends) == 0 else { throw ScriptError("no pipe: \(String(cString: strerror(errno)))") }
+      close(ends[0])
+      posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
     } else {
-      process.standardOutput = try FileHandle(forWritingTo: outputPath)
+      posix_spawn_file_actions_addopen(&actions, 1, outputPath.path, O_WRONLY, 0)
     }
-    try process.run()
+    defer { if ends[1] >= 0 { close(ends[1]) } }
+
+    // The shell changes into the script's directory, which a spawned process cannot be told everywhere.
+    let command = ["/bin/sh", "-c", #"cd "$0" && exec "$@""#, work.path, Self.tool.path] + words
+    var process: pid_t = 0
+    let number = withCStrings(command) { arguments in
+      withCStrings(variables.map { "\($0.key)=\($0.value)" }) { environment in
+        posix_spawn(&process, "/bin/sh", &actions, nil, arguments, environment)
+      }
+    }
+    guard number == 0 else { throw ScriptError("it did not start: \(String(cString: strerror(number)))") }
 
     let deadline = Date(timeIntervalSinceNow: Self.deadline)
-    while process.isRunning, Date() < deadline { usleep(2000) }
-    if process.isRunning {
-      kill(process.processIdentifier, SIGKILL)
-      process.waitUntilExit()
-      throw ScriptError("it did not end within \(Self.deadline) seconds")
+    var raw: CInt = 0
+    while waitpid(process, &raw, WNOHANG) == 0 {
+      guard Date() < deadline else {
+        kill(process, SIGKILL)
+        waitpid(process, &raw, 0)
+        throw ScriptError("it did not end within \(Self.deadline) seconds")
+      }
+      usleep(2000)
     }
-    process.waitUntilExit()
-    status = process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
+    status = raw & 0x7F == 0 ? raw >> 8 & 0xFF : 128 + (raw & 0x7F)
     output = try Data(contentsOf: outputPath)
     errors = try Data(contentsOf: errorPath)
+  }
+
+  /// Lends texts as C wants them: pointers that end in nil.
+  private func withCStrings<Result>(
+    _ texts: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
+  ) -> Result {
+    var pointers = texts.map { strdup($0) } + [nil]
+    defer { for pointer in pointers { free(pointer) } }
+    return pointers.withUnsafeMutableBufferPointer { body($0.baseAddress!) }
   }
 
   // MARK: Checks

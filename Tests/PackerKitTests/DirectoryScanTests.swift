@@ -255,7 +255,8 @@ struct DirectoryScanTests {
   static let secrets: [(String, String)] = [
     (".env", ""), ("a/.env.production", "x"), ("id_rsa", ""), ("ID_ED25519", ""), (".npmrc", ""), ("release.P12", ""), ("app.jks", ""),
     ("AuthKey.p8", ""), ("a", "-----BEGIN RSA PRIVATE KEY-----\r\nx"), ("b", "-----BEGIN OPENSSH PRIVATE KEY-----"),
-    ("c", "-----BEGIN PRIVATE KEY-----"), ("d", "pkk1-zqzq"), ("e", "pks1-zqzq"), ("f", "AGE-SECRET-KEY-1Q"), ("g", "PuTTY-User-Key-File-3"),
+    ("c", "-----BEGIN PRIVATE KEY-----"), ("d", "pkk1-zqzq"), ("e", "pks1-zqzq"), ("f", "AGE-SECRET-KEY-1Q"),
+    ("g", "PuTTY-User-Key-File-3"),
   ]
 
   @Test("what looks like a secret is refused unless allowed", arguments: secrets)
