@@ -116,7 +116,7 @@ public final class Pack: Sendable {
     // What a pack says of a size is a claim until the bytes have come.
     content.reserveCapacity(min(count, 16 << 20))
     try read(entry, range: range) { piece in
-      content.append(piece)
+      content.append(copying: piece)
     }
     return content
   }
@@ -168,11 +168,5 @@ extension Entry {
     PackError(
       .rangeNotSatisfiable,
       "'\(path)' is \(size) bytes, but bytes up to \(range.upperBound) were asked for")
-  }
-}
-
-extension [UInt8] {
-  mutating func append(_ bytes: Span<UInt8>) {
-    unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
   }
 }

@@ -219,14 +219,3 @@ extension Range<UInt64> {
     lowerBound <= other.lowerBound && other.upperBound <= upperBound
   }
 }
-
-/// Copies all of `source` to `target` from index `start` on.
-package func copy(_ source: Span<UInt8>, to target: inout MutableSpan<UInt8>, at start: Int) {
-  precondition(source.count <= target.count - start)
-  unsafe source.withUnsafeBytes { source in
-    unsafe target.withUnsafeMutableBytes { target in
-      guard let from = source.baseAddress, let to = target.baseAddress else { return }
-      unsafe (to + start).copyMemory(from: from, byteCount: source.count)
-    }
-  }
-}

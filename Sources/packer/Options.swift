@@ -20,6 +20,23 @@ struct KeyOptions: ParsableArguments {
   }
 }
 
+/// How many threads work.
+struct JobsOption: ParsableArguments {
+  @Option(help: ArgumentHelp("The threads to use, from 1 to 1024. (default: one per core)", valueName: "n"))
+  var jobs: Int?
+
+  func count() throws(PackError) -> Int? {
+    if let jobs { try Bounds.check(jobs, "--jobs", in: 1...1024) }
+    return jobs
+  }
+}
+
+/// What is accepted in a pack that is checked.
+struct CheckOptions: ParsableArguments {
+  @Flag(name: .customLong("allow-unportable-paths"), help: "Accept names that some platforms cannot hold.")
+  var allowsUnportablePaths = false
+}
+
 /// How much is said, and in which form.
 struct OutputOptions: ParsableArguments {
   @Flag(name: .customLong("json"), help: "Print JSON Lines that end in one record of the type result.")

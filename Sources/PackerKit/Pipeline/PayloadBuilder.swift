@@ -156,7 +156,7 @@ final class PayloadBuilder: Sendable {
         let to = Int(headerRange.lowerBound - frame.range.lowerBound)
         var whole = content.mutableSpan
         var target = whole._mutatingExtracting(to..<to + headerRange.count)
-        copyBytes(header.span.extracting(from..<from + headerRange.count), to: &target)
+        copy(header.span.extracting(from..<from + headerRange.count), to: &target)
       }
       if item.entry.kind != .directory, !item.isLink {
         let part = item.dataRange.clamped(to: frame.range)

@@ -63,7 +63,7 @@ final class PayloadSpool: @unchecked Sendable {
       var target = buffer._mutatingExtracting(done..<done + count)
       if number < memory.count {
         let piece = memory[number]
-        copyBytes(piece.span.extracting(start..<start + count), to: &target)
+        copy(piece.span.extracting(start..<start + count), to: &target)
       } else if let file {
         try files.readExactly(
           file, at: position - UInt64(Self.piecesInMemory * Self.piece), into: &target, name: "the spool of \(output)")
@@ -107,19 +107,5 @@ final class PayloadSpool: @unchecked Sendable {
     return PackError(
       .noSpace, "\(output) cannot be written: \(error.text), at least \(needed > free ? needed - free : needed) bytes are missing",
       hint: "free space on that volume or choose another one; nothing was changed")
-  }
-}
-
-extension [UInt8] {
-  mutating func append(copying bytes: Span<UInt8>) {
-    unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
-  }
-}
-
-/// Copies all of `source` to the start of `target`.
-func copyBytes(_ source: Span<UInt8>, to target: inout MutableSpan<UInt8>) {
-  precondition(source.count <= target.count)
-  unsafe source.withUnsafeBytes { source in
-    unsafe target.withUnsafeMutableBytes { unsafe $0.copyMemory(from: source) }
   }
 }

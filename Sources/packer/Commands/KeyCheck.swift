@@ -33,10 +33,7 @@ struct KeyCheck: Verb {
         session.console.result(
           CheckRecord(file: file, ok: true, keyID: "\(pack.keyID)"), ["\(file): ok, key \(pack.keyID) opens it"])
       } catch {
-        guard error.code != .cancelled else { throw error }
-        session.console.result(FailureRecord(file: file, error: error), ["\(file): failed, \(error.code)"])
-        session.console.error(error)
-        outcomes.add(.failed(error, isReported: true))
+        try outcomes.add(error, of: file, to: session.console)
       }
     }
     return outcomes.worst
@@ -48,6 +45,16 @@ private struct CheckRecord: Encodable {
   let file: String
   let ok: Bool
   let keyID: String
+}
+
+extension Outcomes {
+  /// Reports a file that failed and goes on, unless the user wants to stop.
+  mutating func add(_ error: PackError, of file: String, to console: Console) throws(PackError) {
+    guard error.code != .cancelled else { throw error }
+    console.result(FailureRecord(file: file, error: error), ["\(file): failed, \(error.code)"])
+    console.error(error)
+    add(.failed(error, isReported: true))
+  }
 }
 
 /// One of several files that something is wrong with.

@@ -60,9 +60,7 @@ struct PackVerb: Verb {
   @Flag(name: .customLong("allow-unportable-paths"), help: "Pack paths that some systems cannot store.")
   var allowsUnportablePaths = false
 
-  @Option(help: ArgumentHelp("The threads to use, from 1 to 1024. (default: one per core)", valueName: "n"))
-  var jobs: Int?
-
+  @OptionGroup var threads: JobsOption
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
@@ -82,7 +80,6 @@ struct PackVerb: Verb {
   private func makeJob() throws(PackError) -> PackJob {
     try Bounds.check(level, "--level", in: PackSettings.levels)
     try Bounds.check(packVersion, "--pack-version", in: 0...Limits.packVersion)
-    if let jobs { try Bounds.check(jobs, "--jobs", in: 1...1024) }
     let frame = try Bounds.size(
       frameSize, "--frame-size", in: UInt64(PackSettings.frameSizes.lowerBound)...UInt64(PackSettings.frameSizes.upperBound),
       isPowerOfTwo: false)
@@ -100,7 +97,7 @@ struct PackVerb: Verb {
     job.usesRandomSalt = usesRandomSalt
     job.allowsSecrets = allowsSecrets
     job.allowsUnportablePaths = allowsUnportablePaths
-    job.jobs = jobs
+    job.jobs = try threads.count()
     return job
   }
 

@@ -21,12 +21,8 @@ struct Unpack: Verb {
   @Option(name: [.customShort("C"), .customLong("directory")], help: "The directory to make.", completion: .directory)
   var directory: String
 
-  @Flag(name: .customLong("allow-unportable-paths"), help: "Accept names that some platforms cannot hold.")
-  var allowsUnportablePaths = false
-
-  @Option(help: "The number of threads, 1 to 1024; the processors that are online if not given.")
-  var jobs: Int?
-
+  @OptionGroup var check: CheckOptions
+  @OptionGroup var threads: JobsOption
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
 
@@ -34,13 +30,13 @@ struct Unpack: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    if let jobs { try Bounds.check(jobs, "--jobs", in: 1...1024) }
+    let jobs = try threads.count()
     let resolved = try session.key(key)
     let pack = try await naming(file) { () async throws(PackError) in
       let pack = try Pack.open(file, key: resolved.key)
       try await session.withProgress { (progress) async throws(PackError) in
         try await PackUnpacking.run(
-          pack, to: directory, allowsUnportablePaths: allowsUnportablePaths, jobs: jobs, progress: progress)
+          pack, to: directory, allowsUnportablePaths: check.allowsUnportablePaths, jobs: jobs, progress: progress)
       }
       return pack
     }

@@ -31,12 +31,8 @@ struct Verify: Verb {
   @Flag(name: .customLong("follow-symlinks"), help: "Follow symbolic links in that directory, as 'packer pack' did.")
   var followsSymlinks = false
 
-  @Flag(name: .customLong("allow-unportable-paths"), help: "Accept names that some platforms cannot hold.")
-  var allowsUnportablePaths = false
-
-  @Option(help: "The number of threads, 1 to 1024; the processors that are online if not given.")
-  var jobs: Int?
-
+  @OptionGroup var check: CheckOptions
+  @OptionGroup var threads: JobsOption
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
 
@@ -48,7 +44,7 @@ struct Verify: Verb {
         .usage, "--exclude and --follow-symlinks say how to read a directory, and there is none to compare with",
         hint: "give it with --against DIR")
     }
-    if let jobs { try Bounds.check(jobs, "--jobs", in: 1...1024) }
+    let jobs = try threads.count()
     let resolved = try session.key(key)
     var outcomes = Outcomes()
     for file in files {
@@ -58,15 +54,12 @@ struct Verify: Verb {
           try await session.withProgress { (progress) async throws(PackError) in
             try await PackVerification.run(
               file, key: resolved.key, against: tree, excludes: excludes, followsSymlinks: followsSymlinks,
-              allowsUnportablePaths: allowsUnportablePaths, jobs: jobs, progress: progress)
+              allowsUnportablePaths: check.allowsUnportablePaths, jobs: jobs, progress: progress)
           }
         }
         outcomes.add(show(report, of: file, on: session.console))
       } catch {
-        guard error.code != .cancelled else { throw error }
-        session.console.result(FailureRecord(file: file, error: error), ["\(file): failed, \(error.code)"])
-        session.console.error(error)
-        outcomes.add(.failed(error, isReported: true))
+        try outcomes.add(error, of: file, to: session.console)
       }
     }
     return outcomes.worst

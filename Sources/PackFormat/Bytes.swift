@@ -1,0 +1,51 @@
+extension [UInt8] {
+  /// The bytes of a span as an array.
+  package init(copying bytes: Span<UInt8>) {
+    self = unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
+  }
+
+  /// Appends the bytes of a span.
+  package mutating func append(copying bytes: Span<UInt8>) {
+    unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+  }
+
+  /// Appends an integer, little-endian.
+  package mutating func append(littleEndian value: some FixedWidthInteger & UnsignedInteger) {
+    for shift in stride(from: 0, to: value.bitWidth, by: 8) {
+      append(UInt8(truncatingIfNeeded: value >> shift))
+    }
+  }
+}
+
+extension Sequence<UInt8> {
+  /// The bytes in lower-case hexadecimal.
+  package var hex: String {
+    let digits = Array("0123456789abcdef".utf8)
+    var text: [UInt8] = []
+    for byte in self {
+      text.append(digits[Int(byte >> 4)])
+      text.append(digits[Int(byte & 15)])
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+}
+
+/// Whether two spans hold the same bytes. Not for secrets: it stops at the first difference.
+package func equal(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+  guard left.count == right.count else { return false }
+  for index in left.indices where left[index] != right[index] {
+    return false
+  }
+  return true
+}
+
+/// Copies all of `source` to `target` from index `start` on.
+package func copy(_ source: Span<UInt8>, to target: inout MutableSpan<UInt8>, at start: Int = 0) {
+  precondition(start >= 0 && source.count <= target.count - start)
+  unsafe source.withUnsafeBytes { source in
+    unsafe target.withUnsafeMutableBytes { target in
+      guard let from = source.baseAddress, let to = target.baseAddress else { return }
+      unsafe (to + start).copyMemory(from: from, byteCount: source.count)
+    }
+  }
+}
