@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes a tree for Scripts/soak: soak-tree.py DIRECTORY SEED KIND, KIND being `awkward` or `plain:MEGABYTES`.
+"""Makes a tree for Scripts/soak: soak-tree.py DIRECTORY SEED KIND, KIND being `awkward`, `plain:MEGABYTES` or `noise:MEGABYTES`.
 
 The same seed gives the same tree.
 """
@@ -57,6 +57,9 @@ def main():
     noise = random.Random(int(seed))
     if kind == "awkward":
         awkward(root, noise)
+    elif kind.startswith("noise:"):
+        for number in range(int(kind.removeprefix("noise:"))):
+            write(f"{root}/{number:04}.bin", [noise.randbytes(1_000_000)])
     else:
         plain(root, noise, int(kind.removeprefix("plain:")))
 

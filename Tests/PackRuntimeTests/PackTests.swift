@@ -32,6 +32,23 @@ struct PackTests {
     #expect(try open("a text, and longer than the magic".utf8) == .notAPack)
   }
 
+  @Test("a small file is read without touching the rest of the pack")
+  func oneFile() async throws {
+    var random = SeededGenerator(for: "one file of many")
+    var large = SampleTree()
+    for number in 0..<40 {
+      large.files["\(number).bin"] = SampleTree.File((0..<200_000).map { _ in UInt8.random(in: 0...255, using: &random) })
+    }
+    large.files["one.txt"] = SampleTree.File([UInt8](repeating: 7, count: 10_000))
+    let path = try await makePack(large, in: directory)
+    let files = FaultyFiles()
+    let key = try knownKey()
+    let pack = try Pack(path, key: key, files: files, backend: CryptoBackends.standard)
+    #expect(try pack.read("one.txt") == large.files["one.txt"]?.bytes)
+    // One frame, one block of the index, and the few kilobytes that opening takes, of 8 MB.
+    #expect(files.bytesRead < 300_000, "\(files.bytesRead) bytes were read")
+  }
+
   @Test("another key is wrong, and both ids are in the message")
   func wrongKey() async throws {
     let path = try await makePack(SampleTree(), in: directory)

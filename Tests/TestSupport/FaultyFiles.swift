@@ -36,6 +36,7 @@ package final class FaultyFiles: FileSystem {
   private let decide: Decision
   private let mask: UInt32
   private let record = Monitor<[Call]>([])
+  private let readCount = Monitor<UInt64>(0)
 
   /// - Parameter mask: permissions that new files and directories do not get, as if it were the process's mask, which all tests share.
   package init(mask: UInt32 = 0, _ decide: @escaping Decision = { _ in nil }) {
@@ -66,6 +67,9 @@ package final class FaultyFiles: FileSystem {
     }
   }
 
+  /// The bytes that were read by position so far.
+  package var bytesRead: UInt64 { readCount.withLock { $0 } }
+
   /// What was asked so far, in order.
   package var calls: [Call] { record.withLock { $0 } }
 
@@ -89,8 +93,11 @@ package final class FaultyFiles: FileSystem {
   package func read(
     _ file: OpenFile, at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer
   ) throws(FileFailure) -> Int {
-    guard case .short(let count) = try fault(.read) else { return try base.read(file, at: offset, into: buffer) }
-    return try base.read(file, at: offset, into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(count)))
+    var wanted = buffer
+    if case .short(let count) = try fault(.read) { wanted = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(count)) }
+    let count = try base.read(file, at: offset, into: wanted)
+    readCount.withLock { $0 += UInt64(count) }
+    return count
   }
 
   package func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileFailure) -> Int {
