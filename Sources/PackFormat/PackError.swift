@@ -61,6 +61,8 @@ extension PackError.Code {
   public static let wrongKey = Self(rawValue: "wrong-key")
   /// The header was changed after the pack was made, or is not one that a writer may make.
   public static let damagedHeader = Self(rawValue: "damaged-header")
+  /// The pack is a sound one, but not the one that was expected.
+  public static let wrongPack = Self(rawValue: "wrong-pack")
   /// A segment is not what the holder of the key sealed.
   public static let authenticationFailed = Self(rawValue: "authentication-failed")
   /// The pack ends before its end.

@@ -72,6 +72,17 @@ public final class Pack: Sendable {
   /// The largest decompressed frame in bytes, which decides what memory a reader needs.
   public var largestFrame: UInt32 { table.largestFrame }
 
+  /// Checks that the pack was made under a name: a sound pack may still be another one than was asked for, renamed on the way.
+  ///
+  /// - Throws: ``PackError/Code/wrongPack`` where it was not.
+  public func checkName(_ name: PackName) throws(PackError) {
+    guard try PackID.bytes(for: name, backend: source.backend) == header.packID else {
+      throw PackError(
+        .wrongPack, "pack was made under another name than '\(name)'", hint: "it was renamed, or mixed up with another; fetch the right one"
+      ).about(source)
+    }
+  }
+
   /// The entry at `path`.
   ///
   /// Costs one block of the index: one or two segments and a decompression of a few kilobytes.

@@ -39,6 +39,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .wrongKey: .wrongKey,
 
     .damagedHeader: .damaged,
+    .wrongPack: .damaged,
     .authenticationFailed: .damaged,
     .damagedPayload: .damaged,
     .damagedArchive: .damaged,

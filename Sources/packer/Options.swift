@@ -33,8 +33,16 @@ struct JobsOption: ParsableArguments {
 
 /// What is accepted in a pack that is checked.
 struct CheckOptions: ParsableArguments {
+  @Option(name: .customLong("name"), help: "Refuse a pack that was made under another name than this.")
+  var nameText: String?
+
   @Flag(name: .customLong("allow-unportable-paths"), help: "Accept names that some platforms cannot hold.")
   var allowsUnportablePaths = false
+
+  func name() throws(PackError) -> PackName? {
+    guard let nameText else { return nil }
+    return try PackName(nameText)
+  }
 }
 
 /// How much is said, and in which form.

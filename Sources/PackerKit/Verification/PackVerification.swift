@@ -12,6 +12,7 @@ public enum PackVerification {
   ///
   /// - Parameters:
   ///   - key: the application key.
+  ///   - name: the name that the pack must have been made under, if that is to be checked.
   ///   - tree: the directory that the pack should hold, if that is to be compared.
   ///   - excludes: the patterns that were left out when the pack was made.
   ///   - followsSymlinks: whether links were followed when the pack was made.
@@ -21,11 +22,13 @@ public enum PackVerification {
   /// - Returns: what was seen, and how tree and pack differ.
   /// - Throws: ``PackError`` where the pack is not fit to be released.
   public static func run(
-    _ path: String, key: borrowing PackKey, against tree: String? = nil, excludes: [String] = [],
+    _ path: String, key: borrowing PackKey, name: PackName? = nil, against tree: String? = nil, excludes: [String] = [],
     followsSymlinks: Bool = false, allowsUnportablePaths: Bool = false, jobs: Int? = nil, progress: ProgressHandler? = nil
   ) async throws(PackError) -> VerificationReport {
-    try await run(
-      try Pack.open(path, key: key), against: tree, excludes: excludes, followsSymlinks: followsSymlinks,
+    let pack = try Pack.open(path, key: key)
+    if let name { try pack.checkName(name) }
+    return try await run(
+      pack, against: tree, excludes: excludes, followsSymlinks: followsSymlinks,
       allowsUnportablePaths: allowsUnportablePaths, jobs: jobs, progress: progress)
   }
 

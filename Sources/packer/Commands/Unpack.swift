@@ -31,9 +31,11 @@ struct Unpack: Verb {
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let jobs = try threads.count()
+    let name = try check.name()
     let resolved = try session.key(key)
     let pack = try await naming(file) { () async throws(PackError) in
       let pack = try Pack.open(file, key: resolved.key)
+      if let name { try pack.checkName(name) }
       try await session.withProgress { (progress) async throws(PackError) in
         try await PackUnpacking.run(
           pack, to: directory, allowsUnportablePaths: check.allowsUnportablePaths, jobs: jobs, progress: progress)

@@ -45,6 +45,7 @@ struct Verify: Verb {
         hint: "give it with --against DIR")
     }
     let jobs = try threads.count()
+    let name = try check.name()
     let resolved = try session.key(key)
     var outcomes = Outcomes()
     for file in files {
@@ -53,7 +54,7 @@ struct Verify: Verb {
         let report = try await naming(file) { () async throws(PackError) in
           try await session.withProgress { (progress) async throws(PackError) in
             try await PackVerification.run(
-              file, key: resolved.key, against: tree, excludes: excludes, followsSymlinks: followsSymlinks,
+              file, key: resolved.key, name: name, against: tree, excludes: excludes, followsSymlinks: followsSymlinks,
               allowsUnportablePaths: check.allowsUnportablePaths, jobs: jobs, progress: progress)
           }
         }
