@@ -149,12 +149,14 @@ package struct FileFailure: Error, Hashable, Sendable {
 
   /// The failure of writing `name`, for a person.
   ///
-  /// - Parameter missingBytes: how much more space the output needs, where the disk is full and the caller knows.
-  package func writing(_ name: String, missingBytes: UInt64? = nil) -> PackError {
+  /// - Parameters:
+  ///   - missingBytes: how much more space the output needs, where the disk is full and the caller knows.
+  ///   - isLowerBound: whether it may need more than that.
+  package func writing(_ name: String, missingBytes: UInt64? = nil, isLowerBound: Bool = false) -> PackError {
     guard isFullDisk else {
       return PackError(.cannotWrite, "\(name) cannot be written: \(text)")
     }
-    let missing = missingBytes.map { ", \($0) bytes are missing" } ?? ""
+    let missing = missingBytes.map { ", \(isLowerBound ? "at least " : "")\($0) bytes are missing" } ?? ""
     return PackError(
       .noSpace, "\(name) cannot be written: \(text)\(missing)",
       hint: "free space on that volume or choose another one; nothing was changed")

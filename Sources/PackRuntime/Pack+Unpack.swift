@@ -1,4 +1,4 @@
-import PackFiles
+package import PackFiles
 
 extension Pack {
   /// Reads all of the pack and writes nothing: every tag, every frame, every file's digest, and all rules that a client can check.
@@ -30,9 +30,18 @@ extension Pack {
     progress: ProgressHandler? = nil
   ) async throws(PackError) {
     try checkContentSize(contentLimit)
+    try await fill(directory, progress: progress) { (output) async throws(PackError) in
+      try await TreeWalk.run(self, into: output, jobs: jobs, phase: .unpacking, progress: progress)
+    }
+  }
+
+  /// Makes `directory` appear with what `walk` writes, whole or not at all.
+  package func fill(
+    _ directory: String, progress: ProgressHandler?, walk: (OutputDirectory) async throws(PackError) -> Void
+  ) async throws(PackError) {
     let output = try OutputDirectory(directory, files: source.files)
     try output.checkSpace(contentSize)
-    try await TreeWalk.run(self, into: output, jobs: jobs, phase: .unpacking, progress: progress)
+    try await walk(output)
     progress?(PackProgress(phase: .syncing, done: contentSize, total: contentSize))
     try output.commit()
   }

@@ -56,29 +56,21 @@ package final class TreeWalk: Sendable {
     // A tar has at least one frame.
     let workers = min(try Crew.size(for: jobs), pack.table.dataFrameCount)
     do throws(PackError) {
-      let made = Monitor<ContentTable?>(nil)
-      try await Crew.run(1) { (crew, _) throws(PackError) in
+      let table = try await Crew.value { (crew) throws(PackError) in
         let writer = output.map { StagingWriter($0, files: pack.source.files) }
         let table = try ContentTable(pack, crew: crew) { (record) throws(PackError) in
           try writer?.make(record)
         }
         try Self.authenticateRest(of: pack, strictness)
-        made.withLock { $0 = table }
+        return table
       }
-      guard let table = made.withLock({ $0 }) else { preconditionFailure("the crew made no table") }
       let counter = ProgressCounter(phase, total: pack.contentSize, handler: progress)
-      let shared = Monitor<TreeWalk?>(nil)
-      try await Crew.run(workers) { (crew, _) throws(PackError) in
+      try await Crew.run(workers) { crew in
+        TreeWalk(
+          pack, table: table, output: output, strictness: strictness, crew: crew, counter: counter, onFrame: onFrame)
+      } work: { (crew, walk) throws(PackError) in
         // Each for itself: a worker that waits in a handler must not depend on one that never began.
         if let onStop { crew.onStop(onStop) }
-        let walk = shared.withLock { walk in
-          let existing =
-            walk
-            ?? TreeWalk(
-              pack, table: table, output: output, strictness: strictness, crew: crew, counter: counter, onFrame: onFrame)
-          walk = existing
-          return existing
-        }
         try walk.work()
       }
     } catch {
@@ -86,18 +78,18 @@ package final class TreeWalk: Sendable {
     }
   }
 
-  /// Checks the tags of all that is not a data frame, and before a release the headers of the skippable frames.
+  /// Checks the tags of all that is not a data frame, and before a release the headers of skippable frames that nobody reads. Those of the index
+  /// were checked when the pack was opened.
   private static func authenticateRest(of pack: Pack, _ strictness: Strictness) throws(PackError) {
     let reader = try PackReader(pack)
     let table = pack.table
-    for index in table.dataFrameCount..<table.frameCount where strictness == .release {
+    for index in table.dataFrameCount..<table.indexBlocks.index where strictness == .release {
       let frame = table[index]
       let head = try reader.payload(frame.offset..<frame.offset + UInt64(SeekTable.skippableHeaderSize))
       var cursor = FieldCursor(failure: .damagedPayload)
       let magic = try cursor.uint32("frame \(index)", in: head.span)
       let length = try cursor.uint32("frame \(index)", in: head.span)
-      let isIndex = index >= table.frameCount - 2
-      guard isIndex ? magic == IndexHead.frameMagic : (0x184D_2A50...0x184D_2A5C).contains(magic),
+      guard (0x184D_2A50...0x184D_2A5C).contains(magic),
         Int(length) == Int(frame.compressedSize) - SeekTable.skippableHeaderSize
       else {
         throw PackError(.damagedPayload, "frame \(index) is not a skippable frame of \(frame.compressedSize) bytes")

@@ -1,3 +1,4 @@
+import PackArchive
 public import PackCrypto
 package import PackFiles
 public import PackFormat
@@ -133,23 +134,18 @@ public struct PackJob: Sendable {
     let options = DirectoryScan.Options(
       excludes: excludes, followsSymlinks: followsSymlinks, allowsSecrets: allowsSecrets,
       allowsUnportablePaths: allowsUnportablePaths)
-    let result = Monitor<Scan?>(nil)
-    try await Crew.run(1) { [source, files] (crew, _) throws(PackError) in
+    return try await Crew.value { [source, files] (crew) throws(PackError) in
       let scan = try DirectoryScan(source, options: options, files: files, offences: offences, crew: crew)
-      result.withLock {
-        $0 = Scan(
-          entries: scan.entries, leftOut: scan.leftOut.sorted { $0.path < $1.path }, contentSize: scan.contentSize)
-      }
+      return Scan(
+        entries: scan.entries, leftOut: scan.leftOut.sorted { $0.path < $1.path }, contentSize: scan.contentSize)
     }
-    guard let scan = result.withLock({ $0 }) else { preconditionFailure("the crew made no scan") }
-    return scan
   }
 }
 
 /// The values that the settings of a ``PackJob`` may have.
 public enum PackSettings {
   /// zstd levels.
-  public static let levels = 1...19
+  public static let levels = CompressionContext.levels
   /// Frame sizes in bytes.
   public static let frameSizes = Limits.smallestFrameSize...Limits.frameSize
 }

@@ -1,4 +1,3 @@
-import PackFiles
 public import PackFormat
 public import PackRuntime
 
@@ -20,10 +19,8 @@ public enum PackUnpacking {
     let workers = try Crew.size(for: jobs)
     try pack.checkContentSize(Limits.contentSizeWithoutManifest)
     if !allowsUnportablePaths { try PortabilityCheck.run(pack) }
-    let output = try OutputDirectory(directory, files: pack.source.files)
-    try output.checkSpace(pack.contentSize)
-    try await ArchiveComparison.run(pack, into: output, jobs: workers, phase: .unpacking, progress: progress)
-    progress?(PackProgress(phase: .syncing, done: pack.contentSize, total: pack.contentSize))
-    try output.commit()
+    try await pack.fill(directory, progress: progress) { (output) async throws(PackError) in
+      try await ArchiveComparison.run(pack, into: output, jobs: workers, phase: .unpacking, progress: progress)
+    }
   }
 }

@@ -70,6 +70,39 @@ package final class Crew: Sendable {
     if let failure = crew.state.withLock({ $0.failure }) { throw failure }
   }
 
+  /// Runs `body` on `size` threads that share what the first of them makes.
+  ///
+  /// - Throws: the first error that a member threw, or ``PackError/Code/cancelled``.
+  package static func run<Shared: Sendable>(
+    _ size: Int, sharing make: @escaping @Sendable (Crew) -> Shared,
+    work body: @escaping @Sendable (Crew, Shared) throws(PackError) -> Void
+  ) async throws(PackError) {
+    let shared = Monitor<Shared?>(nil)
+    try await run(size) { (crew, _) throws(PackError) in
+      let value = shared.withLock { shared in
+        let value = shared ?? make(crew)
+        shared = value
+        return value
+      }
+      try body(crew, value)
+    }
+  }
+
+  /// Runs `body` on one thread and returns what it returns.
+  ///
+  /// - Throws: the error that `body` threw, or ``PackError/Code/cancelled``.
+  package static func value<Result: Sendable>(
+    _ body: @escaping @Sendable (Crew) throws(PackError) -> Result
+  ) async throws(PackError) -> Result {
+    let made = Monitor<Result?>(nil)
+    try await run(1) { (crew, _) throws(PackError) in
+      let result = try body(crew)
+      made.withLock { $0 = result }
+    }
+    guard let result = made.withLock({ $0 }) else { preconditionFailure("a crew that did not fail has done its work") }
+    return result
+  }
+
   /// Throws where the crew has been stopped. Called between frames and between entries.
   package func checkpoint() throws(PackError) {
     if let failure = state.withLock({ $0.failure }) { throw failure }

@@ -68,21 +68,14 @@ final class PayloadBuilder: Sendable {
 
   private func packFrames(jobs: Int, contentSize: UInt64, progress: ProgressHandler?) async throws(PackError) {
     let counter = ProgressCounter(.packing, total: contentSize, handler: progress)
-    let map = Monitor<OrderedMap<CompressedFrame>?>(nil)
-    let spanning = Monitor<SpanningDigests?>(nil)
-    try await Crew.run(min(jobs, plan.frames.count)) { [self] (crew, _) throws(PackError) in
-      let frames = map.withLock { map in
-        let made = map ?? OrderedMap(count: plan.frames.count, window: 2 * jobs, crew: crew)
-        map = made
-        return made
-      }
-      let digests = spanning.withLock { spanning in
-        let made = spanning ?? SpanningDigests(backend: backend, crew: crew)
-        spanning = made
-        return made
-      }
-      let worker = try FrameWorker(self, spanning: digests)
-      try frames.work { (number) throws(PackError) in
+    try await Crew.run(min(jobs, plan.frames.count)) { [self] crew in
+      (
+        frames: OrderedMap<CompressedFrame>(count: plan.frames.count, window: 2 * jobs, crew: crew),
+        spanning: SpanningDigests(backend: backend, crew: crew)
+      )
+    } work: { [self] (_, shared) throws(PackError) in
+      let worker = try FrameWorker(self, spanning: shared.spanning)
+      try shared.frames.work { (number) throws(PackError) in
         try worker.make(plan.frames[number])
       } take: { (number, frame) throws(PackError) in
         try spool.append(frame.buffer.span.extracting(first: frame.compressedSize))
@@ -225,15 +218,11 @@ final class PayloadBuilder: Sendable {
     let blocks = Monitor<(bytes: [UInt8], directory: [(length: UInt32, firstPath: [UInt8])])>(([], []))
     let root = RootDigest(try ContentRoot(backend: backend))
     if blockCount > 0 {
-      let map = Monitor<OrderedMap<IndexBlockBytes>?>(nil)
-      try await Crew.run(min(jobs, blockCount)) { [self] (crew, _) throws(PackError) in
-        let shared = map.withLock { map in
-          let made = map ?? OrderedMap(count: blockCount, window: 2 * jobs, crew: crew)
-          map = made
-          return made
-        }
+      try await Crew.run(min(jobs, blockCount)) { crew in
+        OrderedMap<IndexBlockBytes>(count: blockCount, window: 2 * jobs, crew: crew)
+      } work: { [self] (_, map) throws(PackError) in
         let encoder = try CompressionContext(level: level)
-        try shared.work { (number) throws(PackError) in
+        try map.work { (number) throws(PackError) in
           let first = number * Limits.recordsPerBlock
           return try block(order[first..<min(first + Limits.recordsPerBlock, order.count)], encoder: encoder)
         } take: { (_, block) throws(PackError) in

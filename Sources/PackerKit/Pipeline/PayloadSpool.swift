@@ -103,9 +103,6 @@ final class PayloadSpool: @unchecked Sendable {
   /// The pack will be at least as large as what stands here, and both must fit.
   private func failure(_ error: FileFailure, _ file: OpenFile) -> PackError {
     guard error.isFullDisk, let free = try? files.freeSpace(at: file) else { return error.writing(output) }
-    let needed = size
-    return PackError(
-      .noSpace, "\(output) cannot be written: \(error.text), at least \(needed > free ? needed - free : needed) bytes are missing",
-      hint: "free space on that volume or choose another one; nothing was changed")
+    return error.writing(output, missingBytes: size > free ? size - free : size, isLowerBound: true)
   }
 }

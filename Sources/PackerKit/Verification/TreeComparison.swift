@@ -12,14 +12,10 @@ enum TreeComparison {
     let options = DirectoryScan.Options(
       excludes: excludes, followsSymlinks: followsSymlinks, allowsSecrets: true, allowsUnportablePaths: true)
     let files = pack.source.files
-    let scanned = Monitor<[SourceEntry]>([])
-    try await Crew.run(1) { (crew, _) throws(PackError) in
+    let entries = try await Crew.value { (crew) throws(PackError) in
       let scan = try DirectoryScan(tree, options: options, files: files, offences: offences, crew: crew)
-      scanned.withLock {
-        $0 = scan.entries.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
-      }
+      return scan.entries.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
     }
-    let entries = scanned.withLock { $0 }
     var findings = offences.takeFindings()
     let offending = Set(findings.map(\.path))
 
