@@ -5,6 +5,9 @@ package import PackFormat
 /// The payload is tagged in pieces of ``PackFormat/Limits/saltPiece`` bytes, on any worker and in any order; the salt takes the tags
 /// in the order of the pieces. Tags and random bytes must never be stored or logged.
 package struct SaltDerivation: ~Copyable {
+  /// The bytes of a piece's tag.
+  package static let tagSize = GCM.tagSize
+
   private let backend: any CryptoBackend
   private let key: SecretBytes
   private let hasDeterministicSalt: Bool

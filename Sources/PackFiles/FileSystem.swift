@@ -22,6 +22,8 @@ package protocol FileSystem: Sendable {
   func remove(_ name: String, _ kind: FileStatus.Kind, in directory: OpenFile?) throws(FileFailure)
   /// Renames and replaces what stood under the new name, if it was of the same kind (a directory must be empty).
   func rename(_ name: String, to newName: String, in directory: OpenFile?) throws(FileFailure)
+  /// Gives a file that was opened as ``FileAccess/nameless(mode:)`` a name that is free.
+  func link(_ file: OpenFile, as name: String, in directory: OpenFile?) throws(FileFailure)
   func setMode(_ mode: UInt32, of file: OpenFile) throws(FileFailure)
   /// Makes sure the file can grow to `size` bytes; harmless where the system cannot promise it.
   func reserve(_ size: UInt64, for file: OpenFile) throws(FileFailure)
@@ -53,6 +55,9 @@ package enum FileAccess: Hashable, Sendable {
   case writeUnlinked
   /// Makes a new file to read and write. It must not exist yet, not even as a symbolic link.
   case create(mode: UInt32)
+  /// Makes a new file to read and write in the directory that is named, without a name: until it is given one, nobody else can open it, and
+  /// it is gone when it is closed. Not every file system has such files (``FileFailure/isUnsupported``).
+  case nameless(mode: UInt32)
 }
 
 /// Whether a symbolic link stands for its target or for itself.

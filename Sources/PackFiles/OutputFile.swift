@@ -12,17 +12,38 @@ package final class OutputFile: Sendable {
 
   private let files: any FileSystem
   private let staging: StagedName
+  /// The permissions to set when the file takes its place, where it was made with others.
+  private let finalMode: UInt32?
 
   /// Makes the temporary file.
   ///
-  /// - Parameter mode: the permissions the file will have, before the process's mask.
-  package init(_ path: String, mode: UInt32 = 0o644, files: any FileSystem) throws(PackError) {
+  /// - Parameters:
+  ///   - mode: the permissions the file will have, before the process's mask.
+  ///   - isHidden: whether it holds for a while what nobody else may see. Then it has no name before ``commit()``, or where the file system
+  ///     has no such files, a temporary one and no permissions for others.
+  package init(_ path: String, mode: UInt32 = 0o644, isHidden: Bool = false, files: any FileSystem) throws(PackError) {
     self.path = path
     self.files = files
     staging = try StagedName(for: path, files: files)
     try Self.checkPlace(path, in: staging, files: files)
+    if isHidden, let nameless = try staging.makeNameless(mode: mode) {
+      file = nameless
+      finalMode = nil
+      return
+    }
     file = try staging.make { (name, directory) throws(FileFailure) in
       try files.open(name, .create(mode: mode), in: directory)
+    }
+    guard isHidden else {
+      finalMode = nil
+      return
+    }
+    do {
+      // What the process's mask left.
+      finalMode = try files.status(of: file).mode & 0o777
+      try files.setMode(0o600, of: file)
+    } catch {
+      throw error.writing(path)
     }
   }
 
@@ -69,6 +90,7 @@ package final class OutputFile: Sendable {
   /// An error of the last step, which brings the new name to the disk, leaves the whole file under its name, though a power cut may undo it.
   package func commit() throws(PackError) {
     do {
+      if let finalMode { try files.setMode(finalMode, of: file) }
       try files.sync(file)
     } catch {
       throw error.writing(path)
@@ -91,6 +113,7 @@ package final class StagedName: @unchecked Sendable {
   private let files: any FileSystem
   // Written by `make` and `commit`, which the owner calls one after the other.
   private var temporaryName: String?
+  private var nameless: OpenFile?
   private var kind = FileStatus.Kind.file
 
   private static let marker = ".packer-"
@@ -144,23 +167,28 @@ package final class StagedName: @unchecked Sendable {
     throw PackError(.cannotWrite, "\(path) cannot be written: no temporary name is free beside it")
   }
 
-  /// Makes a temporary file that loses its name at once: it is gone when it is closed.
-  package func makeNameless(
-    _ body: (String, OpenFile) throws(FileFailure) -> OpenFile
-  ) throws(PackError) -> OpenFile {
-    let file = try make(.file, body)
-    guard let name = temporaryName else { preconditionFailure("a file was made without a name") }
-    do {
-      try files.remove(name, .file, in: directory)
+  /// Makes a file that has no name before ``commit()``, or returns nil where the file system has no such files.
+  package func makeNameless(mode: UInt32) throws(PackError) -> OpenFile? {
+    do throws(FileFailure) {
+      let file = try files.open(".", .nameless(mode: mode), in: directory)
+      // For the moment between its first name and its last.
+      guard try files.tryLock(file) else { return nil }
+      nameless = file
+      return file
     } catch {
-      throw error.writing(path)
+      guard error.isUnsupported else { throw error.writing(path) }
+      return nil
     }
-    temporaryName = nil
-    return file
   }
 
   /// Gives the temporary file or directory its final name.
   package func commit() throws(PackError) {
+    if let file = nameless.take() {
+      _ = try make { [files] (name, directory) throws(FileFailure) in
+        try files.link(file, as: name, in: directory)
+        return file
+      }
+    }
     guard let name = temporaryName else { preconditionFailure("committed twice") }
     do {
       try files.rename(name, to: parts.name, in: directory)

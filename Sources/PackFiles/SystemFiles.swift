@@ -24,10 +24,38 @@ package struct SystemFiles: FileSystem {
     case .create(let permissions):
       flags |= O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
       mode = mode_t(permissions)
+    case .nameless(let permissions):
+      #if canImport(Darwin)
+        throw FileFailure(number: ENOTSUP)
+      #else
+        flags |= O_RDWR | CInt(packer_O_TMPFILE)
+        mode = mode_t(permissions)
+      #endif
     }
     let descriptor = try Self.retrying { unsafe openat(directory.descriptorOrWorkingDirectory, name, flags, mode) }
-    return OpenFile(owning: descriptor)
+    let file = OpenFile(owning: descriptor)
+    #if !canImport(Darwin)
+      // The only way to a name leads through there, and it is better to know before the file is full.
+      if case .nameless = access, unsafe Glibc.access(Self.processPath(of: file), F_OK) != 0 {
+        throw FileFailure(number: EOPNOTSUPP)
+      }
+    #endif
+    return file
   }
+
+  package func link(_ file: OpenFile, as name: String, in directory: OpenFile?) throws(FileFailure) {
+    #if canImport(Darwin)
+      throw FileFailure(number: ENOTSUP)
+    #else
+      _ = try Self.retrying {
+        unsafe linkat(
+          AT_FDCWD, Self.processPath(of: file), directory.descriptorOrWorkingDirectory, name, AT_SYMLINK_FOLLOW)
+      }
+    #endif
+  }
+
+  /// What the process itself can reach an open file by.
+  private static func processPath(of file: OpenFile) -> String { "/proc/self/fd/\(file.descriptor)" }
 
   package func read(
     _ file: OpenFile, at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer
@@ -241,6 +269,8 @@ extension FileFailure {
   package var isFullDisk: Bool { number == ENOSPC || number == EDQUOT }
   package var isMissing: Bool { number == ENOENT }
   package var isExisting: Bool { number == EEXIST }
+  /// The file system has no such thing. An old kernel takes a file without a name for a directory.
+  package var isUnsupported: Bool { number == EOPNOTSUPP || number == ENOTSUP || number == EISDIR || number == EINVAL }
   /// A directory that had to be empty is not.
   package var isNotEmpty: Bool { number == ENOTEMPTY || number == EEXIST }
   /// The other end of a pipe is gone.
@@ -252,6 +282,7 @@ extension FileFailure {
   package static let fullDisk = FileFailure(number: ENOSPC)
   package static let interrupted = FileFailure(number: EINTR)
   package static let exists = FileFailure(number: EEXIST)
+  package static let unsupported = FileFailure(number: EOPNOTSUPP)
   package static let isDirectory = FileFailure(number: EISDIR)
   package static let notADirectory = FileFailure(number: ENOTDIR)
 

@@ -49,3 +49,12 @@ package func copy(_ source: Span<UInt8>, to target: inout MutableSpan<UInt8>, at
     }
   }
 }
+
+extension String {
+  /// Runs `body` with the UTF-8 bytes of the text, which are not copied where they lie in one piece.
+  @inlinable
+  package func withBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
+    if let result = unsafe utf8.withContiguousStorageIfAvailable({ body(unsafe $0.span) }) { return result }
+    return body(Array(utf8).span)
+  }
+}

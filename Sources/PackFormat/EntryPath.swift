@@ -36,6 +36,7 @@ package enum EntryPath {
   ///
   /// Paths that differ only by case are the other half of the rule; they need the whole tree (``caseFolded(_:)``).
   package static func portabilityProblem(of path: String) -> String? {
+    if path.withBytes({ isPlainlyPortable($0) }) { return nil }
     // Scalars, because a combining character makes one Character of itself and what it stands behind.
     for component in path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false) {
       if let scalar = component.first(where: { ":*?\"<>|".unicodeScalars.contains($0) }) {
@@ -52,6 +53,39 @@ package enum EntryPath {
       }
     }
     return nil
+  }
+
+  /// Whether a path is ASCII without anything that could be a problem: almost all are, and nothing is allocated for them.
+  private static func isPlainlyPortable(_ path: Span<UInt8>) -> Bool {
+    var componentStart = 0
+    var stemEnd: Int?
+    for index in 0...path.count {
+      if index < path.count, path[index] != UInt8(ascii: "/") {
+        switch path[index] {
+        case UInt8(ascii: ":"), UInt8(ascii: "*"), UInt8(ascii: "?"), UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"),
+          UInt8(ascii: "|"), 0x80...:
+          return false
+        case UInt8(ascii: "."), UInt8(ascii: " "):
+          if stemEnd == nil { stemEnd = index }
+        default:
+          break
+        }
+        continue
+      }
+      if index > componentStart, path[index - 1] == UInt8(ascii: ".") || path[index - 1] == UInt8(ascii: " ") { return false }
+      // The names of devices have three or four characters; the long way tells which ones they are.
+      if (3...4).contains((stemEnd ?? index) - componentStart), isFirstOfDevice(path[componentStart]) { return false }
+      componentStart = index + 1
+      stemEnd = nil
+    }
+    return true
+  }
+
+  private static func isFirstOfDevice(_ byte: UInt8) -> Bool {
+    switch byte | 0x20 {
+    case UInt8(ascii: "c"), UInt8(ascii: "p"), UInt8(ascii: "a"), UInt8(ascii: "n"), UInt8(ascii: "l"): true
+    default: false
+    }
   }
 
   /// A text that is equal for two paths exactly if some file system may take them for one.
@@ -92,7 +126,7 @@ package enum EntryPath {
 
   private static func isFirstComponent(_ name: StaticString, of path: Span<UInt8>) -> Bool {
     let count = name.utf8CodeUnitCount
-    guard path.count >= count, path.count == count || path[count] == UInt8(ascii: "/") else {
+    guard path.count >= count, path[0] == UInt8(ascii: "."), path.count == count || path[count] == UInt8(ascii: "/") else {
       return false
     }
     let expected = Array("\(name)".utf8)

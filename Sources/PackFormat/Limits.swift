@@ -46,7 +46,7 @@ public enum Limits {
   public static let smallestFrameSize = 64 << 10
 
   /// The frame size a writer uses unless told otherwise, in bytes.
-  public static let defaultFrameSize = 1 << 20
+  public static let defaultFrameSize = 2 << 20
 
   /// The largest block of index records, decompressed, in bytes: 128 records of the longest path.
   public static let indexBlockSize = recordsPerBlock * (IndexRecord.fixedSize + pathLength)

@@ -265,6 +265,7 @@ package struct IndexDirectory: Sendable {
 }
 
 /// Whether one path comes before another in byte order, the shorter first.
+@inlinable
 package func precedes(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
   let shared = min(left.count, right.count)
   for index in 0..<shared where left[index] != right[index] {

@@ -17,10 +17,11 @@ public struct PackJob: Sendable {
   public var name: PackName
   /// The version the publisher gives the pack, at most 2^53 − 1; later ones are higher.
   public var packVersion: UInt64 = 1
-  /// The zstd level, 1 to 19.
-  public var level = 3
+  /// How hard to compress.
+  public var level = PackLevel.balanced
   /// The most bytes of tar in one frame, 64 KiB to 8 MiB: larger compresses better, smaller reads single files faster and in less memory.
-  public var frameSize = Limits.defaultFrameSize
+  /// What suits the level where it is nil.
+  public var frameSize: Int?
   /// The size of one ciphertext segment in bytes: a power of two from 4 KiB to 1 MiB.
   public var segmentSize = Limits.defaultSegment
   /// Patterns of paths to leave out, as in ignore files.
@@ -58,7 +59,8 @@ public struct PackJob: Sendable {
   public func run(
     key: borrowing PackKey, progress: ProgressHandler? = nil
   ) async throws(PackError) -> PackReport {
-    try checkSettings()
+    let frameSize = frameSize ?? level.frameSize
+    try checkSettings(frameSize: frameSize)
     let workers = try Crew.size(for: jobs)
     let offences = Offences()
     let header = PackHeader(
@@ -66,27 +68,28 @@ public struct PackJob: Sendable {
       packID: try PackID.bytes(for: name, backend: backend), salt: [UInt8](repeating: 0, count: 32))
 
     progress?(PackProgress(phase: .scanning, done: 0, total: 0))
-    let scan = try await scan(offences)
-    let reader = SourceReader(root: source, followsSymlinks: followsSymlinks, files: files, offences: offences)
+    let options = DirectoryScan.Options(
+      excludes: excludes, followsSymlinks: followsSymlinks, allowsSecrets: allowsSecrets,
+      allowsUnportablePaths: allowsUnportablePaths)
+    let scan = try await DirectoryScan.run(source, options: options, files: files, offences: offences, jobs: workers)
+    let reader = try SourceReader(root: source, followsSymlinks: followsSymlinks, files: files, offences: offences)
     try await refuse(scan.entries, reader)
-    let ordered = PackPlan.ordered(scan.entries)
+    let order = PackPlan.order(scan.entries)
     let duplicates = try await DuplicateSearch(
-      ordered, reader: reader, backend: backend, jobs: workers, progress: progress)
+      order.entries, reader: reader, backend: backend, jobs: workers, progress: progress)
     try await refuse(scan.entries, reader)
-    let plan = try PackPlan(ordered, originals: duplicates.originals, frameSize: frameSize)
+    let plan = try PackPlan(order, originals: duplicates.originals, frameSize: frameSize)
 
-    let spool = PayloadSpool(
-      output: output, salt: try SaltDerivation(key: key, header: header, backend: backend), files: files)
+    let draft = try PackDraft(output, header: header, key: key, jobs: workers, files: files, backend: backend)
     let builder = PayloadBuilder(
-      plan: plan, reader: reader, spool: spool, level: level, frameSize: frameSize, knownDigests: duplicates.digests,
-      allowsSecrets: allowsSecrets, backend: backend)
+      plan: plan, reader: reader, draft: draft, strength: level.strength, frameSize: frameSize,
+      knownDigests: duplicates.digests, allowsSecrets: allowsSecrets, backend: backend)
     let payload = try await builder.build(jobs: workers, contentSize: scan.contentSize, source: source, progress: progress)
 
-    let seal = try PackSeal(
-      spool: spool, header: header, usesRandomSalt: usesRandomSalt, key: key, output: output, files: files, backend: backend)
+    let seal = try PackSeal(draft, header: header, usesRandomSalt: usesRandomSalt, key: key, backend: backend)
     try await seal.run(jobs: workers, progress: progress)
     return PackReport(
-      output: output, packSize: seal.packSize, payloadSize: spool.size, contentSize: scan.contentSize,
+      output: output, packSize: seal.packSize, payloadSize: seal.payloadSize, contentSize: scan.contentSize,
       files: scan.entries.count { $0.kind != .directory }, directories: scan.entries.count { $0.kind == .directory },
       duplicateFiles: plan.duplicateFiles, duplicateBytes: plan.duplicateBytes, frames: plan.frames.count,
       indexSize: payload.indexSize, keyID: key.id, packID: header.packID, packVersion: packVersion,
@@ -106,12 +109,12 @@ public struct PackJob: Sendable {
     try reader.offences.check(source)
   }
 
-  private func checkSettings() throws(PackError) {
+  private func checkSettings(frameSize: Int) throws(PackError) {
     guard packVersion <= Limits.packVersion else {
       throw PackError(.usage, "pack version \(packVersion) is more than \(Limits.packVersion)")
     }
-    guard PackSettings.levels.contains(level) else {
-      throw PackError(.usage, "level \(level) is not one of 1 to 19")
+    guard PackSettings.levels.contains(level.zstdLevel) else {
+      throw PackError(.usage, "level \(level.zstdLevel) is not one of 1 to 19")
     }
     guard PackSettings.frameSizes.contains(frameSize) else {
       throw PackError(
@@ -121,23 +124,6 @@ public struct PackJob: Sendable {
       throw PackError(
         .usage,
         "segment size \(segmentSize) is not a power of two from \(Limits.smallestSegment) to \(Limits.largestSegment) bytes")
-    }
-  }
-
-  private struct Scan: Sendable {
-    var entries: [SourceEntry]
-    var leftOut: [LeftOut]
-    var contentSize: UInt64
-  }
-
-  private func scan(_ offences: Offences) async throws(PackError) -> Scan {
-    let options = DirectoryScan.Options(
-      excludes: excludes, followsSymlinks: followsSymlinks, allowsSecrets: allowsSecrets,
-      allowsUnportablePaths: allowsUnportablePaths)
-    return try await Crew.value { [source, files] (crew) throws(PackError) in
-      let scan = try DirectoryScan(source, options: options, files: files, offences: offences, crew: crew)
-      return Scan(
-        entries: scan.entries, leftOut: scan.leftOut.sorted { $0.path < $1.path }, contentSize: scan.contentSize)
     }
   }
 }

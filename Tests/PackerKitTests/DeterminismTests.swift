@@ -80,7 +80,7 @@ struct DeterminismTests {
     packs.append(try await packed { $0.name = name })
     packs.append(try await packed { $0.segmentSize = 8192 })
     packs.append(try await packed { $0.frameSize = 100_000 })
-    packs.append(try await packed { $0.level = 9 })
+    packs.append(try await packed { $0.level = .number(9) })
     #expect(Set(packs).count == packs.count)
     // No two share the keys of their segments.
     #expect(Set(packs.map { Array($0[64..<96]) }).count == packs.count)
@@ -98,7 +98,7 @@ struct DeterminismTests {
   func contentRoot() async throws {
     let root = try await shop.pack().contentRoot
     let other = try await shop.pack {
-      $0.level = 19
+      $0.level = .number(19)
       $0.frameSize = 1 << 20
       $0.packVersion = 9
     }

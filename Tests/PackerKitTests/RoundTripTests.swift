@@ -70,7 +70,7 @@ struct RoundTripTests {
     let shop = try Workshop()
     try tree.write(to: "tree", in: shop.directory)
     try await shop.pack {
-      $0.level = level
+      $0.level = .number(level)
       $0.segmentSize = segmentSize
       $0.frameSize = level == 1 ? 8 << 20 : 65_537
     }

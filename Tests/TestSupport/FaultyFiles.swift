@@ -8,7 +8,7 @@ package final class FaultyFiles: FileSystem {
   /// One call of the protocol.
   package struct Call: Hashable, Sendable {
     package enum Operation: String, Hashable, Sendable {
-      case open, read, write, status, names, makeDirectory, remove, rename, setMode, reserve, sync, freeSpace, lock
+      case open, read, write, status, names, makeDirectory, remove, rename, link, setMode, reserve, sync, freeSpace, lock
       case canonicalPath
     }
 
@@ -86,8 +86,11 @@ package final class FaultyFiles: FileSystem {
 
   package func open(_ name: String, _ access: FileAccess, in directory: OpenFile?) throws(FileFailure) -> OpenFile {
     _ = try fault(.open, name)
-    guard case .create(let mode) = access else { return try base.open(name, access, in: directory) }
-    return try base.open(name, .create(mode: mode & ~mask), in: directory)
+    return switch access {
+    case .create(let mode): try base.open(name, .create(mode: mode & ~mask), in: directory)
+    case .nameless(let mode): try base.open(name, .nameless(mode: mode & ~mask), in: directory)
+    default: try base.open(name, access, in: directory)
+    }
   }
 
   package func read(
@@ -147,6 +150,11 @@ package final class FaultyFiles: FileSystem {
   package func rename(_ name: String, to newName: String, in directory: OpenFile?) throws(FileFailure) {
     _ = try fault(.rename, newName)
     try base.rename(name, to: newName, in: directory)
+  }
+
+  package func link(_ file: OpenFile, as name: String, in directory: OpenFile?) throws(FileFailure) {
+    _ = try fault(.link, name)
+    try base.link(file, as: name, in: directory)
   }
 
   package func setMode(_ mode: UInt32, of file: OpenFile) throws(FileFailure) {

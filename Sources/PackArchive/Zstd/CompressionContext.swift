@@ -6,9 +6,25 @@ package import PackFormat
   import libzstd
 #endif
 
+/// How hard zstd works on a frame.
+package struct CompressionStrength: Hashable, Sendable {
+  /// The zstd level, 1 to 19.
+  package let level: Int
+  /// The logarithms of the sizes of the tables in which matches are looked up, or 0 for what the level says.
+  package let hashLog: Int
+  package let chainLog: Int
+
+  package init(level: Int, hashLog: Int = 0, chainLog: Int = 0) {
+    precondition(CompressionContext.levels.contains(level))
+    self.level = level
+    self.hashLog = hashLog
+    self.chainLog = chainLog
+  }
+}
+
 /// A zstd encoder for frames as FORMAT.md §4.2 wants them, freed when its owner goes away. Made once per worker.
 ///
-/// Memory depends on level and frame size: with frames of 1 MiB about 2 MiB at level 3 and 12 MiB at level 19.
+/// Memory depends on level and frame size: with frames of 2 MiB about 1 MiB at level 3 and 30 MiB at level 19.
 @safe
 package struct CompressionContext: ~Copyable {
   private let raw: OpaquePointer
@@ -16,21 +32,39 @@ package struct CompressionContext: ~Copyable {
   /// The levels a writer may ask for.
   package static let levels = 1...19
 
-  package init(level: Int) throws(PackError) {
-    precondition(Self.levels.contains(level))
+  /// - Parameter strength: for frames that ask for no other.
+  package init(_ strength: CompressionStrength) throws(PackError) {
     guard let raw = unsafe ZSTD_createCCtx() else {
       throw PackError(.internalError, "zstd could not allocate an encoder")
     }
-    let settings = [
-      (ZSTD_c_compressionLevel, CInt(level)), (ZSTD_c_contentSizeFlag, 1), (ZSTD_c_checksumFlag, 0), (ZSTD_c_dictIDFlag, 0),
+    do throws(PackError) {
+      try unsafe Self.set([(ZSTD_c_contentSizeFlag, 1), (ZSTD_c_checksumFlag, 0), (ZSTD_c_dictIDFlag, 0)], of: raw)
+      try unsafe Self.set(Self.settings(strength), of: raw)
+    } catch {
+      unsafe ZSTD_freeCCtx(raw)
+      throw error
+    }
+    unsafe self.raw = raw
+  }
+
+  /// Compresses later frames as hard as this.
+  package func use(_ strength: CompressionStrength) throws(PackError) {
+    try unsafe Self.set(Self.settings(strength), of: raw)
+  }
+
+  private static func settings(_ strength: CompressionStrength) -> [(ZSTD_cParameter, CInt)] {
+    [
+      (ZSTD_c_compressionLevel, CInt(strength.level)), (ZSTD_c_hashLog, CInt(strength.hashLog)),
+      (ZSTD_c_chainLog, CInt(strength.chainLog)),
     ]
+  }
+
+  private static func set(_ settings: [(ZSTD_cParameter, CInt)], of raw: OpaquePointer) throws(PackError) {
     for (parameter, value) in settings {
       guard unsafe ZSTD_isError(ZSTD_CCtx_setParameter(raw, parameter, value)) == 0 else {
-        unsafe ZSTD_freeCCtx(raw)
         throw PackError(.internalError, "zstd refused one of its own parameters")
       }
     }
-    unsafe self.raw = raw
   }
 
   deinit {

@@ -11,6 +11,12 @@ struct SourceEntry: Sendable {
   var size: UInt64
   /// Device and inode, time stamps: what must not change until the file has been read.
   var stamp: SourceStamp
+
+  /// The last component of the path.
+  var name: String {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
+    return String(Substring(path.utf8[path.utf8.index(after: slash)...]))
+  }
 }
 
 /// What tells that a file is still the one that was scanned.
@@ -38,8 +44,8 @@ public struct LeftOut: Hashable, Sendable {
   public let reason: String
 }
 
-/// Looks through a source directory and decides about each path.
-struct DirectoryScan {
+/// Looks through a source directory with all threads and decides about each path.
+struct DirectoryScan: Sendable {
   struct Options: Sendable {
     var excludes: [String] = []
     var followsSymlinks = false
@@ -47,145 +53,297 @@ struct DirectoryScan {
     var allowsUnportablePaths = false
   }
 
+  /// What goes into the pack, in the byte order of the paths.
   private(set) var entries: [SourceEntry] = []
+  /// In the byte order of the paths.
   private(set) var leftOut: [LeftOut] = []
   private(set) var contentSize: UInt64 = 0
 
+  /// Scans all of `source`. What cannot be packed goes to `offences`.
+  static func run(
+    _ source: String, options: Options, files: any FileSystem, offences: Offences, jobs: Int
+  ) async throws(PackError) -> DirectoryScan {
+    let scanner = try DirectoryScanner(source, options: options, files: files, offences: offences)
+    try await Crew.run(jobs) { (crew, _) throws(PackError) in
+      try scanner.work(crew)
+    }
+    var scan = DirectoryScan()
+    scan.entries.reserveCapacity(scanner.found)
+    scan.collect(scanner.root)
+    scan.leftOut.sort { before($0.path, $1.path) }
+    return scan
+  }
+
+  /// Takes what a directory and those below it hold: byte order is the order of the names where a directory's ends in a slash.
+  private mutating func collect(_ directory: ScannedDirectory) {
+    if let entry = directory.ownEntry { entries.append(entry) }
+    for child in directory.children {
+      switch child {
+      case .entry(let entry):
+        contentSize += entry.size
+        entries.append(entry)
+      case .directory(let inner):
+        collect(inner)
+      case .leftOut(let path):
+        leftOut.append(path)
+      case .offence:
+        break
+      }
+    }
+  }
+
+  static let secretHint = "exclude it with --exclude, or allow it with --allow-secrets"
+}
+
+/// A directory and what was found in it. The thread that takes it writes to it; all may read what never changes.
+private final class ScannedDirectory: @unchecked Sendable {
+  enum Child {
+    case entry(SourceEntry)
+    case directory(ScannedDirectory)
+    case leftOut(LeftOut)
+    case offence
+  }
+
+  let path: String
+  let name: String
+  let parent: ScannedDirectory?
+  private let stamp: SourceStamp
+  private(set) var children: [Child] = []
+  private var isListed = false
+  /// Open while directories in it have not been opened from it, and how many those are.
+  private let opened = Monitor<(file: OpenFile?, pending: Int)>((nil, 0))
+
+  init(path: String, name: String, stamp: SourceStamp, parent: ScannedDirectory?) {
+    self.path = path
+    self.name = name
+    self.stamp = stamp
+    self.parent = parent
+  }
+
+  var file: OpenFile? { opened.withLock { $0.file } }
+
+  func childWasOpened() {
+    opened.withLock { opened in
+      opened.pending -= 1
+      if opened.pending == 0 { opened.file = nil }
+    }
+  }
+
+  func finish(_ children: [Child], file: OpenFile, directories: Int) {
+    self.children = children
+    isListed = true
+    guard directories > 0 else { return }
+    self.children.sort { left, right in
+      switch (left, right) {
+      case (.entry(let left), .entry(let right)): before(left.path, right.path)
+      case (.directory(let left), .directory(let right)): before("\(left.path)/", "\(right.path)/")
+      case (.entry(let left), .directory(let right)): before(left.path, "\(right.path)/")
+      case (.directory(let left), .entry(let right)): before("\(left.path)/", right.path)
+      // In no order, but behind all that has one.
+      case (.leftOut, _), (.offence, _): false
+      case (_, .leftOut), (_, .offence): true
+      }
+    }
+    opened.withLock { $0 = (file, directories) }
+  }
+
+  /// What the pack holds of it where nothing in it goes into the pack. The root has no entry.
+  var ownEntry: SourceEntry? {
+    guard parent != nil, isListed else { return nil }
+    for child in children {
+      if case .leftOut = child { continue }
+      return nil
+    }
+    return SourceEntry(path: path, kind: .directory, size: 0, stamp: stamp)
+  }
+
+  /// How many entries it brings, without those of the directories in it.
+  var entryCount: Int {
+    children.count { child in
+      if case .entry = child { true } else { false }
+    } + (ownEntry == nil ? 0 : 1)
+  }
+
+  /// Whether it is one of the directories it lies in.
+  var leadsRound: Bool {
+    var above = parent
+    while let directory = above {
+      if directory.stamp.device == stamp.device, directory.stamp.inode == stamp.inode { return true }
+      above = directory.parent
+    }
+    return false
+  }
+}
+
+private func before(_ left: String, _ right: String) -> Bool {
+  left.withBytes { left in right.withBytes { precedes(left, $0) } }
+}
+
+/// Goes through a tree, directory by directory and side by side.
+private final class DirectoryScanner: @unchecked Sendable {
+  // What changes stands in monitors, but for directories, each of which belongs to the thread that took it.
+  private struct State {
+    /// Directories to visit; the last one first, so that few of them are open.
+    var waiting: [ScannedDirectory] = []
+    /// How many are waiting or being visited.
+    var unfinished = 0
+    var found = 0
+  }
+
+  let root: ScannedDirectory
+  private let rootFile: OpenFile
   private let source: String
-  private let options: Options
+  private let options: DirectoryScan.Options
   private let excludes: [Glob]
   private let files: any FileSystem
   private let offences: Offences
   private let canonicalRoot: String
-  private let crew: Crew
-  /// The directories above the current one, so that a link cannot lead round in a circle.
-  private var ancestors: [SourceStamp] = []
+  private let state = Monitor(State())
 
-  /// Scans all of `source`. What cannot be packed goes to `offences`.
+  var found: Int { state.withLock { $0.found } }
+
   init(
-    _ source: String, options: Options, files: any FileSystem, offences: Offences, crew: Crew
+    _ source: String, options: DirectoryScan.Options, files: any FileSystem, offences: Offences
   ) throws(PackError) {
+    self.source = source
     self.options = options
     excludes = options.excludes.map(Glob.init)
     self.files = files
     self.offences = offences
-    self.crew = crew
-    let root: OpenFile
-    let status: FileStatus
     do throws(FileFailure) {
-      status = try files.status(of: source, in: nil, following: .followed)
+      let status = try files.status(of: source, in: nil, following: .followed)
       guard status.kind == .directory else { throw FileFailure.notADirectory }
       canonicalRoot = try files.canonicalPath(of: source)
-      root = try files.open(source, .directory, in: nil)
+      rootFile = try files.open(source, .directory, in: nil)
+      root = ScannedDirectory(path: "", name: "", stamp: SourceStamp(status), parent: nil)
     } catch {
       throw error.reading(source)
     }
-    self.source = source
-    _ = try visit(root, status: status, path: "")
+    state.withLock { $0 = State(waiting: [root], unfinished: 1, found: 0) }
   }
 
-  /// Visits a directory and says whether anything in it goes into the pack.
-  private mutating func visit(_ directory: OpenFile, status: FileStatus, path: String) throws(PackError) -> Bool {
-    try crew.checkpoint()
-    let stamp = SourceStamp(status)
-    guard !ancestors.contains(where: { $0.device == stamp.device && $0.inode == stamp.inode }) else {
-      offences.add(path, .unsuitableSource, "is a symbolic link to a directory above it")
-      return true
-    }
-    ancestors.append(stamp)
-    defer { ancestors.removeLast() }
-    let names: [DirectoryName]
-    do {
-      // In order, so that of two names that collide the same one is blamed on every machine.
-      names = try files.names(in: directory).sorted { $0.text.utf8.lexicographicallyPrecedes($1.text.utf8) }
-    } catch {
-      offences.add(path, .cannotRead, "cannot be listed: \(error.text)")
-      return true
-    }
-    var hasContent = false
-    var siblings: [String: String] = [:]
-    for name in names {
-      let inside = path.isEmpty ? name.text : "\(path)/\(name.text)"
-      if try visit(name, path: inside, in: directory, siblings: &siblings) { hasContent = true }
+  /// Visits directories until none is left.
+  func work(_ crew: Crew) throws(PackError) {
+    crew.onStop { [state] in state.wake() }
+    while let directory = take(crew) {
+      try crew.checkpoint()
+      let inner = visit(directory)
+      let found = directory.entryCount
       // At once: links to directories that hold links double with every level.
-      guard entries.count <= Limits.records else {
-        throw PackError(.unsuitableSource, "\(source) holds more than \(Limits.records) entries")
+      try state.update { (state) throws(PackError) in
+        state.waiting += inner
+        state.unfinished += inner.count - 1
+        state.found += found
+        guard state.found <= Limits.records else {
+          throw PackError(.unsuitableSource, "\(source) holds more than \(Limits.records) entries")
+        }
       }
     }
-    return hasContent
+    try crew.checkpoint()
   }
 
-  /// Visits one name and says whether anything of it goes into the pack.
-  private mutating func visit(
-    _ name: DirectoryName, path: String, in directory: OpenFile, siblings: inout [String: String]
-  ) throws(PackError) -> Bool {
+  private func take(_ crew: Crew) -> ScannedDirectory? {
+    state.wait { state -> ScannedDirectory?? in
+      if state.unfinished == 0 || crew.isStopped { return .some(nil) }
+      return state.waiting.popLast().map { .some($0) }
+    }
+  }
+
+  /// Looks at all that is in a directory, and returns the directories.
+  private func visit(_ directory: ScannedDirectory) -> [ScannedDirectory] {
+    guard !directory.leadsRound else {
+      offences.add(directory.path, .unsuitableSource, "is a symbolic link to a directory above it")
+      return []
+    }
+    let file: OpenFile
+    let names: [DirectoryName]
+    do throws(FileFailure) {
+      file = try open(directory)
+      // In order, so that of two names that collide the same one is blamed on every machine.
+      names = try files.names(in: file).sorted { before($0.text, $1.text) }
+    } catch {
+      offences.add(directory.path, .cannotRead, "cannot be listed: \(error.text)")
+      return []
+    }
+    var siblings = Siblings(names, areChecked: !options.allowsUnportablePaths)
+    var children: [ScannedDirectory.Child] = []
+    children.reserveCapacity(names.count)
+    var inner: [ScannedDirectory] = []
+    for name in names {
+      let path = directory.path.isEmpty ? name.text : "\(directory.path)/\(name.text)"
+      let child = visit(name, path: path, in: directory, file, siblings: &siblings)
+      if case .directory(let directory) = child { inner.append(directory) }
+      children.append(child)
+    }
+    directory.finish(children, file: file, directories: inner.count)
+    // The first one is taken first.
+    return inner.reversed()
+  }
+
+  private func open(_ directory: ScannedDirectory) throws(FileFailure) -> OpenFile {
+    guard let parent = directory.parent else { return rootFile }
+    defer { parent.childWasOpened() }
+    guard let file = parent.file else { preconditionFailure("a directory is open while others in it are not") }
+    return try files.open(directory.name, options.followsSymlinks ? .directory : .directoryUnlinked, in: file)
+  }
+
+  /// Looks at one name.
+  private func visit(
+    _ name: DirectoryName, path: String, in directory: ScannedDirectory, _ file: OpenFile, siblings: inout Siblings
+  ) -> ScannedDirectory.Child {
     guard name.isUTF8 else {
       offences.add(path, .unsuitableSource, "has a name that is not UTF-8", hint: "rename it")
-      return true
+      return .offence
     }
     if let reason = SourceRules.junk(name.text) {
-      leftOut.append(LeftOut(path: path, reason: reason))
-      return false
+      return .leftOut(LeftOut(path: path, reason: reason))
     }
-    do {
-      var status = try files.status(of: name.text, in: directory, following: .asThemselves)
+    do throws(FileFailure) {
+      var status = try files.status(of: name.text, in: file, following: .asThemselves)
       if excludes.contains(where: { $0.matches(path, isDirectory: status.kind == .directory) }) {
-        leftOut.append(LeftOut(path: path, reason: "excluded"))
-        return false
+        return .leftOut(LeftOut(path: path, reason: "excluded"))
       }
       if status.kind == .symbolicLink {
-        guard try checkLink(name.text, path: path, in: directory) else { return true }
-        status = try files.status(of: name.text, in: directory, following: .followed)
+        guard try checkLink(path) else { return .offence }
+        status = try files.status(of: name.text, in: file, following: .followed)
       }
       switch status.kind {
       case .file:
-        add(name.text, path: path, status, siblings: &siblings)
-        return true
+        return entry(name.text, path: path, status, siblings: &siblings)
       case .directory:
-        let access: FileAccess = options.followsSymlinks ? .directory : .directoryUnlinked
-        let inner = try files.open(name.text, access, in: directory)
-        guard check(path, name.text, siblings: &siblings) else { return true }
-        if try !visit(inner, status: status, path: path) {
-          entries.append(SourceEntry(path: path, kind: .directory, size: 0, stamp: SourceStamp(status)))
-        }
-        return true
+        guard check(path, name.text, siblings: &siblings) else { return .offence }
+        return .directory(
+          ScannedDirectory(path: path, name: name.text, stamp: SourceStamp(status), parent: directory))
       case .symbolicLink, .other:
         offences.add(path, .unsuitableSource, "is neither a file nor a directory", hint: "exclude it with --exclude")
-        return true
+        return .offence
       }
-    } catch let error as FileFailure {
-      offences.add(path, .cannotRead, "cannot be read: \(error.text)")
-      return true
-    } catch let error as PackError {
-      throw error
     } catch {
-      preconditionFailure("no other error is thrown above")
+      offences.add(path, .cannotRead, "cannot be read: \(error.text)")
+      return .offence
     }
   }
 
-  private mutating func add(
-    _ name: String, path: String, _ status: FileStatus, siblings: inout [String: String]
-  ) {
-    guard check(path, name, siblings: &siblings) else { return }
+  private func entry(
+    _ name: String, path: String, _ status: FileStatus, siblings: inout Siblings
+  ) -> ScannedDirectory.Child {
+    guard check(path, name, siblings: &siblings) else { return .offence }
     if !options.allowsSecrets, let reason = SourceRules.secret(name) {
-      offences.add(path, .unsuitableSource, reason, hint: Self.secretHint)
-      return
+      offences.add(path, .unsuitableSource, reason, hint: DirectoryScan.secretHint)
+      return .offence
     }
     // Before sizes are added up: files with holes may claim exabytes.
     guard status.size <= Limits.packSize else {
       offences.add(path, .unsuitableSource, "is \(status.size) bytes, more than the \(Limits.packSize) of a whole pack")
-      return
+      return .offence
     }
-    contentSize += status.size
-    entries.append(
+    return .entry(
       SourceEntry(
         path: path, kind: status.isExecutable ? .executable : .file, size: status.size, stamp: SourceStamp(status)))
   }
 
-  static let secretHint = "exclude it with --exclude, or allow it with --allow-secrets"
-
   /// Whether a symbolic link may be followed: only where that was asked for, and only inside the tree.
-  private mutating func checkLink(_ name: String, path: String, in directory: OpenFile) throws(FileFailure) -> Bool {
+  private func checkLink(_ path: String) throws(FileFailure) -> Bool {
     guard options.followsSymlinks else {
       offences.add(
         path, .unsuitableSource, "is a symbolic link",
@@ -207,13 +365,9 @@ struct DirectoryScan {
     return true
   }
 
-  /// Whether a path may stand in a pack.
-  ///
-  /// - Parameter siblings: what file systems that ignore case would take for one in this directory, with the first path of each. Directories
-  ///   are siblings too, so paths that only collide further up are found there.
-  private func check(_ path: String, _ name: String, siblings: inout [String: String]) -> Bool {
-    let bytes = Array(path.utf8)
-    if let problem = EntryPath.securityProblem(of: bytes.span) {
+  /// Whether a path may stand in a pack. The directories above it have been asked about.
+  private func check(_ path: String, _ name: String, siblings: inout Siblings) -> Bool {
+    if let problem = path.withBytes({ EntryPath.securityProblem(of: $0) }) {
       let isDecomposed = !EntryPath.isNormalized(path)
       offences.add(
         path, .unsuitableSource, problem,
@@ -221,19 +375,40 @@ struct DirectoryScan {
       return false
     }
     guard !options.allowsUnportablePaths else { return true }
-    if let problem = EntryPath.portabilityProblem(of: path) {
+    if let problem = EntryPath.portabilityProblem(of: name) {
       offences.add(path, .unsuitableSource, problem, hint: Self.portabilityHint)
       return false
     }
-    let key = EntryPath.caseFolded(name)
-    if let other = siblings[key] {
+    if let other = siblings.twin(of: name, path: path) {
       offences.add(
         path, .unsuitableSource, "and '\(other)' are one file where case does not count", hint: Self.portabilityHint)
       return false
     }
-    siblings[key] = path
     return true
   }
 
   private static let portabilityHint = "rename it, or allow it with --allow-unportable-paths"
+}
+
+/// The names in one directory that file systems which ignore case would take for one. Directories are among them, so paths that only
+/// collide further up are found there.
+private struct Siblings {
+  private var paths: [String: String] = [:]
+  private let isNeeded: Bool
+
+  /// - Parameter names: all names in the directory. Lower-case ASCII alone never collides.
+  init(_ names: [DirectoryName], areChecked: Bool) {
+    isNeeded =
+      areChecked
+      && names.contains { name in name.text.utf8.contains { $0 >= 0x80 || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) } }
+  }
+
+  /// The path of an earlier name that collides with this one, which is remembered otherwise.
+  mutating func twin(of name: String, path: String) -> String? {
+    guard isNeeded else { return nil }
+    let key = EntryPath.caseFolded(name)
+    if let other = paths[key] { return other }
+    paths[key] = path
+    return nil
+  }
 }

@@ -5,39 +5,55 @@ import PackRuntime
 
 /// Finds files with the same content and the same permissions.
 ///
-/// Files of different sizes cannot be the same; large ones of one size are told apart by their first bytes before all of them are read.
+/// Files of different sizes cannot be the same; larger ones of one size are told apart by their first bytes before all of them are read.
+/// Small files share their size with many others, and looking into all of them would take longer than packing them: they are compared only
+/// where their names are equal too, as in copies of a directory (FORMAT.md §4.2.4).
 struct DuplicateSearch {
   /// For each entry the number of the first one with the same content, or -1.
   let originals: [Int32]
   /// The digests that came out on the way. The content that is packed later must still have them.
   let digests: [Int32: [UInt8]]
 
-  private struct Fingerprint: Hashable {
+  private struct Shape: Hashable {
     var size: UInt64
     var kind: UInt8
+    /// Of a small file.
+    var name: String?
+
+    init(_ entry: SourceEntry) {
+      size = entry.size
+      kind = entry.kind.rawValue
+      if entry.size < DuplicateSearch.smallestForAnyName { name = entry.name }
+    }
+  }
+
+  private struct Fingerprint: Hashable {
+    var shape: Shape
     var bytes: [UInt8]
   }
 
+  /// The size in bytes from which files with different names are compared.
+  static let smallestForAnyName: UInt64 = 8 << 10
   /// The bytes that a first look takes, and the size from which it pays.
   private static let firstLook = 4096
-  private static let smallestForFirstLook: UInt64 = 64 << 10
+  private static let smallestForFirstLook: UInt64 = 16 << 10
 
   init(
     _ ordered: [SourceEntry], reader: SourceReader, backend: any CryptoBackend, jobs: Int, progress: ProgressHandler?
   ) async throws(PackError) {
-    var bySize: [Fingerprint: [Int32]] = [:]
+    var shapes: [Shape: [Int32]] = [:]
     for (number, entry) in ordered.enumerated() where entry.size > 0 {
-      bySize[Fingerprint(size: entry.size, kind: entry.kind.rawValue, bytes: []), default: []].append(Int32(number))
+      shapes[Shape(entry), default: []].append(Int32(number))
     }
-    let bySizeOnly = bySize.values.filter { $0.count > 1 }.flatMap(\.self).sorted()
-    bySize = [:]
-    let looked = bySizeOnly.filter { ordered[Int($0)].size >= Self.smallestForFirstLook }
+    let sameShape = shapes.values.filter { $0.count > 1 }.flatMap(\.self).sorted()
+    shapes = [:]
+    let looked = sameShape.filter { ordered[Int($0)].size >= Self.smallestForFirstLook }
     let starts = try await SourceDigests.run(
       looked, ordered, limit: Self.firstLook, reader: reader, backend: backend, jobs: jobs, progress: nil)
     var byStart: [Fingerprint: [Int32]] = [:]
-    for number in bySizeOnly {
+    for number in sameShape {
       let entry = ordered[Int(number)]
-      let key = Fingerprint(size: entry.size, kind: entry.kind.rawValue, bytes: starts[number] ?? [])
+      let key = Fingerprint(shape: Shape(entry), bytes: starts[number] ?? [])
       byStart[key, default: []].append(number)
     }
     let candidates = byStart.values.filter { $0.count > 1 }.flatMap(\.self).sorted()
@@ -48,7 +64,7 @@ struct DuplicateSearch {
     for number in candidates {
       let entry = ordered[Int(number)]
       guard let digest = digests[number] else { continue }
-      let key = Fingerprint(size: entry.size, kind: entry.kind.rawValue, bytes: digest)
+      let key = Fingerprint(shape: Shape(entry), bytes: digest)
       if let original = first[key] {
         originals[Int(number)] = original
       } else {

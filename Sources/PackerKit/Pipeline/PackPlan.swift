@@ -6,7 +6,7 @@ import PackRuntime
 /// What the tar of a pack will look like: the order of the entries, where each lies, and how the frames are cut (FORMAT.md §4.2, §4.3).
 ///
 /// It depends on the tree and the frame size alone, so the same tree gives the same tar however many threads make it.
-struct PackPlan: Sendable {
+final class PackPlan: Sendable {
   /// An entry at its place in the tar.
   struct Item: Sendable {
     var entry: SourceEntry
@@ -31,36 +31,60 @@ struct PackPlan: Sendable {
     var items: Range<Int>
   }
 
-  private(set) var items: [Item]
-  private(set) var frames: [Frame] = []
-  private(set) var tarSize: UInt64 = 0
+  /// The items in the order of the tar.
+  struct Items: RandomAccessCollection, Sendable {
+    /// What an item has besides its entry.
+    fileprivate struct Place: Sendable {
+      var start: UInt64
+      var headerSize: UInt32
+      var original: Int32
+    }
+
+    fileprivate let entries: [SourceEntry]
+    fileprivate var places: [Place] = []
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { places.count }
+
+    subscript(number: Int) -> Item {
+      let place = places[number]
+      return Item(entry: entries[number], start: place.start, headerSize: place.headerSize, original: place.original)
+    }
+  }
+
+  let items: Items
+  /// The numbers of the items in the byte order of their paths.
+  let byPath: [Int32]
+  let frames: [Frame]
+  let tarSize: UInt64
   let duplicateFiles: Int
   let duplicateBytes: UInt64
 
   /// - Parameters:
-  ///   - ordered: the entries in the order of the tar.
+  ///   - order: the entries in the order of the tar.
   ///   - originals: for each entry the number of an earlier one with the same content, or -1.
-  init(_ ordered: [SourceEntry], originals: [Int32], frameSize: Int) throws(PackError) {
+  init(_ order: Order, originals: [Int32], frameSize: Int) throws(PackError) {
     let writer = TarWriter()
-    var items: [Item] = []
-    items.reserveCapacity(ordered.count)
+    byPath = order.byPath
+    var items = Items(entries: order.entries)
+    items.places.reserveCapacity(order.entries.count)
     var position: UInt64 = 0
     var duplicateFiles = 0
     var duplicateBytes: UInt64 = 0
-    for (index, entry) in ordered.enumerated() {
+    for (index, entry) in order.entries.enumerated() {
       var item = Item(entry: entry, start: position, headerSize: 512, original: originals[index])
       if item.isLink {
         duplicateFiles += 1
         duplicateBytes += entry.size
       }
-      let header = Self.header(of: item, in: items)
+      let header = Self.header(of: item, among: order.entries)
       if !header.isOneBlock {
         var bytes: [UInt8] = []
         try writer.appendHeader(header, to: &bytes)
         item.headerSize = UInt32(bytes.count)
       }
       position = item.end
-      items.append(item)
+      items.places.append(Items.Place(start: item.start, headerSize: item.headerSize, original: item.original))
     }
     self.items = items
     self.duplicateFiles = duplicateFiles
@@ -68,7 +92,7 @@ struct PackPlan: Sendable {
     tarSize = position + UInt64(TarWriter.endSize)
     // A file with a hole may claim exabytes: frames that will be too many are not listed first.
     try Self.check(frameCount: (tarSize + UInt64(frameSize) - 1) / UInt64(frameSize))
-    cut(UInt64(frameSize))
+    frames = Self.cut(items, tarSize: tarSize, UInt64(frameSize))
     try Self.check(frameCount: UInt64(frames.count))
   }
 
@@ -83,17 +107,18 @@ struct PackPlan: Sendable {
 
   /// What the tar says of an item.
   func header(of item: Item) -> TarHeader {
-    Self.header(of: item, in: items)
+    Self.header(of: item, among: items.entries)
   }
 
-  private static func header(of item: Item, in items: [Item]) -> TarHeader {
+  private static func header(of item: Item, among entries: [SourceEntry]) -> TarHeader {
     TarHeader(
       path: item.entry.path, kind: item.entry.kind, size: item.contentSize,
-      linkTarget: item.isLink ? items[Int(item.original)].entry.path : nil)
+      linkTarget: item.isLink ? entries[Int(item.original)].path : nil)
   }
 
   /// Gathers whole entries while they fit, and cuts larger ones at multiples of the frame size. The end of the tar counts as an entry.
-  private mutating func cut(_ frameSize: UInt64) {
+  private static func cut(_ items: Items, tarSize: UInt64, _ frameSize: UInt64) -> [Frame] {
+    var frames: [Frame] = []
     var open: Frame?
     func close(_ frames: inout [Frame]) {
       if let frame = open { frames.append(frame) }
@@ -122,32 +147,66 @@ struct PackPlan: Sendable {
     }
     add(tarSize - UInt64(TarWriter.endSize)..<tarSize, items.count..<items.count, &frames)
     close(&frames)
+    return frames
   }
 }
 
 extension PackPlan {
-  /// The entries in the order of the tar: by extension, then by path. Files of a kind compress best side by side.
-  static func ordered(_ entries: [SourceEntry]) -> [SourceEntry] {
-    struct Key {
-      var fileExtension: [UInt8]
-      var path: [UInt8]
+  /// Entries in the order in which a tar holds them.
+  struct Order: Sendable {
+    /// The entries in the order of the tar.
+    let entries: [SourceEntry]
+    /// Their numbers in the byte order of the paths.
+    let byPath: [Int32]
+  }
+
+  /// The order of the tar: by extension, then by the first path that ends in the same name, then by path (FORMAT.md §4.2.4).
+  ///
+  /// Files of a kind compress best side by side, and those that have the same name in several directories are often versions of one another.
+  ///
+  /// - Parameter entries: in the byte order of their paths.
+  static func order(_ entries: [SourceEntry]) -> Order {
+    struct Place {
+      var fileExtension: Int
+      /// The first entry of the same name.
+      var group: Int
+      var number: Int
     }
-    let keys = entries.map { entry in
-      Key(
-        fileExtension: entry.kind == .directory ? [] : Self.fileExtension(of: entry.path), path: Array(entry.path.utf8))
+    var groups: [String: Int] = [:]
+    var extensions: [[UInt8]: Int] = [:]
+    var places: [Place] = []
+    places.reserveCapacity(entries.count)
+    for (number, entry) in entries.enumerated() {
+      let name = entry.name
+      let fileExtension = entry.kind == .directory ? [] : Self.fileExtension(of: name)
+      let extensionNumber = extensions[fileExtension] ?? extensions.count
+      extensions[fileExtension] = extensionNumber
+      let group = groups[name] ?? number
+      groups[name] = group
+      places.append(Place(fileExtension: extensionNumber, group: group, number: number))
     }
-    return entries.indices.sorted { left, right in
-      if keys[left].fileExtension != keys[right].fileExtension {
-        return keys[left].fileExtension.lexicographicallyPrecedes(keys[right].fileExtension)
-      }
-      return keys[left].path.lexicographicallyPrecedes(keys[right].path)
-    }.map { entries[$0] }
+    var ranks = [Int](repeating: 0, count: extensions.count)
+    for (rank, item) in extensions.sorted(by: { precedes($0.key.span, $1.key.span) }).enumerated() { ranks[item.value] = rank }
+    for index in places.indices { places[index].fileExtension = ranks[places[index].fileExtension] }
+    places.sort { ($0.fileExtension, $0.group, $0.number) < ($1.fileExtension, $1.group, $1.number) }
+    var byPath = [Int32](repeating: 0, count: entries.count)
+    for (position, place) in places.enumerated() { byPath[place.number] = Int32(position) }
+    return Order(entries: places.map { entries[$0.number] }, byPath: byPath)
   }
 
   /// What follows the last dot of the last component, ASCII letters lowered; nothing where there is no dot but a leading one.
   static func fileExtension(of path: String) -> [UInt8] {
-    let name = path.utf8.split(separator: UInt8(ascii: "/")).last ?? path.utf8[...]
-    guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex else { return [] }
-    return name[name.index(after: dot)...].map { (65...90).contains($0) ? $0 + 32 : $0 }
+    path.withBytes { path in
+      var index = path.count
+      while index > 0, path[index - 1] != UInt8(ascii: "/") {
+        index -= 1
+        guard path[index] == UInt8(ascii: ".") else { continue }
+        guard index > 0, path[index - 1] != UInt8(ascii: "/") else { return [] }
+        var bytes = [UInt8](copying: path.extracting((index + 1)...))
+        for position in bytes.indices where (65...90).contains(bytes[position]) { bytes[position] += 32 }
+        return bytes
+      }
+      return []
+    }
   }
 }

@@ -3,23 +3,27 @@ import PackFiles
 import PackFormat
 import PackRuntime
 
-/// Encrypts a finished payload to its place: header, then segments on all cores (FORMAT.md §1, §3).
+/// Encrypts a finished payload where it lies: header, then segments on all cores (FORMAT.md §1, §3).
 final class PackSeal: Sendable {
   let packSize: UInt64
+  let payloadSize: UInt64
 
-  private let spool: PayloadSpool
-  private let output: OutputFile
+  private let draft: PackDraft
   private let layout: SegmentLayout
   private let headerBytes: [UInt8]
   private let opened: OpenedHeader
   private let backend: any CryptoBackend
+  /// Held while a piece is written, so that threads do not wait for each other in the system.
+  private let writing = Monitor(())
 
-  /// Derives salt and keys, and asks for the space that the pack needs.
+  /// About this many bytes are read, encrypted and written at a time. They stay in the cache of a core.
+  private static let pieceSize: UInt64 = 256 << 10
+
+  /// Derives salt and keys.
   init(
-    spool: PayloadSpool, header: PackHeader, usesRandomSalt: Bool, key: borrowing PackKey, output: String,
-    files: any FileSystem, backend: any CryptoBackend
+    _ draft: PackDraft, header: PackHeader, usesRandomSalt: Bool, key: borrowing PackKey, backend: any CryptoBackend
   ) throws(PackError) {
-    self.spool = spool
+    self.draft = draft
     self.backend = backend
     var random: [UInt8]?
     defer { if var bytes = random.take() { wipe(&bytes) } }
@@ -30,25 +34,23 @@ final class PackSeal: Sendable {
       random = bytes
     }
     var header = header
-    header.salt = try spool.finish(random: random)
+    header.salt = try draft.finish(random: random)
     let headerBytes = try HeaderAuthentication.seal(header, key: key, backend: backend)
     self.headerBytes = headerBytes
     // Opened again by the code of the readers: a header that they would refuse is never written.
     opened = try HeaderAuthentication.open(headerBytes.span, key: key, backend: backend)
+    payloadSize = draft.size
     layout = try SegmentLayout(
-      payloadSize: spool.size, headerSize: headerBytes.count - SegmentLayout.tinkHeaderSize,
+      payloadSize: payloadSize, headerSize: headerBytes.count - SegmentLayout.tinkHeaderSize,
       segmentSize: header.segmentSize)
     packSize = layout.packSize
-    self.output = try OutputFile(output, files: files)
-    try self.output.reserve(packSize)
   }
 
   func run(jobs: Int, progress: ProgressHandler?) async throws(PackError) {
     let headerBytes = headerBytes
-    try output.write(headerBytes.span, at: 0, of: packSize)
-    let counter = ProgressCounter(.sealing, total: spool.size, handler: progress)
-    // About 1 MiB at a time, so that a thread writes in large pieces.
-    let segmentsAtOnce = max(1, (1 << 20) / UInt64(layout.segmentSize))
+    try draft.output.write(headerBytes.span, at: 0, of: packSize)
+    let counter = ProgressCounter(.sealing, total: payloadSize, handler: progress)
+    let segmentsAtOnce = max(1, Self.pieceSize / UInt64(layout.segmentSize))
     let next = Monitor<UInt64>(0)
     let pieces = (layout.segmentCount + segmentsAtOnce - 1) / segmentsAtOnce
     try await Crew.run(Int(min(UInt64(jobs), pieces))) { [self] (crew, _) throws(PackError) in
@@ -64,30 +66,29 @@ final class PackSeal: Sendable {
         }
         guard first < layout.segmentCount else { return }
         let last = min(first + segmentsAtOnce, layout.segmentCount) - 1
-        let payload = layout.payloadRange(ofSegment: first).lowerBound..<layout.payloadRange(ofSegment: last).upperBound
         let pack = layout.packRange(ofSegment: first).lowerBound..<layout.packRange(ofSegment: last).upperBound
         do {
+          // The last tag is not there yet, and nothing behind the payload.
           var whole = plaintext.mutableSpan
-          var target = whole._mutatingExtracting(first: payload.count)
-          try spool.read(at: payload.lowerBound, into: &target)
+          var target = whole._mutatingExtracting(first: pack.count - SegmentLayout.tagSize)
+          try draft.read(at: pack.lowerBound, into: &target)
         }
         for segment in first...last {
-          let from = layout.payloadRange(ofSegment: segment)
-          let to = layout.packRange(ofSegment: segment)
+          let range = layout.packRange(ofSegment: segment)
+          let start = Int(range.lowerBound - pack.lowerBound)
           var whole = ciphertext.mutableSpan
-          var target = whole._mutatingExtracting(
-            Int(to.lowerBound - pack.lowerBound)..<Int(to.upperBound - pack.lowerBound))
+          var target = whole._mutatingExtracting(start..<start + range.count)
           try cipher.seal(
-            segment: segment,
-            plaintext.span.extracting(
-              Int(from.lowerBound - payload.lowerBound)..<Int(from.upperBound - payload.lowerBound)),
-            into: &target)
+            segment: segment, plaintext.span.extracting(start..<start + range.count - SegmentLayout.tagSize), into: &target)
         }
-        try output.write(ciphertext.span.extracting(first: pack.count), at: pack.lowerBound, of: packSize)
+        try writing.withLock { (_) throws(PackError) in
+          try draft.output.write(ciphertext.span.extracting(first: pack.count), at: pack.lowerBound, of: packSize)
+        }
+        let payload = layout.payloadRange(ofSegment: first).lowerBound..<layout.payloadRange(ofSegment: last).upperBound
         counter.add(UInt64(payload.count))
       }
     }
-    progress?(PackProgress(phase: .syncing, done: spool.size, total: spool.size))
-    try output.commit()
+    progress?(PackProgress(phase: .syncing, done: payloadSize, total: payloadSize))
+    try draft.output.commit()
   }
 }

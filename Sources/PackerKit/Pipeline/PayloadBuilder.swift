@@ -4,7 +4,7 @@ import PackFiles
 import PackFormat
 import PackRuntime
 
-/// Reads the sources, compresses them frame by frame on all cores, and writes the payload to its spool (FORMAT.md §4).
+/// Reads the sources, compresses them frame by frame on all cores, and hands the payload to the draft (FORMAT.md §4).
 final class PayloadBuilder: Sendable {
   struct Result: Sendable {
     var contentRoot: [UInt8]
@@ -22,8 +22,8 @@ final class PayloadBuilder: Sendable {
 
   private let plan: PackPlan
   private let reader: SourceReader
-  private let spool: PayloadSpool
-  private let level: Int
+  private let draft: PackDraft
+  private let strength: CompressionStrength
   private let frameSize: Int
   private let knownDigests: [Int32: [UInt8]]
   private let allowsSecrets: Bool
@@ -35,13 +35,13 @@ final class PayloadBuilder: Sendable {
   private let digests: Monitor<[UInt8]>
 
   init(
-    plan: PackPlan, reader: SourceReader, spool: PayloadSpool, level: Int, frameSize: Int,
+    plan: PackPlan, reader: SourceReader, draft: PackDraft, strength: CompressionStrength, frameSize: Int,
     knownDigests: [Int32: [UInt8]], allowsSecrets: Bool, backend: any CryptoBackend
   ) {
     self.plan = plan
     self.reader = reader
-    self.spool = spool
-    self.level = level
+    self.draft = draft
+    self.strength = strength
     self.frameSize = frameSize
     self.knownDigests = knownDigests
     self.allowsSecrets = allowsSecrets
@@ -76,9 +76,10 @@ final class PayloadBuilder: Sendable {
     } work: { [self] (_, shared) throws(PackError) in
       let worker = try FrameWorker(self, spanning: shared.spanning)
       try shared.frames.work { (number) throws(PackError) in
-        try worker.make(plan.frames[number])
+        try draft.flush()
+        return try worker.make(plan.frames[number])
       } take: { (number, frame) throws(PackError) in
-        try spool.append(frame.buffer.span.extracting(first: frame.compressedSize))
+        draft.append(frame.buffer.span.extracting(first: frame.compressedSize))
         table.withLock { $0.append((UInt32(frame.compressedSize), UInt32(frame.size))) }
         pool.withLock { $0.append(frame.buffer) }
         counter.add(plan.contentSize(of: plan.frames[number]))
@@ -93,8 +94,10 @@ final class PayloadBuilder: Sendable {
   /// What one thread needs to make frames.
   private final class FrameWorker {
     private let builder: PayloadBuilder
+    private let plan: PackPlan
+    private let reader: SourceReader
     private let spanning: SpanningDigests
-    private let encoder: CompressionContext
+    private let encoder: FrameCompressor
     private let tar = TarWriter()
     private let digest: any DigestContext
     private var content: [UInt8]
@@ -103,8 +106,10 @@ final class PayloadBuilder: Sendable {
 
     init(_ builder: PayloadBuilder, spanning: SpanningDigests) throws(PackError) {
       self.builder = builder
+      plan = builder.plan
+      reader = builder.reader
       self.spanning = spanning
-      encoder = try CompressionContext(level: builder.level)
+      encoder = try FrameCompressor(builder.strength)
       digest = try builder.backend.makeDigest()
       content = [UInt8](repeating: 0, count: builder.frameSize)
     }
@@ -121,11 +126,11 @@ final class PayloadBuilder: Sendable {
       for number in frame.items {
         try fill(&content, with: number, of: frame)
       }
-      let end = builder.plan.tarSize - UInt64(TarWriter.endSize)
-      clear(&content, end..<builder.plan.tarSize, of: frame)
+      let end = plan.tarSize - UInt64(TarWriter.endSize)
+      clear(&content, end..<plan.tarSize, of: frame)
       let capacity = Limits.compressBound(builder.frameSize)
       var buffer = builder.pool.withLock { $0.popLast() } ?? [UInt8](repeating: 0, count: capacity)
-      guard builder.reader.offences.isEmpty else {
+      guard reader.offences.isEmpty else {
         // There will be no pack; the other files are only looked at.
         return CompressedFrame(buffer: buffer, compressedSize: 0, size: size)
       }
@@ -136,10 +141,14 @@ final class PayloadBuilder: Sendable {
 
     /// Puts what a frame holds of an item at its place: header, content and zeros.
     private func fill(_ content: inout [UInt8], with number: Int, of frame: PackPlan.Frame) throws(PackError) {
-      let plan = builder.plan
       let item = plan.items[number]
       let headerRange = (item.start..<item.dataOffset).clamped(to: frame.range)
-      if !headerRange.isEmpty {
+      if headerRange.count == TarWriter.blockSize, item.headerSize == TarWriter.blockSize {
+        let start = Int(item.start - frame.range.lowerBound)
+        var whole = content.mutableSpan
+        var target = whole._mutatingExtracting(start..<start + TarWriter.blockSize)
+        try tar.writeBlock(plan.header(of: item), to: &target)
+      } else if !headerRange.isEmpty {
         header.removeAll(keepingCapacity: true)
         try tar.appendHeader(plan.header(of: item), to: &header)
         guard header.count == Int(item.headerSize) else {
@@ -167,18 +176,18 @@ final class PayloadBuilder: Sendable {
       _ item: PackPlan.Item, _ number: Int, _ part: Range<UInt64>, of frame: PackPlan.Frame, into content: inout [UInt8]
     ) throws(PackError) -> Bool {
       if openFile?.number != number {
-        openFile = builder.reader.open(item.entry).map { (number, $0) }
+        openFile = reader.open(item.entry, toReadAtOnce: part == item.dataRange).map { (number, $0) }
       }
       guard let file = openFile?.file else { return false }
       let range = part.isEmpty ? 0..<0 : Int(part.lowerBound - frame.range.lowerBound)..<Int(part.upperBound - frame.range.lowerBound)
       do {
         var whole = content.mutableSpan
         var target = whole._mutatingExtracting(range)
-        guard builder.reader.read(file, item.entry, at: part.lowerBound - item.dataOffset, into: &target) else { return false }
+        guard reader.read(file, item.entry, at: part.lowerBound - item.dataOffset, into: &target) else { return false }
       }
       let bytes = content.span.extracting(range)
       if part.lowerBound == item.dataOffset, !builder.allowsSecrets {
-        builder.reader.checkSecrets(item.entry, start: bytes)
+        reader.checkSecrets(item.entry, start: bytes)
       }
       var result: [UInt8]?
       if part == item.dataRange {
@@ -187,9 +196,9 @@ final class PayloadBuilder: Sendable {
       } else {
         result = try spanning.add(bytes, part, of: item.dataRange)
       }
-      guard let result, builder.reader.confirm(file, item.entry) else { return true }
+      guard let result, reader.confirm(file, item.entry) else { return true }
       if let known = builder.knownDigests[Int32(number)], known != result {
-        builder.reader.reportChange(item.entry)
+        reader.reportChange(item.entry)
       }
       builder.store(result, for: number)
       return true
@@ -197,7 +206,11 @@ final class PayloadBuilder: Sendable {
 
     private func clear(_ content: inout [UInt8], _ range: Range<UInt64>, of frame: PackPlan.Frame) {
       let part = range.clamped(to: frame.range)
-      for offset in part { content[Int(offset - frame.range.lowerBound)] = 0 }
+      guard !part.isEmpty else { return }
+      let start = Int(part.lowerBound - frame.range.lowerBound)
+      var whole = content.mutableSpan
+      var target = whole._mutatingExtracting(start..<start + part.count)
+      target.update(repeating: 0)
     }
   }
 
@@ -211,9 +224,7 @@ final class PayloadBuilder: Sendable {
   }
 
   private func writeIndex(jobs: Int) async throws(PackError) -> Result {
-    let order = plan.items.indices.sorted {
-      plan.items[$0].entry.path.utf8.lexicographicallyPrecedes(plan.items[$1].entry.path.utf8)
-    }
+    let order = plan.byPath
     let blockCount = (order.count + Limits.recordsPerBlock - 1) / Limits.recordsPerBlock
     let blocks = Monitor<(bytes: [UInt8], directory: [(length: UInt32, firstPath: [UInt8])])>(([], []))
     let root = RootDigest(try ContentRoot(backend: backend))
@@ -221,7 +232,7 @@ final class PayloadBuilder: Sendable {
       try await Crew.run(min(jobs, blockCount)) { crew in
         OrderedMap<IndexBlockBytes>(count: blockCount, window: 2 * jobs, crew: crew)
       } work: { [self] (_, map) throws(PackError) in
-        let encoder = try CompressionContext(level: level)
+        let encoder = try CompressionContext(CompressionStrength(level: strength.level))
         try map.work { (number) throws(PackError) in
           let first = number * Limits.recordsPerBlock
           return try block(order[first..<min(first + Limits.recordsPerBlock, order.count)], encoder: encoder)
@@ -240,21 +251,21 @@ final class PayloadBuilder: Sendable {
     let head = IndexHead(
       recordCount: UInt32(order.count), largestFrame: largest,
       contentSize: plan.items.reduce(0) { $0 + $1.entry.size }, tarSize: plan.tarSize, contentRoot: try root.finish())
-    let start = spool.size
+    let start = draft.size
     let blocksSize = try appendSkippable(blockBytes)
     let headSize = try appendSkippable(head.bytes + (try compressedDirectory(directory)))
     let seekTable = SeekTable.bytes(for: frames + [(blocksSize, 0), (headSize, 0)])
-    try spool.append(seekTable.span)
-    return Result(contentRoot: head.contentRoot, largestFrame: largest, indexSize: spool.size - start)
+    draft.append(seekTable.span)
+    return Result(contentRoot: head.contentRoot, largestFrame: largest, indexSize: draft.size - start)
   }
 
   private func block(
-    _ order: ArraySlice<Int>, encoder: borrowing CompressionContext
+    _ order: ArraySlice<Int32>, encoder: borrowing CompressionContext
   ) throws(PackError) -> IndexBlockBytes {
     var digestBytes: [UInt8] = []
     var records: [UInt8] = []
     var rootBytes: [UInt8] = []
-    for number in order {
+    for number in order.map(Int.init) {
       let item = plan.items[number]
       let size = item.entry.size
       let origin = item.isLink ? plan.items[Int(item.original)] : item
@@ -267,7 +278,7 @@ final class PayloadBuilder: Sendable {
     }
     var bytes = digestBytes
     bytes += try compressed(records, encoder: encoder)
-    let first = plan.items[order[order.startIndex]].entry.path
+    let first = plan.items[Int(order[order.startIndex])].entry.path
     return IndexBlockBytes(bytes: bytes, firstPath: Array(first.utf8), rootBytes: rootBytes)
   }
 
@@ -289,15 +300,15 @@ final class PayloadBuilder: Sendable {
         .unsuitableSource, "the index needs a directory of \(bytes.count) bytes, more than \(Limits.indexDirectorySize)",
         hint: "shorten the paths, or split the tree into several packs")
     }
-    return try compressed(bytes, encoder: try CompressionContext(level: level))
+    return try compressed(bytes, encoder: try CompressionContext(CompressionStrength(level: strength.level)))
   }
 
   private func appendSkippable(_ bytes: [UInt8]) throws(PackError) -> UInt32 {
     var head: [UInt8] = []
     head.append(littleEndian: IndexHead.frameMagic)
     head.append(littleEndian: UInt32(bytes.count))
-    try spool.append(head.span)
-    try spool.append(bytes.span)
+    draft.append(head.span)
+    draft.append(bytes.span)
     return UInt32(head.count + bytes.count)
   }
 }

@@ -25,7 +25,7 @@ enum SourceDigests {
       }) {
         let number = numbers[position]
         let entry = entries[Int(number)]
-        guard let file = reader.open(entry) else { continue }
+        guard let file = reader.open(entry, toReadAtOnce: true) else { continue }
         var offset: UInt64 = 0
         let end = min(entry.size, UInt64(limit))
         while offset < end {

@@ -4,18 +4,31 @@ import PackRuntime
 
 /// Reads the files of a source tree and notices whatever has become of them since they were scanned.
 struct SourceReader: Sendable {
-  let root: String
-  let followsSymlinks: Bool
-  let files: any FileSystem
   let offences: Offences
 
-  /// Opens a file that is still the one that was scanned. What is wrong with it goes to the offences.
-  func open(_ entry: SourceEntry) -> OpenFile? {
+  private let root: OpenFile
+  private let followsSymlinks: Bool
+  private let files: any FileSystem
+
+  init(root: String, followsSymlinks: Bool, files: any FileSystem, offences: Offences) throws(PackError) {
+    self.offences = offences
+    self.followsSymlinks = followsSymlinks
+    self.files = files
+    do {
+      self.root = try files.open(root, .directory, in: nil)
+    } catch {
+      throw error.reading(root)
+    }
+  }
+
+  /// Opens a file. What is wrong with it goes to the offences.
+  ///
+  /// - Parameter isRead: whether all of it will be read at once and then confirmed, so that a look in advance is not needed.
+  func open(_ entry: SourceEntry, toReadAtOnce isRead: Bool = false) -> OpenFile? {
     do throws(FileFailure) {
-      let path = "\(root)/\(entry.path)"
-      let file = try files.open(path, followsSymlinks ? .read : .readUnlinked, in: nil)
-      guard try isUnchanged(file, entry) else { return nil }
-      return file
+      let file = try files.open(entry.path, followsSymlinks ? .read : .readUnlinked, in: root)
+      if isRead { return file }
+      return try isUnchanged(file, entry) ? file : nil
     } catch {
       if error.isMissing {
         offences.add(entry.path, .sourceChanged, "disappeared while it was being packed", hint: Self.changedHint)
@@ -50,7 +63,8 @@ struct SourceReader: Sendable {
       if count == buffer.count { return true }
       offences.add(entry.path, .sourceChanged, "became shorter while it was being packed", hint: Self.changedHint)
     } catch {
-      offences.add(entry.path, error.code, "cannot be read")
+      // What took the file's place may be nothing to read from.
+      if (try? isUnchanged(file, entry)) != false { offences.add(entry.path, error.code, "cannot be read") }
     }
     return false
   }

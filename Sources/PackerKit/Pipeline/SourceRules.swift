@@ -4,7 +4,8 @@ import PackFormat
 enum SourceRules {
   /// Why a name never belongs in a release, or nil. Such files are left out and reported.
   static func junk(_ name: String) -> String? {
-    switch name {
+    guard let first = name.utf8.first, [UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "T")].contains(first) else { return nil }
+    return switch name {
     case ".DS_Store": "Finder metadata"
     case "__MACOSX": "archive metadata of macOS"
     case "Thumbs.db": "thumbnails of Windows"
@@ -15,6 +16,7 @@ enum SourceRules {
 
   /// Why a file's name says that it holds a secret, or nil.
   static func secret(_ name: String) -> String? {
+    guard mayBeSecret(name) else { return nil }
     let lower = name.lowercased()
     if lower == ".env" || lower.hasPrefix(".env.") { return "looks like environment secrets" }
     if ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"].contains(lower) { return "looks like a private SSH key" }
@@ -23,6 +25,20 @@ enum SourceRules {
       return "looks like a key store"
     }
     return nil
+  }
+
+  /// Whether the first or the last bytes of a name are among those of the names below: most are not, and nothing is allocated for them.
+  private static func mayBeSecret(_ name: String) -> Bool {
+    switch (name.utf8.first ?? 0) | 0x20 {
+    case UInt8(ascii: "."), UInt8(ascii: "i"): return true
+    default: break
+    }
+    // Beyond ASCII there are letters that become those of ASCII when they are made small.
+    guard let last = name.utf8.last, last < 0x80 else { return true }
+    switch last | 0x20 {
+    case UInt8(ascii: "2"), UInt8(ascii: "8"), UInt8(ascii: "e"), UInt8(ascii: "s"), UInt8(ascii: "x"): return true
+    default: return false
+    }
   }
 
   /// The largest file whose content is looked at, in bytes. Keys are small.

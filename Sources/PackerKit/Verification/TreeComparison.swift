@@ -12,10 +12,7 @@ enum TreeComparison {
     let options = DirectoryScan.Options(
       excludes: excludes, followsSymlinks: followsSymlinks, allowsSecrets: true, allowsUnportablePaths: true)
     let files = pack.source.files
-    let entries = try await Crew.value { (crew) throws(PackError) in
-      let scan = try DirectoryScan(tree, options: options, files: files, offences: offences, crew: crew)
-      return scan.entries.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
-    }
+    let entries = try await DirectoryScan.run(tree, options: options, files: files, offences: offences, jobs: jobs).entries
     var findings = offences.takeFindings()
     let offending = Set(findings.map(\.path))
 
@@ -44,7 +41,7 @@ enum TreeComparison {
     }
     for entry in entries[position...] { findings.append(Self.extra(entry)) }
 
-    let reader = SourceReader(root: tree, followsSymlinks: followsSymlinks, files: files, offences: offences)
+    let reader = try SourceReader(root: tree, followsSymlinks: followsSymlinks, files: files, offences: offences)
     let digests = try await SourceDigests.run(
       Array(sameShape.indices.map(Int32.init)), sameShape.map(\.entry), limit: .max, reader: reader,
       backend: pack.source.backend, jobs: jobs, progress: nil)

@@ -33,13 +33,18 @@ struct PackVerb: Verb {
   @Option(help: ArgumentHelp("The publisher's version of this pack.", valueName: "n"))
   var packVersion: UInt64 = 1
 
-  @Option(help: ArgumentHelp("How hard to compress, from 1 to 19.", valueName: "n"))
-  var level = 3
+  @Option(
+    help: ArgumentHelp(
+      "How hard to compress: fast, balanced, smallest, or a zstd level from 1 to 19.", valueName: "level"),
+    completion: .list(PackLevel.names))
+  var level = "balanced"
 
   @Option(
     help: ArgumentHelp(
-      "The bytes compressed together, from 64KiB to 8MiB. Larger packs better, smaller reads faster.", valueName: "size"))
-  var frameSize = "1MiB"
+      """
+      The bytes compressed together, from 64KiB to 8MiB. Larger packs better, smaller reads faster. (default: 2MiB, and 8MiB at smallest)
+      """, valueName: "size"))
+  var frameSize: String?
 
   @Option(
     help: ArgumentHelp("The bytes encrypted together: a power of two from 4KiB to 1MiB.", valueName: "size"))
@@ -78,11 +83,16 @@ struct PackVerb: Verb {
   }
 
   private func makeJob() throws(PackError) -> PackJob {
-    try Bounds.check(level, "--level", in: PackSettings.levels)
+    guard let level = PackLevel(level) else {
+      throw PackError(
+        .usage, "--level is \(level), which is neither a number from 1 to 19 nor one of \(PackLevel.names.joined(separator: ", "))")
+    }
     try Bounds.check(packVersion, "--pack-version", in: 0...Limits.packVersion)
-    let frame = try Bounds.size(
-      frameSize, "--frame-size", in: UInt64(PackSettings.frameSizes.lowerBound)...UInt64(PackSettings.frameSizes.upperBound),
-      isPowerOfTwo: false)
+    let frame = try frameSize.map { (text) throws(PackError) in
+      try Bounds.size(
+        text, "--frame-size", in: UInt64(PackSettings.frameSizes.lowerBound)...UInt64(PackSettings.frameSizes.upperBound),
+        isPowerOfTwo: false)
+    }
     let segment = try Bounds.size(
       segmentSize, "--segment-size", in: UInt64(Limits.smallestSegment)...UInt64(Limits.largestSegment), isPowerOfTwo: true)
 
@@ -90,7 +100,7 @@ struct PackVerb: Verb {
     job.packVersion = packVersion
     job.level = level
     // Both are within bounds that fit.
-    job.frameSize = Int(frame)
+    job.frameSize = frame.map { Int($0) }
     job.segmentSize = UInt32(segment)
     job.excludes = excludes
     job.followsSymlinks = followsSymlinks

@@ -1,0 +1,57 @@
+import PackArchive
+import PackFormat
+
+/// How hard a pack is compressed: a point on the curve of size against time.
+///
+/// The named ones are measured in BENCHMARKS.md, together with what each costs a client.
+public enum PackLevel: Hashable, Sendable {
+  /// For builds that are made all day: zstd level 1, about half the time of ``balanced``, a few percent larger.
+  case fast
+  /// For releases: zstd level 3 with tables that fit a core's cache, a sixth faster than level 3 for a few tenths of a percent. Faster than
+  /// a solid archive at level 3, and hardly ever larger.
+  case balanced
+  /// For releases that many people fetch: zstd level 19 in frames of 8 MiB. A client needs up to 16 MiB for each thread, where it needs up
+  /// to 4 MiB otherwise, and reads a single small file from such a pack about four times as slowly.
+  case smallest
+  /// A zstd level from 1 to 19, in frames of the usual size.
+  case number(Int)
+
+  /// The names, from the fastest to the smallest.
+  public static let names = ["fast", "balanced", "smallest"]
+
+  /// - Parameter text: a name or a number.
+  /// - Returns: nil for anything else, and for numbers that are no level.
+  public init?(_ text: String) {
+    switch text {
+    case "fast": self = .fast
+    case "balanced": self = .balanced
+    case "smallest": self = .smallest
+    default:
+      guard let number = Int(text), PackSettings.levels.contains(number) else { return nil }
+      self = .number(number)
+    }
+  }
+
+  /// The zstd level.
+  public var zstdLevel: Int {
+    switch self {
+    case .fast: 1
+    case .balanced: 3
+    case .smallest: 19
+    case .number(let number): number
+    }
+  }
+
+  /// What zstd is told.
+  var strength: CompressionStrength {
+    self == .balanced ? CompressionStrength(level: zstdLevel, hashLog: 16, chainLog: 13) : CompressionStrength(level: zstdLevel)
+  }
+
+  /// The most bytes of tar in one frame, unless the caller wants another number.
+  public var frameSize: Int {
+    switch self {
+    case .fast, .balanced, .number: Limits.defaultFrameSize
+    case .smallest: Limits.frameSize
+    }
+  }
+}
