@@ -22,9 +22,12 @@ let leafSettings: [SwiftSetting] =
 // Linux takes zstd from the system. Apple platforms have no public one, so there it comes from its own package.
 #if os(Linux)
   let zstd: Target.Dependency = "CZstd"
+  // Its headers are where all headers are, and CLibArchiveLoader loads the library.
+  let libArchiveConfiguration: String? = nil
   let platformPackages: [Package.Dependency] = []
 #else
   let zstd: Target.Dependency = .product(name: "libzstd", package: "zstd")
+  let libArchiveConfiguration: String? = "libarchive"
   let platformPackages: [Package.Dependency] = [
     .package(url: "https://github.com/facebook/zstd", from: "1.5.4")
   ]
@@ -54,8 +57,9 @@ let package = Package(
   ] + platformPackages,
   targets: [
     .systemLibrary(
-      name: "CLibArchive", pkgConfig: "libarchive",
+      name: "CLibArchive", pkgConfig: libArchiveConfiguration,
       providers: [.apt(["libarchive-dev"]), .brew(["libarchive"])]),
+    .target(name: "CLibArchiveLoader", dependencies: ["CLibArchive"]),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
@@ -80,7 +84,7 @@ let package = Package(
     // Packing side.
     .target(
       name: "PackArchive",
-      dependencies: ["CLibArchive", "PackFormat", "PackPayload", zstd],
+      dependencies: ["CLibArchive", "CLibArchiveLoader", "PackFormat", "PackPayload", zstd],
       swiftSettings: settings),
     .target(
       name: "PackerKit",
@@ -123,7 +127,7 @@ let package = Package(
     .testTarget(name: "HouseTests", dependencies: ["TestSupport"], swiftSettings: leafSettings),
     .testTarget(
       name: "PackArchiveTests", dependencies: ["CLibArchive", "PackArchive", "PackFormat", "PackPayload", "TestSupport", zstd],
-      swiftSettings: leafSettings),
+      swiftSettings: leafSettings, linkerSettings: [.linkedLibrary("archive")]),
     .testTarget(
       name: "PackerKitTests",
       dependencies: ["PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackRuntime", "PackerKit", "TestSupport"],

@@ -128,12 +128,27 @@ prepare_python() {
 debug_flags=(--traits SwiftCrypto --explicit-target-dependency-import-check error)
 export PACKER_WARNINGS_AS_ERRORS=1
 
-# The release binary. Debian's C libraries stay shared, so that their security fixes reach it.
+# The release binary. Debian's C libraries stay shared, so that their security fixes reach it; what belongs to the compilers is linked in.
 release_scratch=.build/for-release
 
+# For start-up: every address is bound and made read-only before the program runs (which a hardened program wants anyway), nothing is
+# exported, nothing is looked for beside the binary, and relative relocations are packed.
+# For a binary that is the same wherever it is built: no directory of this machine.
+release_flags=(
+  --static-swift-stdlib --disable-local-rpath -Xswiftc -use-ld=lld
+  -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --no-export-dynamic
+  -Xlinker --build-id=none
+  -Xswiftc -file-prefix-map -Xswiftc "$root=." -Xcc "-ffile-prefix-map=$root=."
+)
+
 build_release() {
+  # A folder that has the C++ library in its static form alone, or the linker would take the shared one.
+  local compiler_libraries=$root/$release_scratch/compiler-libraries
+  mkdir -p "$compiler_libraries"
+  ln -sfn "$(g++ -print-file-name=libstdc++.a)" "$compiler_libraries/libstdc++.a"
   # The linker warns of a function of the C library in Foundation's own object files; nothing here calls it.
-  env -u PACKER_WARNINGS_AS_ERRORS swift build -c release --product packer --static-swift-stdlib --scratch-path "$release_scratch" 2>&1 |
+  env -u PACKER_WARNINGS_AS_ERRORS swift build -c release --product packer --scratch-path "$release_scratch" "${release_flags[@]}" \
+    -Xlinker "-L$compiler_libraries" -Xlinker -lgcc_eh 2>&1 |
     { grep -v "the use of .mktemp' is dangerous" || true; } >&2
 }
 

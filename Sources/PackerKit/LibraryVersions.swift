@@ -1,5 +1,6 @@
 import PackArchive
 import PackCrypto
+public import PackFormat
 import PackPayload
 
 /// The versions of the libraries that this build runs on.
@@ -7,5 +8,12 @@ public enum LibraryVersions {
   /// One line per library, name and version.
   public static var lines: [String] {
     CryptoBackends.all.map(\.name) + ["libarchive \(libArchiveVersion)", "zstd \(zstdVersion)"]
+  }
+
+  /// Loads libarchive, which packing, unpacking and verifying need.
+  ///
+  /// - Throws: ``PackError/Code/internalError`` where the system has none that can be used.
+  public static func requireLibArchive() throws(PackError) {
+    try LibArchive.require()
   }
 }

@@ -6,12 +6,15 @@ import PackerKit
 protocol Verb: ParsableCommand, Sendable {
   /// Whether the verb can be stopped anywhere without leaving anything half-done on disk.
   static var leavesNothingBehind: Bool { get }
+  /// Whether the verb makes or reads tars, for which libarchive is loaded.
+  static var needsLibArchive: Bool { get }
   var isQuiet: Bool { get }
   func run(in session: Session) async throws(PackError) -> Outcome
 }
 
 extension Verb {
   static var leavesNothingBehind: Bool { true }
+  static var needsLibArchive: Bool { false }
   var isQuiet: Bool { false }
 }
 
@@ -23,6 +26,15 @@ enum Invocation: Sendable {
 
   init(_ arguments: [String]) throws(PackError) {
     try Self.refuseSecrets(in: arguments)
+    // Scripts ask this of every tool they find, and the parser would look at every option of every verb first.
+    if arguments == ["--version"] {
+      self = .text(Version.text)
+      return
+    }
+    if let verb = Self.verb(arguments) {
+      self = .verb(verb)
+      return
+    }
     do {
       var command = try Packer.parseAsRoot(arguments)
       if let verb = command as? any Verb {
@@ -36,8 +48,19 @@ enum Invocation: Sendable {
       self = .text("")
     } catch {
       guard Packer.exitCode(for: error).isSuccess else { throw Self.usage(error) }
-      self = .text(Packer.fullMessage(for: error))
+      let text = Packer.fullMessage(for: error)
+      self = .text(text == Version.title ? Version.text : text)
     }
+  }
+
+  /// The verb that comes first, where what follows is as it wants it.
+  ///
+  /// To find this out costs half of what it costs to go through the tree of all verbs. Whatever is asked for besides, help among it, and
+  /// whatever is wrong is left to the whole tree, which knows the words for it.
+  private static func verb(_ arguments: [String]) -> (any Verb)? {
+    guard let name = arguments.first else { return nil }
+    let type = Packer.configuration.subcommands.first { $0.configuration.commandName == name } as? any Verb.Type
+    return try? type?.parse(Array(arguments.dropFirst()))
   }
 
   /// Looks for keys before anything can repeat an argument in a message.

@@ -14,11 +14,20 @@ enum Main {
     StandardStreams.prepare()
     let console = Console(arguments: arguments)
     let signals = SignalWatch(console: console)
-    // The main thread is busy with signals from here on, so nothing may be left to the main actor.
-    let work = Task<Void, Never> { @concurrent in
-      exit(await run(arguments, in: Session(console: console, signals: signals)).rawValue)
-    }
-    signals.wait { work.cancel() }
+    #if canImport(Darwin)
+      // The main thread is busy with signals from here on, so nothing may be left to the main actor.
+      let work = Task<Void, Never> { @concurrent in
+        exit(await run(arguments, in: Session(console: console, signals: signals)).rawValue)
+      }
+      signals.wait { work.cancel() }
+    #else
+      let loop = WorkLoop()
+      let work = Task<Void, Never>(executorPreference: loop) { @concurrent in
+        exit(await run(arguments, in: Session(console: console, signals: signals)).rawValue)
+      }
+      signals.watch { work.cancel() }
+      loop.run()
+    #endif
   }
 
   private static func run(_ arguments: [String], in session: Session) async -> ExitStatus {

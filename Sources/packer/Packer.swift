@@ -25,7 +25,8 @@ struct Packer: ParsableCommand {
 
       This is not HashiCorp Packer.
       """,
-    version: Version.text,
+    // The libraries' versions are asked for only when they are told: every run makes this configuration.
+    version: Version.title,
     subcommands: [
       Key.self, PackVerb.self, Unpack.self, List.self, Cat.self, Inspect.self, Verify.self, Decrypt.self, Completions.self,
     ])

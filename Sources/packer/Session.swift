@@ -9,6 +9,8 @@ struct Session: Sendable {
   /// Runs a command to its end, and lets a signal end it at once where that leaves nothing behind.
   func run(_ verb: some Verb) async throws(PackError) -> Outcome {
     console.isQuiet = verb.isQuiet
+    CryptoLibrary.startForSuite()
+    if type(of: verb).needsLibArchive { try LibraryVersions.requireLibArchive() }
     signals.allowAbandoning(type(of: verb).leavesNothingBehind)
     let outcome = try await verb.run(in: self)
     signals.allowAbandoning(false)

@@ -8,7 +8,7 @@ import PackRuntime
 
 /// Turns signals into cancellation, so that temporary files are gone before the process is.
 ///
-/// The signals are blocked in all threads, and the main thread waits for them: nothing runs inside a signal handler. The first one cancels
+/// The signals are blocked in all threads, and one thread waits for them: nothing runs inside a signal handler. The first one cancels
 /// the work; the second one ends the process at once. So does the first where the work may be abandoned and is stuck: in a read from a
 /// pipe that nobody fills, for example.
 final class SignalWatch: Sendable {
@@ -51,9 +51,18 @@ final class SignalWatch: Sendable {
     return try body()
   }
 
+  /// Has a thread of its own wait for signals, and returns at once.
+  func watch(cancel: @escaping @Sendable () -> Void) {
+    guard !watched.isEmpty else { return }
+    guard !Self.startThread({ self.wait(cancel: cancel) }) else { return }
+    // With nobody to take them the signals do what they always do.
+    var set = Self.set(of: watched)
+    unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
+  }
+
   /// Waits for signals until the work ends the process, and has `cancel` called at the first one.
   ///
-  /// The main thread does this. It must not wait in the run loop of an asynchronous `main` instead: there it takes signals again.
+  /// Where the main thread does not do this, it must not wait in the run loop of an asynchronous `main`: there it takes signals again.
   func wait(cancel: () -> Void) -> Never {
     while true {
       guard !watched.isEmpty else {
@@ -106,7 +115,8 @@ final class SignalWatch: Sendable {
     return unsafe unsafeBitCast(handler, to: Int.self) == 1
   }
 
-  private static func startThread(_ body: @escaping @Sendable () -> Void) {
+  @discardableResult
+  private static func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
     final class Body {
       let run: @Sendable () -> Void
       init(_ run: @escaping @Sendable () -> Void) { self.run = run }
@@ -130,5 +140,6 @@ final class SignalWatch: Sendable {
         return nil
       }, unsafe context.toOpaque())
     if failure != 0 { unsafe context.release() }
+    return failure == 0
   }
 }

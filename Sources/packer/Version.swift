@@ -4,8 +4,10 @@ import PackerKit
 enum Version {
   static let number = "0.1.0"
 
+  /// The first line.
+  static let title = "packer \(number), encrypted asset packs (not HashiCorp Packer)"
+
   static var text: String {
-    let lines = ["packer \(number), encrypted asset packs (not HashiCorp Packer)"] + LibraryVersions.lines
-    return lines.joined(separator: "\n")
+    ([title] + LibraryVersions.lines).joined(separator: "\n")
   }
 }

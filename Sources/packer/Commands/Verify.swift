@@ -36,6 +36,7 @@ struct Verify: Verb {
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
 
+  static var needsLibArchive: Bool { true }
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
