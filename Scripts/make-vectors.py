@@ -545,7 +545,12 @@ def extension(path, kind="file"):
 
 
 def reference_order(items):
-    return sorted(items, key=lambda item: (extension(item.path, item.kind), item.path))
+    groups = {}
+    for item in items:
+        name = item.path[item.path.rfind(b"/") + 1:]
+        groups[name] = min(groups.get(name, item.path), item.path)
+    return sorted(items, key=lambda item: (
+        extension(item.path, item.kind), groups[item.path[item.path.rfind(b"/") + 1:]], item.path))
 
 
 def directory_record(path):

@@ -13,6 +13,7 @@ struct OutputFileTests {
   }
 
   private let new = Array("new content".utf8)
+  private let old = Array("old".utf8)
 
   private func write(_ files: any FileSystem, to name: String = "out") throws(PackError) {
     let output = try OutputFile(directory(name), files: files)
@@ -211,15 +212,75 @@ struct OutputFileTests {
     #expect(directory.names() == [])
   }
 
-  @Test("a file without a name is gone from the start")
-  func nameless() throws {
-    let files = FaultyFiles()
-    let staging = try StagedName(for: directory("spool"), files: files)
-    let file = try staging.makeNameless { (name, parent) throws(FileFailure) in
-      try files.open(name, .create(mode: 0o600), in: parent)
+  @Test("a hidden file has no name before it is whole, and takes the place of an earlier one")
+  func hidden() throws {
+    let files = FaultyFiles(mask: 0o027)
+    try directory.write(old, to: "out")
+    do {
+      let output = try OutputFile(directory("out"), isHidden: true, files: files)
+      try output.write(new.span, at: 0, of: UInt64(new.count))
+      #expect(directory.names() == ["out"])
+      #expect(directory.bytes(of: "out") == old)
+      try output.commit()
+    }
+    #expect(directory.names() == ["out"])
+    #expect(directory.bytes(of: "out") == new)
+    #expect(try files.status(of: directory("out"), in: nil, following: .asThemselves).mode == 0o640)
+  }
+
+  @Test("a hidden file that is given up was never there")
+  func hiddenAndGivenUp() throws {
+    do {
+      let output = try OutputFile(directory("out"), isHidden: true, files: FaultyFiles())
+      try output.write(new.span, at: 0, of: UInt64(new.count))
     }
     #expect(directory.names() == [])
-    try files.writeAll(file, at: 0, new.span)
-    #expect(try files.status(of: file).size == UInt64(new.count))
+  }
+
+  @Test(
+    "where a file system has no files without a name, a hidden one is its owner's alone until it is whole",
+    arguments: [FileFailure.unsupported, .isDirectory])
+  func hiddenByPermissions(_ failure: FileFailure) throws {
+    let files = FaultyFiles(mask: 0o027) { $0.operation == .open && $0.name == "." ? .failure(failure) : nil }
+    let output = try OutputFile(directory("out"), isHidden: true, files: files)
+    try output.write(new.span, at: 0, of: UInt64(new.count))
+    let temporary = try #require(directory.names().first)
+    #expect(try files.status(of: directory(temporary), in: nil, following: .asThemselves).mode == 0o600)
+    try output.commit()
+    #expect(directory.names() == ["out"])
+    #expect(directory.bytes(of: "out") == new)
+    #expect(try files.status(of: directory("out"), in: nil, following: .asThemselves).mode == 0o640)
+  }
+
+  @Test("a hidden file that cannot be made or named is an error, and nothing is left", arguments: [0, 1, 2])
+  func hiddenFailures(_ step: Int) throws {
+    let files = FaultyFiles { call in
+      switch step {
+      case 0 where call.operation == .open && call.name == ".": .failure(.fullDisk)
+      case 1 where call.operation == .link: .failure(.inputOutput)
+      case 2 where call.operation == .rename: .failure(.inputOutput)
+      default: nil
+      }
+    }
+    try directory.write(old, to: "out")
+    let error = failure { () throws(PackError) in
+      let output = try OutputFile(directory("out"), isHidden: true, files: files)
+      try output.write(new.span, at: 0, of: UInt64(new.count))
+      try output.commit()
+    }
+    #expect(error?.code == (step == 0 ? .noSpace : .cannotWrite))
+    #expect(directory.names() == ["out"])
+    #expect(directory.bytes(of: "out") == old)
+  }
+
+  @Test("a first name that is taken is not replaced: another one is tried")
+  func takenName() throws {
+    // Only the first name, which is the last of the first ten calls.
+    let files = FaultyFiles { $0.operation == .link && $0.number < 10 ? .failure(.exists) : nil }
+    let output = try OutputFile(directory("out"), isHidden: true, files: files)
+    try output.write(new.span, at: 0, of: UInt64(new.count))
+    try output.commit()
+    #expect(files.calls.count { $0.operation == .link } > 1)
+    #expect(directory.names() == ["out"])
   }
 }

@@ -109,7 +109,7 @@ struct ChangingSourceTests {
     }
   }
 
-  @Test("a file that changes between the search for duplicates and its packing is named", arguments: [5000, 100_000])
+  @Test("a file that changes between the search for duplicates and its packing is named", arguments: [9000, 100_000])
   func afterSearch(_ size: Int) async throws {
     let shop = try Workshop()
     try shop.add("one.bin", [UInt8](repeating: 1, count: size))
@@ -118,7 +118,7 @@ struct ChangingSourceTests {
     let openings = Tally()
     let trigger = Trigger()
     // Large files are opened for a first look, then for their digest, then to be packed.
-    let last = size < 65_536 ? 1 : 2
+    let last = size < 16_384 ? 1 : 2
     let files = FaultyFiles { call in
       if call.operation == .open, call.name.hasSuffix("one.bin"), openings.next() == last {
         trigger.fire { overwrite(path, [UInt8](repeating: 2, count: size)) }

@@ -141,6 +141,9 @@ struct DeterminismTests {
     func rename(_ name: String, to newName: String, in directory: OpenFile?) throws(FileFailure) {
       try base.rename(name, to: newName, in: directory)
     }
+    func link(_ file: OpenFile, as name: String, in directory: OpenFile?) throws(FileFailure) {
+      try base.link(file, as: name, in: directory)
+    }
     func setMode(_ mode: UInt32, of file: OpenFile) throws(FileFailure) { try base.setMode(mode, of: file) }
     func reserve(_ size: UInt64, for file: OpenFile) throws(FileFailure) { try base.reserve(size, for: file) }
     func sync(_ file: OpenFile) throws(FileFailure) { try base.sync(file) }

@@ -87,13 +87,21 @@ struct FailureTests {
     #expect(shop.directory.names() == ["out.pack", "tree"])
   }
 
-  @Test("because the disk is full says how many bytes are missing")
+  @Test("because the disk is full at the end says how many bytes are missing")
   func fullDisk() async throws {
     let shop = try shop()
+    let recorder = FaultyFiles()
+    try await shop.pack {
+      $0.files = recorder
+      $0.jobs = 1
+    }
+    // The whole pack is one piece, encrypted and written again where it lies: a volume may have no room even for that.
+    let last = try #require(recorder.calls.last { $0.operation == .write }).number
     let error = await shop.refusal {
+      $0.jobs = 1
       $0.files = FaultyFiles { call in
         switch call.operation {
-        case .reserve: .failure(.fullDisk)
+        case .write where call.number == last: .failure(.fullDisk)
         case .freeSpace: .freeSpace(1000)
         default: nil
         }

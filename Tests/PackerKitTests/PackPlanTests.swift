@@ -14,7 +14,9 @@ struct PackPlanTests {
   }
 
   private func plan(_ entries: [SourceEntry], originals: [Int32]? = nil, frameSize: Int = 65_536) throws -> PackPlan {
-    try PackPlan(entries, originals: originals ?? entries.map { _ in -1 }, frameSize: frameSize)
+    // In the order given.
+    let order = PackPlan.Order(entries: entries, byPath: Array(entries.indices.map(Int32.init)))
+    return try PackPlan(order, originals: originals ?? entries.map { _ in -1 }, frameSize: frameSize)
   }
 
   /// The lengths of the frames of a plan.
@@ -26,12 +28,12 @@ struct PackPlanTests {
     #expect(error?.code == .unsuitableSource)
   }
 
-  @Test("entries are ordered by extension, then by path, as bytes")
+  @Test("entries of different names are ordered by extension, then by path, as bytes")
   func order() {
     let paths = [
       "z", "b/README", "A.PNG", "a.png", "x.tar.gz", ".gitignore", "end.", "dir.d/file", "b.gz", "a/.hidden.txt", "Z.txt", "é.txt",
     ]
-    let ordered = PackPlan.ordered(paths.map { entry($0) } + [entry("empty.png", 0, .directory)]).map(\.path)
+    let ordered = PackPlan.order(paths.map { entry($0) } + [entry("empty.png", 0, .directory)]).entries.map(\.path)
     #expect(
       ordered == [
         ".gitignore", "b/README", "dir.d/file", "empty.png", "end.", "z", "b.gz", "x.tar.gz", "A.PNG", "a.png", "Z.txt",
@@ -39,11 +41,20 @@ struct PackPlanTests {
       ])
   }
 
+  @Test("entries of one name stand together, where the first of them would, and the index follows the paths")
+  func namesakes() {
+    let paths = ["c/z.js", "b/a.js", "a/m.js", "b/m.js", "d/a.js", "c/m.js", "a/z.JS"]
+    let order = PackPlan.order(paths.map { entry($0) })
+    #expect(
+      order.entries.map(\.path) == ["a/m.js", "b/m.js", "c/m.js", "a/z.JS", "b/a.js", "d/a.js", "c/z.js"])
+    #expect(order.byPath.map { order.entries[Int($0)].path } == paths.sorted())
+  }
+
   @Test("the order does not depend on the order of discovery")
   func orderIsTotal() {
     let entries = (0..<200).map { entry("d\($0 % 7)/f\($0).\(["a", "B", "b", ""][$0 % 4])") }
-    let expected = PackPlan.ordered(entries).map(\.path)
-    for _ in 0..<5 { #expect(PackPlan.ordered(entries.shuffled()).map(\.path) == expected) }
+    let expected = PackPlan.order(entries).entries.map(\.path)
+    for _ in 0..<5 { #expect(PackPlan.order(entries.shuffled()).entries.map(\.path) == expected) }
   }
 
   @Test("the extension of a path is what the format says")

@@ -78,33 +78,39 @@ struct RoundTripTests {
     #expect(unpacked == tree)
   }
 
-  @Test("a payload that is too large for memory goes through a file without a name, and comes back")
-  func spool() async throws {
+  @Test("a payload waits in the output, which has no name before it is whole")
+  func draft() async throws {
     var random = SeededGenerator(seed: 8)
     let block = random.bytes(2_500_000)
     let shop = try Workshop()
     // Nine files that neither compress nor equal each other: 22.5 MB.
     for number in 0..<9 { try shop.add("\(number).bin", [UInt8(number)] + block.map { $0 ^ UInt8(number * 29) }) }
-    let files = FaultyFiles()
+    let directory = shop.directory
+    let files = FaultyFiles { call in
+      if call.operation == .write, directory.names() != ["tree"] { Issue.record("\(directory.names())") }
+      return nil
+    }
     let report = try await shop.pack {
       $0.files = files
       $0.frameSize = 1 << 20
     }
     #expect(report.payloadSize > 20 << 20)
-    let temporary = files.calls.filter { $0.operation == .open && $0.name.hasPrefix(".out.pack") }
-    #expect(temporary.count == 2, "the spool and the output")
+    #expect(files.calls.contains { $0.operation == .link })
     #expect(shop.directory.names() == ["out.pack", "tree"])
     let source = try SampleTree(reading: shop.directory("tree"))
     let isSame = try await shop.unpacked() == source
     #expect(isSame)
-    // What the spool's file held is what memory would have held: the pack is that of another run, and verifies.
+    // Where no file is without a name, the pack is the same, and so it is with one thread.
     let first = shop.packed
-    try await shop.pack {
-      $0.frameSize = 1 << 20
-      $0.jobs = 1
+    for jobs in [1, 3] {
+      try await shop.pack {
+        $0.files = FaultyFiles { $0.operation == .open && $0.name == "." ? .failure(.unsupported) : nil }
+        $0.frameSize = 1 << 20
+        $0.jobs = jobs
+      }
+      let isRepeatable = shop.packed == first
+      #expect(isRepeatable)
     }
-    let isRepeatable = shop.packed == first
-    #expect(isRepeatable)
     #expect(try await shop.verify(against: "tree").findings.isEmpty)
   }
 
@@ -143,7 +149,7 @@ struct RoundTripTests {
 
 @Suite("Files with equal content")
 struct DuplicateTests {
-  @Test("are stored once and come back as files of their own", arguments: [700, 70_000, 300_000])
+  @Test("are stored once and come back as files of their own", arguments: [8192, 70_000, 300_000])
   func storedOnce(_ size: Int) async throws {
     var random = SeededGenerator(seed: 2)
     let content = random.bytes(size)
@@ -161,11 +167,23 @@ struct DuplicateTests {
     #expect(try await shop.verify(against: "tree").findings.isEmpty)
   }
 
+  @Test("and less than 8 KiB are stored once where their names are equal too")
+  func small() async throws {
+    var random = SeededGenerator(seed: 3)
+    let content = random.bytes(8191)
+    let shop = try Workshop()
+    for name in ["a/icon.bin", "b/icon.bin", "c/d/icon.bin", "c/other.bin"] { try shop.add(name, content) }
+    let report = try await shop.pack()
+    #expect(report.duplicateFiles == 2)
+    let areSame = try await shop.unpacked().files.values.allSatisfy { $0.bytes == content }
+    #expect(areSame)
+  }
+
   @Test("but other permissions, or no content at all, are stored apart")
   func apart() async throws {
     let shop = try Workshop()
-    try shop.add("a", [1, 2])
-    try shop.add("b", [1, 2], mode: 0o755)
+    try shop.add("a", [UInt8](repeating: 1, count: 9000))
+    try shop.add("b", [UInt8](repeating: 1, count: 9000), mode: 0o755)
     try shop.add("empty", [])
     try shop.add("empty2", [])
     let report = try await shop.pack()
@@ -173,7 +191,7 @@ struct DuplicateTests {
     #expect(try await shop.unpacked().files["b"]?.isExecutable == true)
   }
 
-  @Test("and of one size with other content are not taken for equal", arguments: [3, 70_000])
+  @Test("and of one size with other content are not taken for equal", arguments: [9000, 70_000])
   func sameSize(_ size: Int) async throws {
     let shop = try Workshop()
     // They differ at the end alone, behind all that a first look takes.
@@ -187,7 +205,7 @@ struct DuplicateTests {
   @Test("are the same entries whatever the number of threads that look for them")
   func manyGroups() async throws {
     let shop = try Workshop()
-    for number in 0..<120 { try shop.add("f\(number).\(number % 3)", [UInt8](repeating: UInt8(number % 7), count: 600)) }
+    for number in 0..<120 { try shop.add("f\(number).\(number % 3)", [UInt8](repeating: UInt8(number % 7), count: 8192)) }
     var packs: Set<[UInt8]> = []
     for jobs in [1, 2, 7] {
       let report = try await shop.pack { $0.jobs = jobs }

@@ -32,7 +32,11 @@ package struct CompressionContext: ~Copyable {
   /// The levels a writer may ask for.
   package static let levels = 1...19
 
-  /// - Parameter strength: for frames that ask for no other.
+  /// An encoder at a zstd level, 1 to 19.
+  package init(level: Int) throws(PackError) {
+    try self.init(CompressionStrength(level: level))
+  }
+
   package init(_ strength: CompressionStrength) throws(PackError) {
     guard let raw = unsafe ZSTD_createCCtx() else {
       throw PackError(.internalError, "zstd could not allocate an encoder")

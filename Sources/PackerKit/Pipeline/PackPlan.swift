@@ -163,9 +163,9 @@ extension PackPlan {
   /// The order of the tar: by extension, then by the first path that ends in the same name, then by path (FORMAT.md §4.2.4).
   ///
   /// Files of a kind compress best side by side, and those that have the same name in several directories are often versions of one another.
-  ///
-  /// - Parameter entries: in the byte order of their paths.
-  static func order(_ entries: [SourceEntry]) -> Order {
+  static func order(_ found: [SourceEntry]) -> Order {
+    // A scan gives them in order.
+    let entries = isSorted(found) ? found : found.sorted { Self.precedes($0, $1) }
     struct Place {
       var fileExtension: Int
       /// The first entry of the same name.
@@ -186,12 +186,20 @@ extension PackPlan {
       places.append(Place(fileExtension: extensionNumber, group: group, number: number))
     }
     var ranks = [Int](repeating: 0, count: extensions.count)
-    for (rank, item) in extensions.sorted(by: { precedes($0.key.span, $1.key.span) }).enumerated() { ranks[item.value] = rank }
+    for (rank, item) in extensions.sorted(by: { PackFormat.precedes($0.key.span, $1.key.span) }).enumerated() { ranks[item.value] = rank }
     for index in places.indices { places[index].fileExtension = ranks[places[index].fileExtension] }
     places.sort { ($0.fileExtension, $0.group, $0.number) < ($1.fileExtension, $1.group, $1.number) }
     var byPath = [Int32](repeating: 0, count: entries.count)
     for (position, place) in places.enumerated() { byPath[place.number] = Int32(position) }
     return Order(entries: places.map { entries[$0.number] }, byPath: byPath)
+  }
+
+  private static func precedes(_ left: SourceEntry, _ right: SourceEntry) -> Bool {
+    left.path.withBytes { left in right.path.withBytes { PackFormat.precedes(left, $0) } }
+  }
+
+  private static func isSorted(_ entries: [SourceEntry]) -> Bool {
+    entries.indices.dropFirst().allSatisfy { precedes(entries[$0 - 1], entries[$0]) }
   }
 
   /// What follows the last dot of the last component, ASCII letters lowered; nothing where there is no dot but a leading one.

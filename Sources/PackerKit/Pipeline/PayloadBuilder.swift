@@ -232,7 +232,7 @@ final class PayloadBuilder: Sendable {
       try await Crew.run(min(jobs, blockCount)) { crew in
         OrderedMap<IndexBlockBytes>(count: blockCount, window: 2 * jobs, crew: crew)
       } work: { [self] (_, map) throws(PackError) in
-        let encoder = try CompressionContext(CompressionStrength(level: strength.level))
+        let encoder = try CompressionContext(level: strength.level)
         try map.work { (number) throws(PackError) in
           let first = number * Limits.recordsPerBlock
           return try block(order[first..<min(first + Limits.recordsPerBlock, order.count)], encoder: encoder)
@@ -300,7 +300,7 @@ final class PayloadBuilder: Sendable {
         .unsuitableSource, "the index needs a directory of \(bytes.count) bytes, more than \(Limits.indexDirectorySize)",
         hint: "shorten the paths, or split the tree into several packs")
     }
-    return try compressed(bytes, encoder: try CompressionContext(CompressionStrength(level: strength.level)))
+    return try compressed(bytes, encoder: try CompressionContext(level: strength.level))
   }
 
   private func appendSkippable(_ bytes: [UInt8]) throws(PackError) -> UInt32 {

@@ -1,0 +1,69 @@
+import PackArchive
+import PackFormat
+import TestSupport
+import Testing
+
+@Suite("How hard a frame is compressed")
+struct FrameCompressorTests {
+  private var random = SeededGenerator(seed: 31)
+
+  private func text(_ count: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var number = 0
+    while bytes.count < count {
+      bytes += Array("line \(number * 7919 % 1000) of a text that shrinks\n".utf8)
+      number += 1
+    }
+    return Array(bytes[..<count])
+  }
+
+  private func frame(_ content: [UInt8], _ strength: CompressionStrength, byContext: Bool) throws -> [UInt8] {
+    var frame = [UInt8](repeating: 0, count: Limits.compressBound(content.count))
+    var target = frame.mutableSpan
+    let size =
+      byContext
+      ? try CompressionContext(strength).compress(content.span, into: &target)
+      : try FrameCompressor(strength).compress(content.span, into: &target)
+    return Array(frame[..<size])
+  }
+
+  private func isCompressed(_ content: [UInt8], at level: Int, as expected: Int) throws -> Bool {
+    try frame(content, CompressionStrength(level: level), byContext: false)
+      == frame(content, CompressionStrength(level: expected), byContext: true)
+  }
+
+  @Test("what shrinks is compressed as hard as was asked for", arguments: [1, 2, 3, 9, 10, 19])
+  func shrinking(_ level: Int) throws {
+    #expect(try isCompressed(text(1 << 20), at: level, as: level))
+  }
+
+  @Test("what does not shrink is compressed at a level that costs little", arguments: [(3, 1), (9, 1), (10, 6), (19, 6)])
+  mutating func incompressible(_ level: Int, _ expected: Int) throws {
+    #expect(try isCompressed(random.bytes(1 << 20), at: level, as: expected))
+  }
+
+  @Test("a frame that shrinks only where no sample lies is compressed as hard as was asked for", arguments: [3, 9, 10, 19])
+  mutating func hiddenText(_ level: Int) throws {
+    let noise = random.bytes(64 << 10)
+    #expect(try isCompressed(noise + text(400 << 10) + noise + text(400 << 10) + noise, at: level, as: level))
+  }
+
+  @Test("small frames are compressed without samples", arguments: [0, 1, 1000, 100_000])
+  mutating func small(_ size: Int) throws {
+    #expect(try isCompressed(random.bytes(size), at: 3, as: 3))
+  }
+
+  @Test("a frame depends on its content alone, not on those before it")
+  mutating func independent() throws {
+    let compressor = try FrameCompressor(CompressionStrength(level: 3, hashLog: 16, chainLog: 13))
+    var frames: [[UInt8]] = []
+    let contents = [text(500_000), random.bytes(500_000), text(300_000)]
+    for content in contents + contents.reversed() {
+      var frame = [UInt8](repeating: 0, count: Limits.compressBound(content.count))
+      var target = frame.mutableSpan
+      let size = try compressor.compress(content.span, into: &target)
+      frames.append(Array(frame[..<size]))
+    }
+    #expect(frames[0] == frames[5] && frames[1] == frames[4] && frames[2] == frames[3])
+  }
+}
