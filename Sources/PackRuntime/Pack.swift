@@ -102,7 +102,7 @@ public final class Pack: Sendable {
       let block = try withReader { (reader) throws(PackError) in
         try reader.block(number)
       }
-      for row in block.records.indices {
+      for row in 0..<block.count {
         try body(block.entry(row))
       }
     }

@@ -35,15 +35,22 @@ package final class PackReader {
       recentBlocks.append(block)
       return block
     }
-    let block = try index.block(number, source: segments, decoder: decoder)
+    var order = EntryPath.TreeOrder()
+    let block = try index.block(number, source: segments, decoder: decoder, order: &order)
     // A frame gathers files of one or a few extensions, each in the order of their paths.
     if recentBlocks.count == 8 { recentBlocks.removeFirst() }
     recentBlocks.append(block)
     return block
   }
 
+  /// Block `number` of the index for who reads all of them: `order` holds what came before.
+  func block(_ number: Int, order: inout EntryPath.TreeOrder) throws(PackError) -> IndexBlock {
+    try index.block(number, source: segments, decoder: decoder, order: &order)
+  }
+
   package func entry(at path: String) throws(PackError) -> Entry {
-    guard let (block, row) = try find(path) else {
+    let bytes = Array(path.utf8)
+    guard let (block, row) = try find(bytes.span) else {
       throw PackError(.noSuchEntry, "there is no '\(printable(path.utf8))' in the pack", hint: "packer ls lists what there is")
     }
     return block.entry(row)
@@ -51,15 +58,16 @@ package final class PackReader {
 
   /// The record of a path and its number in the index, or nil where there is none.
   package func record(at path: String) throws(PackError) -> (record: IndexRecord, number: Int)? {
-    guard let (block, row) = try find(path) else { return nil }
-    return (block.records[row], block.number * Limits.recordsPerBlock + row)
+    let bytes = Array(path.utf8)
+    guard let (block, row) = try find(bytes.span) else { return nil }
+    return (block.record(row), block.number * Limits.recordsPerBlock + row)
   }
 
-  private func find(_ path: String) throws(PackError) -> (block: IndexBlock, row: Int)? {
-    let bytes = Array(path.utf8)
-    guard let number = index.block(holding: bytes.span) else { return nil }
+  /// Where the record of a path is, or nil where there is none.
+  package func find(_ path: Span<UInt8>) throws(PackError) -> (block: IndexBlock, row: Int)? {
+    guard let number = index.block(holding: path) else { return nil }
     let block = try block(number)
-    return block.row(of: bytes.span).map { (block, $0) }
+    return block.row(of: path).map { (block, $0) }
   }
 
   package func read(
