@@ -4,7 +4,6 @@ package final class PackReader {
   private let index: IndexReader
   private let segments: SegmentReader
   private let frames: FrameReader
-  private let decoder: DecompressionContext
   private let digest: any DigestContext
   private var frame: [UInt8] = []
   /// The frame whose content is in `frame`.
@@ -20,12 +19,17 @@ package final class PackReader {
     index = pack.index
     self.segments = segments
     frames = try FrameReader(source: segments, table: pack.table)
-    decoder = try DecompressionContext()
     digest = try pack.source.backend.makeDigest()
   }
 
   deinit {
     wipe(&frame)
+  }
+
+  /// Makes room for the largest frame at once: for who reads all of them.
+  func reserve() {
+    frames.reserve()
+    frame = [UInt8](repeating: 0, count: Int(table.largestFrame))
   }
 
   /// Block `number` of the index; the last few are kept.
@@ -36,7 +40,7 @@ package final class PackReader {
       return block
     }
     var order = EntryPath.TreeOrder()
-    let block = try index.block(number, source: segments, decoder: decoder, order: &order)
+    let block = try index.block(number, source: segments, decoder: frames.decoder, order: &order)
     // A frame gathers files of one or a few extensions, each in the order of their paths.
     if recentBlocks.count == 8 { recentBlocks.removeFirst() }
     recentBlocks.append(block)
@@ -45,7 +49,7 @@ package final class PackReader {
 
   /// Block `number` of the index for who reads all of them: `order` holds what came before.
   func block(_ number: Int, order: inout EntryPath.TreeOrder) throws(PackError) -> IndexBlock {
-    try index.block(number, source: segments, decoder: decoder, order: &order)
+    try index.block(number, source: segments, decoder: frames.decoder, order: &order)
   }
 
   package func entry(at path: String) throws(PackError) -> Entry {
@@ -129,7 +133,7 @@ package final class PackReader {
 
   /// Reads and drops bytes of the payload, so that their tags are checked.
   package func authenticate(_ range: Range<UInt64>) throws(PackError) {
-    var buffer = [UInt8](repeating: 0, count: 256 << 10)
+    var buffer = [UInt8](repeating: 0, count: Int(min(64 << 10, range.upperBound - range.lowerBound)))
     var position = range.lowerBound
     while position < range.upperBound {
       let count = Int(min(UInt64(buffer.count), range.upperBound - position))

@@ -103,7 +103,7 @@ enum ArchiveComparison {
     guard var path = entry.path, entry.isFile || entry.isDirectory else {
       throw PackError(.damagedArchive, "the tar holds '\(printable((entry.path ?? "").utf8))', which is no file or directory")
     }
-    let shown = printable(path.utf8)
+    var shown: String { printable(path.utf8) }
     if entry.isDirectory {
       guard path.hasSuffix("/") else {
         throw PackError(.damagedArchive, "the tar holds the directory '\(shown)' without a final slash")

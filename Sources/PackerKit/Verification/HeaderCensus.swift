@@ -157,7 +157,7 @@ final class HeaderWitness: FrameObserver {
 }
 
 /// What the headers of one entry seem to say: enough to find the record whose headers they may be, and proof of nothing.
-struct HeaderFields {
+struct HeaderFields: Hashable {
   /// Where the headers of the entry lie: one block, or a pax header and one block.
   let place: Range<Int>
   /// The path, without the final `/` of a directory.
