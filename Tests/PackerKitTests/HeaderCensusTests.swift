@@ -23,7 +23,9 @@ struct HeaderCensusTests {
     return census.isComplete
   }
 
-  @Test("knows all that packing makes: links, empty files and directories, long and foreign names, contents in many frames", arguments: [1, 2, 7])
+  @Test(
+    "knows all that packing makes: links, empty files and directories, long and foreign names, contents in many frames",
+    arguments: [1, 2, 7])
   func ownPacks(jobs: Int) async throws {
     var random = SeededGenerator(seed: 5)
     let shop = try Workshop()
@@ -49,7 +51,8 @@ struct HeaderCensusTests {
     let vector = try TestVector(named: name)
     let directory = try TemporaryDirectory()
     let path = try directory.write(vector.pack, to: "vector.pack")
-    guard let pack = try? Pack(path, key: try PackKey(bytes: vector.key.span), files: FaultyFiles(), backend: CryptoBackends.standard) else {
+    guard let pack = try? Pack(path, key: try PackKey(bytes: vector.key.span), files: FaultyFiles(), backend: CryptoBackends.standard)
+    else {
       return
     }
     if await census(pack, jobs: 2) == true { #expect(vector.expect == "ok", "\(name)") }
