@@ -118,7 +118,7 @@ package struct IndexReader: Sendable {
 }
 
 /// The records of one block of the index, at most 128.
-package struct IndexBlock: Sendable {
+package final class IndexBlock: Sendable {
   package let number: Int
   private let rows: [IndexRecord.Fields]
   private let content: [UInt8]
@@ -145,7 +145,9 @@ package struct IndexBlock: Sendable {
   package func withPath<Result, Failure: Error>(
     of row: Int, _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try body(content.span.extracting(rows[row].path))
+    // A span of a class's own array cannot be lent.
+    let content = content
+    return try body(content.span.extracting(rows[row].path))
   }
 
   /// The path of record `row` as text.
@@ -161,7 +163,8 @@ package struct IndexBlock: Sendable {
   package func withDigest<Result, Failure: Error>(
     of row: Int, _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try body(digests.span.extracting(row * 32..<row * 32 + 32))
+    let digests = digests
+    return try body(digests.span.extracting(row * 32..<row * 32 + 32))
   }
 
   /// The entry of record `row`.
@@ -171,6 +174,7 @@ package struct IndexBlock: Sendable {
 
   /// The row of a path, by binary search.
   package func row(of path: Span<UInt8>) -> Int? {
+    let content = content
     var low = 0
     var high = rows.count
     while low < high {

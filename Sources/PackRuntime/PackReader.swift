@@ -34,6 +34,7 @@ package final class PackReader {
 
   /// Block `number` of the index; the last few are kept.
   package func block(_ number: Int) throws(PackError) -> IndexBlock {
+    if let last = recentBlocks.last, last.number == number { return last }
     if let position = recentBlocks.firstIndex(where: { $0.number == number }) {
       let block = recentBlocks.remove(at: position)
       recentBlocks.append(block)

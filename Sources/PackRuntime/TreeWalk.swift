@@ -155,9 +155,9 @@ package final class TreeWalk: Sendable {
       let padding = range.clamped(to: place)
       guard !padding.isEmpty else { return }
       let start = Int(padding.lowerBound - place.lowerBound)
-      for index in start..<start + padding.count where content[index] != 0 {
+      if let index = firstNonzero(in: content.extracting(start..<start + padding.count)) {
         throw PackError(
-          .damagedArchive, "the tar has a byte other than zero in the padding at \(place.lowerBound + UInt64(index))")
+          .damagedArchive, "the tar has a byte other than zero in the padding at \(padding.lowerBound + UInt64(index))")
       }
     }
     // The content may end in the frame before.
