@@ -21,7 +21,7 @@
   X(int, archive_version_number, (void), ()) \
   X(struct archive *, archive_read_new, (void), ()) \
   X(int, archive_read_support_format_tar, (struct archive *a), (a)) \
-  X(int, archive_read_open, (struct archive *a, void *client, archive_open_callback *open, archive_read_callback *read, archive_close_callback *close), (a, client, open, read, close)) \
+  X(int, archive_read_open2, (struct archive *a, void *client, archive_open_callback *open, archive_read_callback *read, archive_skip_callback *skip, archive_close_callback *close), (a, client, open, read, skip, close)) \
   X(int, archive_read_next_header, (struct archive *a, struct archive_entry **entry), (a, entry)) \
   X(la_int64_t, archive_read_header_position, (struct archive *a), (a)) \
   X(int, archive_read_free, (struct archive *a), (a)) \

@@ -32,11 +32,35 @@ extension Sequence<UInt8> {
 
 /// Whether two spans hold the same bytes. Not for secrets: it stops at the first difference.
 package func equal(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
-  guard left.count == right.count else { return false }
-  for index in left.indices where left[index] != right[index] {
+  let count = left.count
+  guard count == right.count else { return false }
+  let words = count / 8 * 8
+  for offset in stride(from: 0, to: words, by: 8) where left.word(at: offset) != right.word(at: offset) {
+    return false
+  }
+  for index in words..<count where left[index] != right[index] {
     return false
   }
   return true
+}
+
+/// The index of the first byte other than zero, or nil where there is none.
+package func firstNonzero(in bytes: Span<UInt8>) -> Int? {
+  var index = 0
+  while index + 8 <= bytes.count, bytes.word(at: index) == 0 { index += 8 }
+  while index < bytes.count {
+    if bytes[index] != 0 { return index }
+    index += 1
+  }
+  return nil
+}
+
+extension Span<UInt8> {
+  /// The eight bytes from `offset` on, which must be there, in the order of the machine.
+  fileprivate func word(at offset: Int) -> UInt64 {
+    precondition(offset >= 0 && offset <= count - 8)
+    return unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self)
+  }
 }
 
 /// Copies all of `source` to `target` from index `start` on.

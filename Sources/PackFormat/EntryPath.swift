@@ -28,7 +28,7 @@ package enum EntryPath {
       }
       componentStart = index + 1
     }
-    if isFirstComponent(".pack", of: path) { return "uses the reserved name .pack" }
+    if isFirstComponent(reservedName, of: path) { return "uses the reserved name .pack" }
     return isASCII ? nil : unicodeProblem(of: path)
   }
 
@@ -124,14 +124,15 @@ package enum EntryPath {
     }
   }
 
-  private static func isFirstComponent(_ name: StaticString, of path: Span<UInt8>) -> Bool {
-    let count = name.utf8CodeUnitCount
-    guard path.count >= count, path[0] == UInt8(ascii: "."), path.count == count || path[count] == UInt8(ascii: "/") else {
+  private static func isFirstComponent(_ name: [UInt8], of path: Span<UInt8>) -> Bool {
+    let count = name.count
+    guard path.count >= count, path.count == count || path[count] == UInt8(ascii: "/") else {
       return false
     }
-    let expected = Array("\(name)".utf8)
-    return equal(expected.span, path.extracting(0..<count))
+    return equal(name.span, path.extracting(0..<count))
   }
+
+  private static let reservedName = Array(".pack".utf8)
 
   private static func unicodeProblem(of path: Span<UInt8>) -> String? {
     let bytes = [UInt8](copying: path)
@@ -195,7 +196,7 @@ extension EntryPath {
       }
       isFirst = false
       previous.removeAll(keepingCapacity: true)
-      for index in path.indices { previous.append(path[index]) }
+      previous.append(copying: path)
       return nil
     }
   }

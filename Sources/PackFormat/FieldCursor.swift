@@ -51,8 +51,8 @@ package struct FieldCursor {
   ) throws(PackError) -> UInt64 {
     let range = try self.range(field, count: width, in: bytes)
     var value: UInt64 = 0
-    for index in range.reversed() {
-      value = value << 8 | UInt64(bytes[index])
+    for index in 0..<width {
+      value |= UInt64(bytes[range.lowerBound + index]) << UInt64(8 * index)
     }
     return value
   }

@@ -35,51 +35,81 @@ package struct IndexRecord: Hashable, Sendable {
 
   /// Appends what the content root covers of the record: everything but the offset, and its digest.
   package func appendForContentRoot(to bytes: inout [UInt8], digest: Span<UInt8>) {
+    Self.appendForContentRoot(to: &bytes, path: path.span, kind: kind, size: size, digest: digest)
+  }
+
+  /// Appends what the content root covers of a record with these fields.
+  package static func appendForContentRoot(
+    to bytes: inout [UInt8], path: Span<UInt8>, kind: Kind, size: UInt64, digest: Span<UInt8>
+  ) {
     bytes.append(littleEndian: UInt16(path.count))
     bytes.append(kind.rawValue)
-    bytes += path
+    bytes.append(copying: path)
     bytes.append(littleEndian: size)
-    for index in digest.indices { bytes.append(digest[index]) }
+    bytes.append(copying: digest)
   }
 
   /// Reads the next record, and refuses one that a tar of `tarSize` bytes cannot hold.
   package static func parse(
     _ bytes: Span<UInt8>, cursor: inout FieldCursor, tarSize: UInt64
   ) throws(PackError) -> IndexRecord {
-    let pathLength = Int(try cursor.uint16("index record", in: bytes))
-    let rawKind = try cursor.uint8("index record", in: bytes)
-    let size = try cursor.uint64("index record", in: bytes)
-    let offset = try cursor.uint64("index record", in: bytes)
-    // Type, path, size and offset, in this order (FORMAT.md §4.9): a type of a later version may have other rules for the rest.
-    guard let kind = Kind(rawValue: rawKind) else {
-      throw PackError(.unsupported, "index holds an entry of type \(rawKind), which this build does not know")
-    }
-    guard pathLength <= Limits.pathLength else {
-      throw PackError(
-        .limitExceeded, "index holds a path of \(pathLength) bytes, more than \(Limits.pathLength)")
-    }
-    let path = try cursor.bytes("index record", count: pathLength, in: bytes)
-    if let problem = EntryPath.securityProblem(of: path.span) {
-      throw PackError(.illegalPath, "entry '\(printable(path))' \(problem)")
-    }
-    guard kind != .directory || size == 0 else {
-      throw PackError(.damagedPayload, "directory '\(printable(path))' claims \(size) bytes of content")
-    }
-    if size == 0 {
-      guard offset == 0 else {
-        throw PackError(.damagedPayload, "entry '\(printable(path))' is empty, but has the offset \(offset)")
+    let fields = try Fields.parse(bytes, cursor: &cursor, tarSize: tarSize)
+    return IndexRecord(
+      path: [UInt8](copying: bytes.extracting(fields.path)), kind: fields.kind, size: fields.size, offset: fields.offset)
+  }
+}
+
+extension IndexRecord {
+  /// A record as it stands in the bytes of its block, without a copy of its path.
+  package struct Fields: Sendable {
+    /// Where the path stands in the block.
+    package let path: Range<Int>
+    package let kind: Kind
+    /// The length of the content in bytes; 0 for a directory.
+    package let size: UInt64
+    /// Where the content starts in the tar, in bytes; 0 where there is none.
+    package let offset: UInt64
+
+    /// Reads the next record, and refuses one that a tar of `tarSize` bytes cannot hold.
+    package static func parse(
+      _ bytes: Span<UInt8>, cursor: inout FieldCursor, tarSize: UInt64
+    ) throws(PackError) -> Fields {
+      let pathLength = Int(try cursor.uint16("index record", in: bytes))
+      let rawKind = try cursor.uint8("index record", in: bytes)
+      let size = try cursor.uint64("index record", in: bytes)
+      let offset = try cursor.uint64("index record", in: bytes)
+      // Type, path, size and offset, in this order (FORMAT.md §4.9): a type of a later version may have other rules for the rest.
+      guard let kind = Kind(rawValue: rawKind) else {
+        throw PackError(.unsupported, "index holds an entry of type \(rawKind), which this build does not know")
       }
-    } else {
-      // The data lies between the first header and the closing 1024 bytes.
-      guard offset % 512 == 0, offset >= 512, tarSize >= 1024, size <= tarSize,
-        offset <= tarSize - 1024, size <= tarSize - 1024 - offset
-      else {
+      guard pathLength <= Limits.pathLength else {
         throw PackError(
-          .damagedPayload,
-          "entry '\(printable(path))' claims \(size) bytes at \(offset), outside a tar of \(tarSize) bytes")
+          .limitExceeded, "index holds a path of \(pathLength) bytes, more than \(Limits.pathLength)")
       }
+      let path = try cursor.range("index record", count: pathLength, in: bytes)
+      func name() -> String { printable([UInt8](copying: bytes.extracting(path))) }
+      if let problem = EntryPath.securityProblem(of: bytes.extracting(path)) {
+        throw PackError(.illegalPath, "entry '\(name())' \(problem)")
+      }
+      guard kind != .directory || size == 0 else {
+        throw PackError(.damagedPayload, "directory '\(name())' claims \(size) bytes of content")
+      }
+      if size == 0 {
+        guard offset == 0 else {
+          throw PackError(.damagedPayload, "entry '\(name())' is empty, but has the offset \(offset)")
+        }
+      } else {
+        // The data lies between the first header and the closing 1024 bytes.
+        guard offset % 512 == 0, offset >= 512, tarSize >= 1024, size <= tarSize,
+          offset <= tarSize - 1024, size <= tarSize - 1024 - offset
+        else {
+          throw PackError(
+            .damagedPayload,
+            "entry '\(name())' claims \(size) bytes at \(offset), outside a tar of \(tarSize) bytes")
+        }
+      }
+      return Fields(path: path, kind: kind, size: size, offset: offset)
     }
-    return IndexRecord(path: path, kind: kind, size: size, offset: offset)
   }
 }
 

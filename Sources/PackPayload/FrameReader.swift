@@ -4,13 +4,19 @@ package import PackFormat
 package final class FrameReader {
   private let source: any ByteSource
   private let table: SeekTable
-  private let decoder: DecompressionContext
+  /// For other frames of the payload, between two calls.
+  package let decoder: DecompressionContext
   private var compressed: [UInt8] = []
 
   package init(source: any ByteSource, table: SeekTable) throws(PackError) {
     self.source = source
     self.table = table
     decoder = try DecompressionContext()
+  }
+
+  /// Makes room for the largest frame at once: for who reads all of them, and would make it anew for each that is larger than those before.
+  package func reserve() {
+    compressed = [UInt8](repeating: 0, count: Int(table.largestCompressedFrame))
   }
 
   /// Reads frame `index` into `content`, whose length must be the frame's.

@@ -39,9 +39,11 @@ package struct IndexReader: Sendable {
     directory.block(holding: path)
   }
 
-  /// Reads one block. Checks each record by itself; the order across blocks is checked by whoever reads them all.
+  /// Reads one block, and checks each record by itself.
+  ///
+  /// - Parameter order: holds what came before; whoever reads all blocks passes the same one, and has checked the order of all records.
   package func block(
-    _ index: Int, source: any ByteSource, decoder: borrowing DecompressionContext
+    _ index: Int, source: any ByteSource, decoder: borrowing DecompressionContext, order: inout EntryPath.TreeOrder
   ) throws(PackError) -> IndexBlock {
     let name = "index block \(index)"
     let count = head.recordCount(inBlock: index)
@@ -59,24 +61,24 @@ package struct IndexReader: Sendable {
     try decoder.decompress(bytes.span.extracting(digests...), into: &contentTarget, name: name)
 
     var cursor = FieldCursor(failure: .damagedPayload)
-    var order = EntryPath.TreeOrder()
-    var records: [IndexRecord] = []
-    records.reserveCapacity(count)
+    var rows: [IndexRecord.Fields] = []
+    rows.reserveCapacity(count)
     for _ in 0..<count {
-      let record = try IndexRecord.parse(content.span, cursor: &cursor, tarSize: head.tarSize)
-      if let problem = order.problem(withNext: record.path.span) {
-        throw PackError(.damagedPayload, "entry '\(printable(record.path))' \(problem)")
+      let row = try IndexRecord.Fields.parse(content.span, cursor: &cursor, tarSize: head.tarSize)
+      let path = content.span.extracting(row.path)
+      if let problem = order.problem(withNext: path) {
+        throw PackError(.damagedPayload, "entry '\(printable([UInt8](copying: path)))' \(problem)")
       }
-      records.append(record)
+      rows.append(row)
     }
     guard cursor.offset == content.count || allowsAdditions else {
       throw PackError(.damagedPayload, "\(name) is longer than its records ask for")
     }
-    if let first = records.first, !directory.block(index, startsWith: first.path.span) {
+    if let first = rows.first, !directory.block(index, startsWith: content.span.extracting(first.path)) {
       throw PackError(.damagedPayload, "\(name) does not start with the path that the directory names")
     }
     bytes.removeSubrange(digests...)
-    return IndexBlock(number: index, records: records, digests: bytes)
+    return IndexBlock(number: index, rows: rows, content: content, digests: bytes)
   }
 
   private static func checkSkippable(_ frame: SeekTable.Frame, source: any ByteSource) throws(PackError) {
@@ -116,40 +118,70 @@ package struct IndexReader: Sendable {
 }
 
 /// The records of one block of the index, at most 128.
-package struct IndexBlock: Sendable {
+package final class IndexBlock: Sendable {
   package let number: Int
-  package let records: [IndexRecord]
+  private let rows: [IndexRecord.Fields]
+  private let content: [UInt8]
   private let digests: [UInt8]
 
-  init(number: Int, records: [IndexRecord], digests: [UInt8]) {
+  init(number: Int, rows: [IndexRecord.Fields], content: [UInt8], digests: [UInt8]) {
     self.number = number
-    self.records = records
+    self.rows = rows
+    self.content = content
     self.digests = digests
+  }
+
+  /// The number of records.
+  package var count: Int { rows.count }
+
+  /// What record `row` is.
+  package func kind(of row: Int) -> IndexRecord.Kind { rows[row].kind }
+  /// The length of the content of record `row` in bytes.
+  package func size(of row: Int) -> UInt64 { rows[row].size }
+  /// Where the content of record `row` starts in the tar, in bytes; 0 where there is none.
+  package func offset(of row: Int) -> UInt64 { rows[row].offset }
+
+  /// Lends the path of record `row`.
+  package func withPath<Result, Failure: Error>(
+    of row: Int, _ body: (Span<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    // A span of a class's own array cannot be lent.
+    let content = content
+    return try body(content.span.extracting(rows[row].path))
+  }
+
+  /// The path of record `row` as text.
+  package func path(of row: Int) -> String { String(decoding: content[rows[row].path], as: UTF8.self) }
+
+  /// Record `row`, with a copy of its path.
+  package func record(_ row: Int) -> IndexRecord {
+    let fields = rows[row]
+    return IndexRecord(path: Array(content[fields.path]), kind: fields.kind, size: fields.size, offset: fields.offset)
   }
 
   /// SHA-256 of the content of record `row`.
   package func withDigest<Result, Failure: Error>(
     of row: Int, _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try body(digests.span.extracting(row * 32..<row * 32 + 32))
+    let digests = digests
+    return try body(digests.span.extracting(row * 32..<row * 32 + 32))
   }
 
   /// The entry of record `row`.
   package func entry(_ row: Int) -> Entry {
-    withDigest(of: row) { Entry(records[row], digest: $0) }
+    withDigest(of: row) { Entry(record(row), digest: $0) }
   }
 
   /// The row of a path, by binary search.
   package func row(of path: Span<UInt8>) -> Int? {
+    let content = content
     var low = 0
-    var high = records.count
+    var high = rows.count
     while low < high {
       let middle = (low + high) / 2
-      let candidate = records[middle].path
-      if precedes(candidate.span, path) { low = middle + 1 } else { high = middle }
+      if precedes(content.span.extracting(rows[middle].path), path) { low = middle + 1 } else { high = middle }
     }
-    guard low < records.count else { return nil }
-    let candidate = records[low].path
-    return equal(candidate.span, path) ? low : nil
+    guard low < rows.count else { return nil }
+    return equal(content.span.extracting(rows[low].path), path) ? low : nil
   }
 }

@@ -10,8 +10,10 @@ package final class ContentRoot {
     buffer = Array("pack/v1/content-root".utf8) + [0]
   }
 
-  package func add(_ record: IndexRecord, digest: Span<UInt8>) throws(PackError) {
-    record.appendForContentRoot(to: &buffer, digest: digest)
+  package func add(
+    path: Span<UInt8>, kind: IndexRecord.Kind, size: UInt64, digest: Span<UInt8>
+  ) throws(PackError) {
+    IndexRecord.appendForContentRoot(to: &buffer, path: path, kind: kind, size: size, digest: digest)
     if buffer.count > 16 << 10 { try flush() }
   }
 

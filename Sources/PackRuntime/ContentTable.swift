@@ -1,30 +1,37 @@
-import PackFormat
+package import PackFormat
+import PackPayload
 
 /// Where the content of every file lies, in the order of the tar: 16 bytes per record that has content.
 ///
 /// Making it reads the whole index once and checks what only the whole of it can show (FORMAT.md §4.4, §5): the order of the paths,
 /// no entry below another one, the sum of the sizes, the content root, and that two ranges are the same or apart.
-struct ContentTable: Sendable {
+package struct ContentTable: Sendable {
   /// One record with content.
-  struct Item: Sendable {
+  package struct Item: Sendable {
     /// The offset of the content in the tar, in units of 512 bytes: 2^40 bytes of tar are 2^31 units.
-    let unit: UInt32
+    package let unit: UInt32
     /// Block and row of the record.
-    let location: UInt32
+    package let location: UInt32
     /// The length of the content in bytes.
-    let size: UInt64
+    package let size: UInt64
 
-    var offset: UInt64 { UInt64(unit) * 512 }
-    var range: Range<UInt64> { offset..<offset + size }
-    var block: Int { Int(location) / Limits.recordsPerBlock }
-    var row: Int { Int(location) % Limits.recordsPerBlock }
+    package var offset: UInt64 { UInt64(unit) * 512 }
+    package var range: Range<UInt64> { offset..<offset + size }
+    /// Where the content ends with its padding.
+    package var paddedEnd: UInt64 { (offset + size + 511) / 512 * 512 }
+    /// The number of the record in the index.
+    package var number: Int { Int(location) }
+    package var block: Int { Int(location) / Limits.recordsPerBlock }
+    package var row: Int { Int(location) % Limits.recordsPerBlock }
   }
 
   /// Ascending by offset; records that share their content stand together.
   let items: [Item]
 
-  /// - Parameter visitEmpty: receives every record without content, directories included, in the order of the paths.
-  init(_ pack: Pack, crew: Crew, visitEmpty: (IndexRecord) throws(PackError) -> Void) throws(PackError) {
+  /// - Parameter visitEmpty: receives path and kind of every record without content, directories included, in the order of the paths.
+  init(
+    _ pack: Pack, crew: Crew, visitEmpty: (Span<UInt8>, IndexRecord.Kind) throws(PackError) -> Void
+  ) throws(PackError) {
     let head = pack.index.head
     let reader = try PackReader(pack)
     let root = try ContentRoot(backend: pack.source.backend)
@@ -36,28 +43,29 @@ struct ContentTable: Sendable {
     var contentSize: UInt64 = 0
     for number in 0..<head.blockCount {
       try crew.checkpoint()
-      let block = try reader.block(number)
-      for (row, record) in block.records.enumerated() {
-        if let problem = order.problem(withNext: record.path.span) {
-          throw PackError(.damagedPayload, "entry '\(printable(record.path))' \(problem)")
-        }
-        let (sum, overflow) = contentSize.addingReportingOverflow(record.size)
+      let block = try reader.block(number, order: &order)
+      for row in 0..<block.count {
+        let size = block.size(of: row)
+        let kind = block.kind(of: row)
+        let (sum, overflow) = contentSize.addingReportingOverflow(size)
         guard !overflow else { throw PackError(.damagedPayload, "the sizes of all entries overflow") }
         contentSize = sum
         try block.withDigest(of: row) { (digest) throws(PackError) in
-          try root.add(record, digest: digest)
-          let expected = record.kind == .directory ? noDigest : emptyDigest
-          guard record.size > 0 || equal(digest, expected.span) else {
-            throw PackReader.digestMismatch(String(decoding: record.path, as: UTF8.self))
+          try block.withPath(of: row) { (path) throws(PackError) in
+            try root.add(path: path, kind: kind, size: size, digest: digest)
+          }
+          let expected = kind == .directory ? noDigest : emptyDigest
+          guard size > 0 || equal(digest, expected.span) else {
+            throw PackReader.digestMismatch(block.path(of: row))
           }
         }
-        if record.size == 0 {
-          try visitEmpty(record)
+        if size == 0 {
+          try block.withPath(of: row) { (path) throws(PackError) in try visitEmpty(path, kind) }
         } else {
           items.append(
             Item(
-              unit: UInt32(record.offset / 512), location: UInt32(number * Limits.recordsPerBlock + row),
-              size: record.size))
+              unit: UInt32(block.offset(of: row) / 512), location: UInt32(number * Limits.recordsPerBlock + row),
+              size: size))
         }
       }
     }
@@ -78,11 +86,30 @@ struct ContentTable: Sendable {
   }
 
   /// The items whose content has bytes in `range` of the tar.
-  func items(in range: Range<UInt64>) -> ArraySlice<Item> {
+  package func items(in range: Range<UInt64>) -> ArraySlice<Item> {
     // Ranges are the same or apart, so their ends ascend as their starts do.
     let first = items.partitioningIndex { $0.range.upperBound > range.lowerBound }
     let end = items.partitioningIndex { $0.offset >= range.upperBound }
     return items[first..<max(first, end)]
+  }
+
+  /// Calls `body` with every part of `range` that holds neither content nor padding behind one: headers, and the end of the tar.
+  ///
+  /// - Parameter body: receives the items whose content starts where the part ends, too; the content may begin right behind `range`.
+  package func forEachGap(
+    in range: Range<UInt64>, _ body: (Range<UInt64>, ArraySlice<Item>) throws(PackError) -> Void
+  ) throws(PackError) {
+    // A content that ended before may have its padding here.
+    let earliest = range.lowerBound > 511 ? range.lowerBound - 511 : 0
+    var position = range.lowerBound
+    var rest = items(in: earliest..<range.upperBound + 1)
+    while let first = rest.first {
+      let group = rest.prefix { $0.unit == first.unit }
+      rest = rest.dropFirst(group.count)
+      if first.offset > position { try body(position..<first.offset, group) }
+      position = max(position, first.paddedEnd)
+    }
+    if position < range.upperBound { try body(position..<range.upperBound, []) }
   }
 }
 

@@ -21,7 +21,8 @@ extension Pack {
   ///
   /// - Parameters:
   ///   - directory: where the tree goes. It must not exist, or be an empty directory.
-  ///   - jobs: the number of threads; the processors that are online where it is nil. Each takes one frame, compressed and not, and 320 KiB.
+  ///   - jobs: the number of threads; the processors that are online where it is nil. Each takes one frame, compressed and not, and 0.5 MiB:
+  ///     2.5 MiB where frames have the default size.
   ///   - contentLimit: the bytes of content that are accepted, for callers that know what to expect.
   ///   - progress: hears of every frame, in bytes of content.
   /// - Throws: ``PackError/Code/outputExists``, ``PackError/Code/noSpace`` with the bytes that are missing, ``PackError/Code/limitExceeded``, or what a damaged pack deserves.

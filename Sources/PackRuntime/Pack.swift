@@ -6,7 +6,7 @@ package import PackFiles
 /// tells a wrong key before anything is decrypted. Whatever is handed out later was authenticated first.
 ///
 /// Memory stays bounded whatever the pack's size: 8 bytes per frame (1 MiB at most) and the directory of the index (2 MiB at most) while the pack is open;
-/// for each operation that runs at the same time one frame, compressed and not, and 320 KiB of segments; ``unpack(to:jobs:contentLimit:progress:)`` and
+/// for each operation that runs at the same time one frame, compressed and not, and 192 KiB of segments; ``unpack(to:jobs:contentLimit:progress:)`` and
 /// ``verify(jobs:contentLimit:progress:)`` take 16 bytes per entry more.
 ///
 /// A value may be used from any number of tasks at once. Calls block their thread while they read; nothing is cached across calls but
@@ -102,7 +102,7 @@ public final class Pack: Sendable {
       let block = try withReader { (reader) throws(PackError) in
         try reader.block(number)
       }
-      for row in block.records.indices {
+      for row in 0..<block.count {
         try body(block.entry(row))
       }
     }

@@ -4,7 +4,6 @@ package final class PackReader {
   private let index: IndexReader
   private let segments: SegmentReader
   private let frames: FrameReader
-  private let decoder: DecompressionContext
   private let digest: any DigestContext
   private var frame: [UInt8] = []
   /// The frame whose content is in `frame`.
@@ -20,7 +19,6 @@ package final class PackReader {
     index = pack.index
     self.segments = segments
     frames = try FrameReader(source: segments, table: pack.table)
-    decoder = try DecompressionContext()
     digest = try pack.source.backend.makeDigest()
   }
 
@@ -28,22 +26,36 @@ package final class PackReader {
     wipe(&frame)
   }
 
+  /// Makes room for the largest frame at once: for who reads all of them.
+  func reserve() {
+    frames.reserve()
+    frame = [UInt8](repeating: 0, count: Int(table.largestFrame))
+  }
+
   /// Block `number` of the index; the last few are kept.
   package func block(_ number: Int) throws(PackError) -> IndexBlock {
+    if let last = recentBlocks.last, last.number == number { return last }
     if let position = recentBlocks.firstIndex(where: { $0.number == number }) {
       let block = recentBlocks.remove(at: position)
       recentBlocks.append(block)
       return block
     }
-    let block = try index.block(number, source: segments, decoder: decoder)
+    var order = EntryPath.TreeOrder()
+    let block = try index.block(number, source: segments, decoder: frames.decoder, order: &order)
     // A frame gathers files of one or a few extensions, each in the order of their paths.
     if recentBlocks.count == 8 { recentBlocks.removeFirst() }
     recentBlocks.append(block)
     return block
   }
 
+  /// Block `number` of the index for who reads all of them: `order` holds what came before.
+  func block(_ number: Int, order: inout EntryPath.TreeOrder) throws(PackError) -> IndexBlock {
+    try index.block(number, source: segments, decoder: frames.decoder, order: &order)
+  }
+
   package func entry(at path: String) throws(PackError) -> Entry {
-    guard let (block, row) = try find(path) else {
+    let bytes = Array(path.utf8)
+    guard let (block, row) = try find(bytes.span) else {
       throw PackError(.noSuchEntry, "there is no '\(printable(path.utf8))' in the pack", hint: "packer ls lists what there is")
     }
     return block.entry(row)
@@ -51,15 +63,16 @@ package final class PackReader {
 
   /// The record of a path and its number in the index, or nil where there is none.
   package func record(at path: String) throws(PackError) -> (record: IndexRecord, number: Int)? {
-    guard let (block, row) = try find(path) else { return nil }
-    return (block.records[row], block.number * Limits.recordsPerBlock + row)
+    let bytes = Array(path.utf8)
+    guard let (block, row) = try find(bytes.span) else { return nil }
+    return (block.record(row), block.number * Limits.recordsPerBlock + row)
   }
 
-  private func find(_ path: String) throws(PackError) -> (block: IndexBlock, row: Int)? {
-    let bytes = Array(path.utf8)
-    guard let number = index.block(holding: bytes.span) else { return nil }
+  /// Where the record of a path is, or nil where there is none.
+  package func find(_ path: Span<UInt8>) throws(PackError) -> (block: IndexBlock, row: Int)? {
+    guard let number = index.block(holding: path) else { return nil }
     let block = try block(number)
-    return block.row(of: bytes.span).map { (block, $0) }
+    return block.row(of: path).map { (block, $0) }
   }
 
   package func read(
@@ -121,7 +134,7 @@ package final class PackReader {
 
   /// Reads and drops bytes of the payload, so that their tags are checked.
   package func authenticate(_ range: Range<UInt64>) throws(PackError) {
-    var buffer = [UInt8](repeating: 0, count: 256 << 10)
+    var buffer = [UInt8](repeating: 0, count: Int(min(64 << 10, range.upperBound - range.lowerBound)))
     var position = range.lowerBound
     while position < range.upperBound {
       let count = Int(min(UInt64(buffer.count), range.upperBound - position))

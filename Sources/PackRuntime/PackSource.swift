@@ -87,7 +87,8 @@ package struct PackStart {
   }
 }
 
-/// The plaintext of a pack's segments. One worker's own: it reuses one cipher and its buffers (256 KiB, or one segment if that is more).
+/// The plaintext of a pack's segments. One worker's own: it reuses one cipher and its buffers, which grow to 128 KiB of ciphertext (or one segment
+/// if that is more) and one segment where that much is read at once.
 package final class SegmentReader: ByteSource {
   private struct Buffers {
     var ciphertext: [UInt8] = []
@@ -98,14 +99,13 @@ package final class SegmentReader: ByteSource {
 
   private let source: PackSource
   private let cipher: SegmentCipher
+  /// The most ciphertext that is read by one call.
+  private var capacity: Int { max(128 << 10, Int(source.layout.segmentSize)) }
   private var buffers = Buffers()
 
   package init(_ source: PackSource) throws(PackError) {
     self.source = source
     cipher = try source.makeCipher()
-    let segmentSize = Int(source.layout.segmentSize)
-    buffers.ciphertext = [UInt8](repeating: 0, count: max(256 << 10, segmentSize))
-    buffers.segment = [UInt8](repeating: 0, count: segmentSize)
   }
 
   deinit {
@@ -131,7 +131,7 @@ package final class SegmentReader: ByteSource {
     }
     while first <= wanted.upperBound {
       // As many whole segments as the buffer holds are read by one call.
-      let last = min(wanted.upperBound, first + UInt64(own.ciphertext.count) / UInt64(layout.segmentSize) - 1)
+      let last = min(wanted.upperBound, first + UInt64(capacity) / UInt64(layout.segmentSize) - 1)
       let start = layout.packRange(ofSegment: first).lowerBound
       try load(start, Int(layout.packRange(ofSegment: last).upperBound - start), into: &own)
       for index in first...last {
@@ -174,6 +174,7 @@ package final class SegmentReader: ByteSource {
   }
 
   private func load(_ start: UInt64, _ length: Int, into own: inout Buffers) throws(PackError) {
+    if own.ciphertext.count < length { own.ciphertext = [UInt8](repeating: 0, count: length) }
     var whole = own.ciphertext.mutableSpan
     var target = whole._mutatingExtracting(first: length)
     try source.files.readExactly(source.file, at: start, into: &target, name: source.path)
@@ -191,6 +192,7 @@ package final class SegmentReader: ByteSource {
       try cipher.open(segment: index, ciphertext.span.extracting(range), into: &target)
     } else {
       cached = nil
+      if segment.count < payload.count { segment = [UInt8](repeating: 0, count: payload.count) }
       do {
         var whole = segment.mutableSpan
         var target = whole._mutatingExtracting(first: payload.count)

@@ -9,7 +9,9 @@ final class StagingWriter {
   private let root: OpenFile
   private let files: any FileSystem
   private let output: String
-  private var directories: [String: OpenFile] = [:]
+  private var directories: [[UInt8]: OpenFile] = [:]
+  /// The directory that the last file went to: files of one directory often follow each other.
+  private var recent: (path: [UInt8], handle: OpenFile)?
   // Whether the process's mask left other permissions than were asked for. Looked at once for each of the three.
   private var corrects: [UInt32: Bool] = [:]
 
@@ -23,20 +25,18 @@ final class StagingWriter {
     self.output = output.path
   }
 
-  /// Makes the empty file or directory of a record.
-  func make(_ record: IndexRecord) throws(PackError) {
-    let path = String(decoding: record.path, as: UTF8.self)
-    if record.kind == .directory {
-      _ = try directory(path[...])
+  /// Makes an empty file or a directory.
+  func make(_ path: Span<UInt8>, _ kind: IndexRecord.Kind) throws(PackError) {
+    if kind == .directory {
+      _ = try directory(path)
     } else {
-      try finish(try create(path, isExecutable: record.kind == .executable), path)
+      try finish(try create(path, isExecutable: kind == .executable), path)
     }
   }
 
   /// Makes a file with all of its content.
-  func make(_ record: IndexRecord, content: Span<UInt8>) throws(PackError) {
-    let path = String(decoding: record.path, as: UTF8.self)
-    let file = try create(path, isExecutable: record.kind == .executable)
+  func make(_ path: Span<UInt8>, _ kind: IndexRecord.Kind, content: Span<UInt8>) throws(PackError) {
+    let file = try create(path, isExecutable: kind == .executable)
     do {
       try files.writeAll(file, at: 0, content)
     } catch {
@@ -45,41 +45,37 @@ final class StagingWriter {
     try finish(file, path)
   }
 
-  /// Writes a part of a file that ``make(_:)`` made.
-  func write(_ record: IndexRecord, at offset: UInt64, content: Span<UInt8>) throws(PackError) {
-    let path = String(decoding: record.path, as: UTF8.self)
-    do {
-      let (parent, name) = try place(path)
+  /// Writes a part of a file that ``make(_:_:)`` made.
+  func write(_ path: Span<UInt8>, at offset: UInt64, content: Span<UInt8>) throws(PackError) {
+    let (parent, name) = try place(path)
+    do throws(FileFailure) {
       let file = try files.open(name, .writeUnlinked, in: parent)
       try files.writeAll(file, at: offset, content)
       if !files.syncsWholeVolumes { try files.sync(file) }
-    } catch let error as FileFailure {
-      throw failure(error, path, missing: UInt64(content.count))
-    } catch let error as PackError {
-      throw error
     } catch {
-      preconditionFailure("no other error is thrown above")
+      throw failure(error, path, missing: UInt64(content.count))
     }
   }
 
-  private func create(_ path: String, isExecutable: Bool) throws(PackError) -> OpenFile {
+  private func create(_ path: Span<UInt8>, isExecutable: Bool) throws(PackError) -> OpenFile {
     let (parent, name) = try place(path)
     let mode: UInt32 = isExecutable ? 0o755 : 0o644
-    do {
+    do throws(FileFailure) {
       let file = try files.open(name, .create(mode: mode), in: parent)
       try correct(mode, of: file)
       return file
     } catch {
       guard !error.isExisting else {
         throw PackError(
-          .cannotWrite, "\(output) cannot be written: this file system takes '\(printable(path.utf8))' for another entry",
+          .cannotWrite,
+          "\(output) cannot be written: this file system takes '\(printable([UInt8](copying: path)))' for another entry",
           hint: "unpack to a file system that tells upper from lower case")
       }
       throw failure(error, path)
     }
   }
 
-  private func finish(_ file: OpenFile, _ path: String) throws(PackError) {
+  private func finish(_ file: OpenFile, _ path: Span<UInt8>) throws(PackError) {
     guard !files.syncsWholeVolumes else { return }
     do {
       try files.sync(file)
@@ -88,17 +84,31 @@ final class StagingWriter {
     }
   }
 
-  private func place(_ path: String) throws(PackError) -> (OpenFile, String) {
-    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (root, path) }
-    // By bytes: a combining character behind the slash makes one Character with it.
-    return (try directory(path[..<slash]), String(path[path.utf8.index(after: slash)...]))
+  /// The handle of the directory that a path lies in, and its name there.
+  private func place(_ path: Span<UInt8>) throws(PackError) -> (OpenFile, String) {
+    var start = path.count
+    while start > 0, path[start - 1] != UInt8(ascii: "/") { start -= 1 }
+    let parent = start == 0 ? root : try directory(path.extracting(first: start - 1))
+    let name = unsafe path.extracting(start...).withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+    return (parent, name)
   }
 
   /// The handle of a directory, made with those above it where they are not there yet.
-  private func directory(_ path: Substring) throws(PackError) -> OpenFile {
-    let key = String(path)
-    if let known = directories[key] { return known }
-    let (parent, name) = try place(key)
+  private func directory(_ path: Span<UInt8>) throws(PackError) -> OpenFile {
+    if let recent, equal(recent.path.span, path) { return recent.handle }
+    let key = [UInt8](copying: path)
+    let handle: OpenFile
+    if let known = directories[key] {
+      handle = known
+    } else {
+      handle = try makeDirectory(path, key: key)
+    }
+    recent = (key, handle)
+    return handle
+  }
+
+  private func makeDirectory(_ path: Span<UInt8>, key: [UInt8]) throws(PackError) -> OpenFile {
+    let (parent, name) = try place(path)
     let made: OpenFile
     do throws(FileFailure) {
       var isNew = true
@@ -111,7 +121,7 @@ final class StagingWriter {
       made = try files.open(name, .directoryUnlinked, in: parent)
       if isNew { try correct(Self.directoryMode, of: made, isDirectory: true) }
     } catch {
-      throw failure(error, key)
+      throw failure(error, path)
     }
     if directories.count >= Self.mostHandles { directories.removeAll(keepingCapacity: true) }
     directories[key] = made
@@ -126,11 +136,11 @@ final class StagingWriter {
     if corrects[key] == true { try files.setMode(mode, of: file) }
   }
 
-  private func failure(_ error: FileFailure, _ path: String, missing: UInt64 = 0) -> PackError {
+  private func failure(_ error: FileFailure, _ path: Span<UInt8>, missing: UInt64 = 0) -> PackError {
     var missingBytes: UInt64?
     if error.isFullDisk, let free = try? files.freeSpace(at: root) {
       missingBytes = missing > free ? missing - free : nil
     }
-    return error.writing("\(output)/\(printable(path.utf8))", missingBytes: missingBytes)
+    return error.writing("\(output)/\(printable([UInt8](copying: path)))", missingBytes: missingBytes)
   }
 }

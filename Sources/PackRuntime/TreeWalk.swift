@@ -1,5 +1,17 @@
 package import PackFiles
 package import PackFormat
+import PackPayload
+
+/// Looks at the frames that one worker has opened, each once, before anything of them is written. One worker's own.
+package protocol FrameObserver: AnyObject {
+  /// - Parameters:
+  ///   - content: the frame, decompressed.
+  ///   - table: where contents lie.
+  ///   - reader: the worker's own; it must not load another frame.
+  func observe(
+    _ frame: SeekTable.Frame, _ content: Span<UInt8>, _ table: ContentTable, reader: PackReader
+  ) throws(PackError)
+}
 
 /// Reads every file of a pack with all workers, checks its digest, and writes it where a tree is wanted.
 ///
@@ -14,16 +26,13 @@ package final class TreeWalk: Sendable {
     case release
   }
 
-  /// Receives the decompressed frames, each once, in any order and from many threads.
-  package typealias FrameHandler = @Sendable (SeekTable.Frame, Span<UInt8>) throws(PackError) -> Void
-
   private let pack: Pack
   private let table: ContentTable
   private let output: OutputDirectory?
   private let crew: Crew
   private let counter: ProgressCounter
   private let strictness: Strictness
-  private let onFrame: FrameHandler?
+  private let makeObserver: (@Sendable () -> any FrameObserver)?
   private let nextFrame = Monitor(0)
   private let spanning: SpanningDigests
   /// The contents in several frames whose files have been made.
@@ -31,7 +40,7 @@ package final class TreeWalk: Sendable {
 
   private init(
     _ pack: Pack, table: ContentTable, output: OutputDirectory?, strictness: Strictness, crew: Crew, counter: ProgressCounter,
-    onFrame: FrameHandler?
+    makeObserver: (@Sendable () -> any FrameObserver)?
   ) {
     self.pack = pack
     self.table = table
@@ -39,7 +48,7 @@ package final class TreeWalk: Sendable {
     self.crew = crew
     self.counter = counter
     self.strictness = strictness
-    self.onFrame = onFrame
+    self.makeObserver = makeObserver
     spanning = SpanningDigests(backend: pack.source.backend, crew: crew)
   }
 
@@ -47,19 +56,19 @@ package final class TreeWalk: Sendable {
   ///
   /// - Parameters:
   ///   - output: where the tree is written, if it is wanted.
-  ///   - onFrame: receives every frame besides.
-  ///   - onStop: called when the work stops early, so that a handler that waits does not wait for ever.
+  ///   - makeObserver: makes what looks at the frames of one worker.
+  ///   - onStop: called when the work stops early, so that an observer that waits does not wait for ever.
   package static func run(
     _ pack: Pack, into output: OutputDirectory?, jobs: Int?, phase: PackProgress.Phase, strictness: Strictness = .client,
-    progress: ProgressHandler?, onFrame: FrameHandler? = nil, onStop: (@Sendable () -> Void)? = nil
+    progress: ProgressHandler?, makeObserver: (@Sendable () -> any FrameObserver)? = nil, onStop: (@Sendable () -> Void)? = nil
   ) async throws(PackError) {
     // A tar has at least one frame.
     let workers = min(try Crew.size(for: jobs), pack.table.dataFrameCount)
     do throws(PackError) {
       let table = try await Crew.value { (crew) throws(PackError) in
         let writer = output.map { StagingWriter($0, files: pack.source.files) }
-        let table = try ContentTable(pack, crew: crew) { (record) throws(PackError) in
-          try writer?.make(record)
+        let table = try ContentTable(pack, crew: crew) { (path, kind) throws(PackError) in
+          try writer?.make(path, kind)
         }
         try Self.authenticateRest(of: pack, strictness)
         return table
@@ -67,9 +76,10 @@ package final class TreeWalk: Sendable {
       let counter = ProgressCounter(phase, total: pack.contentSize, handler: progress)
       try await Crew.run(workers) { crew in
         TreeWalk(
-          pack, table: table, output: output, strictness: strictness, crew: crew, counter: counter, onFrame: onFrame)
+          pack, table: table, output: output, strictness: strictness, crew: crew, counter: counter,
+          makeObserver: makeObserver)
       } work: { (crew, walk) throws(PackError) in
-        // Each for itself: a worker that waits in a handler must not depend on one that never began.
+        // Each for itself: a worker that waits in an observer must not depend on one that never began.
         if let onStop { crew.onStop(onStop) }
         try walk.work()
       }
@@ -100,15 +110,18 @@ package final class TreeWalk: Sendable {
 
   private func work() throws(PackError) {
     let reader = try PackReader(pack)
+    reader.reserve()
     let digest = try pack.source.backend.makeDigest()
     let writer = output.map { StagingWriter($0, files: pack.source.files) }
+    let observer = makeObserver?()
     while let number = claim() {
       try crew.checkpoint()
       let place = try reader.load(number)
       try reader.withFrame { (content) throws(PackError) in
-        try onFrame?(pack.table[number], content)
+        try observer?.observe(pack.table[number], content, table, reader: reader)
         if strictness == .release { try checkPadding(content, at: place) }
         var rest = table.items(in: place)
+        var done: UInt64 = 0
         while let first = rest.first {
           let group = rest.prefix { $0.unit == first.unit }
           rest = rest.dropFirst(group.count)
@@ -120,8 +133,9 @@ package final class TreeWalk: Sendable {
           } else {
             try deliver(part, of: group, bytes, reader: reader, writer: writer)
           }
-          counter.add(UInt64(bytes.count) * UInt64(group.count))
+          done += UInt64(bytes.count) * UInt64(group.count)
         }
+        counter.add(done)
       }
     }
     try crew.checkpoint()
@@ -139,15 +153,17 @@ package final class TreeWalk: Sendable {
   private func checkPadding(_ content: Span<UInt8>, at place: Range<UInt64>) throws(PackError) {
     func check(_ range: Range<UInt64>) throws(PackError) {
       let padding = range.clamped(to: place)
-      for offset in padding where content[Int(offset - place.lowerBound)] != 0 {
-        throw PackError(.damagedArchive, "the tar has a byte other than zero in the padding at \(offset)")
+      guard !padding.isEmpty else { return }
+      let start = Int(padding.lowerBound - place.lowerBound)
+      if let index = firstNonzero(in: content.extracting(start..<start + padding.count)) {
+        throw PackError(
+          .damagedArchive, "the tar has a byte other than zero in the padding at \(padding.lowerBound + UInt64(index))")
       }
     }
     // The content may end in the frame before.
     let earliest = place.lowerBound > 511 ? place.lowerBound - 511 : 0
     for item in table.items(in: earliest..<place.upperBound) {
-      let end = item.range.upperBound
-      try check(end..<(end + 511) / 512 * 512)
+      try check(item.range.upperBound..<item.paddedEnd)
     }
     try check(pack.table.tarSize - min(1024, pack.table.tarSize)..<pack.table.tarSize)
   }
@@ -160,8 +176,11 @@ package final class TreeWalk: Sendable {
     try digest.update(content)
     let actual = try digest.finish()
     for item in group {
-      let record = try check(item, actual, reader: reader)
-      try writer?.make(record, content: content)
+      let block = try check(item, actual, reader: reader)
+      guard let writer else { continue }
+      try block.withPath(of: item.row) { (path) throws(PackError) in
+        try writer.make(path, block.kind(of: item.row), content: content)
+      }
     }
   }
 
@@ -175,28 +194,31 @@ package final class TreeWalk: Sendable {
       // Whoever comes first makes the files; the others write into them.
       try begun.withLock { (begun) throws(PackError) in
         guard begun.insert(whole.lowerBound).inserted else { return }
-        for item in group { try writer.make(try record(item, reader: reader)) }
+        for item in group {
+          let block = try reader.block(item.block)
+          try block.withPath(of: item.row) { (path) throws(PackError) in
+            try writer.make(path, block.kind(of: item.row))
+          }
+        }
       }
       for item in group {
-        try writer.write(try record(item, reader: reader), at: part.lowerBound - whole.lowerBound, content: content)
+        try reader.block(item.block).withPath(of: item.row) { (path) throws(PackError) in
+          try writer.write(path, at: part.lowerBound - whole.lowerBound, content: content)
+        }
       }
     }
     guard let actual = try spanning.add(content, part, of: whole) else { return }
     for item in group { _ = try check(item, actual, reader: reader) }
   }
 
-  private func record(_ item: ContentTable.Item, reader: PackReader) throws(PackError) -> IndexRecord {
-    try reader.block(item.block).records[item.row]
-  }
-
+  /// Compares a digest with that of an item's record, and returns the block of the record.
   private func check(
     _ item: ContentTable.Item, _ actual: [UInt8], reader: PackReader
-  ) throws(PackError) -> IndexRecord {
+  ) throws(PackError) -> IndexBlock {
     let block = try reader.block(item.block)
-    let record = block.records[item.row]
     guard block.withDigest(of: item.row, { equal($0, actual.span) }) else {
-      throw PackReader.digestMismatch(String(decoding: record.path, as: UTF8.self))
+      throw PackReader.digestMismatch(block.path(of: item.row))
     }
-    return record
+    return block
   }
 }

@@ -75,6 +75,81 @@ struct TarReaderTests {
     #expect(try read([[UInt8](repeating: 0, count: 1024)]) { _ in } == 0)
   }
 
+  /// The pieces of a tar without its contents, as a reader that knows their places would leave them out.
+  private func gaps(_ headers: [TarHeader]) throws -> (pieces: [TarPiece], tarSize: UInt64) {
+    let bytes = try tar(headers)
+    var pieces: [TarPiece] = []
+    var position = 0
+    for header in headers {
+      let end = position + SpecifiedHeader.bytes(header).count
+      pieces.append(TarPiece(start: UInt64(position), bytes: bytes[position..<end]))
+      position = end + (Int(header.size) + 511) / 512 * 512
+    }
+    pieces.append(TarPiece(start: UInt64(position), bytes: bytes[position...]))
+    return (pieces, UInt64(bytes.count))
+  }
+
+  private func entries(_ pieces: [TarPiece]) throws(PackError) -> [TarEntry] {
+    var rest = pieces[...]
+    let reader = try TarReader.ofHeaders { () throws(PackError) in rest.popFirst() }
+    var entries: [TarEntry] = []
+    while let entry = try reader.next() { entries.append(entry) }
+    return entries
+  }
+
+  @Test("without the contents every entry is found as with them")
+  func leftOut() throws {
+    let headers = TarWriterTests.small.map(\.header)
+    let bytes = try tar(headers)
+    var all: [TarEntry] = []
+    _ = try read([bytes]) { all.append($0) }
+    #expect(try entries(gaps(headers).pieces) == all)
+  }
+
+  @Test("a header that claims less or more than was left out is refused", arguments: [512, 1500, 1 << 20] as [UInt64])
+  func wrongSize(_ claimed: UInt64) throws {
+    let honest = TarHeader(path: "a", kind: .file, size: 1000, linkTarget: nil)
+    var pieces = try gaps([honest, TarHeader(path: "b", kind: .file, size: 10, linkTarget: nil)]).pieces
+    var lie: [UInt8] = []
+    try TarWriter().appendHeader(TarHeader(path: "a", kind: .file, size: claimed, linkTarget: nil), to: &lie)
+    pieces[0] = TarPiece(start: 0, bytes: lie[...])
+    var code: PackError.Code?
+    do throws(PackError) {
+      _ = try entries(pieces)
+    } catch {
+      code = error.code
+    }
+    #expect(code == .damagedArchive)
+  }
+
+  @Test("a tar that ends where a content was left out is refused")
+  func endsInContent() throws {
+    let pieces = try gaps([TarHeader(path: "a", kind: .file, size: 1000, linkTarget: nil)]).pieces
+    var code: PackError.Code?
+    do throws(PackError) {
+      _ = try entries([pieces[0]])
+    } catch {
+      code = error.code
+    }
+    #expect(code == .damagedArchive)
+  }
+
+  @Test("an error of the source of the bytes arrives as it is, where a content is passed over")
+  func failingWhilePassing() throws {
+    var rest = try gaps([TarHeader(path: "a", kind: .file, size: 1000, linkTarget: nil)]).pieces[..<1]
+    var code: PackError.Code?
+    do throws(PackError) {
+      let reader = try TarReader.ofHeaders { () throws(PackError) in
+        guard let piece = rest.popFirst() else { throw PackError(.authenticationFailed, "segment 3 is forged") }
+        return piece
+      }
+      while try reader.next() != nil {}
+    } catch {
+      code = error.code
+    }
+    #expect(code == .authenticationFailed)
+  }
+
   private func tar(_ headers: [TarHeader]) throws -> [UInt8] {
     let writer = TarWriter()
     var bytes: [UInt8] = []

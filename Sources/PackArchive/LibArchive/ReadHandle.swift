@@ -1,14 +1,14 @@
 import CLibArchive
 import PackFormat
 
-/// A libarchive tar reader over a stream of pieces, freed when its owner goes away.
+/// A libarchive tar reader over the pieces of a tar, freed when its owner goes away.
 @safe
 struct ReadHandle: ~Copyable {
   private let raw: OpaquePointer
   private let feed: PieceFeed
 
-  /// - Parameter next: gives the next piece of the tar, empty at its end.
-  init(_ next: @escaping () throws(PackError) -> [UInt8]) throws(PackError) {
+  /// - Parameter next: gives the next piece of the tar, nil at its end.
+  init(_ next: @escaping () throws(PackError) -> TarPiece?) throws(PackError) {
     guard let raw = unsafe archive_read_new() else {
       throw PackError(.internalError, "libarchive could not allocate a reader")
     }
@@ -16,7 +16,7 @@ struct ReadHandle: ~Copyable {
     let client = unsafe Unmanaged.passUnretained(feed).toOpaque()
     let opened =
       unsafe archive_read_support_format_tar(raw) == ARCHIVE_OK
-      && archive_read_open(raw, client, nil, { unsafe deliver($1, $2) }, nil) == ARCHIVE_OK
+      && archive_read_open2(raw, client, nil, { unsafe deliver($1, $2) }, { unsafe pass($1, $2) }, nil) == ARCHIVE_OK
     guard opened else {
       let failure = unsafe feed.failure ?? Self.failure(raw, "the payload is not a tar")
       unsafe archive_read_free(raw)
@@ -64,11 +64,15 @@ struct ReadHandle: ~Copyable {
 /// The pieces of a tar for a reader. libarchive may use one until it asks for the next.
 @safe
 private final class PieceFeed {
-  private let next: () throws(PackError) -> [UInt8]
+  private let next: () throws(PackError) -> TarPiece?
   private var piece: UnsafeMutableRawBufferPointer?
+  /// The piece after the one that was delivered, where it had to be looked at already.
+  private var upcoming: TarPiece?
+  /// What was delivered or passed over ends here in the tar.
+  private var position: UInt64 = 0
   private(set) var failure: PackError?
 
-  init(_ next: @escaping () throws(PackError) -> [UInt8]) {
+  init(_ next: @escaping () throws(PackError) -> TarPiece?) {
     self.next = next
   }
 
@@ -78,18 +82,43 @@ private final class PieceFeed {
 
   /// The address of the next piece, and its length; -1 after a failure.
   func advance() -> (UnsafeRawPointer?, Int) {
+    guard failure == nil else { return (nil, -1) }
     do throws(PackError) {
-      let bytes = try next()
-      if unsafe piece?.count ?? 0 < bytes.count {
-        unsafe piece?.deallocate()
-        unsafe piece = .allocate(byteCount: bytes.count, alignment: 16)
+      guard let given = try look() else { return (nil, 0) }
+      guard given.start == position else {
+        throw PackError(.damagedArchive, "the tar's headers need the bytes at \(position), where the index has a content")
       }
-      unsafe piece?.copyBytes(from: bytes)
-      return unsafe (UnsafeRawPointer(piece?.baseAddress), bytes.count)
+      upcoming = nil
+      position += UInt64(given.bytes.count)
+      if unsafe piece?.count ?? 0 < given.bytes.count {
+        unsafe piece?.deallocate()
+        unsafe piece = .allocate(byteCount: given.bytes.count, alignment: 16)
+      }
+      unsafe piece?.copyBytes(from: given.bytes)
+      return unsafe (UnsafeRawPointer(piece?.baseAddress), given.bytes.count)
     } catch {
       failure = error
       return (nil, -1)
     }
+  }
+
+  /// Passes over at most `count` bytes that will not come, and says how many there are: 0 where the next piece goes on at once.
+  func pass(_ count: Int64) -> Int64 {
+    guard failure == nil else { return 0 }
+    do throws(PackError) {
+      guard count > 0, let given = try look(), given.start > position else { return 0 }
+      let passed = min(UInt64(count), given.start - position)
+      position += passed
+      return Int64(passed)
+    } catch {
+      failure = error
+      return 0
+    }
+  }
+
+  private func look() throws(PackError) -> TarPiece? {
+    if upcoming == nil { upcoming = try next() }
+    return upcoming
   }
 }
 
@@ -100,4 +129,9 @@ private func deliver(
   let (address, count) = unsafe Unmanaged<PieceFeed>.fromOpaque(client).takeUnretainedValue().advance()
   unsafe buffer.pointee = address
   return count
+}
+
+private func pass(_ client: UnsafeMutableRawPointer?, _ count: Int64) -> Int64 {
+  guard let client = unsafe client else { return 0 }
+  return unsafe Unmanaged<PieceFeed>.fromOpaque(client).takeUnretainedValue().pass(count)
 }

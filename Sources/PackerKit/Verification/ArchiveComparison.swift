@@ -6,13 +6,12 @@ import PackRuntime
 
 /// Holds the tar, as libarchive reads it, against the index (FORMAT.md §4.8): a stock tool must not see another tree than a client does.
 ///
-/// Every frame is decompressed once: the workers that check digests hand the frames on, in order, to a thread that reads the tar.
+/// Every frame is decompressed once: the workers that check digests hand on what lies between contents, in order, to a thread that reads the tar.
 enum ArchiveComparison {
-  /// - Parameter output: where the tree is written, if it is wanted.
   static func run(
-    _ pack: Pack, into output: OutputDirectory? = nil, jobs: Int, phase: PackProgress.Phase, progress: ProgressHandler?
+    _ pack: Pack, jobs: Int, phase: PackProgress.Phase, progress: ProgressHandler?
   ) async throws(PackError) {
-    let channel = FrameChannel()
+    let channel = GapChannel()
     async let reading: PackError? = failure { () throws(PackError) in
       do throws(PackError) {
         try await Crew.run(1) { (crew, _) throws(PackError) in
@@ -26,15 +25,14 @@ enum ArchiveComparison {
     }
     let walking = await failure { () throws(PackError) in
       try await TreeWalk.run(
-        pack, into: output, jobs: jobs, phase: phase, strictness: .release, progress: progress,
-        onFrame: { (frame, content) throws(PackError) in try channel.push(frame.index, content) },
-        onStop: { channel.close() })
+        pack, into: nil, jobs: jobs, phase: phase, strictness: .release, progress: progress,
+        makeObserver: { GapSender(channel) }, onStop: { channel.close() })
     }
     if walking == nil { channel.finish() } else { channel.close() }
     let comparing = await reading
     // A closed channel is how the other side hears of a failure, not a failure of its own.
     let failures = [walking, comparing].compactMap(\.self)
-    if let first = failures.first(where: { $0.code != FrameChannel.closed.code }) ?? failures.first { throw first }
+    if let first = failures.first(where: { $0.code != GapChannel.closed.code }) ?? failures.first { throw first }
   }
 
   private static func failure(_ body: () async throws(PackError) -> Void) async -> PackError? {
@@ -46,14 +44,19 @@ enum ArchiveComparison {
     }
   }
 
-  private static func compare(_ pack: Pack, _ channel: FrameChannel) throws(PackError) {
+  private static func compare(_ pack: Pack, _ channel: GapChannel) throws(PackError) {
     let tarSize = pack.table.tarSize
     let reader = try PackReader(pack)
     let headers = HeaderBytes()
-    let tar = try TarReader { () throws(PackError) in
-      let frame = try channel.pull()
-      headers.append(frame)
-      return frame
+    var gaps: ArraySlice<TarPiece> = []
+    let tar = try TarReader.ofHeaders { () throws(PackError) in
+      while gaps.isEmpty {
+        guard let frame = try channel.pull() else { return nil }
+        gaps = frame[...]
+      }
+      let piece = gaps.removeFirst()
+      headers.append(piece)
+      return piece
     }
     var seen = [Sighting](repeating: .none, count: pack.entryCount)
     var end: UInt64 = 0
@@ -89,7 +92,7 @@ enum ArchiveComparison {
   }
 
   /// What of a record has been met in the tar so far.
-  private enum Sighting: UInt8 {
+  enum Sighting: UInt8 {
     case none, content, link
   }
 
@@ -100,7 +103,7 @@ enum ArchiveComparison {
     guard var path = entry.path, entry.isFile || entry.isDirectory else {
       throw PackError(.damagedArchive, "the tar holds '\(printable((entry.path ?? "").utf8))', which is no file or directory")
     }
-    let shown = printable(path.utf8)
+    var shown: String { printable(path.utf8) }
     if entry.isDirectory {
       guard path.hasSuffix("/") else {
         throw PackError(.damagedArchive, "the tar holds the directory '\(shown)' without a final slash")
@@ -135,52 +138,85 @@ enum ArchiveComparison {
   }
 }
 
-/// Hands frames from many workers to one reader, in order. Holds at most one frame.
-final class FrameChannel: Sendable {
+/// Hands the gaps of one worker's frames to a channel.
+private final class GapSender: FrameObserver {
+  private let channel: GapChannel
+
+  init(_ channel: GapChannel) {
+    self.channel = channel
+  }
+
+  func observe(
+    _ frame: SeekTable.Frame, _ content: Span<UInt8>, _ table: ContentTable, reader: PackReader
+  ) throws(PackError) {
+    var bytes: [UInt8] = []
+    var places: [Range<UInt64>] = []
+    try table.forEachGap(in: frame.tarRange) { (gap, _) in
+      let start = Int(gap.lowerBound - frame.tarRange.lowerBound)
+      bytes.append(copying: content.extracting(start..<start + gap.count))
+      places.append(gap)
+    }
+    var rest = bytes[...]
+    let pieces = places.map { place in
+      defer { rest = rest.dropFirst(place.count) }
+      return TarPiece(start: place.lowerBound, bytes: rest.prefix(place.count))
+    }
+    try channel.push(frame.index, pieces)
+  }
+}
+
+/// Hands what lies between contents from many workers to one reader, frame by frame and in order.
+///
+/// A worker may be ahead of the reader while what waits is less than 256 KiB, so the channel holds at most that and one frame.
+final class GapChannel: Sendable {
   private struct State {
     var nextFrame = 0
-    var frame: [UInt8]?
+    var waiting: [Int: [TarPiece]] = [:]
+    /// The bytes that wait.
+    var size = 0
     var isFinished = false
     var isClosed = false
   }
 
   private let state = Monitor(State())
 
+  private static let capacity = 256 << 10
+
   static let closed = PackError(.init(rawValue: "channel-closed"), "the other side stopped")
 
-  /// Hands over frame `number`, once all before it were pulled.
-  func push(_ number: Int, _ content: Span<UInt8>) throws(PackError) {
+  /// Hands over the gaps of frame `number`. Waits where too much waits already, unless the frame is the one that is due.
+  func push(_ number: Int, _ gaps: [TarPiece]) throws(PackError) {
+    let size = Self.size(of: gaps)
     let isOpen = state.wait { state -> Bool? in
       if state.isClosed { return false }
-      return state.nextFrame == number && state.frame == nil ? true : nil
+      guard state.nextFrame == number || state.size + size <= Self.capacity else { return nil }
+      state.waiting[number] = gaps
+      state.size += size
+      return true
     }
     guard isOpen else { throw Self.closed }
-    // Only the worker with the frame that is due gets here.
-    let copy = [UInt8](copying: content)
-    state.update { state in
-      state.frame = copy
-      state.nextFrame += 1
-    }
+    state.wake()
   }
 
-  /// The next frame, empty after the last one.
-  func pull() throws(PackError) -> [UInt8] {
-    let frame = state.wait { state -> [UInt8]?? in
-      if let frame = state.frame {
-        state.frame = nil
-        return .some(frame)
+  /// The gaps of the next frame, nil after the last one.
+  func pull() throws(PackError) -> [TarPiece]? {
+    let gaps = state.wait { state -> [TarPiece]??? in
+      if let gaps = state.waiting.removeValue(forKey: state.nextFrame) {
+        state.nextFrame += 1
+        state.size -= Self.size(of: gaps)
+        return .some(.some(gaps))
       }
       if state.isClosed { return .some(nil) }
-      return state.isFinished ? .some([]) : nil
+      return state.isFinished ? .some(.some(nil)) : nil
     }
     state.wake()
-    guard let frame else { throw Self.closed }
-    return frame
+    guard let gaps else { throw Self.closed }
+    return gaps
   }
 
   /// Pulls what is left.
   func drain() throws(PackError) {
-    while try !pull().isEmpty {}
+    while try pull() != nil {}
   }
 
   /// Says that no frame will follow.
@@ -191,5 +227,10 @@ final class FrameChannel: Sendable {
   /// Gives up: whoever waits or comes hears of it.
   func close() {
     state.update { $0.isClosed = true }
+  }
+
+  private static func size(of gaps: [TarPiece]) -> Int {
+    // An array and a slice take memory of their own.
+    gaps.reduce(64) { $0 + $1.bytes.count + MemoryLayout<TarPiece>.stride }
   }
 }

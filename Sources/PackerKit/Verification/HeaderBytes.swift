@@ -13,9 +13,19 @@ final class HeaderBytes {
   private var kept: UInt64 = 0
   private let writer = TarWriter()
   private var expected: [UInt8] = []
+  private var plain = PlainHeader()
 
-  /// Takes the next piece of the tar.
-  func append(_ piece: [UInt8]) {
+  /// Takes the next piece of the tar. What lies between it and the piece before is left out, and is no header.
+  func append(_ piece: TarPiece) {
+    if piece.start > start + UInt64(bytes.count) {
+      bytes.removeAll(keepingCapacity: true)
+      start = piece.start
+    }
+    append(piece.bytes)
+  }
+
+  /// Takes the bytes of the tar that follow those before.
+  func append(_ piece: some RandomAccessCollection<UInt8>) {
     // Here and not with every entry: moving the rest of a frame once for each of its headers takes quadratic time.
     let passed = kept > start ? min(Int(kept - start), bytes.count) : 0
     bytes.removeSubrange(..<passed)
@@ -30,7 +40,7 @@ final class HeaderBytes {
         start = pieceEnd
         return
       }
-      bytes += piece[Int(kept - end)...]
+      bytes += piece.dropFirst(Int(kept - end))
       start = kept
     } else {
       bytes += piece
@@ -45,9 +55,12 @@ final class HeaderBytes {
   /// Whether the bytes of `range` are the headers that a writer makes.
   func areWritten(_ range: Range<UInt64>, for header: TarHeader) throws(PackError) -> Bool {
     guard range.lowerBound >= start, range.upperBound <= start + UInt64(bytes.count) else { return false }
+    let place = Int(range.lowerBound - start)..<Int(range.upperBound - start)
+    let held = bytes
+    if plain.matches(held.span.extracting(place), header) { return true }
     expected.removeAll(keepingCapacity: true)
     try writer.appendHeader(header, to: &expected)
-    var actual = Array(bytes[Int(range.lowerBound - start)..<Int(range.upperBound - start)])
+    var actual = Array(bytes[place])
     guard actual.count == expected.count else { return false }
     if actual == expected { return true }
     guard expected.count > 512 else { return false }

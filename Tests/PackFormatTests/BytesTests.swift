@@ -1,0 +1,37 @@
+import PackFormat
+import TestSupport
+import Testing
+
+@Suite("Bytes")
+struct BytesTests {
+  @Test("are equal only where every one is, at any length", arguments: 0...40)
+  func equality(count: Int) {
+    var random = SeededGenerator(seed: UInt64(count))
+    let bytes = random.bytes(count)
+    let same = equal(bytes.span, bytes.span)
+    #expect(same)
+    let longer = bytes + [0]
+    let isLongerEqual = equal(bytes.span, longer.span) || equal(longer.span, bytes.span)
+    #expect(!isLongerEqual)
+    for index in 0..<count {
+      var changed = bytes
+      changed[index] ^= 0x80
+      let isChangedEqual = equal(bytes.span, changed.span)
+      #expect(!isChangedEqual, "byte \(index)")
+    }
+  }
+
+  @Test("other than zero are found at the first place, at any length", arguments: 0...40)
+  func nonzero(count: Int) {
+    let zeros = [UInt8](repeating: 0, count: count)
+    let none = firstNonzero(in: zeros.span)
+    #expect(none == nil)
+    for index in 0..<count {
+      var bytes = zeros
+      bytes[index] = 1
+      bytes[count - 1] |= 0x80
+      let found = firstNonzero(in: bytes.span)
+      #expect(found == index)
+    }
+  }
+}
