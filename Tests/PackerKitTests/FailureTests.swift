@@ -201,7 +201,8 @@ struct FailureTests {
   func settings() async throws {
     let shop = try shop()
     let changes: [(inout PackJob) -> Void] = [
-      { $0.level = .number(0) }, { $0.level = .number(20) }, { $0.frameSize = 65_535 }, { $0.frameSize = (8 << 20) + 1 }, { $0.segmentSize = 4095 },
+      { $0.level = .number(0) }, { $0.level = .number(20) }, { $0.frameSize = 65_535 }, { $0.frameSize = (8 << 20) + 1 },
+      { $0.segmentSize = 4095 },
       { $0.segmentSize = 2 << 20 }, { $0.segmentSize = 0 }, { $0.packVersion = 1 << 53 }, { $0.jobs = 0 }, { $0.jobs = -1 },
       { $0.jobs = .max },
     ]
