@@ -98,7 +98,7 @@ let package = Package(
     .executableTarget(
       name: "packer-bench",
       dependencies: [
-        "PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackPayload", openSSL, zstd,
+        "CLibArchive", "PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackPayload", openSSL, zstd,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),

@@ -11,6 +11,6 @@ struct PackerBench: ParsableCommand {
       single rounds. Outputs whose content differs are not compared; then the exit status is 1. No exit status depends on a time.
       """,
     subcommands: [
-      CorpusCommand.self, UpdateCommand.self, RunCommand.self, LevelsCommand.self,
+      CorpusCommand.self, UpdateCommand.self, RunCommand.self, LevelsCommand.self, KernelsCommand.self, GrowthCommand.self,
     ])
 }

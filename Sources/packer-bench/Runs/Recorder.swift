@@ -43,11 +43,11 @@ final class Recorder {
   }
 
   private static let heading =
-    left("corpus", 10) + left("what", 12) + left("of", 7) + left("against", 30) + right("ours", 12) + right("theirs", 12)
+    left("corpus", 10) + left("what", 20) + left("of", 7) + left("against", 30) + right("ours", 12) + right("theirs", 12)
     + right("figure", 10) + right("smallest", 10) + right("largest", 10) + right("must", 8) + "  "
 
   private static func line(_ figure: Figure) -> String {
-    left(figure.corpus, 10) + left(figure.verb, 12) + left(figure.quantity, 7) + left(figure.against, 30)
+    left(figure.corpus, 10) + left(figure.verb, 20) + left(figure.quantity, 7) + left(figure.against, 30)
       + right(amount(figure.ours, figure.unit), 12) + right(figure.against.isEmpty ? "" : amount(figure.theirs, figure.unit), 12)
       + right(decimal(figure.value, 3), 10) + right(decimal(figure.smallest, 3), 10) + right(decimal(figure.largest, 3), 10)
       + right(figure.must.map { decimal($0, 3) } ?? "", 8)

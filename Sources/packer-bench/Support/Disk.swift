@@ -142,6 +142,15 @@ struct Disk {
     return (try? files.names(in: directory).isEmpty) ?? false
   }
 
+  /// The bytes that can still be written below a directory.
+  func freeSpace(_ path: String) throws(PackError) -> UInt64 {
+    do throws(FileFailure) {
+      return try files.freeSpace(at: try files.open(path, .directory, in: nil))
+    } catch {
+      throw error.reading(path)
+    }
+  }
+
   /// The bytes of a file, or of all files of a tree.
   func size(_ path: String) throws(PackError) -> UInt64 {
     do throws(FileFailure) {
