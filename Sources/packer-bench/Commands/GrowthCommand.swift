@@ -53,7 +53,9 @@ struct GrowthCommand: ParsableCommand {
     let needed = 3 * (total + 4_096 * UInt64(plan.files.count))
     let free = try disk.freeSpace(arena.scratch)
     guard free > needed else {
-      print("growth: \(plan.files.count) files of \(ByteCount(total)) are left out, \(ByteCount(needed)) are needed and \(ByteCount(free)) are free")
+      print(
+        "growth: \(plan.files.count) files of \(ByteCount(total)) are left out, \(ByteCount(needed)) are needed and \(ByteCount(free)) are free"
+      )
       return nil
     }
     try disk.removeAll(place)
@@ -88,7 +90,8 @@ struct GrowthCommand: ParsableCommand {
         let scale = axis == "bytes" ? 1e9 : 1e6
         try recorder.add(
           Figure(
-            corpus: "growth", verb: verb, quantity: quantity, against: axis == "bytes" ? "\(ByteCount(first.size))" : "\(first.files) files",
+            corpus: "growth", verb: verb, quantity: quantity,
+            against: axis == "bytes" ? "\(ByteCount(first.size))" : "\(first.files) files",
             values: [largest / perUnit(first)], ours: largest * scale, theirs: perUnit(first) * scale,
             unit: axis == "bytes" ? "ns/B" : "us/file", limit: quantity == "wall" ? Limit(1.2) : nil))
       }
@@ -99,11 +102,14 @@ struct GrowthCommand: ParsableCommand {
   private func judgeMemory(_ records: [GrowthRecord], _ recorder: Recorder) throws(PackError) {
     func nearest(_ size: Double) -> GrowthRecord? { records.min { abs($0.units - size) < abs($1.units - size) } }
     guard let small = nearest(150e6), let large = nearest(1_600e6), small.size < large.size else { return }
-    for (verb, cost) in [("pack", \GrowthRecord.pack), ("unpack", \.unpack), ("verify", \.verify)] as [(String, KeyPath<GrowthRecord, GrowthRecord.Cost>)] {
+    for (verb, cost) in [("pack", \GrowthRecord.pack), ("unpack", \.unpack), ("verify", \.verify)]
+      as [(String, KeyPath<GrowthRecord, GrowthRecord.Cost>)]
+    {
       let memory = (small[keyPath: cost].memory, large[keyPath: cost].memory)
       try recorder.add(
         Figure(
-          corpus: "growth", verb: verb, quantity: "memory", against: "itself at \(ByteCount(small.size))", values: [memory.1 / max(memory.0, 1e-9)],
+          corpus: "growth", verb: verb, quantity: "memory", against: "itself at \(ByteCount(small.size))",
+          values: [memory.1 / max(memory.0, 1e-9)],
           ours: memory.1, theirs: memory.0, unit: "MiB", limit: Limit(1.3, 1.1)))
     }
   }
@@ -144,7 +150,8 @@ private struct GrowthRecord: Encodable {
       Recorder.right("\(name) \(Recorder.amount(cost.wall, "s")), \(Recorder.decimal(cost.wall / units * scale, 2)) \(unit)", 36)
         + Recorder.right(Recorder.amount(cost.memory, "MiB"), 12)
     }
-    return Recorder.left("growth", 10) + Recorder.right("\(ByteCount(size))", 10) + Recorder.right("\(files) files", 16) + show("pack", pack)
+    return Recorder.left("growth", 10) + Recorder.right("\(ByteCount(size))", 10) + Recorder.right("\(files) files", 16)
+      + show("pack", pack)
       + show("unpack", unpack)
   }
 }

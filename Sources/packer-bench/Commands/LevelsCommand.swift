@@ -30,7 +30,8 @@ struct LevelsCommand: ParsableCommand {
     let tree = "\(arena.scratch)/level.tree"
     let probe = "\(arena.scratch)/probe"
     try disk.makeDirectories(probe)
-    let (_, status, _) = try arena.stopwatch.attempt("\(arena.packer) pack \(probe) -o \(pack) --key \(arena.scratch)/key --quiet --level \(level)")
+    let (_, status, _) = try arena.stopwatch.attempt(
+      "\(arena.packer) pack \(probe) -o \(pack) --key \(arena.scratch)/key --quiet --level \(level)")
     // 64: usage. Any other failure is told by the run itself.
     guard status != 64 else {
       print("\(corpus.name): this packer has no level '\(level)'")

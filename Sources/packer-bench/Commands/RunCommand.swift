@@ -47,7 +47,8 @@ struct RunCommand: ParsableCommand {
   @Flag(name: .customLong("level19"), help: "Compare packing at level 19 too, which takes minutes.")
   var comparesLevel19 = false
 
-  @Option(name: .customLong("peers"), help: ArgumentHelp("Show all other tools side by side on this corpus. Repeatable.", valueName: "name"))
+  @Option(
+    name: .customLong("peers"), help: ArgumentHelp("Show all other tools side by side on this corpus. Repeatable.", valueName: "name"))
   var peerCorpora: [String] = []
 
   @OptionGroup var options: ArenaOptions

@@ -94,7 +94,8 @@ struct CorpusPlan: Sendable {
       let seed = noise.next()
       let name = "\(name())-\(files.count)"
       for version in 0..<6 where left > 0 {
-        files.append(FileRecipe(path: "lib/\(name)-3.\(version)/\(name).min.js", content: .library(version: version), size: size, seed: seed))
+        files.append(
+          FileRecipe(path: "lib/\(name)-3.\(version)/\(name).min.js", content: .library(version: version), size: size, seed: seed))
         left -= size
       }
     }

@@ -87,7 +87,8 @@ struct Grammar: Sendable {
     opening: ["\"~l\": {", "\"~n\": {", "{", "\"~l\": ["], closing: "},")
 
   static let shader = Grammar(
-    "glsl", start: ["#version 300 es", "precision highp float;", "uniform mat4 ~l;", "uniform sampler2D ~l;", "in vec3 ~l;", "out vec4 ~l;"],
+    "glsl",
+    start: ["#version 300 es", "precision highp float;", "uniform mat4 ~l;", "uniform sampler2D ~l;", "in vec3 ~l;", "out vec4 ~l;"],
     plain: [
       "vec3 ~l = normalize(~l.xyz);", "float ~l = dot(~l, ~l) * ~d;", "~l.rgb += texture(~n, ~l.xy).rgb * ~d;", "#include <~n>",
       "vec4 ~l = ~n * vec4(~l, 1.0);", "~l = mix(~l, ~l, clamp(~n, 0.0, 1.0));", "// ~s", "#define ~n ~d",

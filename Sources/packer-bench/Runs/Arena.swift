@@ -25,7 +25,8 @@ struct Arena {
     let password = "correct-horse-battery-staple"
     try disk.write(password + "\n", to: "\(scratch)/password")
     stopwatch.environment = [
-      "BENCH_PASSWORD": password, "RESTIC_PASSWORD": password, "RESTIC_CACHE_DIR": "\(scratch)/restic-cache", "GNUPGHOME": "\(scratch)/gnupg",
+      "BENCH_PASSWORD": password, "RESTIC_PASSWORD": password, "RESTIC_CACHE_DIR": "\(scratch)/restic-cache",
+      "GNUPGHOME": "\(scratch)/gnupg",
       "BORG_PASSPHRASE": password, "BORG_BASE_DIR": "\(scratch)/borg-base", "BORG_RELOCATED_REPO_ACCESS_IS_OK": "yes",
       "BORG_UNKNOWN_UNENCRYPTED_REPO_ACCESS_IS_OK": "yes",
     ]

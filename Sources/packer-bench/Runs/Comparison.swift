@@ -12,12 +12,15 @@ struct Comparison {
   private let limits: CorpusLimits
   private let disk = Disk()
   private let place: String
+  /// Small trees take milliseconds, which spread more and cost less.
+  private let rounds: Int
 
   init(_ corpus: MeasuredCorpus, arena: Arena) {
     self.corpus = corpus
     self.arena = arena
     limits = CorpusLimits(shape: corpus.shape)
     place = "\(arena.scratch)/\(corpus.name)"
+    rounds = corpus.shape == .small ? 3 * arena.rounds : arena.rounds
   }
 
   private static let ours = "packer"
@@ -54,7 +57,7 @@ struct Comparison {
     let pack = level == nil ? ourPack : "\(place).slow.pack"
     let other = level == nil ? referenceOutput : "\(place).slow.reference"
     let name = level.map { "pack -\($0)" } ?? "pack"
-    let results = try arena.contest(rounds: level == nil ? nil : min(arena.rounds, 3)).run([
+    let results = try arena.contest(rounds: level == nil ? rounds : min(rounds, 3)).run([
       Contest.Entrant(
         name: Self.ours, preparation: "rm -f \(pack)", script: arena.pack(corpus, to: pack, level: level.map { "\($0)" }),
         check: { () throws(PackError) in try requireRoundTrip(arena.unpack(pack, to: tree), "packer \(name)") }),
@@ -89,7 +92,7 @@ struct Comparison {
   private func compareUnpacking() throws(PackError) {
     let plain = "\(place).tar"
     _ = try arena.stopwatch.run("tar -C \(corpus.directory) -cf \(plain) .")
-    let results = try arena.contest().run([
+    let results = try arena.contest(rounds: rounds).run([
       unpacking(Self.ours, arena.unpack(ourPack, to: tree), makesTree: true),
       unpacking(reference.name, filled(reference.unpack, referenceOutput)),
       unpacking("tar -x", "tar -C \(tree) -xf \(plain)"),
@@ -117,7 +120,7 @@ struct Comparison {
         check: { () throws(PackError) in try ContentCheck.requireSameFile(output, as: original, name: name) },
         cleanup: "rm -f \(output)")
     }
-    let results = try arena.contest(rounds: 2 * arena.rounds, checksEveryRound: true).run([
+    let results = try arena.contest(rounds: 2 * rounds, checksEveryRound: true).run([
       reading(Self.ours, "exec \(arena.packer) cat \(ourPack) \(corpus.middle.path) --key \(arena.scratch)/key"),
       reading(reference.name, filled(reference.one, referenceOutput)),
     ])
@@ -128,7 +131,7 @@ struct Comparison {
     let sevenZip = Peer.sevenZip()
     let archive = "\(place).7z"
     _ = try arena.stopwatch.run(filled(sevenZip.pack, archive))
-    let results = try arena.contest(rounds: 2 * arena.rounds).run([
+    let results = try arena.contest(rounds: 2 * rounds).run([
       listing(Self.ours, "exec \(arena.packer) ls \(ourPack) --key \(arena.scratch)/key"),
       listing(sevenZip.name, filled(sevenZip.list, archive), of: sevenZip),
       listing(reference.name, filled(reference.list, referenceOutput), of: reference),
@@ -153,7 +156,7 @@ struct Comparison {
     try disk.removeAll(repository)
     _ = try arena.stopwatch.run(filled(Peer.restic.setup, repository))
     _ = try arena.stopwatch.run(filled(Peer.restic.pack, repository))
-    let results = try arena.contest().run([
+    let results = try arena.contest(rounds: rounds).run([
       Contest.Entrant(
         name: Self.ours, script: "exec \(arena.packer) verify \(ourPack) --key \(arena.scratch)/key --allow-unportable-paths --quiet"),
       Contest.Entrant(name: "restic check --read-data", script: filled(Peer.restic.verify, repository)),
@@ -198,7 +201,11 @@ struct Comparison {
       unpacking(peer.name, filled(peer.unpack, output(peer)))
     }
     let one = "\(place).one"
-    try show("cat", ours: Contest.Entrant(name: Self.ours, script: "exec \(arena.packer) cat \(ourPack) \(corpus.middle.path) --key \(arena.scratch)/key >\(one)")) { peer in
+    try show(
+      "cat",
+      ours: Contest.Entrant(
+        name: Self.ours, script: "exec \(arena.packer) cat \(ourPack) \(corpus.middle.path) --key \(arena.scratch)/key >\(one)")
+    ) { peer in
       Contest.Entrant(
         name: peer.name, script: "\(filled(peer.one, output(peer))) >\(one)",
         check: { () throws(PackError) in

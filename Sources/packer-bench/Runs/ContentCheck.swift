@@ -24,18 +24,16 @@ enum ContentCheck {
     guard wanted.count == found.count else {
       throw difference(name, "there are \(found.count) files, not \(wanted.count)")
     }
-    var left: [UInt8] = []
-    var right: [UInt8] = []
     for item in wanted {
-      try disk.read("\(original)/\(item.path)", into: &left)
-      try disk.read("\(tree)/\(item.path)", into: &right)
-      guard left == right else { throw difference(name, "'\(item.path)' holds other bytes") }
+      guard try disk.sameContent("\(original)/\(item.path)", "\(tree)/\(item.path)") else {
+        throw difference(name, "'\(item.path)' holds other bytes")
+      }
     }
   }
 
   /// Fails unless two files hold the same bytes.
   static func requireSameFile(_ file: String, as original: String, name: String) throws(PackError) {
-    guard try disk.read(file) == disk.read(original) else {
+    guard try disk.sameContent(file, original) else {
       throw difference(name, "the file that came out is not the one that went in")
     }
   }

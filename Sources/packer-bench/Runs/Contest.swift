@@ -20,7 +20,7 @@ struct Contest {
   let rounds: Int
   /// Only the first output of each entrant is checked where that costs more than a run.
   var checksEveryRound = false
-  /// An entrant that took longer than this, in seconds, runs no more often than twice.
+  /// An entrant that took longer than this, in seconds, runs no more often than twice, and no more than once where it took three times that.
   var patience = 20.0
 
   /// Runs everybody once a round, in an order rotated by one each time, so that whatever else the machine does hits all alike.
@@ -30,7 +30,7 @@ struct Contest {
       for turn in entrants.indices {
         let entrant = entrants[(turn + round) % entrants.count]
         let slowest = results[entrant.name].map(\.wall).max() ?? 0
-        guard round < entrant.rounds, slowest < patience || round < 2 else { continue }
+        guard round < entrant.rounds, slowest < patience || round < 2, slowest < 3 * patience || round < 1 else { continue }
         if !entrant.preparation.isEmpty { _ = try stopwatch.run(entrant.preparation) }
         results.add(try stopwatch.run(entrant.script), of: entrant.name, round: round)
         if round == 0 || checksEveryRound { try entrant.check?() }

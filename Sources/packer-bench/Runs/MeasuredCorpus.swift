@@ -46,7 +46,9 @@ struct MeasuredCorpus {
     self.size = size
     self.middle = chosen
     shape =
-      if size < 50_000_000 { .small } else if size / UInt64(items.count) < 16_384 { .texts } else if size >= 700_000_000 { .media } else { .site }
+      if size < 50_000_000 { .small } else if size / UInt64(items.count) < 16_384 { .texts } else if size >= 700_000_000 { .media } else {
+        .site
+      }
   }
 
   /// Whether a path needs no quoting in a shell.

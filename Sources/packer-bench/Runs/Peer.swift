@@ -31,7 +31,9 @@ struct Peer {
       list: "\(open) | tar --quoting-style=literal -t",
       one: "\(open) | tar -xO ./FILE",
       verify: "age -d -i W/age.key OUT >/dev/null",
-      lacks: "No index: one file or the list of names costs the whole archive, and identical files are stored again where the window does not reach.")
+      lacks:
+        "No index: one file or the list of names costs the whole archive, and identical files are stored again where the window does not reach."
+    )
   }
 
   private static let openssl = "openssl enc -aes-256-ctr -pbkdf2 -pass file:W/password"

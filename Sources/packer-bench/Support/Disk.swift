@@ -99,6 +99,37 @@ struct Disk {
     try files.readExactly(opened.file, at: 0, into: &span, name: path)
   }
 
+  /// Whether two files hold the same bytes. In pieces: a file may be larger than memory.
+  func sameContent(_ path: String, _ otherPath: String) throws(PackError) -> Bool {
+    let pair: (left: OpenFile, right: OpenFile, size: UInt64)
+    do throws(FileFailure) {
+      let left = try files.open(path, .read, in: nil)
+      let right = try files.open(otherPath, .read, in: nil)
+      let size = try files.status(of: left).size
+      guard try files.status(of: right).size == size else { return false }
+      pair = (left, right, size)
+    } catch {
+      throw error.reading(path)
+    }
+    var left = [UInt8](repeating: 0, count: Int(min(pair.size, 1 << 20)))
+    var right = left
+    var place: UInt64 = 0
+    while place < pair.size {
+      let count = Int(min(pair.size - place, UInt64(left.count)))
+      if count < left.count {
+        left.removeLast(left.count - count)
+        right.removeLast(right.count - count)
+      }
+      var leftSpan = left.mutableSpan
+      try files.readExactly(pair.left, at: place, into: &leftSpan, name: path)
+      var rightSpan = right.mutableSpan
+      try files.readExactly(pair.right, at: place, into: &rightSpan, name: otherPath)
+      guard left == right else { return false }
+      place += UInt64(count)
+    }
+    return true
+  }
+
   func text(_ path: String) throws(PackError) -> String {
     String(decoding: try read(path), as: UTF8.self)
   }

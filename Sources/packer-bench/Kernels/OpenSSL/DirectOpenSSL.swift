@@ -19,7 +19,8 @@
       let key = [UInt8](repeating: 9, count: 32)
       guard let cipher = unsafe EVP_CIPHER_fetch(nil, "AES-256-GCM", nil), let digest = unsafe EVP_MD_fetch(nil, "SHA256", nil),
         let encrypting = unsafe EVP_CIPHER_CTX_new(), let decrypting = unsafe EVP_CIPHER_CTX_new(), let hashing = unsafe EVP_MD_CTX_new(),
-        unsafe EVP_EncryptInit_ex2(encrypting, cipher, key, nil, nil) == 1, unsafe EVP_DecryptInit_ex2(decrypting, cipher, key, nil, nil) == 1
+        unsafe EVP_EncryptInit_ex2(encrypting, cipher, key, nil, nil) == 1,
+        unsafe EVP_DecryptInit_ex2(decrypting, cipher, key, nil, nil) == 1
       else {
         throw PackError(.internalError, "OpenSSL could not make a context")
       }
