@@ -48,7 +48,9 @@ struct CorpusPlan: Sendable {
     noise = Noise(seed: seed)
     let fresh = size / 100 * (100 - Self.duplicatePercent)
     switch kind {
-    case .texts: addTexts(size, count, evenly: true, in: "data")
+    case .texts:
+      addTexts(0, count - count / 40, evenly: true, in: "data")
+      addDuplicates(count / 40 * 4_608)
     case .game:
       addTexts(fresh / 100 * 35, count / 4, evenly: false, in: "src")
       addMedia(fresh / 100 * 65, count * 3 / 4, Self.gameFormats, in: "assets")
@@ -66,14 +68,16 @@ struct CorpusPlan: Sendable {
   }
 
   private static let gameFormats: [MediaWriter.Format] = [.png, .png, .png, .png, .png, .jpg, .jpg, .ogg, .mp3, .wav]
-  private static let mediaFormats: [MediaWriter.Format] = [.png, .png, .png, .png, .jpg, .jpg, .ogg, .ogg, .mp3, .wav, .glb, .mp4, .mp4]
+  private static let mediaFormats: [MediaWriter.Format] = [
+    .png, .png, .png, .png, .jpg, .jpg, .ogg, .ogg, .mp3, .wav, .wav, .glb, .glb, .mp4, .mp4,
+  ]
 
   private mutating func addTexts(_ total: Int, _ count: Int, evenly: Bool, in folder: String) {
     guard count > 0 else { return }
     let sizes = evenly ? (0..<count).map { _ in noise.within(1_024...8_192) } : spread(total, count, 512...524_288)
     for size in sizes {
-      // Half of a tree's texts are scripts, a quarter is data.
-      let number = [0, 0, 0, 0, 1, 1, 2, 3, 4, 0][noise.below(10)]
+      // Scripts of the first kind and data are the most frequent.
+      let number = noise.below(4) == 0 ? noise.below(2) : noise.below(Grammar.all.count)
       add(.text(number), size, folder, Grammar.all[number].fileExtension)
     }
   }

@@ -1,13 +1,14 @@
 /// The lines a kind of text is made of, with places for names, words and numbers.
 ///
 /// A place is `~` and a letter: `n` any name, `l` one of the few names that a file keeps returning to, `w` a word, `s` some words,
-/// `i` an integer, `d` a decimal number, `h` six hexadecimal digits.
+/// `i` an integer, `d` a decimal number, `h` six hexadecimal digits, `f` some words of a foreign
+/// script, `b` a piece of base64, `c` some coordinates.
 struct Grammar: Sendable {
   /// One line, taken apart.
   struct Line: Sendable {
     enum Piece: Sendable {
       case text([UInt8])
-      case name, local, word, sentence, integer, decimal, hexadecimal
+      case name, local, word, sentence, integer, decimal, hexadecimal, foreign, base64, coordinates
     }
 
     let pieces: [Piece]
@@ -31,6 +32,9 @@ struct Grammar: Sendable {
         case UInt8(ascii: "i"): pieces.append(.integer)
         case UInt8(ascii: "d"): pieces.append(.decimal)
         case UInt8(ascii: "h"): pieces.append(.hexadecimal)
+        case UInt8(ascii: "f"): pieces.append(.foreign)
+        case UInt8(ascii: "b"): pieces.append(.base64)
+        case UInt8(ascii: "c"): pieces.append(.coordinates)
         default: preconditionFailure("a grammar names a place that there is not")
         }
       }
@@ -39,7 +43,9 @@ struct Grammar: Sendable {
     }
   }
 
-  let fileExtension: String
+  private(set) var fileExtension: String
+  /// Which names are the frequent ones in this kind of text.
+  var dialect = 0
   /// The first lines of every such file.
   let start: [Line]
   let plain: [Line]
@@ -57,8 +63,22 @@ struct Grammar: Sendable {
     self.closing = Line(closing)
   }
 
-  /// The kinds of text, the frequent ones first.
-  static let all = [script, data, shader, style, markup]
+  /// The kinds of text.
+  static let all: [Grammar] = {
+    var all = [
+      script, data, shader, style, markup, drawing, map, translation, script.named("ts"), script.named("lua"), data.named("atlas"),
+      data.named("gltf"), markup.named("html"), markup.named("resx"), translation.named("po"), shader.named("wgsl"),
+    ]
+    for index in all.indices { all[index].dialect = index }
+    return all
+  }()
+
+  /// The same lines in files of another kind, which have their own names.
+  private func named(_ fileExtension: String) -> Grammar {
+    var grammar = self
+    grammar.fileExtension = fileExtension
+    return grammar
+  }
 
   static let script = Grammar(
     "js",
@@ -111,6 +131,23 @@ struct Grammar: Sendable {
       "<property name=\"~l\" type=\"~w\" value=\"~n\"/>", "<tile id=\"~i\" gid=\"~i\"/>",
     ],
     opening: ["<~l id=\"~n\">", "<group name=\"~n\" class=\"~l\">", "<div class=\"~l ~n\">"], closing: "</div>")
+
+  static let drawing = Grammar(
+    "svg", start: ["<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ~i ~i\">"],
+    plain: [
+      "<path d=\"M~c\" fill=\"#~h\"/>", "<path class=\"~l\" d=\"M~c~c\"/>", "<image xlink:href=\"data:image/png;base64,~b\"/>",
+      "<use xlink:href=\"#~l\" transform=\"matrix(~d ~d ~d ~d ~d ~d)\"/>",
+    ],
+    opening: ["<g id=\"~l\" stroke=\"#~h\">"], closing: "</g>")
+
+  static let map = Grammar(
+    "tmx", start: ["<?xml version=\"1.0\"?>", "<map version=\"1.0\" width=\"~i\" height=\"~i\">"],
+    plain: ["0,0,0,0,~i,~i,~i,0,0,~i,~i,0,0,0,", "~i,~i,~i,~i,~i,~i,~i,~i,~i,~i,~i,", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,"],
+    opening: ["<layer name=\"~l\" width=\"~i\" height=\"~i\"><data encoding=\"csv\">"], closing: "</data></layer>")
+
+  static let translation = Grammar(
+    "properties", start: ["# ~f"],
+    plain: ["~l.~l=~f", "~l.~n=~f %1$s ~f", "~l.title=~f", "~l.error=~f: {0}"], opening: ["# ~f"], closing: "")
 
   /// A library as it is shipped: one long line of short names.
   static let minified: Grammar = {

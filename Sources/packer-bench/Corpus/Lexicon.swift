@@ -8,15 +8,19 @@ struct Lexicon: Sendable {
   let words: [[UInt8]]
   /// Which name or word a 16-bit random number stands for, so that the n-th is about 1/n as frequent as the first.
   private let nameTable: [UInt16]
+  /// Words of a language in another script, two bytes a letter.
+  let foreignWords: [[UInt8]]
   private let wordTable: [UInt16]
 
   static let standard = Lexicon()
+  static let dialects = 16
+  static let namesPerDialect = 1_200
 
   private init() {
     var noise = Noise(seed: 0x1EC5)
     words = Self.common.split(separator: " ").map { Array($0.utf8) } + Self.invented(2_500, &noise)
     var names: [[UInt8]] = []
-    for index in 0..<6_000 {
+    for index in 0..<(Self.dialects * Self.namesPerDialect) {
       var name = words[noise.below(noise.below(words.count) + 1)]
       for _ in 0..<(index % 3) {
         var next = words[noise.below(noise.below(words.count) + 1)]
@@ -26,11 +30,23 @@ struct Lexicon: Sendable {
       names.append(name)
     }
     self.names = names
-    nameTable = Self.table(names.count)
+    foreignWords = (0..<words.count).map { _ in
+      (0..<noise.within(2...9)).flatMap { _ in
+        // Cyrillic small letters, the frequent ones more often.
+        let letter = 0x430 + UInt32(noise.below(noise.below(32) + 1))
+        return [UInt8(0xC0 | letter >> 6), UInt8(0x80 | letter & 0x3F)]
+      }
+    }
+    nameTable = Self.table(Self.namesPerDialect)
     wordTable = Self.table(words.count)
   }
 
-  func name(_ noise: inout Noise) -> Int { Int(nameTable[Int(truncatingIfNeeded: noise.next() >> 48)]) }
+  /// A kind of text has its own names, as a library has: one in six comes from another kind, which it is used with.
+  func name(_ noise: inout Noise, dialect: Int) -> Int {
+    let word = noise.next()
+    let rank = Int(nameTable[Int(truncatingIfNeeded: word >> 48)])
+    return ((word & 0xFF) < 43 ? 0 : dialect % Self.dialects) * Self.namesPerDialect + rank
+  }
 
   func word(_ noise: inout Noise) -> Int { Int(wordTable[Int(truncatingIfNeeded: noise.next() >> 48)]) }
 

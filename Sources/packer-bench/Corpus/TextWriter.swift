@@ -3,12 +3,13 @@
 struct TextWriter {
   private let lexicon: Lexicon
   private var noise: Noise
+  /// The ranks of the names that the file keeps returning to.
   private var locals: [Int] = []
 
   init(seed: UInt64, lexicon: Lexicon = .standard) {
     self.lexicon = lexicon
     noise = Noise(seed: seed)
-    for _ in 0..<noise.within(16...40) { locals.append(lexicon.name(&noise)) }
+    for _ in 0..<noise.within(16...40) { locals.append(lexicon.name(&noise, dialect: 0)) }
   }
 
   /// Appends exactly `size` bytes of one file.
@@ -56,8 +57,10 @@ struct TextWriter {
     for piece in line.pieces {
       switch piece {
       case .text(let text): bytes.append(contentsOf: text)
-      case .name: bytes.append(contentsOf: lexicon.names[lexicon.name(&noise)])
-      case .local: bytes.append(contentsOf: lexicon.names[locals[noise.below(noise.below(locals.count) + 1)]])
+      case .name: bytes.append(contentsOf: lexicon.names[lexicon.name(&noise, dialect: grammar.dialect)])
+      case .local:
+        let rank = locals[noise.below(noise.below(locals.count) + 1)] % Lexicon.namesPerDialect
+        bytes.append(contentsOf: lexicon.names[grammar.dialect % Lexicon.dialects * Lexicon.namesPerDialect + rank])
       case .word: bytes.append(contentsOf: lexicon.words[lexicon.word(&noise)])
       case .sentence:
         for count in 0..<noise.within(3...9) {
@@ -69,6 +72,26 @@ struct TextWriter {
         append(noise.below(10), to: &bytes)
         bytes.append(UInt8(ascii: "."))
         append(noise.below(noise.below(4) == 0 ? 1_000 : 10), to: &bytes)
+      case .foreign:
+        for count in 0..<noise.within(2...7) {
+          if count > 0 { bytes.append(UInt8(ascii: " ")) }
+          bytes.append(contentsOf: lexicon.foreignWords[lexicon.word(&noise)])
+        }
+      case .base64:
+        for _ in 0..<noise.within(2...12) {
+          var word = noise.next()
+          for _ in 0..<10 {
+            bytes.append(Self.base64[Int(word & 63)])
+            word >>= 6
+          }
+        }
+      case .coordinates:
+        for count in 0..<noise.within(4...16) {
+          bytes.append(count % 2 == 0 ? UInt8(ascii: " ") : UInt8(ascii: ","))
+          append(noise.below(400), to: &bytes)
+          bytes.append(UInt8(ascii: "."))
+          append(noise.below(100), to: &bytes)
+        }
       case .hexadecimal:
         var word = noise.next()
         for _ in 0..<6 {
@@ -86,5 +109,6 @@ struct TextWriter {
   }
 
   private static let indentation = Array("  ".utf8)
+  private static let base64 = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   private static let digits = Array("0123456789abcdef".utf8)
 }

@@ -170,7 +170,7 @@ struct Comparison {
 
   /// Every other tool, verb by verb, beside packer. No limits: they do other things.
   private func showPeers() throws(PackError) {
-    let rounds = max(1, min(2, arena.rounds))
+    let rounds = arena.rounds > 3 ? 2 : 1
     let peers = [reference] + Peer.others
     func output(_ peer: Peer) -> String { "\(place).peer.\(peers.firstIndex { $0.name == peer.name } ?? 0)" }
     var sizes: [String: UInt64] = [:]

@@ -20,16 +20,16 @@ final class Recorder {
     if figures.isEmpty { print(Self.heading) }
     figures.append(figure)
     print(Self.line(figure))
-    try write(figure)
+    try keep(figure)
   }
 
   /// Keeps a record of another type, which says in its own words what is to be printed.
   func add(_ record: some Encodable, saying text: String) throws(PackError) {
     print(text)
-    try write(record)
+    try keep(record)
   }
 
-  private func write(_ record: some Encodable) throws(PackError) {
+  private func keep(_ record: some Encodable) throws(PackError) {
     // What was measured is shown as it comes, also through a pipe.
     fflush(nil)
     guard let path else { return }
