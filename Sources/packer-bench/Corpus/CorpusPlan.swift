@@ -69,7 +69,7 @@ struct CorpusPlan: Sendable {
 
   private static let gameFormats: [MediaWriter.Format] = [.png, .png, .png, .png, .png, .jpg, .jpg, .ogg, .mp3, .wav]
   private static let mediaFormats: [MediaWriter.Format] = [
-    .png, .png, .png, .png, .jpg, .jpg, .ogg, .ogg, .mp3, .wav, .wav, .glb, .glb, .mp4, .mp4,
+    .png, .png, .png, .png, .jpg, .jpg, .ogg, .ogg, .mp3, .wav, .wav, .glb, .glb, .mp4, .mp4, .tga, .tga, .tga,
   ]
 
   private mutating func addTexts(_ total: Int, _ count: Int, evenly: Bool, in folder: String) {

@@ -12,7 +12,7 @@ struct MediaWriter {
 
   /// What a media file is, by its usual extension.
   enum Format: String, CaseIterable, Sendable {
-    case png, jpg, ogg, mp3, wav, glb, mp4
+    case png, jpg, ogg, mp3, wav, glb, mp4, tga
   }
 
   /// Appends about `size` bytes of one file, never more.
@@ -26,6 +26,7 @@ struct MediaWriter {
     case .wav: appendWave(until: end, to: &bytes)
     case .glb: appendScene(until: end, to: &bytes)
     case .mp4: appendVideo(until: end, to: &bytes)
+    case .tga: appendImage(until: end, to: &bytes)
     }
     if bytes.count > end { bytes.removeLast(bytes.count - end) }
   }
@@ -120,6 +121,27 @@ struct MediaWriter {
       for shift in [0, 8, 16, 24] { bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(shift))) }
     }
     noise.append(end - bytes.count, to: &bytes)
+  }
+
+  /// An image that nobody compressed: areas of one colour, and gradients with a little grain.
+  private mutating func appendImage(until end: Int, to bytes: inout [UInt8]) {
+    bytes += [0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 4, 32, 8]
+    while bytes.count < end {
+      let colour = noise.next()
+      if noise.below(3) == 0 {
+        for _ in 0..<noise.within(64...512) { bytes.append(contentsOf: [UInt8(colour & 0xFF), UInt8(colour >> 8 & 0xFF), 40, 255]) }
+      } else {
+        var red = Int(colour & 0xFF)
+        for _ in 0..<noise.within(64...512) {
+          let grain = noise.next()
+          red += Int(grain & 1)
+          bytes.append(UInt8(truncatingIfNeeded: red))
+          bytes.append(UInt8(truncatingIfNeeded: red + Int(grain >> 1 & 3)))
+          bytes.append(UInt8(truncatingIfNeeded: Int(colour >> 16 & 0xFF) + Int(grain >> 3 & 1)))
+          bytes.append(255)
+        }
+      }
+    }
   }
 
   private mutating func appendVideo(until end: Int, to bytes: inout [UInt8]) {
