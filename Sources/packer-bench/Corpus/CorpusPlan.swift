@@ -50,7 +50,7 @@ struct CorpusPlan: Sendable {
     switch kind {
     case .texts:
       addTexts(0, count - count / 40, evenly: true, in: "data")
-      addDuplicates(count / 40 * 4_608)
+      addDuplicates(size, atMost: count / 40)
     case .game:
       addTexts(fresh / 100 * 35, count / 4, evenly: false, in: "src")
       addMedia(fresh / 100 * 65, count * 3 / 4, Self.gameFormats, in: "assets")
@@ -106,12 +106,12 @@ struct CorpusPlan: Sendable {
   }
 
   /// Files that are there already, again under other paths.
-  private mutating func addDuplicates(_ total: Int) {
+  private mutating func addDuplicates(_ total: Int, atMost count: Int = .max) {
     guard !files.isEmpty else { return }
     let originals = files.count
     var left = total
     var tries = 0
-    while left > 0, tries < 20 * originals {
+    while left > 0, tries < 20 * originals, files.count - originals < count {
       tries += 1
       var file = files[noise.below(originals)]
       guard file.size <= max(left, 4_096) else { continue }
