@@ -99,6 +99,13 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
+    .executableTarget(
+      name: "packer-bench",
+      dependencies: [
+        "CLibArchive", "PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackPayload", openSSL, zstd,
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: settings),
 
     // Tests.
     .systemLibrary(name: "CMalloc", path: "Tests/CMalloc"),
@@ -132,6 +139,8 @@ let package = Package(
       name: "PackerKitTests",
       dependencies: ["PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackRuntime", "PackerKit", "TestSupport"],
       swiftSettings: leafSettings),
+    .testTarget(
+      name: "PackerBenchTests", dependencies: ["PackArchive", "PackFormat", "TestSupport", "packer-bench"], swiftSettings: leafSettings),
     .testTarget(
       name: "PackerCommandTests", dependencies: ["packer", "PackerKit", "PackRuntime"], exclude: ["Scripts"],
       swiftSettings: leafSettings),

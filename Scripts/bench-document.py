@@ -1,0 +1,316 @@
+#!/usr/bin/env python3
+"""Writes what Scripts/bench measured into a document.
+
+  bench-document.py machine PACKER [--quick]   prints a record that says where the measuring takes place
+  bench-document.py left-out                   prints a record of the lines of standard input
+  bench-document.py write RECORDS DOCUMENT     fills the measured parts of a document, and draws the growth beside it
+
+In the document a measured part stands between `<!-- measured: NAME -->` and `<!-- end of NAME -->`. Everything else is
+somebody's prose and stays as it is.
+"""
+
+import datetime
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+SHAPES = {
+    "small": "below 50 MB: process start is part of every figure",
+    "site": "site",
+    "texts": "small texts",
+    "media": "700 MB and more",
+}
+
+
+def said(*command):
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, cwd=ROOT)
+    except OSError:
+        return ""
+    return (done.stdout + done.stderr).strip()
+
+
+def version(*command):
+    """The first number with a dot that a program says of itself."""
+    match = re.search(r"\d+(?:\.\d+)+", said(*command))
+    return match.group(0) if match else "unknown"
+
+
+def package(*names):
+    for name in names:
+        text = said("dpkg-query", "-W", "-f=${Version}", name)
+        if text and "no packages" not in text:
+            return text
+    return "unknown"
+
+
+def machine(packer, is_quick):
+    cpu = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "unknown")
+    memory = int(re.search(r"MemTotal:\s+(\d+)", open("/proc/meminfo").read()).group(1)) / 2**20
+    system = re.search(r'PRETTY_NAME="(.*)"', open("/etc/os-release").read())
+    commit = said("git", "rev-parse", "--short=12", "HEAD")
+    if said("git", "status", "--porcelain", "--untracked-files=no"):
+        commit += ", with changes"
+    return {
+        "type": "machine",
+        "quick": is_quick,
+        "date": datetime.date.today().isoformat(),
+        "facts": [
+            ["processor", f"{cpu}, {os.cpu_count()} cores"],
+            ["memory", f"{memory:.1f} GiB"],
+            ["system", f"{system.group(1) if system else 'unknown'}, Linux {os.uname().release}, {os.uname().machine}"],
+            ["packer", f"commit {commit}, {os.path.getsize(packer):,} bytes"],
+            ["compiler", (said("swift", "--version").splitlines() or ["unknown"])[0]],
+            ["libraries", f"libzstd {package('libzstd1')}, libcrypto {package('libssl3', 'libssl3t64')}, libarchive {package('libarchive13', 'libarchive13t64')}"],
+            ["peers", ", ".join([
+                f"tar {version('tar', '--version')}", f"zstd {version('zstd', '--version')}", f"age {version('age', '--version')}",
+                f"7-Zip {version('7z', 'i')}", f"zip {package('zip')}", f"GnuPG {version('gpg', '--version')}", f"OpenSSL {version('openssl', 'version')}",
+                f"restic {version('restic', 'version')}", f"borg {version('borg', '--version')}"])],
+        ],
+    }
+
+
+# Numbers for people.
+
+
+def seconds(value):
+    return f"{value * 1000:.1f} ms" if value < 1 else f"{value:.2f} s"
+
+
+def size(value):
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if value >= factor:
+            return f"{value / factor:.1f} {unit}"
+    return f"{value:.0f} B"
+
+
+def amount(value, unit):
+    if unit == "s":
+        return seconds(value)
+    if unit == "B":
+        return size(value)
+    return f"{value:.2f} {unit}" if value < 10 else f"{value:.1f} {unit}"
+
+
+def ratio(value):
+    return f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
+
+
+def limit(value):
+    return "" if value is None else f"{value:g}"
+
+
+def table(head, rows, align=None):
+    lines = ["| " + " | ".join(head) + " |", "|" + "|".join(align or ["---"] * len(head)) + "|"]
+    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def verdict(figure):
+    if figure.get("must") is None:
+        return "–"
+    if not figure["holds"]:
+        return "**not reached**"
+    stretch = figure.get("stretch")
+    within = stretch is not None and (figure["value"] >= stretch if figure["wantsMore"] else figure["value"] <= stretch)
+    return "yes, stretch too" if within else "yes"
+
+
+def of(figure):
+    return {"wall": "time", "cpu": "CPU", "size": "size", "memory": "memory", "speed": "speed"}.get(figure["quantity"], figure["quantity"])
+
+
+def figure_table(figures):
+    rows = []
+    for figure in figures:
+        alone = not figure["against"]
+        rows.append([
+            f"{figure['verb']}, {of(figure)}", figure["against"].replace("|", "\\|") or "–",
+            amount(figure["ours"], figure["unit"]), "–" if alone else amount(figure["theirs"], figure["unit"]),
+            amount(figure["value"], figure["unit"]) if alone else ratio(figure["value"]),
+            f"{ratio(figure['smallest'])}…{ratio(figure['largest'])}" if figure["rounds"] > 1 else "–",
+            ("≥ " if figure["wantsMore"] else "≤ ") + limit(figure["must"]) if figure.get("must") is not None else "–", verdict(figure),
+        ])
+    return table(["what", "against", "packer", "other", "figure", "of single rounds", "must", "reached"], rows,
+                 ["---", "---", "--:", "--:", "--:", "---", "---", "---"])
+
+
+# The measured parts.
+
+
+def part_machine(records):
+    found = [record for record in records if record["type"] == "machine"]
+    if not found:
+        return ""
+    record = found[-1]
+    text = table(["", f"measured on {record['date']}"], record["facts"])
+    if record["quick"]:
+        text = "These are of a quick run on small trees: they show that everything works, and little more.\n\n" + text
+    return text
+
+
+def part_summary(records):
+    judged = [record for record in records if record["type"] == "figure" and record.get("must") is not None]
+    missed = [figure for figure in judged if not figure["holds"]]
+    lines = [f"{len(judged) - len(missed)} of {len(judged)} figures with a limit are within it."]
+    if missed:
+        lines += ["", "Not reached:", ""]
+        for figure in missed:
+            value = ratio(figure["value"]) if figure["against"] else amount(figure["value"], figure["unit"])
+            against = f" against `{figure['against']}`" if figure["against"] else ""
+            lines.append(f"* {figure['corpus']}: {figure['verb']}, {of(figure)}{against}: {value}, must be {'≥' if figure['wantsMore'] else '≤'} {limit(figure['must'])}")
+    left = [item for record in records if record["type"] == "left-out" for item in record["items"]]
+    if left:
+        lines += ["", "Left out for want of memory:", ""] + [f"* {item}" for item in left]
+    return "\n".join(lines)
+
+
+def part_figures(records):
+    parts = []
+    for corpus in [record for record in records if record["type"] == "corpus"]:
+        figures = [record for record in records if record["type"] == "figure" and record["corpus"] == corpus["corpus"]]
+        if figures:
+            parts.append(f"### {corpus['corpus']}\n\n{corpus['files']:,} files, {size(corpus['size'])} ({SHAPES[corpus['shape']]}).\n\n{figure_table(figures)}")
+    return "\n\n".join(parts)
+
+
+def part_kernels(records):
+    figures = [record for record in records if record["type"] == "figure" and record["corpus"] == "kernels"]
+    return figure_table(figures) if figures else ""
+
+
+def part_peers(records):
+    rows, lacks, corpora = {}, {}, []
+    for record in records:
+        if record["type"] != "peer":
+            continue
+        if record["corpus"] not in corpora:
+            corpora.append(record["corpus"])
+        rows.setdefault((record["corpus"], record["peer"]), {})[record["verb"]] = record
+        if record["lacks"]:
+            lacks[record["peer"]] = record["lacks"]
+    parts = []
+    for corpus in corpora:
+        body = []
+        for (name, peer), verbs in rows.items():
+            if name != corpus:
+                continue
+            pack = verbs.get("pack", {})
+            cells = [peer.replace("|", "\\|"), size(pack.get("size", 0)), amount(pack.get("memory", 0), "MiB")]
+            cells += [seconds(verbs[verb]["wall"]) if verb in verbs else "–" for verb in ("pack", "unpack", "cat", "ls", "verify")]
+            body.append(cells)
+        parts.append(f"On {corpus}:\n\n" + table(["tool", "size", "memory of pack", "pack", "unpack", "one file", "list", "check all"], body,
+                                                 ["---"] + ["--:"] * 7))
+    if lacks:
+        parts.append("What they do not do:\n\n" + "\n".join(f"* `{peer}`: {text}" for peer, text in lacks.items()))
+    return "\n\n".join(parts)
+
+
+def part_levels(records):
+    parts, corpora = [], []
+    for record in records:
+        if record["type"] == "level" and record["corpus"] not in corpora:
+            corpora.append(record["corpus"])
+    for corpus in corpora:
+        rows = [[
+            f"`{record['level']}`", size(record["size"]), f"{record['size'] / record['contentSize']:.3f}", seconds(record["packWall"]), seconds(record["packCPU"]),
+            amount(record["packMemory"], "MiB"), seconds(record["unpackWall"]), amount(record["unpackMemory"], "MiB"),
+        ] for record in records if record["type"] == "level" and record["corpus"] == corpus]
+        parts.append(f"On {corpus}:\n\n" + table(["level", "size", "of the content", "pack", "CPU", "memory", "unpack", "memory"], rows, ["---"] + ["--:"] * 7))
+    return "\n\n".join(parts)
+
+
+def growth(records, axis):
+    return [record for record in records if record["type"] == "growth" and record["axis"] == axis]
+
+
+def part_growth(records, picture):
+    parts = []
+    for axis, unit, scale in (("bytes", "ns for each byte", 1e9), ("files", "µs for each file", 1e6)):
+        rows = [[
+            size(record["size"]), f"{record['files']:,}", seconds(record["pack"]["wall"]), f"{record['pack']['wall'] / record['units'] * scale:.2f}",
+            amount(record["pack"]["memory"], "MiB"), seconds(record["unpack"]["wall"]), f"{record['unpack']['wall'] / record['units'] * scale:.2f}",
+            amount(record["unpack"]["memory"], "MiB"), amount(record["verify"]["memory"], "MiB"),
+        ] for record in growth(records, axis)]
+        if rows:
+            parts.append(table(["content", "files", "pack", unit, "memory", "unpack", unit, "memory", "memory of verify"], rows, ["--:"] * 9))
+    figures = [record for record in records if record["type"] == "figure" and record["corpus"] == "growth"]
+    if figures:
+        parts.append(figure_table(figures))
+    if parts:
+        parts.insert(0, f"![Time for each byte and for each file, over the size of the tree]({picture})")
+    return "\n\n".join(parts)
+
+
+# The picture.
+
+
+def draw(records):
+    """Two curves side by side, pack and unpack in each, as SVG."""
+    width, height, margin = 420, 260, 56
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * width} {height}" font-family="sans-serif" font-size="11">',
+        '<rect width="100%" height="100%" fill="white"/>',
+    ]
+    panels = (("bytes", "size", "time for each byte, ns", 1e9, size), ("files", "files", "time for each file, µs", 1e6, lambda value: f"{value:,.0f}"))
+    for number, (axis, key, title, scale, label) in enumerate(panels):
+        rows = growth(records, axis)
+        if not rows:
+            continue
+        left, right, top, bottom = number * width + margin, (number + 1) * width - 24, 36, height - 44
+        highest = max(record[verb]["wall"] / record["units"] * scale for record in rows for verb in ("pack", "unpack")) * 1.15
+        place = lambda index: left + (right - left) * (index / max(1, len(rows) - 1))
+        rise = lambda value: bottom - (bottom - top) * value / highest
+        parts.append(f'<text x="{left}" y="20" font-size="13">{title}</text>')
+        for step in range(5):
+            value = highest * step / 4
+            parts.append(f'<line x1="{left}" x2="{right}" y1="{rise(value):.1f}" y2="{rise(value):.1f}" stroke="#ddd"/>')
+            parts.append(f'<text x="{left - 6}" y="{rise(value) + 4:.1f}" text-anchor="end">{value:.1f}</text>')
+        for index, record in enumerate(rows):
+            parts.append(f'<text x="{place(index):.1f}" y="{bottom + 18}" text-anchor="middle">{label(record[key])}</text>')
+        for verb, colour in (("pack", "#1f5fa8"), ("unpack", "#c2571a")):
+            points = [(place(index), rise(record[verb]["wall"] / record["units"] * scale)) for index, record in enumerate(rows)]
+            parts.append(f'<polyline fill="none" stroke="{colour}" stroke-width="2" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}"/>')
+            parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in points]
+            parts.append(f'<text x="{points[-1][0]:.1f}" y="{points[-1][1] - 8:.1f}" text-anchor="end" fill="{colour}">{verb}</text>')
+    return "\n".join(parts + ["</svg>"]) + "\n"
+
+
+def write(records_path, document_path):
+    records = [json.loads(line) for line in open(records_path, encoding="utf-8") if line.strip()]
+    document = pathlib.Path(document_path)
+    text = document.read_text(encoding="utf-8")
+    picture = document.with_name("benchmarks-growth.svg")
+    parts = {
+        "machine": part_machine(records), "summary": part_summary(records), "figures": part_figures(records), "peers": part_peers(records),
+        "levels": part_levels(records), "growth": part_growth(records, picture.name), "kernels": part_kernels(records),
+    }
+    for name, content in parts.items():
+        pattern = re.compile(rf"(<!-- measured: {name} -->\n).*?(<!-- end of {name} -->)", re.DOTALL)
+        if not pattern.search(text):
+            sys.exit(f"error: {document_path} has no part '{name}'")
+        body = content or "Not measured in this run."
+        text = pattern.sub(lambda match: f"{match.group(1)}\n{body}\n\n{match.group(2)}", text)
+    document.write_text(text, encoding="utf-8")
+    if growth(records, "bytes") or growth(records, "files"):
+        picture.write_text(draw(records), encoding="utf-8")
+
+
+def main():
+    match sys.argv[1:]:
+        case ["machine", packer, *rest]:
+            print(json.dumps(machine(packer, "--quick" in rest)))
+        case ["left-out"]:
+            print(json.dumps({"type": "left-out", "items": [line for line in sys.stdin.read().splitlines() if line]}))
+        case ["write", records, document]:
+            write(records, document)
+        case _:
+            sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()

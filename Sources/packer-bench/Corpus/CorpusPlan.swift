@@ -1,0 +1,144 @@
+/// One file of a corpus, before it is made. Equal recipes make equal bytes.
+struct FileRecipe: Hashable, Sendable {
+  enum Content: Hashable, Sendable {
+    /// Text of the grammar with this number in ``Grammar/all``.
+    case text(Int)
+    /// A minified library: the base is the same for all versions, and each version has its own few hundred changes.
+    case library(version: Int)
+    case media(MediaWriter.Format)
+  }
+
+  var path: String
+  var content: Content
+  var size: Int
+  var seed: UInt64
+
+  /// Makes the bytes in `bytes`, in the place of what it holds.
+  func make(in bytes: inout [UInt8]) {
+    bytes.removeAll(keepingCapacity: true)
+    switch content {
+    case .text(let number):
+      var writer = TextWriter(seed: seed)
+      writer.append(Grammar.all[number], size: size, to: &bytes)
+    case .media(let format):
+      var writer = MediaWriter(seed: seed)
+      writer.append(format, size: size, to: &bytes)
+    case .library(let version):
+      var writer = TextWriter(seed: seed)
+      writer.append(.minified, size: size, to: &bytes)
+      var noise = Noise(seed: seed &+ UInt64(version))
+      for _ in 0..<(version * 120) {
+        let place = noise.below(max(1, bytes.count - 64))
+        let count = min(noise.within(4...24), bytes.count - place)
+        for index in place..<(place + count) { bytes[index] = UInt8(ascii: "a") + UInt8(noise.below(26)) }
+      }
+    }
+  }
+}
+
+/// What files a corpus has, in the order in which they are made.
+struct CorpusPlan: Sendable {
+  private(set) var files: [FileRecipe] = []
+  private var noise: Noise
+
+  /// Content that goes to whole-file duplicates, in percent.
+  static let duplicatePercent = 5
+
+  init(_ kind: CorpusKind, size: Int, count: Int, seed: UInt64) {
+    noise = Noise(seed: seed)
+    let fresh = size / 100 * (100 - Self.duplicatePercent)
+    switch kind {
+    case .texts:
+      addTexts(0, count - count / 40, evenly: true, in: "data")
+      addDuplicates(size, atMost: count / 40)
+    case .game:
+      addTexts(fresh / 100 * 35, count / 4, evenly: false, in: "src")
+      addMedia(fresh / 100 * 65, count * 3 / 4, Self.gameFormats, in: "assets")
+      addDuplicates(size - fresh)
+    case .site:
+      addLibraries(fresh / 100 * 8)
+      addTexts(fresh / 100 * 32, count * 55 / 100, evenly: false, in: "examples")
+      addMedia(fresh / 100 * 60, count * 40 / 100, Self.gameFormats, in: "assets")
+      addDuplicates(size - fresh)
+    case .media:
+      addTexts(fresh / 100 * 2, count / 5, evenly: false, in: "scripts")
+      addMedia(fresh / 100 * 98, count * 4 / 5, Self.mediaFormats, in: "media")
+      addDuplicates(size - fresh)
+    }
+  }
+
+  private static let gameFormats: [MediaWriter.Format] = [.png, .png, .png, .png, .png, .jpg, .jpg, .ogg, .mp3, .wav]
+  private static let mediaFormats: [MediaWriter.Format] = [
+    .png, .png, .png, .png, .jpg, .jpg, .ogg, .ogg, .mp3, .wav, .wav, .glb, .glb, .mp4, .mp4, .tga, .tga, .tga,
+  ]
+
+  private mutating func addTexts(_ total: Int, _ count: Int, evenly: Bool, in folder: String) {
+    guard count > 0 else { return }
+    let sizes = evenly ? (0..<count).map { _ in noise.within(1_024...8_192) } : spread(total, count, 512...524_288)
+    for size in sizes {
+      // Scripts of the first kind and data are the most frequent.
+      let number = noise.below(4) == 0 ? noise.below(2) : noise.below(Grammar.all.count)
+      add(.text(number), size, folder, Grammar.all[number].fileExtension)
+    }
+  }
+
+  private mutating func addMedia(_ total: Int, _ count: Int, _ formats: [MediaWriter.Format], in folder: String) {
+    guard count > 0 else { return }
+    for size in spread(total, count, 2_048...(16 << 20)) {
+      let format = formats[noise.below(formats.count)]
+      add(.media(format), size, folder, format.rawValue)
+    }
+  }
+
+  /// One library after another, each in six versions.
+  private mutating func addLibraries(_ total: Int) {
+    var left = total
+    while left > 0 {
+      let size = min(max(left / 6, 1), noise.within(200_000...600_000))
+      let seed = noise.next()
+      let name = "\(name())-\(files.count)"
+      for version in 0..<6 where left > 0 {
+        files.append(
+          FileRecipe(path: "lib/\(name)-3.\(version)/\(name).min.js", content: .library(version: version), size: size, seed: seed))
+        left -= size
+      }
+    }
+  }
+
+  /// Files that are there already, again under other paths.
+  private mutating func addDuplicates(_ total: Int, atMost count: Int = .max) {
+    guard !files.isEmpty else { return }
+    let originals = files.count
+    var left = total
+    var tries = 0
+    while left > 0, tries < 20 * originals, files.count - originals < count {
+      tries += 1
+      var file = files[noise.below(originals)]
+      guard file.size <= max(left, 4_096) else { continue }
+      file.path = "shared/\(files.count)/\(file.path.split(separator: "/").last ?? "file")"
+      left -= file.size
+      files.append(file)
+    }
+  }
+
+  private mutating func add(_ content: FileRecipe.Content, _ size: Int, _ folder: String, _ fileExtension: String) {
+    // About thirty files in a folder, so that a large tree has many folders.
+    let number = files.count / 30
+    let words = Lexicon.standard.words
+    let place = "\(folder)/\(String(decoding: words[number * 7_919 % words.count], as: UTF8.self))-\(number)"
+    files.append(FileRecipe(path: "\(place)/\(name())-\(files.count).\(fileExtension)", content: content, size: size, seed: noise.next()))
+  }
+
+  private mutating func name() -> String {
+    let lexicon = Lexicon.standard
+    return String(decoding: lexicon.words[lexicon.word(&noise)], as: UTF8.self)
+  }
+
+  /// Sizes that add up to `total`, spread like those of real files: many small ones, and most bytes in few.
+  private mutating func spread(_ total: Int, _ count: Int, _ range: ClosedRange<Int>) -> [Int] {
+    var sizes = (0..<count).map { _ in noise.size(range) }
+    let factor = Double(total) / Double(max(1, sizes.reduce(0, +)))
+    for index in sizes.indices { sizes[index] = min(24 << 20, max(64, Int(Double(sizes[index]) * factor))) }
+    return sizes
+  }
+}

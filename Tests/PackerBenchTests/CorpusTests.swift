@@ -1,0 +1,120 @@
+import PackArchive
+import PackFormat
+import TestSupport
+import Testing
+
+@testable import packer_bench
+
+@Suite("Generated corpora")
+struct CorpusTests {
+  private let directory: TemporaryDirectory
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  private func content(_ kind: CorpusKind, size: Int, count: Int, seed: UInt64) -> [[UInt8]] {
+    CorpusPlan(kind, size: size, count: count, seed: seed).files.map { file in
+      var bytes: [UInt8] = []
+      file.make(in: &bytes)
+      return Array(file.path.utf8) + [0] + bytes
+    }
+  }
+
+  @Test("the same seed gives the same files, another seed others", arguments: CorpusKind.allCases)
+  func determinism(_ kind: CorpusKind) {
+    let first = content(kind, size: 300_000, count: 40, seed: 7)
+
+    #expect(content(kind, size: 300_000, count: 40, seed: 7) == first)
+    #expect(content(kind, size: 300_000, count: 40, seed: 8) != first)
+  }
+
+  @Test("a corpus is as large as it was asked to be, and no path comes twice", arguments: CorpusKind.allCases)
+  func size(_ kind: CorpusKind) {
+    let files = CorpusPlan(kind, size: kind.usualSize, count: kind.usualCount, seed: 1).files
+
+    let total = files.reduce(0) { $0 + $1.size }
+    #expect(abs(total - kind.usualSize) < kind.usualSize / 20)
+    #expect(abs(files.count - kind.usualCount) < kind.usualCount / 4)
+    #expect(Set(files.map(\.path)).count == files.count)
+  }
+
+  @Test("one byte in twenty belongs to a file that is there twice", arguments: [CorpusKind.game, .site, .media])
+  func duplicates(_ kind: CorpusKind) {
+    var seen: Set<FileRecipe> = []
+    var again = 0
+    for file in CorpusPlan(kind, size: kind.usualSize, count: kind.usualCount, seed: 1).files {
+      var recipe = file
+      recipe.path = ""
+      if !seen.insert(recipe).inserted { again += file.size }
+    }
+
+    #expect((0.04...0.07).contains(Double(again) / Double(kind.usualSize)))
+  }
+
+  @Test("every file has the size of its recipe", arguments: CorpusKind.allCases)
+  func exactSizes(_ kind: CorpusKind) {
+    var bytes: [UInt8] = []
+    for file in CorpusPlan(kind, size: 400_000, count: 60, seed: 3).files {
+      file.make(in: &bytes)
+      #expect(bytes.count == file.size, "\(file)")
+    }
+  }
+
+  @Test("texts compress like those people write, media hardly at all", arguments: [(CorpusKind.texts, 3.5...6.5), (.media, 1.0...1.3)])
+  func compression(_ kind: CorpusKind, _ range: ClosedRange<Double>) throws {
+    var content: [UInt8] = []
+    var bytes: [UInt8] = []
+    for file in CorpusPlan(kind, size: 2_000_000, count: 300, seed: 5).files where content.count < 1 << 20 {
+      file.make(in: &bytes)
+      content += bytes
+    }
+
+    let context = try CompressionContext(level: 3)
+    var frame = [UInt8](repeating: 0, count: PackFormat.Limits.compressBound(content.count))
+    var span = frame.mutableSpan
+    let count = try context.compress(content.span, into: &span)
+
+    #expect(range.contains(Double(content.count) / Double(count)))
+  }
+
+  @Test("versions of a library differ in little, and in something")
+  func libraries() {
+    func library(_ version: Int) -> [UInt8] {
+      var bytes: [UInt8] = []
+      FileRecipe(path: "a", content: .library(version: version), size: 50_000, seed: 9).make(in: &bytes)
+      return bytes
+    }
+
+    let different = zip(library(1), library(2)).count { $0 != $1 }
+
+    #expect((1...15_000).contains(different))
+  }
+
+  @Test("an update of the same tree is the same update, and touches a few files of a hundred")
+  func update() throws {
+    let plan = CorpusPlan(.game, size: 600_000, count: 400, seed: 2)
+    let writer = CorpusWriter()
+    for name in ["original", "left", "right"] { try writer.write(plan, to: directory(name)) }
+
+    let update = try writer.update(directory("left"), seed: 4)
+
+    #expect(try writer.update(directory("right"), seed: 4) == update)
+    try ContentCheck.requireSameTree(directory("left"), as: directory("right"), name: "update")
+    let touched = update.edited + update.exportedAgain + update.moved + update.removed + update.added
+    #expect((4...30).contains(touched))
+    #expect(throws: PackError.self) {
+      try ContentCheck.requireSameTree(directory("left"), as: directory("original"), name: "update")
+    }
+  }
+
+  @Test("a corpus is not made over what is there")
+  func occupied() throws {
+    try directory.write([1], to: "there/file")
+
+    #expect(throws: PackError.self) {
+      try CorpusWriter().write(CorpusPlan(.game, size: 100_000, count: 8, seed: 1), to: directory("there"))
+    }
+    #expect(directory.names(in: "there") == ["file"])
+  }
+}
