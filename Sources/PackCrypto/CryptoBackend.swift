@@ -62,8 +62,23 @@ package protocol CipherContext: AnyObject {
     _ ciphertext: Span<UInt8>, nonce: Span<UInt8>, into plaintext: inout MutableSpan<UInt8>
   ) throws(PackError)
 
+  /// Begins the tag of associated data alone (GMAC). Until it is finished, the context does nothing else.
+  func beginAuthentication(nonce: Span<UInt8>) throws(PackError)
+
+  /// Takes more of the associated data.
+  func authenticate(_ associatedData: Span<UInt8>) throws(PackError)
+
+  /// The 16 bytes of the tag.
+  func finishAuthentication() throws(PackError) -> [UInt8]
+}
+
+extension CipherContext {
   /// The 16-byte tag of associated data alone (GMAC).
-  func authenticate(_ associatedData: Span<UInt8>, nonce: Span<UInt8>) throws(PackError) -> [UInt8]
+  package func authenticate(_ associatedData: Span<UInt8>, nonce: Span<UInt8>) throws(PackError) -> [UInt8] {
+    try beginAuthentication(nonce: nonce)
+    try authenticate(associatedData)
+    return try finishAuthentication()
+  }
 }
 
 /// The back ends of this build.

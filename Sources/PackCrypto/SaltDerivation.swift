@@ -1,13 +1,9 @@
 package import PackFormat
 
-/// Makes the salt of a pack from its finished payload (FORMAT.md §2). One value per worker.
+/// Makes the salt of a pack from its payload, which passes through once from the first byte to the last (FORMAT.md §2).
 ///
-/// The payload is tagged in pieces of ``PackFormat/Limits/saltPiece`` bytes, on any worker and in any order; the salt takes the tags
-/// in the order of the pieces. Tags and random bytes must never be stored or logged.
+/// The payload is tagged in pieces of ``PackFormat/Limits/saltPiece`` bytes. Tags and random bytes never leave this type.
 package struct SaltDerivation: ~Copyable {
-  /// The bytes of a piece's tag.
-  package static let tagSize = GCM.tagSize
-
   private let backend: any CryptoBackend
   private let key: SecretBytes
   private let hasDeterministicSalt: Bool
@@ -15,6 +11,9 @@ package struct SaltDerivation: ~Copyable {
   private let coreDigest: [UInt8]
   private let cipher: any CipherContext
   private let nonce = [UInt8](repeating: 0, count: GCM.nonceSize)
+  /// A digest of the tags so far, and the bytes of payload so far.
+  private let tags: any DigestContext
+  private var payloadSize: UInt64 = 0
 
   /// Prepares for one pack.
   ///
@@ -28,10 +27,12 @@ package struct SaltDerivation: ~Copyable {
     let coreDigest = try backend.digest(of: core.span)
     let tagKey = try Self.tagKey(key: key, backend: backend)
     let cipher = try backend.makeCipher(key: tagKey)
+    let tags = try backend.makeDigest()
     self.backend = backend
     self.key = key.secret.withSpan { SecretBytes(copying: $0) }
     self.coreDigest = coreDigest
     self.cipher = cipher
+    self.tags = tags
     hasDeterministicSalt = header.hasDeterministicSalt
   }
 
@@ -40,29 +41,40 @@ package struct SaltDerivation: ~Copyable {
     try backend.derive(.saltTagKey, from: key.secret, count: GCM.keySize)
   }
 
-  /// The tag of one piece of the payload, 16 bytes. Every piece but the last has ``PackFormat/Limits/saltPiece`` bytes, and none is
-  /// empty.
-  package func tag(of piece: Span<UInt8>) throws(PackError) -> [UInt8] {
-    precondition(!piece.isEmpty && piece.count <= Limits.saltPiece)
-    return try cipher.authenticate(piece, nonce: nonce.span)
+  /// Takes more of the payload.
+  package mutating func update(_ payload: Span<UInt8>) throws(PackError) {
+    var done = 0
+    while done < payload.count {
+      let position = Int(payloadSize % UInt64(Limits.saltPiece))
+      if position == 0 {
+        try finishPiece()
+        try cipher.beginAuthentication(nonce: nonce.span)
+      }
+      let count = min(Limits.saltPiece - position, payload.count - done)
+      try cipher.authenticate(payload.extracting(done..<done + count))
+      done += count
+      payloadSize += UInt64(count)
+    }
   }
 
-  /// The salt, 32 bytes.
+  /// Adds the tag of the piece before this point, if there is one.
+  private func finishPiece() throws(PackError) {
+    guard payloadSize > 0 else { return }
+    var tag = try cipher.finishAuthentication()
+    defer { wipe(&tag) }
+    try tags.update(tag.span)
+  }
+
+  /// The salt, 32 bytes. Nothing may be added to the payload afterwards.
   ///
-  /// - Parameters:
-  ///   - tags: the tags of all pieces, end to end, in the order of the payload.
-  ///   - payloadSize: the length of the payload in bytes.
-  ///   - random: 32 random bytes where the header says that the salt is not deterministic, otherwise nil.
-  package func salt(tags: [UInt8], payloadSize: UInt64, random: [UInt8]?) throws(PackError) -> [UInt8] {
-    let piece = UInt64(Limits.saltPiece)
-    precondition(UInt64(tags.count) == (payloadSize + piece - 1) / piece * UInt64(GCM.tagSize))
+  /// - Parameter random: 32 random bytes where the header says that the salt is not deterministic, otherwise nil.
+  package func salt(random: [UInt8]?) throws(PackError) -> [UInt8] {
     precondition((random == nil) == hasDeterministicSalt && (random == nil || random?.count == 32))
-    let digest = try backend.makeDigest()
-    try digest.update(tags.span)
+    try finishPiece()
     var length: [UInt8] = []
     length.append(littleEndian: payloadSize)
-    try digest.update(length.span)
-    var context = coreDigest + (try digest.finish()) + (random ?? [])
+    try tags.update(length.span)
+    var context = coreDigest + (try tags.finish()) + (random ?? [])
     defer { wipe(&context) }
     let salt = try backend.derive(
       random == nil ? .deterministicSalt : .randomSalt, from: key, context: context, count: 32)

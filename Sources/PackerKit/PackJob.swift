@@ -71,29 +71,49 @@ public struct PackJob: Sendable {
     let options = DirectoryScan.Options(
       excludes: excludes, followsSymlinks: followsSymlinks, allowsSecrets: allowsSecrets,
       allowsUnportablePaths: allowsUnportablePaths)
-    let scan = try await DirectoryScan.run(source, options: options, files: files, offences: offences, jobs: workers)
+    let (order, found) = try await scan(options, offences, jobs: workers)
     let reader = try SourceReader(root: source, followsSymlinks: followsSymlinks, files: files, offences: offences)
-    try await refuse(scan.entries, reader)
-    let order = PackPlan.order(scan.entries)
+    try await refuse(order.entries, reader)
     let duplicates = try await DuplicateSearch(
       order.entries, reader: reader, backend: backend, jobs: workers, progress: progress)
-    try await refuse(scan.entries, reader)
+    try await refuse(order.entries, reader)
     let plan = try PackPlan(order, originals: duplicates.originals, frameSize: frameSize)
 
-    let draft = try PackDraft(output, header: header, key: key, jobs: workers, files: files, backend: backend)
+    let draft = try PackDraft(output, header: header, key: key, files: files, backend: backend)
     let builder = PayloadBuilder(
       plan: plan, reader: reader, draft: draft, strength: level.strength, frameSize: frameSize,
       knownDigests: duplicates.digests, allowsSecrets: allowsSecrets, backend: backend)
-    let payload = try await builder.build(jobs: workers, contentSize: scan.contentSize, source: source, progress: progress)
+    let payload = try await builder.build(jobs: workers, contentSize: found.contentSize, source: source, progress: progress)
 
     let seal = try PackSeal(draft, header: header, usesRandomSalt: usesRandomSalt, key: key, backend: backend)
     try await seal.run(jobs: workers, progress: progress)
     return PackReport(
-      output: output, packSize: seal.packSize, payloadSize: seal.payloadSize, contentSize: scan.contentSize,
-      files: scan.entries.count { $0.kind != .directory }, directories: scan.entries.count { $0.kind == .directory },
+      output: output, packSize: seal.packSize, payloadSize: seal.payloadSize, contentSize: found.contentSize,
+      files: found.files, directories: found.directories,
       duplicateFiles: plan.duplicateFiles, duplicateBytes: plan.duplicateBytes, frames: plan.frames.count,
       indexSize: payload.indexSize, keyID: key.id, packID: header.packID, packVersion: packVersion,
-      contentRoot: payload.contentRoot, largestFrame: payload.largestFrame, leftOut: scan.leftOut)
+      contentRoot: payload.contentRoot, largestFrame: payload.largestFrame, leftOut: found.leftOut)
+  }
+
+  /// What a scan found, without the entries.
+  private struct Found {
+    var contentSize: UInt64
+    var files: Int
+    var directories: Int
+    var leftOut: [LeftOut]
+  }
+
+  /// Looks through the source, and keeps its entries in the order of the tar alone.
+  private func scan(
+    _ options: DirectoryScan.Options, _ offences: Offences, jobs: Int
+  ) async throws(PackError) -> (PackPlan.Order, Found) {
+    let scan = try await DirectoryScan.run(source, options: options, files: files, offences: offences, jobs: jobs)
+    let directories = scan.entries.count { $0.kind == .directory }
+    return (
+      PackPlan.order(scan.entries),
+      Found(
+        contentSize: scan.contentSize, files: scan.entries.count - directories, directories: directories, leftOut: scan.leftOut)
+    )
   }
 
   /// Throws where anything was found that cannot be packed, after a look for all else that cannot: who has to mend a tree wants to hear

@@ -129,11 +129,17 @@ enum KnownAnswer {
   static func salt(
     _ payload: [UInt8], _ header: PackHeader, random: [UInt8]? = nil, _ backend: any CryptoBackend
   ) throws(PackError) -> [UInt8] {
-    let derivation = try SaltDerivation(key: key(backend), header: header, backend: backend)
-    var tags: [UInt8] = []
-    for start in stride(from: 0, to: payload.count, by: Limits.saltPiece) {
-      tags += try derivation.tag(of: payload.span.extracting(start..<min(start + Limits.saltPiece, payload.count)))
+    var derivation = try SaltDerivation(key: key(backend), header: header, backend: backend)
+    // In parts of many sizes, which the salt must not depend on.
+    let sizes = [1, 4096, 65_521, 17, 1 << 20, 333_333]
+    var start = 0
+    var part = 0
+    while start < payload.count {
+      let end = min(start + sizes[part % sizes.count], payload.count)
+      try derivation.update(payload.span.extracting(start..<end))
+      start = end
+      part += 1
     }
-    return try derivation.salt(tags: tags, payloadSize: UInt64(payload.count), random: random)
+    return try derivation.salt(random: random)
   }
 }

@@ -97,6 +97,9 @@
     private let key: SymmetricKey
     /// Nonce and ciphertext, the form that CryptoKit opens without a copy of its own. Kept from call to call.
     private var combined = Data()
+    /// Associated data that came in parts: CryptoKit takes it whole.
+    private var pending = Data()
+    private var pendingNonce: AES.GCM.Nonce?
 
     init(key: borrowing SecretBytes) {
       precondition(key.count == GCM.keySize)
@@ -135,12 +138,23 @@
       }
     }
 
-    func authenticate(_ associatedData: Span<UInt8>, nonce: Span<UInt8>) throws(PackError) -> [UInt8] {
+    func beginAuthentication(nonce: Span<UInt8>) throws(PackError) {
       do {
-        let nonce = try Self.nonce(nonce)
-        return try unsafe associatedData.withUnsafeBytes {
-          try unsafe Array(AES.GCM.seal(Data(), using: key, nonce: nonce, authenticating: $0).tag)
-        }
+        pendingNonce = try Self.nonce(nonce)
+      } catch {
+        throw PackError(.internalError, "CryptoKit could not authenticate: \(error)")
+      }
+      pending.removeAll(keepingCapacity: true)
+    }
+
+    func authenticate(_ associatedData: Span<UInt8>) throws(PackError) {
+      unsafe associatedData.withUnsafeBytes { unsafe pending.append(contentsOf: $0) }
+    }
+
+    func finishAuthentication() throws(PackError) -> [UInt8] {
+      precondition(pendingNonce != nil)
+      do {
+        return try Array(AES.GCM.seal(Data(), using: key, nonce: pendingNonce, authenticating: pending).tag)
       } catch {
         throw PackError(.internalError, "CryptoKit could not authenticate: \(error)")
       }

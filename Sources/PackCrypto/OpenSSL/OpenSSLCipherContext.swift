@@ -63,15 +63,19 @@
       }
     }
 
-    func authenticate(_ associatedData: Span<UInt8>, nonce: Span<UInt8>) throws(PackError) -> [UInt8] {
+    func beginAuthentication(nonce: Span<UInt8>) throws(PackError) {
       try start(nonce: nonce, isSealing: true)
-      var tag = [UInt8](repeating: 0, count: GCM.tagSize)
-      let status = unsafe associatedData.withUnsafeBufferPointer { data in
-        // Without an output OpenSSL takes the input for associated data.
-        let status = unsafe update(data, into: nil)
-        return status == 1 ? unsafe finish(tagInto: &tag) : status
-      }
+    }
+
+    func authenticate(_ associatedData: Span<UInt8>) throws(PackError) {
+      // Without an output OpenSSL takes the input for associated data.
+      let status = unsafe associatedData.withUnsafeBufferPointer { unsafe update($0, into: nil) }
       try OpenSSLFailure.check(status, "authenticate")
+    }
+
+    func finishAuthentication() throws(PackError) -> [UInt8] {
+      var tag = [UInt8](repeating: 0, count: GCM.tagSize)
+      try OpenSSLFailure.check(unsafe finish(tagInto: &tag), "authenticate")
       return tag
     }
 

@@ -19,18 +19,16 @@ struct SourceEntry: Sendable {
   }
 }
 
-/// What tells that a file is still the one that was scanned.
+/// What tells, besides its size, that a file is still the one that was scanned.
 struct SourceStamp: Hashable, Sendable {
   var device: UInt64
   var inode: UInt64
-  var size: UInt64
   var modified: Int64
   var changed: Int64
 
   init(_ status: FileStatus) {
     device = status.device
     inode = status.inode
-    size = status.size
     modified = status.modified
     changed = status.changed
   }
@@ -77,7 +75,7 @@ struct DirectoryScan: Sendable {
   /// Takes what a directory and those below it hold: byte order is the order of the names where a directory's ends in a slash.
   private mutating func collect(_ directory: ScannedDirectory) {
     if let entry = directory.ownEntry { entries.append(entry) }
-    for child in directory.children {
+    for child in directory.takeChildren() {
       switch child {
       case .entry(let entry):
         contentSize += entry.size
@@ -145,6 +143,12 @@ private final class ScannedDirectory: @unchecked Sendable {
       }
     }
     opened.withLock { $0 = (file, directories) }
+  }
+
+  func takeChildren() -> [Child] {
+    var taken: [Child] = []
+    swap(&taken, &children)
+    return taken
   }
 
   /// What the pack holds of it where nothing in it goes into the pack. The root has no entry.

@@ -38,15 +38,27 @@ struct DuplicateSearch {
   private static let firstLook = 4096
   private static let smallestForFirstLook: UInt64 = 16 << 10
 
+  /// The numbers of the entries that have the shape of another one, ascending.
+  private static func withNeighbour(_ entries: [SourceEntry]) -> [Int32] {
+    // Sizes alone tell most entries apart, so that few names are compared.
+    let bySize = entries.indices.filter { entries[$0].size > 0 }.sorted { entries[$0].size < entries[$1].size }
+    var found: [Int32] = []
+    var rest = bySize[...]
+    while let first = rest.first {
+      let group = rest.prefix { entries[$0].size == entries[first].size }
+      rest = rest.dropFirst(group.count)
+      guard group.count > 1 else { continue }
+      var shapes: [Shape: Int] = [:]
+      for number in group { shapes[Shape(entries[number]), default: 0] += 1 }
+      for number in group where shapes[Shape(entries[number]), default: 0] > 1 { found.append(Int32(number)) }
+    }
+    return found.sorted()
+  }
+
   init(
     _ ordered: [SourceEntry], reader: SourceReader, backend: any CryptoBackend, jobs: Int, progress: ProgressHandler?
   ) async throws(PackError) {
-    var shapes: [Shape: [Int32]] = [:]
-    for (number, entry) in ordered.enumerated() where entry.size > 0 {
-      shapes[Shape(entry), default: []].append(Int32(number))
-    }
-    let sameShape = shapes.values.filter { $0.count > 1 }.flatMap(\.self).sorted()
-    shapes = [:]
+    let sameShape = Self.withNeighbour(ordered)
     let looked = sameShape.filter { ordered[Int($0)].size >= Self.smallestForFirstLook }
     let starts = try await SourceDigests.run(
       looked, ordered, limit: Self.firstLook, reader: reader, backend: backend, jobs: jobs, progress: nil)

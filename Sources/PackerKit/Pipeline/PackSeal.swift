@@ -34,7 +34,7 @@ final class PackSeal: Sendable {
       random = bytes
     }
     var header = header
-    header.salt = try draft.finish(random: random)
+    header.salt = try draft.makeSalt(random: random)
     let headerBytes = try HeaderAuthentication.seal(header, key: key, backend: backend)
     self.headerBytes = headerBytes
     // Opened again by the code of the readers: a header that they would refuse is never written.

@@ -70,21 +70,25 @@ final class PayloadBuilder: Sendable {
     let counter = ProgressCounter(.packing, total: contentSize, handler: progress)
     try await Crew.run(min(jobs, plan.frames.count)) { [self] crew in
       (
-        frames: OrderedMap<CompressedFrame>(count: plan.frames.count, window: 2 * jobs, crew: crew),
+        frames: OrderedMap<CompressedFrame>(count: plan.frames.count, window: window(jobs), crew: crew),
         spanning: SpanningDigests(backend: backend, crew: crew)
       )
     } work: { [self] (_, shared) throws(PackError) in
       let worker = try FrameWorker(self, spanning: shared.spanning)
       try shared.frames.work { (number) throws(PackError) in
-        try draft.flush()
-        return try worker.make(plan.frames[number])
+        try worker.make(plan.frames[number])
       } take: { (number, frame) throws(PackError) in
-        draft.append(frame.buffer.span.extracting(first: frame.compressedSize))
+        try draft.append(frame.buffer.span.extracting(first: frame.compressedSize))
         table.withLock { $0.append((UInt32(frame.compressedSize), UInt32(frame.size))) }
         pool.withLock { $0.append(frame.buffer) }
         counter.add(plan.contentSize(of: plan.frames[number]))
       }
     }
+  }
+
+  /// How many frames may be under way. Each takes a buffer; but where one frame takes much longer than another, threads would wait for it.
+  private func window(_ jobs: Int) -> Int {
+    strength.level < 10 ? jobs + 1 : 2 * jobs
   }
 
   private func store(_ digest: [UInt8], for number: Int) {
@@ -255,7 +259,7 @@ final class PayloadBuilder: Sendable {
     let blocksSize = try appendSkippable(blockBytes)
     let headSize = try appendSkippable(head.bytes + (try compressedDirectory(directory)))
     let seekTable = SeekTable.bytes(for: frames + [(blocksSize, 0), (headSize, 0)])
-    draft.append(seekTable.span)
+    try draft.append(seekTable.span)
     return Result(contentRoot: head.contentRoot, largestFrame: largest, indexSize: draft.size - start)
   }
 
@@ -307,8 +311,8 @@ final class PayloadBuilder: Sendable {
     var head: [UInt8] = []
     head.append(littleEndian: IndexHead.frameMagic)
     head.append(littleEndian: UInt32(bytes.count))
-    draft.append(head.span)
-    draft.append(bytes.span)
+    try draft.append(head.span)
+    try draft.append(bytes.span)
     return UInt32(head.count + bytes.count)
   }
 }

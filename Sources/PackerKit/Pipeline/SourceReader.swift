@@ -80,7 +80,8 @@ struct SourceReader: Sendable {
   }
 
   private func isUnchanged(_ file: OpenFile, _ entry: SourceEntry) throws(FileFailure) -> Bool {
-    guard try SourceStamp(files.status(of: file)) == entry.stamp else {
+    let status = try files.status(of: file)
+    guard status.size == entry.size, SourceStamp(status) == entry.stamp else {
       reportChange(entry)
       return false
     }
