@@ -48,11 +48,26 @@ struct DuplicateSearch {
       let group = rest.prefix { entries[$0].size == entries[first].size }
       rest = rest.dropFirst(group.count)
       guard group.count > 1 else { continue }
-      var shapes: [Shape: Int] = [:]
-      for number in group { shapes[Shape(entries[number]), default: 0] += 1 }
-      for number in group where shapes[Shape(entries[number]), default: 0] > 1 { found.append(Int32(number)) }
+      var shapes: [UInt64: Int] = [:]
+      let keys = group.map { shapeKey(entries[$0]) }
+      for key in keys { shapes[key, default: 0] += 1 }
+      for (number, key) in zip(group, keys) where shapes[key, default: 0] > 1 { found.append(Int32(number)) }
     }
     return found.sorted()
+  }
+
+  /// A number that is the same for entries of the same shape, and hardly ever for others of the same size.
+  private static func shapeKey(_ entry: SourceEntry) -> UInt64 {
+    var key = UInt64(entry.kind.rawValue)
+    guard entry.size < smallestForAnyName else { return key }
+    entry.path.withBytes { path in
+      var index = path.count
+      while index > 0, path[index - 1] != UInt8(ascii: "/") {
+        index -= 1
+        key = (key ^ UInt64(path[index])) &* 0x100_0000_01B3
+      }
+    }
+    return key
   }
 
   init(

@@ -133,7 +133,7 @@ final class PayloadBuilder: Sendable {
       let end = plan.tarSize - UInt64(TarWriter.endSize)
       clear(&content, end..<plan.tarSize, of: frame)
       let capacity = Limits.compressBound(builder.frameSize)
-      var buffer = builder.pool.withLock { $0.popLast() } ?? [UInt8](repeating: 0, count: capacity)
+      var buffer = builder.pool.withLock { $0.popLast() } ?? Self.untouched(capacity)
       guard reader.offences.isEmpty else {
         // There will be no pack; the other files are only looked at.
         return CompressedFrame(buffer: buffer, compressedSize: 0, size: size)
@@ -141,6 +141,11 @@ final class PayloadBuilder: Sendable {
       var target = buffer.mutableSpan
       let compressedSize = try encoder.compress(content.span.extracting(first: size), into: &target)
       return CompressedFrame(buffer: buffer, compressedSize: compressedSize, size: size)
+    }
+
+    /// A buffer whose memory the system gives as it is written to: of one that is filled with zeros, all would be taken at once.
+    private static func untouched(_ count: Int) -> [UInt8] {
+      unsafe [UInt8](unsafeUninitializedCapacity: count) { (_, initialized) in initialized = count }
     }
 
     /// Puts what a frame holds of an item at its place: header, content and zeros.
