@@ -105,7 +105,8 @@ let package = Package(
         "CLibArchive", "PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackPayload", openSSL, zstd,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      swiftSettings: settings),
+      // It calls more of the library than packer does.
+      swiftSettings: settings, linkerSettings: [.linkedLibrary("archive")]),
 
     // Tests.
     .systemLibrary(name: "CMalloc", path: "Tests/CMalloc"),
@@ -140,7 +141,8 @@ let package = Package(
       dependencies: ["PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackRuntime", "PackerKit", "TestSupport"],
       swiftSettings: leafSettings),
     .testTarget(
-      name: "PackerBenchTests", dependencies: ["PackArchive", "PackFormat", "TestSupport", "packer-bench"], swiftSettings: leafSettings),
+      name: "PackerBenchTests", dependencies: ["PackArchive", "PackFormat", "TestSupport", "packer-bench"], swiftSettings: leafSettings,
+      linkerSettings: [.linkedLibrary("archive")]),
     .testTarget(
       name: "PackerCommandTests", dependencies: ["packer", "PackerKit", "PackRuntime"], exclude: ["Scripts"],
       swiftSettings: leafSettings),

@@ -133,12 +133,16 @@ struct Kernel {
     let direct = try DirectZstd(level: 3, frameSize: frameSize)
     var noise = Noise(seed: 3)
     let wanted = (0..<200).map { _ in index.paths[noise.below(index.paths.count)] }
+    func block(_ number: Int) throws(PackError) -> IndexBlock {
+      var order = EntryPath.TreeOrder()
+      return try reader.block(number, source: index, decoder: decoder.context, order: &order)
+    }
     return Kernel(
       name: "index look-ups", library: "libzstd and a scan", amount: Double(wanted.count), unit: "look-ups",
       ours: { () throws(PackError) in
         for path in wanted {
           guard let number = reader.block(holding: path.span),
-            try reader.block(number, source: index, decoder: decoder.context).row(of: path.span) != nil
+            try block(number).row(of: path.span) != nil
           else { throw PackError(.internalError, "an entry was not found") }
         }
       },
