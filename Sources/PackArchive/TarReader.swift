@@ -19,7 +19,7 @@ package struct TarEntry: Hashable, Sendable {
 }
 
 /// Some bytes of a tar, and where they start in it.
-package struct TarPiece: Sendable {
+package struct TarPiece: Hashable, Sendable {
   package let start: UInt64
   package let bytes: ArraySlice<UInt8>
 

@@ -36,7 +36,15 @@ package enum EntryPath {
   ///
   /// Paths that differ only by case are the other half of the rule; they need the whole tree (``caseFolded(_:)``).
   package static func portabilityProblem(of path: String) -> String? {
-    if path.withBytes({ isPlainlyPortable($0) }) { return nil }
+    path.withBytes { isPlainlyPortable($0) } ? nil : portabilityProblem(ofUnusual: path)
+  }
+
+  /// Why a path, given as UTF-8, would not survive on every platform.
+  package static func portabilityProblem(of path: Span<UInt8>) -> String? {
+    isPlainlyPortable(path) ? nil : portabilityProblem(ofUnusual: String(decoding: [UInt8](copying: path), as: UTF8.self))
+  }
+
+  private static func portabilityProblem(ofUnusual path: String) -> String? {
     // Scalars, because a combining character makes one Character of itself and what it stands behind.
     for component in path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false) {
       if let scalar = component.first(where: { ":*?\"<>|".unicodeScalars.contains($0) }) {
@@ -73,17 +81,22 @@ package enum EntryPath {
         continue
       }
       if index > componentStart, path[index - 1] == UInt8(ascii: ".") || path[index - 1] == UInt8(ascii: " ") { return false }
-      // The names of devices have three or four characters; the long way tells which ones they are.
-      if (3...4).contains((stemEnd ?? index) - componentStart), isFirstOfDevice(path[componentStart]) { return false }
+      // The names of devices have three characters, or three and a digit; the long way tells which ones they are.
+      if (3...4).contains((stemEnd ?? index) - componentStart), startsLikeDevice(path.extracting(componentStart..<componentStart + 3)) {
+        return false
+      }
       componentStart = index + 1
       stemEnd = nil
     }
     return true
   }
 
-  private static func isFirstOfDevice(_ byte: UInt8) -> Bool {
-    switch byte | 0x20 {
-    case UInt8(ascii: "c"), UInt8(ascii: "p"), UInt8(ascii: "a"), UInt8(ascii: "n"), UInt8(ascii: "l"): true
+  private static func startsLikeDevice(_ name: Span<UInt8>) -> Bool {
+    switch (name[0] | 0x20, name[1] | 0x20, name[2] | 0x20) {
+    case (UInt8(ascii: "c"), UInt8(ascii: "o"), UInt8(ascii: "n")), (UInt8(ascii: "p"), UInt8(ascii: "r"), UInt8(ascii: "n")),
+      (UInt8(ascii: "a"), UInt8(ascii: "u"), UInt8(ascii: "x")), (UInt8(ascii: "n"), UInt8(ascii: "u"), UInt8(ascii: "l")),
+      (UInt8(ascii: "c"), UInt8(ascii: "o"), UInt8(ascii: "m")), (UInt8(ascii: "l"), UInt8(ascii: "p"), UInt8(ascii: "t")):
+      true
     default: false
     }
   }
@@ -94,6 +107,18 @@ package enum EntryPath {
   /// Comparing the result as a `String` compares up to canonical equivalence.
   package static func caseFolded(_ path: String) -> String {
     path.lowercased().uppercased().lowercased()
+  }
+
+  /// The same of a text in UTF-8. ASCII needs no more than small letters.
+  package static func caseFolded(_ path: Span<UInt8>) -> String {
+    var bytes = [UInt8](copying: path)
+    var bits: UInt8 = 0
+    for index in bytes.indices {
+      let byte = bytes[index]
+      bits |= byte
+      if (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) { bytes[index] = byte | 0x20 }
+    }
+    return bits < 0x80 ? String(decoding: bytes, as: UTF8.self) : caseFolded(String(decoding: [UInt8](copying: path), as: UTF8.self))
   }
 
   private static let deviceNames: Set<String> = {

@@ -1,12 +1,11 @@
 package import PackFormat
 
-/// Reads the data frames of a payload. One worker's own: it reuses one decoder and one buffer for compressed bytes.
+/// Reads the data frames of a payload. One worker's own: it reuses one decoder.
 package final class FrameReader {
   private let source: any ByteSource
   private let table: SeekTable
   /// For other frames of the payload, between two calls.
   package let decoder: DecompressionContext
-  private var compressed: [UInt8] = []
 
   package init(source: any ByteSource, table: SeekTable) throws(PackError) {
     self.source = source
@@ -14,26 +13,30 @@ package final class FrameReader {
     decoder = try DecompressionContext()
   }
 
-  /// Makes room for the largest frame at once: for who reads all of them, and would make it anew for each that is larger than those before.
-  package func reserve() {
-    compressed = [UInt8](repeating: 0, count: Int(table.largestCompressedFrame))
+  /// The bytes that ``read(_:into:)`` needs for a frame of `size` bytes: both of its forms are in one buffer.
+  package static func room(for size: UInt32) -> Int {
+    DecompressionContext.room(for: Int(size))
   }
 
-  /// Reads frame `index` into `content`, whose length must be the frame's.
-  package func read(_ index: Int, into content: inout MutableSpan<UInt8>) throws(PackError) {
+  /// Reads frame `index` to the beginning of `buffer`, which must have the room that it needs.
+  ///
+  /// A frame that cannot be decompressed over itself, which no usual encoder makes, is read again and takes its compressed size besides.
+  package func read(_ index: Int, into buffer: inout MutableSpan<UInt8>) throws(PackError) {
     let frame = table[index]
-    precondition(content.count == Int(frame.size))
+    precondition(buffer.count >= Self.room(for: frame.size))
     let size = Int(frame.compressedSize)
-    // Moved out and back: a span of a class's own array cannot be lent.
-    var buffer: [UInt8] = []
-    swap(&buffer, &compressed)
-    defer { swap(&buffer, &compressed) }
-    if buffer.count < size {
-      buffer = [UInt8](repeating: 0, count: size)
+    let name = "frame \(index)"
+    if size <= buffer.count {
+      do {
+        var compressed = buffer._mutatingExtracting(last: size)
+        try source.read(at: frame.offset, into: &compressed)
+      }
+      if let _ = try? decoder.decompress(last: size, of: &buffer, toFirst: Int(frame.size), name: name) { return }
     }
-    var whole = buffer.mutableSpan
-    var target = whole._mutatingExtracting(first: size)
+    var compressed = [UInt8](repeating: 0, count: size)
+    var target = compressed.mutableSpan
     try source.read(at: frame.offset, into: &target)
-    try decoder.decompress(buffer.span.extracting(first: size), into: &content, name: "frame \(index)")
+    var content = buffer._mutatingExtracting(first: Int(frame.size))
+    try decoder.decompress(compressed.span, into: &content, name: name)
   }
 }

@@ -48,37 +48,42 @@ package struct IndexReader: Sendable {
     let name = "index block \(index)"
     let count = head.recordCount(inBlock: index)
     let range = directory.range(ofBlock: index)
-    var bytes = [UInt8](repeating: 0, count: Int(range.upperBound - range.lowerBound))
-    var target = bytes.mutableSpan
+    var stored = [UInt8](repeating: 0, count: Int(range.upperBound - range.lowerBound))
+    var target = stored.mutableSpan
     try source.read(at: blocksOffset + range.lowerBound, into: &target)
     let digests = 32 * count
-    let header = try FrameHeader.parse(bytes.span.extracting(digests...), name: name)
+    let header = try FrameHeader.parse(stored.span.extracting(digests...), name: name)
     guard header.contentSize <= Limits.indexBlockSize else {
       throw PackError(.limitExceeded, "\(name) expands to \(header.contentSize) bytes, more than \(Limits.indexBlockSize)")
     }
-    var content = [UInt8](repeating: 0, count: Int(header.contentSize))
-    var contentTarget = content.mutableSpan
-    try decoder.decompress(bytes.span.extracting(digests...), into: &contentTarget, name: name)
+    var bytes = [UInt8](repeating: 0, count: digests + Int(header.contentSize))
+    do {
+      var whole = bytes.mutableSpan
+      copy(stored.span.extracting(first: digests), to: &whole)
+      var content = whole._mutatingExtracting(digests...)
+      try decoder.decompress(stored.span.extracting(digests...), into: &content, name: name)
+    }
 
-    var cursor = FieldCursor(failure: .damagedPayload)
-    var rows: [IndexRecord.Fields] = []
-    rows.reserveCapacity(count)
-    for _ in 0..<count {
-      let row = try IndexRecord.Fields.parse(content.span, cursor: &cursor, tarSize: head.tarSize)
-      let path = content.span.extracting(row.path)
+    var cursor = FieldCursor(at: digests, failure: .damagedPayload)
+    var starts: [UInt32] = []
+    starts.reserveCapacity(count)
+    for row in 0..<count {
+      starts.append(UInt32(cursor.offset))
+      let fields = try IndexRecord.Fields.parse(bytes.span, cursor: &cursor, tarSize: head.tarSize)
+      let path = bytes.span.extracting(fields.path)
       if let problem = order.problem(withNext: path) {
         throw PackError(.damagedPayload, "entry '\(printable([UInt8](copying: path)))' \(problem)")
       }
-      rows.append(row)
+      guard row > 0 || directory.block(index, startsWith: path) else { throw Self.misplaced(name) }
     }
-    guard cursor.offset == content.count || allowsAdditions else {
+    guard cursor.offset == bytes.count || allowsAdditions else {
       throw PackError(.damagedPayload, "\(name) is longer than its records ask for")
     }
-    if let first = rows.first, !directory.block(index, startsWith: content.span.extracting(first.path)) {
-      throw PackError(.damagedPayload, "\(name) does not start with the path that the directory names")
-    }
-    bytes.removeSubrange(digests...)
-    return IndexBlock(number: index, rows: rows, content: content, digests: bytes)
+    return IndexBlock(number: index, bytes: bytes, starts: starts)
+  }
+
+  private static func misplaced(_ name: String) -> PackError {
+    PackError(.damagedPayload, "\(name) does not start with the path that the directory names")
   }
 
   private static func checkSkippable(_ frame: SeekTable.Frame, source: any ByteSource) throws(PackError) {
@@ -117,54 +122,59 @@ package struct IndexReader: Sendable {
   }
 }
 
-/// The records of one block of the index, at most 128.
+/// The records of one block of the index, at most 128, in the bytes in which they were read: about 10 KB.
 package final class IndexBlock: Sendable {
   package let number: Int
-  private let rows: [IndexRecord.Fields]
-  private let content: [UInt8]
-  private let digests: [UInt8]
+  /// The digests, and behind them the records.
+  private let bytes: [UInt8]
+  /// Where each record starts in ``bytes``.
+  private let starts: [UInt32]
 
-  init(number: Int, rows: [IndexRecord.Fields], content: [UInt8], digests: [UInt8]) {
+  /// - Parameter bytes: records that were read by ``IndexRecord/Fields`` and found sound.
+  init(number: Int, bytes: [UInt8], starts: [UInt32]) {
     self.number = number
-    self.rows = rows
-    self.content = content
-    self.digests = digests
+    self.bytes = bytes
+    self.starts = starts
   }
 
   /// The number of records.
-  package var count: Int { rows.count }
+  package var count: Int { starts.count }
+  /// What the block takes in memory, in bytes.
+  package var memorySize: Int { bytes.capacity + MemoryLayout<UInt32>.stride * starts.capacity + 128 }
 
   /// What record `row` is.
-  package func kind(of row: Int) -> IndexRecord.Kind { rows[row].kind }
+  package func kind(of row: Int) -> IndexRecord.Kind {
+    IndexRecord.Kind(rawValue: bytes[Int(starts[row]) + 2]) ?? .file
+  }
+
   /// The length of the content of record `row` in bytes.
-  package func size(of row: Int) -> UInt64 { rows[row].size }
+  package func size(of row: Int) -> UInt64 { number(at: Int(starts[row]) + 3) }
   /// Where the content of record `row` starts in the tar, in bytes; 0 where there is none.
-  package func offset(of row: Int) -> UInt64 { rows[row].offset }
+  package func offset(of row: Int) -> UInt64 { number(at: Int(starts[row]) + 11) }
 
   /// Lends the path of record `row`.
   package func withPath<Result, Failure: Error>(
     of row: Int, _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     // A span of a class's own array cannot be lent.
-    let content = content
-    return try body(content.span.extracting(rows[row].path))
+    let bytes = bytes
+    return try body(bytes.span.extracting(place(ofPath: row)))
   }
 
   /// The path of record `row` as text.
-  package func path(of row: Int) -> String { String(decoding: content[rows[row].path], as: UTF8.self) }
+  package func path(of row: Int) -> String { String(decoding: bytes[place(ofPath: row)], as: UTF8.self) }
 
   /// Record `row`, with a copy of its path.
   package func record(_ row: Int) -> IndexRecord {
-    let fields = rows[row]
-    return IndexRecord(path: Array(content[fields.path]), kind: fields.kind, size: fields.size, offset: fields.offset)
+    IndexRecord(path: Array(bytes[place(ofPath: row)]), kind: kind(of: row), size: size(of: row), offset: offset(of: row))
   }
 
   /// SHA-256 of the content of record `row`.
   package func withDigest<Result, Failure: Error>(
     of row: Int, _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let digests = digests
-    return try body(digests.span.extracting(row * 32..<row * 32 + 32))
+    let bytes = bytes
+    return try body(bytes.span.extracting(row * 32..<row * 32 + 32))
   }
 
   /// The entry of record `row`.
@@ -174,14 +184,24 @@ package final class IndexBlock: Sendable {
 
   /// The row of a path, by binary search.
   package func row(of path: Span<UInt8>) -> Int? {
-    let content = content
+    let bytes = bytes
     var low = 0
-    var high = rows.count
+    var high = count
     while low < high {
       let middle = (low + high) / 2
-      if precedes(content.span.extracting(rows[middle].path), path) { low = middle + 1 } else { high = middle }
+      if precedes(bytes.span.extracting(place(ofPath: middle)), path) { low = middle + 1 } else { high = middle }
     }
-    guard low < rows.count else { return nil }
-    return equal(content.span.extracting(rows[low].path), path) ? low : nil
+    guard low < count else { return nil }
+    return equal(bytes.span.extracting(place(ofPath: low)), path) ? low : nil
+  }
+
+  private func place(ofPath row: Int) -> Range<Int> {
+    let start = Int(starts[row])
+    let length = Int(bytes[start]) | Int(bytes[start + 1]) << 8
+    return start + IndexRecord.fixedSize..<start + IndexRecord.fixedSize + length
+  }
+
+  private func number(at start: Int) -> UInt64 {
+    (start..<start + 8).reversed().reduce(0) { $0 << 8 | UInt64(bytes[$1]) }
   }
 }

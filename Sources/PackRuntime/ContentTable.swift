@@ -12,8 +12,19 @@ package struct ContentTable: Sendable {
     package let unit: UInt32
     /// Block and row of the record.
     package let location: UInt32
+    /// The length of the content in bytes, which is below 2^40, and from bit 48 on that of the path.
+    private let lengths: UInt64
+
+    fileprivate init(unit: UInt32, location: UInt32, size: UInt64, pathLength: Int) {
+      self.unit = unit
+      self.location = location
+      lengths = UInt64(pathLength) << 48 | size
+    }
+
     /// The length of the content in bytes.
-    package let size: UInt64
+    package var size: UInt64 { lengths & (1 << 48 - 1) }
+    /// The length of the path in bytes.
+    var pathLength: Int { Int(lengths >> 48) }
 
     package var offset: UInt64 { UInt64(unit) * 512 }
     package var range: Range<UInt64> { offset..<offset + size }
@@ -28,12 +39,13 @@ package struct ContentTable: Sendable {
   /// Ascending by offset; records that share their content stand together.
   let items: [Item]
 
-  /// - Parameter visitEmpty: receives path and kind of every record without content, directories included, in the order of the paths.
+  /// - Parameters:
+  ///   - reader: reads the index; the blocks it keeps are those that were checked here.
+  ///   - visitEmpty: receives path and kind of every record without content, directories included, in the order of the paths.
   init(
-    _ pack: Pack, crew: Crew, visitEmpty: (Span<UInt8>, IndexRecord.Kind) throws(PackError) -> Void
+    _ pack: Pack, reader: PackReader, crew: Crew, visitEmpty: (Span<UInt8>, IndexRecord.Kind) throws(PackError) -> Void
   ) throws(PackError) {
     let head = pack.index.head
-    let reader = try PackReader(pack)
     let root = try ContentRoot(backend: pack.source.backend)
     let emptyDigest = try pack.source.backend.makeDigest().finish()
     let noDigest = [UInt8](repeating: 0, count: 32)
@@ -65,7 +77,7 @@ package struct ContentTable: Sendable {
           items.append(
             Item(
               unit: UInt32(block.offset(of: row) / 512), location: UInt32(number * Limits.recordsPerBlock + row),
-              size: size))
+              size: size, pathLength: block.withPath(of: row) { $0.count }))
         }
       }
     }
@@ -91,6 +103,27 @@ package struct ContentTable: Sendable {
     let first = items.partitioningIndex { $0.range.upperBound > range.lowerBound }
     let end = items.partitioningIndex { $0.offset >= range.upperBound }
     return items[first..<max(first, end)]
+  }
+
+  /// The items that ``items(in:)`` gives, those with the same content together, so ordered that a reader meets each block of the index once.
+  ///
+  /// A content that lies in other frames too keeps its place: who waits for the frame before must do so first, who is waited for comes last.
+  func groups(in range: Range<UInt64>) -> [ArraySlice<Item>] {
+    var groups: [ArraySlice<Item>] = []
+    var rest = items(in: range)
+    while let first = rest.first {
+      groups.append(rest.prefix { $0.unit == first.unit })
+      rest = rest.dropFirst(groups[groups.count - 1].count)
+    }
+    func isWhole(_ group: ArraySlice<Item>) -> Bool {
+      group[group.startIndex].range.clamped(to: range) == group[group.startIndex].range
+    }
+    let first = groups.first.map(isWhole) ?? true ? 0 : 1
+    let end = groups.last.map(isWhole) ?? true ? groups.count : groups.count - 1
+    if first < end {
+      groups[first..<end].sort { $0[$0.startIndex].location < $1[$1.startIndex].location }
+    }
+    return groups
   }
 
   /// Calls `body` with every part of `range` that holds neither content nor padding behind one: headers, and the end of the tar.

@@ -1,4 +1,5 @@
 package import PackFiles
+package import PackPayload
 
 /// An open pack: its entries can be listed, looked up, read and unpacked.
 ///
@@ -98,13 +99,16 @@ public final class Pack: Sendable {
   ///
   /// Reads the index block by block; `body` may call other methods of the pack.
   public func forEachEntry(_ body: (Entry) throws(PackError) -> Void) throws(PackError) {
+    try forEachRecord { (block, row) throws(PackError) in try body(block.entry(row)) }
+  }
+
+  /// Calls `body` with the place of every record, in the byte order of the paths.
+  package func forEachRecord(_ body: (IndexBlock, _ row: Int) throws(PackError) -> Void) throws(PackError) {
     for number in 0..<index.head.blockCount {
       let block = try withReader { (reader) throws(PackError) in
         try reader.block(number)
       }
-      for row in 0..<block.count {
-        try body(block.entry(row))
-      }
+      for row in 0..<block.count { try body(block, row) }
     }
   }
 

@@ -8,13 +8,16 @@ package final class PackReader {
   private var frame: [UInt8] = []
   /// The frame whose content is in `frame`.
   private var frameNumber: Int?
-  private var recentBlocks: [IndexBlock] = []
+  private let blocks: IndexCache
+  private var recentBlock: IndexBlock?
 
-  package convenience init(_ pack: Pack) throws(PackError) {
-    try self.init(pack, segments: try SegmentReader(pack.source))
+  /// - Parameter blocks: where blocks of the index are kept for this reader and others; it keeps a few for itself where there is none.
+  package convenience init(_ pack: Pack, blocks: IndexCache? = nil) throws(PackError) {
+    try self.init(pack, segments: try SegmentReader(pack.source), blocks: blocks)
   }
 
-  init(_ pack: Pack, segments: SegmentReader) throws(PackError) {
+  init(_ pack: Pack, segments: SegmentReader, blocks: IndexCache? = nil) throws(PackError) {
+    self.blocks = blocks ?? IndexCache(pack, capacity: IndexCache.ownCapacity)
     table = pack.table
     index = pack.index
     self.segments = segments
@@ -28,29 +31,28 @@ package final class PackReader {
 
   /// Makes room for the largest frame at once: for who reads all of them.
   func reserve() {
-    frames.reserve()
-    frame = [UInt8](repeating: 0, count: Int(table.largestFrame))
+    frame = [UInt8](repeating: 0, count: FrameReader.room(for: table.largestFrame))
   }
 
-  /// Block `number` of the index; the last few are kept.
-  package func block(_ number: Int) throws(PackError) -> IndexBlock {
-    if let last = recentBlocks.last, last.number == number { return last }
-    if let position = recentBlocks.firstIndex(where: { $0.number == number }) {
-      let block = recentBlocks.remove(at: position)
-      recentBlocks.append(block)
-      return block
+  /// Block `number` of the index.
+  ///
+  /// - Parameter isKept: whether it is to be at hand for others who ask for it.
+  package func block(_ number: Int, isKept: Bool = true) throws(PackError) -> IndexBlock {
+    if let recentBlock, recentBlock.number == number { return recentBlock }
+    if let known = blocks.block(number) {
+      recentBlock = known
+      return known
     }
     var order = EntryPath.TreeOrder()
-    let block = try index.block(number, source: segments, decoder: frames.decoder, order: &order)
-    // A frame gathers files of one or a few extensions, each in the order of their paths.
-    if recentBlocks.count == 8 { recentBlocks.removeFirst() }
-    recentBlocks.append(block)
-    return block
+    return try block(number, order: &order, isKept: isKept)
   }
 
   /// Block `number` of the index for who reads all of them: `order` holds what came before.
-  func block(_ number: Int, order: inout EntryPath.TreeOrder) throws(PackError) -> IndexBlock {
-    try index.block(number, source: segments, decoder: frames.decoder, order: &order)
+  func block(_ number: Int, order: inout EntryPath.TreeOrder, isKept: Bool = true) throws(PackError) -> IndexBlock {
+    let block = try index.block(number, source: segments, decoder: frames.decoder, order: &order)
+    if isKept { blocks.keep(block) }
+    recentBlock = block
+    return block
   }
 
   package func entry(at path: String) throws(PackError) -> Entry {
@@ -113,12 +115,10 @@ package final class PackReader {
     var buffer: [UInt8] = []
     swap(&buffer, &frame)
     defer { swap(&buffer, &frame) }
-    if buffer.count < Int(place.size) {
-      buffer = [UInt8](repeating: 0, count: Int(place.size))
-    }
+    let room = FrameReader.room(for: place.size)
+    if buffer.count < room { buffer = [UInt8](repeating: 0, count: room) }
     var whole = buffer.mutableSpan
-    var target = whole._mutatingExtracting(first: Int(place.size))
-    try frames.read(number, into: &target)
+    try frames.read(number, into: &whole)
     frameNumber = number
     return place.tarRange
   }

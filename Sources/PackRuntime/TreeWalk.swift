@@ -7,9 +7,10 @@ package protocol FrameObserver: AnyObject {
   /// - Parameters:
   ///   - content: the frame, decompressed.
   ///   - table: where contents lie.
+  ///   - records: what the index says of those of the frame.
   ///   - reader: the worker's own; it must not load another frame.
   func observe(
-    _ frame: SeekTable.Frame, _ content: Span<UInt8>, _ table: ContentTable, reader: PackReader
+    _ frame: SeekTable.Frame, _ content: Span<UInt8>, _ table: ContentTable, _ records: RecordBatch, reader: PackReader
   ) throws(PackError)
 }
 
@@ -28,27 +29,30 @@ package final class TreeWalk: Sendable {
 
   private let pack: Pack
   private let table: ContentTable
+  private let blocks: IndexCache
   private let output: OutputDirectory?
   private let crew: Crew
   private let counter: ProgressCounter
   private let strictness: Strictness
   private let makeObserver: (@Sendable () -> any FrameObserver)?
-  private let nextFrame = Monitor(0)
+  private let queue: FrameQueue
   private let spanning: SpanningDigests
   /// The contents in several frames whose files have been made.
   private let begun = Monitor<Set<UInt64>>([])
 
   private init(
-    _ pack: Pack, table: ContentTable, output: OutputDirectory?, strictness: Strictness, crew: Crew, counter: ProgressCounter,
-    makeObserver: (@Sendable () -> any FrameObserver)?
+    _ pack: Pack, table: ContentTable, blocks: IndexCache, output: OutputDirectory?, strictness: Strictness, crew: Crew,
+    counter: ProgressCounter, makeObserver: (@Sendable () -> any FrameObserver)?
   ) {
     self.pack = pack
     self.table = table
+    self.blocks = blocks
     self.output = output
     self.crew = crew
     self.counter = counter
     self.strictness = strictness
     self.makeObserver = makeObserver
+    queue = FrameQueue(table, pack.table, crew: crew)
     spanning = SpanningDigests(backend: pack.source.backend, crew: crew)
   }
 
@@ -56,27 +60,30 @@ package final class TreeWalk: Sendable {
   ///
   /// - Parameters:
   ///   - output: where the tree is written, if it is wanted.
+  ///   - blocks: where blocks of the index are kept for all workers; an own one where it is nil.
   ///   - makeObserver: makes what looks at the frames of one worker.
   ///   - onStop: called when the work stops early, so that an observer that waits does not wait for ever.
   package static func run(
-    _ pack: Pack, into output: OutputDirectory?, jobs: Int?, phase: PackProgress.Phase, strictness: Strictness = .client,
-    progress: ProgressHandler?, makeObserver: (@Sendable () -> any FrameObserver)? = nil, onStop: (@Sendable () -> Void)? = nil
+    _ pack: Pack, into output: OutputDirectory?, blocks: IndexCache? = nil, jobs: Int?, phase: PackProgress.Phase,
+    strictness: Strictness = .client, progress: ProgressHandler?, makeObserver: (@Sendable () -> any FrameObserver)? = nil, onStop: (@Sendable () -> Void)? = nil
   ) async throws(PackError) {
     // A tar has at least one frame.
     let workers = min(try Crew.size(for: jobs), pack.table.dataFrameCount)
+    let blocks = blocks ?? IndexCache(pack)
     do throws(PackError) {
       let table = try await Crew.value { (crew) throws(PackError) in
         let writer = output.map { StagingWriter($0, files: pack.source.files) }
-        let table = try ContentTable(pack, crew: crew) { (path, kind) throws(PackError) in
+        let reader = try PackReader(pack, blocks: blocks)
+        let table = try ContentTable(pack, reader: reader, crew: crew) { (path, kind) throws(PackError) in
           try writer?.make(path, kind)
         }
-        try Self.authenticateRest(of: pack, strictness)
+        try Self.authenticateRest(of: pack, strictness, by: reader)
         return table
       }
       let counter = ProgressCounter(phase, total: pack.contentSize, handler: progress)
       try await Crew.run(workers) { crew in
         TreeWalk(
-          pack, table: table, output: output, strictness: strictness, crew: crew, counter: counter,
+          pack, table: table, blocks: blocks, output: output, strictness: strictness, crew: crew, counter: counter,
           makeObserver: makeObserver)
       } work: { (crew, walk) throws(PackError) in
         // Each for itself: a worker that waits in an observer must not depend on one that never began.
@@ -90,8 +97,7 @@ package final class TreeWalk: Sendable {
 
   /// Checks the tags of all that is not a data frame, and before a release the headers of skippable frames that nobody reads. Those of the index
   /// were checked when the pack was opened.
-  private static func authenticateRest(of pack: Pack, _ strictness: Strictness) throws(PackError) {
-    let reader = try PackReader(pack)
+  private static func authenticateRest(of pack: Pack, _ strictness: Strictness, by reader: PackReader) throws(PackError) {
     let table = pack.table
     for index in table.dataFrameCount..<table.indexBlocks.index where strictness == .release {
       let frame = table[index]
@@ -109,29 +115,27 @@ package final class TreeWalk: Sendable {
   }
 
   private func work() throws(PackError) {
-    let reader = try PackReader(pack)
+    let reader = try PackReader(pack, blocks: blocks)
     reader.reserve()
     let digest = try pack.source.backend.makeDigest()
     let writer = output.map { StagingWriter($0, files: pack.source.files) }
     let observer = makeObserver?()
-    while let number = claim() {
+    while let (number, records) = try queue.claim(reader: reader) {
       try crew.checkpoint()
       let place = try reader.load(number)
       try reader.withFrame { (content) throws(PackError) in
-        try observer?.observe(pack.table[number], content, table, reader: reader)
+        try observer?.observe(pack.table[number], content, table, records, reader: reader)
         if strictness == .release { try checkPadding(content, at: place) }
-        var rest = table.items(in: place)
         var done: UInt64 = 0
-        while let first = rest.first {
-          let group = rest.prefix { $0.unit == first.unit }
-          rest = rest.dropFirst(group.count)
-          let part = first.range.clamped(to: place)
+        for group in table.groups(in: place) {
+          let whole = group[group.startIndex].range
+          let part = whole.clamped(to: place)
           let start = Int(part.lowerBound - place.lowerBound)
           let bytes = content.extracting(start..<start + part.count)
-          if part == first.range {
-            try deliver(group, bytes, reader: reader, digest: digest, writer: writer)
+          if part == whole {
+            try deliver(group, bytes, records, reader: reader, digest: digest, writer: writer)
           } else {
-            try deliver(part, of: group, bytes, reader: reader, writer: writer)
+            try deliver(part, of: group, bytes, records, reader: reader, writer: writer)
           }
           done += UInt64(bytes.count) * UInt64(group.count)
         }
@@ -139,14 +143,6 @@ package final class TreeWalk: Sendable {
       }
     }
     try crew.checkpoint()
-  }
-
-  private func claim() -> Int? {
-    nextFrame.withLock { next in
-      guard next < pack.table.dataFrameCount else { return nil }
-      defer { next += 1 }
-      return next
-    }
   }
 
   /// Refuses anything but zeros behind contents and in the last 1024 bytes of the tar.
@@ -170,23 +166,22 @@ package final class TreeWalk: Sendable {
 
   /// Checks and writes files of which all the content is at hand.
   private func deliver(
-    _ group: ArraySlice<ContentTable.Item>, _ content: Span<UInt8>, reader: PackReader, digest: any DigestContext,
-    writer: StagingWriter?
+    _ group: ArraySlice<ContentTable.Item>, _ content: Span<UInt8>, _ records: RecordBatch, reader: PackReader,
+    digest: any DigestContext, writer: StagingWriter?
   ) throws(PackError) {
     try digest.update(content)
     let actual = try digest.finish()
-    for item in group {
-      let block = try check(item, actual, reader: reader)
-      guard let writer else { continue }
-      try block.withPath(of: item.row) { (path) throws(PackError) in
-        try writer.make(path, block.kind(of: item.row), content: content)
+    for index in group.indices {
+      try records.withRecord(of: index, in: table, reader: reader) { (path, kind, expected) throws(PackError) in
+        try Self.check(actual, expected, path)
+        try writer?.make(path, kind, content: content)
       }
     }
   }
 
   /// Writes a part of files that span frames, and checks them with their last part.
   private func deliver(
-    _ part: Range<UInt64>, of group: ArraySlice<ContentTable.Item>, _ content: Span<UInt8>, reader: PackReader,
+    _ part: Range<UInt64>, of group: ArraySlice<ContentTable.Item>, _ content: Span<UInt8>, _ records: RecordBatch, reader: PackReader,
     writer: StagingWriter?
   ) throws(PackError) {
     guard let whole = group.first?.range else { return }
@@ -194,31 +189,29 @@ package final class TreeWalk: Sendable {
       // Whoever comes first makes the files; the others write into them.
       try begun.withLock { (begun) throws(PackError) in
         guard begun.insert(whole.lowerBound).inserted else { return }
-        for item in group {
-          let block = try reader.block(item.block)
-          try block.withPath(of: item.row) { (path) throws(PackError) in
-            try writer.make(path, block.kind(of: item.row))
+        for index in group.indices {
+          try records.withRecord(of: index, in: table, reader: reader) { (path, kind, _) throws(PackError) in
+            try writer.make(path, kind)
           }
         }
       }
-      for item in group {
-        try reader.block(item.block).withPath(of: item.row) { (path) throws(PackError) in
+      for index in group.indices {
+        try records.withRecord(of: index, in: table, reader: reader) { (path, _, _) throws(PackError) in
           try writer.write(path, at: part.lowerBound - whole.lowerBound, content: content)
         }
       }
     }
     guard let actual = try spanning.add(content, part, of: whole) else { return }
-    for item in group { _ = try check(item, actual, reader: reader) }
+    for index in group.indices {
+      try records.withRecord(of: index, in: table, reader: reader) { (path, _, expected) throws(PackError) in
+        try Self.check(actual, expected, path)
+      }
+    }
   }
 
-  /// Compares a digest with that of an item's record, and returns the block of the record.
-  private func check(
-    _ item: ContentTable.Item, _ actual: [UInt8], reader: PackReader
-  ) throws(PackError) -> IndexBlock {
-    let block = try reader.block(item.block)
-    guard block.withDigest(of: item.row, { equal($0, actual.span) }) else {
-      throw PackReader.digestMismatch(block.path(of: item.row))
+  private static func check(_ actual: [UInt8], _ expected: Span<UInt8>, _ path: Span<UInt8>) throws(PackError) {
+    guard equal(expected, actual.span) else {
+      throw PackReader.digestMismatch(String(decoding: [UInt8](copying: path), as: UTF8.self))
     }
-    return block
   }
 }

@@ -10,7 +10,7 @@ public enum LibraryVersions {
     CryptoBackends.all.map(\.name) + ["libarchive \(libArchiveVersion)", "zstd \(zstdVersion)"]
   }
 
-  /// Loads libarchive, which packing, unpacking and verifying need.
+  /// Loads libarchive, which packing and verifying always need, and unpacking where headers are not the usual ones.
   ///
   /// - Throws: ``PackError/Code/internalError`` where the system has none that can be used.
   public static func requireLibArchive() throws(PackError) {

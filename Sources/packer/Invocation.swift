@@ -6,7 +6,7 @@ import PackerKit
 protocol Verb: ParsableCommand, Sendable {
   /// Whether the verb can be stopped anywhere without leaving anything half-done on disk.
   static var leavesNothingBehind: Bool { get }
-  /// Whether the verb makes or reads tars, for which libarchive is loaded.
+  /// Whether the verb always needs libarchive, so that it is loaded before anything is begun.
   static var needsLibArchive: Bool { get }
   var isQuiet: Bool { get }
   func run(in session: Session) async throws(PackError) -> Outcome

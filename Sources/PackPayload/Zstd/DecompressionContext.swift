@@ -30,32 +30,72 @@ package struct DecompressionContext: ~Copyable {
   package func decompress(
     _ frame: Span<UInt8>, into content: inout MutableSpan<UInt8>, name: String
   ) throws(PackError) {
-    let header = try FrameHeader.parse(frame, name: name)
-    guard header.contentSize == UInt64(content.count) else {
-      throw PackError(
-        .damagedPayload, "\(name) says it expands to \(header.contentSize) bytes, but the pack says \(content.count)")
-    }
-    guard header.windowSize <= header.contentSize else {
-      throw PackError(
-        .damagedPayload, "\(name) asks for a window of \(header.windowSize) bytes for \(header.contentSize)")
-    }
-    guard frame.count <= Limits.compressBound(content.count) else {
-      throw PackError(.damagedPayload, "\(name) takes \(frame.count) bytes for \(content.count)")
-    }
-    let whole = unsafe frame.withUnsafeBytes { unsafe ZSTD_findFrameCompressedSize($0.baseAddress, $0.count) }
-    guard whole == frame.count else {
-      throw PackError(.damagedPayload, "\(name) is not one zstd frame of \(frame.count) bytes")
-    }
+    try Self.check(frame, contentSize: content.count, name: name)
     let count = unsafe frame.withUnsafeBytes { source in
       unsafe content.withUnsafeMutableBytes { target in
         unsafe ZSTD_decompressDCtx(raw, target.baseAddress, target.count, source.baseAddress, source.count)
       }
     }
+    try Self.check(count, contentSize: content.count, name: name)
+  }
+
+  /// Decompresses a frame that lies at the end of `buffer` to its beginning, over itself.
+  ///
+  /// This always succeeds for frames as encoders make them, if the buffer has ``room(for:)``. A frame may be sound and yet put so much at its
+  /// end that its beginning would be written over what has not been read; the decoder notices and gives up. What is in the buffer then is of no use, and
+  /// nothing outside it was touched.
+  package func decompress(
+    last size: Int, of buffer: inout MutableSpan<UInt8>, toFirst contentSize: Int, name: String
+  ) throws(PackError) {
+    precondition(size <= buffer.count && contentSize <= buffer.count)
+    let start = buffer.count - size
+    try Self.check(buffer.span.extracting(start...), contentSize: contentSize, name: name)
+    guard Self.canOverlap else {
+      throw PackError(.damagedPayload, "\(name) cannot be decompressed in place")
+    }
+    let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+      unsafe ZSTD_decompressDCtx(raw, bytes.baseAddress, contentSize, bytes.baseAddress.map { unsafe $0 + start }, size)
+    }
+    try Self.check(count, contentSize: contentSize, name: name)
+  }
+
+  /// The bytes in which a frame of `contentSize` bytes can be decompressed over itself: zstd's `ZSTD_DECOMPRESSION_MARGIN`, which is no part
+  /// of its stable interface, and the content. The margin is a frame header and a checksum, the headers of all blocks, and one block.
+  package static func room(for contentSize: Int) -> Int {
+    let block = 128 << 10
+    return contentSize + 18 + 4 + 3 * ((contentSize + block - 1) / block) + min(block, contentSize)
+  }
+
+  /// Decoders before 1.5.4 may take what they have overwritten for a frame.
+  private static let canOverlap = ZSTD_versionNumber() >= 10_504
+
+  /// Checks what can be said of a frame without decompressing it.
+  private static func check(_ frame: Span<UInt8>, contentSize: Int, name: String) throws(PackError) {
+    let header = try FrameHeader.parse(frame, name: name)
+    guard header.contentSize == UInt64(contentSize) else {
+      throw PackError(
+        .damagedPayload, "\(name) says it expands to \(header.contentSize) bytes, but the pack says \(contentSize)")
+    }
+    guard header.windowSize <= header.contentSize else {
+      throw PackError(
+        .damagedPayload, "\(name) asks for a window of \(header.windowSize) bytes for \(header.contentSize)")
+    }
+    guard frame.count <= Limits.compressBound(contentSize) else {
+      throw PackError(.damagedPayload, "\(name) takes \(frame.count) bytes for \(contentSize)")
+    }
+    let whole = unsafe frame.withUnsafeBytes { unsafe ZSTD_findFrameCompressedSize($0.baseAddress, $0.count) }
+    guard whole == frame.count else {
+      throw PackError(.damagedPayload, "\(name) is not one zstd frame of \(frame.count) bytes")
+    }
+  }
+
+  /// Takes the decoder's result apart.
+  private static func check(_ count: Int, contentSize: Int, name: String) throws(PackError) {
     guard ZSTD_isError(count) == 0 else {
       throw PackError(.damagedPayload, "\(name) does not decompress: \(unsafe String(cString: ZSTD_getErrorName(count)))")
     }
-    guard count == content.count else {
-      throw PackError(.damagedPayload, "\(name) expands to \(count) bytes, not \(content.count)")
+    guard count == contentSize else {
+      throw PackError(.damagedPayload, "\(name) expands to \(count) bytes, not \(contentSize)")
     }
   }
 }

@@ -12,12 +12,13 @@ enum ArchiveComparison {
     _ pack: Pack, jobs: Int, phase: PackProgress.Phase, progress: ProgressHandler?
   ) async throws(PackError) {
     let channel = GapChannel()
+    let blocks = IndexCache(pack)
     async let reading: PackError? = failure { () throws(PackError) in
       do throws(PackError) {
         try await Crew.run(1) { (crew, _) throws(PackError) in
           crew.onStop { channel.close() }
           defer { channel.close() }
-          try compare(pack, channel)
+          try compare(pack, channel, blocks)
         }
       } catch {
         throw error.about(pack.source.path)
@@ -25,7 +26,7 @@ enum ArchiveComparison {
     }
     let walking = await failure { () throws(PackError) in
       try await TreeWalk.run(
-        pack, into: nil, jobs: jobs, phase: phase, strictness: .release, progress: progress,
+        pack, into: nil, blocks: blocks, jobs: jobs, phase: phase, strictness: .release, progress: progress,
         makeObserver: { GapSender(channel) }, onStop: { channel.close() })
     }
     if walking == nil { channel.finish() } else { channel.close() }
@@ -44,15 +45,17 @@ enum ArchiveComparison {
     }
   }
 
-  private static func compare(_ pack: Pack, _ channel: GapChannel) throws(PackError) {
+  private static func compare(_ pack: Pack, _ channel: GapChannel, _ blocks: IndexCache) throws(PackError) {
     let tarSize = pack.table.tarSize
-    let reader = try PackReader(pack)
+    let reader = try PackReader(pack, blocks: blocks)
     let headers = HeaderBytes()
     var gaps: ArraySlice<TarPiece> = []
+    var contents: ArraySlice<FrameGaps.Content> = []
     let tar = try TarReader.ofHeaders { () throws(PackError) in
       while gaps.isEmpty {
         guard let frame = try channel.pull() else { return nil }
-        gaps = frame[...]
+        gaps = frame.pieces[...]
+        contents += frame.contents
       }
       let piece = gaps.removeFirst()
       headers.append(piece)
@@ -65,7 +68,8 @@ enum ArchiveComparison {
       guard entry.start == end else {
         throw PackError(.damagedArchive, "the tar has an entry at byte \(entry.start), but the one before ends at \(end)")
       }
-      let (record, number) = try check(entry, reader: reader, seen: seen)
+      contents = contents.drop { $0.record.offset < entry.dataOffset }
+      let (record, number) = try check(entry, contents: contents, reader: reader, seen: seen)
       let header = TarHeader(
         path: String(decoding: record.path, as: UTF8.self), kind: record.kind, size: entry.size, linkTarget: entry.linkTarget)
       guard try headers.areWritten(entry.start..<entry.dataOffset, for: header) else {
@@ -97,8 +101,10 @@ enum ArchiveComparison {
   }
 
   /// Finds the record of an entry of the tar, and demands that they agree. Returns the record and its number.
+  ///
+  /// - Parameter contents: the records of contents from that of the entry on, as far as they have come: most entries are one of them.
   private static func check(
-    _ entry: TarEntry, reader: PackReader, seen: [Sighting]
+    _ entry: TarEntry, contents: ArraySlice<FrameGaps.Content>, reader: PackReader, seen: [Sighting]
   ) throws(PackError) -> (IndexRecord, Int) {
     guard var path = entry.path, entry.isFile || entry.isDirectory else {
       throw PackError(.damagedArchive, "the tar holds '\(printable((entry.path ?? "").utf8))', which is no file or directory")
@@ -110,7 +116,9 @@ enum ArchiveComparison {
       }
       path.removeLast()
     }
-    guard let (record, number) = try reader.record(at: path) else {
+    let known = contents.prefix { $0.record.offset == entry.dataOffset }.first { $0.record.path.elementsEqual(path.utf8) }
+    let found = if let known { (record: known.record, number: known.number) } else { try reader.record(at: path) }
+    guard let (record, number) = found else {
       throw PackError(.damagedArchive, "the tar holds '\(shown)', but the index does not")
     }
     let isExecutable = record.kind == .executable
@@ -147,21 +155,56 @@ private final class GapSender: FrameObserver {
   }
 
   func observe(
-    _ frame: SeekTable.Frame, _ content: Span<UInt8>, _ table: ContentTable, reader: PackReader
+    _ frame: SeekTable.Frame, _ content: Span<UInt8>, _ table: ContentTable, _ records: RecordBatch, reader: PackReader
   ) throws(PackError) {
-    var bytes: [UInt8] = []
+    var gaps = FrameGaps()
     var places: [Range<UInt64>] = []
-    try table.forEachGap(in: frame.tarRange) { (gap, _) in
-      let start = Int(gap.lowerBound - frame.tarRange.lowerBound)
-      bytes.append(copying: content.extracting(start..<start + gap.count))
+    var size = 0
+    try table.forEachGap(in: frame.tarRange) { (gap, next) throws(PackError) in
       places.append(gap)
+      size += gap.count
+      for index in next.indices.prefix(FrameGaps.mostContents) {
+        let item = next[index]
+        let record = try records.withRecord(of: index, in: table, reader: reader) { path, kind, _ in
+          IndexRecord(path: [UInt8](copying: path), kind: kind, size: item.size, offset: item.offset)
+        }
+        gaps.contents.append(FrameGaps.Content(record: record, number: item.number))
+      }
+    }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(size)
+    for place in places {
+      let start = Int(place.lowerBound - frame.tarRange.lowerBound)
+      bytes.append(copying: content.extracting(start..<start + place.count))
     }
     var rest = bytes[...]
-    let pieces = places.map { place in
+    gaps.pieces = places.map { place in
       defer { rest = rest.dropFirst(place.count) }
       return TarPiece(start: place.lowerBound, bytes: rest.prefix(place.count))
     }
-    try channel.push(frame.index, pieces)
+    try channel.push(frame.index, gaps)
+  }
+}
+
+/// What of one frame is handed on: what lies between the contents, and what the index says of these.
+struct FrameGaps: Hashable, Sendable {
+  /// The record of a content, and its number in the index.
+  struct Content: Hashable, Sendable {
+    let record: IndexRecord
+    let number: Int
+  }
+
+  var pieces: [TarPiece] = []
+  /// In the order of the tar. Of the records that share one content, some: any of them may be the one in the tar, and those that are
+  /// not here are looked up.
+  var contents: [Content] = []
+
+  static let mostContents = 4
+
+  /// What is taken in memory, in bytes.
+  var memorySize: Int {
+    pieces.reduce(64) { $0 + $1.bytes.count + MemoryLayout<TarPiece>.stride }
+      + contents.reduce(0) { $0 + $1.record.path.count + 32 + MemoryLayout<Content>.stride }
   }
 }
 
@@ -171,7 +214,7 @@ private final class GapSender: FrameObserver {
 final class GapChannel: Sendable {
   private struct State {
     var nextFrame = 0
-    var waiting: [Int: [TarPiece]] = [:]
+    var waiting: [Int: FrameGaps] = [:]
     /// The bytes that wait.
     var size = 0
     var isFinished = false
@@ -185,8 +228,8 @@ final class GapChannel: Sendable {
   static let closed = PackError(.init(rawValue: "channel-closed"), "the other side stopped")
 
   /// Hands over the gaps of frame `number`. Waits where too much waits already, unless the frame is the one that is due.
-  func push(_ number: Int, _ gaps: [TarPiece]) throws(PackError) {
-    let size = Self.size(of: gaps)
+  func push(_ number: Int, _ gaps: FrameGaps) throws(PackError) {
+    let size = gaps.memorySize
     let isOpen = state.wait { state -> Bool? in
       if state.isClosed { return false }
       guard state.nextFrame == number || state.size + size <= Self.capacity else { return nil }
@@ -199,11 +242,11 @@ final class GapChannel: Sendable {
   }
 
   /// The gaps of the next frame, nil after the last one.
-  func pull() throws(PackError) -> [TarPiece]? {
-    let gaps = state.wait { state -> [TarPiece]??? in
+  func pull() throws(PackError) -> FrameGaps? {
+    let gaps = state.wait { state -> FrameGaps??? in
       if let gaps = state.waiting.removeValue(forKey: state.nextFrame) {
         state.nextFrame += 1
-        state.size -= Self.size(of: gaps)
+        state.size -= gaps.memorySize
         return .some(.some(gaps))
       }
       if state.isClosed { return .some(nil) }
@@ -227,10 +270,5 @@ final class GapChannel: Sendable {
   /// Gives up: whoever waits or comes hears of it.
   func close() {
     state.update { $0.isClosed = true }
-  }
-
-  private static func size(of gaps: [TarPiece]) -> Int {
-    // An array and a slice take memory of their own.
-    gaps.reduce(64) { $0 + $1.bytes.count + MemoryLayout<TarPiece>.stride }
   }
 }

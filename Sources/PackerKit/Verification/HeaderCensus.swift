@@ -70,7 +70,7 @@ final class HeaderWitness: FrameObserver {
   }
 
   func observe(
-    _ frame: SeekTable.Frame, _ content: Span<UInt8>, _ table: ContentTable, reader: PackReader
+    _ frame: SeekTable.Frame, _ content: Span<UInt8>, _ table: ContentTable, _ records: RecordBatch, reader: PackReader
   ) throws(PackError) {
     guard census.isSound else { return }
     contents.removeAll(keepingCapacity: true)
@@ -84,7 +84,7 @@ final class HeaderWitness: FrameObserver {
       guard isKnown, !gap.isEmpty else { return }
       let start = Int(gap.lowerBound - place.lowerBound)
       let headers = content.extracting(start..<start + gap.count)
-      isKnown = try areKnown(headers, at: gap.lowerBound, before: next, reader: reader)
+      isKnown = try areKnown(headers, at: gap.lowerBound, before: next, table, records, reader: reader)
     }
     if isKnown {
       census.add(contents: contents, links: links)
@@ -95,7 +95,8 @@ final class HeaderWitness: FrameObserver {
 
   /// Whether `bytes` are headers, one after the other, and the last of them is that of the content of `next`, where there is one.
   private func areKnown(
-    _ bytes: Span<UInt8>, at offset: UInt64, before next: ArraySlice<ContentTable.Item>, reader: PackReader
+    _ bytes: Span<UInt8>, at offset: UInt64, before next: ArraySlice<ContentTable.Item>, _ table: ContentTable, _ records: RecordBatch,
+    reader: PackReader
   ) throws(PackError) -> Bool {
     var position = 0
     while position < bytes.count {
@@ -103,7 +104,7 @@ final class HeaderWitness: FrameObserver {
       let header = bytes.extracting(entry.place)
       position = entry.place.upperBound
       if position == bytes.count, !next.isEmpty {
-        guard try isHeader(header, ofContentOf: next, entry.path, reader: reader) else { return false }
+        guard try isHeader(header, ofContentOf: next, entry.path, table, records, reader: reader) else { return false }
       } else {
         guard try isHeaderWithoutContent(header, entry, at: offset + UInt64(entry.place.lowerBound), reader: reader) else { return false }
       }
@@ -112,13 +113,16 @@ final class HeaderWitness: FrameObserver {
   }
 
   private func isHeader(
-    _ header: Span<UInt8>, ofContentOf items: ArraySlice<ContentTable.Item>, _ path: [UInt8], reader: PackReader
+    _ header: Span<UInt8>, ofContentOf items: ArraySlice<ContentTable.Item>, _ path: [UInt8], _ table: ContentTable,
+    _ records: RecordBatch, reader: PackReader
   ) throws(PackError) -> Bool {
-    for item in items {
-      let block = try reader.block(item.block)
-      guard block.withPath(of: item.row, { equal($0, path.span) }) else { continue }
-      contents.append(item.number)
-      return try isWritten(header, path, block.kind(of: item.row), size: item.size, linkTarget: [])
+    for index in items.indices {
+      let kind = try records.withRecord(of: index, in: table, reader: reader) { recorded, kind, _ in
+        equal(recorded, path.span) ? kind : nil
+      }
+      guard let kind else { continue }
+      contents.append(items[index].number)
+      return try isWritten(header, path, kind, size: items[index].size, linkTarget: [])
     }
     return false
   }

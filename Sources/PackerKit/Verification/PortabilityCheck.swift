@@ -6,24 +6,38 @@ import PackRuntime
 /// otherwise, when a pack is made and when it is checked.
 enum PortabilityCheck {
   static func run(_ pack: Pack) throws(PackError) {
-    var open: [OpenDirectory] = [OpenDirectory(name: "")]
+    // The pack itself comes first. Those behind the current entry's are kept for their memory.
+    var open: [OpenDirectory] = [OpenDirectory()]
+    var depth = 0
     var problems: [String] = []
-    try pack.forEachEntry { (entry) throws(PackError) in
-      if let problem = EntryPath.portabilityProblem(of: entry.path) {
-        problems.append("'\(printable(entry.path.utf8))' \(problem)")
-      }
-      let names = entry.path.unicodeScalars.split(separator: "/").map { String($0) }
-      // Byte order keeps all that lies in a directory together, so only the directories above the current entry are open.
-      var depth = 0
-      while depth + 1 < open.count, depth + 1 < names.count, open[depth + 1].name.utf8.elementsEqual(names[depth].utf8) {
-        depth += 1
-      }
-      open.removeSubrange((depth + 1)...)
-      for level in depth..<names.count {
-        if !open[level].folded.insert(EntryPath.caseFolded(names[level])).inserted {
-          problems.append("'\(printable(entry.path.utf8))' and another path are one where case does not count")
+    try pack.forEachRecord { (block, row) throws(PackError) in
+      block.withPath(of: row) { path in
+        if let problem = EntryPath.portabilityProblem(of: path) {
+          problems.append("'\(block.printablePath(of: row))' \(problem)")
         }
-        if level + 1 < names.count { open.append(OpenDirectory(name: names[level])) }
+        // Byte order keeps all that lies in a directory together, so only the directories above the current entry are open.
+        var level = 0
+        var start = 0
+        var isSame = true
+        while start <= path.count {
+          var end = start
+          while end < path.count, path[end] != UInt8(ascii: "/") { end += 1 }
+          let name = path.extracting(start..<end)
+          start = end + 1
+          if start > path.count || level >= depth { isSame = false }
+          if isSame { isSame = open[level + 1].isNamed(name) }
+          if !isSame {
+            if !open[level].folded.insert(EntryPath.caseFolded(name)).inserted {
+              problems.append("'\(block.printablePath(of: row))' and another path are one where case does not count")
+            }
+            if start <= path.count {
+              if open.count == level + 1 { open.append(OpenDirectory()) }
+              open[level + 1].begin(name)
+            }
+          }
+          level += 1
+        }
+        depth = level - 1
       }
     }
     guard !problems.isEmpty else { return }
@@ -38,9 +52,21 @@ enum PortabilityCheck {
 
   /// A directory on the way to the current entry, and what lies in it so far.
   private struct OpenDirectory {
-    var name: String
+    private(set) var name: [UInt8] = []
     var folded: Set<String> = []
+
+    func isNamed(_ name: Span<UInt8>) -> Bool { equal(self.name.span, name) }
+
+    mutating func begin(_ name: Span<UInt8>) {
+      self.name.removeAll(keepingCapacity: true)
+      self.name.append(copying: name)
+      folded.removeAll(keepingCapacity: true)
+    }
   }
+}
+
+extension IndexBlock {
+  fileprivate func printablePath(of row: Int) -> String { printable(path(of: row).utf8) }
 }
 
 extension PackError.Code {
