@@ -43,9 +43,7 @@ package final class TarWriter {
   /// The bytes of a header without a pax header.
   package static let blockSize = 512
 
-  /// Blocks that libarchive made, to be filled in: by type of entry.
-  private var templates: [UInt8: Template] = [:]
-  private var scratch: [UInt8] = []
+  private var plain = PlainHeader()
 
   package init() {}
 
@@ -60,90 +58,14 @@ package final class TarWriter {
   }
 
   /// Writes the header of an entry that is one block.
-  ///
-  /// Nearly all are, and differ in three fields only: those are put into a block that libarchive made for another entry, which takes a
-  /// tenth of the time. The tests hold the result against libarchive's own.
   package func writeBlock(_ header: TarHeader, to block: inout MutableSpan<UInt8>) throws(PackError) {
     precondition(block.count == Self.blockSize)
-    var scratch: [UInt8] = []
-    swap(&scratch, &self.scratch)
-    defer { swap(&scratch, &self.scratch) }
-    scratch.removeAll(keepingCapacity: true)
-    guard header.isOneBlock else {
-      try appendHeader(header, to: &scratch)
-      guard scratch.count == Self.blockSize else {
-        throw PackError(.internalError, "the tar header of '\(header.path)' is \(scratch.count) bytes, not \(Self.blockSize)")
-      }
-      copy(scratch.span, to: &block)
-      return
+    guard !plain.write(header, to: &block) else { return }
+    var bytes: [UInt8] = []
+    try appendHeader(header, to: &bytes)
+    guard bytes.count == Self.blockSize else {
+      throw PackError(.internalError, "the tar header of '\(header.path)' is \(bytes.count) bytes, not \(Self.blockSize)")
     }
-    let template = try template(for: header)
-    scratch.append(copying: template.block.span)
-    var sum = template.sum
-    sum += put(header.path, at: 0, &scratch)
-    if header.kind == .directory { sum += put("/", at: header.path.utf8.count, &scratch) }
-    if let target = header.linkTarget { sum += put(target, at: Field.linkName, &scratch) }
-    sum += putOctal(header.size, digits: 11, at: Field.size, &scratch)
-    _ = putOctal(UInt64(sum), digits: 6, at: Field.checksum, &scratch)
-    copy(scratch.span, to: &block)
-  }
-
-  /// Puts a text into the block, and returns the sum of its bytes.
-  private func put(_ text: String, at start: Int, _ block: inout [UInt8]) -> Int {
-    text.withBytes { bytes in
-      var sum = 0
-      for index in bytes.indices {
-        block[start + index] = bytes[index]
-        sum += Int(bytes[index])
-      }
-      return sum
-    }
-  }
-
-  /// Puts a number in octal digits into the block, and returns their sum.
-  private func putOctal(_ value: UInt64, digits: Int, at start: Int, _ block: inout [UInt8]) -> Int {
-    var rest = value
-    var sum = 0
-    for index in (start..<start + digits).reversed() {
-      let digit = UInt8(ascii: "0") + UInt8(rest & 7)
-      block[index] = digit
-      sum += Int(digit)
-      rest >>= 3
-    }
-    return sum
-  }
-
-  /// Offsets of the fields that differ (FORMAT.md §4.2.2).
-  private enum Field {
-    static let size = 124
-    static let checksum = 148
-    static let linkName = 157
-  }
-
-  /// A block whose name, link name and size are to be filled in.
-  private struct Template {
-    var block: [UInt8]
-    /// What the bytes that stay add to the checksum, its own field taken as spaces.
-    var sum: Int
-  }
-
-  private func template(for header: TarHeader) throws(PackError) -> Template {
-    let type = header.kind.rawValue | (header.linkTarget == nil ? 0 : 0x40)
-    if let known = templates[type] { return known }
-    // Zeros stand behind a name, so a name of one byte leaves one to clear; two where a slash follows.
-    let sample = TarHeader(path: "x", kind: header.kind, size: 0, linkTarget: header.linkTarget == nil ? nil : "x")
-    var block: [UInt8] = []
-    try appendHeader(sample, to: &block)
-    guard block.count == Self.blockSize else {
-      throw PackError(.internalError, "libarchive made a header of \(block.count) bytes for a short name")
-    }
-    for index in [0, 1, Field.linkName] + Array(Field.size..<Field.size + 11) + Array(Field.checksum..<Field.checksum + 8) {
-      block[index] = 0
-    }
-    let sum = block.reduce(0) { $0 + Int($1) } + 8 * Int(UInt8(ascii: " "))
-    block[Field.checksum + 7] = UInt8(ascii: " ")
-    let template = Template(block: block, sum: sum)
-    templates[type] = template
-    return template
+    copy(bytes.span, to: &block)
   }
 }

@@ -31,7 +31,7 @@ package final class FrameReader {
         var compressed = buffer._mutatingExtracting(last: size)
         try source.read(at: frame.offset, into: &compressed)
       }
-      if let _ = try? decoder.decompress(last: size, of: &buffer, toFirst: Int(frame.size), name: name) { return }
+      if (try? decoder.decompress(last: size, of: &buffer, toFirst: Int(frame.size), name: name)) != nil { return }
     }
     var compressed = [UInt8](repeating: 0, count: size)
     var target = compressed.mutableSpan

@@ -65,7 +65,8 @@ package final class TreeWalk: Sendable {
   ///   - onStop: called when the work stops early, so that an observer that waits does not wait for ever.
   package static func run(
     _ pack: Pack, into output: OutputDirectory?, blocks: IndexCache? = nil, jobs: Int?, phase: PackProgress.Phase,
-    strictness: Strictness = .client, progress: ProgressHandler?, makeObserver: (@Sendable () -> any FrameObserver)? = nil, onStop: (@Sendable () -> Void)? = nil
+    strictness: Strictness = .client, progress: ProgressHandler?, makeObserver: (@Sendable () -> any FrameObserver)? = nil,
+    onStop: (@Sendable () -> Void)? = nil
   ) async throws(PackError) {
     // A tar has at least one frame.
     let workers = min(try Crew.size(for: jobs), pack.table.dataFrameCount)

@@ -246,6 +246,8 @@ final class Console: Sendable {
 
   /// The text with control characters written out: a file name must not move the cursor or add a line.
   private static func printable(_ text: String) -> String {
+    // Nearly all that is printed is ASCII.
+    if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text }
     guard text.unicodeScalars.contains(where: isControl) else { return text }
     var result = ""
     for scalar in text.unicodeScalars {

@@ -1,0 +1,109 @@
+import PackArchive
+import PackFormat
+import PackPayload
+import TestSupport
+import Testing
+
+@Suite("Frames decompressed over themselves")
+struct OverlapTests {
+  /// Decompresses at the end of a buffer of `room` bytes; nil where the decoder gives up. Bytes around it must stay as they are.
+  private func decompress(_ frame: [UInt8], _ size: Int, room: Int? = nil, by decoder: borrowing DecompressionContext) -> [UInt8]? {
+    let room = room ?? DecompressionContext.room(for: size)
+    let guarded = 4096
+    var bytes = [UInt8](repeating: 0xA5, count: room + 2 * guarded)
+    var whole = bytes.mutableSpan
+    var buffer = whole._mutatingExtracting(guarded..<guarded + room)
+    copy(frame.span, to: &buffer, at: room - frame.count)
+    var isDone = true
+    do throws(PackError) {
+      try decoder.decompress(last: frame.count, of: &buffer, toFirst: size, name: "frame")
+    } catch {
+      #expect(error.code == .damagedPayload)
+      isDone = false
+    }
+    let isUntouched = bytes[..<guarded].allSatisfy { $0 == 0xA5 } && bytes[(guarded + room)...].allSatisfy { $0 == 0xA5 }
+    #expect(isUntouched)
+    return isDone ? Array(bytes[guarded..<guarded + size]) : nil
+  }
+
+  private func compress(_ content: [UInt8], level: Int) throws -> [UInt8] {
+    var frame = [UInt8](repeating: 0, count: Limits.compressBound(content.count))
+    var target = frame.mutableSpan
+    let count = try CompressionContext(level: level).compress(content.span, into: &target)
+    return Array(frame[..<count])
+  }
+
+  /// A frame of a header for `size` bytes and blocks of one's own making.
+  private func frame(_ size: Int, _ blocks: [(type: Int, size: Int, bytes: [UInt8])]) -> [UInt8] {
+    var frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0xA0]
+    frame.append(littleEndian: UInt32(size))
+    for (number, block) in blocks.enumerated() {
+      let header = block.size << 3 | block.type << 1 | (number == blocks.count - 1 ? 1 : 0)
+      frame += [UInt8(header & 0xFF), UInt8(header >> 8 & 0xFF), UInt8(header >> 16)] + block.bytes
+    }
+    return frame
+  }
+
+  @Test(
+    "are what they are elsewhere",
+    arguments: [1, 2, 100, 255, 256, 4096, 65_536, 131_071, 131_072, 131_073, 300_000, 1 << 20, 2 << 20, (2 << 20) - 1, 8 << 20])
+  func contents(_ size: Int) throws {
+    var random = SeededGenerator(seed: UInt64(size))
+    let noise = random.bytes(size)
+    let half = Array(noise[..<(size / 2)])
+    let zeros = [UInt8](repeating: 0, count: size - size / 2)
+    let decoder = try DecompressionContext()
+    // Noise is stored as it is, zeros as runs; and what compresses well comes before what does not, and behind it.
+    for content in [noise, [UInt8](repeating: 7, count: size), half + zeros, zeros + half, noise.map { $0 & 3 }] {
+      for level in size > 2 << 20 ? [1] : [1, 3, 19] {
+        let frame = try compress(content, level: level)
+        let isSame = decompress(frame, content.count, by: decoder) == content
+        #expect(isSame, "level \(level)")
+      }
+    }
+  }
+
+  @Test("a frame that puts too much at its end is given up, and nothing around it is touched")
+  func late() throws {
+    let decoder = try DecompressionContext()
+    let block = 128 << 10
+    var random = SeededGenerator(seed: 5)
+    // Sixteen runs take four bytes each; the blocks behind them bring nothing but their headers.
+    let runs = (0..<16).map { _ in (type: 1, size: block, bytes: [9] as [UInt8]) }
+    let empty = Array(repeating: (type: 0, size: 0, bytes: [] as [UInt8]), count: 2500)
+    let tail = random.bytes(block)
+    let raw = (type: 0, size: block, bytes: tail)
+    let size = 17 * block
+    let expected = [UInt8](repeating: 9, count: 16 * block) + tail
+    for blocks in [runs + [raw], runs + empty + [raw], [raw] + empty + runs] {
+      let bytes = frame(size, blocks)
+      for room in [DecompressionContext.room(for: size), size, size + 100, size + block, size + 2 * block] {
+        if let content = decompress(bytes, size, room: room, by: decoder) {
+          #expect(content == expected || content == tail + expected[..<(16 * block)])
+        }
+      }
+    }
+    #expect(decompress(frame(size, runs + [raw]), size, by: decoder) == expected)
+    #expect(decompress(frame(size, runs + [raw]), size, room: size, by: decoder) == nil)
+  }
+
+  @Test("a frame that lies about its size, or is rubbish behind a good header, is refused")
+  func lies() throws {
+    let decoder = try DecompressionContext()
+    var random = SeededGenerator()
+    let content = random.bytes(70_000).map { $0 & 15 }
+    let good = try compress(content, level: 3)
+    for size in [0, 1, 69_999, 70_001, 140_000] {
+      #expect(decompress(good, size, room: 300_000, by: decoder) == nil)
+    }
+    #expect(decompress(Array(good.dropLast()), content.count, by: decoder) == nil)
+    #expect(decompress(good + [0], content.count, by: decoder) == nil)
+    for _ in 0..<2000 {
+      var changed = good
+      for _ in 0..<Int.random(in: 1...8, using: &random) {
+        changed[Int.random(in: 9..<changed.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+      }
+      _ = decompress(changed, content.count, by: decoder)
+    }
+  }
+}
