@@ -30,7 +30,7 @@ package struct TarHeader: Hashable, Sendable {
   }
 }
 
-/// Makes the headers of tar entries through libarchive. One worker's own.
+/// Makes the headers of tar entries: plain ones by itself, all others through libarchive. One worker's own.
 ///
 /// A header depends on its entry alone, so any number of workers can make those of different frames, and the content is read from its
 /// file straight into the frame without passing through libarchive.

@@ -21,7 +21,7 @@ extension Pack {
   ///
   /// - Parameters:
   ///   - directory: where the tree goes. It must not exist, or be an empty directory.
-  ///   - jobs: the number of threads; the processors that are online where it is nil. Each takes one frame, compressed and not, and 0.5 MiB:
+  ///   - jobs: the number of threads; the processors that are online where it is nil. Each takes one frame and 0.5 MiB:
   ///     2.5 MiB where frames have the default size.
   ///   - contentLimit: the bytes of content that are accepted, for callers that know what to expect.
   ///   - progress: hears of every frame, in bytes of content.

@@ -7,8 +7,8 @@ package import PackPayload
 /// tells a wrong key before anything is decrypted. Whatever is handed out later was authenticated first.
 ///
 /// Memory stays bounded whatever the pack's size: 8 bytes per frame (1 MiB at most) and the directory of the index (2 MiB at most) while the pack is open;
-/// for each operation that runs at the same time one frame, compressed and not, and 192 KiB of segments; ``unpack(to:jobs:contentLimit:progress:)`` and
-/// ``verify(jobs:contentLimit:progress:)`` take 16 bytes per entry more.
+/// for each operation that runs at the same time one frame with a block of 128 KiB, and 128 KiB of segments; ``unpack(to:jobs:contentLimit:progress:)`` and
+/// ``verify(jobs:contentLimit:progress:)`` take 2 MiB and 16 bytes per entry more.
 ///
 /// A value may be used from any number of tasks at once. Calls block their thread while they read; nothing is cached across calls but
 /// the buffers of finished ones. The key can be released once the pack is open. The file is closed with the last reference.
@@ -151,6 +151,11 @@ public final class Pack: Sendable {
     try withReader { (reader) throws(PackError) in
       try reader.read(entry, range: range, into: body)
     }
+  }
+
+  /// Frees the buffers that wait for the next use: for who is going to read all of the pack with readers of its own.
+  package func dropBuffers() {
+    idle.withLock { $0.removeAll() }
   }
 
   /// Lends a reader that nobody else uses.

@@ -87,7 +87,7 @@ package struct PackStart {
   }
 }
 
-/// The plaintext of a pack's segments. One worker's own: it reuses one cipher and its buffers, which grow to 128 KiB of ciphertext (or one segment
+/// The plaintext of a pack's segments. One worker's own: it reuses one cipher and its buffers, which grow to 64 KiB of ciphertext (or one segment
 /// if that is more) and one segment where that much is read at once.
 package final class SegmentReader: ByteSource {
   private struct Buffers {
@@ -100,7 +100,7 @@ package final class SegmentReader: ByteSource {
   private let source: PackSource
   private let cipher: SegmentCipher
   /// The most ciphertext that is read by one call.
-  private var capacity: Int { max(128 << 10, Int(source.layout.segmentSize)) }
+  private var capacity: Int { max(64 << 10, Int(source.layout.segmentSize)) }
   private var buffers = Buffers()
 
   package init(_ source: PackSource) throws(PackError) {

@@ -71,6 +71,7 @@ package final class TreeWalk: Sendable {
     // A tar has at least one frame.
     let workers = min(try Crew.size(for: jobs), pack.table.dataFrameCount)
     let blocks = blocks ?? IndexCache(pack)
+    pack.dropBuffers()
     do throws(PackError) {
       let table = try await Crew.value { (crew) throws(PackError) in
         let writer = output.map { StagingWriter($0, files: pack.source.files) }
