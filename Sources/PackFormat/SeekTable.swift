@@ -25,8 +25,6 @@ package struct SeekTable: Sendable {
   package let tarSize: UInt64
   /// The largest decompressed data frame in bytes.
   package let largestFrame: UInt32
-  /// The largest data frame as it stands in the payload, in bytes.
-  package let largestCompressedFrame: UInt32
   /// The frame that holds the blocks of the index.
   package let indexBlocks: Frame
   /// The frame that holds the head of the index.
@@ -82,7 +80,6 @@ package struct SeekTable: Sendable {
     var tarOffset: UInt64 = 0
     var dataFrames = 0
     var largest: UInt32 = 0
-    var largestCompressed: UInt32 = 0
     // Told only when order, number and sums are right (FORMAT.md §4.9).
     var tooLarge: (frame: Int, content: UInt32)?
     for index in 0..<count {
@@ -100,7 +97,6 @@ package struct SeekTable: Sendable {
         }
         dataFrames += 1
         largest = max(largest, content)
-        largestCompressed = max(largestCompressed, compressed)
       } else {
         guard compressed >= Self.skippableHeaderSize else {
           throw PackError(.damagedPayload, "frame \(index) is \(compressed) bytes, too short for a frame")
@@ -135,7 +131,6 @@ package struct SeekTable: Sendable {
     dataFrameCount = dataFrames
     tarSize = tarOffset
     largestFrame = largest
-    largestCompressedFrame = largestCompressed
     self.sizes = sizes
     self.marks = marks
   }

@@ -87,6 +87,56 @@ struct OverlapTests {
     #expect(decompress(frame(size, runs + [raw]), size, room: size, by: decoder) == nil)
   }
 
+  /// A payload in memory.
+  private final class Memory: ByteSource {
+    let bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    func read(at offset: UInt64, into buffer: inout MutableSpan<UInt8>) throws(PackError) {
+      let bytes = bytes
+      copy(bytes.span.extracting(Int(offset)..<Int(offset) + buffer.count), to: &buffer)
+    }
+  }
+
+  @Test("a sound frame that cannot be decompressed over itself is read all the same, a damaged one is not")
+  func notInPlace() throws {
+    let block = 128 << 10
+    var random = SeededGenerator(seed: 6)
+    let tail = random.bytes(block)
+    let runs = (0..<16).map { _ in (type: 1, size: block, bytes: [9] as [UInt8]) }
+    // More headers than the margin has room for lie between the runs and the end.
+    let empty = Array(repeating: (type: 0, size: 0, bytes: [] as [UInt8]), count: 50_000)
+    let size = 17 * block
+    let strange = frame(size, runs + empty + [(type: 0, size: block, bytes: tail)])
+    let usual = try compress(tail, level: 3)
+    #expect(decompress(strange, size, by: try DecompressionContext()) == nil)
+
+    var damaged = strange
+    damaged[9] |= 0b110
+    for (first, isSound) in [(strange, true), (damaged, false)] {
+      let sizes = [(first.count, size), (usual.count, block), (8, 0), (8, 0)]
+      let table = SeekTable.bytes(for: sizes.map { (compressed: UInt32($0.0), content: UInt32($0.1)) })
+      let payload = first + usual + [UInt8](repeating: 0, count: 16) + table
+      let reader = try FrameReader(
+        source: Memory(payload), table: try SeekTable(parsing: table.span, payloadSize: UInt64(payload.count)))
+      var buffer = [UInt8](repeating: 0, count: FrameReader.room(for: UInt32(size)))
+      for number in [0, 1, 0] {
+        var code: PackError.Code?
+        do throws(PackError) {
+          var target = buffer.mutableSpan
+          try reader.read(number, into: &target)
+        } catch {
+          code = error.code
+        }
+        #expect(code == (number == 1 || isSound ? nil : .damagedPayload))
+        guard code == nil else { continue }
+        let isSame = number == 1 ? buffer.starts(with: tail) : buffer.starts(with: [UInt8](repeating: 9, count: 16 * block) + tail)
+        #expect(isSame)
+      }
+    }
+  }
+
   @Test("a frame that lies about its size, or is rubbish behind a good header, is refused")
   func lies() throws {
     let decoder = try DecompressionContext()
