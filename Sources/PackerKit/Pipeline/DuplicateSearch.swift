@@ -41,11 +41,11 @@ struct DuplicateSearch {
   /// The numbers of the entries that have the shape of another one, ascending.
   private static func withNeighbour(_ entries: [SourceEntry]) -> [Int32] {
     // Sizes alone tell most entries apart, so that few names are compared.
-    let bySize = entries.indices.filter { entries[$0].size > 0 }.sorted { entries[$0].size < entries[$1].size }
+    let sizes = entries.map(\.size)
     var found: [Int32] = []
-    var rest = bySize[...]
+    var rest = sizes.indices.filter { sizes[$0] > 0 }.sorted { sizes[$0] < sizes[$1] }[...]
     while let first = rest.first {
-      let group = rest.prefix { entries[$0].size == entries[first].size }
+      let group = rest.prefix { sizes[$0] == sizes[first] }
       rest = rest.dropFirst(group.count)
       guard group.count > 1 else { continue }
       var shapes: [UInt64: Int] = [:]

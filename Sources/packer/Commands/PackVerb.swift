@@ -132,6 +132,11 @@ struct PackVerb: Verb {
         console.note("left out \(item.path): \(item.reason)")
       }
     }
+    if report.largestFrame > UInt32(Limits.defaultFrameSize) {
+      // Rounded up: the last frame of a small tree is shorter.
+      let size = (report.largestFrame + (1 << 20) - 1) >> 20
+      console.note("a client takes \(size) MiB of memory for each thread that reads this pack, for frames of that size")
+    }
     let record = PackRecord(report, layout)
     let files = Table.count(report.files, "file", "files")
     let directories = Table.count(report.directories, "directory", "directories")
@@ -176,6 +181,7 @@ private struct PackRecord: Encodable {
   let directories: Int
   let identicalFiles: Int
   let frames: Int
+  let largestFrame: UInt32
   let segments: UInt64
   let keyID: String
   let packID: String
@@ -194,6 +200,7 @@ private struct PackRecord: Encodable {
     directories = report.directories
     identicalFiles = report.duplicateFiles
     frames = report.frames
+    largestFrame = report.largestFrame
     segments = layout.segmentCount
     keyID = "\(report.keyID)"
     packID = report.packID.hex
