@@ -13,8 +13,8 @@ final class PackSeal: Sendable {
   private let headerBytes: [UInt8]
   private let opened: OpenedHeader
   private let backend: any CryptoBackend
-  /// Held while a piece is written, so that threads do not wait for each other in the system.
-  private let writing = Monitor(())
+  /// Held while a piece is written, so that threads do not wait for each other in the system. The number of pieces written.
+  private let written = Monitor(0)
 
   /// About this many bytes are read, encrypted and written at a time. They stay in the cache of a core.
   private static let pieceSize: UInt64 = 256 << 10
@@ -81,12 +81,16 @@ final class PackSeal: Sendable {
           try cipher.seal(
             segment: segment, plaintext.span.extracting(start..<start + range.count - SegmentLayout.tagSize), into: &target)
         }
-        try writing.withLock { (_) throws(PackError) in
+        try written.withLock { (written) throws(PackError) in
           try draft.output.write(ciphertext.span.extracting(first: pack.count), at: pack.lowerBound, of: packSize)
+          written += 1
         }
         let payload = layout.payloadRange(ofSegment: first).lowerBound..<layout.payloadRange(ofSegment: last).upperBound
         counter.add(UInt64(payload.count))
       }
+    }
+    guard written.withLock({ $0 }) == pieces else {
+      throw PackError(.internalError, "\(draft.output.path) was not encrypted to its end")
     }
     progress?(PackProgress(phase: .syncing, done: payloadSize, total: payloadSize))
     try draft.output.commit()
