@@ -10,8 +10,8 @@ public enum PackLevel: Hashable, Sendable {
   /// For releases: zstd level 3 with tables that fit a core's cache, a sixth faster than level 3 for a few tenths of a percent. Faster than
   /// a solid archive at level 3, and hardly ever larger.
   case balanced
-  /// For releases that many people fetch: zstd level 19 in frames of 8 MiB. A client needs up to 16 MiB for each thread, where it needs up
-  /// to 4 MiB otherwise, and reads a single small file from such a pack about four times as slowly.
+  /// For releases that many people fetch: zstd level 19 in frames of 8 MiB. A client needs up to 9 MiB for each thread, where it needs up
+  /// to 3 MiB otherwise, and decompresses up to four times as much for a single small file.
   case smallest
   /// A zstd level from 1 to 19, in frames of the usual size.
   case number(Int)
