@@ -102,7 +102,7 @@ let package = Package(
     .executableTarget(
       name: "packer-bench",
       dependencies: [
-        "CLibArchive", "PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackPayload", openSSL, zstd,
+        "CLibArchive", "PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackPayload", "PackerKit", openSSL, zstd,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       // It calls more of the library than packer does.

@@ -1,5 +1,6 @@
 import PackFiles
 import PackFormat
+import PackerKit
 
 #if canImport(Darwin)
   import Darwin
@@ -124,20 +125,5 @@ struct Stopwatch {
       }
     }
     return (process, number)
-  }
-
-  private func withCStrings<Result>(
-    _ texts: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
-  ) -> Result {
-    var pointers = unsafe texts.map { unsafe strdup($0) }
-    unsafe pointers.append(nil)
-    defer {
-      for index in unsafe pointers.indices { unsafe free(pointers[index]) }
-    }
-    return unsafe pointers.withUnsafeBufferPointer { pointers in
-      // The buffer holds at least the closing null.
-      guard let base = pointers.baseAddress else { preconditionFailure("an empty list of arguments") }
-      return unsafe body(base)
-    }
   }
 }
