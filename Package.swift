@@ -54,6 +54,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ] + platformPackages,
   targets: [
     .systemLibrary(
@@ -76,9 +77,10 @@ let package = Package(
     .target(
       name: "PackPayload", dependencies: ["PackFormat", zstd],
       swiftSettings: settings),
+    .target(name: "PackManifest", dependencies: ["PackFormat"], swiftSettings: settings),
     .target(
       name: "PackRuntime",
-      dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackPayload"],
+      dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload"],
       swiftSettings: settings),
 
     // Packing side.
@@ -89,13 +91,14 @@ let package = Package(
     .target(
       name: "PackerKit",
       dependencies: [
-        "PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackPayload", "PackRuntime",
+        "PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackRuntime",
+        .product(name: "Yams", package: "Yams"),
       ],
       swiftSettings: settings),
     .executableTarget(
       name: "packer",
       dependencies: [
-        "PackFiles", "PackRuntime", "PackerKit",
+        "PackFiles", "PackManifest", "PackRuntime", "PackerKit",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
@@ -118,10 +121,17 @@ let package = Package(
       swiftSettings: leafSettings),
     .target(
       name: "TestSupport",
-      dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackRuntime", "PackerKit"], path: "Tests/TestSupport",
+      dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackRuntime", "PackerKit"], path: "Tests/TestSupport",
       swiftSettings: leafSettings),
     .testTarget(
       name: "PackFormatTests", dependencies: ["PackFormat", "TestSupport"], swiftSettings: leafSettings),
+    .testTarget(
+      name: "PackManifestTests",
+      dependencies: [
+        "PackCrypto", "PackFormat", "PackManifest", "PackRuntime", "TestSupport",
+        .target(name: "CMalloc", condition: .when(platforms: [.linux])),
+      ],
+      swiftSettings: leafSettings),
     .testTarget(
       name: "PackFilesTests", dependencies: ["PackFiles", "PackFormat", "TestSupport"], swiftSettings: leafSettings),
     .testTarget(
@@ -138,13 +148,13 @@ let package = Package(
       swiftSettings: leafSettings, linkerSettings: [.linkedLibrary("archive")]),
     .testTarget(
       name: "PackerKitTests",
-      dependencies: ["PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackRuntime", "PackerKit", "TestSupport"],
+      dependencies: ["PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackRuntime", "PackerKit", "TestSupport"],
       swiftSettings: leafSettings),
     .testTarget(
       name: "PackerBenchTests", dependencies: ["PackArchive", "PackFormat", "TestSupport", "packer-bench"], swiftSettings: leafSettings,
       linkerSettings: [.linkedLibrary("archive")]),
     .testTarget(
-      name: "PackerCommandTests", dependencies: ["packer", "PackerKit", "PackRuntime"], exclude: ["Scripts"],
+      name: "PackerCommandTests", dependencies: ["packer", "PackManifest", "PackerKit", "PackRuntime"], exclude: ["Scripts"],
       swiftSettings: leafSettings),
   ]
 )
