@@ -55,6 +55,9 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .noUsableKey: .badInput,
     .unsuitableSource: .badInput,
     .unportablePath: .badInput,
+    .malformedPlist: .badInput,
+    .plistConflict: .badInput,
+    .malformedURL: .badInput,
     .missingInput: .inputMissing,
     .noSuchEntry: .inputMissing,
 
