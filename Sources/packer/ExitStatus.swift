@@ -55,6 +55,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .noUsableKey: .badInput,
     .unsuitableSource: .badInput,
     .unportablePath: .badInput,
+    .invalidConfiguration: .badInput,
     .missingInput: .inputMissing,
     .noSuchEntry: .inputMissing,
 
