@@ -159,17 +159,22 @@ struct CollidingPath: Sendable, Hashable {
 struct PlistSighting: Sendable {
   /// As the caller named it.
   var path: String
-  /// The four numbers, by Apple's names, where they are there as integers.
-  var numbers: [String: UInt64] = [:]
-  /// `BADownloadDomainAllowList`.
-  var hosts: [String]?
-  var manifestURL: String?
-  /// The keys of Background Assets that are there.
-  var keys: Set<String> = []
-  /// Values of the wrong type or form, one sentence each.
-  var malformed: [String] = []
-  /// `AppGroupIdentifier`, or `BAAppGroupID` where packs are managed.
-  var group: String?
+  /// What it says of background assets.
+  var keys: BackgroundAssetsKeys
+  /// The keys at its top, whatever their values.
+  var names: Set<String> = []
   /// `ITSAppUsesNonExemptEncryption`, where it is there.
   var usesNonExemptEncryption: Bool?
+
+  /// Those of the four numbers that are there as integers, in ascending order of the names.
+  var numbers: [(key: String, bytes: UInt64)] {
+    let all = [
+      (BudgetKey.download, keys.downloadAllowance), (BudgetKey.essentialDownload, keys.essentialDownloadAllowance),
+      (BudgetKey.essentialInstalled, keys.essentialMaxInstallSize), (BudgetKey.installed, keys.maxInstallSize),
+    ]
+    return all.compactMap { key, bytes in bytes.map { (key, $0) } }
+  }
+
+  /// One of the four numbers.
+  func number(_ key: String) -> UInt64? { numbers.first { $0.key == key }?.bytes }
 }
