@@ -55,6 +55,8 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .noUsableKey: .badInput,
     .unsuitableSource: .badInput,
     .unportablePath: .badInput,
+    .invalidRecord: .badInput,
+    .releaseConflict: .badInput,
     .missingInput: .inputMissing,
     .noSuchEntry: .inputMissing,
 
