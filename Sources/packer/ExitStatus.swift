@@ -66,6 +66,8 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .malformedURL: .badInput,
     .invalidConfiguration: .badInput,
     .invalidManifest: .badInput,
+    .invalidRecord: .badInput,
+    .releaseConflict: .badInput,
     .missingInput: .inputMissing,
     .noSuchEntry: .inputMissing,
 
