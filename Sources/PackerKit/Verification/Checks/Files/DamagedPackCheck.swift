@@ -14,7 +14,7 @@ enum DamagedPackCheck: ReleaseCheck {
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.compactMap { entry, file in
-      guard let failure = file.failure, kinds.contains(failure.code) else { return nil }
+      guard let failure = file.failure, codes.contains(failure.code) else { return nil }
       // A file of another length is told by itself, and cannot be opened for that reason.
       guard file.size == entry.size else { return nil }
       return finding(
@@ -22,7 +22,7 @@ enum DamagedPackCheck: ReleaseCheck {
     }
   }
 
-  private static let kinds: Set<PackError.Code> = [
+  static let codes: Set<PackError.Code> = [
     .damagedHeader, .authenticationFailed, .damagedPayload, .damagedArchive, .digestMismatch, .illegalPath, .limitExceeded,
   ]
 }

@@ -11,10 +11,11 @@ enum UnknownPackCheck: ReleaseCheck {
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.compactMap { entry, file in
-      guard let failure = file.failure, kinds.contains(failure.code) else { return nil }
+      guard let failure = file.failure, !told.contains(failure.code) else { return nil }
       return finding(failure.message, pack: entry.id, file: file.path, hint: failure.hint)
     }
   }
 
-  private static let kinds: Set<PackError.Code> = [.notAPack, .unsupported, .noUsableKey, .cannotRead]
+  /// What other rules tell.
+  private static let told = DamagedPackCheck.codes.union([.wrongKey, .truncated])
 }
