@@ -29,6 +29,6 @@ struct Packer: ParsableCommand {
     version: Version.title,
     subcommands: [
       Key.self, PackVerb.self, Unpack.self, List.self, Cat.self, Inspect.self, Verify.self, Decrypt.self, Completions.self,
-      Schema.self,
+      Initialize.self, Schema.self,
     ])
 }
