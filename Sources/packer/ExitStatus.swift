@@ -84,6 +84,8 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .invalidManifest: .badInput,
     .invalidRecord: .badInput,
     .releaseConflict: .badInput,
+    .invalidConfiguration: .badInput,
+    .invalidManifest: .badInput,
     .missingInput: .inputMissing,
     .noSuchEntry: .inputMissing,
 

@@ -33,5 +33,7 @@ struct Packer: ParsableCommand {
     version: Version.title,
     subcommands: [
       Key.self, PackVerb.self, Unpack.self, List.self, Cat.self, Inspect.self, Verify.self, Explain.self, Decrypt.self, Completions.self,
+      Key.self, PackVerb.self, Unpack.self, List.self, Cat.self, Inspect.self, Verify.self, Decrypt.self, Completions.self,
+      Initialize.self, Schema.self,
     ])
 }
