@@ -45,9 +45,9 @@ package indirect enum PropertyList: Hashable, Sendable {
     members?.first { $0.key == key }?.value
   }
 
-  /// Whether two lists say the same: the order of dictionaries does not matter.
+  /// Whether two lists say the same: the order of dictionaries does not matter, every byte of a text does.
   package func says(_ other: PropertyList) -> Bool {
-    sorted == other.sorted
+    sorted.binary == other.sorted.binary
   }
 
   /// The same with every dictionary in ascending order of its keys.

@@ -12,6 +12,8 @@ public struct InfoPlist: Sendable {
   /// All of it: a dictionary.
   package let content: PropertyList
   let bytes: [UInt8]
+  /// The form with the places of values, where it is XML.
+  let document: XMLPropertyList?
 
   /// Reads a file.
   ///
@@ -43,7 +45,20 @@ public struct InfoPlist: Sendable {
 
   /// Takes the bytes of a file.
   public init(parsing bytes: [UInt8], path: String) throws(PackError) {
-    throw PackError(.malformedPlist, "\(path) cannot be read yet")
+    self.path = path
+    self.bytes = bytes
+    if bytes.starts(with: PropertyList.binaryMagic) {
+      content = try PropertyList(binary: bytes, path: path)
+      document = nil
+    } else {
+      let document = try XMLPropertyList(bytes, path: path)
+      content = document.content
+      self.document = document
+    }
+    guard content.members != nil else {
+      throw PackError(.malformedPlist, "\(path) holds \(content) outside, and an Info.plist holds a dictionary")
+    }
+    keys = BackgroundAssetsKeys(content)
   }
 
   /// The keys that an app's Info.plist must have for a release: what ``fragment(for:budget:)`` writes.
