@@ -18,6 +18,8 @@ public struct PlistFinding: Hashable, Sendable {
     case hostNotAllowed = "host-not-allowed"
     /// A host is allowed from which nothing is downloaded.
     case hostNotUsed = "host-not-used"
+    /// The URL of the manifest cannot be downloaded from, or is likely to fail some day.
+    case manifestURL = "manifest-url"
     /// An entry of the allow list cannot work.
     case allowListEntry = "allow-list-entry"
     /// The extension or the entitlements do not fit the app.
@@ -70,8 +72,16 @@ extension BackgroundAssetsKeys {
     }
   }
 
+  /// What counts as the same allow list.
+  enum ListComparison {
+    /// One that allows the same hosts.
+    case byHosts
+    /// One with the same entries, in any order.
+    case byEntries
+  }
+
   /// Where `plist` differs from these keys, in the order of their names. Keys that these leave open may have any value.
-  func differences(in plist: PropertyList) -> [PlistDifference] {
+  func differences(in plist: PropertyList, comparing lists: ListComparison = .byHosts) -> [PlistDifference] {
     var differences = superfluousKeys.compactMap { key -> PlistDifference? in
       guard let value = plist[key: key], value != .boolean(false) else { return nil }
       return PlistDifference(path: [key], actual: value)
@@ -86,16 +96,17 @@ extension BackgroundAssetsKeys {
         differences.append(PlistDifference(path: [member.key, inner.key], actual: actual?[key: inner.key], wanted: inner.value))
       }
     }
-    return differences.filter { !$0.isNone }.sorted { $0.key < $1.key }
+    return differences.filter { !$0.isNone(comparing: lists) }.sorted { $0.key < $1.key }
   }
 }
 
 extension PlistDifference {
   /// Whether the system takes both values for the same.
-  fileprivate var isNone: Bool {
+  fileprivate func isNone(comparing lists: BackgroundAssetsKeys.ListComparison) -> Bool {
     guard let actual, let wanted else { return (actual == nil) == (wanted == nil) }
-    if path.last == BackgroundAssetsKey.allowList, case .array(let old) = actual, case .array(let new) = wanted {
-      return Set(old) == Set(new)
+    if path.last == BackgroundAssetsKey.allowList, let old = actual.texts, let new = wanted.texts {
+      let (old, new) = (AllowList(old), AllowList(new))
+      return lists == .byEntries ? Set(old.entries) == Set(new.entries) : old.lacks(of: new).isEmpty && old.exceeds(new).isEmpty
     }
     return actual.says(wanted)
   }
@@ -117,6 +128,7 @@ extension InfoPlist {
       findings += self.findings(for: difference, wanted: wanted)
     }
     if let allowList = keys.allowList, wanted.hosting != .apple { findings += self.findings(about: allowList) }
+    if let url = keys.manifestURL, wanted.hosting != .apple { findings += self.findings(aboutManifestAt: url) }
     findings += groupFindings
     return findings.sorted { ($0.key, $0.message) < ($1.key, $1.message) }
   }
@@ -144,12 +156,10 @@ extension InfoPlist {
       return [finding(.tooLarge, .warning, message)]
     case (.array, .array):
       let (old, new) = (keys.allowList ?? AllowList([]), wanted.allowList ?? AllowList([]))
-      let missing = new.entries.filter { !old.entries.contains($0) && ($0.hasPrefix("*") || !old.allows(host: $0)) }
-      let extra = old.entries.filter { entry in
-        !new.entries.contains(entry) && !new.entries.contains { AllowList([entry]).allows(host: $0) }
+      return old.lacks(of: new).map {
+        finding(.hostNotAllowed, .error, "\(key) does not allow \($0), and this release downloads from there")
       }
-      return missing.map { finding(.hostNotAllowed, .error, "\(key) does not allow \($0), and this release downloads from there") }
-        + extra.map { finding(.hostNotUsed, .warning, "\(key) allows \($0), and this release does not download from there") }
+        + old.exceeds(new).map { finding(.hostNotUsed, .warning, "\(key) allows \($0), and this release does not download from there") }
     default:
       return [finding(.different, .error, "\(key) is \(actual), and it must be \(value)")]
     }
@@ -161,6 +171,21 @@ extension InfoPlist {
       guard let message = AllowList.problem(of: entry) ?? AllowList.warning(about: entry) else { return nil }
       let level: PlistFinding.Level = AllowList.problem(of: entry) == nil ? .warning : .error
       return PlistFinding(kind: .allowListEntry, level: level, file: path, key: key, actual: entry, message: message)
+    }
+  }
+
+  private func findings(aboutManifestAt text: String) -> [PlistFinding] {
+    let key = BackgroundAssetsKey.manifestURL
+    func finding(_ kind: PlistFinding.Kind, _ level: PlistFinding.Level, _ message: String, hint: String? = nil) -> PlistFinding {
+      PlistFinding(kind: kind, level: level, file: path, key: key, actual: text, message: "\(key): \(message)", hint: hint)
+    }
+    guard !AppTargets.isVariable(text) else { return [] }
+    do throws(PackError) {
+      let url = try ServedURL(text)
+      let refusal = keys.allowList?.refusal(of: url).map { finding(.hostNotAllowed, .error, $0) }
+      return url.warnings.map { finding(.manifestURL, .warning, $0) } + [refusal].compactMap { $0 }
+    } catch {
+      return [finding(.manifestURL, .error, error.message, hint: error.hint)]
     }
   }
 

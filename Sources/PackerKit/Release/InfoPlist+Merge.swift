@@ -69,8 +69,9 @@ extension InfoPlist {
   /// - Throws: ``PackError/Code/plistConflict`` where values that packer did not write would change, with both values of each in the
   ///   details.
   public func merging(_ wanted: BackgroundAssetsKeys, conflicts: PlistMerge.Conflicts) throws(PackError) -> PlistMerge {
-    let differences = wanted.differences(in: content)
-    if conflicts == .refuse, try !isPackersOwn { try refuseConflicts(in: differences) }
+    let isOwn = try isPackersOwn
+    let differences = wanted.differences(in: content, comparing: isOwn ? .byEntries : .byHosts)
+    if conflicts == .refuse, !isOwn { try refuseConflicts(in: differences) }
     let edits = differences.map { PropertyListEdit($0.path, $0.wanted) }
     let merged = content.applying(edits)
 
