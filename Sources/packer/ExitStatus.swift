@@ -58,6 +58,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .malformedPlist: .badInput,
     .plistConflict: .badInput,
     .malformedURL: .badInput,
+    .invalidConfiguration: .badInput,
     .missingInput: .inputMissing,
     .noSuchEntry: .inputMissing,
 

@@ -28,6 +28,8 @@ struct Packer: ParsableCommand {
     // The libraries' versions are asked for only when they are told: every run makes this configuration.
     version: Version.title,
     subcommands: [
-      Key.self, PackVerb.self, Unpack.self, List.self, Cat.self, Inspect.self, Verify.self, Decrypt.self, Plist.self, Completions.self,
+      Key.self, PackVerb.self, Unpack.self, List.self, Cat.self, Inspect.self, Verify.self, Decrypt.self, Completions.self,
+      Schema.self,
+      Plist.self,
     ])
 }

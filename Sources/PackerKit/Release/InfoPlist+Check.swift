@@ -1,3 +1,5 @@
+import PackFormat
+
 /// Something in a plist that is not as a release wants it.
 public struct PlistFinding: Hashable, Sendable {
   /// What kind of fault it is, with a stable name.
