@@ -35,5 +35,7 @@ struct Packer: ParsableCommand {
       Key.self, PackVerb.self, Unpack.self, List.self, Cat.self, Inspect.self, Verify.self, Explain.self, Decrypt.self, Completions.self,
       Key.self, PackVerb.self, Unpack.self, List.self, Cat.self, Inspect.self, Verify.self, Decrypt.self, Completions.self,
       Initialize.self, Schema.self,
+      Schema.self,
+      Plist.self,
     ])
 }
