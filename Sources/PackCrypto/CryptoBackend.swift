@@ -23,6 +23,19 @@ package protocol CryptoBackend: Sendable {
     from secret: borrowing SecretBytes, salt: Span<UInt8>, info: Span<UInt8>, count: Int
   ) throws(PackError) -> SecretBytes
 
+  /// The public key of an Ed25519 seed of exactly 32 bytes.
+  func signingPublicKey(ofSeed seed: borrowing SecretBytes) throws(PackError) -> [UInt8]
+
+  /// The Ed25519 signature of a message (RFC 8032, pure), 64 bytes. CryptoKit on Apple platforms makes another one each time; every one holds.
+  func signature(of message: Span<UInt8>, seed: borrowing SecretBytes) throws(PackError) -> [UInt8]
+
+  /// Whether the library takes a signature of 64 bytes under a public key of 32.
+  ///
+  /// Libraries differ in the encodings they take: ``Ed25519/isValid(_:of:publicKey:backend:)`` refuses all those first.
+  func isAccepted(
+    _ signature: Span<UInt8>, of message: Span<UInt8>, publicKey: Span<UInt8>
+  ) throws(PackError) -> Bool
+
   /// Fills a buffer from the system's cryptographic random source.
   func fillRandom(_ bytes: inout MutableSpan<UInt8>) throws(PackError)
 }

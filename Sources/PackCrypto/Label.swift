@@ -14,6 +14,10 @@ package enum Label: String, CaseIterable, Sendable {
   case deterministicSalt = "pack/v1/det-salt"
   case randomSalt = "pack/v1/random-salt"
   case contentRoot = "pack/v1/content-root"
+  case signingKeyID = "pack/v1/sig-key"
+  case signingKeyText = "pack/v1/sig-key-text"
+  case signingPublicText = "pack/v1/sig-public-text"
+  case manifest = "pack/v1/manifest"
 
   /// The label as it is hashed: ASCII and one zero byte.
   package var bytes: [UInt8] { Array(rawValue.utf8) + [0] }

@@ -11,7 +11,7 @@ public struct PackKey: ~Copyable, Sendable {
   /// The end of the key's text.
   let checksum: [UInt8]
 
-  static let size = 32
+  static let size = KeyText.keySize
 
   /// Takes a copy of exactly 32 bytes. The caller's bytes remain with the caller to wipe.
   ///
@@ -29,7 +29,9 @@ public struct PackKey: ~Copyable, Sendable {
   ) throws(PackError) {
     precondition(secret.count == Self.size)
     let id = try backend.derive(.keyID, from: secret, count: KeyID.size)
-    let checksum = try KeyText.checksum(of: secret, backend: backend)
+    let checksum = try secret.withSpan { (secret) throws(PackError) in
+      try KeyText.checksum(of: secret, .content, backend: backend)
+    }
     self.checksum = checksum
     self.id = KeyID(id.withSpan { [UInt8](copying: $0) })
     self.secret = secret

@@ -81,6 +81,16 @@ extension PackError.Code {
   public static let noSuchEntry = Self(rawValue: "no-such-entry")
   /// A byte range does not lie inside the file it asks for.
   public static let rangeNotSatisfiable = Self(rawValue: "range-not-satisfiable")
+  /// A manifest breaks a rule of FORMAT.md §9: its maker was broken, or it was changed.
+  public static let damagedManifest = Self(rawValue: "damaged-manifest")
+  /// No trusted key signed the manifest, or a signature under a trusted key is wrong.
+  public static let untrustedSignature = Self(rawValue: "untrusted-signature")
+  /// The manifest is past its date. What is installed stays; nothing new may be installed from it.
+  public static let manifestExpired = Self(rawValue: "manifest-expired")
+  /// The manifest is older than one that was accepted before, or says something else under the same version.
+  public static let manifestRollback = Self(rawValue: "manifest-rollback")
+  /// Values that no manifest may hold were to be written into one.
+  public static let invalidManifest = Self(rawValue: "invalid-manifest")
   /// A key text that is not one: wrong length, wrong kind, or a wrong checksum.
   public static let malformedKey = Self(rawValue: "malformed-key")
   /// No key was given, or the place it was to come from has none.

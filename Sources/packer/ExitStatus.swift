@@ -11,6 +11,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
   static let wrongKey = Self(rawValue: 11)
   static let damaged = Self(rawValue: 12)
   static let truncated = Self(rawValue: 13)
+  static let untrustedSignature = Self(rawValue: 14)
   static let usage = Self(rawValue: 64)
   static let badInput = Self(rawValue: 65)
   static let inputMissing = Self(rawValue: 66)
@@ -46,7 +47,12 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .digestMismatch: .damaged,
     .illegalPath: .damaged,
     .limitExceeded: .damaged,
+    .damagedManifest: .damaged,
     .truncated: .truncated,
+    .untrustedSignature: .untrustedSignature,
+    // Both are sound documents by the right maker: what is wrong with them is their place in time.
+    .manifestExpired: .findings,
+    .manifestRollback: .findings,
 
     .usage: .usage,
     .rangeNotSatisfiable: .usage,
@@ -57,6 +63,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .unportablePath: .badInput,
     .invalidRecord: .badInput,
     .releaseConflict: .badInput,
+    .invalidManifest: .badInput,
     .missingInput: .inputMissing,
     .noSuchEntry: .inputMissing,
 

@@ -65,14 +65,14 @@ enum Invocation: Sendable {
 
   /// Looks for keys before anything can repeat an argument in a message.
   ///
-  /// A file may be named after its digest, 64 hexadecimal digits; only as the value of `--key` is that taken for a secret.
+  /// A file may be named after its digest, 64 hexadecimal digits; only as the value of `--key` or `--sign-key` is that taken for a secret.
   private static func refuseSecrets(in arguments: [String]) throws(PackError) {
     var previous = ""
     for argument in arguments {
       let value = argument.hasPrefix("--") ? argument.split(separator: "=", maxSplits: 1).dropFirst().first : argument[...]
       defer { previous = argument }
       guard let value = value.map(String.init) else { continue }
-      let isKeyOption = previous == "--key" || argument.hasPrefix("--key=")
+      let isKeyOption = ["--key", "--sign-key"].contains { previous == $0 || argument.hasPrefix($0 + "=") }
       if KeyReference.isKeyText(value) || isKeyOption && KeyReference.isSecret(value) {
         throw KeyReference.secretRefused
       }

@@ -20,6 +20,31 @@ struct KeyOptions: ParsableArguments {
   }
 }
 
+/// Where signing keys come from.
+struct SignKeyOptions: ParsableArguments {
+  @Option(
+    name: .customLong("sign-key"),
+    help: ArgumentHelp("The signing key, named as --key names a pack's.", valueName: "ref"), completion: .file())
+  var references: [String] = []
+
+  /// The one key that the options or the environment name.
+  func reference() throws(PackError) -> KeyReference {
+    guard let text = references.first else { return try .fromEnvironment(.signing) }
+    guard references.count == 1 else {
+      throw PackError(.usage, "--sign-key was given \(references.count) times", hint: "give one key")
+    }
+    return try KeyReference(parsing: text)
+  }
+
+  /// All keys that the options name; where they name none, those of `configured`, and where there are none either the environment's.
+  func references(configured: [KeyReference] = []) throws(PackError) -> [KeyReference] {
+    guard references.isEmpty else {
+      return try references.map { (text) throws(PackError) in try KeyReference(parsing: text) }
+    }
+    return configured.isEmpty ? [try .fromEnvironment(.signing)] : configured
+  }
+}
+
 /// How many threads work.
 struct JobsOption: ParsableArguments {
   @Option(help: ArgumentHelp("The threads to use, from 1 to 1024. (default: one per core)", valueName: "n"))

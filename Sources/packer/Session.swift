@@ -28,6 +28,15 @@ struct Session: Sendable {
     return resolved
   }
 
+  /// Reads a signing key, and passes on what there is to say about it.
+  func signingKey(_ reference: KeyReference) throws(PackError) -> ResolvedSigningKey {
+    let resolved = try signals.whileAbandonable { () throws(PackError) in try reference.resolveSigningKey() }
+    for warning in resolved.warnings {
+      console.warning(warning.message, hint: warning.hint)
+    }
+    return resolved
+  }
+
   /// Runs work that reports its progress, and takes the display away afterwards.
   func withProgress<Result: Sendable>(
     _ body: (ProgressHandler?) async throws(PackError) -> Result

@@ -55,6 +55,44 @@
       return derived
     }
 
+    func signingPublicKey(ofSeed seed: borrowing SecretBytes) throws(PackError) -> [UInt8] {
+      Array(try privateKey(seed).publicKey.rawRepresentation)
+    }
+
+    func signature(of message: Span<UInt8>, seed: borrowing SecretBytes) throws(PackError) -> [UInt8] {
+      let key = try privateKey(seed)
+      do {
+        return try unsafe message.withUnsafeBytes { try unsafe Array(key.signature(for: $0)) }
+      } catch {
+        throw PackError(.internalError, "CryptoKit could not sign: \(error)")
+      }
+    }
+
+    func isAccepted(
+      _ signature: Span<UInt8>, of message: Span<UInt8>, publicKey: Span<UInt8>
+    ) throws(PackError) -> Bool {
+      // A key that is no point of the curve is refused here or later, as the library likes.
+      guard
+        let key = unsafe publicKey.withUnsafeBytes({
+          unsafe try? Curve25519.Signing.PublicKey(rawRepresentation: $0)
+        })
+      else { return false }
+      return unsafe signature.withUnsafeBytes { signature in
+        unsafe message.withUnsafeBytes { unsafe key.isValidSignature(signature, for: $0) }
+      }
+    }
+
+    private func privateKey(_ seed: borrowing SecretBytes) throws(PackError) -> Curve25519.Signing.PrivateKey {
+      precondition(seed.count == Ed25519.seedSize)
+      do {
+        return try seed.withSpan { seed in
+          try unsafe seed.withUnsafeBytes { try unsafe Curve25519.Signing.PrivateKey(rawRepresentation: $0) }
+        }
+      } catch {
+        throw PackError(.internalError, "CryptoKit could not take a signing key: \(error)")
+      }
+    }
+
     func fillRandom(_ bytes: inout MutableSpan<UInt8>) throws(PackError) {
       // The system's generator on every platform: arc4random_buf on Apple's, getrandom on Linux.
       var generator = SystemRandomNumberGenerator()

@@ -79,6 +79,58 @@
       return output
     }
 
+    func signingPublicKey(ofSeed seed: borrowing SecretBytes) throws(PackError) -> [UInt8] {
+      let key = try privateKey(seed)
+      var bytes = [UInt8](repeating: 0, count: Ed25519.publicKeySize)
+      var count = bytes.count
+      try OpenSSLFailure.check(unsafe EVP_PKEY_get_raw_public_key(key.raw, &bytes, &count), "get a public key")
+      return bytes
+    }
+
+    func signature(of message: Span<UInt8>, seed: borrowing SecretBytes) throws(PackError) -> [UInt8] {
+      let key = try privateKey(seed)
+      let context = try unsafe OpenSSLObject(EVP_MD_CTX_new(), "a signing context") { unsafe EVP_MD_CTX_free($0) }
+      try OpenSSLFailure.check(unsafe EVP_DigestSignInit(context.raw, nil, nil, nil, key.raw), "start Ed25519")
+      var signature = [UInt8](repeating: 0, count: Ed25519.signatureSize)
+      var count = signature.count
+      let status = unsafe message.withUnsafeBufferPointer { message in
+        unsafe EVP_DigestSign(context.raw, &signature, &count, message.baseAddress, message.count)
+      }
+      try OpenSSLFailure.check(status, "sign with Ed25519")
+      return signature
+    }
+
+    func isAccepted(
+      _ signature: Span<UInt8>, of message: Span<UInt8>, publicKey: Span<UInt8>
+    ) throws(PackError) -> Bool {
+      let key = try unsafe publicKey.withUnsafeBufferPointer { (bytes) throws(PackError) in
+        try unsafe OpenSSLObject(
+          EVP_PKEY_new_raw_public_key_ex(nil, "ED25519", nil, bytes.baseAddress, bytes.count), "a public key"
+        ) { unsafe EVP_PKEY_free($0) }
+      }
+      let context = try unsafe OpenSSLObject(EVP_MD_CTX_new(), "a signature context") { unsafe EVP_MD_CTX_free($0) }
+      try OpenSSLFailure.check(unsafe EVP_DigestVerifyInit(context.raw, nil, nil, nil, key.raw), "start Ed25519")
+      let status = unsafe signature.withUnsafeBufferPointer { signature in
+        unsafe message.withUnsafeBufferPointer { message in
+          unsafe EVP_DigestVerify(context.raw, signature.baseAddress, signature.count, message.baseAddress, message.count)
+        }
+      }
+      // Whatever is not 1 is a signature that does not hold. What it leaves in the thread's queue would be told as the reason of a later failure.
+      if status != 1 { ERR_clear_error() }
+      return status == 1
+    }
+
+    private func privateKey(_ seed: borrowing SecretBytes) throws(PackError) -> OpenSSLObject {
+      precondition(seed.count == Ed25519.seedSize)
+      return try seed.withSpan { (seed) throws(PackError) in
+        try unsafe seed.withUnsafeBufferPointer { (bytes) throws(PackError) in
+          try unsafe OpenSSLObject(
+            EVP_PKEY_new_raw_private_key_ex(nil, "ED25519", nil, bytes.baseAddress, bytes.count), "a signing key"
+          ) { unsafe EVP_PKEY_free($0) }
+        }
+      }
+    }
+
     func fillRandom(_ bytes: inout MutableSpan<UInt8>) throws(PackError) {
       guard !bytes.isEmpty else { return }
       precondition(bytes.count <= Int(CInt.max))

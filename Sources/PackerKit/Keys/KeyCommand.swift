@@ -12,7 +12,7 @@ enum KeyCommand {
   /// Runs the program to its end.
   ///
   /// Its standard input and error are this process's own, so that a password manager can ask. It gets no variable that concerns keys.
-  static func run(_ words: [String], files: any FileSystem) throws(PackError) -> PackKey {
+  static func run(_ words: [String], files: any FileSystem) throws(PackError) -> KeyInput {
     let name = "key command '\(words[0])'"
     var ends: [CInt] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else {
@@ -32,7 +32,6 @@ enum KeyCommand {
     }
 
     var output = SecretInput()
-    defer { output.wipe() }
     var failure: FileFailure?
     do throws(FileFailure) {
       if let readEnd { try output.readToEnd(of: readEnd, files: files) }
@@ -46,7 +45,7 @@ enum KeyCommand {
     try output.checkLength(of: origin)
     try ending.get()
     if let failure { throw PackError(.noKey, "\(origin) cannot be read: \(failure.text)") }
-    return try output.key(from: origin)
+    return KeyInput(output, from: origin)
   }
 
   private static func wait(for process: pid_t, name: String) throws(PackError) {

@@ -12,9 +12,20 @@ public enum KeyFile {
     try write(key, to: path, files: SystemFiles())
   }
 
+  /// Writes a new file with a signing key, in the same manner.
+  ///
+  /// - Throws: ``PackError/Code/outputExists`` where something stands at `path` already.
+  public static func write(_ key: borrowing SigningKey, to path: String) throws(PackError) {
+    try key.withText { (text) throws(PackError) in try write(text, to: path, files: SystemFiles()) }
+  }
+
   package static func write(
     _ key: borrowing PackKey, to path: String, files: any FileSystem
   ) throws(PackError) {
+    try key.withText { (text) throws(PackError) in try write(text, to: path, files: files) }
+  }
+
+  private static func write(_ text: Span<UInt8>, to path: String, files: any FileSystem) throws(PackError) {
     guard let parts = PathParts(path) else {
       throw PackError(.usage, "'\(path)' names no file of its own", hint: "give the key file a name, as in -o game.key")
     }
@@ -24,11 +35,9 @@ public enum KeyFile {
       do throws(FileFailure) {
         // The mode of `create` passes through the process's mask, which may take away too much.
         try files.setMode(0o600, of: file)
-        try key.withText { (text) throws(FileFailure) in
-          try files.writeAll(file, at: 0, text)
-          let newline: [UInt8] = [0x0A]
-          try files.writeAll(file, at: UInt64(text.count), newline.span)
-        }
+        try files.writeAll(file, at: 0, text)
+        let newline: [UInt8] = [0x0A]
+        try files.writeAll(file, at: UInt64(text.count), newline.span)
         try files.sync(file)
         try files.sync(directory)
       } catch {
@@ -41,35 +50,34 @@ public enum KeyFile {
   }
 
   /// Reads a key file, and looks at who else may.
-  static func read(_ path: String, files: any FileSystem) throws(PackError) -> ResolvedKey {
-    var bytes = SecretInput()
-    defer { bytes.wipe() }
+  static func read(_ path: String, _ kind: KeyKind, files: any FileSystem) throws(PackError) -> KeyInput {
+    let origin = "\(kind.name) file \(path)"
+    var text = SecretInput()
     let status: FileStatus
     do throws(FileFailure) {
       let file = try files.open(path, .read, in: nil)
       status = try files.status(of: file)
-      if status.kind != .directory { try bytes.readToEnd(of: file, files: files) }
+      if status.kind != .directory { try text.readToEnd(of: file, files: files) }
     } catch {
-      guard error.isMissing else { throw error.reading("key file \(path)") }
+      guard error.isMissing else { throw error.reading(origin) }
       throw PackError(
-        .noKey, "key file \(path) does not exist", hint: "make one with 'packer key new -o \(path)', or name another with --key"
-      )
+        .noKey, "\(origin) does not exist",
+        hint: "make one with '\(kind.making(at: path))', or name another with \(kind.option)")
     }
     guard status.kind != .directory else {
-      throw PackError(.noKey, "key file \(path) is a directory", hint: "name the file in it that holds the key")
+      throw PackError(.noKey, "\(origin) is a directory", hint: "name the file in it that holds the key")
     }
-    let key = try bytes.key(from: "key file \(path)")
-    guard status.kind == .file, status.mode & 0o044 != 0 else { return ResolvedKey(key) }
+    guard status.kind == .file, status.mode & 0o044 != 0 else { return KeyInput(text, from: origin) }
     let warning = ResolvedKey.Warning(
-      message: "key file \(path) can be read by other users of this machine", hint: "chmod 600 \(path)")
-    return ResolvedKey(key, warnings: [warning])
+      message: "\(origin) can be read by other users of this machine", hint: "chmod 600 \(path)")
+    return KeyInput(text, from: origin, warnings: [warning])
   }
 
   private static func failure(_ failure: FileFailure, path: String, directory: String) -> PackError {
     if failure.isExisting {
       return PackError(
         .outputExists, "\(path) exists already, and a key is never overwritten",
-        hint: "choose another name; packs made with a lost key cannot be opened")
+        hint: "choose another name; what a lost key was for cannot be done any more")
     }
     if failure.isMissing {
       return PackError(.cannotWrite, "\(path) cannot be written: the directory \(directory) does not exist")

@@ -54,29 +54,25 @@ public struct KeyReference: Hashable, Sendable {
     self.place = place
   }
 
-  /// The variables that name a key where no reference is given.
-  static let variable = "PACKER_KEY"
-  static let fileVariable = "PACKER_KEY_FILE"
-  static let commandVariable = "PACKER_KEY_COMMAND"
-
   /// The reference that the environment gives: exactly one of `PACKER_KEY` (the key text), `PACKER_KEY_FILE` (a path) and
-  /// `PACKER_KEY_COMMAND` (a program and its arguments).
+  /// `PACKER_KEY_COMMAND` (a program and its arguments); for a signing key the same of `PACKER_SIGN_KEY`.
   ///
   /// - Throws: ``PackError/Code/noKey`` where none is set or the one is empty, ``PackError/Code/usage`` where several are: which
   ///   one was meant cannot be known.
-  public static func fromEnvironment() throws(PackError) -> KeyReference {
+  public static func fromEnvironment(_ kind: KeyKind = .content) throws(PackError) -> KeyReference {
+    let (variable, fileVariable, commandVariable) = (kind.variable, kind.variable + "_FILE", kind.variable + "_COMMAND")
     let set = [variable, fileVariable, commandVariable].filter { ProcessEnvironment.isSet($0) }
     guard let name = set.first else {
       throw PackError(
-        .noKey, "no key was given",
+        .noKey, "no \(kind.name) was given",
         hint: """
-          give one of: --key REF (\(forms)); \(fileVariable)=PATH; \(variable) or \(commandVariable)
-          make a key with 'packer key new -o game.key'
+          give one of: \(kind.option) REF (\(forms)); \(fileVariable)=PATH; \(variable) or \(commandVariable)
+          make a key with '\(kind.making)'
           """)
     }
     guard set.count == 1 else {
       let names = set.count == 2 ? "\(set[0]) and \(set[1]) are both set" : "\(set.joined(separator: ", ")) are all set"
-      throw PackError(.usage, "\(names), and only one of them can be meant", hint: "unset all but one, or give --key")
+      throw PackError(.usage, "\(names), and only one of them can be meant", hint: "unset all but one, or give \(kind.option)")
     }
     guard !ProcessEnvironment.isEmpty(name) else { throw emptyVariable(name) }
     if name == variable { return KeyReference(.environment(name)) }
@@ -111,7 +107,7 @@ public struct KeyReference: Hashable, Sendable {
         """)
   }
 
-  /// Reads the key.
+  /// Reads a key for packs.
   ///
   /// The bytes it came in are wiped. A variable is removed from the environment once read; call this before other threads use the
   /// environment. May wait for the program, pipe or person at the other end.
@@ -119,52 +115,62 @@ public struct KeyReference: Hashable, Sendable {
     try resolve(files: SystemFiles())
   }
 
+  /// Reads a key for signing manifests, in the same manner.
+  public func resolveSigningKey() throws(PackError) -> ResolvedSigningKey {
+    try resolveSigningKey(files: SystemFiles())
+  }
+
   package func resolve(files: any FileSystem) throws(PackError) -> ResolvedKey {
+    let input = try read(.content, files: files)
+    let key = try input.key { (text) throws(PackError) in try PackKey(text: text) }
+    return ResolvedKey(key, warnings: input.warnings)
+  }
+
+  package func resolveSigningKey(files: any FileSystem) throws(PackError) -> ResolvedSigningKey {
+    let input = try read(.signing, files: files)
+    let key = try input.key { (text) throws(PackError) in try SigningKey(text: text) }
+    return ResolvedSigningKey(key, warnings: input.warnings)
+  }
+
+  /// Reads the text of a key, which is not looked at.
+  private func read(_ kind: KeyKind, files: any FileSystem) throws(PackError) -> KeyInput {
     switch place {
     case .file(let path):
-      return try KeyFile.read(path, files: files)
+      return try KeyFile.read(path, kind, files: files)
     case .environment(let name):
-      var text = try Self.take(variable: name)
+      var text = try Self.take(variable: name, kind)
       defer { wipe(&text) }
-      return ResolvedKey(try Self.key(text.span, from: "environment variable \(name)"))
+      return KeyInput(SecretInput(text.span), from: "environment variable \(name)")
     case .descriptor(let number):
-      return try Self.stream(OpenFile(borrowing: number), name: "file descriptor \(number)", files: files)
+      return try Self.stream(OpenFile(borrowing: number), name: "file descriptor \(number)", kind, files: files)
     case .standardInput:
-      return try Self.stream(OpenFile(borrowing: 0), name: "standard input", files: files)
+      return try Self.stream(OpenFile(borrowing: 0), name: "standard input", kind, files: files)
     case .command(let words):
-      return ResolvedKey(try KeyCommand.run(words, files: files))
+      return try KeyCommand.run(words, files: files)
     }
   }
 
-  /// Parses key text, and says in errors where it came from.
-  static func key(_ text: Span<UInt8>, from origin: String) throws(PackError) -> PackKey {
-    guard !text.isEmpty else { throw PackError(.noKey, "\(origin) is empty, and a key was expected there") }
-    do throws(PackError) {
-      return try PackKey(text: text)
-    } catch {
-      throw error.about(origin)
-    }
-  }
-
-  private static func stream(_ file: OpenFile, name: String, files: any FileSystem) throws(PackError) -> ResolvedKey {
+  private static func stream(
+    _ file: OpenFile, name: String, _ kind: KeyKind, files: any FileSystem
+  ) throws(PackError) -> KeyInput {
     guard !isTerminal(file) else {
       throw PackError(
         .noKey, "\(name) is a terminal, and a key typed there would be seen",
-        hint: "use a pipe, as in 'pass show game | packer … --key stdin', or --key file:PATH")
+        hint: "use a pipe, as in 'pass show game | packer … \(kind.option) stdin', or \(kind.option) file:PATH")
     }
-    var bytes = SecretInput()
-    defer { bytes.wipe() }
+    var text = SecretInput()
     do throws(FileFailure) {
-      try bytes.readToEnd(of: file, files: files)
+      try text.readToEnd(of: file, files: files)
     } catch {
       throw PackError(.noKey, "\(name) cannot be read: \(error.text)")
     }
-    return ResolvedKey(try bytes.key(from: name))
+    return KeyInput(text, from: name)
   }
 
-  private static func take(variable name: String) throws(PackError) -> [UInt8] {
+  private static func take(variable name: String, _ kind: KeyKind) throws(PackError) -> [UInt8] {
     guard let text = ProcessEnvironment.take(name) else {
-      throw PackError(.noKey, "environment variable \(name) is not set", hint: "export it, or give another --key: \(forms)")
+      throw PackError(
+        .noKey, "environment variable \(name) is not set", hint: "export it, or give another \(kind.option): \(forms)")
     }
     guard !text.isEmpty else { throw emptyVariable(name) }
     return text
@@ -181,26 +187,5 @@ public struct KeyReference: Hashable, Sendable {
       return (scheme, String(text.dropFirst(scheme.count + 1)))
     }
     return ("file", text)
-  }
-}
-
-/// A key that was read, and what its owner ought to know about the place it came from.
-public struct ResolvedKey: ~Copyable, Sendable {
-  /// The key.
-  public let key: PackKey
-  /// What a person should be told, one sentence each.
-  public let warnings: [Warning]
-
-  /// Something that does not stop the work.
-  public struct Warning: Hashable, Sendable {
-    /// What is the matter, for a person.
-    public let message: String
-    /// What to do about it.
-    public let hint: String
-  }
-
-  init(_ key: consuming PackKey, warnings: [Warning] = []) {
-    self.key = key
-    self.warnings = warnings
   }
 }

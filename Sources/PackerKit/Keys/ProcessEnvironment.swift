@@ -42,11 +42,13 @@ enum ProcessEnvironment {
     guard var next = unsafe list else { return [] }
     while let entry = unsafe next.pointee {
       let text = unsafe String(cString: entry)
-      if !text.hasPrefix(KeyReference.variable) { entries.append(text) }
+      if !keyVariables.contains(where: text.hasPrefix) { entries.append(text) }
       unsafe next += 1
     }
     return entries
   }
+
+  private static let keyVariables = [KeyKind.content.variable, KeyKind.signing.variable]
 
   private static var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? {
     #if canImport(Darwin)

@@ -7,9 +7,9 @@ import PackRuntime
   import Glibc
 #endif
 
-/// The bytes a key is read into: one buffer that never moves, so that wiping it leaves no copy behind.
+/// The bytes a key is read into: memory that never moves and is wiped when it goes away.
 struct SecretInput: ~Copyable {
-  private var buffer: [UInt8]
+  private var buffer: SecretBytes
   private var count = 0
 
   /// The most bytes that are read. A key text is 78; the rest is room for white space.
@@ -17,21 +17,26 @@ struct SecretInput: ~Copyable {
 
   init() {
     // One more than the limit, so that a longer input shows.
-    buffer = [UInt8](repeating: 0, count: Self.limit + 1)
+    buffer = SecretBytes(count: Self.limit + 1)
   }
 
-  mutating func wipe() {
-    PackRuntime.wipe(&buffer)
+  /// A copy of bytes that stay with the caller to wipe.
+  init(_ bytes: Span<UInt8>) {
+    self.init()
+    let kept = bytes.extracting(first: Self.limit + 1)
+    count = kept.count
+    buffer.withMutableSpan { copy(kept, to: &$0) }
   }
 
   /// Reads until the input ends or is longer than any key. Waits where the writer of a pipe takes its time.
   mutating func readToEnd(of file: OpenFile, files: any FileSystem) throws(FileFailure) {
-    while count < buffer.count {
+    while count <= Self.limit {
       let start = count
       do throws(FileFailure) {
-        var span = buffer.mutableSpan
-        let read = try unsafe span.withUnsafeMutableBytes { (bytes) throws(FileFailure) -> Int in
-          try unsafe files.read(file, into: UnsafeMutableRawBufferPointer(rebasing: bytes[start...]))
+        let read = try buffer.withMutableSpan { (span) throws(FileFailure) -> Int in
+          try unsafe span.withUnsafeMutableBytes { (bytes) throws(FileFailure) -> Int in
+            try unsafe files.read(file, into: UnsafeMutableRawBufferPointer(rebasing: bytes[start...]))
+          }
         }
         if read == 0 { return }
         count += read
@@ -52,10 +57,18 @@ struct SecretInput: ~Copyable {
     }
   }
 
-  /// The key that was read, with the place it came from in errors.
-  func key(from origin: String) throws(PackError) -> PackKey {
+  /// The key that `parse` makes of what was read, with the place it came from in errors.
+  func key<Key: ~Copyable>(
+    from origin: String, _ parse: (Span<UInt8>) throws(PackError) -> Key
+  ) throws(PackError) -> Key {
     try checkLength(of: origin)
-    return try KeyReference.key(buffer.span.extracting(0..<count), from: origin)
+    guard count > 0 else { throw PackError(.noKey, "\(origin) is empty, and a key was expected there") }
+    let count = count
+    do throws(PackError) {
+      return try buffer.withSpan { (text) throws(PackError) in try parse(text.extracting(first: count)) }
+    } catch {
+      throw error.about(origin)
+    }
   }
 }
 

@@ -1,0 +1,184 @@
+import PackFormat
+
+/// The texts of all keys: five characters that name the kind, 64 digits, `-`, 8 digits that catch a typing error (FORMAT.md §2.5).
+enum KeyText {
+  /// What a text is the key of.
+  enum Kind: CaseIterable {
+    case content
+    case signing
+    case publicKey
+
+    var prefix: [UInt8] {
+      switch self {
+      case .content: Array("pkk1-".utf8)
+      case .signing: Array("pks1-".utf8)
+      case .publicKey: Array("pkp1-".utf8)
+      }
+    }
+
+    /// What the checksum is made under, so that a text of one kind does not pass for another.
+    var label: Label {
+      switch self {
+      case .content: .keyText
+      case .signing: .signingKeyText
+      case .publicKey: .signingPublicText
+      }
+    }
+
+    /// The kind for a person, with its article and prefix.
+    var name: String {
+      switch self {
+      case .content: "a pack key (pkk1-)"
+      case .signing: "a signing key (pks1-)"
+      case .publicKey: "a public key (pkp1-)"
+      }
+    }
+
+    /// What to do about a text of this kind that stands where one of `wanted` was expected.
+    func hint(wanted: Kind) -> String {
+      switch (self, wanted) {
+      case (.signing, .publicKey):
+        "a signing key is secret: print the public key that belongs to it with 'packer key public', and keep the other one to yourself"
+      case (.signing, .content):
+        "give the key that starts with pkk1-; signing keys are named with --sign-key"
+      case (.content, .signing):
+        "give the key that starts with pks1-; pack keys are named with --key"
+      default:
+        "give the key that starts with \(String(decoding: wanted.prefix, as: UTF8.self))"
+      }
+    }
+  }
+
+  static let keySize = 32
+  static let checksumSize = 4
+  static let prefixSize = 5
+  static let size = prefixSize + 2 * keySize + 1 + 2 * checksumSize
+
+  /// Reads the 32 bytes of a key. White space around the text is passed over.
+  ///
+  /// - Throws: ``PackError/Code/malformedKey``, with a message that says what is wrong and quotes nothing of the text.
+  static func read(_ text: Span<UInt8>, _ kind: Kind, backend: any CryptoBackend) throws(PackError) -> SecretBytes {
+    let text = text.extracting(range(in: text))
+    let digits = try digits(of: text, kind)
+    var secret = SecretBytes(count: keySize)
+    try secret.withMutableSpan { (bytes) throws(PackError) in
+      try decode(text.extracting(digits), at: digits.lowerBound, into: &bytes)
+    }
+    if digits.lowerBound > 0 {
+      var checksum = [UInt8](repeating: 0, count: checksumSize)
+      var span = checksum.mutableSpan
+      let start = digits.upperBound + 1
+      try decode(text.extracting(start..<text.count), at: start, into: &span)
+      let expected = try secret.withSpan { (secret) throws(PackError) in
+        try Self.checksum(of: secret, kind, backend: backend)
+      }
+      guard equalInConstantTime(checksum.span, expected.span) else {
+        throw PackError(
+          .malformedKey, "key text does not match its checksum: a character of it was changed",
+          hint: "copy the key again from where it is kept")
+      }
+    }
+    return secret
+  }
+
+  /// The text of a key, which wipes itself.
+  static func write(_ secret: borrowing SecretBytes, checksum: [UInt8], _ kind: Kind) -> SecretBytes {
+    var text = SecretBytes(count: size)
+    let prefix = kind.prefix
+    text.withMutableSpan { text in
+      for index in prefix.indices { text[index] = prefix[index] }
+      secret.withSpan { encode($0, at: prefix.count, into: &text) }
+      text[size - 2 * checksumSize - 1] = UInt8(ascii: "-")
+      encode(checksum.span, at: size - 2 * checksumSize, into: &text)
+    }
+    return text
+  }
+
+  /// The first bytes of SHA-256 over label and key.
+  static func checksum(of key: Span<UInt8>, _ kind: Kind, backend: any CryptoBackend) throws(PackError) -> [UInt8] {
+    let digest = try backend.makeDigest()
+    let label = kind.label.bytes
+    try digest.update(label.span)
+    try digest.update(key)
+    return Array(try digest.finish().prefix(checksumSize))
+  }
+
+  /// Where the text stands between white space.
+  private static func range(in text: Span<UInt8>) -> Range<Int> {
+    func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+    var start = 0
+    var end = text.count
+    while start < end, isSpace(text[start]) { start += 1 }
+    while end > start, isSpace(text[end - 1]) { end -= 1 }
+    return start..<end
+  }
+
+  /// Where the digits of the key stand, by the outer form of the text: from 0 exactly where they are all of it.
+  private static func digits(of text: Span<UInt8>, _ kind: Kind) throws(PackError) -> Range<Int> {
+    guard !text.isEmpty else { throw PackError(.malformedKey, "key text is empty") }
+    for other in Kind.allCases where other != kind && starts(text, with: other.prefix) {
+      throw PackError(.malformedKey, "text is \(other.name), not \(kind.name)", hint: other.hint(wanted: kind))
+    }
+    guard starts(text, with: kind.prefix) else {
+      // Bare digits do not say what they are the key of, so they stand for the one kind that had them from the start.
+      if kind == .content, text.count == 2 * keySize { return 0..<text.count }
+      let prefix = String(decoding: kind.prefix, as: UTF8.self)
+      let bare = kind == .content ? ", or \(2 * keySize) hexadecimal digits" : ""
+      throw PackError(
+        .malformedKey, "text of \(text.count) bytes is not \(kind.name)",
+        hint: "a key is \(prefix) and what follows it, \(size) bytes in all\(bare)")
+    }
+    guard text.count >= size else {
+      throw PackError(
+        .malformedKey, "key text is too short: \(text.count) bytes, not \(size)",
+        hint: "copy the key again from where it is kept; its end is missing")
+    }
+    guard text.count == size else {
+      throw PackError(
+        .malformedKey, "key text is too long: \(text.count) bytes, not \(size)",
+        hint: "give one key and nothing else")
+    }
+    let digits = prefixSize..<prefixSize + 2 * keySize
+    guard text[digits.upperBound] == UInt8(ascii: "-") else {
+      throw PackError(.malformedKey, "key text has no hyphen before its checksum, at byte \(digits.upperBound)")
+    }
+    return digits
+  }
+
+  /// Reads lower-case hexadecimal digits; `offset` is where they stand in the whole text, for the message.
+  private static func decode(_ digits: Span<UInt8>, at offset: Int, into bytes: inout MutableSpan<UInt8>) throws(PackError) {
+    for index in bytes.indices {
+      var byte: UInt8 = 0
+      for position in [2 * index, 2 * index + 1] {
+        byte = byte << 4 | (try value(of: digits[position], at: offset + position))
+      }
+      bytes[index] = byte
+    }
+  }
+
+  /// Writes lower-case hexadecimal digits from `offset` on.
+  private static func encode(_ bytes: Span<UInt8>, at offset: Int, into text: inout MutableSpan<UInt8>) {
+    func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10 }
+    for index in bytes.indices {
+      text[offset + 2 * index] = digit(bytes[index] >> 4)
+      text[offset + 2 * index + 1] = digit(bytes[index] & 15)
+    }
+  }
+
+  private static func value(of digit: UInt8, at offset: Int) throws(PackError) -> UInt8 {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"):
+      return digit - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"):
+      return digit - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"):
+      throw PackError(.malformedKey, "key text has an upper-case digit, at byte \(offset); its digits are lower case")
+    default:
+      throw PackError(.malformedKey, "key text has something other than a hexadecimal digit, at byte \(offset)")
+    }
+  }
+
+  private static func starts(_ text: Span<UInt8>, with prefix: [UInt8]) -> Bool {
+    text.count >= prefix.count && equal(text.extracting(0..<prefix.count), prefix.span)
+  }
+}
