@@ -64,6 +64,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .invalidRecord: .badInput,
     .releaseConflict: .badInput,
     .invalidManifest: .badInput,
+    .invalidConfiguration: .badInput,
     .missingInput: .inputMissing,
     .noSuchEntry: .inputMissing,
 
