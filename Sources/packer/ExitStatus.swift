@@ -65,6 +65,9 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .releaseConflict: .badInput,
     .invalidManifest: .badInput,
     .invalidConfiguration: .badInput,
+    .malformedPlist: .badInput,
+    .plistConflict: .badInput,
+    .malformedURL: .badInput,
     .missingInput: .inputMissing,
     .noSuchEntry: .inputMissing,
 
