@@ -86,6 +86,13 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .releaseConflict: .badInput,
     .invalidConfiguration: .badInput,
     .invalidManifest: .badInput,
+    .invalidRecord: .badInput,
+    .releaseConflict: .badInput,
+    .invalidManifest: .badInput,
+    .invalidConfiguration: .badInput,
+    .malformedPlist: .badInput,
+    .plistConflict: .badInput,
+    .malformedURL: .badInput,
     .missingInput: .inputMissing,
     .noSuchEntry: .inputMissing,
 
