@@ -8,11 +8,14 @@ struct ReleaseGate {
   let jobs: Int?
   let isJSON: Bool
 
-  func run(_ target: String, in session: Session) async throws(PackError) -> Outcome {
+  /// - Parameter target: the release; the one that a build makes by itself where it is nil.
+  func run(_ target: String?, in session: Session) async throws(PackError) -> Outcome {
     let printed = try options.printed(isJSON: isJSON)
     let files = try options.files()
-    var verification = ReleaseVerification(target, now: try ManifestTime.now())
-    verification.configuration = try ReleaseVerification.configuration(at: options.configuration)
+    let configuration = try ReleaseVerification.configuration(at: options.configuration)
+    var verification = ReleaseVerification(
+      target ?? ReleaseVerification.place("dist", beside: configuration), now: try ManifestTime.now())
+    verification.configuration = configuration
     verification.lock = ReleaseVerification.lockFile(options.lock, beside: verification.configuration)
     verification.plist = options.plist
     verification.isQuick = options.isQuick

@@ -25,7 +25,7 @@ struct Verify: Verb {
         packer verify game.pack --key game.key --against build/game
       """)
 
-  @Argument(help: "A release's directory or manifest, or packs. (default: dist)", completion: .file())
+  @Argument(help: "A release's directory or manifest, or packs. (default: dist beside packer.yml)", completion: .file())
   var files: [String] = []
 
   @Option(name: .customLong("against"), help: "The directory a pack was made from.", completion: .directory)
@@ -54,12 +54,13 @@ struct Verify: Verb {
         .usage, "--exclude and --follow-symlinks say how to read a directory, and there is none to compare with",
         hint: "give it with --against DIR")
     }
-    guard let target = try releaseTarget() else { return try await verifyPacks(in: session) }
-    return try await ReleaseGate(options: release, key: key, jobs: try threads.count(), isJSON: output.isJSON).run(target, in: session)
+    guard try isRelease() else { return try await verifyPacks(in: session) }
+    let gate = ReleaseGate(options: release, key: key, jobs: try threads.count(), isJSON: output.isJSON)
+    return try await gate.run(files.first, in: session)
   }
 
-  /// The release that is meant, nil where packs are.
-  private func releaseTarget() throws(PackError) -> String? {
+  /// Whether a release is meant, and not packs.
+  private func isRelease() throws(PackError) -> Bool {
     let releases = files.filter { $0.hasSuffix(".json") || $0.hasSuffix("/") || ReleaseVerification.isDirectory($0) }
     guard !files.isEmpty, releases.isEmpty else {
       guard files.count <= 1 else {
@@ -69,12 +70,12 @@ struct Verify: Verb {
       if let option = options.first(where: { $0.1 })?.0 {
         throw PackError(.usage, "\(option) is about single packs, and a release is looked at", hint: "packer.yml says it for each pack of a release")
       }
-      return files.first ?? "dist"
+      return true
     }
     if let option = release.given {
       throw PackError(.usage, "\(option) is about a release, and packs were given", hint: "give the directory of the release or its manifest")
     }
-    return nil
+    return false
   }
 
   // MARK: Packs

@@ -33,8 +33,7 @@ final class PackFileReading {
         format: "\(PackHeader.major).\(start.header.minor)", packVersion: start.header.packVersion, packID: start.header.packID,
         keyID: "\(start.stanzas.keyID)", core: Array(start.bytes.prefix(PackHeader.size)))
       var search = PlaintextSearch()
-      if case .some(let resolved) = key.resolved {
-        let pack = try Pack(path, key: resolved.key, files: files, backend: CryptoBackends.standard)
+      if let pack = try key.open(path, files: files) {
         sighting.content = PackSighting.Content(
           isNamed: Self.isNamed(pack, entry.id), contentRoot: pack.contentRoot, contentSize: pack.contentSize, files: UInt64(pack.entryCount),
           maxFrame: UInt64(pack.largestFrame))
@@ -65,6 +64,10 @@ final class PackFileReading {
     }
     var search = search
     var offset: UInt64 = 0
+    // Moved out and back: spans of a class's own arrays cannot be lent.
+    var buffer: [UInt8] = []
+    swap(&buffer, &self.buffer)
+    defer { swap(&buffer, &self.buffer) }
     while true {
       var target = buffer.mutableSpan
       let count = try files.read(file, at: offset, filling: &target, name: path)

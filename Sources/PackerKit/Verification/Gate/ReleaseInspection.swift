@@ -102,9 +102,8 @@ struct ReleaseInspection: Sendable {
     let jobs = try Crew.size(for: options.jobs)
     for (number, entry) in entries.enumerated() where release.packs[number].content != nil && release.packs[number].failure == nil {
       let path = release.packs[number].path
-      guard case .some(let resolved) = key.resolved else { return }
       do throws(PackError) {
-        let pack = try Pack(path, key: resolved.key, files: files, backend: CryptoBackends.standard)
+        guard let pack = try key.open(path, files: files) else { return }
         do throws(PackError) {
           try PortabilityCheck.run(pack)
         } catch {

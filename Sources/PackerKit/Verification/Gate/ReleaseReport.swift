@@ -13,7 +13,9 @@ public struct ReleaseReport: Sendable {
 
   /// One row about the release.
   public struct Fact: Hashable, Sendable {
+    /// What it is about.
     public let name: String
+    /// What there is to say.
     public let value: String
   }
 
@@ -31,6 +33,7 @@ public struct ReleaseReport: Sendable {
 
   /// A rule, and why it was not checked.
   public struct RuleOutcome: Hashable, Sendable {
+    /// The rule.
     public let rule: ReleaseRule
     /// What was missing; empty where the rule was checked.
     public let missing: [ReleaseInput]

@@ -25,9 +25,14 @@ extension ReleaseVerification {
   /// The lock file at `path`, or where that is nil the one beside the configuration or in the working directory, if there is one.
   public static func lockFile(_ path: String?, beside configuration: PackerConfiguration?) -> String? {
     if let path { return path }
-    let directory = configuration?.directory ?? "."
-    let usual = directory == "." ? ReleaseLock.fileName : "\(directory)/\(ReleaseLock.fileName)"
+    let usual = place(ReleaseLock.fileName, beside: configuration)
     return exists(usual) ? usual : nil
+  }
+
+  /// A file or directory beside the configuration, or in the working directory where there is none.
+  public static func place(_ name: String, beside configuration: PackerConfiguration?) -> String {
+    let directory = configuration?.directory ?? "."
+    return directory == "." ? name : "\(directory)/\(name)"
   }
 
   private static func exists(_ path: String) -> Bool {

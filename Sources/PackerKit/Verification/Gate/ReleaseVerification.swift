@@ -1,3 +1,4 @@
+import PackCrypto
 package import PackFiles
 public import PackFormat
 public import PackManifest
@@ -133,11 +134,19 @@ public struct ReleaseVerification: Sendable {
 
 /// Keeps the key for all threads.
 final class KeyHolder: Sendable {
-  let resolved: ResolvedKey?
+  private let resolved: ResolvedKey?
+  let hasKey: Bool
 
   init(_ resolved: consuming ResolvedKey?) {
+    hasKey = resolved != nil
     self.resolved = resolved
   }
 
-  var hasKey: Bool { resolved != nil }
+  /// Opens a pack, nil where there is no key.
+  func open(_ path: String, files: any FileSystem) throws(PackError) -> Pack? {
+    switch resolved {
+    case .some(let resolved): try Pack(path, key: resolved.key, files: files, backend: CryptoBackends.standard)
+    case .none: nil
+    }
+  }
 }
