@@ -16,8 +16,10 @@ Needs Python 3.9 and the packages `cryptography` and `zstandard`.
 
 import argparse
 import bisect
+import calendar
 import hashlib
 import hmac
+import json
 import os
 import re
 import stat
@@ -36,7 +38,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 # §0.4 Error classes
 # ---------------------------------------------------------------------------------------------
 
-CLASSES = ("not-a-pack", "unsupported", "no-usable-key", "wrong-key", "truncated", "damaged", "limit")
+CLASSES = ("not-a-pack", "unsupported", "no-usable-key", "wrong-key", "truncated", "damaged", "limit", "untrusted")
 EXIT_CODES = {name: 10 + index for index, name in enumerate(CLASSES)}
 
 
@@ -1412,7 +1414,7 @@ def command_write(arguments):
 
 
 # ---------------------------------------------------------------------------------------------
-# §10 Test vectors: files
+# §10.1 Test vectors: packs
 # ---------------------------------------------------------------------------------------------
 
 Vector = namedtuple("Vector", "name expect comment data key client records")
@@ -1423,7 +1425,7 @@ FOLDERS = ("valid", "refused-open", "hostile")
 
 
 def vector_bytes(vector):
-    """§10, and `client:` where a client that reads only the index says something else."""
+    """§10.1, and `client:` where a client that reads only the index says something else."""
     lines = [f"expect: {vector.expect}"]
     if vector.client:
         lines.append(f"client: {vector.client}")
@@ -1438,7 +1440,7 @@ def vector_bytes(vector):
 
 
 def parse_vector(name, data):
-    """§10: a vector as it stands in its file; an unknown key is an error."""
+    """§10.1: a vector as it stands in its file; an unknown key is an error."""
     head, separator, body = data.partition(b"\n\n")
     values, listing = {}, []
     for line in head.decode("utf-8").split("\n"):
@@ -2385,6 +2387,23 @@ def command_make(arguments):
             with open(os.path.join(target, vector.name + ".vector"), "wb") as out:
                 out.write(data)
         print(f"{folder}: {len(vectors)} vectors, {total} bytes")
+    make_manifest_vectors(arguments.directory)
+
+
+def make_manifest_vectors(directory):
+    target = os.path.join(directory, MANIFEST_FOLDER)
+    os.makedirs(target, exist_ok=True)
+    for name in os.listdir(target):
+        if name.endswith((".manifest-vector", SIGNATURE_FILE)):
+            os.unlink(os.path.join(target, name))
+    vectors = all_manifest_vectors()
+    assert len({vector.name for vector in vectors}) == len(vectors)
+    for vector in vectors:
+        with open(os.path.join(target, vector.name + ".manifest-vector"), "wb") as out:
+            out.write(manifest_vector_bytes(vector))
+    with open(os.path.join(target, SIGNATURE_FILE), "w", encoding="utf-8", newline="\n") as out:
+        out.writelines(signature_lines())
+    print(f"{MANIFEST_FOLDER}: {len(vectors)} vectors")
 
 
 def outcome(vector, verify):
@@ -2427,9 +2446,679 @@ def command_check(arguments):
             for problem in check_vector(vector, arguments.verbose):
                 failures += 1
                 print(f"{folder}/{name}: {problem}")
+    target = os.path.join(arguments.directory, MANIFEST_FOLDER)
+    for name in sorted(os.listdir(target)):
+        with open(os.path.join(target, name), "rb") as file_object:
+            data = file_object.read()
+        if name.endswith(".manifest-vector"):
+            problems = list(check_manifest_vector(parse_manifest_vector(f"{MANIFEST_FOLDER}/{name}", data), arguments.verbose))
+        elif name == SIGNATURE_FILE:
+            problems = [line for line in data.decode().splitlines() if not check_signature_line(line)]
+        else:
+            continue
+        count += 1
+        failures += len(problems)
+        for problem in problems:
+            print(f"{MANIFEST_FOLDER}/{name}: {problem}")
     print(f"{count} vectors, {failures} problems")
     if failures or not count:
         raise Problem("the vectors and this reader do not agree")
+
+
+# ---------------------------------------------------------------------------------------------
+# §9 Manifest
+# ---------------------------------------------------------------------------------------------
+
+MAX_MANIFEST = 1 << 20
+MAX_SIGNATURES = 16
+MAX_DEPTH = 8
+MAX_INTEGER = (1 << 53) - 1
+SCHEMA = "pack-manifest/1"
+
+
+def canonical_json(value):
+    """§9.1: RFC 8785 for what manifests use."""
+    if isinstance(value, dict):
+        return "{" + ",".join(canonical_json(k) + ":" + canonical_json(value[k]) for k in sorted(value)) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(canonical_json(v) for v in value) + "]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    short = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
+    return '"' + "".join(short.get(c) or (f"\\u{ord(c):04x}" if c < " " else c) for c in value) + '"'
+
+
+def unique_keys(pairs):
+    require(len({key for key, _ in pairs}) == len(pairs), "a key stands twice")
+    return dict(pairs)
+
+
+def refuse_number(text):
+    raise Refused("damaged", f"{text} is no plain integer")
+
+
+def check_values(value, depth):
+    """§9.1: what a canonical document may hold."""
+    require(value is not None, "null")
+    if isinstance(value, (dict, list)):
+        require(depth <= MAX_DEPTH, f"depth {depth}")
+        for key in value if isinstance(value, dict) else ():
+            require(key.isascii(), f"the key {key} is not ASCII")
+        for item in value.values() if isinstance(value, dict) else value:
+            check_values(item, depth + 1)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        require(0 <= value <= MAX_INTEGER, f"{value} is out of range")
+
+
+def parse_canonical(data, depth):
+    """§9.1: parsed by a JSON reader that allows everything, and compared with what it would be written as."""
+    try:
+        value = json.loads(data.decode("utf-8"), object_pairs_hook=unique_keys, parse_float=refuse_number,
+                           parse_constant=refuse_number)
+    except (ValueError, RecursionError) as error:
+        raise Refused("damaged", f"not JSON: {error}")
+    check_values(value, depth)
+    require(canonical_json(value).encode("utf-8", "surrogatepass") == data, "not the canonical form")
+    return value
+
+
+def key_id_of(public):
+    """§9.2: keyid."""
+    return sha256(label("sig-key") + public)[:8].hex()
+
+
+# §9.2: the curve, as RFC 8032 has it. Slow, and it says what libraries leave open.
+P = 2**255 - 19
+L = 2**252 + 27742317777372353535851937790883648493
+D = -121665 * pow(121666, P - 2, P) % P
+IDENTITY = (0, 1)
+
+
+def add_extended(a, b):
+    """RFC 8032, 5.1.4: points as X, Y, Z, T."""
+    (x1, y1, z1, t1), (x2, y2, z2, t2) = a, b
+    u, v = (y1 - x1) * (y2 - x2) % P, (y1 + x1) * (y2 + x2) % P
+    w, z = 2 * t1 * t2 * D % P, 2 * z1 * z2 % P
+    e, f, g, h = v - u, z - w, z + w, v + u
+    return e * f % P, g * h % P, f * g % P, e * h % P
+
+
+def extended(point):
+    return point[0], point[1], 1, point[0] * point[1] % P
+
+
+def affine(point):
+    inverse = pow(point[2], P - 2, P)
+    return point[0] * inverse % P, point[1] * inverse % P
+
+
+def add(a, b):
+    return affine(add_extended(extended(a), extended(b)))
+
+
+def times(scalar, point):
+    result, point = extended(IDENTITY), extended(point)
+    while scalar:
+        if scalar & 1:
+            result = add_extended(result, point)
+        point = add_extended(point, point)
+        scalar >>= 1
+    return affine(result)
+
+
+def recover_x(y, sign):
+    """x of a point, or None where there is none."""
+    square = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
+    x = pow(square, (P + 3) // 8, P)
+    if (x * x - square) % P:
+        x = x * pow(2, (P - 1) // 4, P) % P
+    if (x * x - square) % P:
+        return None
+    return x if x % 2 == sign else -x % P
+
+
+BASE = (recover_x(4 * pow(5, P - 2, P) % P, 0), 4 * pow(5, P - 2, P) % P)
+
+
+def encode_point(point):
+    return (point[1] | (point[0] & 1) << 255).to_bytes(32, "little")
+
+
+def decode_point(data):
+    """§9.2: a point in its canonical encoding and not of small order, or None."""
+    value = int.from_bytes(data, "little")
+    y, sign = value & (1 << 255) - 1, value >> 255
+    if y >= P:
+        return None
+    x = recover_x(y, sign)
+    if x is None or x == 0 and sign:
+        return None
+    return None if times(8, (x, y)) == IDENTITY else (x, y)
+
+
+def challenge(public, message, r):
+    return int.from_bytes(hashlib.sha512(r + public + message).digest(), "little") % L
+
+
+def signature_holds(public, message, signature):
+    """§9.2"""
+    if len(public) != 32 or len(signature) != 64:
+        return False
+    s = int.from_bytes(signature[32:], "little")
+    a, r = decode_point(public), decode_point(signature[:32])
+    if s >= L or a is None or r is None:
+        return False
+    return times(s, BASE) == add(r, times(challenge(public, message, signature[:32]), a))
+
+
+def public_key(seed):
+    private = Ed25519PrivateKey.from_private_bytes(seed)
+    return private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+
+
+def sign_manifest(seed, signed):
+    """§9.2: an entry of the signature list."""
+    signature = Ed25519PrivateKey.from_private_bytes(seed).sign(label("manifest") + signed)
+    return {"keyid": key_id_of(public_key(seed)), "sig": signature.hex()}
+
+
+def make_manifest(signed, seeds):
+    """§9.1: `signed` is the bytes of that part, or the value."""
+    if not isinstance(signed, bytes):
+        signed = canonical_json(signed).encode("utf-8")
+    signatures = sorted((sign_manifest(seed, signed) for seed in seeds), key=lambda s: s["keyid"])
+    return b'{"signatures":' + canonical_json(signatures).encode("ascii") + b',"signed":' + signed + b"}"
+
+
+def read_outer(data):
+    """§9.1: the signature list and the signed bytes."""
+    require(len(data) <= MAX_MANIFEST, f"{len(data)} bytes")
+    match = re.match(rb'\{"signatures":(\[[^\]]*\]),"signed":(?=\{)', data)
+    require(match is not None and data.endswith(b"}}"), "the outer form")
+    entry = rb'\{"keyid":"([0-9a-f]{16})","sig":"([0-9a-f]{128})"\}'
+    require(re.fullmatch(rb"\[(" + entry + rb"(," + entry + rb")*)?\]", match.group(1)) is not None, "the signature list")
+    signatures = [(m.group(1).decode(), bytes.fromhex(m.group(2).decode())) for m in re.finditer(entry, match.group(1))]
+    require(len(signatures) <= MAX_SIGNATURES, f"{len(signatures)} signatures")
+    ids = [keyid for keyid, _ in signatures]
+    require(ids == sorted(set(ids)), "the order of the signatures")
+    return signatures, data[match.end():-1]
+
+
+def check_signatures(signatures, signed, trusted):
+    """§9.2: the keyids of the trusted keys whose signatures hold."""
+    keys = {key_id_of(public): public for public in trusted if len(public) == 32 and decode_point(public)}
+    signers = []
+    for keyid, signature in signatures:
+        if keyid in keys:
+            require(signature_holds(keys[keyid], label("manifest") + signed, signature), f"the signature of {keyid}", "untrusted")
+            signers.append(keyid)
+    require(signers, "no trusted signature", "untrusted")
+    return signers
+
+
+def is_time(text):
+    if not isinstance(text, str) or not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z", text):
+        return False
+    year, month, day, hour, minute, second = map(int, re.findall("[0-9]+", text))
+    # 2000 and 0 are alike as years go; Python's calendar begins with year 1.
+    return 1 <= month <= 12 and 1 <= day <= calendar.monthrange(year or 2000, month)[1] and hour < 24 \
+        and minute < 60 and second < 60
+
+
+def is_integer(value):
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_text(value):
+    return isinstance(value, str)
+
+
+def is_texts(value):
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def matches(pattern):
+    return lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None
+
+
+BUDGET_KEYS = ("BADownloadAllowance", "BAEssentialDownloadAllowance", "BAEssentialMaxInstallSize", "BAMaxInstallSize")
+URL_CHARACTER = r"[!$-;=?-\[\]_a-z~]"  # printable ASCII without space " # < > \ ^ ` { | }
+PACK_VALUES = {
+    "contentRoot": matches("[0-9a-f]{64}"), "contentSize": is_integer, "delivery": matches("essential|prefetch|onDemand"),
+    "files": is_integer, "id": matches("[A-Za-z0-9][A-Za-z0-9._-]{0,63}"), "install": matches("unpacked|packed"),
+    "installSize": is_integer, "keyId": matches("[0-9a-f]{16}"), "maxFrame": is_integer, "sha256": matches("[0-9a-f]{64}"),
+    "size": is_integer, "version": is_integer,
+    "url": matches(rf"https://(?![:@/?])(?:(?![@/?]){URL_CHARACTER})+([/?]{URL_CHARACTER}*)?"),
+}
+OPTIONAL_PACK_VALUES = {"created": is_time, "description": is_text, "name": is_text, "tags": is_texts,
+                        "language": matches("(?s).+"), "platforms": is_texts}
+SIGNED_VALUES = {"expires": is_time, "packs": lambda value: isinstance(value, list), "version": is_integer}
+
+
+def check_keys(value, required, optional, what):
+    require(isinstance(value, dict), f"{what} is no object")
+    for key in required:
+        require(key in value, f"{what} has no {key}")
+    for key, test in {**required, **optional}.items():
+        require(key not in value or test(value[key]), f"{what} has another {key}: {value.get(key)}")
+
+
+def read_manifest(data, trusted):
+    """§9: the value of `signed`, and the keyids that vouch for it."""
+    signatures, signed = read_outer(data)
+    signers = check_signatures(signatures, signed, trusted)
+    value = parse_canonical(signed, 2)
+    require(isinstance(value.get("schema"), str), "no schema")
+    require(value["schema"] == SCHEMA, f"schema {value['schema']}", "unsupported")
+    check_keys(value, SIGNED_VALUES, {"issued": is_time}, "signed")
+    if "budget" in value:
+        check_keys(value["budget"], dict.fromkeys(BUDGET_KEYS, is_integer), {}, "budget")
+    for pack in value["packs"]:
+        check_keys(pack, PACK_VALUES, OPTIONAL_PACK_VALUES, "a pack")
+    ids = [pack["id"] for pack in value["packs"]]
+    require(len(set(ids)) == len(ids), "an id stands twice")
+    return value, signers
+
+
+# ---------------------------------------------------------------------------------------------
+# §10.2 Test vectors: manifests
+# ---------------------------------------------------------------------------------------------
+
+ManifestVector = namedtuple("ManifestVector", "name expect comment data trust version signers packs")
+SEED = bytes(range(32))
+NEXT_SEED, STRANGE_SEED = bytes(range(32, 64)), bytes(range(64, 96))
+MANIFEST_FOLDER = "manifest"
+
+
+def manifest_vector(name, expect, comment, data, trust=None):
+    trust = [public_key(SEED)] if trust is None else trust
+    version, signers, packs = None, [], []
+    if expect == "ok":
+        value, signers = read_manifest(data, trust)
+        version = value["version"]
+        packs = [(pack["id"], pack["version"], pack["size"]) for pack in value["packs"]]
+    return ManifestVector(name, expect, comment, data, trust, version, signers, packs)
+
+
+def manifest_vector_bytes(vector):
+    """§10.2"""
+    lines = [f"expect: {vector.expect}", *(f"trust: {key.hex()}" for key in vector.trust), f"comment: {vector.comment}"]
+    if vector.version is not None:
+        lines += [f"version: {vector.version}", *(f"signer: {signer}" for signer in vector.signers)]
+        lines += [f"pack: {name} {version} {size}" for name, version, size in vector.packs]
+    return "".join(line + "\n" for line in lines).encode("utf-8") + b"\n" + vector.data
+
+
+def parse_manifest_vector(name, data):
+    head, separator, body = data.partition(b"\n\n")
+    values = {"expect": [], "trust": [], "comment": [], "version": [], "signer": [], "pack": []}
+    for line in head.decode("utf-8").split("\n"):
+        key, colon, value = line.partition(": ")
+        if not (separator and colon) or key not in values:
+            raise Problem(f"{name}: the head of the vector: {line}")
+        values[key].append(value)
+    packs = [(pack.split(" ")[0], *map(int, pack.split(" ")[1:])) for pack in values["pack"]]
+    return ManifestVector(name, values["expect"][0], values["comment"][0], body, list(map(bytes.fromhex, values["trust"])),
+                          int(values["version"][0]) if values["version"] else None, values["signer"], packs)
+
+
+def check_manifest_vector(vector, verbose):
+    """The problems of a vector, as texts."""
+    try:
+        value, signers = read_manifest(vector.data, vector.trust)
+    except Refused as error:
+        if verbose:
+            print(f"{vector.name}: {error}")
+        if error.name != vector.expect:
+            yield f"expect {vector.expect}, reader says {error}"
+        return
+    if vector.expect != "ok":
+        yield f"expect {vector.expect}, reader says ok"
+    elif (value["version"], signers) != (vector.version, vector.signers):
+        yield f"version {value['version']}, signers {signers}"
+    elif [(pack["id"], pack["version"], pack["size"]) for pack in value["packs"]] != vector.packs:
+        yield "the packs differ"
+
+
+def kat_signed(**changes):
+    """The value of §9.5; a change to None takes a key out."""
+    value = {"schema": SCHEMA, "version": 1, "expires": "2027-01-01T00:00:00Z", "packs": [], **changes}
+    return {key: item for key, item in value.items() if item is not None}
+
+
+def kat_pack(**changes):
+    value = {
+        "id": "core", "version": 7, "url": "https://cdn.example.com/packs/core-0123456789abcdef.pack", "size": 12345,
+        "sha256": "0123456789abcdef" * 4, "contentRoot": "fedcba9876543210" * 4, "contentSize": 54321, "installSize": 61440,
+        "files": 3, "maxFrame": 32768, "keyId": "e545120e613dd715", "delivery": "essential", "install": "unpacked", **changes}
+    return {key: item for key, item in value.items() if item is not None}
+
+
+def full_manifest():
+    """Every key that a writer writes, and texts that need care."""
+    budget = dict(zip(BUDGET_KEYS, (2_000_001, 112_345, 70_000, 5_000_000)))
+    core = kat_pack(
+        created="2026-07-01T12:00:00Z", description="What the app needs first.\n\t\"Boot\" \\ menu\u0001\u007f", name="Kern – コア",
+        tags=["boot", "menu"], language="de-CH", platforms=["iOS", "macOS"])
+    level = kat_pack(
+        id="level-1", version=MAX_INTEGER, url="https://cdn.example.com:8443/packs/level-1-fedcba9876543210.pack?v=1", size=MAX_INTEGER,
+        delivery="onDemand", install="packed", created="2026-06-30T23:59:59Z", description="", name="🎮", tags=[])
+    return kat_signed(version=42, issued="2026-07-05T00:00:00Z", budget=budget, packs=[core, level])
+
+
+def valid_manifests():
+    good = kat_signed(packs=[kat_pack()])
+    yield manifest_vector("known-answer", "ok", "the known answer of 9.5", make_manifest(kat_signed(), [SEED]))
+    yield manifest_vector("all-keys", "ok", "every key that a writer writes", make_manifest(full_manifest(), [SEED]))
+    yield manifest_vector("required-keys", "ok", "the keys that readers require, and no others", make_manifest(good, [SEED]))
+    unknown = {"a\n": "A'B\"\\\\\"/", "b": [True, False, 0, MAX_INTEGER, []], "c": {"": {"d": [[[[]]]]}}}
+    yield manifest_vector(
+        "unknown-keys", "ok", "unknown keys in the signed part, the budget and a pack are passed over, down to depth 8",
+        make_manifest({**kat_signed(packs=[kat_pack(a=unknown["b"], zone={"": [[[]]]})]), **unknown,
+                       "budget": {**dict.fromkeys(BUDGET_KEYS, 0), "BAOther": "€"}}, [SEED]))
+    yield manifest_vector("two-signers", "ok", "the current and the next key, both trusted", make_manifest(good, [SEED, NEXT_SEED]),
+                          [public_key(SEED), public_key(NEXT_SEED)])
+    yield manifest_vector("stranger-beside", "ok", "a signature by an unknown key is passed over",
+                          make_manifest(good, [SEED, STRANGE_SEED]))
+    data = make_manifest(good, [SEED, STRANGE_SEED])
+    strange = key_id_of(public_key(STRANGE_SEED)).encode()
+    at = data.index(strange) + len(strange) + len(b'","sig":"')
+    yield manifest_vector("stranger-wrong", "ok", "a wrong signature by an unknown key is passed over",
+                          data[:at] + b"00" * 64 + data[at + 128:])
+    many = [SEED, *(bytes([i]) * 32 for i in range(1, 16))]
+    yield manifest_vector("sixteen-signatures", "ok", "as many signatures as there may be", make_manifest(good, many))
+    yield manifest_vector("next-key", "ok", "signed by the next key alone", make_manifest(good, [NEXT_SEED]),
+                          [public_key(SEED), public_key(NEXT_SEED)])
+    yield manifest_vector("expired-long-ago", "ok", "an expiry in year 0: the clock is no part of the format",
+                          make_manifest(kat_signed(expires="0000-02-29T23:59:59Z"), [SEED]))
+    yield manifest_vector("bad-trusted-key", "ok", "a trusted key of small order counts as not given", make_manifest(good, [SEED]),
+                          [encode_point(IDENTITY), public_key(SEED)])
+
+
+def untrusted_manifests():
+    good = kat_signed(packs=[kat_pack()])
+    data = make_manifest(good, [SEED])
+    signed = canonical_json(good).encode()
+
+    def bad(name, comment, data, trust=None):
+        return manifest_vector(name, "untrusted", comment, data, trust)
+
+    def with_signature(signature):
+        return data.replace(data[data.index(b'"sig":"') + 7:][:128], signature.hex().encode())
+
+    keyid = key_id_of(public_key(SEED))
+    signature = bytes.fromhex(sign_manifest(SEED, signed)["sig"])
+    yield bad("no-signature", "an empty signature list", make_manifest(good, []))
+    yield bad("no-trusted-key", "nobody is trusted", data, [])
+    yield bad("only-stranger", "signed by an unknown key alone", make_manifest(good, [STRANGE_SEED]))
+    yield bad("changed-after", "a size was changed after signing", data.replace(b'"size":12345', b'"size":12346'))
+    yield bad("one-wrong-of-two", "a wrong signature under a trusted key is refused although another one holds",
+              make_manifest(good, [SEED, NEXT_SEED]).replace(bytes(sign_manifest(NEXT_SEED, signed)["sig"], "ascii"), b"00" * 64),
+              [public_key(SEED), public_key(NEXT_SEED)])
+    yield bad("outer-extra-key", "a third key behind the two, which counts as signed", data[:-1] + b',"z":{}}')
+    other = make_manifest(good, [NEXT_SEED]).replace(key_id_of(public_key(NEXT_SEED)).encode(), keyid.encode())
+    yield bad("stranger-as-trusted", "a signature by another key under the keyid of a trusted one", other)
+    yield bad("without-label", "a signature over the signed bytes without the label",
+              with_signature(Ed25519PrivateKey.from_private_bytes(SEED).sign(signed)))
+    yield bad("signature-malleable", "S + L in the place of S",
+              with_signature(signature[:32] + (int.from_bytes(signature[32:], "little") + L).to_bytes(32, "little")))
+    small = encode_point(IDENTITY)
+    entry = {"keyid": key_id_of(small), "sig": (encode_point(BASE) + (1).to_bytes(32, "little")).hex()}
+    forged = b'{"signatures":' + canonical_json([entry]).encode() + b',"signed":' + signed + b"}"
+    yield bad("key-of-small-order", "a trusted key of order 1, under which anybody can sign", forged, [small])
+    yield bad("not-read-before-trust", "a signed part that is no JSON, signed by an unknown key: the signature counts first",
+              make_manifest(b'{"schema":nonsense}', [STRANGE_SEED]))
+
+
+def damaged_manifests():
+    """§9.1, §9.3: everything here is signed by the trusted key."""
+    data = make_manifest(kat_signed(packs=[kat_pack()]), [SEED])
+
+    def bad(name, comment, data):
+        return manifest_vector(name, "damaged", comment, data)
+
+    def text(name, comment, *changes, base=None):
+        """The signed bytes with texts replaced."""
+        signed = canonical_json(base or kat_signed(a="b", packs=[kat_pack()])).encode()
+        for old, new in changes:
+            old, new = (part if isinstance(part, bytes) else part.encode("utf-8") for part in (old, new))
+            assert signed.count(old) == 1, (name, old, signed)
+            signed = signed.replace(old, new)
+        return bad(name, comment, make_manifest(signed, [SEED]))
+
+    yield bad("empty", "no byte", b"")
+    yield bad("outer-bom", "a byte order mark", b"\xef\xbb\xbf" + data)
+    yield bad("outer-line-end", "a final line end", data + b"\n")
+    yield bad("outer-space", "a space behind a comma", data.replace(b',"signed"', b', "signed"'))
+    yield bad("outer-html", "the page of a server that does not have it", b"<!DOCTYPE html><title>404</title>")
+    yield bad("outer-truncated", "the last byte is missing", data[:-1])
+    yield bad("outer-extra-key-before", "a third key before the two", b'{"a":1,' + data[1:])
+    yield bad("outer-swapped", "the signed part first",
+              b'{"signed":' + data[data.index(b',"signed":') + 10:-1] + b"," + data[1:data.index(b',"signed":')] + b"}")
+    yield bad("outer-signed-array", "a signed part that is no object", make_manifest(b"[]", [SEED]))
+    signature = sign_manifest(SEED, canonical_json(kat_signed(packs=[kat_pack()])).encode())
+    entry = canonical_json(signature).encode()
+    yield bad("signature-extra-key", "a third key in a signature", data.replace(entry, entry[:-1] + b',"z":1}'))
+    yield bad("signature-upper-case", "upper-case digits in a signature",
+              data.replace(signature["sig"].encode(), signature["sig"].upper().encode()))
+    yield bad("signature-short", "a signature of 63 bytes", data.replace(signature["sig"].encode(), signature["sig"][2:].encode()))
+    yield bad("signature-keyid-long", "a keyid of 9 bytes",
+              data.replace(signature["keyid"].encode(), b"00" + signature["keyid"].encode()))
+    yield bad("signature-twice", "the same signature twice", data.replace(entry, entry + b"," + entry))
+    two = [canonical_json(e).encode() for e in sorted(
+        (sign_manifest(seed, data[data.index(b',"signed":') + 10:-1]) for seed in (SEED, NEXT_SEED)), key=lambda e: e["keyid"])]
+    yield bad("signatures-descend", "two signatures in the wrong order", data.replace(entry, two[1] + b"," + two[0]))
+    yield bad("signatures-17", "one signature too many",
+              make_manifest(kat_signed(packs=[kat_pack()]), [SEED, *(bytes([i]) * 32 for i in range(1, 17))]))
+    yield bad("signatures-trailing-comma", "a comma behind the last signature", data.replace(entry, entry + b","))
+
+    yield text("form-space", "a space behind a colon", ('"a":"b"', '"a": "b"'))
+    yield text("form-line-end", "a line end before the last brace", ('"version":1}', '"version":1\n}'))
+    yield text("form-key-order", "two keys in the wrong order", ('"a":"b",', ''), ('"expires":', '"z":"b","expires":'))
+    yield text("form-key-twice", "a key twice", ('"a":"b"', '"a":"b","a":"b"'))
+    yield text("form-key-escaped-order", "keys in the order of their escapes, not of what they mean", ('"a":"b"', '"Z":1,"\\n":2'))
+    yield text("form-key-not-ascii", "a key that is not ASCII", ('"version":1}', '"version":1,"ä":1}'))
+    yield text("form-null", "null", ('"a":"b"', '"a":null'))
+    yield text("form-float", "a fraction", ('"a":"b"', '"a":1.5'))
+    yield text("form-float-zero", "an integer written as a fraction", ('"a":"b"', '"a":1.0'))
+    yield text("form-exponent", "an exponent", ('"a":"b"', '"a":1e3'))
+    yield text("form-negative", "a negative integer", ('"a":"b"', '"a":-1'))
+    yield text("form-negative-zero", "minus zero", ('"a":"b"', '"a":-0'))
+    yield text("form-leading-zero", "a leading zero", ('"a":"b"', '"a":01'))
+    yield text("form-2-53", "2^53", ('"a":"b"', f'"a":{MAX_INTEGER + 1}'))
+    yield text("form-integer-long", "an integer of a thousand digits", ('"a":"b"', '"a":1' + "0" * 999))
+    yield text("form-literal", "a word that is none of JSON's", ('"a":"b"', '"a":True'))
+    yield text("form-trailing-comma", "a comma behind the last element", ('"a":"b"', '"a":[1,]'))
+    yield text("form-depth-9", "arrays down to depth 9", ('"a":"b"', '"a":[[[[[[[]]]]]]]'))
+    yield text("form-depth-bomb", "a thousand arrays in one another", ('"a":"b"', '"a":' + "[" * 1000 + "]" * 1000))
+    yield text("form-behind", "something behind the signed part", ('"version":1}', '"version":1},"z":{}'))
+    yield text("string-control", "a control character that is not escaped", ('"a":"b"', '"a":"\x01"'))
+    yield text("string-slash", "an escaped slash", ('"a":"b"', '"a":"\\/"'))
+    yield text("string-escape-long", "the long escape of a line end", ('"a":"b"', '"a":"\\u000a"'))
+    yield text("string-escape-upper-case", "an escape with an upper-case digit", ('"a":"b"', '"a":"\\u001F"'))
+    yield text("string-escape-letter", "an escape of a letter", ('"a":"b"', '"a":"\\u0041"'))
+    yield text("string-escape-not-ascii", "an escape of a character beyond ASCII", ('"a":"b"', '"a":"\\u20ac"'))
+    yield text("string-escape-surrogates", "a pair of escaped surrogates", ('"a":"b"', '"a":"\\ud83d\\ude00"'))
+    yield text("string-escape-lone", "an escaped lone surrogate", ('"a":"b"', '"a":"\\ud83d"'))
+    yield text("string-escape-key", "a key with an escape that it does not need", ('"a":"b"', '"\\u0061":"b"'))
+    yield text("string-utf8-overlong", "an overlong slash", ('"a":"b"', b'"a":"\xc0\xaf"'))
+    yield text("string-utf8-surrogate", "a surrogate in UTF-8", ('"a":"b"', b'"a":"\xed\xa0\x80"'))
+    yield text("string-utf8-above", "a character above U+10FFFF", ('"a":"b"', b'"a":"\xf4\x90\x80\x80"'))
+    yield text("string-utf8-cut", "a character that is cut", ('"a":"b"', b'"a":"\xe2\x82"'))
+    yield text("string-utf8-stray", "a continuation byte alone", ('"a":"b"', b'"a":"\x80"'))
+    yield text("string-open", "a string that does not end", ('"version":1}', '"version":1,"z":"}'))
+
+    for key in ("expires", "packs", "schema", "version"):
+        yield bad(f"signed-without-{key}", f"no {key}", make_manifest(kat_signed(**{key: None}), [SEED]))
+    for name, comment, changes in (
+            ("signed-version-text", "a version that is a text", {"version": "1"}),
+            ("signed-packs-object", "packs that are no array", {"packs": {}}),
+            ("signed-schema-integer", "a schema that is no text", {"schema": 1}),
+            ("signed-expires-offset", "a time with an offset", {"expires": "2027-01-01T00:00:00+00:00"}),
+            ("signed-expires-lower-case", "a time in lower case", {"expires": "2027-01-01t00:00:00z"}),
+            ("signed-expires-fraction", "a time with a fraction", {"expires": "2027-01-01T00:00:00.0Z"}),
+            ("signed-expires-no-day", "a day that does not exist", {"expires": "2027-02-29T00:00:00Z"}),
+            ("signed-expires-leap-second", "a leap second", {"expires": "2026-12-31T23:59:60Z"}),
+            ("signed-issued-wrong", "a time of issue that is none", {"issued": "today"}),
+            ("budget-array", "a budget that is no object", {"budget": []}),
+            ("budget-incomplete", "a budget with three of its integers", {"budget": dict.fromkeys(BUDGET_KEYS[:3], 1)}),
+            ("budget-text", "a budget in texts", {"budget": dict.fromkeys(BUDGET_KEYS, "35000000")}),
+            ("pack-text", "a pack that is no object", {"packs": ["core"]}),
+            ("pack-id-twice", "two packs with one id", {"packs": [kat_pack(), kat_pack(version=8)]})):
+        yield bad(name, comment, make_manifest(kat_signed(**changes), [SEED]))
+    for key in PACK_VALUES:
+        yield bad(f"pack-without-{key}", f"a pack without {key}", make_manifest(kat_signed(packs=[kat_pack(**{key: None})]), [SEED]))
+    for name, comment, changes in (
+            ("pack-id-slash", "an id that is no pack name", {"id": "../core"}),
+            ("pack-id-empty", "an empty id", {"id": ""}),
+            ("pack-id-65", "an id of 65 characters", {"id": "a" * 65}),
+            ("pack-size-text", "a size that is a text", {"size": "12345"}),
+            ("pack-size-true", "a size that is true", {"size": True}),
+            ("pack-sha256-short", "a digest of 31 bytes", {"sha256": "00" * 31}),
+            ("pack-sha256-upper-case", "a digest with upper-case digits", {"sha256": "AB" * 32}),
+            ("pack-content-root-long", "a content root of 33 bytes", {"contentRoot": "00" * 33}),
+            ("pack-key-id-upper-case", "a key id with upper-case digits", {"keyId": "E545120E613DD715"}),
+            ("pack-key-id-short", "a key id of 7 bytes", {"keyId": "e545120e613dd7"}),
+            ("pack-delivery-unknown", "a delivery that there is not", {"delivery": "later"}),
+            ("pack-delivery-case", "a delivery in another case", {"delivery": "Essential"}),
+            ("pack-install-unknown", "an install mode that there is not", {"install": "mounted"}),
+            ("pack-url-http", "a URL without TLS", {"url": "http://cdn.example.com/core.pack"}),
+            ("pack-url-relative", "a relative URL", {"url": "core.pack"}),
+            ("pack-url-upper-case", "a scheme in upper case", {"url": "HTTPS://cdn.example.com/core.pack"}),
+            ("pack-url-no-host", "a URL without a host", {"url": "https:///core.pack"}),
+            ("pack-url-port-alone", "a URL with a port and no host", {"url": "https://:443/core.pack"}),
+            ("pack-url-credentials", "a URL with a password", {"url": "https://user:secret@cdn.example.com/core.pack"}),
+            ("pack-url-fragment", "a URL with a fragment", {"url": "https://cdn.example.com/core.pack#1"}),
+            ("pack-url-space", "a URL with a space", {"url": "https://cdn.example.com/the core.pack"}),
+            ("pack-url-not-ascii", "a URL that is not ASCII", {"url": "https://cdn.example.com/körn.pack"}),
+            ("pack-url-control", "a URL with a line end", {"url": "https://cdn.example.com/core.pack\n"}),
+            ("pack-tags-text", "tags that are no array", {"tags": "boot"}),
+            ("pack-tags-integer", "a tag that is no text", {"tags": ["boot", 1]}),
+            ("pack-platforms-text", "platforms that are no array", {"platforms": "iOS"}),
+            ("pack-language-empty", "an empty language", {"language": ""}),
+            ("pack-name-array", "a name that is no text", {"name": []}),
+            ("pack-description-integer", "a description that is no text", {"description": 1}),
+            ("pack-created-wrong", "a time of creation that is none", {"created": "2026-07-01"})):
+        yield bad(name, comment, make_manifest(kat_signed(packs=[kat_pack(**changes)]), [SEED]))
+
+
+def unsupported_manifests():
+    for name, comment, changes in (
+            ("schema-2", "another schema", {"schema": "pack-manifest/2"}),
+            ("schema-2-other-values", "another schema, of which the values are not looked at",
+             {"schema": "pack-manifest/2", "packs": {"core": 1}, "version": "2.0", "expires": None}),
+            ("schema-case", "the schema in another case", {"schema": "Pack-manifest/1"}),
+            ("schema-empty", "an empty schema", {"schema": ""})):
+        yield manifest_vector(name, "unsupported", comment, make_manifest(kat_signed(**changes), [SEED]))
+
+
+def all_manifest_vectors():
+    return [*valid_manifests(), *untrusted_manifests(), *damaged_manifests(), *unsupported_manifests()]
+
+
+def signature_cases():
+    """§9.2: (holds, public key, message, signature, what it shows). Built from what they are, by the arithmetic above."""
+    number = [0]
+
+    def scalar(seed):
+        digest = bytearray(hashlib.sha512(seed).digest()[:32])
+        digest[0] &= 248
+        digest[31] = digest[31] & 127 | 64
+        return int.from_bytes(digest, "little")
+
+    secret = scalar(SEED)
+    honest = times(secret, BASE)
+    public = encode_point(honest)
+    torsion = [times(i, (recover_x(ORDER_8_Y, 0), ORDER_8_Y)) for i in range(8)]
+
+    def nonce():
+        number[0] += 1
+        return int.from_bytes(hashlib.sha512(b"nonce %d" % number[0]).digest(), "little") % L
+
+    def sign(message, a=secret, key=public, shift=IDENTITY, encoded=None):
+        """A signature whose R is shifted by a point, or written as `encoded` while R is taken as that point alone."""
+        r = 0 if encoded else nonce()
+        start = encoded or encode_point(add(times(r, BASE), shift))
+        return start + ((r + challenge(key, message, start) * a) % L).to_bytes(32, "little")
+
+    def message_where(test, key, **how):
+        """The first message of which the challenge passes a test, and its signature."""
+        for count in range(1000):
+            message = b"message %d" % count
+            signature = sign(message, key=key, **how)
+            if test(challenge(key, message, signature[:32])):
+                return message, signature
+        raise Problem("no such message")
+
+    def plus(signature, value):
+        return signature[:32] + (int.from_bytes(signature[32:], "little") + value).to_bytes(32, "little")
+
+    plain = b"manifest"
+    good = sign(plain)
+    s = int.from_bytes(good[32:], "little")
+    yield True, public, b"", sign(b""), "an empty message"
+    yield True, public, plain, good, "an ordinary signature"
+    yield True, public, plain, Ed25519PrivateKey.from_private_bytes(SEED).sign(plain), "the signature of RFC 8032"
+    yield False, public, plain + b"!", good, "another message"
+    yield False, encode_point(times(2, honest)), plain, good, "another key"
+    yield False, public, plain, good[:63], "63 bytes"
+    yield False, public, plain, good + b"\0", "65 bytes"
+    yield False, public, plain, b"", "no byte"
+    yield False, public, plain, bytes(64), "zeros"
+    yield False, public, plain, b"\xff" * 64, "ones"
+    for k in range(1, 16):
+        if s + k * L < 1 << 256 and k in (1, 2, 7, 8, 15):
+            yield False, public, plain, plus(good, k * L), f"S + {k} L"
+    yield False, public, plain, good[:32] + L.to_bytes(32, "little"), "S = L"
+    yield False, public, plain, good[:63] + bytes([good[63] | 0x80]), "the highest bit of S set"
+    yield False, public, plain, good[:63] + bytes([good[63] | 0x20]), "bit 253 of S set"
+
+    names = ("1", "8", "4", "8", "2", "8", "4", "8")
+    for index, point in enumerate(torsion):
+        key = encode_point(point)
+        # R = rB, S = r: holds by the bare equation where the challenge is a multiple of the key's order.
+        message, signature = message_where(lambda k: k % 8 == 0, key, a=0)
+        yield False, key, message, signature, f"A of order {names[index]} ({index}), S and R such that the equation holds"
+        if index:
+            yield False, public, plain, sign(plain, shift=point), f"R with a part of order {names[index]} ({index}): holds with the cofactor only"
+            yield False, public, plain, sign(plain, encoded=encode_point(point)), f"R of order {names[index]} ({index})"
+    yield False, public, plain, sign(plain, encoded=encode_point(IDENTITY)), "R of order 1: the equation holds"
+
+    for y, sign_bit, what in ((P + 1, 0, "p + 1"), (P + 1, 1, "p + 1 with the sign"), (P, 0, "p"), (P, 1, "p with the sign"),
+                              (1, 1, "1 with the sign, where x is 0"), (P - 1, 1, "p - 1 with the sign, where x is 0"),
+                              (2**255 - 1, 0, "2^255 - 1"), (P + 3, 0, "p + 3"), (P + 18, 1, "p + 18 with the sign")):
+        written = (y | sign_bit << 255).to_bytes(32, "little")
+        yield False, public, plain, sign(plain, encoded=written), f"R with y = {what}"
+        message, signature = message_where(lambda k: k % 8 == 0, written, a=0)
+        yield False, written, message, signature, f"A with y = {what}"
+    outside = next(y for y in range(2, 100) if recover_x(y, 0) is None).to_bytes(32, "little")
+    yield False, outside, plain, sign(plain, key=outside), "A that is no point of the curve"
+    yield False, public, plain, sign(plain, encoded=outside), "R that is no point of the curve"
+
+    for index in (1, 2, 4):
+        mixed = encode_point(add(honest, torsion[index]))
+        order = int(names[index])
+        message, signature = message_where(lambda k: k % order == 0, mixed)
+        yield True, mixed, message, signature, f"A with a part of order {order} that the challenge takes away: the equation holds"
+        message, signature = message_where(lambda k: k % order, mixed)
+        yield False, mixed, message, signature, f"A with a part of order {order}: holds with the cofactor only"
+
+
+ORDER_8_Y = int.from_bytes(bytes.fromhex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"), "little")
+SIGNATURE_FILE = "ed25519.txt"
+
+
+def signature_lines():
+    for holds, public, message, signature, comment in signature_cases():
+        yield f"{'holds' if holds else 'refused'} {public.hex()} {message.hex() or '-'} {signature.hex() or '-'} {comment}\n"
+
+
+def check_signature_line(line):
+    expected, *parts = line.rstrip("\n").split(" ", 4)
+    public, message, signature = (b"" if part == "-" else bytes.fromhex(part) for part in parts[:3])
+    return expected == ("holds" if signature_holds(public, message, signature) else "refused")
 
 
 # ---------------------------------------------------------------------------------------------
@@ -2789,42 +3478,38 @@ def answers_tar_headers(a):
             a.equal(name + ", checksum", want is None or block[148:156].decode() == want + "\0 ", True)
 
 
-def canonical_json(value):
-    """§9.1: RFC 8785 for what manifests use."""
-    if isinstance(value, dict):
-        return "{" + ",".join(canonical_json(k) + ":" + canonical_json(value[k]) for k in sorted(value)) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(canonical_json(v) for v in value) + "]"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
-    short = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
-    return '"' + "".join(short.get(c) or (f"\\u{ord(c):04x}" if c < " " else c) for c in value) + '"'
-
-
 def answers_manifest(a):
-    """§9.2, §9.5"""
-    private = Ed25519PrivateKey.from_private_bytes(AK)
-    public = private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+    """§9.2, §9.5, §8.4"""
+    public = public_key(SEED)
     a.equal("§9.5 public key", public, "03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8")
-    keyid = sha256(label("sig-key") + public)[:8].hex()
-    a.equal("§9.5 keyid", keyid, "17b6f57631a77084")
-    signed = {"schema": "pack-manifest/1", "version": 1, "expires": "2027-01-01T00:00:00Z", "packs": []}
-    signature = private.sign(label("manifest") + canonical_json(signed).encode()).hex()
-    a.equal("§9.5 signature", signature, "bf3ccd406ec1caaddd7b48e6fecff1142b607b8af5d1e5eb6d9cff2c192c1a6b"
+    a.equal("§9.5 keyid", key_id_of(public), "17b6f57631a77084")
+    for prefix, name, key, want in (("pks1", "sig-key-text", SEED, "2a6ff9d5"), ("pkp1", "sig-public-text", public, "0124f049")):
+        a.equal(f"§8.4 {prefix}", sha256(label(name) + key)[:4], want)
+        if a.document:
+            a.equal("§8.4 the text in the document", f"{prefix}-{key.hex()}-{want}" in a.document, True)
+    signed = canonical_json(kat_signed()).encode()
+    a.equal("§9.5 signature", sign_manifest(SEED, signed)["sig"],
+            "bf3ccd406ec1caaddd7b48e6fecff1142b607b8af5d1e5eb6d9cff2c192c1a6b"
             "154d0b974f788e5c056b00a4772b746eb381ff2ce7633b93f6ea77c7e5d5c406")
-    text = canonical_json({"signatures": [{"keyid": keyid, "sig": signature}], "signed": signed})
-    a.equal("§9.5 length", len(text.encode()), 276)
-    a.equal("§9.5 SHA-256", sha256(text.encode()), "390eddc576a8cb657ace5369530b4ca16b40422fe424ea4b9bcde3d62deb00cc")
+    data = make_manifest(signed, [SEED])
+    a.equal("§9.5 length", len(data), 276)
+    a.equal("§9.5 SHA-256", sha256(data), "390eddc576a8cb657ace5369530b4ca16b40422fe424ea4b9bcde3d62deb00cc")
     if a.document:
-        a.equal("§9.5 the file in the document", text.replace(" ", "") in a.document, True)
+        a.equal("§9.5 the file in the document", data.decode() in a.document, True)
+    a.equal("§9.5 read", read_manifest(data, [public]), (kat_signed(), ["17b6f57631a77084"]))
+    # §9.2: the points of small order are those that the document lists.
+    small = sorted({times(i, (recover_x(ORDER_8_Y, 0), ORDER_8_Y))[1] for i in range(8)})
+    a.equal("§9.2 small orders", [small[0], small[1], small[-1], len(small)], [0, 1, P - 1, 5])
+    for y, want in zip(sorted(y.to_bytes(32, "little").hex() for y in small[2:4]), (
+            "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+            "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a")):
+        a.equal("§9.2 small order", y, want)
 
 
 def answers_vector(a):
-    """§10: the example."""
+    """§10.1: the example."""
     vector = Vector("example", "ok", "a pack without files", b"pack", AK, None, [])
-    a.equal("§10 head", vector_bytes(vector), ("expect: ok\nkey: " + AK.hex()
+    a.equal("§10.1 head", vector_bytes(vector), ("expect: ok\nkey: " + AK.hex()
                                               + "\ncomment: a pack without files\n\npack").encode())
 
 

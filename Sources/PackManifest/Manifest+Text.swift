@@ -3,24 +3,104 @@ public import PackFormat
 extension Manifest {
   /// The `signed` part of the document, in its one form: what is to be signed.
   ///
-  /// Parts that are nil are left out, though readers want all but ``issued`` and ``budget``.
+  /// A part that is nil is left out.
   ///
   /// - Throws: ``PackError/Code/invalidManifest`` for values that no manifest may hold, all of them in the details.
   public func signedBytes() throws(PackError) -> [UInt8] {
-    throw PackError(.internalError, "unfinished")
+    try bytes(withTime: true)
   }
 
   /// The same without `version`, `issued` and `expires`: equal for manifests that differ in nothing but time.
   public func contentBytes() throws(PackError) -> [UInt8] {
-    throw PackError(.internalError, "unfinished")
+    try bytes(withTime: false)
   }
 
-  /// Reads the `signed` part of a document, whose signature the caller has checked.
-  ///
-  /// Unknown keys are passed over; everything else must be as FORMAT.md §9.1 and §9.3 have it.
-  ///
-  /// - Throws: ``PackError/Code/damagedManifest``, or ``PackError/Code/unsupported`` for another schema than ``schema``.
-  public init(parsingSigned bytes: Span<UInt8>) throws(PackError) {
-    throw PackError(.internalError, "unfinished")
+  private func bytes(withTime: Bool) throws(PackError) -> [UInt8] {
+    let faults = ManifestRules.faults(of: self)
+    if let first = faults.first {
+      throw PackError(
+        .invalidManifest, faults.count == 1 ? first : "\(first), and \(faults.count - 1) more faults",
+        details: faults.count == 1 ? [] : faults)
+    }
+    var writer = CanonicalWriter()
+    writer.object { writer in
+      if let budget {
+        writer.key("budget")
+        writer.object { writer in
+          for (key, bytes) in budget.named {
+            writer.key(key)
+            writer.integer(bytes)
+          }
+        }
+      }
+      if withTime {
+        writer.key("expires")
+        writer.string(expires.description)
+        if let issued {
+          writer.key("issued")
+          writer.string(issued.description)
+        }
+      }
+      writer.key("packs")
+      writer.array(packs) { writer, pack in pack.write(to: &writer) }
+      writer.key("schema")
+      writer.string(Self.schema)
+      if withTime {
+        writer.key("version")
+        writer.integer(version)
+      }
+    }
+    return writer.bytes
+  }
+}
+
+extension ManifestPack {
+  fileprivate func write(to writer: inout CanonicalWriter) {
+    writer.object { writer in
+      writer.key("contentRoot")
+      writer.string(contentRoot.hex)
+      writer.key("contentSize")
+      writer.integer(contentSize)
+      if let created {
+        writer.key("created")
+        writer.string(created.description)
+      }
+      writer.key("delivery")
+      writer.string(delivery.rawValue)
+      writer.key("description")
+      writer.string(description)
+      writer.key("files")
+      writer.integer(files)
+      writer.key("id")
+      writer.string(id)
+      writer.key("install")
+      writer.string(install.rawValue)
+      writer.key("installSize")
+      writer.integer(installSize)
+      writer.key("keyId")
+      writer.string(keyID)
+      if let language {
+        writer.key("language")
+        writer.string(language)
+      }
+      writer.key("maxFrame")
+      writer.integer(maxFrame)
+      writer.key("name")
+      writer.string(name)
+      if !platforms.isEmpty {
+        writer.key("platforms")
+        writer.array(platforms) { $0.string($1) }
+      }
+      writer.key("sha256")
+      writer.string(sha256.hex)
+      writer.key("size")
+      writer.integer(size)
+      writer.key("tags")
+      writer.array(tags) { $0.string($1) }
+      writer.key("url")
+      writer.string(url)
+      writer.key("version")
+      writer.integer(version)
+    }
   }
 }

@@ -40,20 +40,52 @@ public struct ManifestMemory: Hashable, Sendable {
   ///     a stolen key could otherwise lock the app out for ever.
   public init(_ accepted: Accepted? = nil, lowestVersion: UInt64 = 0, trusting keys: [SigningPublicKey]) {
     self.lowestVersion = lowestVersion
-    self.accepted = accepted
+    self.accepted = accepted.flatMap { accepted in
+      keys.contains { accepted.signers.contains($0.id) } ? accepted : nil
+    }
   }
 
   /// Refuses a manifest that would lead back. Changes nothing.
   ///
   /// - Throws: ``PackError/Code/manifestRollback``
-  public func check(_ manifest: VerifiedManifest) throws(PackError) {
-    throw PackError(.internalError, "unfinished")
+  public func check(_ candidate: VerifiedManifest) throws(PackError) {
+    let version = candidate.manifest.version
+    guard version >= lowestVersion else {
+      throw PackError(
+        .manifestRollback, "manifest has version \(version), and this app takes none below \(lowestVersion)", hint: Self.hint)
+    }
+    guard let accepted else { return }
+    guard version >= accepted.version else {
+      throw PackError(
+        .manifestRollback, "manifest has version \(version), and version \(accepted.version) was accepted before", hint: Self.hint)
+    }
+    guard version > accepted.version || candidate.signedDigest == accepted.signedDigest else {
+      throw PackError(
+        .manifestRollback, "manifest says something else under version \(version), which was accepted before",
+        hint: "publish every change under a higher version; 'packer build' counts it up from packer.lock.json")
+    }
+    for pack in candidate.manifest.packs {
+      guard let known = accepted.packVersions[pack.id], pack.version < known else { continue }
+      throw PackError(
+        .manifestRollback, "manifest has version \(pack.version) of pack '\(pack.id)', and version \(known) was accepted before",
+        hint: Self.hint)
+    }
   }
 
   /// Checks a manifest and remembers it.
   ///
   /// - Throws: ``PackError/Code/manifestRollback``, and then remembers what it did before.
-  public mutating func accept(_ manifest: VerifiedManifest) throws(PackError) {
-    throw PackError(.internalError, "unfinished")
+  public mutating func accept(_ candidate: VerifiedManifest) throws(PackError) {
+    try check(candidate)
+    var signers = Set(candidate.signers)
+    // The same document may come again with one signature more or less: whoever vouched for it before still did.
+    if let accepted, accepted.version == candidate.manifest.version { signers.formUnion(accepted.signers) }
+    var packVersions: [String: UInt64] = [:]
+    for pack in candidate.manifest.packs { packVersions[pack.id] = pack.version }
+    accepted = Accepted(
+      version: candidate.manifest.version, signedDigest: candidate.signedDigest, signers: signers.sorted(),
+      packVersions: packVersions)
   }
+
+  private static let hint = "fetch the manifest again; a server or cache between may hold an old one"
 }

@@ -14,14 +14,15 @@ struct Packer: ParsableCommand {
         packer unpack game.pack -C restored --key game.key
 
       A key is named, never typed: --key takes file:PATH (or a bare path), env:NAME, fd:N, stdin or cmd:'PROGRAM ARG…'. Without \
-      --key, exactly one of PACKER_KEY (the key text), PACKER_KEY_FILE (a path) and PACKER_KEY_COMMAND is used.
+      --key, exactly one of PACKER_KEY (the key text), PACKER_KEY_FILE (a path) and PACKER_KEY_COMMAND is used; for --sign-key \
+      the same of PACKER_SIGN_KEY.
 
       Results go to standard output, everything else to standard error. --json prints JSON Lines that end in one record of the \
       type result.
 
-      Exit status: 0 done, 1 findings, 10 no key, 11 wrong key, 12 damaged or tampered, 13 truncated, 64 usage, 65 not a pack or \
-      one this build does not know, 66 input missing, 70 our fault, 73 cannot write, 74 read error, 130 interrupted, \
-      143 terminated.
+      Exit status: 0 done, 1 findings, 10 no key, 11 wrong key, 12 damaged or tampered, 13 truncated, 14 signature \
+      not trusted, 64 usage, 65 not a pack or one this build does not know, 66 input missing, 70 our fault, 73 cannot write, \
+      74 read error, 130 interrupted, 143 terminated.
 
       This is not HashiCorp Packer.
       """,

@@ -4,12 +4,14 @@ import ArgumentParser
 struct Key: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "key",
-    abstract: "Makes keys, and says which packs they open.",
+    abstract: "Makes keys, and says which packs they open and what they sign as.",
     discussion: """
       Examples:
         packer key new -o game.key
         packer key id --key game.key
         packer key check dist/a.pack dist/b.pack --key env:GAME_KEY
+        packer key new --signing -o game.sign.key
+        packer key public --sign-key game.sign.key
       """,
-    subcommands: [KeyNew.self, KeyIdentifier.self, KeyCheck.self])
+    subcommands: [KeyNew.self, KeyIdentifier.self, KeyPublic.self, KeyCheck.self])
 }

@@ -12,17 +12,28 @@ struct KeyIdentifier: Verb {
         packer key id --key game.key
         packer key id --key env:GAME_KEY
         packer key id --key cmd:'pass show game/key'
+        packer key id --sign-key game.sign.key
       """)
 
   @OptionGroup var key: KeyOptions
+  @OptionGroup var signKey: SignKeyOptions
   @OptionGroup var output: OutputOptions
 
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    let resolved = try session.key(key)
-    let id = resolved.key.id
-    session.console.result(KeyRecord(keyID: "\(id)"), ["\(id)"])
+    guard signKey.references.isEmpty || key.references.isEmpty else {
+      throw PackError(.usage, "--key and --sign-key were both given", hint: "give the key whose id is wanted")
+    }
+    let (kind, id): (KeyKind, String)
+    if signKey.references.isEmpty {
+      let resolved = try session.key(key)
+      (kind, id) = (.content, "\(resolved.key.id)")
+    } else {
+      let resolved = try session.signingKey(signKey.reference())
+      (kind, id) = (.signing, resolved.key.publicKey.id)
+    }
+    session.console.result(KeyRecord(kind: kind, keyID: id), [id])
     return .done
   }
 }

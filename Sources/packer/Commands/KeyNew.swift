@@ -13,10 +13,14 @@ struct KeyNew: Verb {
       Examples:
         packer key new -o game.key
         packer key new -o ~/keys/game.key --json
+        packer key new --signing -o game.sign.key
       """)
 
   @Option(name: [.customShort("o"), .customLong("output")], help: "The key file to make.", completion: .file())
   var path: String
+
+  @Flag(name: .customLong("signing"), help: "Make a key that signs manifests, not one for packs.")
+  var isForSigning = false
 
   @OptionGroup var output: OutputOptions
 
@@ -29,10 +33,18 @@ struct KeyNew: Verb {
         .usage, "a key is not written to standard output, where terminals and logs keep it",
         hint: "write a file, as in 'packer key new -o game.key', and move it to where secrets are kept")
     }
-    let key = try PackKey.random()
-    try KeyFile.write(key, to: path)
-    let id = key.id
-    session.console.result(KeyRecord(keyID: "\(id)", output: path), ["\(id)"])
+    let record: KeyRecord
+    if isForSigning {
+      let key = try SigningKey.random()
+      try KeyFile.write(key, to: path)
+      let publicKey = key.publicKey
+      record = KeyRecord(kind: .signing, keyID: publicKey.id, publicKey: publicKey.text, output: path)
+    } else {
+      let key = try PackKey.random()
+      try KeyFile.write(key, to: path)
+      record = KeyRecord(kind: .content, keyID: "\(key.id)", output: path)
+    }
+    session.console.result(record, [record.keyID])
     return .done
   }
 }
@@ -40,6 +52,16 @@ struct KeyNew: Verb {
 /// What there is to say about a key.
 struct KeyRecord: Encodable {
   let type = "key"
+  /// `pack` or `signing`.
+  let kind: String
   let keyID: String
+  var publicKey: String?
   var output: String?
+
+  init(kind: KeyKind, keyID: String, publicKey: String? = nil, output: String? = nil) {
+    self.kind = kind == .signing ? "signing" : "pack"
+    self.keyID = keyID
+    self.publicKey = publicKey
+    self.output = output
+  }
 }

@@ -1,0 +1,299 @@
+import PackFormat
+
+/// Reads the JSON of manifests where it stands, and takes nothing but its one form (FORMAT.md §9.1).
+///
+/// What it passes over is checked as strictly as what it reads. It makes no tree: a document costs the values that are kept of it.
+struct CanonicalCursor {
+  /// The next byte.
+  private(set) var offset: Int
+  private let end: Int
+
+  /// The containers that may be nested, the outermost object included.
+  static let depthLimit = 8
+  /// 2^53 − 1, the largest integer that every reader of JSON keeps.
+  static let largestInteger: UInt64 = (1 << 53) - 1
+
+  init(at offset: Int, end: Int) {
+    self.offset = offset
+    self.end = end
+  }
+
+  var isAtEnd: Bool { offset == end }
+
+  /// A fault where the cursor stands, or at `place`.
+  func fault(_ text: String, at place: Int? = nil) -> PackError {
+    PackError(.damagedManifest, "manifest \(text), at byte \(place ?? offset)")
+  }
+
+  private func byte(in bytes: Span<UInt8>) throws(PackError) -> UInt8 {
+    guard offset < end else { throw fault("ends too early") }
+    return bytes[offset]
+  }
+
+  /// Passes over one byte if it is there.
+  private mutating func take(_ wanted: UInt8, in bytes: Span<UInt8>) -> Bool {
+    guard offset < end, bytes[offset] == wanted else { return false }
+    offset += 1
+    return true
+  }
+
+  /// Passes over exactly this text.
+  mutating func expect(_ text: StaticString, in bytes: Span<UInt8>) throws(PackError) {
+    let wanted = Array("\(text)".utf8)
+    for (index, byte) in wanted.enumerated() {
+      guard offset + index < end, bytes[offset + index] == byte else {
+        throw fault("has something other than \(text)")
+      }
+    }
+    offset += wanted.count
+  }
+
+  // MARK: Objects and arrays
+
+  /// An object that is being read.
+  struct Object {
+    /// The key that was read last, as it stands between its quotes.
+    fileprivate var previous: Range<Int>?
+  }
+
+  /// An array that is being read.
+  struct Elements {
+    fileprivate var isFirst = true
+  }
+
+  mutating func beginObject(_ what: String, depth: Int, in bytes: Span<UInt8>) throws(PackError) -> Object {
+    guard try byte(in: bytes) == UInt8(ascii: "{") else { throw fault("has \(what) that is no object") }
+    try checkDepth(depth)
+    offset += 1
+    return Object()
+  }
+
+  mutating func beginArray(_ what: String, depth: Int, in bytes: Span<UInt8>) throws(PackError) -> Elements {
+    guard try byte(in: bytes) == UInt8(ascii: "[") else { throw fault("has \(what) that is no array") }
+    try checkDepth(depth)
+    offset += 1
+    return Elements()
+  }
+
+  private func checkDepth(_ depth: Int) throws(PackError) {
+    guard depth <= Self.depthLimit else { throw fault("is nested \(depth) deep, more than \(Self.depthLimit)") }
+  }
+
+  /// The next key, with the cursor on its value; nil, with the cursor behind the object, where there is none.
+  mutating func nextKey(of object: inout Object, in bytes: Span<UInt8>) throws(PackError) -> String? {
+    if take(UInt8(ascii: "}"), in: bytes) { return nil }
+    if object.previous != nil {
+      guard take(UInt8(ascii: ","), in: bytes) else { throw fault("has neither a comma nor a brace behind a value") }
+    }
+    let start = offset
+    let key = try string("a key", in: bytes)
+    for index in key where bytes[index] >= 0x80 { throw fault("has a key that is not ASCII", at: start) }
+    if let previous = object.previous {
+      let order = order(of: previous, key, in: bytes)
+      guard order != 0 else { throw fault("has the key '\(text(of: key, in: bytes))' twice", at: start) }
+      guard order < 0 else {
+        throw fault(
+          "has the key '\(text(of: key, in: bytes))' behind '\(text(of: previous, in: bytes))', and keys ascend", at: start)
+      }
+    }
+    object.previous = key
+    guard take(UInt8(ascii: ":"), in: bytes) else { throw fault("has no colon behind a key") }
+    return text(of: key, in: bytes)
+  }
+
+  /// Whether there is another element, with the cursor on it; the cursor is behind the array where there is none.
+  mutating func hasNext(in array: inout Elements, in bytes: Span<UInt8>) throws(PackError) -> Bool {
+    if take(UInt8(ascii: "]"), in: bytes) { return false }
+    if !array.isFirst {
+      guard take(UInt8(ascii: ","), in: bytes) else { throw fault("has neither a comma nor a bracket behind a value") }
+    }
+    array.isFirst = false
+    return true
+  }
+
+  // MARK: Values
+
+  /// An integer from 0 to 2^53 − 1.
+  mutating func integer(_ what: String, in bytes: Span<UInt8>) throws(PackError) -> UInt64 {
+    let start = offset
+    var value: UInt64 = 0
+    while offset < end, case let digit = bytes[offset], (0x30...0x39).contains(digit) {
+      // Checked at every digit, so that no number of digits overflows.
+      value = value * 10 + UInt64(digit - 0x30)
+      guard value <= Self.largestInteger else { throw fault("has \(what) above \(Self.largestInteger)", at: start) }
+      offset += 1
+    }
+    guard offset > start else { throw fault("has \(what) that is no plain integer") }
+    guard bytes[start] != 0x30 || offset == start + 1 else { throw fault("has \(what) with a leading zero", at: start) }
+    if offset < end, [UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E")].contains(bytes[offset]) {
+      throw fault("has \(what) that is no plain integer", at: start)
+    }
+    return value
+  }
+
+  /// A text.
+  mutating func text(_ what: String, in bytes: Span<UInt8>) throws(PackError) -> String {
+    text(of: try string(what, in: bytes), in: bytes)
+  }
+
+  /// A number of bytes in lower-case hexadecimal.
+  mutating func hex(_ what: String, count: Int, in bytes: Span<UInt8>) throws(PackError) -> [UInt8] {
+    let start = offset
+    let range = try string(what, in: bytes)
+    guard range.count == 2 * count else {
+      throw fault("has \(what) of \(range.count) digits, not \(2 * count)", at: start)
+    }
+    var result: [UInt8] = []
+    result.reserveCapacity(count)
+    for index in 0..<count {
+      guard let high = Self.digit(bytes[range.lowerBound + 2 * index]),
+        let low = Self.digit(bytes[range.lowerBound + 2 * index + 1])
+      else { throw fault("has \(what) with something other than a lower-case hexadecimal digit", at: start) }
+      result.append(high << 4 | low)
+    }
+    return result
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    default: nil
+    }
+  }
+
+  /// Passes over any value that the format allows. `depth` is that of the value, should it be an object or an array.
+  mutating func skip(depth: Int, in bytes: Span<UInt8>) throws(PackError) {
+    switch try byte(in: bytes) {
+    case UInt8(ascii: "{"):
+      var object = try beginObject("an object", depth: depth, in: bytes)
+      while try nextKey(of: &object, in: bytes) != nil { try skip(depth: depth + 1, in: bytes) }
+    case UInt8(ascii: "["):
+      var array = try beginArray("an array", depth: depth, in: bytes)
+      while try hasNext(in: &array, in: bytes) { try skip(depth: depth + 1, in: bytes) }
+    case UInt8(ascii: "\""):
+      _ = try string("a text", in: bytes)
+    case UInt8(ascii: "t"):
+      try expect("true", in: bytes)
+    case UInt8(ascii: "f"):
+      try expect("false", in: bytes)
+    case UInt8(ascii: "n"):
+      throw fault("holds null, which it may not")
+    case UInt8(ascii: " "), 0x09, 0x0A, 0x0D:
+      throw fault("has white space between its values")
+    default:
+      _ = try integer("a number", in: bytes)
+    }
+  }
+
+  // MARK: Strings
+
+  /// Passes over a string and says where its content stands, between the quotes.
+  private mutating func string(_ what: String, in bytes: Span<UInt8>) throws(PackError) -> Range<Int> {
+    guard try byte(in: bytes) == UInt8(ascii: "\"") else { throw fault("has \(what) that is no string") }
+    offset += 1
+    let start = offset
+    while true {
+      switch try byte(in: bytes) {
+      case UInt8(ascii: "\""):
+        offset += 1
+        return start..<offset - 1
+      case UInt8(ascii: "\\"):
+        offset += try escape(at: offset, in: bytes).length
+      case 0..<0x20:
+        throw fault("has a control character that is not escaped")
+      case 0..<0x80:
+        offset += 1
+      default:
+        offset += try sequence(in: bytes)
+      }
+    }
+  }
+
+  /// The character that an escape stands for. Each character has at most one: the short one where there is one.
+  private func escape(at place: Int, in bytes: Span<UInt8>) throws(PackError) -> (character: UInt8, length: Int) {
+    guard place + 1 < end else { throw fault("ends inside an escape", at: place) }
+    switch bytes[place + 1] {
+    case UInt8(ascii: "\""): return (0x22, 2)
+    case UInt8(ascii: "\\"): return (0x5C, 2)
+    case UInt8(ascii: "b"): return (0x08, 2)
+    case UInt8(ascii: "t"): return (0x09, 2)
+    case UInt8(ascii: "n"): return (0x0A, 2)
+    case UInt8(ascii: "f"): return (0x0C, 2)
+    case UInt8(ascii: "r"): return (0x0D, 2)
+    case UInt8(ascii: "u"):
+      guard place + 6 <= end else { throw fault("ends inside an escape", at: place) }
+      guard bytes[place + 2] == 0x30, bytes[place + 3] == 0x30, let high = Self.digit(bytes[place + 4]), high < 2,
+        let low = Self.digit(bytes[place + 5]), ![0x08, 0x09, 0x0A, 0x0C, 0x0D].contains(high << 4 | low)
+      else { throw fault("has an escape where the character has another form", at: place) }
+      return (high << 4 | low, 6)
+    default:
+      throw fault("has an escape where the character has another form", at: place)
+    }
+  }
+
+  /// The length of the UTF-8 sequence of two to four bytes where the cursor stands.
+  private func sequence(in bytes: Span<UInt8>) throws(PackError) -> Int {
+    func isContinuation(_ distance: Int, _ range: ClosedRange<UInt8> = 0x80...0xBF) -> Bool {
+      offset + distance < end && range.contains(bytes[offset + distance])
+    }
+    // The second byte's bounds keep out overlong forms, surrogates and what is above U+10FFFF.
+    let (length, second): (Int, ClosedRange<UInt8>)
+    switch bytes[offset] {
+    case 0xC2...0xDF: (length, second) = (2, 0x80...0xBF)
+    case 0xE0: (length, second) = (3, 0xA0...0xBF)
+    case 0xED: (length, second) = (3, 0x80...0x9F)
+    case 0xE1...0xEF: (length, second) = (3, 0x80...0xBF)
+    case 0xF0: (length, second) = (4, 0x90...0xBF)
+    case 0xF1...0xF3: (length, second) = (4, 0x80...0xBF)
+    case 0xF4: (length, second) = (4, 0x80...0x8F)
+    default: throw fault("is not UTF-8")
+    }
+    guard isContinuation(1, second), length < 3 || isContinuation(2), length < 4 || isContinuation(3) else {
+      throw fault("is not UTF-8")
+    }
+    return length
+  }
+
+  /// Less than 0 where the left string stands before the right one in byte order, 0 where they are the same.
+  private func order(of left: Range<Int>, _ right: Range<Int>, in bytes: Span<UInt8>) -> Int {
+    guard !hasEscape(left, in: bytes), !hasEscape(right, in: bytes) else {
+      let (left, right) = (decoded(left, in: bytes), decoded(right, in: bytes))
+      return left == right ? 0 : left.lexicographicallyPrecedes(right) ? -1 : 1
+    }
+    for (left, right) in zip(left, right) where bytes[left] != bytes[right] {
+      return bytes[left] < bytes[right] ? -1 : 1
+    }
+    return left.count - right.count
+  }
+
+  private func hasEscape(_ range: Range<Int>, in bytes: Span<UInt8>) -> Bool {
+    for index in range where bytes[index] == UInt8(ascii: "\\") { return true }
+    return false
+  }
+
+  /// A string that was passed over, as it was meant.
+  private func text(of range: Range<Int>, in bytes: Span<UInt8>) -> String {
+    guard hasEscape(range, in: bytes) else {
+      return unsafe bytes.extracting(range).withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+    return String(decoding: decoded(range, in: bytes), as: UTF8.self)
+  }
+
+  /// The bytes of a string that was passed over, without escapes.
+  private func decoded(_ range: Range<Int>, in bytes: Span<UInt8>) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(range.count)
+    var place = range.lowerBound
+    while place < range.upperBound {
+      if bytes[place] == UInt8(ascii: "\\"), let (character, length) = try? escape(at: place, in: bytes) {
+        result.append(character)
+        place += length
+      } else {
+        result.append(bytes[place])
+        place += 1
+      }
+    }
+    return result
+  }
+}

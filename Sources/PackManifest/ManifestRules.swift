@@ -1,0 +1,61 @@
+import PackFormat
+
+/// What the values of a manifest must be (FORMAT.md §9.3), for those that are written and those that are read.
+enum ManifestRules {
+  /// All faults of a manifest, as one would say them behind its name.
+  static func faults(of manifest: Manifest) -> [String] {
+    var faults: [String] = []
+    if manifest.version > CanonicalCursor.largestInteger {
+      faults.append("version \(manifest.version) is above \(CanonicalCursor.largestInteger)")
+    }
+    for (key, bytes) in manifest.budget?.named ?? [] where bytes > CanonicalCursor.largestInteger {
+      faults.append("\(key) \(bytes) is above \(CanonicalCursor.largestInteger)")
+    }
+    var ids: Set<String> = []
+    for pack in manifest.packs {
+      faults += self.faults(of: pack).map { "pack '\(pack.id)': \($0)" }
+      if !ids.insert(pack.id).inserted { faults.append("pack '\(pack.id)' is there twice") }
+    }
+    return faults
+  }
+
+  /// The faults of one entry.
+  static func faults(of pack: ManifestPack) -> [String] {
+    var faults: [String] = []
+    if (try? PackName(pack.id)) == nil { faults.append("id is not a pack name") }
+    let integers = [
+      ("version", pack.version), ("size", pack.size), ("contentSize", pack.contentSize), ("installSize", pack.installSize),
+      ("files", pack.files), ("maxFrame", pack.maxFrame),
+    ]
+    for (name, value) in integers where value > CanonicalCursor.largestInteger {
+      faults.append("\(name) \(value) is above \(CanonicalCursor.largestInteger)")
+    }
+    for (name, bytes) in [("sha256", pack.sha256), ("contentRoot", pack.contentRoot)] where bytes.count != 32 {
+      faults.append("\(name) is \(bytes.count) bytes, not 32")
+    }
+    if !isKeyID(pack.keyID) { faults.append("keyId is not 16 lower-case hexadecimal digits") }
+    if let fault = fault(ofURL: pack.url) { faults.append("url \(fault)") }
+    if pack.language == "" { faults.append("language is empty") }
+    return faults
+  }
+
+  static func isKeyID(_ text: String) -> Bool {
+    text.utf8.count == 16
+      && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }
+  }
+
+  /// What is wrong with a pack's URL; nil where nothing is. A client hands it to the system as it is, so little is left to it.
+  static func fault(ofURL text: String) -> String? {
+    let scheme = Array("https://".utf8)
+    let bytes = Array(text.utf8)
+    guard bytes.starts(with: scheme) else { return "does not start with https://" }
+    guard bytes.allSatisfy({ (0x21..<0x7F).contains($0) && !Array("\"<>\\^`{|}".utf8).contains($0) }) else {
+      return "has a character that URLs write as %XX"
+    }
+    guard !bytes.contains(UInt8(ascii: "#")) else { return "has a fragment, which is never sent" }
+    let authority = bytes.dropFirst(scheme.count).prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+    guard !authority.contains(UInt8(ascii: "@")) else { return "holds a user name or a password, for all to read" }
+    guard let first = authority.first, first != UInt8(ascii: ":") else { return "names no host" }
+    return nil
+  }
+}
