@@ -40,14 +40,24 @@ package indirect enum PropertyList: Hashable, Sendable {
     return members
   }
 
+  /// The texts, where this is an array of strings alone.
+  var texts: [String]? {
+    guard case .array(let items) = self else { return nil }
+    let texts = items.compactMap { item -> String? in
+      guard case .string(let text) = item else { return nil }
+      return text
+    }
+    return texts.count == items.count ? texts : nil
+  }
+
   /// The value of a key, where this is a dictionary that has it.
   package subscript(key key: String) -> PropertyList? {
     members?.first { $0.key == key }?.value
   }
 
-  /// Whether two lists say the same: the order of dictionaries does not matter.
+  /// Whether two lists say the same: the order of dictionaries does not matter, every byte of a text does.
   package func says(_ other: PropertyList) -> Bool {
-    sorted == other.sorted
+    sorted.binary == other.sorted.binary
   }
 
   /// The same with every dictionary in ascending order of its keys.

@@ -35,6 +35,16 @@ public struct AllowList: Hashable, Sendable {
     return "\(url.host) is not in the domain allow list\(reason)"
   }
 
+  /// The entries of another list that this one lacks: names it does not allow, and wildcards it does not have.
+  func lacks(of other: AllowList) -> [String] {
+    other.entries.filter { !entries.contains($0) && ($0.hasPrefix("*") || !allows(host: $0)) }
+  }
+
+  /// The entries of this list of which another one has no use: they are not in it, and allow none of its names.
+  func exceeds(_ other: AllowList) -> [String] {
+    entries.filter { entry in !other.entries.contains(entry) && !other.entries.contains { AllowList([entry]).allows(host: $0) } }
+  }
+
   /// Why an entry can never allow what it seems to; nil where nothing is wrong with it.
   public static func problem(of entry: String) -> String? {
     if entry.isEmpty { return "an entry of the domain allow list is empty" }

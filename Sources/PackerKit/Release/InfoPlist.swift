@@ -12,6 +12,8 @@ public struct InfoPlist: Sendable {
   /// All of it: a dictionary.
   package let content: PropertyList
   let bytes: [UInt8]
+  /// The form with the places of values, where it is XML.
+  let document: XMLPropertyList?
 
   /// Reads a file.
   ///
@@ -43,7 +45,20 @@ public struct InfoPlist: Sendable {
 
   /// Takes the bytes of a file.
   public init(parsing bytes: [UInt8], path: String) throws(PackError) {
-    throw PackError(.malformedPlist, "\(path) cannot be read yet")
+    self.path = path
+    self.bytes = bytes
+    if bytes.starts(with: PropertyList.binaryMagic) {
+      content = try PropertyList(binary: bytes, path: path)
+      document = nil
+    } else {
+      let document = try XMLPropertyList(bytes, path: path)
+      content = document.content
+      self.document = document
+    }
+    guard content.members != nil else {
+      throw PackError(.malformedPlist, "\(path) holds \(content) outside, and an Info.plist holds a dictionary")
+    }
+    keys = BackgroundAssetsKeys(content)
   }
 
   /// The keys that an app's Info.plist must have for a release: what ``fragment(for:budget:)`` writes.
@@ -70,8 +85,44 @@ public struct InfoPlist: Sendable {
     return keys
   }
 
+  /// The name of the fragment in a directory that `packer build` made.
+  public static let fragmentName = "Info.fragment.plist"
+
+  /// The keys that an app's Info.plist must have for a release that was built.
+  ///
+  /// - Parameters:
+  ///   - dist: the directory that `packer build` made; its fragment is read.
+  ///   - configuration: where it is given, everything but the sizes comes from it, as it is now.
+  public static func wanted(dist: String, configuration: PackerConfiguration?) throws(PackError) -> BackgroundAssetsKeys {
+    if let configuration, configuration.hosting == .apple {
+      let none = InstallBudget(essentialDownloadAllowance: 0, downloadAllowance: 0, essentialMaxInstallSize: 0, maxInstallSize: 0)
+      return try wanted(for: configuration, budget: none)
+    }
+    let path = dist.hasSuffix("/") ? dist + fragmentName : "\(dist)/\(fragmentName)"
+    let build = "packer build, or name the directory it wrote with --dist"
+    let fragment: InfoPlist
+    do throws(PackError) {
+      fragment = try read(path)
+    } catch {
+      throw PackError(error.code, error.message, hint: error.code == .missingInput ? build : error.hint)
+    }
+    if let problem = fragment.keys.problems.first {
+      throw PackError(.malformedPlist, "\(path): \(problem.message)", hint: build)
+    }
+    guard let configuration else { return fragment.keys }
+    guard let budget = fragment.keys.budget else {
+      throw PackError(.malformedPlist, "\(path) has no sizes, and \(configuration.path) asks for them", hint: build)
+    }
+    return try wanted(for: configuration, budget: budget)
+  }
+
   /// An XML property list with the keys of a release and nothing else, the same bytes for the same values.
   public static func fragment(for configuration: PackerConfiguration, budget: InstallBudget) throws(PackError) -> [UInt8] {
-    try wanted(for: configuration, budget: budget).propertyList.xml
+    fragment(of: try wanted(for: configuration, budget: budget))
+  }
+
+  /// An XML property list with these keys and nothing else.
+  public static func fragment(of keys: BackgroundAssetsKeys) -> [UInt8] {
+    keys.propertyList.xml
   }
 }
