@@ -37,6 +37,27 @@ extension FileSystem {
     }
   }
 
+  /// Reads all of a file, and refuses one that is larger than anything of its kind.
+  package func contents(of name: String, limit: Int) throws(PackError) -> [UInt8] {
+    let file: OpenFile
+    do throws(FileFailure) {
+      file = try open(name, .read, in: nil)
+      guard try status(of: file).kind == .file else { throw FileFailure.isDirectory }
+    } catch {
+      throw error.reading(name)
+    }
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: min(limit + 1, 256 << 10))
+    // To its end, whatever its status says: it may grow meanwhile.
+    while true {
+      var span = piece.mutableSpan
+      let count = try read(file, at: UInt64(bytes.count), filling: &span, name: name)
+      guard count > 0 else { return bytes }
+      bytes.append(copying: piece.span.extracting(first: count))
+      guard bytes.count <= limit else { throw PackError(.limitExceeded, "\(name) is more than \(limit) bytes") }
+    }
+  }
+
   /// Writes all of `bytes` at `offset`.
   package func writeAll(_ file: OpenFile, at offset: UInt64, _ bytes: Span<UInt8>) throws(FileFailure) {
     try unsafe bytes.withUnsafeBytes { (bytes) throws(FileFailure) in

@@ -24,6 +24,10 @@ package protocol FileSystem: Sendable {
   func rename(_ name: String, to newName: String, in directory: OpenFile?) throws(FileFailure)
   /// Gives a file that was opened as ``FileAccess/nameless(mode:)`` a name that is free.
   func link(_ file: OpenFile, as name: String, in directory: OpenFile?) throws(FileFailure)
+  /// Gives a file a second name, in the same or another directory of its volume. Not every file system has such (``FileFailure/isUnsupported``).
+  func link(_ name: String, in directory: OpenFile?, as newName: String, in newDirectory: OpenFile?) throws(FileFailure)
+  /// Has two names in a directory stand for each other's files or directories, at once. Not every file system can (``FileFailure/isUnsupported``).
+  func exchange(_ name: String, with otherName: String, in directory: OpenFile?) throws(FileFailure)
   func setMode(_ mode: UInt32, of file: OpenFile) throws(FileFailure)
   /// Makes sure the file can grow to `size` bytes; harmless where the system cannot promise it.
   func reserve(_ size: UInt64, for file: OpenFile) throws(FileFailure)

@@ -12,12 +12,22 @@ package final class OutputDirectory: Sendable {
 
   private let files: any FileSystem
   private let staging: StagedName
+  private let place: Place
 
-  /// Makes the temporary directory. Nothing, or an empty directory, may stand at `path`.
-  package init(_ path: String, files: any FileSystem) throws(PackError) {
+  /// What may stand under the name already.
+  package enum Place: Hashable, Sendable {
+    /// Nothing, or an empty directory.
+    case free
+    /// A directory too, whatever is in it, which is removed once the new one has its name. Callers look first whether they may.
+    case replaceable
+  }
+
+  /// Makes the temporary directory.
+  package init(_ path: String, place: Place = .free, files: any FileSystem) throws(PackError) {
     self.path = path
     self.files = files
-    try Self.checkFree(path, files: files)
+    self.place = place
+    try Self.check(path, place, files: files)
     staging = try StagedName(for: path, files: files)
     root = try staging.make(.directory) { (name, directory) throws(FileFailure) in
       try files.makeDirectory(name, mode: 0o700, in: directory)
@@ -53,10 +63,19 @@ package final class OutputDirectory: Sendable {
     } catch {
       throw error.writing(path)
     }
-    try staging.commit()
+    switch place {
+    case .free: try staging.commit()
+    case .replaceable: try staging.commitReplacing()
+    }
   }
 
-  private static func checkFree(_ path: String, files: any FileSystem) throws(PackError) {
+  /// The path of the temporary directory, for files that are made by path. Not after ``commit(mode:)``.
+  package var temporaryPath: String {
+    guard let path = staging.temporaryPath else { preconditionFailure("committed already") }
+    return path
+  }
+
+  private static func check(_ path: String, _ place: Place, files: any FileSystem) throws(PackError) {
     let status: FileStatus
     do {
       status = try files.status(of: path, in: nil, following: .asThemselves)
@@ -67,6 +86,7 @@ package final class OutputDirectory: Sendable {
     guard status.kind == .directory else {
       throw PackError(.outputExists, "\(path) exists and is not a directory", hint: "choose a directory that does not exist yet")
     }
+    guard place == .free else { return }
     let names: [DirectoryName]
     do {
       names = try files.names(in: try files.open(path, .directoryUnlinked, in: nil))

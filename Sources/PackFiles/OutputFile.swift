@@ -14,6 +14,15 @@ package final class OutputFile: Sendable {
   private let staging: StagedName
   /// The permissions to set when the file takes its place, where it was made with others.
   private let finalMode: UInt32?
+  private let durability: Durability
+
+  /// Who sees to it that the bytes are on the disk.
+  package enum Durability: Hashable, Sendable {
+    /// ``OutputFile/commit()`` does.
+    case synced
+    /// Whoever made the directory that the file lies in, for all that is in it at once.
+    case leftToDirectory
+  }
 
   /// Makes the temporary file.
   ///
@@ -21,9 +30,13 @@ package final class OutputFile: Sendable {
   ///   - mode: the permissions the file will have, before the process's mask.
   ///   - isHidden: whether it holds for a while what nobody else may see. Then it has no name before ``commit()``, or where the file system
   ///     has no such files, a temporary one and no permissions for others.
-  package init(_ path: String, mode: UInt32 = 0o644, isHidden: Bool = false, files: any FileSystem) throws(PackError) {
+  ///   - durability: who sees to it that the bytes are on the disk.
+  package init(
+    _ path: String, mode: UInt32 = 0o644, isHidden: Bool = false, durability: Durability = .synced, files: any FileSystem
+  ) throws(PackError) {
     self.path = path
     self.files = files
+    self.durability = files.syncsWholeVolumes ? durability : .synced
     staging = try StagedName(for: path, files: files)
     try Self.checkPlace(path, in: staging, files: files)
     if isHidden, let nameless = try staging.makeNameless(mode: mode) {
@@ -91,11 +104,11 @@ package final class OutputFile: Sendable {
   package func commit() throws(PackError) {
     do {
       if let finalMode { try files.setMode(finalMode, of: file) }
-      try files.sync(file)
+      if durability == .synced { try files.sync(file) }
     } catch {
       throw error.writing(path)
     }
-    try staging.commit()
+    try staging.commit(durability)
   }
 
   /// How many bytes of free space are missing for `needed` more.
@@ -182,7 +195,7 @@ package final class StagedName: @unchecked Sendable {
   }
 
   /// Gives the temporary file or directory its final name.
-  package func commit() throws(PackError) {
+  package func commit(_ durability: OutputFile.Durability = .synced) throws(PackError) {
     if let file = nameless.take() {
       _ = try make { [files] (name, directory) throws(FileFailure) in
         try files.link(file, as: name, in: directory)
@@ -197,11 +210,58 @@ package final class StagedName: @unchecked Sendable {
         ? PackError(.outputExists, "\(path) is not empty any more") : error.writing(path)
     }
     temporaryName = nil
+    guard durability == .synced else { return }
     do {
       try files.sync(directory)
     } catch {
       throw error.writing(path)
     }
+  }
+
+  /// Gives the temporary directory its final name, and removes the directory that had it.
+  ///
+  /// Where the file system can, the two change places at once. Otherwise the earlier one is moved away first, and for the moment between the two
+  /// renames nothing stands under the name: a process that is killed then leaves the earlier directory under a temporary name, and the next output of
+  /// the same name removes it.
+  package func commitReplacing() throws(PackError) {
+    guard let name = temporaryName, kind == .directory else { preconditionFailure("committed twice, or not a directory") }
+    do throws(FileFailure) {
+      do throws(FileFailure) {
+        try files.exchange(name, with: parts.name, in: directory)
+      } catch {
+        guard error.isUnsupported else { throw error }
+        temporaryName = try replaceInTwoSteps(name)
+      }
+    } catch {
+      // Where nothing stands there, there is nothing to replace.
+      guard error.isMissing else { throw error.writing(path) }
+      return try commit()
+    }
+    // First the new one for good, then the end of the old one.
+    do {
+      try files.sync(directory)
+    } catch {
+      throw error.writing(path)
+    }
+    if let old = temporaryName.take() { try? files.removeTree(old, in: directory) }
+  }
+
+  /// Returns the name that the earlier directory has now.
+  private func replaceInTwoSteps(_ name: String) throws(FileFailure) -> String {
+    let spare = "." + String(decoding: parts.name.utf8.prefix(200), as: UTF8.self) + Self.marker + Self.randomPart()
+    try files.rename(parts.name, to: spare, in: directory)
+    do throws(FileFailure) {
+      try files.rename(name, to: parts.name, in: directory)
+    } catch {
+      try? files.rename(spare, to: parts.name, in: directory)
+      throw error
+    }
+    return spare
+  }
+
+  /// The path of the temporary file or directory, as the process can open it.
+  package var temporaryPath: String? {
+    temporaryName.map { parts.directory == "." ? $0 : parts.directory == "/" ? "/\($0)" : "\(parts.directory)/\($0)" }
   }
 
   /// 16 hexadecimal digits: long enough that nobody's own file looks like it by chance.

@@ -147,6 +147,25 @@ package struct SystemFiles: FileSystem {
     _ = try Self.retrying { unsafe renameat(descriptor, name, descriptor, newName) }
   }
 
+  package func link(
+    _ name: String, in directory: OpenFile?, as newName: String, in newDirectory: OpenFile?
+  ) throws(FileFailure) {
+    _ = try Self.retrying {
+      unsafe linkat(directory.descriptorOrWorkingDirectory, name, newDirectory.descriptorOrWorkingDirectory, newName, 0)
+    }
+  }
+
+  package func exchange(_ name: String, with otherName: String, in directory: OpenFile?) throws(FileFailure) {
+    let descriptor = directory.descriptorOrWorkingDirectory
+    _ = try Self.retrying {
+      #if canImport(Darwin)
+        unsafe renameatx_np(descriptor, name, descriptor, otherName, UInt32(RENAME_SWAP))
+      #else
+        unsafe renameat2(descriptor, name, descriptor, otherName, UInt32(packer_RENAME_EXCHANGE))
+      #endif
+    }
+  }
+
   package func setMode(_ mode: UInt32, of file: OpenFile) throws(FileFailure) {
     _ = try Self.retrying { fchmod(file.descriptor, mode_t(mode)) }
   }
@@ -270,7 +289,13 @@ extension FileFailure {
   package var isMissing: Bool { number == ENOENT }
   package var isExisting: Bool { number == EEXIST }
   /// The file system has no such thing. An old kernel takes a file without a name for a directory.
-  package var isUnsupported: Bool { number == EOPNOTSUPP || number == ENOTSUP || number == EISDIR || number == EINVAL }
+  package var isUnsupported: Bool {
+    number == EOPNOTSUPP || number == ENOTSUP || number == EISDIR || number == EINVAL || number == ENOSYS
+  }
+  /// A second name cannot be given: there are none on this file system, none across volumes, none for this user, or too many already.
+  package var isUnlinkable: Bool {
+    isUnsupported || number == EXDEV || number == EPERM || number == EACCES || number == EMLINK
+  }
   /// A directory that had to be empty is not.
   package var isNotEmpty: Bool { number == ENOTEMPTY || number == EEXIST }
   /// The other end of a pipe is gone.

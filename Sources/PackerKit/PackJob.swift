@@ -39,6 +39,8 @@ public struct PackJob: Sendable {
 
   package var files: any FileSystem = SystemFiles()
   package var backend: any CryptoBackend = CryptoBackends.standard
+  /// Who sees to it that the pack is on the disk.
+  package var durability = OutputFile.Durability.synced
 
   /// A job with the settings that suit most.
   public init(source: String, output: String, name: PackName) {
@@ -79,7 +81,7 @@ public struct PackJob: Sendable {
     try await refuse(order.entries, reader)
     let plan = try PackPlan(order, originals: duplicates.originals, frameSize: frameSize)
 
-    let draft = try PackDraft(output, header: header, key: key, files: files, backend: backend)
+    let draft = try PackDraft(output, header: header, key: key, durability: durability, files: files, backend: backend)
     let builder = PayloadBuilder(
       plan: plan, reader: reader, draft: draft, strength: level.strength, frameSize: frameSize,
       knownDigests: duplicates.digests, allowsSecrets: allowsSecrets, backend: backend)

@@ -167,7 +167,8 @@ final class Console: Sendable {
 
   private func report(_ error: PackError, _ state: inout State) {
     var lines = [label("error", colour: "31", error.message)]
-    let details = error.details.sorted()
+    // The first of several mistakes in a file is the message already.
+    let details = error.details.filter { $0 != error.message }.sorted(by: NaturalOrder.precedes)
     let shown = isErrorTerminal ? details.prefix(Self.detailsOnTerminal) : details[...]
     lines += shown.map { "  \(Self.printable($0))" }
     if shown.count < details.count { lines.append("  and \(details.count - shown.count) more") }
@@ -311,7 +312,7 @@ private struct ResultRecord: Encodable {
       code = error.code.rawValue
       message = error.message
       hint = error.hint
-      details = error.details.isEmpty ? nil : error.details.sorted()
+      details = error.details.isEmpty ? nil : error.details.sorted(by: NaturalOrder.precedes)
     case .stopped(let status):
       code = PackError.Code.cancelled.rawValue
       message = status == .interrupted ? "interrupted" : "terminated"

@@ -61,7 +61,13 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .noUsableKey: .badInput,
     .unsuitableSource: .badInput,
     .unportablePath: .badInput,
+    .invalidRecord: .badInput,
+    .releaseConflict: .badInput,
     .invalidManifest: .badInput,
+    .invalidConfiguration: .badInput,
+    .malformedPlist: .badInput,
+    .plistConflict: .badInput,
+    .malformedURL: .badInput,
     .missingInput: .inputMissing,
     .noSuchEntry: .inputMissing,
 

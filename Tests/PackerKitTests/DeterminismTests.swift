@@ -144,6 +144,14 @@ struct DeterminismTests {
     func link(_ file: OpenFile, as name: String, in directory: OpenFile?) throws(FileFailure) {
       try base.link(file, as: name, in: directory)
     }
+    func link(
+      _ name: String, in directory: OpenFile?, as newName: String, in newDirectory: OpenFile?
+    ) throws(FileFailure) {
+      try base.link(name, in: directory, as: newName, in: newDirectory)
+    }
+    func exchange(_ name: String, with otherName: String, in directory: OpenFile?) throws(FileFailure) {
+      try base.exchange(name, with: otherName, in: directory)
+    }
     func setMode(_ mode: UInt32, of file: OpenFile) throws(FileFailure) { try base.setMode(mode, of: file) }
     func reserve(_ size: UInt64, for file: OpenFile) throws(FileFailure) { try base.reserve(size, for: file) }
     func sync(_ file: OpenFile) throws(FileFailure) { try base.sync(file) }

@@ -8,7 +8,7 @@ package final class FaultyFiles: FileSystem {
   /// One call of the protocol.
   package struct Call: Hashable, Sendable {
     package enum Operation: String, Hashable, Sendable {
-      case open, read, write, status, names, makeDirectory, remove, rename, link, setMode, reserve, sync, freeSpace, lock
+      case open, read, write, status, names, makeDirectory, remove, rename, exchange, link, setMode, reserve, sync, freeSpace, lock
       case canonicalPath
     }
 
@@ -155,6 +155,18 @@ package final class FaultyFiles: FileSystem {
   package func link(_ file: OpenFile, as name: String, in directory: OpenFile?) throws(FileFailure) {
     _ = try fault(.link, name)
     try base.link(file, as: name, in: directory)
+  }
+
+  package func link(
+    _ name: String, in directory: OpenFile?, as newName: String, in newDirectory: OpenFile?
+  ) throws(FileFailure) {
+    _ = try fault(.link, newName)
+    try base.link(name, in: directory, as: newName, in: newDirectory)
+  }
+
+  package func exchange(_ name: String, with otherName: String, in directory: OpenFile?) throws(FileFailure) {
+    _ = try fault(.exchange, otherName)
+    try base.exchange(name, with: otherName, in: directory)
   }
 
   package func setMode(_ mode: UInt32, of file: OpenFile) throws(FileFailure) {

@@ -122,10 +122,13 @@ public struct PackerConfiguration: Hashable, Sendable {
 
   /// Limits over all packs of a class, in bytes. They are the team's own: `verify` tells when they are passed.
   public struct Totals: Hashable, Sendable {
+    /// Over essential packs, as served.
     public var essentialDownload: UInt64?
+    /// Over essential packs, on the device.
     public var essentialInstalled: UInt64?
-    /// Over prefetch packs.
+    /// Over prefetch packs, as served.
     public var otherDownload: UInt64?
+    /// Over prefetch packs, on the device.
     public var otherInstalled: UInt64?
     /// What the team wants to be told when they are passed.
     public var message: String?
@@ -147,6 +150,7 @@ public struct PackerConfiguration: Hashable, Sendable {
     public var pack: String?
     /// Why. Never empty.
     public var reason: String
+    /// Where it stands in the file.
     public var position: SourcePosition
   }
 
@@ -165,6 +169,7 @@ public struct SourcePosition: Hashable, Sendable {
   /// From 1, in characters.
   public var column: Int
 
+  /// Makes a place from its numbers.
   public init(line: Int, column: Int) {
     self.line = line
     self.column = column

@@ -22,14 +22,15 @@ final class PackDraft: @unchecked Sendable {
 
   /// - Parameter header: the header of the pack; its salt is not looked at.
   init(
-    _ path: String, header: PackHeader, key: borrowing PackKey, files: any FileSystem, backend: any CryptoBackend
+    _ path: String, header: PackHeader, key: borrowing PackKey, durability: OutputFile.Durability = .synced,
+    files: any FileSystem, backend: any CryptoBackend
   ) throws(PackError) {
     self.files = files
     segmentSize = UInt64(header.segmentSize)
     // As long as the one that will stand there: a salt does not change its length.
     bodyOffset = UInt64(try HeaderAuthentication.seal(header, key: key, backend: backend).count - SegmentLayout.tinkHeaderSize)
     salt = try SaltDerivation(key: key, header: header, backend: backend)
-    output = try OutputFile(path, isHidden: true, files: files)
+    output = try OutputFile(path, isHidden: true, durability: durability, files: files)
   }
 
   /// Adds to the payload, and writes it to where its segments will lie.

@@ -6,10 +6,11 @@ import PackRuntime
 enum SourceDigests {
   /// Digests the first `limit` bytes of the entries with these numbers, side by side.
   ///
+  /// - Parameter checkingSecrets: whether a file whose first bytes say that it is a key is an offence.
   /// - Returns: the digests by number; a file that could not be read is among the reader's offences instead.
   static func run(
-    _ numbers: [Int32], _ entries: [SourceEntry], limit: Int, reader: SourceReader, backend: any CryptoBackend,
-    jobs: Int, progress: ProgressHandler?
+    _ numbers: [Int32], _ entries: [SourceEntry], limit: Int, checkingSecrets: Bool = false, reader: SourceReader,
+    backend: any CryptoBackend, jobs: Int, progress: ProgressHandler?
   ) async throws(PackError) -> [Int32: [UInt8]] {
     guard !numbers.isEmpty else { return [:] }
     let total = numbers.reduce(0 as UInt64) { $0 + entries[Int($1)].size }
@@ -34,6 +35,7 @@ enum SourceDigests {
           var whole = buffer.mutableSpan
           var target = whole._mutatingExtracting(first: count)
           guard reader.read(file, entry, at: offset, into: &target) else { break }
+          if checkingSecrets, offset == 0 { reader.checkSecrets(entry, start: buffer.span.extracting(first: count)) }
           try digest.update(buffer.span.extracting(first: count))
           offset += UInt64(count)
           counter.add(UInt64(count))

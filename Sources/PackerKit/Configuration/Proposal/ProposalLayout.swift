@@ -1,0 +1,242 @@
+import PackFormat
+import PackManifest
+
+/// Which packs a tree falls into.
+struct ProposalLayout: Sendable {
+  /// A part of the tree that becomes an entry of the configuration.
+  private enum Part: Sendable {
+    /// A pack of each directory in this one, named after it with something in front.
+    case collection(String, prefix: String)
+    /// A pack of one directory.
+    case folder(String)
+    /// A pack of what no other part takes.
+    case rest
+  }
+
+  /// Without the rest in the byte order of their directories; the rest is the first.
+  private let parts: [Part]
+  /// The part that has a directory.
+  private let places: [String: Int]
+  /// The names of the directories in a directory, in byte order.
+  private let children: [String: [String]]
+
+  /// Folders whose folders are packs, and what one of those is called.
+  private static let collections = [
+    "games": "game", "minigames": "minigame", "levels": "level", "chapters": "chapter", "episodes": "episode", "worlds": "world",
+    "stages": "stage", "voices": "voice", "languages": "language",
+  ]
+  /// Those of them that are named after languages where their folders are.
+  private static let languageCollections: Set = ["voices", "languages"]
+  /// Folders that an app needs from the start, judged by their names.
+  private static let essentialNames: Set = [
+    "app", "base", "boot", "common", "core", "engine", "launcher", "main", "runtime", "shell", "ui",
+  ]
+  /// How many levels below the directory games are looked for.
+  fileprivate static let deepest = 4
+
+  /// What the ids start with that folders in a folder of this name get.
+  fileprivate static func prefix(ofCollection name: String) -> String? { collections[name.lowercased()] }
+
+  init(_ entries: [SourceEntry]) {
+    var found: [String: Set<String>] = [:]
+    var indexes: Set<String> = []
+    // Directories with a file somewhere in them.
+    var occupied: Set<String> = []
+    for entry in entries {
+      var names = ProposalRule.components(of: entry.path)
+      if entry.kind != .directory {
+        let name = names.removeLast()
+        if name == "index.html" || name == "index.htm" { indexes.insert(names.joined(separator: "/")) }
+      }
+      for (depth, name) in names.enumerated() {
+        found[names[..<depth].joined(separator: "/"), default: []].insert(name)
+        if entry.kind != .directory { occupied.insert(names[...depth].joined(separator: "/")) }
+      }
+    }
+    children = found.mapValues { $0.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
+    var search = GameSearch(children: children, occupied: occupied, indexes: indexes)
+    search.visit("", depth: 0)
+    var taken: Set<String> = []
+    var parts: [Part] = search.folders.flatMap { folder -> [Part] in
+      guard folder.isCollection else { return [.folder(folder.path)] }
+      let names = found[folder.path].map { Array($0) } ?? []
+      for prefix in [folder.prefix, Self.slug(folder.path.replacing("/", with: "-")) ?? "pack"] {
+        guard let ids = Self.ids(of: names, prefix: prefix), taken.isDisjoint(with: ids) else { continue }
+        taken.formUnion(ids)
+        return [.collection(folder.path, prefix: prefix)]
+      }
+      // One pattern cannot name them all.
+      return names.map { "\(folder.path)/\($0)" }.filter { occupied.contains($0) }
+        .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { .folder($0) }
+    }
+    var places = Self.places(parts)
+    if entries.contains(where: { $0.kind != .directory && Self.front(of: $0.path, isDirectory: false, places, parts) == nil }) {
+      parts.insert(.rest, at: 0)
+      places = Self.places(parts)
+    }
+    self.parts = parts
+    self.places = places
+  }
+
+  /// The ids that directories give, in lower case, or nil where one is not legal or two are the same.
+  private static func ids(of names: [String], prefix: String) -> Set<String>? {
+    guard names.allSatisfy({ !$0.hasPrefix(".") }) else { return nil }
+    let ids = names.compactMap { try? PackName("\(prefix)-\($0)").text.lowercased() }
+    return ids.count == names.count && Set(ids).count == ids.count ? Set(ids) : nil
+  }
+
+  // MARK: Who has what
+
+  private static func places(_ parts: [Part]) -> [String: Int] {
+    var places: [String: Int] = [:]
+    for (number, part) in parts.enumerated() {
+      switch part {
+      case .rest: break
+      case .folder(let directory), .collection(let directory, _): places[directory] = number
+      }
+    }
+    return places
+  }
+
+  /// The entry that holds a path, and the directory of its pack with a slash behind it; empty where that is the whole directory.
+  func owner(of path: String, isDirectory: Bool = false) -> (entry: Int, front: String)? {
+    if let found = Self.front(of: path, isDirectory: isDirectory, places, parts) { return found }
+    if case .rest? = parts.first { return (0, "") }
+    return nil
+  }
+
+  private static func front(
+    of path: String, isDirectory: Bool, _ places: [String: Int], _ parts: [Part]
+  ) -> (entry: Int, front: String)? {
+    let names = ProposalRule.components(of: path)
+    for depth in names.indices {
+      let directory = names[...depth].joined(separator: "/")
+      guard let number = places[directory] else { continue }
+      if case .collection = parts[number] {
+        // A file among the directories belongs to none of them.
+        guard depth + (isDirectory ? 1 : 2) < names.count else { return nil }
+        return (number, names[...(depth + 1)].joined(separator: "/") + "/")
+      }
+      return (number, directory + "/")
+    }
+    return nil
+  }
+
+  // MARK: Entries
+
+  func packs(in place: ProjectPlace) -> [ConfigurationProposal.Pack] {
+    var taken: Set<String> = []
+    func free(_ wanted: [String]) -> String {
+      let candidates = wanted + (2...parts.count + 2).map { "\(wanted[0])-\($0)" }
+      let id = candidates.first { !taken.contains($0.lowercased()) } ?? wanted[0]
+      taken.insert(id.lowercased())
+      return id
+    }
+    // Ids of patterns first, as they cannot give way; that of the rest, which nobody chose, last.
+    for case .collection(let directory, let prefix) in parts {
+      for name in children[directory] ?? [] { taken.insert("\(prefix)-\(name)".lowercased()) }
+    }
+    var packs = parts.map { part in
+      switch part {
+      case .rest:
+        return ConfigurationProposal.Pack(
+          id: "", root: place.path(""), isEach: false, delivery: .essential,
+          excludes: place.ownExcludes + parts.compactMap { Self.exclude(of: $0) })
+      case .folder(let directory):
+        let name = ProposalRule.components(of: directory).last ?? directory
+        let isEssential = parts.count == 1 || Self.essentialNames.contains(name.lowercased())
+        return ConfigurationProposal.Pack(
+          id: free([Self.slug(name) ?? "pack"]), root: place.path(directory), isEach: false,
+          delivery: isEssential ? .essential : .prefetch)
+      case .collection(let directory, let prefix):
+        let isByLanguage =
+          Self.languageCollections.contains(ProposalRule.components(of: directory).last?.lowercased() ?? "")
+          && (children[directory] ?? []).allSatisfy { $0.wholeMatch(of: /[a-z]{2,3}(-[A-Za-z0-9]{2,8})*/) != nil }
+        return ConfigurationProposal.Pack(
+          id: "\(prefix)-${name}", root: place.path(directory) + "/*", isEach: true,
+          delivery: isByLanguage ? .onDemand : .prefetch, isByLanguage: isByLanguage)
+      }
+    }
+    if case .rest? = parts.first { packs[0].id = free(["core", "base", "main"]) }
+    return packs
+  }
+
+  private static func exclude(of part: Part) -> String? {
+    switch part {
+    case .rest: nil
+    case .folder(let directory): "/\(directory)/"
+    case .collection(let directory, _): "/\(directory)/*/"
+    }
+  }
+
+  /// A name in letters that suit ids, or nil where nothing is left of it.
+  static func slug(_ name: String) -> String? {
+    var result = ""
+    for scalar in name.lowercased().unicodeScalars {
+      let isPlain = ("a"..."z").contains(scalar) || ("0"..."9").contains(scalar) || scalar == "_" || scalar == "."
+      if isPlain {
+        result.unicodeScalars.append(scalar)
+      } else if !result.isEmpty, !result.hasSuffix("-") {
+        result += "-"
+      }
+    }
+    result = String(result.drop { !$0.isLetter && !$0.isNumber }.prefix(48))
+    while let last = result.last, !last.isLetter, !last.isNumber { result.removeLast() }
+    return result.isEmpty ? nil : result
+  }
+}
+
+/// Looks for folders that are packs of their own.
+private struct GameSearch {
+  struct Folder {
+    var path: String
+    var isCollection: Bool
+    /// What the ids of a collection start with.
+    var prefix = ""
+  }
+
+  let children: [String: [String]]
+  /// Directories with a file somewhere in them.
+  let occupied: Set<String>
+  /// Directories with an index.html.
+  let indexes: Set<String>
+  private(set) var folders: [Folder] = []
+
+  init(children: [String: [String]], occupied: Set<String>, indexes: Set<String>) {
+    self.children = children
+    self.occupied = occupied
+    self.indexes = indexes
+  }
+
+  mutating func visit(_ directory: String, depth: Int) {
+    for name in children[directory] ?? [] {
+      let path = directory.isEmpty ? name : "\(directory)/\(name)"
+      guard occupied.contains(path) else { continue }
+      if let prefix = ProposalLayout.prefix(ofCollection: name), children[path] != nil {
+        folders.append(Folder(path: path, isCollection: true, prefix: prefix))
+      } else if indexes.contains(directory) {
+        // It belongs to the game there.
+        continue
+      } else if indexes.contains(path) {
+        folders.append(Folder(path: path, isCollection: false))
+      } else if depth < ProposalLayout.deepest, holdsGame(path) {
+        let inner = children[path] ?? []
+        if inner.count > 1, inner.allSatisfy({ indexes.contains("\(path)/\($0)") }) {
+          folders.append(Folder(path: path, isCollection: true, prefix: ProposalLayout.slug(name) ?? "pack"))
+        } else {
+          visit(path, depth: depth + 1)
+        }
+      } else if depth == 0 {
+        folders.append(Folder(path: path, isCollection: false))
+      }
+    }
+  }
+
+  /// Whether packs are found somewhere in a directory that is none itself.
+  private func holdsGame(_ directory: String) -> Bool {
+    indexes.contains { $0.hasPrefix(directory + "/") }
+      || (children[directory] ?? []).contains {
+        ProposalLayout.prefix(ofCollection: $0) != nil && children["\(directory)/\($0)"] != nil
+      }
+  }
+}

@@ -1,0 +1,45 @@
+public import PackFormat
+public import PackManifest
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// The time that a build writes into what it makes.
+public struct BuildTime: Hashable, Sendable {
+  /// The moment.
+  public let now: ManifestTime
+  /// Whether it was given from outside. Then what is made depends on nothing else; otherwise times that are found in an earlier build of the same
+  /// content are kept.
+  public let isFixed: Bool
+
+  /// Makes a time from its parts.
+  public init(_ now: ManifestTime, isFixed: Bool) {
+    self.now = now
+    self.isFixed = isFixed
+  }
+
+  /// `SOURCE_DATE_EPOCH` where it is set, else the clock.
+  ///
+  /// - Throws: ``PackError/Code/usage`` where the variable is no number of seconds.
+  public static func fromEnvironment() throws(PackError) -> BuildTime {
+    guard ProcessEnvironment.isSet(variable) else {
+      guard let now = ManifestTime(secondsSince1970: Int64(time(nil))) else {
+        throw PackError(.usage, "the clock of this machine is outside the years 0 to 9999", hint: "set the clock, or \(variable)")
+      }
+      return BuildTime(now, isFixed: false)
+    }
+    guard let text = ProcessEnvironment.text(of: variable), let seconds = Int64(text), seconds >= 0,
+      let now = ManifestTime(secondsSince1970: seconds)
+    else {
+      throw PackError(
+        .usage, "\(variable) is not a number of seconds since 1970", hint: "export \(variable)=$(git log -1 --format=%ct)")
+    }
+    return BuildTime(now, isFixed: true)
+  }
+
+  /// The variable that reproducible builds agree on.
+  private static let variable = "SOURCE_DATE_EPOCH"
+}

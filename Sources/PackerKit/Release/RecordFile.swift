@@ -1,0 +1,59 @@
+import PackFiles
+public import PackFormat
+import PackManifest
+
+/// Reading and writing whole records of releases.
+enum RecordFile {
+  /// No record is larger: a lock file with 2 000 packs takes 700 KB.
+  static let largestSize = 16 << 20
+
+  static func read(_ path: String, files: any FileSystem) throws(PackError) -> RecordValue {
+    let bytes = try files.contents(of: path, limit: largestSize)
+    do throws(PackError) {
+      return try RecordParser.parse(bytes)
+    } catch {
+      // The position belongs to the name, as in what compilers say.
+      throw PackError(error.code, "\(path):\(error.message)", hint: error.hint)
+    }
+  }
+
+  /// Replaces the file at once.
+  static func write(_ bytes: [UInt8], to path: String, files: any FileSystem) throws(PackError) {
+    let output = try OutputFile(path, files: files)
+    try output.write(bytes.span, at: 0, of: UInt64(bytes.count))
+    try output.commit()
+  }
+}
+
+extension RecordFields {
+  mutating func time(_ key: String) throws(PackError) -> ManifestTime {
+    let text = try text(key)
+    guard let time = ManifestTime(text) else {
+      throw PackError(.invalidRecord, "'\(key)' is '\(text)', which is no time such as 2026-01-31T12:00:00Z")
+    }
+    return time
+  }
+
+  mutating func budget(_ key: String) throws(PackError) -> InstallBudget {
+    var fields = try RecordFields(try object(key), "'\(key)'")
+    let budget = InstallBudget(
+      essentialDownloadAllowance: try fields.number("BAEssentialDownloadAllowance"),
+      downloadAllowance: try fields.number("BADownloadAllowance"),
+      essentialMaxInstallSize: try fields.number("BAEssentialMaxInstallSize"), maxInstallSize: try fields.number("BAMaxInstallSize"))
+    try fields.finish()
+    return budget
+  }
+}
+
+extension InstallBudget {
+  var record: RecordValue {
+    .sorted(Dictionary(uniqueKeysWithValues: named.map { ($0.key, .number($0.bytes)) }))
+  }
+}
+
+extension PackError.Code {
+  /// A record of releases (`packer.lock.json`, `build.json`) is not one that this build reads.
+  public static let invalidRecord = Self(rawValue: "invalid-record")
+  /// What is to be recorded contradicts what is recorded already.
+  public static let releaseConflict = Self(rawValue: "release-conflict")
+}

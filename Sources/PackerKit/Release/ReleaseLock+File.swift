@@ -1,0 +1,177 @@
+package import PackFiles
+public import PackFormat
+import PackManifest
+
+extension ReleaseLock {
+  /// The name of the file, which lies beside `packer.yml`.
+  public static let fileName = "packer.lock.json"
+
+  /// The only version of the file that this build reads and writes.
+  private static let fileVersion: UInt64 = 1
+
+  /// Reads a lock file. Its collections may stand in any order there: people merge it.
+  ///
+  /// - Throws: ``PackError/Code/missingInput`` where there is none, ``PackError/Code/invalidRecord`` where it is not one that this build
+  ///   reads, with the position.
+  public static func read(_ path: String) throws(PackError) -> ReleaseLock {
+    try read(path, files: SystemFiles())
+  }
+
+  /// Reads a lock file, or returns an empty lock where there is none yet.
+  public static func readIfPresent(_ path: String) throws(PackError) -> ReleaseLock {
+    try readIfPresent(path, files: SystemFiles())
+  }
+
+  /// Writes the lock file and replaces an earlier one at once.
+  public func write(to path: String) throws(PackError) {
+    try write(to: path, files: SystemFiles())
+  }
+
+  package static func readIfPresent(_ path: String, files: any FileSystem) throws(PackError) -> ReleaseLock {
+    do throws(PackError) {
+      return try read(path, files: files)
+    } catch {
+      guard error.code == .missingInput else { throw error }
+      return ReleaseLock()
+    }
+  }
+
+  package static func read(_ path: String, files: any FileSystem) throws(PackError) -> ReleaseLock {
+    let value = try RecordFile.read(path, files: files)
+    do throws(PackError) {
+      return try ReleaseLock(value)
+    } catch {
+      throw error.about(path)
+    }
+  }
+
+  package func write(to path: String, files: any FileSystem) throws(PackError) {
+    try RecordFile.write(document, to: path, files: files)
+  }
+
+  /// The bytes of the file: one form for one lock.
+  package var document: [UInt8] {
+    RecordValue.sorted([
+      "apps": .list(apps.sorted { Self.isLower($0.version, $1.version) }.map(\.record)),
+      "released": released?.record,
+      "version": .number(Self.fileVersion),
+    ]).document
+  }
+
+  private init(_ value: RecordValue) throws(PackError) {
+    var fields = try RecordFields(value, "the lock")
+    let version = try fields.number("version")
+    guard version == Self.fileVersion else {
+      throw PackError(
+        .invalidRecord, "the lock has version \(version), and this packer reads version \(Self.fileVersion)",
+        hint: "use the packer that wrote it, or a newer one")
+    }
+    self.init()
+    if fields.has("released") { released = try Release(try fields.object("released")) }
+    for item in try fields.list("apps") { apps.append(try App(item)) }
+    try fields.finish()
+    apps.sort { Self.isLower($0.version, $1.version) }
+    for (left, right) in zip(apps, apps.dropFirst()) where left.version == right.version {
+      throw PackError(.invalidRecord, "app \(left.version) is recorded twice", hint: "keep the line that is true")
+    }
+  }
+
+  /// Whether a version is lower than another one: number by number where both have numbers, so that 2.9 is lower than 2.10.
+  package static func isLower(_ left: String, _ right: String) -> Bool {
+    let (lefts, rights) = (
+      left.split(separator: ".", omittingEmptySubsequences: false), right.split(separator: ".", omittingEmptySubsequences: false)
+    )
+    for (left, right) in zip(lefts, rights) where left != right {
+      if let left = UInt64(left), let right = UInt64(right) {
+        if left != right { return left < right }
+      } else {
+        return left.utf8.lexicographicallyPrecedes(right.utf8)
+      }
+    }
+    if lefts.count != rights.count { return lefts.count < rights.count }
+    return left.utf8.lexicographicallyPrecedes(right.utf8)
+  }
+}
+
+extension ReleaseLock.Release {
+  fileprivate init(_ value: RecordValue) throws(PackError) {
+    var fields = try RecordFields(value, "'released'")
+    self.init(
+      manifestVersion: try fields.number("manifestVersion"), signedDigest: try fields.bytes("signedDigest", count: 32),
+      contentDigest: try fields.bytes("contentDigest", count: 32), issued: try fields.time("issued"),
+      expires: try fields.time("expires"), packs: [])
+    for item in try fields.list("packs") { packs.append(try ReleaseLock.Pack(item)) }
+    try fields.finish()
+    packs.sort { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
+    for (left, right) in zip(packs, packs.dropFirst()) where left.id == right.id {
+      throw PackError(.invalidRecord, "pack '\(left.id)' is recorded twice", hint: "keep the line with the higher version")
+    }
+  }
+
+  fileprivate var record: RecordValue {
+    .sorted([
+      "contentDigest": .text(contentDigest.hex), "expires": .text(expires.description), "issued": .text(issued.description),
+      "manifestVersion": .number(manifestVersion),
+      "packs": .list(packs.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }.map(\.record)),
+      "signedDigest": .text(signedDigest.hex),
+    ])
+  }
+}
+
+extension ReleaseLock.Pack {
+  fileprivate init(_ value: RecordValue) throws(PackError) {
+    var fields = try RecordFields(value, "a pack")
+    let id = try fields.text("id")
+    do throws(PackError) {
+      _ = try PackName(id)
+    } catch {
+      throw PackError(.invalidRecord, error.message, hint: error.hint)
+    }
+    self.init(
+      id: id, version: try fields.number("version"), sha256: try fields.bytes("sha256", count: 32),
+      contentRoot: try fields.bytes("contentRoot", count: 32), keyID: try fields.keyID("keyID"), settings: try fields.text("settings"),
+      created: try fields.time("created"))
+    if fields.has("removed") { isRemoved = try fields.flag("removed") }
+    try fields.finish()
+  }
+
+  fileprivate var record: RecordValue {
+    // The id first: people look for it.
+    .object(
+      [
+        RecordValue.Member(key: "id", value: .text(id)),
+        RecordValue.Member(key: "version", value: .number(version)),
+        RecordValue.Member(key: "contentRoot", value: .text(contentRoot.hex)),
+        RecordValue.Member(key: "created", value: .text(created.description)),
+        RecordValue.Member(key: "keyID", value: .text(keyID)),
+        RecordValue.Member(key: "settings", value: .text(settings)),
+        RecordValue.Member(key: "sha256", value: .text(sha256.hex)),
+      ] + (isRemoved ? [RecordValue.Member(key: "removed", value: .flag(isRemoved))] : []))
+  }
+}
+
+extension ReleaseLock.App {
+  fileprivate init(_ value: RecordValue) throws(PackError) {
+    var fields = try RecordFields(value, "an app")
+    self.init(
+      version: try fields.text("version"), budget: try fields.budget("budget"), hosts: try fields.texts("hosts"),
+      manifestURL: try fields.text("manifestURL"), trustedKeys: try fields.texts("trustedKeys"), keyIDs: try fields.texts("keyIDs"),
+      format: try fields.text("format"), firstManifest: try fields.number("firstManifest"))
+    if fields.has("retired") { isRetired = try fields.flag("retired") }
+    try fields.finish()
+  }
+
+  fileprivate var record: RecordValue {
+    .object(
+      [
+        RecordValue.Member(key: "version", value: .text(version)),
+        RecordValue.Member(key: "budget", value: budget.record),
+        RecordValue.Member(key: "firstManifest", value: .number(firstManifest)),
+        RecordValue.Member(key: "format", value: .text(format)),
+        RecordValue.Member(key: "hosts", value: .texts(hosts)),
+        RecordValue.Member(key: "keyIDs", value: .texts(keyIDs)),
+        RecordValue.Member(key: "manifestURL", value: .text(manifestURL)),
+        RecordValue.Member(key: "trustedKeys", value: .texts(trustedKeys)),
+      ] + (isRetired ? [RecordValue.Member(key: "retired", value: .flag(isRetired))] : []))
+  }
+}

@@ -1,0 +1,188 @@
+import ArgumentParser
+import PackRuntime
+import PackerKit
+
+/// `packer init`
+struct Initialize: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "init",
+    abstract: "Looks through a directory and writes a packer.yml that proposes packs.",
+    discussion: """
+      Every folder in games, levels, chapters and the like is a pack, and every other folder with an index.html; what remains is one \
+      more. Look at what it wrote: it is a proposal. It asks nothing, moves nothing, and never replaces a file.
+
+      Examples:
+        packer init build
+        packer init build -o arcade.yml
+        packer init . --json
+      """)
+
+  @Argument(help: "The directory to look through.", completion: .directory)
+  var directory = "."
+
+  @Option(
+    name: [.customShort("o"), .customLong("output")], help: "The configuration to write. Paths in it start from where it lies.",
+    completion: .file())
+  var path = PackerConfiguration.defaultPath
+
+  @OptionGroup var threads: JobsOption
+  @OptionGroup var output: OutputOptions
+
+  static var leavesNothingBehind: Bool { false }
+  var isQuiet: Bool { output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    let jobs = try threads.count()
+    let proposal = try await session.withProgress { (progress) async throws(PackError) in
+      try await ConfigurationProposal.make(for: directory, configuration: path, jobs: jobs, progress: progress)
+    }
+    try proposal.write()
+    let console = session.console
+    if console.isJSON { showRecords(proposal, on: console) }
+    console.result(ProposalRecord(proposal), lines(proposal))
+    return .done
+  }
+
+  // MARK: For people
+
+  /// The most paths that are named of a kind.
+  private static let mostNamed = 3
+
+  private func lines(_ proposal: ConfigurationProposal) -> [String] {
+    var rows = proposal.packs.map { pack -> (name: String, bytes: Int64, remark: String) in
+      let count = pack.isEach ? "\(Table.count(pack.count, "pack", "packs")), " : ""
+      return (
+        pack.id.replacing("${name}", with: "*"), Int64(clamping: pack.contentSize),
+        "\(pack.delivery.rawValue), \(count)\(Table.count(pack.files, "file", "files"))"
+      )
+    }
+    let unused = proposal.leftOut.filter { !$0.isAlways }
+    let size = unused.reduce(0 as UInt64) { $0 + ($1.size ?? 0) }
+    if size > 0 { rows.append(("left out", Int64(clamping: size), Table.count(unused.count, "file", "files"))) }
+    var lines = ["\(directory): \(Table.count(proposal.packCount, "pack", "packs")) proposed"] + Table.sizes(rows, total: "found")
+    var fields: [(String, String)] = []
+    let kinds = Self.kinds(proposal.leftOut)
+    if !kinds.isEmpty { fields.append(("left out", kinds.joined(separator: ", "))) }
+    if let shared = proposal.shared {
+      fields.append(
+        (
+          "note",
+          "\(Table.count(shared.files, "file is", "files are")) the same in several packs; in a pack of their own they would save "
+            + "\(ByteCount(shared.savedSize)) before compression"
+        ))
+    }
+    for problem in proposal.problems { fields.append(("cannot be packed", "\(problem.path) \(problem.message)")) }
+    fields.append(("wrote", path))
+    fields.append(("next", "look at \(path), then: packer key new -o \(proposal.title).key"))
+    lines += Table.fields(fields)
+    return lines
+  }
+
+  /// What was left out, by kind: the number and the size, and of what may be a secret the paths.
+  private static func kinds(_ leftOut: [ConfigurationProposal.LeftOut]) -> [String] {
+    var order: [String] = []
+    var groups: [String: [ConfigurationProposal.LeftOut]] = [:]
+    for path in leftOut {
+      let name = path.isAlways ? path.path.split(separator: "/").last.map(String.init) ?? path.path : path.reason
+      // Metadata of single files is one kind.
+      let kind = path.isSecret ? "secrets" : name.hasPrefix("._") ? "._*" : name
+      if groups[kind] == nil { order.append(kind) }
+      groups[kind, default: []].append(path)
+    }
+    return order.map { kind in
+      let group = groups[kind] ?? []
+      let size = group.reduce(0 as UInt64) { $0 + ($1.size ?? 0) }
+      let isSecret = group.contains { $0.isSecret }
+      guard isSecret else { return "\(kind) ×\(group.count)" + (size > 0 ? " (\(ByteCount(size)))" : "") }
+      let named = group.prefix(mostNamed).map(\.path) + (group.count > mostNamed ? ["…"] : [])
+      return "\(Table.count(group.count, "possible secret", "possible secrets")) (\(named.joined(separator: ", ")))"
+    }
+  }
+
+  // MARK: For programs
+
+  private func showRecords(_ proposal: ConfigurationProposal, on console: Console) {
+    for path in proposal.leftOut {
+      console.result(LeftOutRecord(path: path.path, reason: path.reason, size: path.size), [])
+    }
+    for problem in proposal.problems {
+      console.result(ProblemRecord(path: problem.path, message: problem.message), [])
+    }
+    for pack in proposal.packs {
+      console.result(ProposedPackRecord(pack), [])
+    }
+    if let shared = proposal.shared {
+      console.result(SharedRecord(shared), [])
+    }
+  }
+}
+
+private struct LeftOutRecord: Encodable {
+  let type = "left-out"
+  let path: String
+  let reason: String
+  let size: UInt64?
+}
+
+private struct ProblemRecord: Encodable {
+  let type = "problem"
+  let path: String
+  let message: String
+}
+
+private struct ProposedPackRecord: Encodable {
+  let type = "proposed-pack"
+  let id: String
+  let root: String?
+  let each: String?
+  let delivery: String
+  let packs: Int
+  let files: Int
+  let contentSize: UInt64
+
+  init(_ pack: ConfigurationProposal.Pack) {
+    id = pack.id
+    root = pack.isEach ? nil : pack.root
+    each = pack.isEach ? pack.root : nil
+    delivery = pack.delivery.rawValue
+    packs = pack.count
+    files = pack.files
+    contentSize = pack.contentSize
+  }
+}
+
+private struct SharedRecord: Encodable {
+  let type = "shared"
+  let files: Int
+  let contentSize: UInt64
+  let savedSize: UInt64
+  let largest: [[String]]
+
+  init(_ shared: ConfigurationProposal.Shared) {
+    files = shared.files
+    contentSize = shared.contentSize
+    savedSize = shared.savedSize
+    largest = shared.largest
+  }
+}
+
+private struct ProposalRecord: Encodable {
+  let type = "proposal"
+  let directory: String
+  let output: String
+  let packs: Int
+  let files: Int
+  let contentSize: UInt64
+
+  init(_ proposal: ConfigurationProposal) {
+    directory = proposal.directory
+    output = proposal.path
+    packs = proposal.packCount
+    files = proposal.packs.reduce(0) { $0 + $1.files }
+    contentSize = proposal.packs.reduce(0) { $0 + $1.contentSize }
+  }
+}
+
+extension ConfigurationProposal {
+  fileprivate var packCount: Int { packs.reduce(0) { $0 + $1.count } }
+}
