@@ -1,3 +1,4 @@
+import PackCrypto
 import PackFormat
 import PackRuntime
 
@@ -58,8 +59,7 @@ extension ScalarFormat {
     case .keyReference:
       return Self.referenceProblem(text)
     case .publicKey:
-      return text.wholeMatch(of: /pkp1-[0-9a-f]{64}-[0-9a-f]{8}/) != nil
-        ? nil : "\(shown), which is no public signing key: it starts with pkp1-, and 'packer key public' prints it"
+      return Self.publicKeyProblem(text)
     case .duration:
       return Self.durationProblem(text, shown)
     case .choice(let choices, let noun):
@@ -140,8 +140,10 @@ extension ScalarFormat {
     if text.isEmpty { return "empty, and a text was expected" }
     let count = text.unicodeScalars.count
     if count > longest { return "\(count) characters long, and at most \(longest) are taken" }
-    if text.unicodeScalars.contains(where: { $0 != "\n" && ($0.value < 0x20 || (0x7F..<0xA0).contains($0.value)) }) {
-      return "\(shown(text)), which holds a control character"
+    // What has room for sentences may have lines.
+    let breaks: [Unicode.Scalar] = longest >= 1000 ? ["\n"] : []
+    if text.unicodeScalars.contains(where: { !breaks.contains($0) && ($0.value < 0x20 || (0x7F..<0xA0).contains($0.value)) }) {
+      return breaks.isEmpty ? "a text that holds a control character or a line break" : "a text that holds a control character"
     }
     return nil
   }
@@ -199,6 +201,15 @@ extension ScalarFormat {
       let start = "key reference '\(text)' "
       return error.message.hasPrefix(start)
         ? "\(shown(text)), which \(error.message.dropFirst(start.count))" : "\(shown(text)), and \(error.message)"
+    }
+  }
+
+  private static func publicKeyProblem(_ text: String) -> String? {
+    do throws(PackError) {
+      let key = try SigningPublicKey(text: text)
+      return key.text == text ? nil : "a public key with white space around it"
+    } catch {
+      return "no public signing key, as 'packer key public' prints it: \(error.message)"
     }
   }
 
