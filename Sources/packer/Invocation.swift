@@ -41,7 +41,7 @@ enum Invocation: Sendable {
         self = .verb(verb)
         return
       }
-      if command is Packer || command is Key {
+      if !type(of: command).configuration.subcommands.isEmpty {
         throw ValidationError("no command was given")
       }
       try command.run()

@@ -31,5 +31,6 @@ struct Packer: ParsableCommand {
     subcommands: [
       Key.self, PackVerb.self, Unpack.self, List.self, Cat.self, Inspect.self, Verify.self, Decrypt.self, Completions.self,
       Initialize.self, Schema.self,
+      Plist.self,
     ])
 }

@@ -111,7 +111,7 @@ struct ConfigurationTests {
     let error = try #require(throws: PackError.self) { try PackerConfiguration.read(path) }
 
     #expect(error.code == .invalidConfiguration)
-    #expect(error.message.hasPrefix("\(path):1:18: 'baseURL' is 'cdn', which is no https URL"))
+    #expect(error.message.hasPrefix("\(path):1:18: 'baseURL' is 'cdn', which is not one that starts with https://"))
     #expect(error.details.count == 2)
     #expect(error.details.first == error.message)
     #expect(error.details.last == "\(path):3:22: 'root' is 'nowhere', which does not exist")

@@ -1,0 +1,127 @@
+import PackCrypto
+package import PackFiles
+public import PackFormat
+
+/// An Info.plist as it will be with the keys of a release in it.
+public struct PlistMerge: Sendable {
+  /// The file.
+  public let bytes: [UInt8]
+  /// What changes, in the order of the keys.
+  public let changes: [Change]
+  /// What is lost or odd, a sentence each.
+  public let warnings: [String]
+
+  fileprivate let original: InfoPlist
+
+  /// The value of one key.
+  public struct Change: Hashable, Sendable {
+    /// The key, with those above it and dots between.
+    public var key: String
+    /// The value that stood there, for a person.
+    public var old: String?
+    /// The value that will stand there, for a person; nil where the key is removed.
+    public var new: String?
+  }
+
+  /// What becomes of values that packer did not write.
+  public enum Conflicts: Hashable, Sendable {
+    case refuse
+    case replace
+  }
+
+  /// Whether the file changes at all.
+  public var isChange: Bool { bytes != original.bytes }
+
+  /// Writes the file, whole or not at all, with the permissions of the plist it comes from.
+  ///
+  /// - Parameter path: nil for the place it was read from. A link there stays one, and what it leads to is replaced.
+  public func write(to path: String? = nil) throws(PackError) {
+    try write(to: path, files: SystemFiles())
+  }
+
+  package func write(to path: String?, files: any FileSystem) throws(PackError) {
+    let source: FileStatus
+    let place: String
+    do throws(FileFailure) {
+      source = try files.status(of: original.path, in: nil, following: .followed)
+      if let path { place = path } else { place = try files.canonicalPath(of: original.path) }
+    } catch {
+      throw error.reading(original.path)
+    }
+    let output = try OutputFile(place, files: files)
+    try output.write(bytes.span, at: 0, of: UInt64(bytes.count))
+    do {
+      try files.setMode(source.mode & 0o777, of: output.file)
+    } catch {
+      throw error.writing(output.path)
+    }
+    try output.commit()
+  }
+}
+
+extension InfoPlist {
+  /// Puts the keys of a release into the plist, and leaves every other key, value, comment and line as it is.
+  ///
+  /// Values that packer wrote before are replaced. In an XML plist a comment of packer's own holds a digest of them, by which they are known;
+  /// without it, or when one of them was changed since, every value that differs counts as written by hand. Of a binary plist nothing is
+  /// known, and it is written anew.
+  ///
+  /// - Throws: ``PackError/Code/plistConflict`` where values that packer did not write would change, with both values of each in the
+  ///   details.
+  public func merging(_ wanted: BackgroundAssetsKeys, conflicts: PlistMerge.Conflicts) throws(PackError) -> PlistMerge {
+    let isOwn = try isPackersOwn
+    let differences = wanted.differences(in: content, comparing: isOwn ? .byEntries : .byHosts)
+    if conflicts == .refuse, !isOwn { try refuseConflicts(in: differences) }
+    let edits = differences.map { PropertyListEdit($0.path, $0.wanted) }
+    let merged = content.applying(edits)
+
+    var result = merged.binary
+    var warnings: [String] = []
+    if let document {
+      let patched = document.applying(edits, marker: try BackgroundAssetsKeys(merged).digest)
+      result = patched.bytes
+      warnings = patched.lostComments.map { "the comment in line \($0) of \(path) is lost with the value it stands in" }
+    } else if edits.isEmpty {
+      result = bytes
+    }
+    // Read back by the reader that everything comes in through: nothing else may have changed.
+    guard let check = try? InfoPlist(parsing: result, path: path), check.content.says(merged), wanted.differences(in: merged).isEmpty else {
+      throw PackError(.internalError, "\(path) would not hold the same values after the merge; it was not changed")
+    }
+    let changes = differences.map {
+      PlistMerge.Change(key: $0.key, old: $0.actual?.description, new: $0.wanted?.description)
+    }
+    return PlistMerge(bytes: result, changes: changes, warnings: warnings, original: self)
+  }
+
+  /// Whether the values are those that packer wrote last.
+  private var isPackersOwn: Bool {
+    get throws(PackError) {
+      guard keys.problems.isEmpty, let marker = document?.marker else { return false }
+      return try marker == keys.digest
+    }
+  }
+
+  private func refuseConflicts(in differences: [PlistDifference]) throws(PackError) {
+    let conflicts = differences.filter { $0.actual != nil }
+    guard let first = conflicts.first else { return }
+    let lines = conflicts.map { conflict in
+      let actual = conflict.actual?.description ?? "missing"
+      return "\(conflict.key) is \(actual), and packer would \(conflict.wanted.map { "write \($0)" } ?? "remove it")"
+    }
+    let more = conflicts.count == 1 ? "" : ", and \(conflicts.count - 1) more"
+    throw PackError(
+      .plistConflict, "\(path): \(first.key) was not written by packer\(more)", details: lines,
+      hint: "packer plist merge \(path) --replace, if packer's values are the right ones")
+  }
+}
+
+extension BackgroundAssetsKeys {
+  /// 16 hexadecimal digits that change with every value.
+  fileprivate var digest: String {
+    get throws(PackError) {
+      let digest = try CryptoBackends.standard.digest(of: propertyList.xml.span)
+      return digest.prefix(8).hex
+    }
+  }
+}
