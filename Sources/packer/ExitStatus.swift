@@ -84,13 +84,6 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .invalidManifest: .badInput,
     .invalidRecord: .badInput,
     .releaseConflict: .badInput,
-    .invalidRecord: .badInput,
-    .releaseConflict: .badInput,
-    .invalidManifest: .badInput,
-    .invalidConfiguration: .badInput,
-    .malformedPlist: .badInput,
-    .plistConflict: .badInput,
-    .malformedURL: .badInput,
     .missingInput: .inputMissing,
     .noSuchEntry: .inputMissing,
 

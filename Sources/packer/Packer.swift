@@ -32,9 +32,5 @@ struct Packer: ParsableCommand {
     subcommands: [
       Initialize.self, Verify.self, Explain.self, Plist.self, Schema.self,
       Key.self, PackVerb.self, Unpack.self, List.self, Cat.self, Inspect.self, Decrypt.self, Completions.self,
-      Key.self, PackVerb.self, Unpack.self, List.self, Cat.self, Inspect.self, Verify.self, Decrypt.self, Completions.self,
-      Initialize.self, Schema.self,
-      Schema.self,
-      Plist.self,
     ])
 }
