@@ -3,7 +3,7 @@ import PackerKit
 
 /// The part of `packer verify` that looks at a release: finds what belongs to it, and tells the report in every form that was asked for.
 struct ReleaseGate {
-  let options: ReleaseOptions
+  let options: GateOptions
   let key: KeyOptions
   let jobs: Int?
   let isJSON: Bool
@@ -32,7 +32,8 @@ struct ReleaseGate {
     case .json: show(report, on: session.console)
     case .text: session.console.result(ReleaseRecord(report), TextReport.lines(report, isStrict: options.isStrict))
     case .github: session.console.output(lines: GitHubReport.lines(report, isStrict: options.isStrict))
-    case .junit: session.console.output(lines: JUnitReport.document(report, isStrict: options.isStrict).split(separator: "\n").map(String.init))
+    case .junit:
+      session.console.output(lines: JUnitReport.document(report, isStrict: options.isStrict).split(separator: "\n").map(String.init))
     }
     if printed == .github || files.contains(where: { $0.format == .github }), let path = StandardStreams.variable(StepSummary.variable) {
       try StepSummary.append(to: path) { limit in GitHubReport.summary(report, isStrict: options.isStrict, limit: limit) }
@@ -89,7 +90,7 @@ struct ReleaseGate {
     console.result(ReleaseRecord(report), [])
   }
 
-  private func bytes(of report: ReleaseReport, as format: ReleaseOptions.Format, _ outcome: Outcome) -> [UInt8] {
+  private func bytes(of report: ReleaseReport, as format: GateOptions.Format, _ outcome: Outcome) -> [UInt8] {
     func text(_ lines: [String]) -> [UInt8] { Array(lines.map { Console.printable($0) + "\n" }.joined().utf8) }
     switch format {
     case .text: return text(TextReport.lines(report, isStrict: options.isStrict))

@@ -127,7 +127,8 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.change(1) { $0.url = "https://cdn.example.com/packs/kart.pack" }
     },
     Violation("PK2015", "the salt of another pack", .error, .damaged, hint: "packer build game-kart") { sample in
-      sample.release.packs[1].start?.core = sample.release.packs[0].start?.core ?? []
+      let core = sample.release.packs[0].start?.core ?? []
+      sample.release.packs[1].start?.core = core
     },
     Violation("PK2016", "a pack of zeros", .warning, hint: "packer ls -l") { sample in
       sample.change(1) { $0.contentSize = $0.size * 200 + 1 }
@@ -138,13 +139,15 @@ struct Violation: Sendable, CustomTestStringConvertible {
   ]
 
   private static let budgets: [Violation] = [
-    Violation("PK3001", "an essential allowance that is exactly used up", .error, .budget, hint: "packer plist merge Info.plist") { sample in
+    Violation("PK3001", "an essential allowance that is exactly used up", .error, .budget, hint: "packer plist merge Info.plist") {
+      sample in
       sample.release.plist?.keys.essentialDownloadAllowance = 3_004_000
     },
     Violation("PK3002", "an allowance that is exactly used up", .error, .budget, hint: "packer plist merge Info.plist") { sample in
       sample.release.plist?.keys.downloadAllowance = 8_000_000
     },
-    Violation("PK3003", "an essential size on the device one byte short", .error, .budget, hint: "packer plist merge Info.plist") { sample in
+    Violation("PK3003", "an essential size on the device one byte short", .error, .budget, hint: "packer plist merge Info.plist") {
+      sample in
       sample.release.plist?.keys.essentialMaxInstallSize = 5_119_999
     },
     Violation("PK3004", "a size on the device one byte short", .error, .budget, hint: "packer plist merge Info.plist") { sample in
@@ -197,7 +200,10 @@ struct Violation: Sendable, CustomTestStringConvertible {
   ]
 
   private static let released: [Violation] = [
-    Violation("PK3007", "an app that allows less", .error, .released, hint: "set 'delivery: onDemand' for 'game-kart' (8000000 bytes), or: packer release retire 2.1.0") {
+    Violation(
+      "PK3007", "an app that allows less", .error, .released,
+      hint: "set 'delivery: onDemand' for 'game-kart' (8000000 bytes), or: packer release retire 2.1.0"
+    ) {
       sample in
       sample.release.lock?.apps[0].budget.downloadAllowance = 8_000_000
     },
@@ -301,7 +307,8 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.release.lock?.released?.packs[1].version = 2
     },
     Violation("PK5012", "a new version of the same content", .warning, hint: "packer build") { sample in
-      sample.release.lock?.released?.packs[1].contentRoot = sample.release.entries[1].contentRoot
+      let root = sample.release.entries[1].contentRoot
+      sample.release.lock?.released?.packs[1].contentRoot = root
     },
     Violation("PK5013", "a pack that is no longer offered", .note, hint: nil) { sample in
       guard var gone = sample.release.lock?.released?.packs[2] else { return }

@@ -45,8 +45,14 @@ final class DistSample {
   }
 
   static let trees: [(id: String, tree: SampleTree)] = [
-    ("core", SampleTree(["index.html": .init(Array("<!DOCTYPE html>".utf8)), "js/deep/er/main.js": .init(Array(repeating: 65, count: 9000))])),
-    ("game", SampleTree(["a.bin": .init(Array(repeating: 7, count: 70_000)), "run.sh": .init([1], isExecutable: true)], emptyDirectories: ["e/m"])),
+    (
+      "core",
+      SampleTree(["index.html": .init(Array("<!DOCTYPE html>".utf8)), "js/deep/er/main.js": .init(Array(repeating: 65, count: 9000))])
+    ),
+    (
+      "game",
+      SampleTree(["a.bin": .init(Array(repeating: 7, count: 70_000)), "run.sh": .init([1], isExecutable: true)], emptyDirectories: ["e/m"])
+    ),
   ]
 
   /// Signs and writes the manifest, and the list of packages with it.

@@ -40,7 +40,7 @@ struct Verify: Verb {
   var followsSymlinks = false
 
   @OptionGroup var check: CheckOptions
-  @OptionGroup var release: ReleaseOptions
+  @OptionGroup var release: GateOptions
   @OptionGroup var threads: JobsOption
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
@@ -66,14 +66,18 @@ struct Verify: Verb {
       guard files.count <= 1 else {
         throw PackError(.usage, "'\(releases[0])' is a release, and more was given", hint: "look at one release at a time")
       }
-      let options = [("--against", tree != nil), ("--name", check.nameText != nil), ("--allow-unportable-paths", check.allowsUnportablePaths)]
+      let options = [
+        ("--against", tree != nil), ("--name", check.nameText != nil), ("--allow-unportable-paths", check.allowsUnportablePaths),
+      ]
       if let option = options.first(where: { $0.1 })?.0 {
-        throw PackError(.usage, "\(option) is about single packs, and a release is looked at", hint: "packer.yml says it for each pack of a release")
+        throw PackError(
+          .usage, "\(option) is about single packs, and a release is looked at", hint: "packer.yml says it for each pack of a release")
       }
       return true
     }
     if let option = release.given {
-      throw PackError(.usage, "\(option) is about a release, and packs were given", hint: "give the directory of the release or its manifest")
+      throw PackError(
+        .usage, "\(option) is about a release, and packs were given", hint: "give the directory of the release or its manifest")
     }
     return false
   }

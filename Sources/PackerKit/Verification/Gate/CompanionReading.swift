@@ -48,9 +48,12 @@ enum CompanionReading {
       if package.size != entry.size {
         companion.disagreements.append("'\(entry.id)' is \(package.size) bytes, but \(entry.size) in the manifest")
       }
-      if package.path != entry.url { companion.disagreements.append("'\(entry.id)' is at \(package.path), but at \(entry.url) in the manifest") }
+      if package.path != entry.url {
+        companion.disagreements.append("'\(entry.id)' is at \(package.path), but at \(entry.url) in the manifest")
+      }
       if package.isEssential != (entry.delivery == .essential) {
-        companion.disagreements.append("'\(entry.id)' is \(package.isEssential ? "" : "not ")essential, but \(entry.delivery.rawValue) in the manifest")
+        companion.disagreements.append(
+          "'\(entry.id)' is \(package.isEssential ? "" : "not ")essential, but \(entry.delivery.rawValue) in the manifest")
       }
     }
     let ids = Set(manifest.packs.map(\.id))

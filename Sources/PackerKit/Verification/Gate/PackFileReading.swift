@@ -35,7 +35,8 @@ final class PackFileReading {
       var search = PlaintextSearch()
       if let pack = try key.open(path, files: files) {
         sighting.content = PackSighting.Content(
-          isNamed: Self.isNamed(pack, entry.id), contentRoot: pack.contentRoot, contentSize: pack.contentSize, files: UInt64(pack.entryCount),
+          isNamed: Self.isNamed(pack, entry.id), contentRoot: pack.contentRoot, contentSize: pack.contentSize,
+          files: UInt64(pack.entryCount),
           maxFrame: UInt64(pack.largestFrame))
         if !isQuick { try survey.look(into: pack, number: number, &sighting, &search) }
       }

@@ -1,5 +1,5 @@
 /// Looks for one thing that can be wrong with a release.
-protocol ReleaseCheck {
+protocol ReleaseCheck: Sendable, SendableMetatype {
   /// What it looks for.
   static var rule: ReleaseRule { get }
   /// Everything of that kind that is wrong. Called only where what the rule needs is there.

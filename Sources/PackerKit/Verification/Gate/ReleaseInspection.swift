@@ -22,7 +22,8 @@ struct ReleaseInspection: Sendable {
     let plist: PlistSighting? = if let path = options.plist { PlistSighting(try InfoPlist.read(path, files: files)) } else { nil }
     var release = ReleaseContext(
       directory: place.directory, isQuick: options.isQuick, hasKey: key.hasKey,
-      manifest: try ManifestReading(path: place.manifest, trusted: options.trusted, lock: lock, files: files).sighting(), plist: plist, lock: lock,
+      manifest: try ManifestReading(path: place.manifest, trusted: options.trusted, lock: lock, files: files).sighting(), plist: plist,
+      lock: lock,
       lockPath: options.lock ?? ReleaseLock.fileName, configuration: options.configuration, now: options.now)
     guard let manifest = release.manifest.manifest else { return release }
     let names = try names(in: place.directory)

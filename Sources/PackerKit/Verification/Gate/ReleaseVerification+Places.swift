@@ -43,7 +43,7 @@ extension ReleaseVerification {
 extension ManifestTime {
   /// The time of the system's clock.
   public static func now() throws(PackError) -> ManifestTime {
-    guard let now = ManifestTime(secondsSince1970: Int64(unsafe time(nil))) else {
+    guard let now = ManifestTime(secondsSince1970: Int64(time(nil))) else {
       throw PackError(.internalError, "the system's clock shows a year that does not have four digits")
     }
     return now

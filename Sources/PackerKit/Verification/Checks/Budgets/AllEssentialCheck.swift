@@ -15,7 +15,8 @@ enum AllEssentialCheck: ReleaseCheck {
     guard release.entries.count > 1, release.entries.allSatisfy({ $0.delivery == .essential }) else { return [] }
     return [
       finding(
-        "all \(release.entries.count) packs are essential: where they are switched off or fail, the app starts with none", file: release.manifest.path,
+        "all \(release.entries.count) packs are essential: where they are switched off or fail, the app starts with none",
+        file: release.manifest.path,
         hint: "set 'delivery: prefetch' for what the first minutes do not need")
     ]
   }

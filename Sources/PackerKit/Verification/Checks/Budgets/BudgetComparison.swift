@@ -3,7 +3,8 @@ import PackManifest
 /// What the two checks of allowances, and the two of sizes on the device, have in common.
 enum BudgetComparison {
   static func findings(_ release: ReleaseContext, _ key: String, of check: any ReleaseCheck.Type) -> [ReleaseFinding] {
-    guard let plist = release.plist, let limit = plist.number(key), let needed = release.demand.named.first(where: { $0.key == key })?.bytes,
+    guard let plist = release.plist, let limit = plist.number(key),
+      let needed = release.demand.named.first(where: { $0.key == key })?.bytes,
       !ReleaseDemand.fits(needed, in: limit, key), UnitCheck.unit(of: limit, needed: needed) == nil,
       !SwappedSizesCheck.isSwapped(release, key)
     else { return [] }

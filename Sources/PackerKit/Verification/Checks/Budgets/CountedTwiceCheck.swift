@@ -11,10 +11,12 @@ enum CountedTwiceCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     guard let plist = release.plist else { return [] }
     return [BudgetKey.download, BudgetKey.installed].compactMap { key in
-      guard isCountedTwice(release, key), let value = plist.number(key), let needed = release.demand.named.first(where: { $0.key == key })?.bytes
+      guard isCountedTwice(release, key), let value = plist.number(key),
+        let needed = release.demand.named.first(where: { $0.key == key })?.bytes
       else { return nil }
       return finding(
-        "\(key) is \(value) bytes, about the sum over all packs, but \(needed) are needed for prefetch packs alone", file: plist.path, actual: value,
+        "\(key) is \(value) bytes, about the sum over all packs, but \(needed) are needed for prefetch packs alone", file: plist.path,
+        actual: value,
         limit: needed, hint: "packer plist merge \(plist.path)")
     }
   }

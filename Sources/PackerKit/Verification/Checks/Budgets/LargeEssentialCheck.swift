@@ -16,7 +16,8 @@ enum LargeEssentialCheck: ReleaseCheck {
     guard size > limit else { return [] }
     return [
       finding(
-        "essential packs are \(size) bytes, more than the \(limit) that come in 30 minutes at 5 Mbit/s", file: release.manifest.path, actual: size,
+        "essential packs are \(size) bytes, more than the \(limit) that come in 30 minutes at 5 Mbit/s", file: release.manifest.path,
+        actual: size,
         limit: limit, hint: "set 'delivery: prefetch' for what the first minutes do not need")
     ]
   }

@@ -13,9 +13,12 @@ enum ManifestBudgetCheck: ReleaseCheck {
     return release.demand.named.compactMap { key, needed in
       guard let limit = budget.named.first(where: { $0.key == key })?.bytes, !ReleaseDemand.fits(needed, in: limit, key) else { return nil }
       // The manifest may have outgrown its place, which is told by itself.
-      if key == BudgetKey.essentialDownload, let ceiling = release.configuration?.manifestCeiling, release.manifest.size > ceiling { return nil }
+      if key == BudgetKey.essentialDownload, let ceiling = release.configuration?.manifestCeiling, release.manifest.size > ceiling {
+        return nil
+      }
       return finding(
-        "the manifest's own budget: \(BudgetComparison.sentence(key, limit, needed))", file: release.manifest.path, actual: needed, limit: limit,
+        "the manifest's own budget: \(BudgetComparison.sentence(key, limit, needed))", file: release.manifest.path, actual: needed,
+        limit: limit,
         hint: "packer build")
     }
   }

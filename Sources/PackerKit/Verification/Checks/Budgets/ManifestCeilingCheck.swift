@@ -1,7 +1,8 @@
 /// PK3005.
 enum ManifestCeilingCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK3005", "the manifest is larger than what is reserved for it", .error, .budget, phone: .outOfAllowance, needs: [.manifest, .configuration],
+    "PK3005", "the manifest is larger than what is reserved for it", .error, .budget, phone: .outOfAllowance,
+    needs: [.manifest, .configuration],
     what: "The manifest file is at most manifestCeiling of packer.yml, at which every budget counts it. From 80 % on it is a warning.",
     onPhone: "It counts against the essential allowance: where it outgrows its place, its own download ends with 203, and nothing works.",
     remedy: "Raise manifestCeiling and ship an app with the new Info.plist first, or shorten tags and descriptions.")

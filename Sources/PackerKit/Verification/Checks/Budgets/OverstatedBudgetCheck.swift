@@ -16,7 +16,8 @@ enum OverstatedBudgetCheck: ReleaseCheck {
       let bound = needed.clampedSum(needed / 4).clampedSum(1 << 20)
       guard value > bound, !CountedTwiceCheck.isCountedTwice(release, key), !SwappedSizesCheck.isSwapped(release, key) else { return nil }
       return finding(
-        "\(key) is \(value) bytes, but \(needed) are enough", file: plist.path, actual: value, limit: needed, hint: "packer plist merge \(plist.path)")
+        "\(key) is \(value) bytes, but \(needed) are enough", file: plist.path, actual: value, limit: needed,
+        hint: "packer plist merge \(plist.path)")
     }
   }
 }

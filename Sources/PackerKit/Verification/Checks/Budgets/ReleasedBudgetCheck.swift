@@ -18,7 +18,9 @@ enum ReleasedBudgetCheck: ReleaseCheck {
     let demand = release.demand
     return release.apps.flatMap { app in
       app.budget.named.compactMap { key, limit -> ReleaseFinding? in
-        guard let needed = demand.named.first(where: { $0.key == key })?.bytes, !ReleaseDemand.fits(needed, in: limit, key) else { return nil }
+        guard let needed = demand.named.first(where: { $0.key == key })?.bytes, !ReleaseDemand.fits(needed, in: limit, key) else {
+          return nil
+        }
         return finding(
           "app \(app.version) has \(key) of \(limit) bytes, but \(needed) are needed\(BudgetKey.isAllowance(key) ? " and one more" : "")",
           app: app.version, file: release.lockPath, actual: needed, limit: limit, phone: phone(key),

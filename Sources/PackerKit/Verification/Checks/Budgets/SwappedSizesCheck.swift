@@ -10,7 +10,8 @@ enum SwappedSizesCheck: ReleaseCheck {
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     pairs.compactMap { download, installed in
-      guard let plist = release.plist, isSwapped(release, download), let first = plist.number(download), let second = plist.number(installed)
+      guard let plist = release.plist, isSwapped(release, download), let first = plist.number(download),
+        let second = plist.number(installed)
       else { return nil }
       return finding(
         "\(download) is \(first) bytes and \(installed) \(second): they are swapped", file: plist.path,

@@ -11,9 +11,12 @@ enum UnitCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     guard let plist = release.plist else { return [] }
     return plist.numbers.compactMap { key, value in
-      guard let needed = release.demand.named.first(where: { $0.key == key })?.bytes, let unit = unit(of: value, needed: needed) else { return nil }
+      guard let needed = release.demand.named.first(where: { $0.key == key })?.bytes, let unit = unit(of: value, needed: needed) else {
+        return nil
+      }
       return finding(
-        "\(key) is \(value), which looks like \(unit) and counts bytes: \(needed) are needed", file: plist.path, actual: needed, limit: value,
+        "\(key) is \(value), which looks like \(unit) and counts bytes: \(needed) are needed", file: plist.path, actual: needed,
+        limit: value,
         hint: "packer plist merge \(plist.path)")
     }
   }

@@ -1,3 +1,4 @@
+import PackFormat
 import PackManifest
 
 /// PK1006.

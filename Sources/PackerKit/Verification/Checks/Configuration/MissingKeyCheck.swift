@@ -8,6 +8,10 @@ enum MissingKeyCheck: ReleaseCheck {
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     guard !release.hasKey, !release.packs.isEmpty else { return [] }
-    return [finding("no content key was given: headers were read, but not authenticated", hint: "packer verify \(release.directory) --quick --key game.key")]
+    return [
+      finding(
+        "no content key was given: headers were read, but not authenticated",
+        hint: "packer verify \(release.directory) --quick --key game.key")
+    ]
   }
 }

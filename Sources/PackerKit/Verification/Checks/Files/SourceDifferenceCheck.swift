@@ -4,7 +4,8 @@ import PackManifest
 enum SourceDifferenceCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK2011", "a pack is not what its source directory holds now", needs: [.files, .payload, .configuration],
-    what: "The files of every pack are those of its root in packer.yml, where that directory is there: same paths, sizes, permissions, contents.",
+    what:
+      "The files of every pack are those of its root in packer.yml, where that directory is there: same paths, sizes, permissions, contents.",
     onPhone: "Players get an older state of the assets than the one that was tested.",
     remedy: "Run 'packer build'.")
 

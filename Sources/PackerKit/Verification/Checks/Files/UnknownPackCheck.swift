@@ -5,7 +5,8 @@ import PackManifest
 enum UnknownPackCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK2007", "a file is no pack that this build can read", needs: [.files],
-    what: "Every file that the manifest names starts like a pack, of a version, suite and kind that the client library knows, and can be read.",
+    what:
+      "Every file that the manifest names starts like a pack, of a version, suite and kind that the client library knows, and can be read.",
     onPhone: "The app refuses the file when it opens it.",
     remedy: "Build with the packer that belongs to the app's runtime, or update packer.")
 

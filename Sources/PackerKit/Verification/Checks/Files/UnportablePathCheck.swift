@@ -4,7 +4,8 @@ import PackManifest
 enum UnportablePathCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK2012", "a pack holds paths that some platform cannot hold", needs: [.files, .payload],
-    what: "No path is too long, holds characters or names that a platform refuses, or is the same as another one where case does not count.",
+    what:
+      "No path is too long, holds characters or names that a platform refuses, or is the same as another one where case does not count.",
     onPhone: "Devices take two such paths for one file, and the second one replaces the first or fails.",
     remedy: "Rename the files; where they are wanted all the same, set allowUnportablePaths for the pack in packer.yml.")
 

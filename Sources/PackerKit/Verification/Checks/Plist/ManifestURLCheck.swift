@@ -15,7 +15,10 @@ enum ManifestURLCheck: ReleaseCheck {
     do throws(PackError) {
       let url = try ServedURL(text)
       if let wanted = release.configuration?.serve.manifestURL, wanted != text {
-        return [finding("BAManifestURL is \(text), but the manifest is served at \(wanted)", file: plist.path, hint: "packer plist merge \(plist.path)")]
+        return [
+          finding(
+            "BAManifestURL is \(text), but the manifest is served at \(wanted)", file: plist.path, hint: "packer plist merge \(plist.path)")
+        ]
       }
       return url.warnings.map { finding($0, level: .warning, file: plist.path) }
     } catch {

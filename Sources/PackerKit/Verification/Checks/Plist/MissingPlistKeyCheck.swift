@@ -6,7 +6,8 @@ enum MissingPlistKeyCheck: ReleaseCheck {
       Every key of the hosting mode is there, also where its number is 0: unmanaged BAManifestURL, BAInitialDownloadRestrictions with its \
       three, BAMaxInstallSize and BAEssentialMaxInstallSize; managed BAHasManagedAssetPacks and BAAppGroupID as well.
       """,
-    onPhone: "The upload is refused, or allowances are 0 and nothing is downloaded; without BAAppGroupID a managed app ends at its first use of a pack.",
+    onPhone:
+      "The upload is refused, or allowances are 0 and nothing is downloaded; without BAAppGroupID a managed app ends at its first use of a pack.",
     remedy: "Run 'packer plist merge Info.plist'.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {

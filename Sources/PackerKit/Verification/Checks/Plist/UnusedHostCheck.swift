@@ -13,7 +13,9 @@ enum UnusedHostCheck: ReleaseCheck {
     let wished = Set(release.configuration?.serve.hosts ?? [])
     return list.entries.compactMap { entry in
       let alone = AllowList([entry])
-      guard AllowList.problem(of: entry) == nil, !wished.contains(entry), !used.contains(where: { alone.allows(host: $0) }) else { return nil }
+      guard AllowList.problem(of: entry) == nil, !wished.contains(entry), !used.contains(where: { alone.allows(host: $0) }) else {
+        return nil
+      }
       return finding("the domain allow list has '\(entry)', from which nothing is served", file: plist.path)
     }
   }

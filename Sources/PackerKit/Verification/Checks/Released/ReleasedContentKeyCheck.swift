@@ -13,7 +13,8 @@ enum ReleasedContentKeyCheck: ReleaseCheck {
       let missing = Dictionary(grouping: release.entries.filter { !app.keyIDs.contains($0.keyID) }, by: \.keyID)
       return missing.sorted { $0.key < $1.key }.map { keyID, entries in
         finding(
-          "app \(app.version) does not hold key \(keyID), which opens \(entries.map(\.id).summary)", app: app.version, file: release.lockPath,
+          "app \(app.version) does not hold key \(keyID), which opens \(entries.map(\.id).summary)", app: app.version,
+          file: release.lockPath,
           details: entries.map(\.id), hint: "packer build --key REF, with a key that app \(app.version) holds")
       }
     }

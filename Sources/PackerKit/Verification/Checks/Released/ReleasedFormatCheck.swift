@@ -4,7 +4,8 @@ import PackManifest
 enum ReleasedFormatCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK3011", "an app version already released cannot read the format of a pack", .error, .released, needs: [.files, .lock],
-    what: "The format version of every pack is one that the runtime of every app version reads which is not retired: the same major number.",
+    what:
+      "The format version of every pack is one that the runtime of every app version reads which is not retired: the same major number.",
     onPhone: "That version refuses the pack as made for a newer reader.",
     remedy: "Build with a packer that writes the older format, or retire the app version.")
 

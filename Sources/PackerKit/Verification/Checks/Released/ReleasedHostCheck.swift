@@ -16,7 +16,8 @@ enum ReleasedHostCheck: ReleaseCheck {
       let list = AllowList(app.hosts)
       return hosts.filter { !list.allows(host: $0.host) }.map { host in
         finding(
-          "app \(app.version) may not download from \(host.host), which serves \(host.packs.summary)", app: app.version, file: release.lockPath,
+          "app \(app.version) may not download from \(host.host), which serves \(host.packs.summary)", app: app.version,
+          file: release.lockPath,
           hint: "packer release retire \(app.version)")
       }
     }

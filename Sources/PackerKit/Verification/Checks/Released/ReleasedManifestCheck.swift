@@ -16,12 +16,14 @@ enum ReleasedManifestCheck: ReleaseCheck {
     return release.apps.compactMap { app in
       if manifest.version < app.firstManifest {
         return finding(
-          "app \(app.version) was shipped with manifest version \(app.firstManifest), but this is version \(manifest.version)", app: app.version,
+          "app \(app.version) was shipped with manifest version \(app.firstManifest), but this is version \(manifest.version)",
+          app: app.version,
           file: release.lockPath, actual: manifest.version, limit: app.firstManifest, hint: "packer build -o \(release.directory)")
       }
       guard let configuration = release.configuration, configuration.serve.manifestURL != app.manifestURL else { return nil }
       return finding(
-        "app \(app.version) looks for the manifest at \(app.manifestURL), but it is served at \(configuration.serve.manifestURL)", level: .warning,
+        "app \(app.version) looks for the manifest at \(app.manifestURL), but it is served at \(configuration.serve.manifestURL)",
+        level: .warning,
         app: app.version, file: release.lockPath, hint: "serve it at both places, or: packer release retire \(app.version)")
     }
   }

@@ -19,7 +19,9 @@ enum CollidingPathCheck: ReleaseCheck {
       let name = BAPackageManifest.payloadName(for: entry.id).lowercased()
       if let other = first.updateValue(entry, forKey: name), other.id != entry.id {
         findings.append(
-          finding("its file '\(name)' is also the one of '\(other.id)'", pack: entry.id, file: configuration.path, hint: "give it another id in \(configuration.path)"))
+          finding(
+            "its file '\(name)' is also the one of '\(other.id)'", pack: entry.id, file: configuration.path,
+            hint: "give it another id in \(configuration.path)"))
       }
     }
     if let example = release.colliding.first {
@@ -27,7 +29,8 @@ enum CollidingPathCheck: ReleaseCheck {
       findings.append(
         finding(
           "'\(example.path)' is in \(example.packs.joined(separator: " and ")) with other content\(count > 1 ? ", and so are \(count - 1) more paths" : "")",
-          level: .warning, file: release.manifest.path, details: release.colliding.prefix(20).map { "\($0.path): \($0.packs.joined(separator: ", "))" },
+          level: .warning, file: release.manifest.path,
+          details: release.colliding.prefix(20).map { "\($0.path): \($0.packs.joined(separator: ", "))" },
           hint: "unpack each into a directory of its own, or rename the files"))
     }
     return findings

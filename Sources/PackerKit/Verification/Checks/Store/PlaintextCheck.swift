@@ -15,7 +15,8 @@ enum PlaintextCheck: ReleaseCheck {
     release.pairs.compactMap { entry, file in
       guard let first = file.visible.first else { return nil }
       return finding(
-        "\(file.path) shows \(first)", pack: entry.id, file: file.path, details: Array(file.visible.dropFirst()), hint: "packer build \(entry.id)")
+        "\(file.path) shows \(first)", pack: entry.id, file: file.path, details: Array(file.visible.dropFirst()),
+        hint: "packer build \(entry.id)")
     }
   }
 }

@@ -13,7 +13,8 @@ enum SecretCheck: ReleaseCheck {
       guard let first = file.secrets.first, release.configured(entry.id)?.allowsSecrets != true else { return nil }
       return finding(
         "it holds \(first)\(file.secrets.count > 1 ? ", and \(file.secrets.count - 1) more files of that kind" : "")", pack: entry.id,
-        file: file.path, details: Array(file.secrets.prefix(20)), hint: "exclude it in packer.yml, change the secret, then: packer build \(entry.id)")
+        file: file.path, details: Array(file.secrets.prefix(20)),
+        hint: "exclude it in packer.yml, change the secret, then: packer build \(entry.id)")
     }
   }
 }

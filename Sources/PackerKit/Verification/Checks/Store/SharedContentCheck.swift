@@ -34,7 +34,8 @@ enum SharedContentCheck: ReleaseCheck {
     return [
       finding(
         "\(total) bytes are in several packs, such as '\(largest?.path ?? "")' of \(largest?.size ?? 0) bytes in \(largest?.packs.joined(separator: " and ") ?? "")",
-        file: release.manifest.path, actual: total, details: Array(lines), hint: "move them into a pack of their own that the app asks for with each of the others")
+        file: release.manifest.path, actual: total, details: Array(lines),
+        hint: "move them into a pack of their own that the app asks for with each of the others")
     ]
   }
 }

@@ -15,7 +15,8 @@ enum StoreLimitCheck: ReleaseCheck {
       guard actual >= limit.warnsFrom else { return nil }
       return finding(
         "\(limit.title): \(actual) \(limit.unit), and \(limit.value) are the most (\(limit.source), \(limit.asOf))",
-        level: actual > limit.failsAbove ? .error : .warning, file: release.manifest.path, actual: actual, limit: limit.value, hint: limit.advice)
+        level: actual > limit.failsAbove ? .error : .warning, file: release.manifest.path, actual: actual, limit: limit.value,
+        hint: limit.advice)
     }
   }
 }

@@ -11,7 +11,8 @@ enum ExpiredManifestCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     guard let manifest = release.manifest.manifest, manifest.expires <= release.now else { return [] }
     return [
-      finding("the manifest expired at \(manifest.expires), and it is \(release.now)", file: release.manifest.path, hint: "packer build --renew")
+      finding(
+        "the manifest expired at \(manifest.expires), and it is \(release.now)", file: release.manifest.path, hint: "packer build --renew")
     ]
   }
 }

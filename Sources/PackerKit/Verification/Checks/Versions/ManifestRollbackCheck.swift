@@ -9,7 +9,8 @@ enum ManifestRollbackCheck: ReleaseCheck {
     remedy: "Pull the newest lock file and run 'packer build'. To go back to older content, build it anew: its version still rises.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
-    guard let manifest = release.manifest.manifest, let released = release.lock?.released, manifest.version < released.manifestVersion else { return [] }
+    guard let manifest = release.manifest.manifest, let released = release.lock?.released, manifest.version < released.manifestVersion
+    else { return [] }
     return [
       finding(
         "the manifest has version \(manifest.version), but \(released.manifestVersion) was released", file: release.manifest.path,

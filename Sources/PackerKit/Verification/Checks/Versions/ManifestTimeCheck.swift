@@ -14,9 +14,15 @@ enum ManifestTimeCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     guard let manifest = release.manifest.manifest, let issued = manifest.issued else { return [] }
     if manifest.expires <= issued {
-      return [finding("the manifest expires at \(manifest.expires), not after it was issued at \(issued)", file: release.manifest.path, hint: "packer build --renew")]
+      return [
+        finding(
+          "the manifest expires at \(manifest.expires), not after it was issued at \(issued)", file: release.manifest.path,
+          hint: "packer build --renew")
+      ]
     }
     guard issued.secondsSince1970 > release.now.secondsSince1970 + tolerance else { return [] }
-    return [finding("the manifest was issued at \(issued), and it is \(release.now)", file: release.manifest.path, hint: "packer build --renew")]
+    return [
+      finding("the manifest was issued at \(issued), and it is \(release.now)", file: release.manifest.path, hint: "packer build --renew")
+    ]
   }
 }

@@ -13,7 +13,9 @@ enum ManifestVersionReusedCheck: ReleaseCheck {
       release.manifest.signedDigest != released.signedDigest
     else { return [] }
     return [
-      finding("version \(manifest.version) was released with another content", file: release.manifest.path, limit: manifest.version, hint: "packer build")
+      finding(
+        "version \(manifest.version) was released with another content", file: release.manifest.path, limit: manifest.version,
+        hint: "packer build")
     ]
   }
 }

@@ -13,7 +13,8 @@ enum NeedlessPackVersionCheck: ReleaseCheck {
       guard entry.version > recorded.version, !recorded.isRemoved, entry.contentRoot == recorded.contentRoot, entry.keyID == recorded.keyID
       else { return nil }
       return finding(
-        "version \(entry.version) has the content of version \(recorded.version): players download \(entry.size) bytes for nothing", pack: entry.id,
+        "version \(entry.version) has the content of version \(recorded.version): players download \(entry.size) bytes for nothing",
+        pack: entry.id,
         actual: entry.version, limit: recorded.version, hint: "packer build")
     }
   }

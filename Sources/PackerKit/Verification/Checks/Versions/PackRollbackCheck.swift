@@ -12,7 +12,8 @@ enum PackRollbackCheck: ReleaseCheck {
     release.recorded.compactMap { entry, recorded in
       guard entry.version < recorded.version else { return nil }
       return finding(
-        "it has version \(entry.version), but \(recorded.version) was released", pack: entry.id, actual: entry.version, limit: recorded.version,
+        "it has version \(entry.version), but \(recorded.version) was released", pack: entry.id, actual: entry.version,
+        limit: recorded.version,
         hint: "packer build")
     }
   }

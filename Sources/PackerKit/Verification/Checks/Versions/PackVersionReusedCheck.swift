@@ -13,7 +13,8 @@ enum PackVersionReusedCheck: ReleaseCheck {
     release.recorded.compactMap { entry, recorded in
       guard entry.version == recorded.version, entry.sha256 != recorded.sha256 else { return nil }
       return finding(
-        "version \(entry.version) was released with the SHA-256 \(recorded.sha256.hex), but this file has \(entry.sha256.hex)", pack: entry.id,
+        "version \(entry.version) was released with the SHA-256 \(recorded.sha256.hex), but this file has \(entry.sha256.hex)",
+        pack: entry.id,
         hint: "packer build")
     }
   }

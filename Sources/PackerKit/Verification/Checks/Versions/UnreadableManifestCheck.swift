@@ -1,3 +1,5 @@
+import PackFormat
+
 /// PK5001.
 enum UnreadableManifestCheck: ReleaseCheck {
   static let rule = ReleaseRule(

@@ -3,7 +3,7 @@ import PackRuntime
 import PackerKit
 
 /// What `verify` takes where it looks at a whole release.
-struct ReleaseOptions: ParsableArguments {
+struct GateOptions: ParsableArguments {
   @Option(
     name: [.customShort("c"), .customLong("config")],
     help: ArgumentHelp("The configuration. (default: packer.yml, where there is one)", valueName: "file"), completion: .file())
@@ -17,7 +17,9 @@ struct ReleaseOptions: ParsableArguments {
     completion: .file())
   var lock: String?
 
-  @Option(help: ArgumentHelp("A public key (pkp1-…) that the app trusts, in the place of those of the configuration. Repeatable.", valueName: "key"))
+  @Option(
+    help: ArgumentHelp(
+      "A public key (pkp1-…) that the app trusts, in the place of those of the configuration. Repeatable.", valueName: "key"))
   var trust: [String] = []
 
   @Flag(name: .customLong("quick"), help: "Look at everything that needs no payload.")
@@ -36,7 +38,8 @@ struct ReleaseOptions: ParsableArguments {
   var format: String?
 
   @Option(
-    name: .customLong("report"), help: ArgumentHelp("Write the findings to a file as well, as in junit=report.xml. Repeatable.", valueName: "format=file"))
+    name: .customLong("report"),
+    help: ArgumentHelp("Write the findings to a file as well, as in junit=report.xml. Repeatable.", valueName: "format=file"))
   var reports: [String] = []
 
   /// The first option that was given, nil where none was: those make no sense for single packs.
@@ -66,7 +69,9 @@ struct ReleaseOptions: ParsableArguments {
     let format = try format.map { (text) throws(PackError) in try Format.parse(text) }
     guard isJSON else { return format ?? .text }
     guard let format, format != .json else { return .json }
-    throw PackError(.usage, "--json and --format \(format.rawValue) exclude each other", hint: "write the other one to a file with --report \(format.rawValue)=FILE")
+    throw PackError(
+      .usage, "--json and --format \(format.rawValue) exclude each other",
+      hint: "write the other one to a file with --report \(format.rawValue)=FILE")
   }
 
   /// The files to write, with their formats.
