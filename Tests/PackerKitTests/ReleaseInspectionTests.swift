@@ -90,13 +90,9 @@ final class DistSample {
 extension SampleTree {
   /// What the tree takes in blocks of 4 KiB, counted another way than the tool does.
   var sizeOnDevice: UInt64 {
-    var directories: Set<String> = [""]
-    for path in files.keys.map({ ($0 as NSString).deletingLastPathComponent }) + emptyDirectories {
-      var path = path
-      while !path.isEmpty {
-        directories.insert(path)
-        path = (path as NSString).deletingLastPathComponent
-      }
+    var directories: Set<[Substring]> = [[]]
+    for path in files.keys.map({ $0.split(separator: "/").dropLast() }) + emptyDirectories.map({ $0.split(separator: "/")[...] }) {
+      for count in 0...path.count { directories.insert(Array(path.prefix(count))) }
     }
     let blocks = files.values.reduce(directories.count) { $0 + ($1.bytes.count + 4095) / 4096 }
     return UInt64(blocks) * 4096

@@ -113,7 +113,7 @@ public enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
   /// `packer.lock.json`.
   case lock = "lock file"
   /// `packer.yml`.
-  case configuration
+  case configuration = "packer.yml"
 }
 
 /// What a fault in a release becomes in an app that uses Background Assets.
