@@ -30,7 +30,7 @@ struct Packer: ParsableCommand {
     version: Version.title,
     subcommands: [
       Key.self, PackVerb.self, Unpack.self, List.self, Cat.self, Inspect.self, Verify.self, Decrypt.self, Completions.self,
-      Initialize.self, Schema.self,
+      Initialize.self, Build.self, Release.self,
       Schema.self,
       Plist.self,
     ])
