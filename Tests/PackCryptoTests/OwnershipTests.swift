@@ -48,7 +48,7 @@ struct OwnershipTests {
       let backend = backend.value
       func use(_ count: Int) throws {
         let message = bytes(0...99)
-        for _ in 0..<count {
+        for number in 0..<count {
           let key = secret(KnownAnswer.keyBytes)
           let cipher = try backend.makeCipher(key: key)
           let sealed = try cipher.sealed(message, nonce: bytes(0...11))
@@ -59,6 +59,12 @@ struct OwnershipTests {
           _ = try backend.digest(of: message.span)
           _ = try backend.authenticationCode(of: message.span, key: key)
           _ = try backend.derive(from: key, salt: message.span, info: message.span, count: 32)
+          // Signatures take as long as all the rest together.
+          guard number % 10 == 0 else { continue }
+          let signature = try backend.signature(of: message.span, seed: key)
+          let publicKey = try backend.signingPublicKey(ofSeed: key)
+          _ = try backend.isAccepted(signature.span, of: message.span, publicKey: publicKey.span)
+          _ = try backend.isAccepted(signature.span, of: publicKey.span, publicKey: publicKey.span)
         }
       }
       // Tests beside this one may take memory in between, so one measurement can be wrong. A leak shows in each.

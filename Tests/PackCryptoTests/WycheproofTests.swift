@@ -9,7 +9,7 @@ import Testing
   "the vectors of Wycheproof",
   .enabled(
     if: ProcessInfo.processInfo.environment["PACKER_WYCHEPROOF"] != nil,
-    "PACKER_WYCHEPROOF names no directory with Wycheproof's aes_gcm_test.json and hkdf_sha256_test.json"))
+    "PACKER_WYCHEPROOF names no directory with Wycheproof's aes_gcm_test.json, hkdf_sha256_test.json and ed25519_test.json"))
 struct WycheproofTests {
   struct File<Group: Decodable>: Decodable {
     let testGroups: [Group]
@@ -30,6 +30,19 @@ struct WycheproofTests {
       let ikm, salt, info, okm, result: String
       let size: Int
     }
+    let tests: [Case]
+  }
+
+  struct SignatureGroup: Decodable {
+    struct Key: Decodable {
+      let pk: String
+    }
+    struct Case: Decodable {
+      let tcId: Int
+      let msg, sig, result: String
+      let flags: [String]
+    }
+    let publicKey: Key
     let tests: [Case]
   }
 
@@ -92,5 +105,35 @@ struct WycheproofTests {
     }
     #expect(valid > 0 && invalid > 0)
     print("Wycheproof HKDF-SHA256, \(backend.value.name): \(valid) valid, \(invalid) invalid cases")
+  }
+
+  @Test("Ed25519", arguments: Backend.all)
+  func signatures(_ backend: Backend) throws {
+    var (valid, invalid, edges) = (0, 0, 0)
+    for group in try Self.groups("ed25519_test.json", SignatureGroup.self) {
+      for test in group.tests {
+        func holds(_ backend: any CryptoBackend) throws(PackError) -> Bool {
+          try Ed25519.isValid(hex(test.sig).span, of: hex(test.msg).span, publicKey: hex(group.publicKey.pk).span, backend: backend)
+        }
+        let holds = try holds(backend.value)
+        if test.flags.contains("SmallOrderPublicKey") || test.result == "invalid" {
+          #expect(!holds, "case \(test.tcId)")
+          invalid += 1
+        } else if test.result == "valid" {
+          #expect(holds, "case \(test.tcId)")
+          valid += 1
+        } else {
+          // What implementations may choose, all of ours choose alike.
+          for other in Backend.all {
+            let otherHolds = try Ed25519.isValid(
+              hex(test.sig).span, of: hex(test.msg).span, publicKey: hex(group.publicKey.pk).span, backend: other.value)
+            #expect(otherHolds == holds, "case \(test.tcId)")
+          }
+          edges += 1
+        }
+      }
+    }
+    #expect(valid > 0 && invalid > 0)
+    print("Wycheproof Ed25519, \(backend.value.name): \(valid) valid, \(invalid) invalid cases, \(edges) edges with one answer")
   }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One file of Tests/Vectors (FORMAT.md §10).
+/// One file of Tests/Vectors (FORMAT.md §10.1).
 package struct TestVector: Sendable {
   /// What a vector lists of an `ok` pack.
   package struct Record: Hashable, Sendable {
@@ -39,6 +39,10 @@ package struct TestVector: Sendable {
   /// Why a file is no vector.
   package struct Fault: Error, CustomStringConvertible {
     package let description: String
+
+    init(_ description: String) {
+      self.description = description
+    }
   }
 
   package init(named name: String) throws {
@@ -54,7 +58,7 @@ package struct TestVector: Sendable {
       guard let end = rest.firstIndex(of: UInt8(ascii: "\n")),
         let line = String(validating: rest[..<end], as: UTF8.self)
       else {
-        throw Fault(description: "the header has no end")
+        throw Fault("the header has no end")
       }
       rest = rest[(end + 1)...]
       if line.isEmpty { break }
@@ -63,10 +67,10 @@ package struct TestVector: Sendable {
     pack = Array(rest)
     var afterFile = false
     for (number, line) in lines.enumerated() {
-      guard let colon = line.range(of: ": ") else { throw Fault(description: "'\(line)' is no header line") }
+      guard let colon = line.range(of: ": ") else { throw Fault("'\(line)' is no header line") }
       let name = line[..<colon.lowerBound]
       let value = String(line[colon.upperBound...])
-      guard name == "sha256" || !afterFile else { throw Fault(description: "a file has no digest before '\(line)'") }
+      guard name == "sha256" || !afterFile else { throw Fault("a file has no digest before '\(line)'") }
       switch name {
       case "expect" where number == 0: expect = value
       case "client" where clientLine == nil: clientLine = value
@@ -78,15 +82,15 @@ package struct TestVector: Sendable {
       case "sha256" where afterFile:
         records[records.count - 1].sha256 = value
         afterFile = false
-      default: throw Fault(description: "'\(line)' does not belong there")
+      default: throw Fault("'\(line)' does not belong there")
       }
     }
-    guard !expect.isEmpty, key.count == 32, !afterFile else { throw Fault(description: "the header is not complete") }
+    guard !expect.isEmpty, key.count == 32, !afterFile else { throw Fault("the header is not complete") }
   }
 
-  private static func bytes(hex: String) throws -> [UInt8] {
+  static func bytes(hex: String) throws -> [UInt8] {
     let digits = try hex.map { digit in
-      guard let value = digit.hexDigitValue else { throw Fault(description: "'\(hex)' is not hex") }
+      guard let value = digit.hexDigitValue else { throw Fault("'\(hex)' is not hex") }
       return UInt8(value)
     }
     return stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }

@@ -1,0 +1,73 @@
+import PackCrypto
+import PackFormat
+import PackManifest
+import PackRuntime
+import TestSupport
+import Testing
+
+#if os(Linux)
+  import CMalloc
+  import Foundation
+
+  @Suite("What a manifest costs", .serialized)
+  struct ManifestCostTests {
+    /// As large as a manifest may be: 2000 packs and 1 MiB.
+    private static func largest() throws(PackError) -> [UInt8] {
+      func document(_ filling: Int) throws(PackError) -> [UInt8] {
+        try sign(
+          .sample(
+            packs: (0..<2000).map { number in
+              var pack = ManifestPack.sample("level-\(number)")
+              pack.created = ManifestTime("2026-07-01T12:00:00Z")
+              pack.tags = ["level", "world-\(number / 10)"]
+              pack.name = "Level \(number)"
+              pack.description = String(repeating: "d", count: filling)
+              return pack
+            })
+        ).bytes
+      }
+      let bare = try document(0).count
+      return try document((Manifest.largestSize - bare) / 2000)
+    }
+
+    @Test("the largest manifest is verified and read within 4 MB, the document itself included", arguments: Backend.all)
+    func memory(_ backend: Backend) throws {
+      let document = try Self.largest()
+      #expect(document.count > Manifest.largestSize - 2000)
+      let key = try signingKey().publicKey
+      // Tests beside this one may take memory in between, so one measurement can be wrong. A reader that needs more shows in each.
+      var smallestPeak = Int.max
+      var smallestKept = Int.max
+      for _ in 0..<8 {
+        // What others gave back must not be there to be taken unseen.
+        malloc_trim(0)
+        let start = try Self.residentKilobytes("VmRSS")
+        try Self.resetPeak()
+        let before = mallinfo2()
+        let verified = try withExtendedLifetime(Array(document)) { copy in
+          try SignedManifest(copy).verify(trusting: [key], backend: backend.value)
+        }
+        let after = mallinfo2()
+        smallestPeak = min(smallestPeak, try Self.residentKilobytes("VmHWM") - start)
+        smallestKept = min(smallestKept, Int(after.uordblks + after.hblkhd) - Int(before.uordblks + before.hblkhd))
+        #expect(verified.manifest.packs.count == 2000)
+      }
+      #expect(smallestPeak < 4000, "\(smallestPeak) kB at the peak")
+      #expect(smallestKept < 2_500_000, "\(smallestKept) bytes are kept")
+      print("largest manifest, \(backend.value.name): \(smallestPeak) kB at the peak, \(smallestKept) bytes kept")
+    }
+
+    private static func residentKilobytes(_ name: String) throws -> Int {
+      let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+      let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(name + ":") })
+      return try #require(line.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) })
+    }
+
+    /// Has the system forget how much was resident before.
+    private static func resetPeak() throws {
+      let file = try #require(fopen("/proc/self/clear_refs", "w"))
+      fputs("5", file)
+      fclose(file)
+    }
+  }
+#endif

@@ -1,0 +1,128 @@
+import PackCrypto
+import PackFormat
+import PackManifest
+import PackRuntime
+import Testing
+
+@Suite("What a client remembers of manifests")
+struct ManifestMemoryTests {
+  private func verified(
+    _ version: UInt64, packs: [ManifestPack] = [.sample()], by keys: [UInt8] = [0]
+  ) throws(PackError) -> VerifiedManifest {
+    var trusted: [SigningPublicKey] = []
+    for key in keys { trusted.append(try signingKey(key).publicKey) }
+    return try sign(.sample(version: version, packs: packs), by: keys).verify(trusting: trusted)
+  }
+
+  private func keys(_ numbers: UInt8...) throws(PackError) -> [SigningPublicKey] {
+    var keys: [SigningPublicKey] = []
+    for number in numbers { keys.append(try signingKey(number).publicKey) }
+    return keys
+  }
+
+  @Test("a version below the highest is refused, and both are named")
+  func rollback() throws {
+    var memory = ManifestMemory(trusting: try keys(0))
+    try memory.accept(verified(5))
+    let before = memory
+    let old = try verified(4)
+    let error = failure { () throws(PackError) in try memory.accept(old) }
+    #expect(error?.code == .manifestRollback)
+    #expect(error?.message == "manifest has version 4, and version 5 was accepted before")
+    #expect(memory == before)
+    try memory.accept(verified(6))
+    #expect(memory.accepted?.version == 6)
+  }
+
+  @Test("another text under the same version is refused, the same text is not")
+  func sameVersion() throws {
+    var memory = ManifestMemory(trusting: try keys(0))
+    try memory.accept(verified(5))
+    try memory.accept(verified(5))
+    let other = try verified(5, packs: [])
+    let error = failure { () throws(PackError) in try memory.check(other) }
+    #expect(error?.code == .manifestRollback)
+  }
+
+  @Test("a lower version of a pack is refused, a pack that went is forgotten")
+  func packVersions() throws {
+    var memory = ManifestMemory(trusting: try keys(0))
+    try memory.accept(verified(1, packs: [.sample("a", version: 3), .sample("b", version: 9)]))
+    let lower = try verified(2, packs: [.sample("a", version: 2)])
+    let error = failure { () throws(PackError) in try memory.accept(lower) }
+    #expect(error?.code == .manifestRollback)
+    #expect(error?.message == "manifest has version 2 of pack 'a', and version 3 was accepted before")
+    try memory.accept(verified(2, packs: [.sample("a", version: 3)]))
+    #expect(memory.accepted?.packVersions == ["a": 3])
+  }
+
+  @Test("a fresh install cannot be led back behind the release it came with")
+  func lowestVersion() throws {
+    let memory = ManifestMemory(lowestVersion: 10, trusting: try keys(0))
+    let old = try verified(9)
+    let error = failure { () throws(PackError) in try memory.check(old) }
+    #expect(error?.code == .manifestRollback)
+    #expect(error?.message == "manifest has version 9, and this app takes none below 10")
+    try memory.check(verified(10))
+  }
+
+  @Test("a stolen key's highest version is forgotten with the key, and not before")
+  func forgetting() throws {
+    var memory = ManifestMemory(trusting: try keys(0, 1))
+    try memory.accept(verified(9_007_199_254_740_991, packs: [.sample(version: 9_007_199_254_740_991)], by: [0]))
+    let good = try verified(6, by: [1])
+    #expect(failure { () throws(PackError) in try memory.check(good) }?.code == .manifestRollback)
+    let kept = ManifestMemory(memory.accepted, trusting: try keys(1, 0))
+    #expect(kept.accepted == memory.accepted)
+    var fresh = ManifestMemory(memory.accepted, lowestVersion: 5, trusting: try keys(1, 2))
+    #expect(fresh.accepted == nil)
+    try fresh.accept(good)
+    #expect(fresh.accepted?.signers == [try signingKey(1).publicKey.id])
+  }
+
+  @Test("what two keys vouched for stays while one of them is trusted")
+  func twoSigners() throws {
+    var memory = ManifestMemory(trusting: try keys(0, 1))
+    try memory.accept(verified(7, by: [0]))
+    try memory.accept(verified(7, by: [1]))
+    #expect(memory.accepted?.signers.count == 2)
+    #expect(ManifestMemory(memory.accepted, trusting: try keys(1)).accepted?.version == 7)
+    #expect(ManifestMemory(memory.accepted, trusting: try keys(0)).accepted?.version == 7)
+    #expect(ManifestMemory(memory.accepted, trusting: try keys(2)).accepted == nil)
+  }
+
+  @Test("an expired manifest is told, from the very second on, and nothing is forgotten for it")
+  func expiry() throws {
+    let manifest = try verified(1).manifest
+    let end = manifest.expires.secondsSince1970
+    let before = try #require(ManifestTime(secondsSince1970: end - 1))
+    let after = try #require(ManifestTime(secondsSince1970: end + 1))
+    #expect(manifest.state(at: before) == .current(secondsLeft: 1))
+    #expect(manifest.state(at: manifest.expires) == .expired(manifest.expires))
+    #expect(manifest.state(at: after) == .expired(manifest.expires))
+    #expect(failure { () throws(PackError) in try manifest.checkExpiry(at: before) } == nil)
+    #expect(failure { () throws(PackError) in try manifest.checkExpiry(at: manifest.expires) }?.code == .manifestExpired)
+    // It is still known and still counts: erasing is nobody's business.
+    var memory = ManifestMemory(trusting: try keys(0))
+    try memory.accept(verified(1))
+    #expect(memory.accepted?.version == 1)
+  }
+
+  @Test("trust: refusal, unless a trusted key signed and no signature under one is wrong", arguments: 0..<27)
+  func trustMatrix(_ number: Int) throws {
+    // For two trusted keys and a stranger: no signature, a good one, a wrong one.
+    let states = [number % 3, number / 3 % 3, number / 9]
+    let signed = try Manifest.sample().signedBytes()
+    var signatures: [ManifestSignature] = []
+    for (key, state) in states.enumerated() where state > 0 {
+      var signature = try SignedManifest.signature(of: signed, by: signingKey(UInt8(key)))
+      if state == 2 { signature.signature[40] ^= 1 }
+      signatures.append(signature)
+    }
+    let document = try SignedManifest(signed: signed, signatures: signatures)
+    let trusted = try keys(0, 1)
+    let error = failure { () throws(PackError) in _ = try document.verify(trusting: trusted) }
+    let mayPass = !states[0...1].contains(2) && states[0...1].contains(1)
+    #expect(error?.code == (mayPass ? nil : .untrustedSignature), "\(states)")
+  }
+}

@@ -1,0 +1,230 @@
+import PackCrypto
+import PackFormat
+import PackManifest
+import PackRuntime
+import TestSupport
+import Testing
+
+@Suite("The text of a manifest")
+struct ManifestTextTests {
+  /// What reading a signed part ends in that has this JSON as the value of an unknown key.
+  private func error(ofValue json: String) -> PackError? {
+    error(of: #"{"a":"# + json + #","expires":"2027-01-01T00:00:00Z","packs":[],"schema":"pack-manifest/1","version":1}"#)
+  }
+
+  private func error(of signed: String) -> PackError? {
+    let bytes = Array(signed.utf8)
+    return failure { () throws(PackError) in _ = try Manifest(parsingSigned: bytes.span) }
+  }
+
+  @Test(
+    "what RFC 8785 gives as canonical is taken, where it lies in the subset",
+    arguments: [
+      #""€$\u000f\nA'B\"\\\\\"/""#,
+      #"{"\r":"Carriage Return","1":"One"}"#,
+      #"{"1":{"f":{"F":5,"f":"hi"},"\n ":56},"10":{},"111":[{"E":"no","e":"yes"}],"A":{},"a":{}}"#
+        .replacing(#"{"f":{"F":5,"f":"hi"},"\n ":56}"#, with: #"{"\n ":56,"f":{"F":5,"f":"hi"}}"#),
+      #"{"":"empty"}"#, "[true,false]", "0", "1", "9007199254740991", #""😀דּ\u0000\b\t\n\f\r\u001f""#, "[[],{}]",
+    ])
+  func canonical(json: String) {
+    #expect(error(ofValue: json)?.description == nil)
+  }
+
+  @Test(
+    "what RFC 8785 takes and manifests do not, and what is not canonical, is refused",
+    arguments: [
+      "null", "[null,true,false]", "333333333.3333333", "1e+30", "4.5", "0.002", "1e-27", "-0", "-1", "9007199254740992", "1e21",
+      "5e-324", #"{"ö":"Latin Small Letter O With Diaeresis"}"#, #"{"€":"Euro Sign"}"#, #"{"b":1,"a":2}"#, #"{"a":1,"a":1}"#,
+      #"{"aa":1,"a":2}"#, #""\u20ac""#, #""\/""#, #""\u000F""#, #""\u000a""#, #""\u0042""#, "\"\u{0}\"", " 1", "1 ", "[1, 2]", "[1,]",
+      "[,1]",
+      "{,}", #"{"a":1,}"#, #"{"a"}"#, #"{1:1}"#, "01", "+1", "0x1", "NaN", "Infinity", "tru", "'a'", #""a"#, "", "[", "{", "]",
+    ])
+  func notCanonical(json: String) {
+    #expect(error(ofValue: json)?.code == .damagedManifest)
+  }
+
+  @Test("objects and arrays nest eight deep and no deeper, the outermost object counted")
+  func depth() {
+    func nested(_ count: Int) -> String { String(repeating: "[", count: count) + String(repeating: "]", count: count) }
+    #expect(error(ofValue: nested(6)) == nil)
+    #expect(error(ofValue: nested(7))?.message.contains("nested 9 deep, more than 8") == true)
+    #expect(error(ofValue: nested(500_000))?.code == .damagedManifest)
+  }
+
+  @Test("a fault names its byte")
+  func place() {
+    #expect(error(ofValue: "null")?.message == "manifest holds null, which it may not, at byte 5")
+    #expect(
+      error(of: #"{"expires":"soon","packs":[],"schema":"pack-manifest/1","version":1}"#)?.message
+        == "manifest has an expiry that is no time as in 2027-01-01T00:00:00Z, at byte 11")
+  }
+
+  @Test("every cut of a document is refused, and every change of one of its bytes is noticed")
+  func cutsAndChanges() throws {
+    let document = try sign(.sample()).bytes
+    let key = try signingKey().publicKey
+    func read(_ bytes: [UInt8]) -> PackError? {
+      failure { () throws(PackError) in _ = try SignedManifest(bytes).verify(trusting: [key]) }
+    }
+    #expect(read(document) == nil)
+    for count in document.indices { #expect(read(Array(document.prefix(count)))?.code == .damagedManifest, "\(count) bytes") }
+    for index in document.indices {
+      var changed = document
+      changed[index] ^= 1 << (index % 7)
+      let code = read(changed)?.code
+      #expect(code == .damagedManifest || code == .untrustedSignature, "byte \(index)")
+    }
+    // The reader of the values sees hostile bytes only from someone who holds a key. It must stand them all the same.
+    let signed = try Manifest.sample().signedBytes()
+    for index in signed.indices {
+      for value in [0x00, 0x22, 0x2C, 0x30, 0x5C, 0x7D, 0xC3, 0xFF] as [UInt8] {
+        var changed = signed
+        changed[index] = value
+        _ = failure { () throws(PackError) in _ = try Manifest(parsingSigned: changed.span) }
+      }
+    }
+  }
+
+  @Test("a mebibyte is taken, and a byte more is refused before it is looked at")
+  func size() throws {
+    func document(_ size: Int) throws -> [UInt8] {
+      let rest = #","expires":"2027-01-01T00:00:00Z","packs":[],"schema":"pack-manifest/1","version":1}"#
+      let count = size - Array(rest.utf8).count - #"{"a":"""#.utf8.count - #"{"signatures":[],"signed":}"#.utf8.count - 185
+      let signed = Array((#"{"a":""# + String(repeating: "x", count: count) + "\"" + rest).utf8)
+      let signature = try SignedManifest.signature(of: signed, by: signingKey())
+      return Array("{\"signatures\":[{\"keyid\":\"\(signature.keyID)\",\"sig\":\"\(signature.signature.hex)\"}],\"signed\":".utf8)
+        + signed + Array("}".utf8)
+    }
+    let key = try signingKey().publicKey
+    let largest = try document(1 << 20)
+    let excess = (1 << 20) - largest.count
+    #expect(excess == 0)
+    #expect(try SignedManifest(largest).verify(trusting: [key]).manifest.version == 1)
+    let error = failure { () throws(PackError) in _ = try SignedManifest(largest + [0x7D]) }
+    #expect(error?.code == .damagedManifest)
+    #expect(error?.message == "manifest is 1048577 bytes, more than 1048576")
+  }
+
+  @Test("a manifest that would be too large is not written, and the way out is told")
+  func tooLarge() throws {
+    var manifest = Manifest.sample(packs: (0..<2500).map { .sample("pack-\($0)") })
+    let error = failure { () throws(PackError) in _ = try sign(manifest) }
+    #expect(error?.code == .invalidManifest)
+    #expect(error?.message.hasSuffix("bytes, more than 1048576") == true)
+    #expect(error?.hint?.contains("fewer packs") == true)
+    manifest.packs.removeLast(1000)
+    #expect(try sign(manifest).bytes.count < Manifest.largestSize)
+  }
+
+  @Test("a document has no two signatures by one key, and puts them in order")
+  func signatures() throws {
+    let twice = failure { () throws(PackError) in _ = try sign(.sample(), by: [0, 0]) }
+    #expect(twice?.code == .invalidManifest)
+    let ids = try sign(.sample(), by: [0, 1, 2, 3, 4]).signatures.map(\.keyID)
+    #expect(ids == ids.sorted() && ids.count == 5)
+    let signed = try Manifest.sample().signedBytes()
+    let short = ManifestSignature(keyID: "17b6f57631a77084", signature: [1, 2, 3])
+    let wrong = failure { () throws(PackError) in _ = try SignedManifest(signed: signed, signatures: [short]) }
+    #expect(wrong?.code == .invalidManifest)
+    let seventeen = failure { () throws(PackError) in _ = try sign(.sample(), by: Array(0..<17)) }
+    #expect(seventeen?.code == .invalidManifest)
+  }
+
+  @Test("what no manifest may hold is not written, and all of it is told")
+  func invalidValues() {
+    typealias Change = (inout ManifestPack) -> Void
+    let changes: [(Change, String)] = [
+      ({ $0.id = "../core" }, "id is not a pack name"),
+      ({ $0.version = 1 << 53 }, "version 9007199254740992 is above 9007199254740991"),
+      ({ $0.size = .max }, "size 18446744073709551615 is above 9007199254740991"),
+      ({ $0.sha256.removeLast() }, "sha256 is 31 bytes, not 32"),
+      ({ $0.contentRoot = [] }, "contentRoot is 0 bytes, not 32"),
+      ({ $0.keyID = "E545120E613DD715" }, "keyId is not 16 lower-case hexadecimal digits"),
+      ({ $0.url = "http://example.com/a.pack" }, "url does not start with https://"),
+      ({ $0.url = "https://example.com/a b.pack" }, "url has a character that URLs write as %XX"),
+      ({ $0.url = "https://me:secret@example.com/a.pack" }, "url holds a user name or a password, for all to read"),
+      ({ $0.url = "https://example.com/a.pack#b" }, "url has a fragment, which is never sent"),
+      ({ $0.url = "https:///a.pack" }, "url names no host"),
+      ({ $0.language = "" }, "language is empty"),
+    ]
+    for (change, fault) in changes {
+      var pack = ManifestPack.sample()
+      change(&pack)
+      let error = failure { () throws(PackError) in _ = try Manifest.sample(packs: [pack]).signedBytes() }
+      #expect(error?.code == .invalidManifest)
+      #expect(error?.message == "pack '\(pack.id)': \(fault)")
+      #expect(error?.description.contains("secret") != true)
+    }
+    var first = ManifestPack.sample()
+    first.sha256 = []
+    var manifest = Manifest.sample(version: 1 << 53, packs: [first, .sample()])
+    manifest.budget?.maxInstallSize = .max
+    let error = failure { () throws(PackError) in _ = try manifest.contentBytes() }
+    #expect(error?.details.count == 4)
+    #expect(error?.details.last == "pack 'core' is there twice")
+  }
+
+  @Test("content bytes are equal exactly where nothing but time and version differ")
+  func contentBytes() throws {
+    let manifest = Manifest.sample()
+    var later = manifest
+    later.version = 2
+    later.issued = nil
+    later.expires = try #require(ManifestTime("2030-01-01T00:00:00Z"))
+    #expect(try later.contentBytes() == manifest.contentBytes())
+    #expect(try later.signedBytes() != manifest.signedBytes())
+    later.packs[0].tags = ["new"]
+    #expect(try later.contentBytes() != manifest.contentBytes())
+    var other = manifest
+    other.budget?.downloadAllowance += 1
+    #expect(try other.contentBytes() != manifest.contentBytes())
+  }
+
+  @Test("whatever is written is read as what it was, and written as it was", arguments: 0..<40)
+  func roundTrip(_ round: Int) throws {
+    var random = SeededGenerator(seed: 4_000 + UInt64(round))
+    let manifest = Manifest.random(&random)
+    let signed = try manifest.signedBytes()
+    let again = try Manifest(parsingSigned: signed.span)
+    #expect(again == manifest)
+    #expect(try again.signedBytes() == signed)
+  }
+}
+
+extension Manifest {
+  /// A manifest with whatever values there may be.
+  static func random(_ random: inout SeededGenerator) -> Manifest {
+    func number() -> UInt64 { random.next() >> UInt64.random(in: 11...63, using: &random) }
+    func time() -> ManifestTime {
+      ManifestTime(secondsSince1970: Int64.random(in: -62_167_219_200...253_402_300_799, using: &random))!
+    }
+    func text() -> String {
+      let scalars: [Unicode.Scalar] = (0..<Int.random(in: 0...12, using: &random)).compactMap { _ in
+        switch Int.random(in: 0...3, using: &random) {
+        case 0: Unicode.Scalar(UInt32.random(in: 0...0x22, using: &random))
+        case 1: Unicode.Scalar(UInt32.random(in: 0x20...0x7F, using: &random))
+        case 2: Unicode.Scalar(UInt32.random(in: 0x80...0xFFFF, using: &random))
+        default: Unicode.Scalar(UInt32.random(in: 0x1_0000...0x10_FFFF, using: &random))
+        }
+      }
+      var text = ""
+      text.unicodeScalars += scalars
+      return text
+    }
+    func texts() -> [String] { (0..<Int.random(in: 0...3, using: &random)).map { _ in text() } }
+    let packs = (0..<Int.random(in: 0...5, using: &random)).map { index in
+      let language = text()
+      return ManifestPack(
+        id: "p\(index)", version: number(), url: "https://example.com/\(number())?a=\(number())", size: number(), sha256: random.bytes(32),
+        contentRoot: random.bytes(32), contentSize: number(), installSize: number(), files: number(), maxFrame: number(),
+        keyID: random.bytes(8).hex, delivery: DeliveryClass.allCases.randomElement(using: &random)!,
+        install: InstallMode.allCases.randomElement(using: &random)!, tags: texts(), name: text(), description: text(),
+        created: Bool.random(using: &random) ? time() : nil, platforms: texts(), language: language.isEmpty ? nil : language)
+    }
+    let budget = InstallBudget(
+      essentialDownloadAllowance: number(), downloadAllowance: number(), essentialMaxInstallSize: number(), maxInstallSize: number())
+    return Manifest(
+      version: number(), issued: Bool.random(using: &random) ? time() : nil, expires: time(),
+      budget: Bool.random(using: &random) ? budget : nil, packs: packs)
+  }
+}

@@ -1,0 +1,59 @@
+import Foundation
+
+/// One manifest of Tests/Vectors (FORMAT.md §10.2).
+package struct ManifestVector: Sendable {
+  /// What a vector lists of an `ok` manifest's pack.
+  package struct Pack: Hashable, Sendable {
+    package let id: String
+    package let version: UInt64
+    package let size: UInt64
+
+    package init(id: String, version: UInt64, size: UInt64) {
+      self.id = id
+      self.version = version
+      self.size = size
+    }
+  }
+
+  package private(set) var expect = ""
+  /// The public keys that are trusted, as they stand there.
+  package private(set) var trusted: [[UInt8]] = []
+  package private(set) var version: UInt64?
+  package private(set) var signers: [String] = []
+  package private(set) var packs: [Pack] = []
+  /// The bytes of the manifest.
+  package let manifest: [UInt8]
+
+  private static var folder: URL { TestVector.testsFolder.appendingPathComponent("Vectors/manifest") }
+
+  /// The names of all vectors, without folder and ending.
+  package static let all: [String] = {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    return names.filter { $0.hasSuffix(".manifest-vector") }.map { String($0.dropLast(".manifest-vector".count)) }.sorted()
+  }()
+
+  package init(named name: String) throws {
+    let file = [UInt8](try Data(contentsOf: Self.folder.appendingPathComponent(name + ".manifest-vector")))
+    guard let end = file.firstRange(of: [0x0A, 0x0A]) else { throw TestVector.Fault("the header has no end") }
+    manifest = Array(file[end.upperBound...])
+    for (number, line) in String(decoding: file[..<end.lowerBound], as: UTF8.self).split(separator: "\n").enumerated() {
+      guard let colon = line.firstRange(of: ": ") else { throw TestVector.Fault("'\(line)' is no header line") }
+      let value = String(line[colon.upperBound...])
+      switch line[..<colon.lowerBound] {
+      case "expect" where number == 0: expect = value
+      case "trust": trusted.append(try TestVector.bytes(hex: value))
+      case "comment": break
+      case "version" where expect == "ok": version = UInt64(value)
+      case "signer" where expect == "ok": signers.append(value)
+      case "pack" where expect == "ok":
+        let parts = value.split(separator: " ")
+        guard parts.count == 3, let version = UInt64(parts[1]), let size = UInt64(parts[2]) else {
+          throw TestVector.Fault("'\(line)' is no pack")
+        }
+        packs.append(Pack(id: String(parts[0]), version: version, size: size))
+      default: throw TestVector.Fault("'\(line)' does not belong there")
+      }
+    }
+    guard !expect.isEmpty, (version != nil) == (expect == "ok") else { throw TestVector.Fault("the header is not complete") }
+  }
+}
