@@ -32,6 +32,7 @@ struct Packer: ParsableCommand {
       Key.self, PackVerb.self, Unpack.self, List.self, Cat.self, Inspect.self, Verify.self, Decrypt.self, Completions.self,
       Initialize.self, Build.self, Release.self,
       Schema.self,
+      Initialize.self, Schema.self,
       Plist.self,
     ])
 }
