@@ -30,7 +30,7 @@ struct ReleaseGate {
     for (format, path) in files { try ReportFile.write(bytes(of: report, as: format, outcome), to: path) }
     switch printed {
     case .json: show(report, on: session.console)
-    case .text: session.console.result(ReleaseRecord(report), TextReport.lines(report, isStrict: options.isStrict))
+    case .text: session.console.result(GateRecord(report), TextReport.lines(report, isStrict: options.isStrict))
     case .github: session.console.output(lines: GitHubReport.lines(report, isStrict: options.isStrict))
     case .junit:
       session.console.output(lines: JUnitReport.document(report, isStrict: options.isStrict).split(separator: "\n").map(String.init))
@@ -71,14 +71,13 @@ struct ReleaseGate {
     let texts = options.trust.isEmpty ? configuration?.trustedKeys ?? [] : options.trust
     guard texts.isEmpty else { return try texts.map { (text) throws(PackError) in try SigningPublicKey(text: text) } }
     var keys: [SigningPublicKey] = []
-    for text in configuration?.signKeys ?? [] {
-      let reference = try KeyReference(parsing: text)
-      do throws(PackError) {
+    do throws(PackError) {
+      for reference in try KeyReference.unlessGiven(.signing, configured: configuration?.signKeys ?? []) {
         keys.append(try session.signingKey(reference).key.publicKey)
-      } catch {
-        // A gate need not hold the secret half: then another key counts, or the lack of one is a finding.
-        guard error.code == .noKey || error.code == .missingInput else { throw error }
       }
+    } catch {
+      // A gate need not hold the secret half: then other keys count, or the lack of any is a finding.
+      guard error.code == .noKey || error.code == .missingInput else { throw error }
     }
     return keys
   }
@@ -87,7 +86,7 @@ struct ReleaseGate {
 
   private func show(_ report: ReleaseReport, on console: Console) {
     for finding in report.findings { console.result(ReleaseFindingRecord(finding), []) }
-    console.result(ReleaseRecord(report), [])
+    console.result(GateRecord(report), [])
   }
 
   private func bytes(of report: ReleaseReport, as format: GateOptions.Format, _ outcome: Outcome) -> [UInt8] {
@@ -97,7 +96,7 @@ struct ReleaseGate {
     case .github: return text(GitHubReport.lines(report, isStrict: options.isStrict))
     case .junit: return Array(JUnitReport.document(report, isStrict: options.isStrict).utf8)
     case .json:
-      return report.findings.flatMap { Console.encode(ReleaseFindingRecord($0)) } + Console.encode(ReleaseRecord(report))
+      return report.findings.flatMap { Console.encode(ReleaseFindingRecord($0)) } + Console.encode(GateRecord(report))
         + Console.encode(ResultRecord(outcome))
     }
   }
@@ -144,7 +143,7 @@ private struct ReleaseFindingRecord: Encodable {
 }
 
 /// What was looked at, as a record.
-private struct ReleaseRecord: Encodable {
+private struct GateRecord: Encodable {
   struct Budget: Encodable {
     let key: String
     let needed: UInt64

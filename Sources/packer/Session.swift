@@ -31,14 +31,6 @@ struct Session: Sendable {
     return resolved
   }
 
-  /// The same, where a configuration may name the key: it counts where neither an option nor the environment does.
-  func key(_ options: KeyOptions, configured: String?) throws(PackError) -> ResolvedKey {
-    guard options.references.isEmpty, let configured, !KeyReference.isInEnvironment(.content) else { return try key(options) }
-    var options = options
-    options.references = [configured]
-    return try key(options)
-  }
-
   /// Reads a signing key, and passes on what there is to say about it.
   func signingKey(_ reference: KeyReference) throws(PackError) -> ResolvedSigningKey {
     let resolved = try signals.whileAbandonable { () throws(PackError) in try reference.resolveSigningKey() }

@@ -86,11 +86,6 @@ public struct KeyReference: Hashable, Sendable {
     return name == fileVariable ? KeyReference(.file(value)) : KeyReference(.command(try CommandWords.split(value)))
   }
 
-  /// Whether the environment says something of a key, be it empty.
-  public static func isInEnvironment(_ kind: KeyKind) -> Bool {
-    [kind.variable, kind.variable + "_FILE", kind.variable + "_COMMAND"].contains { ProcessEnvironment.isSet($0) }
-  }
-
   /// Whether an argument is a secret that has no business in a process list: a key text, or 64 hexadecimal digits.
   public static func isSecret(_ text: String) -> Bool {
     isKeyText(text) || text.utf8.count == 64 && text.allSatisfy(\.isHexDigit)
