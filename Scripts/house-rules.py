@@ -15,8 +15,8 @@ LARGEST_FILE = 2_000_000
 
 CLIENT_TARGETS = ("PackFormat", "PackFiles", "PackCrypto", "PackManifest", "PackPayload", "PackRuntime")
 
-# Other people's C, and the folder below a target that may import it.
-LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "CLibArchiveLoader": "LibArchive", "COpenSSL": "OpenSSL", "CZstd": "Zstd", "libzstd": "Zstd", "CryptoKit": "CryptoKit", "Crypto": "CryptoKit"}
+# Other people's libraries, and the folder below a target that may import it.
+LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "CLibArchiveLoader": "LibArchive", "COpenSSL": "OpenSSL", "CZstd": "Zstd", "libzstd": "Zstd", "CryptoKit": "CryptoKit", "Crypto": "CryptoKit", "Yams": "Configuration"}
 
 # Foundation on the client side: only where it is the platform's own, or behind the trait that tests use.
 FOUNDATION_ALLOWED = {

@@ -33,6 +33,8 @@ public struct PackHeader: Hashable, Sendable {
   /// The suite this build knows: AES-256-GCM, HKDF-SHA256, HMAC-SHA256 and Tink's segments.
   package static let suite: UInt16 = 1
   package static let major: UInt8 = 1
+  /// The format that this build writes, and the newest one that it knows all of, as people write it.
+  public static let formatVersion = "1.0"
 
   package init(
     segmentSize: UInt32, flags: UInt16, packVersion: UInt64, packID: [UInt8], salt: [UInt8]

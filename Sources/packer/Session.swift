@@ -19,7 +19,10 @@ struct Session: Sendable {
 
   /// Reads the key that the options or the environment name, and passes on what there is to say about it.
   func key(_ options: KeyOptions) throws(PackError) -> ResolvedKey {
-    let reference = try options.reference()
+    try key(options.reference())
+  }
+
+  private func key(_ reference: KeyReference) throws(PackError) -> ResolvedKey {
     // A program, a pipe or a person may keep us waiting, and nothing has been begun yet.
     let resolved = try signals.whileAbandonable { () throws(PackError) in try reference.resolve() }
     for warning in resolved.warnings {
@@ -35,6 +38,21 @@ struct Session: Sendable {
       console.warning(warning.message, hint: warning.hint)
     }
     return resolved
+  }
+
+  /// Reads the key that the options, the environment or the configuration name.
+  func key(_ options: KeyOptions, configured: String?) throws(PackError) -> ResolvedKey {
+    guard options.references.isEmpty else { return try key(options) }
+    return try key(KeyReference.unlessGiven(configured: configured.map { [$0] } ?? [])[0])
+  }
+
+  /// Reads the signing keys that the options, the environment or the configuration name.
+  func signers(_ options: SignKeyOptions, configured: [String]) throws(PackError) -> [ReleaseSigner] {
+    let references =
+      options.references.isEmpty ? try KeyReference.unlessGiven(.signing, configured: configured) : try options.references()
+    var signers: [ReleaseSigner] = []
+    for reference in references { signers.append(ReleaseSigner(try signingKey(reference))) }
+    return signers
   }
 
   /// Runs work that reports its progress, and takes the display away afterwards.

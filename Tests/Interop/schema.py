@@ -9,6 +9,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 import jsonschema
 import yaml
@@ -62,6 +63,14 @@ def main():
         checked += 1
         for error in jsonschema.Draft202012Validator(value).iter_errors(key):
             wrong.append(f"{path}: {error.message}")
+    # What packer proposes is what it takes.
+    with tempfile.TemporaryDirectory() as folder:
+        proposal = pathlib.Path(folder) / "packer.yml"
+        subprocess.run([packer, "init", FOLDER.parents[1] / "Examples", "-o", proposal, "-q"], check=True, stdout=subprocess.DEVNULL)
+        checked += 1
+        found, errors = judge(validator, proposal.read_text(encoding="utf-8"))
+        if found != "accepts":
+            wrong.append(f"packer init: the schema {found} {errors}")
     for line in wrong:
         print(line)
     print(f"schema: {checked} cases, {len(wrong)} wrong")

@@ -67,6 +67,8 @@ extension ConfigurationNode.Scalar {
   var isTrue: Bool { text.lowercased() == "true" }
 
   private static func isNumber(_ text: String) -> Bool {
+    // Most values start with a letter, and matching takes longer than all the rest of the reading.
+    guard let first = text.utf8.first, (0x30...0x39).contains(first) || "+-.".utf8.contains(first) else { return false }
     if text.wholeMatch(of: /[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+/) != nil { return true }
     if text.wholeMatch(of: /[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)/) != nil { return true }
     return text.wholeMatch(of: /[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?/) != nil

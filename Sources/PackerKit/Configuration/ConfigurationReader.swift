@@ -8,6 +8,9 @@ import PackRuntime
 struct ConfigurationReader {
   private(set) var mistakes: [ConfigurationMistake] = []
 
+  /// Whether every entry has become packs, so that an id that is not among theirs is wrong.
+  private var hasAllPacks = true
+
   private let path: String
   private let directory: String
   private let files: any FileSystem
@@ -64,13 +67,16 @@ struct ConfigurationReader {
   // MARK: The app and its server
 
   private func serve(_ node: ConfigurationNode?) -> PackerConfiguration.Serve {
-    var base = node?.text("baseURL", .baseURL) ?? ""
+    var base = node?.text("baseURL", .baseURL).map(url) ?? ""
     if !base.hasSuffix("/") { base += "/" }
     var hosts: [String] = []
     for host in node?.texts("hosts", .host) ?? [] where !hosts.contains(host.lowercased()) { hosts.append(host.lowercased()) }
     return PackerConfiguration.Serve(
-      baseURL: base, manifestURL: node?.text("manifestURL", .manifestURL) ?? base + "manifest.json", hosts: hosts)
+      baseURL: base, manifestURL: node?.text("manifestURL", .manifestURL).map(url) ?? base + "manifest.json", hosts: hosts)
   }
+
+  /// A URL with its scheme in lower case, as manifests want it.
+  private func url(_ text: String) -> String { "https" + text.dropFirst("https".count) }
 
   /// A key reference as the process can follow it: paths start from the configuration.
   private func reference(_ text: String) -> String {
@@ -80,7 +86,8 @@ struct ConfigurationReader {
   }
 
   private func inDirectory(_ path: String) -> String {
-    directory == "." ? path : directory == "/" ? "/" + path : directory + "/" + path
+    if path == "." { return directory }
+    return directory == "." ? path : directory == "/" ? "/" + path : directory + "/" + path
   }
 
   private func headroom(_ node: ConfigurationNode?) -> PackerConfiguration.Headroom {
@@ -110,7 +117,7 @@ struct ConfigurationReader {
     var rules: [PackerConfiguration.IgnoredRule] = []
     for item in node?.items ?? [] {
       let pack = item.text("pack", .packID)
-      if let pack, let place = item["pack"]?.position, mistakes.isEmpty, !packs.contains(where: { $0.id.text == pack }) {
+      if let pack, let place = item["pack"]?.position, hasAllPacks, !packs.contains(where: { $0.id.text == pack }) {
         let suggestion = SpellingSuggestion.nearest(to: pack, among: packs.map(\.id.text)).map { " (did you mean '\($0)'?)" } ?? ""
         add(place, "'pack' is '\(pack)', and no pack has that id\(suggestion)")
       }
@@ -128,7 +135,9 @@ struct ConfigurationReader {
     // By id without case: a volume may take two such names for one.
     var places: [String: (id: String, line: Int)] = [:]
     for entry in root["packs"]?.items ?? [] {
-      for pack in try self.packs(entry, defaults) {
+      let found = try self.packs(entry, defaults)
+      if found.isEmpty { hasAllPacks = false }
+      for pack in found {
         let position = entry["id"]?.position ?? entry.position
         if let first = places[pack.id.text.lowercased()] {
           let place = first.line == position.line ? "two directories of the same entry" : "the pack in line \(first.line)"
@@ -167,6 +176,7 @@ struct ConfigurationReader {
             idPosition,
             "'\(text)', for the directory \(match.path), is no pack name: rename the directory, or give it an entry of its own and another 'each'"
           )
+          hasAllPacks = false
           continue
         }
         packs.append(pack(name, root: match.path, entry, defaults, placeholder: match.name))

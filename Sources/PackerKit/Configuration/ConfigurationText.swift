@@ -87,8 +87,8 @@ struct ConfigurationText {
     var scalars = Array(text.unicodeScalars)
     var index = 0
     for _ in 1..<max(1, mark.line) {
-      guard let end = scalars[index...].firstIndex(of: "\n") else { return nil }
-      index = end + 1
+      guard let end = scalars[index...].firstIndex(where: isLineBreak) else { return nil }
+      index = end + (scalars[end] == "\r" && end + 1 < scalars.count && scalars[end + 1] == "\n" ? 2 : 1)
     }
     index += mark.column - 1
     if index < scalars.count, scalars[index] == "\"" || scalars[index] == "'" { index += 1 }
@@ -100,6 +100,11 @@ struct ConfigurationText {
     changed.append(contentsOf: scalars)
     text = String(changed)
     return SourcePosition(mark)
+  }
+
+  /// What ends a line for libyaml.
+  private static func isLineBreak(_ scalar: Unicode.Scalar) -> Bool {
+    ["\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"].contains(scalar)
   }
 
   private mutating func node(_ node: Node, renamed: [SourcePosition: String]) -> ConfigurationNode {

@@ -1,3 +1,4 @@
+import PackCrypto
 import PackFormat
 import PackRuntime
 
@@ -58,8 +59,7 @@ extension ScalarFormat {
     case .keyReference:
       return Self.referenceProblem(text)
     case .publicKey:
-      return text.wholeMatch(of: /pkp1-[0-9a-f]{64}-[0-9a-f]{8}/) != nil
-        ? nil : "\(shown), which is no public signing key: it starts with pkp1-, and 'packer key public' prints it"
+      return Self.publicKeyProblem(text)
     case .duration:
       return Self.durationProblem(text, shown)
     case .choice(let choices, let noun):
@@ -140,8 +140,10 @@ extension ScalarFormat {
     if text.isEmpty { return "empty, and a text was expected" }
     let count = text.unicodeScalars.count
     if count > longest { return "\(count) characters long, and at most \(longest) are taken" }
-    if text.unicodeScalars.contains(where: { $0 != "\n" && ($0.value < 0x20 || (0x7F..<0xA0).contains($0.value)) }) {
-      return "\(shown(text)), which holds a control character"
+    // What has room for sentences may have lines.
+    let breaks: [Unicode.Scalar] = longest >= 1000 ? ["\n"] : []
+    if text.unicodeScalars.contains(where: { !breaks.contains($0) && ($0.value < 0x20 || (0x7F..<0xA0).contains($0.value)) }) {
+      return breaks.isEmpty ? "a text that holds a control character or a line break" : "a text that holds a control character"
     }
     return nil
   }
@@ -196,9 +198,17 @@ extension ScalarFormat {
       _ = try KeyReference(parsing: text)
       return nil
     } catch {
-      let start = "key reference '\(text)' "
-      return error.message.hasPrefix(start)
-        ? "\(shown(text)), which \(error.message.dropFirst(start.count))" : "\(shown(text)), and \(error.message)"
+      let fault = rest(of: error.message, behind: "key reference '\(text)' ")
+      return fault.map { "\(shown(text)), which \($0)" } ?? "\(shown(text)), and \(error.message)"
+    }
+  }
+
+  private static func publicKeyProblem(_ text: String) -> String? {
+    do throws(PackError) {
+      let key = try SigningPublicKey(text: text)
+      return key.text == text ? nil : "a public key with white space around it"
+    } catch {
+      return "no public signing key, as 'packer key public' prints it: \(error.message)"
     }
   }
 
@@ -240,57 +250,32 @@ extension ScalarFormat {
   // MARK: URLs
 
   private func urlProblem(_ text: String, _ shown: String) -> String? {
-    var isBase = false
-    if case .baseURL = self { isBase = true }
-    guard text.wholeMatch(of: /[^\/?#]*:\/\/[^\/?#]*@.*/.dotMatchesNewlines()) == nil else {
-      return "a URL with a user's name or password, which everybody would see"
+    let url: ServedURL
+    do throws(PackError) {
+      url = try ServedURL(text)
+    } catch {
+      guard let fault = Self.rest(of: error.message, behind: "the URL '\(text)' ") else {
+        return "a URL that holds a user name or a password, which everybody would see"
+      }
+      return "\(shown), which \(fault)" + (error.hint.map { ": \($0)" } ?? "")
     }
-    guard text.lowercased().hasPrefix("https://") else {
-      return "\(shown), which is no https URL: Background Assets take nothing else"
-    }
-    // Not characters: a slash and a combining mark behind it are one of those.
-    let rest = text.unicodeScalars.dropFirst("https://".unicodeScalars.count)
-    if let scalar = rest.first(where: { $0.value <= 0x20 || $0.value >= 0x7F || "\"<>\\^`{|}".unicodeScalars.contains($0) }) {
-      return scalar.value >= 0x80
-        ? "\(shown), and '\(scalar)' must be written in ASCII there: punycode in a host, percent signs in a path"
-        : "\(shown), which holds a character that URLs have not"
-    }
-    let authority = rest.prefix { !"/?#".unicodeScalars.contains($0) }
-    if rest.contains("#") { return "\(shown), and a fragment is never sent to a server" }
-    if isBase, rest.contains("?") { return "\(shown), and file names cannot be put behind a query" }
-    let host = authority.prefix { $0 != ":" }
-    if let problem = Self.nameProblem(of: String(String.UnicodeScalarView(host)).lowercased()) {
-      return "\(shown), whose host \(problem)"
-    }
-    let port = authority.dropFirst(host.count).dropFirst()
-    if authority.count > host.count, UInt16(String(String.UnicodeScalarView(port))) == nil {
-      return "\(shown), whose port is none"
-    }
-    let path = rest.dropFirst(authority.count)
-    if !isBase, path.isEmpty || path.first != "/" || path.last == "/" { return "\(shown), which names no file" }
-    return nil
+    if case .baseURL = self { return url.hasQuery ? "\(shown), and file names cannot be put behind a query" : nil }
+    let path = text.prefix { $0 != "?" }
+    return path.hasSuffix("/") || path.count { $0 == "/" } < 3 ? "\(shown), which names no file" : nil
   }
 
   private static func hostProblem(_ text: String, _ shown: String) -> String? {
-    if text.contains("://") { return "\(shown), and a host has no scheme: leave https:// away" }
-    if text.contains("/") { return "\(shown), and a host has no path" }
-    if text.contains(":") { return "\(shown), and a host has no port there" }
-    if text == "*" { return "'*', which allows every host: name them" }
-    let name = text.hasPrefix("*.") ? String(text.dropFirst(2)) : text
-    if name.contains("*") { return "\(shown), and a * stands only in front, as in *.example.com" }
-    if text.hasPrefix("*."), !name.contains(".") { return "\(shown), which allows a whole top-level domain" }
-    return nameProblem(of: name.lowercased()).map { "\(shown), which \($0)" }
+    guard !text.isEmpty else { return "empty, and a host was expected" }
+    // What differs in case alone is put right when it is read.
+    let entry = text.lowercased()
+    guard let problem = AllowList.problem(of: entry) else { return nil }
+    if let fault = rest(of: problem, behind: "the domain allow list has the entry '\(entry)', ") { return "\(shown), \(fault)" }
+    if let fault = rest(of: problem, behind: "the domain allow list has an entry that ") { return "\(shown), which \(fault)" }
+    return "\(shown): \(problem)"
   }
 
-  /// Why a text is not the name of a host.
-  private static func nameProblem(of host: String) -> String? {
-    if host.isEmpty { return "is empty" }
-    if host.unicodeScalars.contains(where: { !$0.isASCII }) { return "is not in ASCII: write it in punycode (xn--…)" }
-    if host.utf8.count > 253 { return "is \(host.utf8.count) bytes long, more than 253" }
-    for label in host.split(separator: ".", omittingEmptySubsequences: false) {
-      if label.wholeMatch(of: /[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?/) == nil || label.utf8.count > 63 { return "is no host's name" }
-    }
-    return nil
+  private static func rest(of sentence: String, behind start: String) -> String? {
+    sentence.hasPrefix(start) ? String(sentence.dropFirst(start.count)) : nil
   }
 }
 

@@ -6,6 +6,16 @@ extension ReleaseLock {
   /// The name of the file, which lies beside `packer.yml`.
   public static let fileName = "packer.lock.json"
 
+  /// Where the lock file of a project is.
+  ///
+  /// - Parameter configurationPath: the project's `packer.yml`, which is not read.
+  public static func path(besides configurationPath: String) throws(PackError) -> String {
+    guard let parts = PathParts(configurationPath) else {
+      throw PackError(.usage, "'\(configurationPath)' names no file of its own", hint: "name the configuration, as in -c packer.yml")
+    }
+    return parts.directory == "." ? fileName : parts.directory == "/" ? "/\(fileName)" : "\(parts.directory)/\(fileName)"
+  }
+
   /// The only version of the file that this build reads and writes.
   private static let fileVersion: UInt64 = 1
 

@@ -82,7 +82,8 @@ struct Initialize: Verb {
   private static func kinds(_ leftOut: [ConfigurationProposal.LeftOut]) -> [String] {
     var order: [String] = []
     var groups: [String: [ConfigurationProposal.LeftOut]] = [:]
-    for path in leftOut {
+    // Secrets first: somebody has to act on them.
+    for path in leftOut.filter(\.isSecret) + leftOut.filter({ !$0.isSecret }) {
       let name = path.isAlways ? path.path.split(separator: "/").last.map(String.init) ?? path.path : path.reason
       // Metadata of single files is one kind.
       let kind = path.isSecret ? "secrets" : name.hasPrefix("._") ? "._*" : name

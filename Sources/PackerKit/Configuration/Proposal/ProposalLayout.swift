@@ -61,7 +61,9 @@ struct ProposalLayout: Sendable {
       guard folder.isCollection else { return [.folder(folder.path)] }
       let names = found[folder.path].map { Array($0) } ?? []
       for prefix in [folder.prefix, Self.slug(folder.path.replacing("/", with: "-")) ?? "pack"] {
-        guard let ids = Self.ids(of: names, prefix: prefix), taken.isDisjoint(with: ids) else { continue }
+        guard !folder.path.contains(where: { "*?".contains($0) }), let ids = Self.ids(of: names, prefix: prefix),
+          taken.isDisjoint(with: ids)
+        else { continue }
         taken.formUnion(ids)
         return [.collection(folder.path, prefix: prefix)]
       }

@@ -1,0 +1,33 @@
+import PackManifest
+
+/// `packages.json`: what is served, in the shape that tutorials of Background Assets use, for apps with a parser of their own.
+///
+/// That shape knows essential packs and others, which an app downloads as soon as it may. On-demand packs stand under a key of their own, where such an
+/// app does not look: they are outside of the budget.
+struct PackagesList {
+  private let packs: [ManifestPack]
+
+  init(_ packs: [ManifestPack]) {
+    self.packs = packs
+  }
+
+  var document: [UInt8] {
+    let onDemand = packs.filter { $0.delivery == .onDemand }
+    return RecordValue.sorted([
+      "onDemand": onDemand.isEmpty ? nil : .list(onDemand.map(Self.entry)),
+      "packages": .list(packs.filter { $0.delivery != .onDemand }.map(Self.entry)),
+    ]).document
+  }
+
+  private static func entry(_ pack: ManifestPack) -> RecordValue {
+    .object([
+      RecordValue.Member(key: "id", value: .text(pack.id)),
+      RecordValue.Member(key: "essential", value: .flag(pack.delivery == .essential)),
+      RecordValue.Member(key: "name", value: .text(pack.name)),
+      RecordValue.Member(key: "description", value: .text(pack.description)),
+      RecordValue.Member(key: "path", value: .text(pack.url)),
+      RecordValue.Member(key: "size", value: .number(pack.size)),
+      RecordValue.Member(key: "created", value: .number(UInt64(max(0, pack.created?.secondsSince1970 ?? 0)))),
+    ])
+  }
+}

@@ -1,0 +1,158 @@
+import PackCrypto
+import PackFiles
+import PackFormat
+
+/// The directory of a release while it is made: nothing of it is seen before ``commit(record:)``, and then all of it.
+final class StagedRelease {
+  private let directory: OutputDirectory
+  private let files: any FileSystem
+  private let backend: any CryptoBackend
+  /// The names of the files so far.
+  private(set) var names: [String] = []
+
+  init(_ path: String, files: any FileSystem, backend: any CryptoBackend) throws(PackError) {
+    directory = try OutputDirectory(path, place: .replaceable, files: files)
+    self.files = files
+    self.backend = backend
+  }
+
+  /// The path of a file in the directory, as the process can open it now.
+  func path(of name: String) -> String { "\(directory.temporaryPath)/\(name)" }
+
+  /// The error with the path that the caller gave in the place of the temporary one.
+  func naming(_ error: PackError) -> PackError {
+    let temporary = directory.temporaryPath
+    func told(_ text: String) -> String { text.replacing(temporary, with: directory.path) }
+    return PackError(error.code, told(error.message), details: error.details.map(told), hint: error.hint)
+  }
+
+  // MARK: Files
+
+  /// Writes a whole new file.
+  func write(_ bytes: [UInt8], to name: String) throws(PackError) {
+    do throws(FileFailure) {
+      let file = try files.open(name, .create(mode: 0o644), in: directory.root)
+      try files.writeAll(file, at: 0, bytes.span)
+      if !files.syncsWholeVolumes { try files.sync(file) }
+    } catch {
+      throw error.writing("\(directory.path)/\(name)")
+    }
+    names.append(name)
+  }
+
+  func makeDirectory(_ name: String) throws(PackError) {
+    do {
+      try files.makeDirectory(name, mode: 0o755, in: directory.root)
+    } catch {
+      throw error.writing("\(directory.path)/\(name)")
+    }
+  }
+
+  /// Takes a file of another directory in: as a second name of it where the file system has such, else as a copy.
+  func adopt(_ name: String, in source: OpenFile, as newName: String, sourcePath: String) throws(PackError) {
+    do throws(FileFailure) {
+      try files.link(name, in: source, as: newName, in: directory.root)
+    } catch {
+      guard error.isUnlinkable else {
+        throw error.isMissing ? error.reading("\(sourcePath)/\(name)") : error.writing("\(directory.path)/\(newName)")
+      }
+      try copy(name, in: source, as: newName, sourcePath: sourcePath)
+    }
+    names.append(newName)
+  }
+
+  /// Gives a file that is there a second name.
+  func duplicate(_ name: String, as newName: String) throws(PackError) {
+    try adopt(name, in: directory.root, as: newName, sourcePath: directory.path)
+  }
+
+  private func copy(_ name: String, in source: OpenFile, as newName: String, sourcePath: String) throws(PackError) {
+    let from: OpenFile
+    let to: OpenFile
+    do {
+      from = try files.open(name, .readUnlinked, in: source)
+    } catch {
+      throw error.reading("\(sourcePath)/\(name)")
+    }
+    do {
+      to = try files.open(newName, .create(mode: 0o644), in: directory.root)
+    } catch {
+      throw error.writing("\(directory.path)/\(newName)")
+    }
+    var offset: UInt64 = 0
+    var buffer = [UInt8](repeating: 0, count: 256 << 10)
+    while true {
+      var span = buffer.mutableSpan
+      let count = try files.read(from, at: offset, filling: &span, name: "\(sourcePath)/\(name)")
+      guard count > 0 else { break }
+      do {
+        try files.writeAll(to, at: offset, buffer.span.extracting(first: count))
+      } catch {
+        throw error.writing("\(directory.path)/\(newName)")
+      }
+      offset += UInt64(count)
+    }
+    do {
+      if !files.syncsWholeVolumes { try files.sync(to) }
+    } catch {
+      throw error.writing("\(directory.path)/\(newName)")
+    }
+  }
+
+  /// Gives a file that was made by path its final name.
+  func rename(_ name: String, to newName: String) throws(PackError) {
+    do {
+      try files.rename(name, to: newName, in: directory.root)
+    } catch {
+      throw error.writing("\(directory.path)/\(newName)")
+    }
+    names.append(newName)
+  }
+
+  /// Removes a file that is not wanted after all.
+  func remove(_ name: String) throws(PackError) {
+    do {
+      try files.remove(name, .file, in: directory.root)
+    } catch {
+      throw error.writing("\(directory.path)/\(name)")
+    }
+    names.removeAll { $0 == name }
+  }
+
+  /// The size of a file, and its SHA-256.
+  func digest(of name: String) throws(PackError) -> (size: UInt64, sha256: [UInt8]) {
+    try FileDigest.run(name, in: directory.root, title: "\(directory.path)/\(name)", files: files, backend: backend)
+  }
+
+  // MARK: The end
+
+  /// Gives the directory its name. What stood there is removed.
+  func commit() throws(PackError) {
+    try directory.commit()
+  }
+}
+
+/// The digest of a file as it lies on the disk.
+enum FileDigest {
+  static func run(
+    _ name: String, in directory: OpenFile?, title: String, files: any FileSystem, backend: any CryptoBackend
+  ) throws(PackError) -> (size: UInt64, sha256: [UInt8]) {
+    let file: OpenFile
+    do throws(FileFailure) {
+      file = try files.open(name, .readUnlinked, in: directory)
+      guard try files.status(of: file).kind == .file else { throw FileFailure.isDirectory }
+    } catch {
+      throw error.reading(title)
+    }
+    let digest = try backend.makeDigest()
+    var size: UInt64 = 0
+    var buffer = [UInt8](repeating: 0, count: 256 << 10)
+    while true {
+      var span = buffer.mutableSpan
+      let count = try files.read(file, at: size, filling: &span, name: title)
+      guard count > 0 else { return (size, try digest.finish()) }
+      try digest.update(buffer.span.extracting(first: count))
+      size += UInt64(count)
+    }
+  }
+}

@@ -1,0 +1,219 @@
+import ArgumentParser
+import PackRuntime
+import PackerKit
+
+/// `packer build`
+struct Build: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "build",
+    abstract: "Builds a release: packs, a signed manifest, and the numbers for the app's Info.plist.",
+    discussion: """
+      Reads packer.yml and makes a directory to upload as it is. A pack whose content, key and settings did not change is taken from \
+      the last build. The directory appears whole or not at all, and nothing in it was not opened again with the client library.
+
+      Versions are never typed: they follow from packer.lock.json, which 'packer release record' keeps. The same sources, configuration, \
+      keys and lock file give the same files on any machine where SOURCE_DATE_EPOCH is set.
+
+      Keys come from --key and --sign-key, else from PACKER_KEY and PACKER_SIGN_KEY (or _FILE, _COMMAND), else from packer.yml.
+
+      Examples:
+        packer build
+        packer build core --dry-run
+        packer build -c game/packer.yml -o public --key env:GAME_KEY --sign-key env:GAME_SIGN_KEY
+      """)
+
+  @Argument(
+    help: ArgumentHelp("The packs to look at; the others are taken from the last build as they are. (default: all)", valueName: "pack"))
+  var packs: [String] = []
+
+  @OptionGroup var project: ProjectOption
+
+  @Option(
+    name: [.customShort("o"), .customLong("output")],
+    help: ArgumentHelp("The directory to make. (default: dist, beside the configuration)", valueName: "dir"), completion: .directory)
+  var path: String?
+
+  @OptionGroup var key: KeyOptions
+  @OptionGroup var signKey: SignKeyOptions
+
+  @Flag(name: .customLong("renew"), help: "Sign the manifest for a new term, even if nothing else changed.")
+  var renews = false
+
+  @Flag(name: .customLong("ba-package"), help: "Write what Apple's ba-package takes, too, into the directory ba-package.")
+  var makesBAPackages = false
+
+  @Flag(name: .customLong("dry-run"), help: "Tell what would be packed, and write nothing.")
+  var isTrial = false
+
+  @OptionGroup var threads: JobsOption
+  @OptionGroup var output: OutputOptions
+
+  static var leavesNothingBehind: Bool { false }
+  static var needsLibArchive: Bool { true }
+  var isQuiet: Bool { output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    let configuration = try PackerConfiguration.read(project.path)
+    var build = ReleaseBuild(configuration, time: try .fromEnvironment())
+    if let path { build.output = path }
+    build.wanted = packs
+    build.renews = renews
+    build.makesBAPackages = makesBAPackages
+    build.isTrial = isTrial
+    build.jobs = try threads.count()
+    let resolved = try session.key(key, configured: configuration.key)
+    // A trial run signs nothing.
+    let signers = isTrial ? [] : try session.signers(signKey, configured: configuration.signKeys)
+    let work = build
+    let report = try await session.withProgress { (progress) async throws(PackError) in
+      try await work.run(key: resolved.key, signers: signers, progress: progress)
+    }
+    show(report, on: session.console)
+    return .done
+  }
+
+  private func show(_ report: ReleaseBuildReport, on console: Console) {
+    for item in report.items where item.action == .packed {
+      for path in item.leftOut {
+        if console.isJSON {
+          console.result(LeftOutOfRelease(pack: item.id, path: path.path, reason: path.reason), [])
+        } else {
+          console.note("\(item.id): left out \(path.path): \(path.reason)")
+        }
+      }
+    }
+    for remark in report.remarks {
+      if remark.isWarning || console.isJSON {
+        console.warning(remark.message, hint: remark.hint)
+      } else {
+        console.note(remark.message + (remark.hint.map { " (hint: \($0))" } ?? ""))
+      }
+    }
+    let rows = Self.packRows(report)
+    for (item, row) in zip(report.items, rows) { console.result(BuiltPackRecord(item), [row]) }
+    let packed = report.items.count { $0.action == .packed }
+    guard let release = report.release else {
+      console.result(
+        TrialRecord(output: report.output, packs: report.items.count, packed: packed),
+        ["\(report.output): nothing was written, \(packed) of \(Table.count(report.items.count, "pack", "packs")) would be packed"])
+      return
+    }
+    console.result(BuiltRecord(report, release, packed: packed), Self.summary(report, release, packed: packed))
+  }
+
+  private static func packRows(_ report: ReleaseBuildReport) -> [String] {
+    let names = report.items.map(\.id.count).max() ?? 0
+    let versions = report.items.map { "\($0.version)".count }.max() ?? 0
+    let sizes = report.items.map { item in item.entry.map { Table.grouped(Int64(clamping: $0.size)) } ?? "" }
+    let digits = sizes.map(\.count).max() ?? 0
+    return zip(report.items, sizes).map { item, size in
+      let action = report.release == nil && item.action == .packed ? "would be packed" : item.action.rawValue
+      let done = item.reason.map { "\(action): \($0)" } ?? action
+      let version = Table.right("\(item.version)", versions)
+      return ["  " + Table.left(item.id, names), version, Table.right(size, digits), done].filter { !$0.isEmpty }.joined(separator: "  ")
+    }
+  }
+
+  private static func summary(_ report: ReleaseBuildReport, _ release: ReleaseBuildReport.Release, packed: Int) -> [String] {
+    let budget = release.budget
+    let amounts = [
+      ("essential download", budget.essentialDownload, "BAEssentialDownloadAllowance"),
+      ("other download", budget.download, "BADownloadAllowance"),
+      ("essential on the device", budget.essentialInstalled, "BAEssentialMaxInstallSize"),
+      ("other on the device", budget.installed, "BAMaxInstallSize"),
+    ]
+    var cells = [["", "packs", "reserved", "headroom", "total", ""]]
+    for (name, amount, key) in amounts {
+      let numbers = [amount.packs, amount.reserved, amount.headroom, amount.total].map { Table.grouped(Int64(clamping: $0)) }
+      cells.append([name] + numbers + [key])
+    }
+    let widths = (0..<6).map { column in cells.map { $0[column].count }.max() ?? 0 }
+    let table = cells.map { row in
+      var line = "  " + Table.left(row[0], widths[0])
+      for column in 1...4 { line += "  " + Table.right(row[column], widths[column]) }
+      return row[5].isEmpty ? line : line + "  " + row[5]
+    }
+    let total = report.items.compactMap(\.entry).reduce(0 as UInt64) { $0 + $1.size }
+    let counts = "\(Table.count(report.items.count, "pack", "packs")), \(ByteCount(total)), \(packed) packed"
+    let manifest = release.manifest
+    let state = release.isManifestUnchanged ? "unchanged" : "signed by \(release.signers.joined(separator: " and "))"
+    return table + [
+      "\(report.output): \(counts)",
+      "  manifest \(manifest.version), \(release.manifestSize) of \(release.manifestCeiling) bytes, \(state), good until \(manifest.expires)",
+      "  at most \(ByteCount(budget.peakDisk)) on the device at any moment",
+    ]
+  }
+}
+
+/// Which configuration.
+struct ProjectOption: ParsableArguments {
+  @Option(
+    name: [.customShort("c"), .customLong("config")], help: ArgumentHelp("The configuration.", valueName: "file"), completion: .file())
+  var path = PackerConfiguration.defaultPath
+}
+
+private struct LeftOutOfRelease: Encodable {
+  let type = "left-out"
+  let pack: String
+  let path: String
+  let reason: String
+}
+
+private struct BuiltPackRecord: Encodable {
+  let type = "pack"
+  let id: String
+  let version: UInt64
+  let action: String
+  let reason: String?
+  let contentSize: UInt64
+  let packSize: UInt64?
+  let sizeOnDevice: UInt64?
+  let url: String?
+  let keyID: String?
+
+  init(_ item: ReleaseBuildReport.Item) {
+    id = item.id
+    version = item.version
+    action = item.action.rawValue
+    reason = item.reason
+    contentSize = item.contentSize
+    packSize = item.entry?.size
+    sizeOnDevice = item.entry?.sizeOnDevice
+    url = item.entry?.url
+    keyID = item.entry?.keyID
+  }
+}
+
+private struct TrialRecord: Encodable {
+  let type = "dry-run"
+  let output: String
+  let packs: Int
+  let packed: Int
+}
+
+private struct BuiltRecord: Encodable {
+  let type = "build"
+  let output: String
+  let packs: Int
+  let packed: Int
+  let manifestVersion: UInt64
+  let manifestSize: UInt64
+  let isManifestUnchanged: Bool
+  let signers: [String]
+  let expires: String
+  let budget: [String: UInt64]
+  let peakDisk: UInt64
+
+  init(_ report: ReleaseBuildReport, _ release: ReleaseBuildReport.Release, packed: Int) {
+    output = report.output
+    packs = report.items.count
+    self.packed = packed
+    manifestVersion = release.manifest.version
+    manifestSize = release.manifestSize
+    isManifestUnchanged = release.isManifestUnchanged
+    signers = release.signers
+    expires = "\(release.manifest.expires)"
+    budget = Dictionary(uniqueKeysWithValues: release.budget.install.named.map { ($0.key, $0.bytes) })
+    peakDisk = release.budget.peakDisk
+  }
+}

@@ -1,0 +1,19 @@
+import ArgumentParser
+
+/// The commands about what went out.
+struct Release: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "release",
+    abstract: "Keeps packer.lock.json: what went out, and which app versions are in players' hands.",
+    discussion: """
+      The lock file lies beside packer.yml and belongs into version control. 'packer build' takes versions from it, and \
+      'packer verify' holds a release against every app version in it that is not retired.
+
+      Examples:
+        packer release record
+        packer release record --app 2.1.0 --plist App/Info.plist
+        packer release list
+        packer release retire 1.8.2
+      """,
+    subcommands: [ReleaseRecord.self, ReleaseList.self, ReleaseRetire.self])
+}

@@ -1,0 +1,209 @@
+import ArgumentParser
+import PackRuntime
+import PackerKit
+
+/// `packer release record`
+struct ReleaseRecord: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "record",
+    abstract: "Notes that a release went out, and with --app the app version that goes with it.",
+    discussion: """
+      Do this when the upload is done. From then on these versions keep their bytes, and whatever differs gets the next one. With --app, \
+      the numbers, hosts and trusted keys of the app's Info.plist are noted, and later releases have to fit them.
+
+      Examples:
+        packer release record
+        packer release record --app 2.1.0 --plist App/Info.plist
+      """)
+
+  @Option(help: ArgumentHelp("The app version that goes out with the release.", valueName: "version"))
+  var app: String?
+
+  @Option(help: ArgumentHelp("That app's Info.plist.", valueName: "file"), completion: .file(extensions: ["plist"]))
+  var plist: String?
+
+  @Option(
+    help: ArgumentHelp("The directory that 'packer build' made. (default: dist, beside the configuration)", valueName: "dir"),
+    completion: .directory)
+  var dist: String?
+
+  @OptionGroup var project: ProjectOption
+  @OptionGroup var output: OutputOptions
+
+  static var leavesNothingBehind: Bool { false }
+  var isQuiet: Bool { output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    guard (app == nil) == (plist == nil) else {
+      throw PackError(.usage, "--app and --plist go together", hint: "packer release record --app 2.1.0 --plist App/Info.plist")
+    }
+    let configuration = try PackerConfiguration.read(project.path)
+    let recording = ReleaseRecording(
+      dist: dist ?? configuration.path(of: ReleaseBuild.defaultOutput), lockPath: configuration.path(of: ReleaseLock.fileName))
+    var recorded: ReleaseRecording.App?
+    if let app, let plist {
+      var trusted: [SigningPublicKey] = []
+      for text in configuration.trustedKeys { trusted.append(try SigningPublicKey(text: text)) }
+      recorded = ReleaseRecording.App(version: app, plist: try InfoPlist.read(plist), trustedKeys: trusted)
+    }
+    let report = try recording.record(recorded)
+    LockView(path: recording.lockPath, lock: report.lock).show(isUnchanged: report.isUnchanged, on: session.console)
+    return .done
+  }
+}
+
+/// `packer release list`
+struct ReleaseList: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "Shows what went out last, and the app versions in players' hands.",
+    discussion: """
+      Examples:
+        packer release list
+        packer release list --json
+      """)
+
+  @OptionGroup var project: ProjectOption
+  @OptionGroup var output: OutputOptions
+
+  var isQuiet: Bool { output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    let path = try ReleaseLock.path(besides: project.path)
+    let lock = try ReleaseLock.read(path)
+    LockView(path: path, lock: lock).showAll(on: session.console)
+    return .done
+  }
+}
+
+/// `packer release retire`
+struct ReleaseRetire: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "retire",
+    abstract: "Notes that nobody has an app version any more.",
+    discussion: """
+      Releases need not fit it from then on. Its line stays in the lock file.
+
+      Examples:
+        packer release retire 1.8.2
+      """)
+
+  @Argument(help: "The app version.")
+  var version: String
+
+  @OptionGroup var project: ProjectOption
+  @OptionGroup var output: OutputOptions
+
+  static var leavesNothingBehind: Bool { false }
+  var isQuiet: Bool { output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    let path = try ReleaseLock.path(besides: project.path)
+    let report = try ReleaseRecording.retire(version, lockPath: path)
+    session.console.result(
+      RetiredRecord(version: version, isUnchanged: report.isUnchanged),
+      ["\(path): app \(version) \(report.isUnchanged ? "was retired already" : "is retired")"])
+    return .done
+  }
+}
+
+/// A lock file for people and programs.
+private struct LockView {
+  let path: String
+  let lock: ReleaseLock
+
+  /// What is new.
+  func show(isUnchanged: Bool, on console: Console) {
+    guard let released = lock.released else { return }
+    let offered = released.packs.filter { !$0.isRemoved }
+    let what = "manifest \(released.manifestVersion), \(Table.count(offered.count, "pack", "packs")), good until \(released.expires)"
+    let apps = lock.apps.filter { !$0.isRetired }.map(\.version)
+    var lines = ["\(path): \(what)\(isUnchanged ? ", as recorded before" : "")"]
+    if !apps.isEmpty { lines.append("  releases have to fit app \(apps.joined(separator: ", "))") }
+    console.result(
+      ReleasedRecord(lock: path, manifestVersion: released.manifestVersion, packs: offered.count, apps: apps, isUnchanged: isUnchanged),
+      lines)
+  }
+
+  func showAll(on console: Console) {
+    if let released = lock.released {
+      console.result(
+        ReleasedRecord(
+          lock: path, manifestVersion: released.manifestVersion, packs: released.packs.count { !$0.isRemoved },
+          apps: lock.apps.filter { !$0.isRetired }.map(\.version), isUnchanged: true),
+        ["manifest \(released.manifestVersion), issued \(released.issued), good until \(released.expires)"])
+      let names = released.packs.map(\.id.count).max() ?? 0
+      for pack in released.packs {
+        let line = "  \(Table.left(pack.id, names))  \(pack.version)  key \(pack.keyID)\(pack.isRemoved ? "  removed" : "")"
+        console.result(LockedPackRecord(pack), [line])
+      }
+    } else {
+      console.note("\(path): no release is recorded")
+    }
+    for app in lock.apps {
+      let numbers = app.budget.named.map { "  \($0.key) \(Table.grouped(Int64(clamping: $0.bytes)))" }
+      let state = app.isRetired ? ", retired" : ""
+      console.result(
+        LockedAppRecord(app), ["app \(app.version)\(state), since manifest \(app.firstManifest), format \(app.format)"] + numbers)
+    }
+  }
+}
+
+private struct ReleasedRecord: Encodable {
+  let type = "release"
+  let lock: String
+  let manifestVersion: UInt64
+  let packs: Int
+  let apps: [String]
+  let isUnchanged: Bool
+}
+
+private struct LockedPackRecord: Encodable {
+  let type = "pack"
+  let id: String
+  let version: UInt64
+  let sha256: String
+  let contentRoot: String
+  let keyID: String
+  let isRemoved: Bool
+
+  init(_ pack: ReleaseLock.Pack) {
+    id = pack.id
+    version = pack.version
+    sha256 = pack.sha256.hex
+    contentRoot = pack.contentRoot.hex
+    keyID = pack.keyID
+    isRemoved = pack.isRemoved
+  }
+}
+
+private struct LockedAppRecord: Encodable {
+  let type = "app"
+  let version: String
+  let budget: [String: UInt64]
+  let hosts: [String]
+  let manifestURL: String
+  let trustedKeys: [String]
+  let keyIDs: [String]
+  let format: String
+  let firstManifest: UInt64
+  let isRetired: Bool
+
+  init(_ app: ReleaseLock.App) {
+    version = app.version
+    budget = Dictionary(uniqueKeysWithValues: app.budget.named.map { ($0.key, $0.bytes) })
+    hosts = app.hosts
+    manifestURL = app.manifestURL
+    trustedKeys = app.trustedKeys
+    keyIDs = app.keyIDs
+    format = app.format
+    firstManifest = app.firstManifest
+    isRetired = app.isRetired
+  }
+}
+
+private struct RetiredRecord: Encodable {
+  let type = "app"
+  let version: String
+  let isUnchanged: Bool
+}

@@ -1,0 +1,283 @@
+import Foundation
+import PackCrypto
+import PackFiles
+import PackManifest
+import PackRuntime
+import TestSupport
+import Testing
+
+@testable import PackerKit
+
+/// Versions follow from what went out; nobody types them.
+@Suite("Versions", .timeLimit(.minutes(5)))
+struct ReleaseVersionTests {
+  @Test("stay, with every byte, while nothing changes after a release: in a fresh directory too, and at any time")
+  func unchanged() async throws {
+    let project = try ReleaseProject()
+    try await project.build(on: 1)
+    try project.record()
+    let before = project.contents()
+    try await project.build(on: 20, isFixed: false)
+    #expect(project.contents() == before)
+    try project.remove("dist")
+    let report = try await project.build(on: 30)
+    #expect(report.ids(.packed).count == 5)
+    #expect(project.contents() == before)
+  }
+
+  @Test("rise by one for a pack that changed, and for the manifest, however often it is built until it goes out")
+  func changed() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    try project.record()
+    for content in [[1], [2], [3]] as [[UInt8]] {
+      try project.add("movie/intro.mp4", content)
+      try await project.build(on: 2)
+      let manifest = try project.manifest()
+      #expect(manifest.version == 2)
+      #expect(manifest.packs.map(\.version) == [1, 1, 1, 2, 1])
+    }
+    try project.record()
+    try project.add("movie/intro.mp4", [4])
+    try await project.build(on: 3)
+    #expect(try project.manifest().version == 3)
+    #expect(try project.pack("movie")?.version == 3)
+  }
+
+  @Test("of a pack that is changed back are those that went out")
+  func changedBack() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    try project.record()
+    let before = project.contents()
+    let movie = try #require(project.directory.bytes(of: "build/movie/intro.mp4"))
+    try project.add("movie/intro.mp4", [1])
+    try await project.build(on: 2)
+    try project.add("movie/intro.mp4", movie)
+    try await project.build(on: 3)
+    #expect(project.contents() == before)
+  }
+
+  @Test("rise with another key, and with other settings")
+  func keyAndSettings() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    try project.record()
+    let rekeyed = try await project.build(key: 7)
+    #expect(rekeyed.items.map(\.version) == [2, 2, 2, 2, 2] && rekeyed.items[0].reason == "another key")
+    try project.configure(ReleaseProject.configuration + "defaults: {level: fast}\n")
+    let faster = try await project.build()
+    #expect(faster.items.map(\.version) == [2, 2, 2, 2, 2])
+    #expect(faster.release?.manifest.version == 2)
+    try project.configure(ReleaseProject.configuration)
+    #expect(try await project.build().items.map(\.version) == [1, 1, 1, 1, 1])
+  }
+
+  @Test("of the manifest alone rise where only it says something else")
+  func manifestAlone() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    try project.record()
+    try project.configure(ReleaseProject.configuration.replacingOccurrences(of: "name: Core", with: "name: The core"))
+    let report = try await project.build(on: 2)
+    #expect(report.ids(.reused).count == 5 && report.release?.manifest.version == 2)
+    #expect(report.items.map(\.version) == [1, 1, 1, 1, 1])
+  }
+
+  @Test("of a pack that was away go on where they were")
+  func returned() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    try project.record()
+    let lines = ReleaseProject.configuration.split(separator: "\n")
+    try project.configure(lines.filter { !$0.contains("movie") }.joined(separator: "\n"))
+    try await project.build(on: 2)
+    let lock = try project.record().lock
+    #expect(lock.released?.packs.first { $0.id == "movie" }?.isRemoved == true)
+    #expect(lock.released?.packs.count == 5)
+    try project.configure(ReleaseProject.configuration)
+    try await project.build(on: 3)
+    #expect(try project.pack("movie")?.version == 2)
+    #expect(try project.manifest().version == 3)
+    #expect(try project.record().lock.released?.packs.first { $0.id == "movie" }?.isRemoved == false)
+  }
+
+  @Test("rise where the bytes come out different although nothing changed, once and with a word about it")
+  func otherLibrary() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    var lock = try project.record().lock
+    let index = try #require(lock.released?.packs.firstIndex { $0.id == "movie" })
+    lock.released?.packs[index].sha256 = [UInt8](repeating: 7, count: 32)
+    try lock.write(to: project.directory("packer.lock.json"))
+    let report = try await project.build(on: 2)
+    #expect(report.ids(.packed) == ["movie"] && report.items[3].version == 2)
+    #expect(report.remarks.map(\.isWarning) == [false])
+    #expect(report.remarks.first?.message.contains("it becomes version 2") == true)
+    // The next build knows.
+    let before = project.contents()
+    let again = try await project.build(on: 2)
+    #expect(again.ids(.packed) == [] && again.remarks.isEmpty)
+    #expect(project.contents() == before)
+    try project.record()
+    #expect(try await project.build(on: 3).items[3].version == 2)
+  }
+
+  @Test("rise with a renewed term, and packs stay")
+  func renewed() async throws {
+    let project = try ReleaseProject()
+    try await project.build(on: 1)
+    try project.record()
+    let report = try await project.build(on: 100) { $0.renews = true }
+    #expect(report.ids(.reused).count == 5)
+    let manifest = try project.manifest()
+    #expect(manifest.version == 2 && manifest.issued == ReleaseProject.time(100).now)
+    #expect(manifest.expires == ReleaseProject.time(280).now)
+  }
+
+  @Test(
+    "and an end that comes near are told", arguments: [(100, nil), (149, nil), (152, "expires"), (181, "expired")] as [(Int64, String?)])
+  func nearEnd(day: Int64, word: String?) async throws {
+    let project = try ReleaseProject()
+    try await project.build(on: 1)
+    try project.record()
+    let remark = try await project.build(on: day).remarks.first
+    #expect((remark != nil) == (word != nil))
+    if let word { #expect(remark?.message.contains(word) == true && remark?.hint == "packer build --renew" && remark?.isWarning == true) }
+  }
+
+  @Test("in a part that is kept must fit what went out")
+  func keptAfterRelease() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    var lock = try project.record().lock
+    let index = try #require(lock.released?.packs.firstIndex { $0.id == "movie" })
+    for change in [{ $0.version = 2 }, { $0.sha256 = [UInt8](repeating: 7, count: 32) }, { $0.isRemoved = true }]
+      as [(inout ReleaseLock.Pack) -> Void]
+    {
+      let original = try #require(lock.released?.packs[index])
+      change(&lock.released!.packs[index])
+      try lock.write(to: project.directory("packer.lock.json"))
+      #expect(await project.refusal { $0.wanted = ["core"] }?.code == .releaseConflict)
+      lock.released?.packs[index] = original
+    }
+    try lock.write(to: project.directory("packer.lock.json"))
+    #expect(await project.refusal { $0.wanted = ["core"] } == nil)
+  }
+}
+
+@Suite("Recording a release")
+struct ReleaseRecordingTests {
+  private func app(_ project: ReleaseProject, _ version: String, plist: String = "dist/Info.fragment.plist") throws -> ReleaseRecording.App
+  {
+    ReleaseRecording.App(version: version, plist: try InfoPlist.read(project.directory(plist)))
+  }
+
+  @Test("notes manifest and packs, and the second time changes nothing")
+  func release() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    let report = try project.record()
+    #expect(!report.isUnchanged)
+    let released = try #require(try project.lock().released)
+    let manifest = try project.manifest()
+    #expect(released.manifestVersion == 1 && released.expires == manifest.expires)
+    #expect(released.packs.map(\.sha256) == manifest.packs.map(\.sha256))
+    #expect(released.packs.map(\.settings).allSatisfy { $0 == "format=1.0 level=balanced frame=2097152 segment=65536" })
+    let bytes = project.directory.bytes(of: "packer.lock.json")
+    #expect(try project.record().isUnchanged)
+    #expect(project.directory.bytes(of: "packer.lock.json") == bytes)
+  }
+
+  @Test("refuses what contradicts what is recorded, and leaves it")
+  func conflicts() async throws {
+    let project = try ReleaseProject()
+    #expect(throws: PackError.self) { try project.record() }
+    try await project.build()
+    var lock = try project.record().lock
+    let good = lock
+    let bad: [(inout ReleaseLock) -> Void] = [
+      { $0.released?.manifestVersion = 2 }, { $0.released?.signedDigest = [UInt8](repeating: 1, count: 32) },
+      { $0.released?.packs[0].version = 2 }, { $0.released?.packs[0].sha256 = [UInt8](repeating: 1, count: 32) },
+    ]
+    for change in bad {
+      lock = good
+      change(&lock)
+      try lock.write(to: project.directory("packer.lock.json"))
+      let error = #expect(throws: PackError.self) { try project.record() }
+      #expect(error?.code == .releaseConflict)
+      #expect(try project.lock() == lock)
+    }
+  }
+
+  @Test("refuses a release that is not the one that was built")
+  func changedRelease() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    let good = project.contents()
+    for name in good.keys where name.hasSuffix(".pack") || name == "manifest.json" {
+      try project.directory.write((good[name] ?? []) + [1], to: "dist/\(name)")
+      #expect(throws: PackError.self, "\(name)") { try project.record() }
+      try project.directory.write(good[name] ?? [], to: "dist/\(name)")
+    }
+    let other = try ReleaseProject()
+    try await other.build(on: 9)
+    try project.directory.write(other.directory.bytes(of: "dist/manifest.json") ?? [], to: "dist/manifest.json")
+    #expect(throws: PackError.self) { try project.record() }
+    #expect(project.directory.bytes(of: "packer.lock.json") == nil)
+  }
+
+  @Test("with an app notes its budgets, hosts and keys, and orders versions by their numbers")
+  func apps() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    for version in ["2.10.0", "2.9.1", "2.9"] { try project.record(try app(project, version)) }
+    let lock = try project.lock()
+    #expect(lock.apps.map(\.version) == ["2.9", "2.9.1", "2.10.0"])
+    let app = try #require(lock.apps.first)
+    #expect(app.budget == (try project.manifest().budget))
+    #expect(app.hosts == ["cdn.example.com"] && app.manifestURL == "https://cdn.example.com/packs/manifest.json")
+    #expect(app.trustedKeys == [try ReleaseProject.signingKey(0).publicKey.text])
+    #expect(app.keyIDs == [try sampleKey().id.description] && app.format == "1.0" && app.firstManifest == 1)
+    #expect(try ReleaseRecording.retire("2.9.1", lockPath: project.directory("packer.lock.json")).lock.apps[1].isRetired)
+    #expect(try project.lock().apps.map(\.isRetired) == [false, true, false])
+    #expect(try ReleaseRecording.retire("2.9.1", lockPath: project.directory("packer.lock.json")).isUnchanged)
+    #expect(throws: PackError.self) { try ReleaseRecording.retire("3", lockPath: project.directory("packer.lock.json")) }
+  }
+
+  @Test("never changes an app version that went out")
+  func sameApp() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    try project.record(try app(project, "2.1.0"))
+    let before = project.directory.bytes(of: "packer.lock.json")
+    #expect(try project.record(try app(project, "2.1.0")).isUnchanged)
+    var text = String(decoding: project.directory.bytes(of: "dist/Info.fragment.plist") ?? [], as: UTF8.self)
+    let size = try #require(try project.manifest().budget).downloadAllowance
+    text = text.replacingOccurrences(of: "<integer>\(size)</integer>", with: "<integer>\(size + 1)</integer>")
+    try project.directory.write(text.utf8, to: "Other.plist")
+    let other = try app(project, "2.1.0", plist: "Other.plist")
+    let error = #expect(throws: PackError.self) { try project.record(other) }
+    #expect(error?.code == .releaseConflict)
+    #expect(
+      error?.message == "app 2.1.0: BADownloadAllowance is recorded as \(size) bytes, and this Info.plist says \(size + 1)")
+    #expect(project.directory.bytes(of: "packer.lock.json") == before)
+    // A later manifest does not change what that version first saw.
+    try project.add("movie/intro.mp4", [1])
+    try await project.build(on: 2)
+    let fragment = try #require(before)
+    try project.directory.write(fragment, to: "packer.lock.json")
+    #expect(try project.record().lock.apps.first?.firstManifest == 1)
+  }
+
+  @Test("refuses an Info.plist that lacks a key", arguments: ["<key>BAMaxInstallSize</key>", "<key>BAManifestURL</key>"])
+  func incomplete(key: String) async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    let text = String(decoding: project.directory.bytes(of: "dist/Info.fragment.plist") ?? [], as: UTF8.self)
+    try project.directory.write(text.replacingOccurrences(of: key, with: "<key>Another</key>").utf8, to: "Other.plist")
+    let incomplete = try app(project, "2.1.0", plist: "Other.plist")
+    #expect(throws: PackError.self) { try project.record(incomplete) }
+    #expect(project.directory.bytes(of: "packer.lock.json") == nil)
+  }
+}
