@@ -57,7 +57,7 @@ def main():
         (place / "dist/\x01 odd \u2028 name.pack").write_bytes(b"old")
         packer(place, "verify", "--report", "junit=report.xml", "--report", "json=report.jsonl", status=1)
 
-        records = [json.loads(line) for line in (place / "report.jsonl").read_text().splitlines()]
+        records = [json.loads(line) for line in (place / "report.jsonl").read_text(encoding="utf-8").split("\n") if line]
         expect(records[-1]["type"] == "result" and records[-1]["exit"] == 1, "the JSON report does not end in its result")
         release = next(record for record in records if record["type"] == "release")
         found = [record for record in records if record["type"] == "finding"]

@@ -58,6 +58,9 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK1004", "a pack that packer.yml no longer has", hint: "packer build") { sample in
       sample.release.configuration?.packs.removeLast()
     },
+    Violation("PK1004", "another headroom than the budget was built with", hint: "packer build") { sample in
+      sample.release.configuration?.headroom.basisPoints = 300
+    },
     Violation("PK1005", "another base URL", hint: "packer build") { sample in
       sample.release.configuration?.serve.baseURL = "https://staging.example.com/packs/"
     },

@@ -1,6 +1,7 @@
 import PackFormat
 import PackManifest
 import PackRuntime
+import TestSupport
 import Testing
 
 @testable import PackerKit
@@ -230,6 +231,18 @@ struct ReleaseGateTests {
       #expect(text.contains("### packer verify"))
       #expect(text.split(separator: "\n").filter { $0.hasPrefix("| error") }.allSatisfy { !$0.contains("old|") })
     }
+  }
+
+  @Test("a step summary is appended, and stops where all of them together would be too large", arguments: [0, 1000, 1_048_000, 1_048_576, 1_050_000])
+  func stepSummary(before: Int) throws {
+    let directory = try TemporaryDirectory()
+    try directory.write([UInt8](repeating: 0x61, count: before), to: "summary.md")
+    let report = try report(errors: 20)
+    try StepSummary.append(to: directory("summary.md")) { GitHubReport.summary(report, isStrict: false, limit: $0) }
+    let bytes = try #require(directory.bytes(of: "summary.md"))
+    #expect(bytes.count <= max(before, 1 << 20))
+    #expect(bytes.prefix(before).allSatisfy { $0 == 0x61 })
+    #expect(before > 1000 || bytes.count > before + 1000)
   }
 
   @Test("JUnit has a case for every rule and every finding, and counts them")

@@ -5,7 +5,7 @@ import PackManifest
 enum StaleReleaseCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK1004", "the release is not what packer.yml asks for now", needs: [.manifest, .configuration],
-    what: "The manifest has exactly the packs of packer.yml, with the same delivery, install mode, tags, platforms and language.",
+    what: "The manifest has exactly the packs of packer.yml, with the same delivery, install mode, tags, platforms and language, and the budget that its ceiling and headroom give.",
     onPhone: "Players get the packs of an earlier configuration: a pack is missing, or is fetched at another time than was meant.",
     remedy: "Run 'packer build'.")
 
@@ -41,7 +41,25 @@ enum StaleReleaseCheck: ReleaseCheck {
       findings.append(
         finding("it is in the manifest, but not in \(configuration.path)", pack: entry.id, file: configuration.path, hint: "packer build"))
     }
-    return findings
+    return findings + budget(release, configuration)
+  }
+
+  /// Numbers that hold the packs, but are not those of this configuration. Numbers that are too small are told elsewhere.
+  private static func budget(_ release: ReleaseContext, _ configuration: PackerConfiguration) -> [ReleaseFinding] {
+    guard let built = release.manifest.manifest?.budget,
+      let asked = try? ReleaseBudget(
+        packs: release.entries, manifestCeiling: configuration.manifestCeiling, headroom: configuration.headroom
+      ).install
+    else { return [] }
+    let numbers = zip(zip(built.named, asked.named), release.demand.named)
+    guard numbers.allSatisfy({ ReleaseDemand.fits($1.bytes, in: $0.0.bytes, $1.key) }) else { return [] }
+    let differences = numbers.filter { $0.0.0.bytes != $0.0.1.bytes }.map { pair, _ in
+      "\(pair.0.key) is \(pair.0.bytes), but \(configuration.path) asks for \(pair.1.bytes)"
+    }
+    guard let first = differences.first else { return [] }
+    return [
+      finding("the manifest's budget: \(first)", file: configuration.path, details: Array(differences.dropFirst()), hint: "packer build")
+    ]
   }
 
   private static func list(_ words: [String]) -> String {
