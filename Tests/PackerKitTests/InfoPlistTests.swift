@@ -196,7 +196,12 @@ struct InfoPlistTests {
   @Test("a plist without the keys is told of every one of them")
   func missing() throws {
     let findings = try plist(members: "").check(against: try wanted())
-    #expect(findings.map(\.key) == ["AppGroupIdentifier", "BAEssentialMaxInstallSize", restrictions, "BAManifestURL", "BAMaxInstallSize"])
+    #expect(
+      findings.map(\.key) == [
+        "AppGroupIdentifier", "BAEssentialMaxInstallSize", "\(restrictions).BADownloadAllowance",
+        "\(restrictions).BADownloadDomainAllowList",
+        "\(restrictions).BAEssentialDownloadAllowance", "BAManifestURL", "BAMaxInstallSize",
+      ])
     #expect(findings.allSatisfy { $0.kind == .missing && $0.level == .error })
     #expect(findings[1].message == "BAEssentialMaxInstallSize is missing, and it must be 33000000")
     #expect(findings[1].hint == "packer plist merge Info.plist")
@@ -423,7 +428,7 @@ struct PlistMergeTests {
     let result = try InfoPlist(parsing: merge.bytes, path: "t")
     #expect(result.check(against: try wanted()).isEmpty)
     #expect(
-      merge.changes.first == PlistMerge.Change(key: "AppGroupIdentifier", old: nil, new: "the string 'group.com.example.arcade'"))
+      merge.changes.first == PlistMerge.Change(key: "AppGroupIdentifier", old: nil, new: "group.com.example.arcade"))
     #expect(merge.changes.contains(PlistMerge.Change(key: "BAHasManagedAssetPacks", old: "true", new: nil)))
   }
 

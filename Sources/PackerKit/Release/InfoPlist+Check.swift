@@ -60,6 +60,12 @@ struct PlistDifference {
   var wanted: PropertyList?
 
   var key: String { path.joined(separator: ".") }
+
+  /// The same for a person: of a dictionary that is missing, each of its keys.
+  var single: [PlistDifference] {
+    guard actual == nil, let members = wanted?.members else { return [self] }
+    return members.map { PlistDifference(path: path + [$0.key], wanted: $0.value) }
+  }
 }
 
 extension BackgroundAssetsKeys {
@@ -132,7 +138,7 @@ extension InfoPlist {
         hint: problem.hint)
     }
     let told = Set(findings.map(\.key))
-    for difference in wanted.differences(in: content) where !told.contains(difference.key) {
+    for difference in wanted.differences(in: content).flatMap(\.single) where !told.contains(difference.key) {
       findings += self.findings(for: difference, wanted: wanted)
     }
     if let allowList = keys.allowList, wanted.hosting != .apple { findings += self.findings(about: allowList) }
