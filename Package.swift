@@ -136,7 +136,7 @@ let package = Package(
       name: "PackFilesTests", dependencies: ["PackFiles", "PackFormat", "TestSupport"], swiftSettings: leafSettings),
     .testTarget(
       name: "PackRuntimeTests",
-      dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackPayload", "PackRuntime", "PackerKit", "TestSupport"],
+      dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackRuntime", "PackerKit", "TestSupport"],
       swiftSettings: leafSettings),
     .testTarget(
       name: "VectorTests",

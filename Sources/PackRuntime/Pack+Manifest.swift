@@ -58,24 +58,6 @@ extension Pack {
     }
   }
 
-  /// What the unpacked tree takes on a device in bytes: each file rounded up to 4 KiB, and 4 KiB for each directory, those included that
-  /// only a path implies, and the root (FORMAT.md §9.3). Reads the whole index.
-  public func installSize() throws(PackError) -> UInt64 {
-    let block: UInt64 = 4096
-    var size = block
-    var previous: [ArraySlice<UInt8>] = []
-    try forEachEntry { entry in
-      let components = Array(entry.path.utf8).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-      let directories = entry.kind == .directory ? components[...] : components.dropLast()
-      // In byte order all that lies in one directory stands together, so a directory is new where the path before was not in it.
-      let shared = zip(directories, previous).prefix { $0 == $1 }.count
-      size += UInt64(directories.count - shared) * block
-      if entry.kind == .file { size += (entry.size + block - 1) / block * block }
-      previous = Array(directories)
-    }
-    return size
-  }
-
   private func refuse(_ differences: [String]) throws(PackError) {
     guard let first = differences.first else { return }
     throw PackError(

@@ -33,5 +33,6 @@ struct Packer: ParsableCommand {
       Initialize.self, Schema.self,
       Build.self, Release.self,
       Plist.self,
+      Initialize.self, Schema.self, Plist.self,
     ])
 }

@@ -6,32 +6,55 @@ import PackerKit
 struct KeyCheck: Verb {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Says of each pack whether the key opens it, without reading it whole.",
+    abstract: "Says of each pack whether the key opens it, without reading it whole; of manifests, whether the key signed them.",
     discussion: """
-      The exit status is 11 if the key is not the one of some pack. 'packer verify' checks the content too.
+      The exit status is 11 if the key is not the one of some pack, and 14 if a manifest is not signed by it. 'packer verify' checks the \
+      content too.
 
       Examples:
         packer key check game.pack --key game.key
         packer key check dist/*.pack --key env:GAME_KEY
+        packer key check dist/manifest.json --sign-key game.sign.key
       """)
 
-  @Argument(help: "The packs.", completion: .file())
+  @Argument(help: "The packs, or with --sign-key the manifests.", completion: .file())
   var files: [String]
 
   @OptionGroup var key: KeyOptions
+  @OptionGroup var signKey: SignKeyOptions
   @OptionGroup var output: OutputOptions
 
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    let resolved = try session.key(key)
+    guard !signKey.references.isEmpty else {
+      let resolved = try session.key(key)
+      return try check(session) { (file) throws(PackError) in
+        let pack = try Pack.open(file, key: resolved.key)
+        return (CheckRecord(file: file, keyID: "\(pack.keyID)"), "key \(pack.keyID) opens it")
+      }
+    }
+    guard key.references.isEmpty else {
+      throw PackError(
+        .usage, "--key and --sign-key were both given, and one is for packs, the other for manifests",
+        hint: "check them one after the other")
+    }
+    let publicKey = try session.signingKey(signKey.reference()).key.publicKey
+    return try check(session) { (file) throws(PackError) in
+      _ = try SignedManifest.read(file).verify(trusting: [publicKey])
+      return (CheckRecord(file: file, keyID: publicKey.id), "key \(publicKey.id) signed it")
+    }
+  }
+
+  private func check(
+    _ session: Session, _ look: (String) throws(PackError) -> (CheckRecord, String)
+  ) throws(PackError) -> Outcome {
     var outcomes = Outcomes()
     for file in files {
       try Task.checkCancelled()
       do throws(PackError) {
-        let pack = try naming(file) { () throws(PackError) in try Pack.open(file, key: resolved.key) }
-        session.console.result(
-          CheckRecord(file: file, ok: true, keyID: "\(pack.keyID)"), ["\(file): ok, key \(pack.keyID) opens it"])
+        let (record, text) = try naming(file) { () throws(PackError) in try look(file) }
+        session.console.result(record, ["\(file): ok, \(text)"])
       } catch {
         try outcomes.add(error, of: file, to: session.console)
       }
@@ -43,7 +66,7 @@ struct KeyCheck: Verb {
 private struct CheckRecord: Encodable {
   let type = "file"
   let file: String
-  let ok: Bool
+  let ok = true
   let keyID: String
 }
 

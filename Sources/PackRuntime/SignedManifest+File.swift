@@ -1,0 +1,18 @@
+import PackFiles
+public import PackFormat
+public import PackManifest
+
+extension SignedManifest {
+  /// Reads a manifest from a file, of which no more is read than a manifest may have.
+  ///
+  /// - Throws: ``PackError/Code/damagedManifest``, ``PackError/Code/limitExceeded`` where it is larger than ``PackManifest/Manifest/largestSize``,
+  ///   ``PackError/Code/missingInput`` or ``PackError/Code/cannotRead``.
+  public static func read(_ path: String) throws(PackError) -> SignedManifest {
+    let bytes = try SystemFiles().contents(of: path, limit: Manifest.largestSize)
+    do throws(PackError) {
+      return try SignedManifest(bytes)
+    } catch {
+      throw error.about(path)
+    }
+  }
+}
