@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Runs the console examples of README.md and compares what they print with what stands there.
+"""Runs the console examples of README.md and of the guides, and compares what they print with what stands there.
 
 Examples are blocks fenced as ```console: a line that starts with `$ ` is a command, the lines up to the next one are its output, both
-streams as they come. All run in one temporary directory, with `packer` (named by the variable PACKER) on the path and the repository's
-Examples beside it. Ids of keys differ from run to run and match each other; everything else must be the same to the byte.
+streams as they come. All of one document run in one temporary directory, with `packer` (named by the variable PACKER) on the path, the
+repository's Examples beside it, and the document's blocks that name a file (```sh file=NAME) as files. Ids of keys differ from run to run and
+match each other; everything else must be the same to the byte.
 
-Also compares the Swift block with the file it is taken from, and the table of exit codes with the command's own.
+Also compares the Swift block of README.md with the file it is taken from, and its table of exit codes with the command's own.
 """
 
 import os
@@ -17,6 +18,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
+DOCUMENTS = ["README.md", "Documentation/PIPELINE.md"]
 SNIPPET = "Examples/LinuxClient/Sources/LinuxClient/Assets.swift"
 EXIT_STATUS = "Sources/packer/ExitStatus.swift"
 
@@ -36,6 +38,11 @@ def examples(text):
             yield command, output
 
 
+def named_files(text):
+    """The blocks that are files, by name."""
+    return re.findall(r"^```\w+ file=(\S+)\n(.*?)^```$", text, re.M | re.S)
+
+
 def without_volatile(text, sizes_differ):
     text = re.sub(r"\b[0-9a-f]{16}\b", "<key id>", text)
     return re.sub(r"[0-9][0-9 .]*|-{3,} *", "#", re.sub(r" +", " ", text)) if sizes_differ else text
@@ -45,7 +52,8 @@ def zstd_version():
     return subprocess.run(["pkg-config", "--modversion", "libzstd"], capture_output=True, text=True).stdout.strip()
 
 
-def run_examples(text):
+def run_examples(document):
+    text = (ROOT / document).read_text(encoding="utf-8")
     packer = pathlib.Path(os.environ.get("PACKER", ROOT / ".build/debug/packer")).resolve()
     sizes_differ = zstd_version() != ZSTD
     if sizes_differ:
@@ -56,6 +64,10 @@ def run_examples(text):
         os.mkdir(f"{place}/.bin")
         os.symlink(packer, f"{place}/.bin/packer")
         os.symlink(ROOT / "Examples", f"{place}/Examples")
+        for name, content in named_files(text):
+            path = pathlib.Path(place, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content, encoding="utf-8")
         environment.update(PATH=f"{place}/.bin:{environment['PATH']}", LC_ALL="C.UTF-8")
         for command, expected in examples(text):
             count += 1
@@ -64,9 +76,16 @@ def run_examples(text):
             printed = done.stdout.decode()
             if without_volatile(printed, sizes_differ) != without_volatile(expected, sizes_differ):
                 failures += 1
-                print(f"README.md: `{command}` ends with {done.returncode} and prints\n{printed}instead of\n{expected}")
-    print(f"{count} examples of README.md were run, {failures} differ")
+                print(f"{document}: `{command}` ends with {done.returncode} and prints\n{printed}instead of\n{expected}")
+                tell_logs(place)
+    print(f"{count} examples of {document} were run, {failures} differ")
     return failures == 0 and count > 0
+
+
+def tell_logs(place):
+    """What commands wrote into logs instead of into the document."""
+    for log in sorted(pathlib.Path(place).glob("*.log")):
+        print(f"--- {log.name}\n{log.read_text(encoding='utf-8')}")
 
 
 def check_snippet(text):
@@ -89,7 +108,7 @@ def check_exit_codes(text):
 
 def main():
     text = README.read_text(encoding="utf-8")
-    results = [check_snippet(text), check_exit_codes(text), run_examples(text)]
+    results = [check_snippet(text), check_exit_codes(text), *map(run_examples, DOCUMENTS)]
     sys.exit(0 if all(results) else 1)
 
 

@@ -118,6 +118,19 @@ struct InfoPlistTests {
     #expect(error?.code == .malformedURL)
   }
 
+  @Test("managed asset packs without an app group give no fragment: the app would end at its first use of them")
+  func missingGroup() throws {
+    for hosting in [PackerConfiguration.Hosting.managed, .apple] {
+      var configuration = configuration(hosting)
+      configuration.app.group = nil
+      let error = #expect(throws: PackError.self) { try InfoPlist.fragment(for: configuration, budget: budget) }
+      #expect(error?.code == .invalidConfiguration)
+    }
+    var configuration = configuration()
+    configuration.app.group = nil
+    #expect(try InfoPlist.wanted(for: configuration, budget: budget).appGroupIdentifier == nil)
+  }
+
   // MARK: Values of the wrong type
 
   @Test(
@@ -183,7 +196,12 @@ struct InfoPlistTests {
   @Test("a plist without the keys is told of every one of them")
   func missing() throws {
     let findings = try plist(members: "").check(against: try wanted())
-    #expect(findings.map(\.key) == ["AppGroupIdentifier", "BAEssentialMaxInstallSize", restrictions, "BAManifestURL", "BAMaxInstallSize"])
+    #expect(
+      findings.map(\.key) == [
+        "AppGroupIdentifier", "BAEssentialMaxInstallSize", "\(restrictions).BADownloadAllowance",
+        "\(restrictions).BADownloadDomainAllowList",
+        "\(restrictions).BAEssentialDownloadAllowance", "BAManifestURL", "BAMaxInstallSize",
+      ])
     #expect(findings.allSatisfy { $0.kind == .missing && $0.level == .error })
     #expect(findings[1].message == "BAEssentialMaxInstallSize is missing, and it must be 33000000")
     #expect(findings[1].hint == "packer plist merge Info.plist")
@@ -193,15 +211,15 @@ struct InfoPlistTests {
     "differences are told both ways, with both numbers",
     arguments: [
       (
-        "33000000", "32999999", PlistFinding.Kind.tooSmall, "BAEssentialMaxInstallSize is 32999999 bytes, but this release needs 33000000"
+        "33000000", "32999999", PlistFinding.Kind.tooSmall, "BAEssentialMaxInstallSize is 32999999, but this release needs 33000000 bytes"
       ),
       (
         "33000000", "33000001", .tooLarge,
-        "BAEssentialMaxInstallSize is 33000001 bytes, and this release needs 33000000: 1 more than it should promise"
+        "BAEssentialMaxInstallSize is 33000001, and this release needs 33000000 bytes: 1 more than it should promise"
       ),
       (
         "28100000", "1", .tooSmall,
-        "BAInitialDownloadRestrictions.BAEssentialDownloadAllowance is 1 bytes, but this release needs 28100000"
+        "BAInitialDownloadRestrictions.BAEssentialDownloadAllowance is 1, but this release needs 28100000 bytes"
       ),
       (
         "manifest.json", "m.json", .different,
@@ -248,6 +266,7 @@ struct InfoPlistTests {
     arguments: [
       (.unmanaged, "<key>BAHasManagedAssetPacks</key><true/>", "BAHasManagedAssetPacks is true, and it must not be there"),
       (.unmanaged, "<key>BAUsesAppleHosting</key><true/>", "BAUsesAppleHosting is true, and it must not be there"),
+      (.unmanaged, "<key>BAAppGroupID</key><string>group.a</string>", "BAAppGroupID is the string 'group.a', and it must not be there"),
       (.managed, "<key>BAUsesAppleHosting</key><true/>", "BAUsesAppleHosting is true, and it must not be there"),
       (.apple, "<key>BAManifestURL</key><string>x</string>", "BAManifestURL is the string 'x', and it must not be there"),
       (.apple, "<key>BAMaxInstallSize</key><string>1</string>", "BAMaxInstallSize is the string '1', and it must not be there"),
@@ -409,7 +428,7 @@ struct PlistMergeTests {
     let result = try InfoPlist(parsing: merge.bytes, path: "t")
     #expect(result.check(against: try wanted()).isEmpty)
     #expect(
-      merge.changes.first == PlistMerge.Change(key: "AppGroupIdentifier", old: nil, new: "the string 'group.com.example.arcade'"))
+      merge.changes.first == PlistMerge.Change(key: "AppGroupIdentifier", old: nil, new: "group.com.example.arcade"))
     #expect(merge.changes.contains(PlistMerge.Change(key: "BAHasManagedAssetPacks", old: "true", new: nil)))
   }
 
@@ -448,6 +467,63 @@ struct PlistMergeTests {
       ])
     let result = String(decoding: merge.bytes, as: UTF8.self)
     for kept in ["one", "two", "five"] { #expect(result.contains("<!-- \(kept) -->")) }
+  }
+
+  @Test("a key that is removed makes room for one that comes into its place")
+  func removedBesideAdded() throws {
+    let text =
+      "<plist version=\"1.0\">\n<dict>\n\t<key>A</key>\n\t<true/>\n\t<key>BAMaxInstallSize</key>\n\t<integer>1</integer>\n</dict>\n</plist>\n"
+    let merge = try plist(text).merging(try wanted(.apple), conflicts: .replace)
+    let keys = try InfoPlist(parsing: merge.bytes, path: "t").content.members?.map(\.key)
+    #expect(keys == ["A", "BAAppGroupID", "BAHasManagedAssetPacks", "BAUsesAppleHosting"])
+  }
+
+  @Test("packer's own comment inside a value that is replaced is made anew")
+  func misplacedMarker() throws {
+    let text = """
+      <plist version="1.0"><dict>
+      <key>BAInitialDownloadRestrictions</key><array><!-- packer plist merge: 0123456789abcdef --></array>
+      </dict></plist>
+      """
+    let merge = try plist(text).merging(try wanted(), conflicts: .replace)
+    let merged = try InfoPlist(parsing: merge.bytes, path: "t")
+    #expect(try !merged.merging(try wanted(), conflicts: .refuse).isChange)
+  }
+
+  @Test("whatever stands in a plist and however it is laid out, a merge gives the keys and changes nothing else")
+  func anyLayout() throws {
+    var generator = SeededGenerator()
+    for _ in 0..<300 {
+      func gap() -> String {
+        [" ", "", "\n", "\n\t", "\r\n  ", " <!-- c --> ", "\n<!-- packer plist merge: x -->", "<!---->"].randomElement(using: &generator)
+          ?? ""
+      }
+      func value() -> String {
+        let values = [
+          "<true/>", "<integer>\(gap())7</integer>", "<dict/>", "<dict>\(gap())</dict>",
+          "<array>\(gap())<string>x</string>\(gap())</array>", "<string/>",
+        ]
+        return values.randomElement(using: &generator) ?? ""
+      }
+      func members(_ names: [String]) -> String {
+        let chosen = names.filter { _ in Bool.random(using: &generator) }
+        let order = Bool.random(using: &generator) ? chosen : chosen.shuffled(using: &generator)
+        return order.map { "\(gap())<key>\($0)</key>\(gap())\(value())" }.joined() + gap()
+      }
+      let inner = members(["BADownloadAllowance", "BADownloadDomainAllowList", "BAEssentialDownloadAllowance", "Other"])
+      let outer = members([
+        "A", "AppGroupIdentifier", "BAAppGroupID", "BAHasManagedAssetPacks", "BAManifestURL", "BAMaxInstallSize", "BAUsesAppleHosting", "Z",
+      ])
+      let text = "<plist>\(gap())<dict>\(outer)<key>BAInitialDownloadRestrictions</key><dict>\(inner)</dict>\(gap())</dict>\(gap())</plist>"
+      let hosting = PackerConfiguration.Hosting.allCases.randomElement(using: &generator) ?? .unmanaged
+      let keys = try wanted(hosting)
+      let original = try plist(text)
+      let merge = try original.merging(keys, conflicts: .replace)
+      let merged = try InfoPlist(parsing: merge.bytes, path: "t")
+      #expect(merged.check(against: keys).filter { $0.level == .error }.isEmpty, "\(text)")
+      for key in ["A", "Z"] { #expect(merged.content[key: key] == original.content[key: key], "\(text)") }
+      #expect(try !merged.merging(keys, conflicts: .refuse).isChange, "\(text)")
+    }
   }
 
   @Test("a binary plist stays binary, with every other value as it was")

@@ -95,6 +95,13 @@ extension PropertyList: CustomStringConvertible {
     }
   }
 
+  /// Two values for a person, with their kinds only where these differ.
+  static func apart(_ old: PropertyList?, _ new: PropertyList?) -> (old: String?, new: String?) {
+    if case .string? = old, let new, case .string = new { return (old?.element, new.element) }
+    if old == nil || new == nil { return (old?.element, new?.element) }
+    return (old?.description, new?.description)
+  }
+
   private var element: String {
     if case .string(let text) = self { text } else { description }
   }

@@ -67,7 +67,8 @@ extension XMLPropertyList {
     }
     for edit in outer { patch.change(edit.path[0], to: edit.value, in: root) }
     let comment = "\(Self.markerStart)\(marker)\(Self.markerEnd)"
-    if let old = comments.first(where: { bytes[$0].starts(with: Self.markerStart.utf8) }) {
+    // One that stands inside a value that is replaced goes with it.
+    if let old = comments.first(where: { bytes[$0].starts(with: Self.markerStart.utf8) && !patch.replaces($0) }) {
       patch.replace(old, with: comment)
     } else {
       patch.append(comment, to: root)
@@ -98,6 +99,11 @@ private struct Patch {
 
   mutating func replace(_ range: Range<Int>, with text: String) {
     replacements.append((range, text))
+  }
+
+  /// Whether a range is gone with what is replaced already.
+  func replaces(_ range: Range<Int>) -> Bool {
+    replacements.contains { $0.range.overlaps(range) }
   }
 
   mutating func change(_ key: String, to value: PropertyList?, in node: XMLPropertyList.Node) {
@@ -175,13 +181,16 @@ private struct Patch {
         changes[changes.count - 1].text += newline + Self.indent(at: document.root.range.lowerBound, in: bytes)
       }
     }
-    changes.sort { ($0.range.lowerBound, $0.order) < ($1.range.lowerBound, $1.order) }
+    // What is put in at the start of something that is replaced or removed comes in front of it.
+    changes.sort {
+      ($0.range.lowerBound, $0.range.isEmpty ? 0 : 1, $0.order) < ($1.range.lowerBound, $1.range.isEmpty ? 0 : 1, $1.order)
+    }
     let lost = document.comments.filter { comment in
-      replacements.contains { $0.range.lowerBound < comment.lowerBound && comment.upperBound <= $0.range.upperBound }
+      replacements.contains { $0.range.lowerBound < comment.lowerBound && comment.upperBound <= $0.range.upperBound && $0.range != comment }
     }
     var result: [UInt8] = []
     var position = 0
-    for change in changes {
+    for change in changes where change.range.lowerBound >= position {
       result += bytes[position..<change.range.lowerBound]
       result += change.text.utf8
       position = change.range.upperBound

@@ -60,6 +60,12 @@ struct PlistDifference {
   var wanted: PropertyList?
 
   var key: String { path.joined(separator: ".") }
+
+  /// The same for a person: of a dictionary that is missing, each of its keys.
+  var single: [PlistDifference] {
+    guard actual == nil, let members = wanted?.members else { return [self] }
+    return members.map { PlistDifference(path: path + [$0.key], wanted: $0.value) }
+  }
 }
 
 extension BackgroundAssetsKeys {
@@ -68,10 +74,15 @@ extension BackgroundAssetsKeys {
   /// The keys that must not be there with this hosting; a boolean that is false counts as absent.
   var superfluousKeys: [String] {
     switch hosting {
-    case .unmanaged: [Key.hasManagedAssetPacks, Key.usesAppleHosting]
+    case .unmanaged: [Key.appGroupID, Key.hasManagedAssetPacks, Key.usesAppleHosting]
     case .managed: [Key.usesAppleHosting]
     case .apple: [Key.essentialMaxInstallSize, Key.restrictions, Key.manifestURL, Key.maxInstallSize]
     }
+  }
+
+  /// A key that nobody reads with this hosting, so that any value will do.
+  var unreadKey: String? {
+    hosting == .unmanaged ? nil : Key.appGroupIdentifier
   }
 
   /// What counts as the same allow list.
@@ -120,18 +131,19 @@ extension InfoPlist {
   /// A number that is too small and a host that is missing are errors: something fails on a phone. A number that is too large and a host
   /// without use are warnings.
   public func check(against wanted: BackgroundAssetsKeys) -> [PlistFinding] {
-    var findings = keys.problems.filter { !wanted.superfluousKeys.contains($0.key) }.map { problem in
+    let ignored = wanted.superfluousKeys + [wanted.unreadKey].compactMap { $0 }
+    var findings = keys.problems.filter { !ignored.contains($0.key) }.map { problem in
       PlistFinding(
         kind: .wrongType, level: .error, file: path, key: problem.key, actual: problem.value, message: problem.message,
         hint: problem.hint)
     }
     let told = Set(findings.map(\.key))
-    for difference in wanted.differences(in: content) where !told.contains(difference.key) {
+    for difference in wanted.differences(in: content).flatMap(\.single) where !told.contains(difference.key) {
       findings += self.findings(for: difference, wanted: wanted)
     }
     if let allowList = keys.allowList, wanted.hosting != .apple { findings += self.findings(about: allowList) }
     if let url = keys.manifestURL, wanted.hosting != .apple { findings += self.findings(aboutManifestAt: url) }
-    findings += groupFindings
+    findings += groupFindings.filter { !ignored.contains($0.key) }
     return findings.sorted { ($0.key, $0.message) < ($1.key, $1.message) }
   }
 
@@ -152,9 +164,9 @@ extension InfoPlist {
     }
     switch (actual, value) {
     case (.integer(let old), .integer(let new)) where old < new:
-      return [finding(.tooSmall, .error, "\(key) is \(old) bytes, but this release needs \(new)")]
+      return [finding(.tooSmall, .error, "\(key) is \(old), but this release needs \(new) bytes")]
     case (.integer(let old), .integer(let new)):
-      let message = "\(key) is \(old) bytes, and this release needs \(new): \(old - new) more than it should promise"
+      let message = "\(key) is \(old), and this release needs \(new) bytes: \(old - new) more than it should promise"
       return [finding(.tooLarge, .warning, message)]
     case (.array, .array):
       let (old, new) = (keys.allowList ?? AllowList([]), wanted.allowList ?? AllowList([]))

@@ -88,8 +88,9 @@ extension InfoPlist {
     guard let check = try? InfoPlist(parsing: result, path: path), check.content.says(merged), wanted.differences(in: merged).isEmpty else {
       throw PackError(.internalError, "\(path) would not hold the same values after the merge; it was not changed")
     }
-    let changes = differences.map {
-      PlistMerge.Change(key: $0.key, old: $0.actual?.description, new: $0.wanted?.description)
+    let changes = differences.flatMap(\.single).map { change in
+      let (old, new) = PropertyList.apart(change.actual, change.wanted)
+      return PlistMerge.Change(key: change.key, old: old, new: new)
     }
     return PlistMerge(bytes: result, changes: changes, warnings: warnings, original: self)
   }

@@ -63,7 +63,8 @@ public struct InfoPlist: Sendable {
 
   /// The keys that an app's Info.plist must have for a release: what ``fragment(for:budget:)`` writes.
   ///
-  /// - Throws: ``PackError/Code/malformedURL`` where the configuration was not checked.
+  /// - Throws: ``PackError/Code/malformedURL`` where the configuration was not checked, ``PackError/Code/invalidConfiguration`` where managed
+  ///   asset packs have no app group.
   public static func wanted(
     for configuration: PackerConfiguration, budget: InstallBudget
   ) throws(PackError) -> BackgroundAssetsKeys {
@@ -71,7 +72,12 @@ public struct InfoPlist: Sendable {
     if configuration.hosting == .unmanaged {
       keys.appGroupIdentifier = configuration.app.group
     } else {
-      keys.appGroupID = configuration.app.group
+      guard let group = configuration.app.group else {
+        throw PackError(
+          .invalidConfiguration, "\(configuration.path): app names no group, and an app with managed asset packs ends at once without one",
+          hint: "add the app group, as in app: {group: group.com.example.arcade}")
+      }
+      keys.appGroupID = group
       keys.hasManagedAssetPacks = true
     }
     guard configuration.hosting != .apple else {

@@ -20,7 +20,7 @@ struct Plist: ParsableCommand {
 }
 
 /// Which release the keys are of.
-struct ReleaseOptions: ParsableArguments {
+struct ReleaseKeysOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("The directory that 'packer build' made. (default: dist, beside the configuration)", valueName: "dir"),
     completion: .directory)

@@ -21,7 +21,7 @@ struct PlistCheck: Verb {
   @Argument(help: "The app's Info.plist.", completion: .file(extensions: ["plist"]))
   var path: String
 
-  @OptionGroup var release: ReleaseOptions
+  @OptionGroup var release: ReleaseKeysOptions
 
   @Option(
     name: .customLong("extension"), help: ArgumentHelp("The downloader extension's Info.plist.", valueName: "plist"),

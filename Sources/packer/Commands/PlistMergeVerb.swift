@@ -29,7 +29,7 @@ struct PlistMergeVerb: Verb {
   @Flag(name: .customLong("replace"), help: "Overwrite values that packer did not write.")
   var replaces = false
 
-  @OptionGroup var release: ReleaseOptions
+  @OptionGroup var release: ReleaseKeysOptions
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }

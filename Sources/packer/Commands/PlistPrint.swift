@@ -14,7 +14,7 @@ struct PlistPrint: Verb {
         packer plist print -c packer.yml --json
       """)
 
-  @OptionGroup var release: ReleaseOptions
+  @OptionGroup var release: ReleaseKeysOptions
   @OptionGroup var output: OutputOptions
 
   var isQuiet: Bool { output.isQuiet }

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Python's plistlib on the property lists that packer writes and changes.
+
+  the fragment        plistlib reads the keys, and writes the same bytes for them
+  merging             every other key and value comes back with its type, from XML and from binary plists, made at random among others
+
+The command is named by the variable PACKER. Needs nothing but Python.
+"""
+
+import datetime
+import math
+import os
+import pathlib
+import plistlib
+import random
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PACKER = os.environ.get("PACKER", str(ROOT / ".build/debug/packer"))
+FORMATS = {"XML": plistlib.FMT_XML, "binary": plistlib.FMT_BINARY}
+SEED = 2026
+RANDOM_PLISTS = 12
+
+KEYS = {
+    "AppGroupIdentifier": "group.com.example.arcade",
+    "BAEssentialMaxInstallSize": 33_000_000,
+    "BAInitialDownloadRestrictions": {
+        "BADownloadAllowance": 0,
+        "BADownloadDomainAllowList": ["*.example.com", "example.com"],
+        "BAEssentialDownloadAllowance": 28_100_000,
+    },
+    "BAManifestURL": "https://cdn.example.com/packs/manifest.json?a=1&b=2",
+    "BAMaxInstallSize": 2**53 - 1,
+}
+
+EVERYTHING = {
+    "integers": [0, 1, 255, 256, 65535, 65536, 2**32 - 1, 2**32, 2**53, 2**63 - 1, 2**63, 2**64 - 1, -1, -(2**31), -(2**63)],
+    "reals": [0.0, -0.0, 1.0, 35_000_000.0, 0.1, -2.5, 1e300, 5e-324, math.inf, -math.inf],
+    "booleans": [True, False],
+    "texts": ["", " ", "a", "  two  spaces  ", "true", "1", "é", "e\u0301", "\U0001f47e", "<&>\"'", "a\tb\nc", "]]>", "x" * 300],
+    "dates": [datetime.datetime(2001, 1, 1), datetime.datetime(1970, 1, 1), datetime.datetime(2026, 2, 28, 23, 59, 59)],
+    "data": [b"", b"\0", bytes(range(256)), b"x" * 1000],
+    "nested": {"": [], "z": {}, "ä": [[{"k": [True, 1, 1.0, "1"]}]], "e\u0301": 1, "é": 2},
+    "CFBundleIdentifier": "$(PRODUCT_BUNDLE_IDENTIFIER)",
+}
+
+
+def expect(condition, message):
+    if not condition:
+        sys.exit(f"error: {message}")
+
+
+def same(left, right):
+    """Equal, with equal types all the way down: True is not 1, and 1 is not 1.0."""
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, dict):
+        return list(left) == list(right) and all(same(left[key], right[key]) for key in left)
+    if isinstance(left, list):
+        return len(left) == len(right) and all(map(same, left, right))
+    if isinstance(left, float):
+        return left == right and math.copysign(1, left) == math.copysign(1, right)
+    return left == right
+
+
+def packer(*arguments):
+    done = subprocess.run([PACKER, "plist", *map(str, arguments)], capture_output=True)
+    expect(done.returncode == 0, f"packer plist {' '.join(map(str, arguments))} ended with {done.returncode}: {done.stderr.decode()}")
+    return done.stdout
+
+
+def any_value(chance, depth):
+    kind = chance.randrange(9 if depth else 6)
+    if kind == 0:
+        return chance.choice([True, False])
+    if kind == 1:
+        return chance.randrange(-(2 ** chance.randrange(1, 64)), 2 ** chance.randrange(1, 65))
+    if kind == 2:
+        return chance.choice([chance.uniform(-1e6, 1e6), float(chance.randrange(100))])
+    if kind == 3:
+        return chance.randbytes(chance.randrange(40))
+    if kind == 4:
+        return datetime.datetime(2001, 1, 1) + datetime.timedelta(seconds=chance.randrange(-(10**9), 10**9))
+    if kind == 5:
+        return any_text(chance)
+    if kind == 6:
+        return [any_value(chance, depth - 1) for _ in range(chance.randrange(20))]
+    return any_dictionary(chance, depth - 1)
+
+
+def any_text(chance):
+    return "".join(chance.choice("abc <>&\"'\n\tä\u0301€\U0001f47e") for _ in range(chance.randrange(20)))
+
+
+def any_dictionary(chance, depth):
+    return {any_text(chance): any_value(chance, depth) for _ in range(chance.randrange(20))}
+
+
+def check_fragment(place):
+    printed = packer("print", "--dist", place)
+    expect(same(plistlib.loads(printed), KEYS), f"plistlib reads {plistlib.loads(printed)} from the fragment")
+    expect(printed == plistlib.dumps(KEYS, sort_keys=True), "plistlib writes other bytes for the keys of the fragment")
+
+
+def check_merge(place, values, title):
+    for name, form in FORMATS.items():
+        path, merged = place / "Info.plist", place / "merged.plist"
+        path.write_bytes(plistlib.dumps(values, fmt=form, sort_keys=False))
+        before = path.read_bytes()
+        # As plistlib itself reads it: of 0.0 and -0.0 it keeps one.
+        values = plistlib.loads(before, fmt=form)
+        packer("merge", path, "-o", merged, "--dist", place)
+        expect(path.read_bytes() == before, f"{title}, {name}: the plist itself was changed")
+        read = plistlib.loads(merged.read_bytes(), fmt=form)
+        expect(same({key: read[key] for key in values}, values), f"{title}, {name}: other values came back changed")
+        expect({key: value for key, value in read.items() if key not in values} == KEYS, f"{title}, {name}: the keys are not those of the release")
+        again = merged.read_bytes()
+        packer("merge", merged, "--dist", place)
+        expect(merged.read_bytes() == again, f"{title}, {name}: a second merge changed the bytes")
+        packer("check", merged, "--dist", place)
+
+
+def main():
+    print(f"random plists from the seed {SEED}")
+    chance = random.Random(SEED)
+    with tempfile.TemporaryDirectory(prefix="packer-plists.") as name:
+        place = pathlib.Path(name)
+        (place / "Info.fragment.plist").write_bytes(plistlib.dumps(KEYS))
+        check_fragment(place)
+        check_merge(place, EVERYTHING, "every type")
+        check_merge(place, {}, "an empty plist")
+        for number in range(RANDOM_PLISTS):
+            check_merge(place, any_dictionary(chance, 3), f"random plist {number}")
+    print("ok: plistlib reads the fragment, and every other value of merged plists, XML and binary")
+
+
+if __name__ == "__main__":
+    main()
