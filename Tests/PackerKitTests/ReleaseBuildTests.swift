@@ -236,6 +236,17 @@ struct ReleaseBuildTests {
     #expect(await project.refusal()?.code == .unsuitableSource)
   }
 
+  @Test("is not made inside of what is packed", arguments: ["build/core/dist", "build/core/js/dist", "build/games/kart/dist"])
+  func insideOfSource(place: String) async throws {
+    let project = try ReleaseProject()
+    let before = project.contents(of: "build")
+    let error = await project.refusal { $0.output = project.directory(place) }
+    #expect(error?.code == .usage && error?.message.contains("and would be packed") == true)
+    #expect(project.contents(of: "build") == before)
+    // Beside a root whose name starts the same is not inside of it.
+    try await project.build { $0.output = project.directory("build/core-dist") }
+  }
+
   @Test("needs a signing key, and each only once")
   func signingKeys() async throws {
     let project = try ReleaseProject()
@@ -486,7 +497,10 @@ struct ReleaseBuildTests {
     for number in 0..<1000 { try project.add("many/\(number)/file.txt", Array("content \(number)".utf8)) }
     let first = try await project.build(isFixed: false)
     #expect(first.ids(.packed).count == 1000)
-    #expect((first.release?.manifestSize ?? 0) < 1 << 20)
+    let size = first.release?.manifestSize ?? 0
+    #expect(size > 256 << 10 && size < 1 << 20)
+    #expect(first.remarks.map(\.isWarning) == [false, true])
+    #expect(first.remarks.first?.message == "the manifest is \(size) bytes for 1000 packs, much for a downloader extension")
     let before = project.contents()
     let second = try await project.build(on: 2, isFixed: false)
     #expect(second.ids(.reused).count == 1000)

@@ -119,6 +119,58 @@ struct ReleaseLockTests {
         "pack 'a' is recorded twice") == true)
   }
 
+  @Test("that was damaged anywhere is refused, or says something else in the one form")
+  func damaged() throws {
+    let document = try sample().document
+    var random = SeededGenerator()
+    for number in 0..<600 {
+      var bytes = document
+      if number < 200 {
+        bytes.removeLast(Int.random(in: 1..<bytes.count, using: &random))
+      } else {
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
+          bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
+        }
+      }
+      guard let value = try? RecordParser.parse(bytes) else { continue }
+      #expect(number >= 200 || value == (try? RecordParser.parse(document)))
+      #expect(try RecordParser.parse(value.document) == value)
+    }
+  }
+
+  @Test(
+    "of a build is refused where it could lead elsewhere",
+    arguments: [
+      (
+        "\"file\": \"a-0101010101010101.pack\"", "\"file\": \"../a.pack\"",
+        "the file of pack 'a' is '../a.pack', which is no name in this directory"
+      ),
+      ("\"file\": \"a-0101010101010101.pack\"", "\"file\": \"..\"", "the file of pack 'a' is '..', which is no name in this directory"),
+      ("\"id\": \"b\"", "\"id\": \"a\"", "pack 'a' stands there twice"), ("\"id\": \"b\"", "\"id\": \"b/c\"", "'b/c' is not a pack name"),
+      ("\"keyID\": \"0011223344556677\"", "\"keyID\": \"0011\"", "'keyID' of a pack is not 16 hexadecimal digits"),
+      (
+        "\"issued\": \"2026-11-01T00:00:00Z\"", "\"issued\": \"yesterday\"",
+        "'issued' is 'yesterday', which is no time such as 2026-01-31T12:00:00Z"
+      ),
+    ])
+  func buildRecord(good: String, bad: String, message: String) throws {
+    let time = try #require(ManifestTime("2026-11-01T00:00:00Z"))
+    let digest = [UInt8](repeating: 1, count: 32)
+    let packs = ["a", "b"].map { id in
+      BuildRecord.Pack(
+        id: id, version: 3, file: "\(id)-0101010101010101.pack", size: 400, sha256: digest, contentRoot: digest, keyID: "0011223344556677",
+        settings: "none", created: time, differsFrom: id == "a" ? digest : nil)
+    }
+    let manifest = BuildRecord.Manifest(version: 2, size: 700, signedDigest: digest, contentDigest: digest, issued: time, expires: time)
+    let record = BuildRecord(manifest: manifest, packs: packs, signers: ["pkp1-x"], files: ["a", "b"])
+    try directory.write(record.document, to: "build.json")
+    #expect(try BuildRecord.read(in: directory.path) == record)
+    let text = String(decoding: record.document, as: UTF8.self)
+    try directory.write(text.replacing(good, with: bad, maxReplacements: 1).utf8, to: "build.json")
+    let error = #expect(throws: PackError.self) { try BuildRecord.read(in: directory.path) }
+    #expect(error?.code == .invalidRecord && error?.message == "\(directory("build.json")): \(message)")
+  }
+
   @Test(
     "orders versions by their numbers",
     arguments: [

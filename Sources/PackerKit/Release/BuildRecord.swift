@@ -140,6 +140,10 @@ public struct BuildRecord: Hashable, Sendable {
       files: try fields.texts("files"))
     for item in try fields.list("packs") { packs.append(try Pack(item)) }
     try fields.finish()
+    var ids: Set<String> = []
+    for pack in packs where !ids.insert(pack.id).inserted {
+      throw PackError(.invalidRecord, "pack '\(pack.id)' stands there twice")
+    }
   }
 }
 
@@ -164,7 +168,7 @@ extension BuildRecord.Pack {
   fileprivate init(_ value: RecordValue) throws(PackError) {
     var fields = try RecordFields(value, "a pack")
     self.init(
-      id: try fields.text("id"), version: try fields.number("version"), file: try fields.text("file"), size: try fields.number("size"),
+      id: try fields.packName("id"), version: try fields.number("version"), file: try fields.text("file"), size: try fields.number("size"),
       sha256: try fields.bytes("sha256", count: 32), contentRoot: try fields.bytes("contentRoot", count: 32),
       keyID: try fields.keyID("keyID"), settings: try fields.text("settings"), created: try fields.time("created"))
     if fields.has("differsFrom") { differsFrom = try fields.bytes("differsFrom", count: 32) }

@@ -34,6 +34,16 @@ extension RecordFields {
     return time
   }
 
+  /// The name of a pack.
+  mutating func packName(_ key: String) throws(PackError) -> String {
+    let text = try text(key)
+    do throws(PackError) {
+      return try PackName(text).text
+    } catch {
+      throw PackError(.invalidRecord, error.message, hint: error.hint)
+    }
+  }
+
   mutating func budget(_ key: String) throws(PackError) -> InstallBudget {
     var fields = try RecordFields(try object(key), "'\(key)'")
     let budget = InstallBudget(

@@ -58,6 +58,7 @@ public struct ReleaseBuild: Sendable {
     let packs = configuration.packs.sorted { $0.id.text.utf8.lexicographicallyPrecedes($1.id.text.utf8) }
     try checkWanted(packs)
     try checkSigners(signers)
+    try checkPlace(packs)
     let lock = try ReleaseLock.readIfPresent(lockPath, files: files)
     let existing = try ExistingRelease.look(at: output, files: files)
     try checkManifestSize(packs, keyID: "\(key.id)")
@@ -108,6 +109,22 @@ public struct ReleaseBuild: Sendable {
     }
     guard Set(signers.map(\.publicKey.id)).count == signers.count else {
       throw PackError(.usage, "a signing key was given twice", hint: "give each key once")
+    }
+  }
+
+  /// Refuses to make a release inside of what is packed: it would be packed itself, and be another one each time.
+  private func checkPlace(_ packs: [PackerConfiguration.Pack]) throws(PackError) {
+    guard let parts = PathParts(output) else {
+      throw PackError(.usage, "'\(output)' names no directory of its own", hint: "give the release a directory, as in -o dist")
+    }
+    // What does not exist is told where it is needed.
+    guard let parent = try? files.canonicalPath(of: parts.directory) else { return }
+    for pack in packs {
+      guard let root = try? files.canonicalPath(of: pack.root) else { continue }
+      guard parent.utf8.elementsEqual(root.utf8) || parent.utf8.starts(with: "\(root == "/" ? "" : root)/".utf8) else { continue }
+      throw PackError(
+        .usage, "\(output) lies inside of \(pack.root), the root of pack '\(pack.id)', and would be packed",
+        hint: "choose a directory outside of it with -o")
     }
   }
 

@@ -131,14 +131,8 @@ extension ReleaseLock.Release {
 extension ReleaseLock.Pack {
   fileprivate init(_ value: RecordValue) throws(PackError) {
     var fields = try RecordFields(value, "a pack")
-    let id = try fields.text("id")
-    do throws(PackError) {
-      _ = try PackName(id)
-    } catch {
-      throw PackError(.invalidRecord, error.message, hint: error.hint)
-    }
     self.init(
-      id: id, version: try fields.number("version"), sha256: try fields.bytes("sha256", count: 32),
+      id: try fields.packName("id"), version: try fields.number("version"), sha256: try fields.bytes("sha256", count: 32),
       contentRoot: try fields.bytes("contentRoot", count: 32), keyID: try fields.keyID("keyID"), settings: try fields.text("settings"),
       created: try fields.time("created"))
     if fields.has("removed") { isRemoved = try fields.flag("removed") }

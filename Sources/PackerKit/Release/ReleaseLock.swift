@@ -9,6 +9,7 @@ public struct ReleaseLock: Hashable, Sendable {
   /// The app versions in players' hands, in ascending order of their numbers.
   public var apps: [App]
 
+  /// Makes a lock from its parts.
   public init(released: Release? = nil, apps: [App] = []) {
     self.released = released
     self.apps = apps
@@ -22,11 +23,14 @@ public struct ReleaseLock: Hashable, Sendable {
     public var signedDigest: [UInt8]
     /// SHA-256 of the signed bytes as they would be without `version`, `issued` and `expires`, 32 bytes: equal where nothing but time went by.
     public var contentDigest: [UInt8]
+    /// When its manifest was made.
     public var issued: ManifestTime
+    /// From when on nothing new may be installed from it.
     public var expires: ManifestTime
     /// Its packs, and those of earlier releases that are gone since (so that their versions are never used again), by id.
     public var packs: [Pack]
 
+    /// Makes a value from its parts.
     public init(
       manifestVersion: UInt64, signedDigest: [UInt8], contentDigest: [UInt8], issued: ManifestTime, expires: ManifestTime,
       packs: [Pack]
@@ -42,7 +46,9 @@ public struct ReleaseLock: Hashable, Sendable {
 
   /// A pack that went out.
   public struct Pack: Hashable, Sendable {
+    /// The name it is published under.
     public var id: String
+    /// Its version.
     public var version: UInt64
     /// SHA-256 of the pack file, 32 bytes.
     public var sha256: [UInt8]
@@ -57,6 +63,7 @@ public struct ReleaseLock: Hashable, Sendable {
     /// Whether the last release no longer offers it.
     public var isRemoved: Bool
 
+    /// Makes a value from its parts.
     public init(
       id: String, version: UInt64, sha256: [UInt8], contentRoot: [UInt8], keyID: String, settings: String,
       created: ManifestTime, isRemoved: Bool = false
@@ -93,6 +100,7 @@ public struct ReleaseLock: Hashable, Sendable {
     /// Whether nobody has it any more.
     public var isRetired: Bool
 
+    /// Makes a value from its parts.
     public init(
       version: String, budget: InstallBudget, hosts: [String], manifestURL: String, trustedKeys: [String],
       keyIDs: [String], format: String, firstManifest: UInt64, isRetired: Bool = false
