@@ -233,7 +233,9 @@ struct ReleaseGateTests {
     }
   }
 
-  @Test("a step summary is appended, and stops where all of them together would be too large", arguments: [0, 1000, 1_048_000, 1_048_576, 1_050_000])
+  @Test(
+    "a step summary is appended, and stops where all of them together would be too large",
+    arguments: [0, 1000, 1_048_000, 1_048_576, 1_050_000])
   func stepSummary(before: Int) throws {
     let directory = try TemporaryDirectory()
     try directory.write([UInt8](repeating: 0x61, count: before), to: "summary.md")

@@ -5,7 +5,8 @@ import PackManifest
 enum StaleReleaseCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK1004", "the release is not what packer.yml asks for now", needs: [.manifest, .configuration],
-    what: "The manifest has exactly the packs of packer.yml, with the same delivery, install mode, tags, platforms and language, and the budget that its ceiling and headroom give.",
+    what:
+      "The manifest has exactly the packs of packer.yml, with the same delivery, install mode, tags, platforms and language, and the budget that its ceiling and headroom give.",
     onPhone: "Players get the packs of an earlier configuration: a pack is missing, or is fetched at another time than was meant.",
     remedy: "Run 'packer build'.")
 
