@@ -31,6 +31,7 @@ struct Packer: ParsableCommand {
     subcommands: [
       Key.self, PackVerb.self, Unpack.self, List.self, Cat.self, Inspect.self, Verify.self, Decrypt.self, Completions.self,
       Initialize.self, Schema.self, Plist.self,
+      Initialize.self, Schema.self,
       Build.self, Release.self,
     ])
 }
