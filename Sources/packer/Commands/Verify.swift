@@ -6,21 +6,29 @@ import PackerKit
 struct Verify: Verb {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "Checks every byte of packs, and their content against the directory they were made from.",
+    abstract: "Looks at a release before it goes out, or at every byte of packs.",
     discussion: """
-      Every tag, every digest, and the index against the archive as an independent reader sees it. With --against, every \
-      difference from the directory is a finding, and the exit status is 1. Of several packs the largest status counts.
+      Of a release (a directory, or its manifest) everything is told that would go wrong on a phone: files against the manifest, packs \
+      opened and read whole, budgets against the Info.plist and every app version of the lock file, hosts, versions, signature. Nothing is \
+      sent anywhere. 'packer explain' lists the rules.
+
+      Of single packs every tag and every digest is checked, and the index against the archive as an independent reader sees it. With \
+      --against, every difference from the directory is a finding. Of several packs the largest status counts.
+
+      Exit status of a release, the first that applies: 11 wrong key, 14 signature not trusted, 12 damaged, 13 truncated, 3 would not fit an \
+      app version already released, 1 findings, 2 only budget findings, 0 nothing that counts. 65 the configuration is wrong.
 
       Examples:
-        packer verify game.pack --key game.key
-        packer verify dist/*.pack --key env:GAME_KEY
+        packer verify
+        packer verify dist --plist App/Info.plist
+        packer verify dist --quick --format github --report junit=verify.xml
         packer verify game.pack --key game.key --against build/game
       """)
 
-  @Argument(help: "The packs.", completion: .file())
-  var files: [String]
+  @Argument(help: "A release's directory or manifest, or packs. (default: dist beside packer.yml)", completion: .file())
+  var files: [String] = []
 
-  @Option(name: .customLong("against"), help: "The directory the pack was made from.", completion: .directory)
+  @Option(name: .customLong("against"), help: "The directory a pack was made from.", completion: .directory)
   var tree: String?
 
   @Option(
@@ -32,6 +40,7 @@ struct Verify: Verb {
   var followsSymlinks = false
 
   @OptionGroup var check: CheckOptions
+  @OptionGroup var release: GateOptions
   @OptionGroup var threads: JobsOption
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
@@ -45,6 +54,37 @@ struct Verify: Verb {
         .usage, "--exclude and --follow-symlinks say how to read a directory, and there is none to compare with",
         hint: "give it with --against DIR")
     }
+    guard try isRelease() else { return try await verifyPacks(in: session) }
+    let gate = ReleaseGate(options: release, key: key, jobs: try threads.count(), isJSON: output.isJSON)
+    return try await gate.run(files.first, in: session)
+  }
+
+  /// Whether a release is meant, and not packs.
+  private func isRelease() throws(PackError) -> Bool {
+    let releases = files.filter { $0.hasSuffix(".json") || $0.hasSuffix("/") || ReleaseVerification.isDirectory($0) }
+    guard !files.isEmpty, releases.isEmpty else {
+      guard files.count <= 1 else {
+        throw PackError(.usage, "'\(releases[0])' is a release, and more was given", hint: "look at one release at a time")
+      }
+      let options = [
+        ("--against", tree != nil), ("--name", check.nameText != nil), ("--allow-unportable-paths", check.allowsUnportablePaths),
+      ]
+      if let option = options.first(where: { $0.1 })?.0 {
+        throw PackError(
+          .usage, "\(option) is about single packs, and a release is looked at", hint: "packer.yml says it for each pack of a release")
+      }
+      return true
+    }
+    if let option = release.given {
+      throw PackError(
+        .usage, "\(option) is about a release, and packs were given", hint: "give the directory of the release or its manifest")
+    }
+    return false
+  }
+
+  // MARK: Packs
+
+  private func verifyPacks(in session: Session) async throws(PackError) -> Outcome {
     let jobs = try threads.count()
     let name = try check.name()
     let resolved = try session.key(key)

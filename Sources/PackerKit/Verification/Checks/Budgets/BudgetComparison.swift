@@ -1,0 +1,20 @@
+import PackManifest
+
+/// What the two checks of allowances, and the two of sizes on the device, have in common.
+enum BudgetComparison {
+  static func findings(_ release: ReleaseContext, _ key: String, of check: any ReleaseCheck.Type) -> [ReleaseFinding] {
+    guard let plist = release.plist, let limit = plist.number(key),
+      let needed = release.demand.named.first(where: { $0.key == key })?.bytes,
+      !ReleaseDemand.fits(needed, in: limit, key), UnitCheck.unit(of: limit, needed: needed) == nil,
+      !SwappedSizesCheck.isSwapped(release, key)
+    else { return [] }
+    return [
+      ReleaseFinding(
+        check.rule, sentence(key, limit, needed), file: plist.path, actual: needed, limit: limit, hint: "packer plist merge \(plist.path)")
+    ]
+  }
+
+  static func sentence(_ key: String, _ limit: UInt64, _ needed: UInt64) -> String {
+    "\(key) is \(limit) bytes, but \(needed) are needed\(BudgetKey.isAllowance(key) ? " and one more" : "")"
+  }
+}

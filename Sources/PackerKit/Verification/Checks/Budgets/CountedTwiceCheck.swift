@@ -1,0 +1,40 @@
+import PackManifest
+
+/// PK3017.
+enum CountedTwiceCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK3017", "essential packs are counted in the non-essential numbers", .warning, .budget, needs: [.manifest, .plist],
+    what: "BADownloadAllowance and BAMaxInstallSize are not the sums over all packs: Apple's two classes never include each other.",
+    onPhone: "The App Store adds the two, and shows the essential packs twice.",
+    remedy: "Run 'packer plist merge Info.plist'.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    guard let plist = release.plist else { return [] }
+    return [BudgetKey.download, BudgetKey.installed].compactMap { key in
+      guard isCountedTwice(release, key), let value = plist.number(key),
+        let needed = release.demand.named.first(where: { $0.key == key })?.bytes
+      else { return nil }
+      return finding(
+        "\(key) is \(value) bytes, about the sum over all packs, but \(needed) are needed for prefetch packs alone", file: plist.path,
+        actual: value,
+        limit: needed, hint: "packer plist merge \(plist.path)")
+    }
+  }
+
+  /// Whether a non-essential number is far above what is wanted, and within 5 % of the sum of both classes.
+  static func isCountedTwice(_ release: ReleaseContext, _ key: String) -> Bool {
+    let demand = release.demand
+    let (other, essential): (UInt64, UInt64)
+    switch key {
+    case BudgetKey.download: (other, essential) = (demand.otherDownload, demand.essentialDownload)
+    case BudgetKey.installed: (other, essential) = (demand.otherInstalled, demand.essentialInstalled)
+    default: return false
+    }
+    // The allowance holds the largest essential pack once more; with one essential pack that is all of them.
+    let retry = key == BudgetKey.download ? demand.largestEssential : 0
+    let wanted = max(other.clampedSum(retry), release.manifest.manifest?.budget?.named.first { $0.key == key }?.bytes ?? 0)
+    let sum = other.clampedSum(essential)
+    guard essential >= 1 << 20, sum > wanted.clampedSum(wanted / 5), let value = release.plist?.number(key) else { return false }
+    return value >= sum - sum / 20 && value <= sum.clampedSum(sum / 20)
+  }
+}

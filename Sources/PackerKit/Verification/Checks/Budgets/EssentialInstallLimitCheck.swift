@@ -1,0 +1,17 @@
+import PackManifest
+
+/// PK3003.
+enum EssentialInstallLimitCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK3003", "essential packs take more on the device than the Info.plist says", .error, .budget, needs: [.manifest, .plist],
+    what: """
+      BAEssentialMaxInstallSize is at least what essential packs leave on the device: unpacked trees in blocks of 4 KiB, or the pack itself \
+      where it is played in place.
+      """,
+    onPhone: "The App Store shows too small a size, and the system may purge or refuse what goes beyond it.",
+    remedy: "Run 'packer plist merge Info.plist'.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    BudgetComparison.findings(release, BudgetKey.essentialInstalled, of: Self.self)
+  }
+}

@@ -1,0 +1,35 @@
+import PackManifest
+
+/// PK3016.
+enum SwappedSizesCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK3016", "download and installed sizes are swapped in the Info.plist", .error, .budget, needs: [.manifest, .plist],
+    what: "Of a pair of numbers the allowance is not the size on the device, and the size on the device not the download.",
+    onPhone: "The App Store shows too small a size, and the allowance is far too large.",
+    remedy: "Run 'packer plist merge Info.plist'. Allowances count packs as served, the max-install sizes what they leave unpacked.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    pairs.compactMap { download, installed in
+      guard let plist = release.plist, isSwapped(release, download), let first = plist.number(download),
+        let second = plist.number(installed)
+      else { return nil }
+      return finding(
+        "\(download) is \(first) bytes and \(installed) \(second): they are swapped", file: plist.path,
+        actual: first, limit: second, hint: "packer plist merge \(plist.path)")
+    }
+  }
+
+  private static let pairs = [
+    (BudgetKey.essentialDownload, BudgetKey.essentialInstalled), (BudgetKey.download, BudgetKey.installed),
+  ]
+
+  /// Whether a number is one of a pair that is wrong as it stands, and right the other way round.
+  static func isSwapped(_ release: ReleaseContext, _ key: String) -> Bool {
+    guard let (download, installed) = pairs.first(where: { $0 == key || $1 == key }), let plist = release.plist,
+      let allowance = plist.number(download), let size = plist.number(installed),
+      let neededDownload = release.demand.named.first(where: { $0.key == download })?.bytes,
+      let neededSize = release.demand.named.first(where: { $0.key == installed })?.bytes
+    else { return false }
+    return size < neededSize && allowance > size && ReleaseDemand.fits(neededDownload, in: size, download) && allowance >= neededSize
+  }
+}

@@ -1,0 +1,33 @@
+import PackManifest
+
+/// PK3015.
+enum UnitCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK3015", "a number of the Info.plist is not in bytes", .error, .budget, phone: .exceedsAllowance, needs: [.manifest, .plist],
+    what: "None of the four numbers is below 1 MiB while it would be about right if it counted megabytes or kilobytes.",
+    onPhone: "35 means 35 bytes: every download ends with 112 or 203.",
+    remedy: "Write bytes: 'packer plist merge Info.plist' does.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    guard let plist = release.plist else { return [] }
+    return plist.numbers.compactMap { key, value in
+      guard let needed = release.demand.named.first(where: { $0.key == key })?.bytes, let unit = unit(of: value, needed: needed) else {
+        return nil
+      }
+      return finding(
+        "\(key) is \(value), which looks like \(unit) and counts bytes: \(needed) are needed", file: plist.path, actual: needed,
+        limit: value,
+        hint: "packer plist merge \(plist.path)")
+    }
+  }
+
+  /// The unit that a number seems to be in, where that is another one than bytes.
+  static func unit(of value: UInt64, needed: UInt64) -> String? {
+    guard value > 0, value < 1 << 20, needed >= 1 << 20 else { return nil }
+    let units: [(name: String, factor: UInt64)] = [("megabytes", 1_000_000), ("MiB", 1 << 20), ("kilobytes", 1000), ("KiB", 1 << 10)]
+    return units.first { unit in
+      let bytes = value.clampedProduct(unit.factor)
+      return bytes >= needed / 2 && bytes / 3 <= needed
+    }?.name
+  }
+}

@@ -1,0 +1,16 @@
+/// PK2017.
+enum CompanionCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK2017", "a document beside the manifest says something else", phone: .sizeMismatch, needs: [.manifest],
+    what: "packages.json names the packs of the manifest, with their sizes and URLs, and Info.fragment.plist has the manifest's budget.",
+    onPhone: "An app that reads the other document declares a wrong size or asks for a file that is not there.",
+    remedy: "Run 'packer build', which writes all of them together.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    release.companions.compactMap { companion in
+      guard let first = companion.disagreements.first else { return nil }
+      return finding(
+        "\(companion.path): \(first)", file: companion.path, details: Array(companion.disagreements.dropFirst()), hint: "packer build")
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import PackFormat
+import PackManifest
+
+/// PK2005.
+enum DamagedPackCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK2005", "a pack is damaged, or was tampered with", .error, .damaged, needs: [.files],
+    what: """
+      Every pack opens with the client library; without --quick every tag, every frame, every digest and the tar inside are checked, and \
+      no path leaves its directory.
+      """,
+    onPhone: "The app refuses the pack when it opens or installs it, and keeps the version it has.",
+    remedy: "Run 'packer build'. Where a finished build is damaged again, look at the disk and at what copies the files.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    release.pairs.compactMap { entry, file in
+      guard let failure = file.failure, codes.contains(failure.code) else { return nil }
+      // A file of another length is told by itself, and cannot be opened for that reason.
+      guard file.size == entry.size else { return nil }
+      return finding(
+        failure.message, pack: entry.id, file: file.path, details: failure.details, hint: failure.hint ?? "packer build \(entry.id)")
+    }
+  }
+
+  static let codes: Set<PackError.Code> = [
+    .damagedHeader, .authenticationFailed, .damagedPayload, .damagedArchive, .digestMismatch, .illegalPath, .limitExceeded,
+  ]
+}

@@ -1,0 +1,19 @@
+import PackManifest
+
+/// PK2010.
+enum InstallSizeCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK2010", "an entry says another size on the device than its tree has", needs: [.files, .payload],
+    what: "installSize is what the unpacked tree takes: each file rounded up to 4 KiB, and 4 KiB for each directory.",
+    onPhone: "The App Store shows a wrong size, and the check for free space before unpacking lets through what does not fit.",
+    remedy: "Run 'packer build', which counts it.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    release.pairs.compactMap { entry, file in
+      guard let size = file.installSize, size != entry.installSize else { return nil }
+      return finding(
+        "the tree takes \(size) bytes on a device, but the manifest says \(entry.installSize)", pack: entry.id, file: file.path,
+        actual: size, limit: entry.installSize, hint: "packer build \(entry.id)")
+    }
+  }
+}

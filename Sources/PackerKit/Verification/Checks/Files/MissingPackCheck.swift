@@ -1,0 +1,18 @@
+import PackManifest
+
+/// PK2001.
+enum MissingPackCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK2001", "a pack of the manifest is not there", phone: .notFound, needs: [.files],
+    what: "Every pack of the manifest lies beside it, under the last component of its URL.",
+    onPhone: "The download ends with 404; before the first launch the app goes without that pack.",
+    remedy: "Run 'packer build', and upload the whole directory: packs first, the manifest last.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    release.pairs.filter { $0.file.size == nil }.map { entry, file in
+      finding(
+        "\(file.path) does not exist, but the manifest names it", pack: entry.id, file: file.path, limit: entry.size,
+        hint: "packer build \(entry.id)")
+    }
+  }
+}

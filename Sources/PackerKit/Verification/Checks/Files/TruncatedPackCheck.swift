@@ -1,0 +1,18 @@
+import PackFormat
+import PackManifest
+
+/// PK2006.
+enum TruncatedPackCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK2006", "a pack ends before its end", .error, .truncated, needs: [.files],
+    what: "Every pack is whole: its last segment says that it is the last.",
+    onPhone: "The app refuses the pack when it opens it, and keeps the version it has.",
+    remedy: "Fetch or build the pack again: a transfer or a full disk cut it before the manifest was made.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    release.pairs.compactMap { entry, file in
+      guard let failure = file.failure, failure.code == .truncated, file.size == entry.size else { return nil }
+      return finding(failure.message, pack: entry.id, file: file.path, hint: "packer build \(entry.id)")
+    }
+  }
+}

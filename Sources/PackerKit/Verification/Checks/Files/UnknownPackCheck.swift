@@ -1,0 +1,22 @@
+import PackFormat
+import PackManifest
+
+/// PK2007.
+enum UnknownPackCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK2007", "a file is no pack that this build can read", needs: [.files],
+    what:
+      "Every file that the manifest names starts like a pack, of a version, suite and kind that the client library knows, and can be read.",
+    onPhone: "The app refuses the file when it opens it.",
+    remedy: "Build with the packer that belongs to the app's runtime, or update packer.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    release.pairs.compactMap { entry, file in
+      guard let failure = file.failure, !told.contains(failure.code) else { return nil }
+      return finding(failure.message, pack: entry.id, file: file.path, hint: failure.hint)
+    }
+  }
+
+  /// What other rules tell.
+  private static let told = DamagedPackCheck.codes.union([.wrongKey, .truncated])
+}

@@ -1,0 +1,20 @@
+import PackManifest
+
+/// PK6003.
+enum JunkCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK6003", "a pack holds files that belong to no release", needs: [.files, .payload],
+    what: "No entry is metadata of Finder, of Windows or of an archive (.DS_Store, ._*, __MACOSX, Thumbs.db), or part of a Git repository.",
+    onPhone: "Players download it, and it may show names and paths of the machine it was made on.",
+    remedy: "Run 'packer build', which leaves such files out and says so.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    release.pairs.compactMap { entry, file in
+      guard let first = file.junk.first else { return nil }
+      return finding(
+        "it holds \(first)\(file.junk.count > 1 ? ", and \(file.junk.count - 1) more files of that kind" : "")", pack: entry.id,
+        file: file.path,
+        details: Array(file.junk.prefix(20)), hint: "packer build \(entry.id)")
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import PackManifest
+
+/// PK6006.
+enum SharedContentCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK6006", "the same files are in several packs", .warning, needs: [.files, .payload],
+    what: "Packs hold few equal files: less than 1 MiB is not told at all.",
+    onPhone: "Players download and keep the same bytes twice; nothing in Background Assets finds them.",
+    remedy: "Move the files into a pack that the others share, or accept it with a reason in packer.yml.")
+
+  private static let smallest: UInt64 = 1 << 20
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    struct Group {
+      var files: UInt64 = 0
+      var wasted: UInt64 = 0
+      var largest: [SharedContent] = []
+    }
+    var groups: [[String]: Group] = [:]
+    for content in release.shared {
+      var group = groups[content.packs, default: Group()]
+      group.files += 1
+      group.wasted = group.wasted.clampedSum(content.size.clampedProduct(content.surplus))
+      group.largest.append(content)
+      groups[content.packs] = group
+    }
+    let total = groups.values.reduce(0 as UInt64) { $0.clampedSum($1.wasted) }
+    guard total >= smallest else { return [] }
+    let sorted = groups.sorted { ($1.value.wasted, $0.key.joined()) < ($0.value.wasted, $1.key.joined()) }
+    let lines = sorted.prefix(10).map { packs, group in
+      "\(packs.joined(separator: ", ")): \(group.files) \(group.files == 1 ? "file" : "files"), \(group.wasted) bytes wasted"
+    }
+    let largest = release.shared.max { ($0.size, $1.path) < ($1.size, $0.path) }
+    return [
+      finding(
+        "\(total) bytes are in several packs, such as '\(largest?.path ?? "")' of \(largest?.size ?? 0) bytes in \(largest?.packs.joined(separator: " and ") ?? "")",
+        file: release.manifest.path, actual: total, details: Array(lines),
+        hint: "move them into a pack of their own that the app asks for with each of the others")
+    ]
+  }
+}

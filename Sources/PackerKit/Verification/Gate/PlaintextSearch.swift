@@ -1,0 +1,106 @@
+import PackFormat
+
+/// Looks in the bytes of a pack for what only plaintext holds: the first bytes of well-known files, and paths of entries.
+///
+/// In encrypted bytes every text of k bytes stands once in 256^k places by chance. Only what is there more often is told.
+struct PlaintextSearch: Sendable {
+  private struct Pattern: Sendable {
+    let name: String
+    let bytes: [UInt8]
+    var count = 0
+  }
+
+  private var patterns: [Pattern]
+  /// For the first two bytes of a pattern the numbers of the patterns that start so.
+  private var starts: [UInt16: [Int]] = [:]
+  /// The same as one bit for each start, which is what most places are asked for.
+  private var mayStart = [Bool](repeating: false, count: 1 << 16)
+  private var longest = 0
+  /// The last bytes of the piece before, in which a pattern may have begun.
+  private var tail: [UInt8] = []
+  private var size: UInt64 = 0
+
+  init() {
+    patterns = []
+    for (name, bytes) in Self.signatures { add(name, bytes) }
+  }
+
+  /// The first bytes of files, by what they are.
+  private static let signatures: [(String, [UInt8])] = [
+    ("a PNG image", [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]),
+    ("a JPEG image", [0xFF, 0xD8, 0xFF, 0xE0, 0x00, 0x10, 0x4A, 0x46, 0x49, 0x46]),
+    ("a WebP image", Array("WEBPVP8".utf8)),
+    ("a ZIP archive", [0x50, 0x4B, 0x03, 0x04]),
+    ("a tar archive", Array("ustar\0".utf8) + Array("00".utf8)),
+    ("zstd frames", [0x28, 0xB5, 0x2F, 0xFD]),
+    ("a 7z archive", [0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C]),
+    ("gzip data", [0x1F, 0x8B, 0x08, 0x00]),
+    ("Ogg sound", Array("OggS\0".utf8)),
+    ("an SQLite database", Array("SQLite format 3\0".utf8)),
+    ("an HTML page", Array("<!DOCTYPE html".utf8)),
+    ("an HTML page", Array("<!doctype html".utf8)),
+    ("a private key", Array("PRIVATE KEY-----".utf8)),
+    ("a WebAssembly module", [0x00, 0x61, 0x73, 0x6D, 0x01, 0x00, 0x00, 0x00]),
+  ]
+
+  /// Looks for a path as well. Short ones are passed over: they stand anywhere.
+  mutating func add(path: String) {
+    guard path.utf8.count >= 10 else { return }
+    add("the path '\(printable(path.utf8))'", Array(path.utf8))
+  }
+
+  private mutating func add(_ name: String, _ bytes: [UInt8]) {
+    let start = UInt16(bytes[0]) << 8 | UInt16(bytes[1])
+    starts[start, default: []].append(patterns.count)
+    mayStart[Int(start)] = true
+    longest = max(longest, bytes.count)
+    patterns.append(Pattern(name: name, bytes: bytes))
+  }
+
+  /// Takes the next piece of the file.
+  mutating func look(at piece: Span<UInt8>) {
+    // Where a pattern may have begun in the piece before.
+    if !tail.isEmpty {
+      var seam = tail
+      seam.append(copying: piece.extracting(first: min(piece.count, longest - 1)))
+      search(seam.span, startingBefore: tail.count)
+    }
+    search(piece, startingBefore: piece.count)
+    size += UInt64(piece.count)
+    var rest = [UInt8](copying: piece.extracting(last: min(piece.count, longest - 1)))
+    if rest.count < longest - 1 { rest = Array((tail + rest).suffix(longest - 1)) }
+    tail = rest
+  }
+
+  /// Counts the patterns that begin before `end` and lie in `bytes` whole.
+  ///
+  /// In the seam those that end before it have been counted with the piece before: there a pattern must reach beyond `end`.
+  private mutating func search(_ bytes: Span<UInt8>, startingBefore end: Int) {
+    let isSeam = end < bytes.count
+    guard bytes.count >= 2 else { return }
+    var previous = Int(bytes[0])
+    for index in 0..<min(end, bytes.count - 1) {
+      let next = Int(bytes[index + 1])
+      let start = previous << 8 | next
+      previous = next
+      guard mayStart[start] else { continue }
+      for number in starts[UInt16(start)] ?? [] {
+        let pattern = patterns[number].bytes
+        guard index + pattern.count <= bytes.count, !isSeam || index + pattern.count > end,
+          equal(bytes.extracting(index..<index + pattern.count), pattern.span)
+        else { continue }
+        patterns[number].count += 1
+      }
+    }
+  }
+
+  /// What was seen more often than chance allows: beyond six standard deviations and three.
+  var sightings: [String] {
+    patterns.filter { pattern in
+      guard pattern.count > 0, pattern.bytes.count < 6 else { return pattern.count > 0 }
+      var expected = Double(size)
+      for _ in pattern.bytes { expected /= 256 }
+      return Double(pattern.count) > expected + 6 * expected.squareRoot() + 3
+    }.map { "\($0.name), \($0.count) \($0.count == 1 ? "time" : "times")" }
+  }
+}

@@ -1,0 +1,143 @@
+/// One thing that can be wrong with a release, and what there is to tell about it.
+public struct ReleaseRule: Hashable, Sendable {
+  /// The stable identifier, such as `PK3007`. The first digit is the topic: 1 configuration and keys, 2 packs and files, 3 budgets and released
+  /// apps, 4 Info.plist and hosts, 5 versions and signature, 6 stores and hygiene.
+  public let id: String
+  /// What is wrong, in one line: lower case, no period.
+  public let title: String
+  /// How much it weighs, unless a finding says otherwise.
+  public let level: FindingLevel
+  /// What kind of fault it is, which decides the exit status.
+  public let kind: FindingKind
+  /// What it would have become on a phone.
+  public let phone: BackgroundAssetsError?
+  /// What must be there for the rule to be checked.
+  public let needs: Set<ReleaseInput>
+  /// What is checked.
+  public let what: String
+  /// What happens where it is shipped nevertheless.
+  public let onPhone: String
+  /// How to put it right.
+  public let remedy: String
+
+  init(
+    _ id: String, _ title: String, _ level: FindingLevel = .error, _ kind: FindingKind = .other,
+    phone: BackgroundAssetsError? = nil, needs: Set<ReleaseInput>, what: String, onPhone: String, remedy: String
+  ) {
+    self.id = id
+    self.title = title
+    self.level = level
+    self.kind = kind
+    self.phone = phone
+    self.needs = needs
+    self.what = what
+    self.onPhone = onPhone
+    self.remedy = remedy
+  }
+
+  /// All rules, in ascending order of their ids.
+  public static let all: [ReleaseRule] = ReleaseChecks.all.map { $0.rule }.sorted { $0.id < $1.id }
+
+  /// Whether a finding of it may be accepted with a reason. Tampering, a foreign signature and a wrong key are never a matter of taste.
+  public var isIgnorable: Bool {
+    switch kind {
+    case .other, .budget, .released: true
+    case .wrongKey, .signature, .damaged, .truncated: false
+    }
+  }
+
+  /// The story as lines of text.
+  public var story: [String] {
+    var lines = ["\(id)  \(title)", "  checks  \(what)", "  on a phone  \(onPhone)"]
+    if let phone { lines.append("  error  \(phone)") }
+    lines.append("  remedy  \(remedy)")
+    lines.append("  \(level.rawValue), kind \(kind.rawValue)\(isIgnorable ? "" : "; it cannot be ignored")")
+    return lines
+  }
+}
+
+/// How much a finding weighs.
+public enum FindingLevel: String, Hashable, Sendable, CaseIterable, Comparable {
+  /// The release must not go out.
+  case error
+  /// It should not; it counts with `--strict` only.
+  case warning
+  /// Somebody should know.
+  case note
+
+  public static func < (left: FindingLevel, right: FindingLevel) -> Bool { left.weight < right.weight }
+
+  private var weight: Int {
+    switch self {
+    case .error: 0
+    case .warning: 1
+    case .note: 2
+    }
+  }
+}
+
+/// What kind of fault a finding is, in ascending order of what the exit status tells first.
+public enum FindingKind: String, Hashable, Sendable, CaseIterable, Comparable {
+  /// A pack was made with another key.
+  case wrongKey = "wrong-key"
+  /// Nobody who is trusted signed the manifest.
+  case signature
+  /// Something is damaged, or was tampered with.
+  case damaged
+  /// A file ends before its end.
+  case truncated
+  /// An app version in players' hands could not take the release.
+  case released
+  /// Anything else.
+  case other
+  /// Only a number that was promised is passed.
+  case budget
+
+  public static func < (left: FindingKind, right: FindingKind) -> Bool { left.rank < right.rank }
+
+  private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+}
+
+/// What a rule may need to be checked.
+public enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
+  /// A manifest that could be read.
+  case manifest
+  /// The files beside the manifest.
+  case files = "pack files"
+  /// The content key.
+  case key = "content key"
+  /// All bytes of the packs: not with `--quick`.
+  case payload
+  /// The app's Info.plist.
+  case plist = "Info.plist"
+  /// `packer.lock.json`.
+  case lock = "lock file"
+  /// `packer.yml`.
+  case configuration = "packer.yml"
+}
+
+/// What a fault in a release becomes in an app that uses Background Assets.
+public struct BackgroundAssetsError: Hashable, Sendable, CustomStringConvertible {
+  /// The number in `BAErrorDomain`, where the fault has one.
+  public let code: Int?
+  /// What the system means by it.
+  public let meaning: String
+
+  /// The download would exceed the allowance: the extension is told when it schedules it.
+  public static let exceedsAllowance = Self(code: 112, meaning: "the download would exceed the allowance")
+  /// The host is not in the allow list.
+  public static let hostNotPermitted = Self(code: 202, meaning: "the host is not permitted before the first launch")
+  /// The allowance is used up.
+  public static let outOfAllowance = Self(code: 203, meaning: "the download is out of allowance")
+  /// The allowance was passed while downloading.
+  public static let allowanceExceeded = Self(code: 204, meaning: "the download failed because it exceeded the allowance")
+  /// The file is not of the size that was declared.
+  public static let sizeMismatch = Self(code: nil, meaning: "the download fails, because its size is not the one declared")
+  /// The server has no such file.
+  public static let notFound = Self(code: nil, meaning: "the download fails, because the server has no such file")
+  /// App Store Connect refuses the app.
+  public static let uploadRefused = Self(code: nil, meaning: "App Store Connect refuses the upload")
+
+  /// The number and what it means.
+  public var description: String { code.map { "\($0): \(meaning)" } ?? meaning }
+}

@@ -1,0 +1,152 @@
+import PackCrypto
+package import PackFiles
+public import PackFormat
+public import PackManifest
+public import PackRuntime
+
+/// Looks at a release before it goes out: manifest, packs, budgets, Info.plist, and every app version that is still in players' hands.
+///
+/// It never stops at the first fault: everything that can be seen is told.
+public struct ReleaseVerification: Sendable {
+  /// The directory of the release, or its manifest.
+  public var target: String
+  /// What the release was built from, where it is known.
+  public var configuration: PackerConfiguration?
+  /// The app's Info.plist.
+  public var plist: String?
+  /// The lock file.
+  public var lock: String?
+  /// The public keys that the app trusts. Where there are none, those of the app versions in the lock file count.
+  public var trusted: [SigningPublicKey] = []
+  /// Whether payloads are left alone: manifest, sizes, digests, headers, budgets, plist and lock only.
+  public var isQuick = false
+  /// Ids of the rules to check, or the first characters of several; all where it is empty.
+  public var only: [String] = []
+  /// Ids of rules whose findings are accepted, besides those that the configuration names.
+  public var ignored: [String] = []
+  /// The number of threads; the processors that are online where it is nil.
+  public var jobs: Int?
+  /// The time that counts as now.
+  public var now: ManifestTime
+
+  package var files: any FileSystem = SystemFiles()
+
+  /// Makes a verification of all that is at `target`.
+  public init(_ target: String, now: ManifestTime) {
+    self.target = target
+    self.now = now
+  }
+
+  /// Looks at everything and judges it.
+  ///
+  /// - Parameters:
+  ///   - key: the content key; without one packs are not opened, which takes ``isQuick``.
+  ///   - progress: hears of every frame of a pack, in bytes of content.
+  /// - Throws: where the manifest, the Info.plist or the lock file is not there or no such file, where an option names an unknown rule, or the
+  ///   task was cancelled. Whatever is wrong with the release itself is a finding.
+  public func run(
+    key: consuming ResolvedKey?, progress: ProgressHandler? = nil
+  ) async throws(PackError) -> ReleaseReport {
+    try checkRules()
+    guard key != nil || isQuick else {
+      throw PackError(
+        .noKey, "no content key was given, and packs are to be opened",
+        hint: "give it with --key REF, or look only at what needs no key with --quick")
+    }
+    let inspection = ReleaseInspection(self, key: KeyHolder(key))
+    return judge(try await inspection.run(progress: progress))
+  }
+
+  /// Runs all checks over what was seen.
+  func judge(_ release: ReleaseContext) -> ReleaseReport {
+    let inputs = release.inputs
+    var findings: [ReleaseFinding] = []
+    var outcomes: [ReleaseReport.RuleOutcome] = []
+    for check in ReleaseChecks.all where isAsked(check.rule) {
+      let missing = check.rule.needs.subtracting(inputs).sorted { $0.rawValue < $1.rawValue }
+      outcomes.append(ReleaseReport.RuleOutcome(rule: check.rule, missing: missing))
+      if missing.isEmpty { findings += check.run(release) }
+    }
+    for index in findings.indices { findings[index].acceptedBecause = reason(for: findings[index]) }
+    findings.sort(by: ReleaseFinding.precedes)
+    return ReleaseReport(
+      subject: release.manifest.path, facts: Self.facts(release), budget: Self.budget(release), findings: findings, rules: outcomes)
+  }
+
+  private func isAsked(_ rule: ReleaseRule) -> Bool {
+    only.isEmpty || only.contains { rule.id.hasPrefix($0) }
+  }
+
+  private func reason(for finding: ReleaseFinding) -> String? {
+    guard finding.rule.isIgnorable else { return nil }
+    let entry = configuration?.ignored.first { $0.rule == finding.rule.id && ($0.pack == nil || $0.pack == finding.pack) }
+    if let entry { return entry.reason }
+    return ignored.contains(finding.rule.id) ? "--ignore \(finding.rule.id)" : nil
+  }
+
+  /// Refuses options that name no rule, or one that must not be ignored.
+  private func checkRules() throws(PackError) {
+    for id in only where !ReleaseRule.all.contains(where: { $0.id.hasPrefix(id) }) || id.isEmpty {
+      throw PackError(.usage, "there is no rule '\(id)'", hint: "list them with 'packer explain'")
+    }
+    for id in ignored {
+      guard let rule = ReleaseRule.all.first(where: { $0.id == id }) else {
+        throw PackError(.usage, "there is no rule '\(id)'", hint: "list them with 'packer explain'")
+      }
+      guard rule.isIgnorable else {
+        throw PackError(.usage, "\(id) cannot be ignored: \(rule.title)", hint: "see 'packer explain \(id)'")
+      }
+    }
+  }
+
+  private static func facts(_ release: ReleaseContext) -> [ReleaseReport.Fact] {
+    var facts: [ReleaseReport.Fact] = []
+    func add(_ name: String, _ value: String) { facts.append(ReleaseReport.Fact(name: name, value: value)) }
+    if let manifest = release.manifest.manifest {
+      add(
+        "manifest",
+        "version \(manifest.version), \(release.manifest.size) bytes, signed by \(release.manifest.signers), expires \(manifest.expires)")
+    } else {
+      add("manifest", "cannot be read")
+    }
+    let opened = release.packs.count { $0.content != nil }
+    let depth = release.isQuick ? "headers and digests checked" : "read whole"
+    add("packs", release.hasKey ? "\(opened) of \(release.entries.count) opened, \(depth)" : "\(release.entries.count), not opened")
+    add("Info.plist", release.plist?.path ?? "not given, so not checked (--plist)")
+    let apps = release.apps.map(\.version)
+    if release.lock == nil {
+      add("released apps", "no lock file, so not checked (--lock)")
+    } else {
+      add("released apps", apps.isEmpty ? "none recorded in \(release.lockPath)" : apps.joined(separator: ", "))
+    }
+    return facts
+  }
+
+  private static func budget(_ release: ReleaseContext) -> [ReleaseReport.BudgetRow] {
+    guard release.manifest.manifest != nil else { return [] }
+    return release.demand.named.map { key, needed in
+      ReleaseReport.BudgetRow(
+        key: key, needed: needed, allowed: release.plist?.number(key),
+        released: release.apps.compactMap { app in app.budget.named.first { $0.key == key }?.bytes }.min())
+    }
+  }
+}
+
+/// Keeps the key for all threads.
+final class KeyHolder: Sendable {
+  private let resolved: ResolvedKey?
+  let hasKey: Bool
+
+  init(_ resolved: consuming ResolvedKey?) {
+    hasKey = resolved != nil
+    self.resolved = resolved
+  }
+
+  /// Opens a pack, nil where there is no key.
+  func open(_ path: String, files: any FileSystem) throws(PackError) -> Pack? {
+    switch resolved {
+    case .some(let resolved): try Pack(path, key: resolved.key, files: files, backend: CryptoBackends.standard)
+    case .none: nil
+    }
+  }
+}

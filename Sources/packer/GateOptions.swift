@@ -1,0 +1,87 @@
+import ArgumentParser
+import PackRuntime
+import PackerKit
+
+/// What `verify` takes where it looks at a whole release.
+struct GateOptions: ParsableArguments {
+  @Option(
+    name: [.customShort("c"), .customLong("config")],
+    help: ArgumentHelp("The configuration. (default: packer.yml, where there is one)", valueName: "file"), completion: .file())
+  var configuration: String?
+
+  @Option(help: ArgumentHelp("The app's Info.plist.", valueName: "file"), completion: .file())
+  var plist: String?
+
+  @Option(
+    help: ArgumentHelp("The lock file. (default: packer.lock.json beside the configuration, where there is one)", valueName: "file"),
+    completion: .file())
+  var lock: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A public key (pkp1-…) that the app trusts, in the place of those of the configuration. Repeatable.", valueName: "key"))
+  var trust: [String] = []
+
+  @Flag(name: .customLong("quick"), help: "Look at everything that needs no payload.")
+  var isQuick = false
+
+  @Flag(name: .customLong("strict"), help: "Let warnings count.")
+  var isStrict = false
+
+  @Option(help: ArgumentHelp("Check this rule alone, or those that start so, as in PK3. Repeatable.", valueName: "rule"))
+  var only: [String] = []
+
+  @Option(help: ArgumentHelp("Accept the findings of this rule. They are still shown. Repeatable.", valueName: "rule"))
+  var ignore: [String] = []
+
+  @Option(help: ArgumentHelp("How the findings are printed: text, json, github or junit. (default: text)", valueName: "format"))
+  var format: String?
+
+  @Option(
+    name: .customLong("report"),
+    help: ArgumentHelp("Write the findings to a file as well, as in junit=report.xml. Repeatable.", valueName: "format=file"))
+  var reports: [String] = []
+
+  /// The first option that was given, nil where none was: those make no sense for single packs.
+  var given: String? {
+    let options: [(String, Bool)] = [
+      ("--config", configuration != nil), ("--plist", plist != nil), ("--lock", lock != nil), ("--trust", !trust.isEmpty),
+      ("--quick", isQuick), ("--strict", isStrict), ("--only", !only.isEmpty), ("--ignore", !ignore.isEmpty),
+      ("--format", format != nil && format != "json"), ("--report", !reports.isEmpty),
+    ]
+    return options.first { $0.1 }?.0
+  }
+
+  /// How findings can be told.
+  enum Format: String, CaseIterable {
+    case text, json, github, junit
+
+    static func parse(_ text: String) throws(PackError) -> Format {
+      guard let format = Format(rawValue: text) else {
+        throw PackError(.usage, "there is no format '\(text)'", hint: "use one of \(allCases.map(\.rawValue).joined(separator: ", "))")
+      }
+      return format
+    }
+  }
+
+  /// The format of standard output.
+  func printed(isJSON: Bool) throws(PackError) -> Format {
+    let format = try format.map { (text) throws(PackError) in try Format.parse(text) }
+    guard isJSON else { return format ?? .text }
+    guard let format, format != .json else { return .json }
+    throw PackError(
+      .usage, "--json and --format \(format.rawValue) exclude each other",
+      hint: "write the other one to a file with --report \(format.rawValue)=FILE")
+  }
+
+  /// The files to write, with their formats.
+  func files() throws(PackError) -> [(format: Format, path: String)] {
+    try reports.map { (text) throws(PackError) in
+      let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      guard parts.count == 2, !parts[1].isEmpty else {
+        throw PackError(.usage, "--report is '\(text)', which is not FORMAT=FILE", hint: "write --report junit=report.xml")
+      }
+      return (try Format.parse(parts[0]), parts[1])
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import PackRuntime
+import PackerKit
+
+/// The part of `packer verify` that looks at a release: finds what belongs to it, and tells the report in every form that was asked for.
+struct ReleaseGate {
+  let options: GateOptions
+  let key: KeyOptions
+  let jobs: Int?
+  let isJSON: Bool
+
+  /// - Parameter target: the release; the one that a build makes by itself where it is nil.
+  func run(_ target: String?, in session: Session) async throws(PackError) -> Outcome {
+    let printed = try options.printed(isJSON: isJSON)
+    let files = try options.files()
+    let configuration = try ReleaseVerification.configuration(at: options.configuration)
+    var verification = ReleaseVerification(
+      target ?? ReleaseVerification.place("dist", beside: configuration), now: try ManifestTime.now())
+    verification.configuration = configuration
+    verification.lock = ReleaseVerification.lockFile(options.lock, beside: verification.configuration)
+    verification.plist = options.plist
+    verification.isQuick = options.isQuick
+    verification.only = options.only
+    verification.ignored = options.ignore
+    verification.jobs = jobs
+    verification.trusted = try trusted(verification.configuration, in: session)
+    let content = try contentKey(verification.configuration, in: session)
+    let report = try await look(verification, key: content, in: session)
+
+    let outcome = self.outcome(report)
+    for (format, path) in files { try ReportFile.write(bytes(of: report, as: format, outcome), to: path) }
+    switch printed {
+    case .json: show(report, on: session.console)
+    case .text: session.console.result(GateRecord(report), TextReport.lines(report, isStrict: options.isStrict))
+    case .github: session.console.output(lines: GitHubReport.lines(report, isStrict: options.isStrict))
+    case .junit:
+      session.console.output(lines: JUnitReport.document(report, isStrict: options.isStrict).split(separator: "\n").map(String.init))
+    }
+    if printed == .github || files.contains(where: { $0.format == .github }), let path = StandardStreams.variable(StepSummary.variable) {
+      try StepSummary.append(to: path) { limit in GitHubReport.summary(report, isStrict: options.isStrict, limit: limit) }
+    }
+    return outcome
+  }
+
+  private func look(
+    _ verification: ReleaseVerification, key: consuming ResolvedKey?, in session: Session
+  ) async throws(PackError) -> ReleaseReport {
+    let meter = ProgressMeter(console: session.console)
+    defer { meter?.end() }
+    return try await verification.run(key: key, progress: meter?.handler)
+  }
+
+  private func outcome(_ report: ReleaseReport) -> Outcome {
+    guard let kind = report.verdict(isStrict: options.isStrict) else { return .done }
+    return .verdict(kind, TextReport.verdict(report, isStrict: options.isStrict))
+  }
+
+  // MARK: Keys
+
+  /// The content key: of the option, of the environment, or as the configuration names it. Without payloads there may be none.
+  private func contentKey(_ configuration: PackerConfiguration?, in session: Session) throws(PackError) -> ResolvedKey? {
+    do throws(PackError) {
+      return try session.key(key, configured: configuration?.key)
+    } catch {
+      guard options.isQuick, error.code == .noKey, key.references.isEmpty else { throw error }
+      return nil
+    }
+  }
+
+  /// The public keys that count: of the option, of the configuration, or of the signing keys that it names, where those can be read.
+  private func trusted(_ configuration: PackerConfiguration?, in session: Session) throws(PackError) -> [SigningPublicKey] {
+    let texts = options.trust.isEmpty ? configuration?.trustedKeys ?? [] : options.trust
+    guard texts.isEmpty else { return try texts.map { (text) throws(PackError) in try SigningPublicKey(text: text) } }
+    var keys: [SigningPublicKey] = []
+    do throws(PackError) {
+      for reference in try KeyReference.unlessGiven(.signing, configured: configuration?.signKeys ?? []) {
+        keys.append(try session.signingKey(reference).key.publicKey)
+      }
+    } catch {
+      // A gate need not hold the secret half: then other keys count, or the lack of any is a finding.
+      guard error.code == .noKey || error.code == .missingInput else { throw error }
+    }
+    return keys
+  }
+
+  // MARK: Forms
+
+  private func show(_ report: ReleaseReport, on console: Console) {
+    for finding in report.findings { console.result(ReleaseFindingRecord(finding), []) }
+    console.result(GateRecord(report), [])
+  }
+
+  private func bytes(of report: ReleaseReport, as format: GateOptions.Format, _ outcome: Outcome) -> [UInt8] {
+    func text(_ lines: [String]) -> [UInt8] { Array(lines.map { Console.printable($0) + "\n" }.joined().utf8) }
+    switch format {
+    case .text: return text(TextReport.lines(report, isStrict: options.isStrict))
+    case .github: return text(GitHubReport.lines(report, isStrict: options.isStrict))
+    case .junit: return Array(JUnitReport.document(report, isStrict: options.isStrict).utf8)
+    case .json:
+      return report.findings.flatMap { Console.encode(ReleaseFindingRecord($0)) } + Console.encode(GateRecord(report))
+        + Console.encode(ResultRecord(outcome))
+    }
+  }
+}
+
+/// One finding as a record.
+private struct ReleaseFindingRecord: Encodable {
+  let type = "finding"
+  let rule: String
+  let level: String
+  let kind: String
+  let title: String
+  let message: String
+  let pack: String?
+  let app: String?
+  let file: String?
+  let line: Int?
+  let actual: UInt64?
+  let limit: UInt64?
+  let baCode: Int?
+  let onPhone: String?
+  let details: [String]?
+  let hint: String?
+  let acceptedBecause: String?
+
+  init(_ finding: ReleaseFinding) {
+    rule = finding.rule.id
+    level = finding.level.rawValue
+    kind = finding.kind.rawValue
+    title = finding.rule.title
+    message = finding.message
+    pack = finding.pack
+    app = finding.app
+    file = finding.file
+    line = finding.line
+    actual = finding.actual
+    limit = finding.limit
+    baCode = finding.phone?.code
+    onPhone = finding.phone?.meaning
+    details = finding.details.isEmpty ? nil : finding.details
+    hint = finding.hint
+    acceptedBecause = finding.acceptedBecause
+  }
+}
+
+/// What was looked at, as a record.
+private struct GateRecord: Encodable {
+  struct Budget: Encodable {
+    let key: String
+    let needed: UInt64
+    let allowed: UInt64?
+    let released: UInt64?
+  }
+
+  let type = "release"
+  let manifest: String
+  let facts: [String: String]
+  let budget: [Budget]
+  let findings: Int
+  let rules: [String]
+  let notChecked: [String]
+
+  init(_ report: ReleaseReport) {
+    manifest = report.subject
+    facts = Dictionary(report.facts.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+    budget = report.budget.map { Budget(key: $0.key, needed: $0.needed, allowed: $0.allowed, released: $0.released) }
+    findings = report.findings.count
+    rules = report.rules.filter { $0.missing.isEmpty }.map(\.rule.id)
+    notChecked = report.rules.filter { !$0.missing.isEmpty }.map(\.rule.id)
+  }
+}
