@@ -61,7 +61,7 @@ struct ReleaseGate {
     do throws(PackError) {
       return try session.key(key, configured: configuration?.key)
     } catch {
-      guard options.isQuick, error.code == .noKey, key.references.isEmpty else { throw error }
+      guard options.isQuick, key.references.isEmpty, error.code == .noKey || error.code == .missingInput else { throw error }
       return nil
     }
   }
