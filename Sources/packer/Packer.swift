@@ -30,10 +30,6 @@ struct Packer: ParsableCommand {
     // The libraries' versions are asked for only when they are told: every run makes this configuration.
     version: Version.title,
     subcommands: [
-      Key.self, PackVerb.self, Unpack.self, List.self, Cat.self, Inspect.self, Verify.self, Decrypt.self, Completions.self,
-      Initialize.self, Schema.self, Plist.self,
-      Initialize.self, Schema.self,
-      Build.self, Release.self,
       Initialize.self, Build.self, Verify.self, Explain.self, Plist.self, Release.self, Schema.self,
       Key.self, PackVerb.self, Unpack.self, List.self, Cat.self, Inspect.self, Decrypt.self, Completions.self,
     ])
