@@ -6,9 +6,9 @@ import PackFormat
 /// The named ones are measured in BENCHMARKS.md, together with what each costs a client.
 public enum PackLevel: Hashable, Sendable {
   /// For builds that are made all day: zstd level 1 for what shrinks a lot, and level -1, which does not compress literals, for all else. Some
-  /// sixth less CPU time than ``balanced``, a quarter less for media, and 3 % (games) to 7 % (texts) larger.
+  /// eighth less CPU time than ``balanced``, a quarter less for media, and 3 % (games) to 7 % (texts) larger.
   case fast
-  /// For releases: zstd level 3 with tables that fit a core's cache, larger ones for what shrinks a lot: some 5 % less time than level 3, and
+  /// For releases: zstd level 3 with tables that fit a core's cache, larger ones for what shrinks a lot: some percent less time than level 3, and
   /// hardly larger. Faster than a solid archive at level 3, and hardly ever larger.
   case balanced
   /// For releases that many people fetch: zstd level 19 in frames of 8 MiB. A client needs up to 9 MiB for each thread, where it needs up

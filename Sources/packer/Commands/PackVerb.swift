@@ -36,7 +36,7 @@ struct PackVerb: Verb {
   @Option(
     help: ArgumentHelp(
       """
-      How hard to compress: fast, balanced, smallest, or a zstd level from 1 to 19. fast takes a sixth less CPU time than balanced, for \
+      How hard to compress: fast, balanced, smallest, or a zstd level from 1 to 19. fast takes an eighth less CPU time than balanced, for \
       packs that are 3 to 7 % larger.
       """, valueName: "level"),
     completion: .list(PackLevel.names))
