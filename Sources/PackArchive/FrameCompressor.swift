@@ -11,6 +11,8 @@ enum CompressionTrial: Hashable {
   /// The more a level costs, the more may be spent to find out whether it gains anything.
   init(before level: Int) {
     switch level {
+    // At the level below all others samples tell what is text, and worth more.
+    case ..<0: self = .samples
     case ...2: self = .none
     case ...9: self = .samples
     default: self = .frame
@@ -25,6 +27,7 @@ enum CompressionTrial: Hashable {
 package final class FrameCompressor {
   private let context: CompressionContext
   private let strength: CompressionStrength
+  private let textStrength: CompressionStrength
   private let trial: CompressionTrial
 
   /// For a whole frame. Of one that it shrinks by less than a fiftieth, higher levels take half a percent more, for ten times the time.
@@ -36,8 +39,10 @@ package final class FrameCompressor {
   private static let sampleSize = 32 << 10
   private static let samples = 3
 
-  package init(_ strength: CompressionStrength) throws(PackError) {
+  /// - Parameter textStrength: for frames that shrink a lot, where samples are taken; the same as for others where it is nil.
+  package init(_ strength: CompressionStrength, forText textStrength: CompressionStrength? = nil) throws(PackError) {
     self.strength = strength
+    self.textStrength = textStrength ?? strength
     trial = CompressionTrial(before: strength.level)
     context = try CompressionContext(strength)
   }
@@ -45,36 +50,53 @@ package final class FrameCompressor {
   /// Compresses `content` to one frame at the start of `frame`, which must hold ``PackFormat/Limits/compressBound(_:)`` bytes, and returns
   /// its length.
   package func compress(_ content: Span<UInt8>, into frame: inout MutableSpan<UInt8>) throws(PackError) -> Int {
+    var chosen = strength
     switch trial {
     case .none:
       break
     case .samples:
       try context.use(Self.sampleStrength)
-      guard try samplesShrink(content, scratch: &frame) else {
+      switch try shrinkage(content, scratch: &frame) {
+      case .some(.large):
+        chosen = textStrength
+      case .some(.small), nil:
+        break
+      case .some(.none) where strength.level < Self.sampleStrength.level:
+        break
+      case .some(.none):
         let size = try context.compress(content, into: &frame)
         // The samples were wrong where the rest shrinks after all.
         if size > content.count / 100 * 98 { return size }
-        break
       }
     case .frame:
       try context.use(Self.trialStrength)
       let size = try context.compress(content, into: &frame)
       if size > content.count / 100 * 98 { return size }
     }
-    try context.use(strength)
+    try context.use(chosen)
     return try context.compress(content, into: &frame)
   }
 
-  /// Whether samples from the beginning, the middle and the end lose more than a hundredth.
-  private func samplesShrink(_ content: Span<UInt8>, scratch: inout MutableSpan<UInt8>) throws(PackError) -> Bool {
-    guard content.count >= 4 * Self.samples * Self.sampleSize else { return true }
+  /// What samples of a frame lose.
+  private enum Shrinkage {
+    /// No more than a hundredth.
+    case none
+    case small
+    /// More than half of the first sample: most texts.
+    case large
+  }
+
+  /// What samples from the beginning, the middle and the end lose, or nil where the frame is too small for them.
+  private func shrinkage(_ content: Span<UInt8>, scratch: inout MutableSpan<UInt8>) throws(PackError) -> Shrinkage? {
+    guard content.count >= 4 * Self.samples * Self.sampleSize else { return nil }
     var saved = 0
     for number in 0..<Self.samples {
       let start = (content.count - Self.sampleSize) / (Self.samples - 1) * number
       saved += Self.sampleSize - (try context.compress(content.extracting(start..<start + Self.sampleSize), into: &scratch))
+      if number == 0, saved > Self.sampleSize / 2 { return .large }
       // Most of what shrinks does so in its first sample.
-      if saved > Self.samples * Self.sampleSize / 100 { return true }
+      if saved > Self.samples * Self.sampleSize / 100 { return .small }
     }
-    return false
+    return Shrinkage.none
   }
 }

@@ -35,7 +35,8 @@ package func equal(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
   let count = left.count
   guard count == right.count else { return false }
   let words = count / 8 * 8
-  for offset in stride(from: 0, to: words, by: 8) where left.word(at: offset) != right.word(at: offset) {
+  for offset in stride(from: 0, to: words, by: 8)
+  where left.littleEndian(UInt64.self, at: offset) != right.littleEndian(UInt64.self, at: offset) {
     return false
   }
   for index in words..<count where left[index] != right[index] {
@@ -47,7 +48,7 @@ package func equal(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
 /// The index of the first byte other than zero, or nil where there is none.
 package func firstNonzero(in bytes: Span<UInt8>) -> Int? {
   var index = 0
-  while index + 8 <= bytes.count, bytes.word(at: index) == 0 { index += 8 }
+  while index + 8 <= bytes.count, bytes.littleEndian(UInt64.self, at: index) == 0 { index += 8 }
   while index < bytes.count {
     if bytes[index] != 0 { return index }
     index += 1
@@ -55,11 +56,24 @@ package func firstNonzero(in bytes: Span<UInt8>) -> Int? {
   return nil
 }
 
+/// The number of bytes in which two spans agree, from their beginning on.
+func commonPrefix(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Int {
+  let shared = min(left.count, right.count)
+  var index = 0
+  while index + 8 <= shared {
+    let difference = left.littleEndian(UInt64.self, at: index) ^ right.littleEndian(UInt64.self, at: index)
+    guard difference == 0 else { return index + difference.trailingZeroBitCount / 8 }
+    index += 8
+  }
+  while index < shared, left[index] == right[index] { index += 1 }
+  return index
+}
+
 extension Span<UInt8> {
-  /// The eight bytes from `offset` on, which must be there, in the order of the machine.
-  fileprivate func word(at offset: Int) -> UInt64 {
-    precondition(offset >= 0 && offset <= count - 8)
-    return unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self)
+  /// The integer whose bytes, which must be there, start at `offset`.
+  func littleEndian<Integer: FixedWidthInteger & BitwiseCopyable>(_: Integer.Type, at offset: Int) -> Integer {
+    precondition(offset >= 0 && offset <= count - MemoryLayout<Integer>.size)
+    return Integer(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: Integer.self))
   }
 }
 

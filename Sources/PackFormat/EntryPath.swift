@@ -9,6 +9,10 @@
 package enum EntryPath {
   /// Why a path may never stand in a pack, or nil where it may. Writers and readers ask this.
   package static func securityProblem(of path: Span<UInt8>) -> String? {
+    isPlainlySafe(path) ? nil : securityProblem(ofUnusual: path)
+  }
+
+  private static func securityProblem(ofUnusual path: Span<UInt8>) -> String? {
     guard !path.isEmpty else { return "is empty" }
     guard path.count <= Limits.pathLength else {
       return "is \(path.count) bytes long, more than \(Limits.pathLength)"
@@ -30,6 +34,39 @@ package enum EntryPath {
     }
     if isFirstComponent(reservedName, of: path) { return "uses the reserved name .pack" }
     return isASCII ? nil : unicodeProblem(of: path)
+  }
+
+  /// Whether a path is short and ASCII, and no component of it is empty or starts with a dot: almost all are, and they are looked at in
+  /// words of eight bytes.
+  private static func isPlainlySafe(_ path: Span<UInt8>) -> Bool {
+    // No component of a path that is no longer than this is too long.
+    guard !path.isEmpty, path.count <= min(Limits.pathLength, Limits.componentLength), path[path.count - 1] != UInt8(ascii: "/") else {
+      return false
+    }
+    // In each byte of these, the highest bit alone says something. What comes first, comes behind a separator as it were.
+    let high: UInt64 = 0x8080_8080_8080_8080
+    let low: UInt64 = 0x7F7F_7F7F_7F7F_7F7F
+    var separatorBefore: UInt64 = 0x80
+    for start in stride(from: 0, to: path.count, by: 8) {
+      var word: UInt64
+      if start + 8 <= path.count {
+        word = path.littleEndian(UInt64.self, at: start)
+      } else {
+        // Filled up with letters.
+        word = 0x6161_6161_6161_6161
+        for index in (start..<path.count).reversed() { word = word << 8 | UInt64(path[index]) }
+      }
+      guard word & high == 0 else { return false }
+      // No byte is larger than 0x7F from here on, so that none of the sums carries into the next byte.
+      let isPrintable = (word + 0x6060_6060_6060_6060) & ~(word + 0x0101_0101_0101_0101)
+      let isNoBackslash = (word ^ 0x5C5C_5C5C_5C5C_5C5C) + low
+      guard isPrintable & isNoBackslash & high == high else { return false }
+      let isSeparator = ~((word ^ 0x2F2F_2F2F_2F2F_2F2F) + low) & high
+      let isDot = ~((word ^ 0x2E2E_2E2E_2E2E_2E2E) + low) & high
+      guard (isSeparator << 8 | separatorBefore) & (isSeparator | isDot) == 0 else { return false }
+      separatorBefore = isSeparator >> 56
+    }
+    return true
   }
 
   /// Why a path would not survive on every platform, or nil where it would. Only writers ask this; a reader takes such paths.
@@ -196,7 +233,9 @@ extension EntryPath {
   /// Byte order puts `a-b` between `a` and `a/b`, so looking at neighbours is not enough: the check remembers every earlier path
   /// that the current one starts with. Those are prefixes of each other, so their lengths are enough.
   package struct TreeOrder {
+    /// The path before, at the start of a buffer that grows where it must.
     private var previous: [UInt8] = []
+    private var previousCount = 0
     private var prefixLengths: [Int] = []
     private var isFirst = true
 
@@ -205,23 +244,22 @@ extension EntryPath {
     /// Takes the next path, or says what is wrong with it.
     package mutating func problem(withNext path: Span<UInt8>) -> String? {
       if !isFirst {
-        var common = 0
-        let shorter = min(previous.count, path.count)
-        while common < shorter, previous[common] == path[common] { common += 1 }
-        let ascends = common < shorter ? previous[common] < path[common] : previous.count < path.count
-        guard ascends else {
-          return common == previous.count && common == path.count
-            ? "occurs twice" : "is out of order"
+        let common = commonPrefix(previous.span.extracting(first: previousCount), path)
+        let isShorter = common == previousCount
+        guard common < path.count, isShorter || previous[common] < path[common] else {
+          return isShorter && common == path.count ? "occurs twice" : "is out of order"
         }
-        prefixLengths.append(previous.count)
         while let last = prefixLengths.last, last > common { prefixLengths.removeLast() }
+        if isShorter { prefixLengths.append(common) }
         for length in prefixLengths where path[length] == UInt8(ascii: "/") {
           return "lies below a path that is an entry itself"
         }
       }
       isFirst = false
-      previous.removeAll(keepingCapacity: true)
-      previous.append(copying: path)
+      if previous.count < path.count { previous = [UInt8](repeating: 0, count: max(path.count, 256)) }
+      var whole = previous.mutableSpan
+      copy(path, to: &whole)
+      previousCount = path.count
       return nil
     }
   }

@@ -12,19 +12,19 @@ package struct FieldCursor {
   }
 
   package mutating func uint8(_ field: String, in bytes: Span<UInt8>) throws(PackError) -> UInt8 {
-    UInt8(try integer(field, width: 1, in: bytes))
+    try integer(field, in: bytes)
   }
 
   package mutating func uint16(_ field: String, in bytes: Span<UInt8>) throws(PackError) -> UInt16 {
-    UInt16(try integer(field, width: 2, in: bytes))
+    try integer(field, in: bytes)
   }
 
   package mutating func uint32(_ field: String, in bytes: Span<UInt8>) throws(PackError) -> UInt32 {
-    UInt32(try integer(field, width: 4, in: bytes))
+    try integer(field, in: bytes)
   }
 
   package mutating func uint64(_ field: String, in bytes: Span<UInt8>) throws(PackError) -> UInt64 {
-    try integer(field, width: 8, in: bytes)
+    try integer(field, in: bytes)
   }
 
   /// Passes over `count` bytes and says where they are.
@@ -46,14 +46,10 @@ package struct FieldCursor {
     return [UInt8](copying: bytes.extracting(range))
   }
 
-  private mutating func integer(
-    _ field: String, width: Int, in bytes: Span<UInt8>
-  ) throws(PackError) -> UInt64 {
-    let range = try self.range(field, count: width, in: bytes)
-    var value: UInt64 = 0
-    for index in 0..<width {
-      value |= UInt64(bytes[range.lowerBound + index]) << UInt64(8 * index)
-    }
-    return value
+  private mutating func integer<Integer: FixedWidthInteger & BitwiseCopyable>(
+    _ field: String, in bytes: Span<UInt8>
+  ) throws(PackError) -> Integer {
+    let range = try self.range(field, count: MemoryLayout<Integer>.size, in: bytes)
+    return bytes.littleEndian(Integer.self, at: range.lowerBound)
   }
 }

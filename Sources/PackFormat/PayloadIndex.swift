@@ -74,10 +74,11 @@ extension IndexRecord {
     package static func parse(
       _ bytes: Span<UInt8>, cursor: inout FieldCursor, tarSize: UInt64
     ) throws(PackError) -> Fields {
-      let pathLength = Int(try cursor.uint16("index record", in: bytes))
-      let rawKind = try cursor.uint8("index record", in: bytes)
-      let size = try cursor.uint64("index record", in: bytes)
-      let offset = try cursor.uint64("index record", in: bytes)
+      let fixed = try cursor.range("index record", count: IndexRecord.fixedSize, in: bytes).lowerBound
+      let pathLength = Int(bytes.littleEndian(UInt16.self, at: fixed))
+      let rawKind = bytes[fixed + 2]
+      let size = bytes.littleEndian(UInt64.self, at: fixed + 3)
+      let offset = bytes.littleEndian(UInt64.self, at: fixed + 11)
       // Type, path, size and offset, in this order (FORMAT.md §4.9): a type of a later version may have other rules for the rest.
       guard let kind = Kind(rawValue: rawKind) else {
         throw PackError(.unsupported, "index holds an entry of type \(rawKind), which this build does not know")

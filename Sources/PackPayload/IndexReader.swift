@@ -164,6 +164,22 @@ package final class IndexBlock: Sendable {
   /// The path of record `row` as text.
   package func path(of row: Int) -> String { String(decoding: bytes[place(ofPath: row)], as: UTF8.self) }
 
+  /// The paths of all records, each with a line feed behind it; none has one inside.
+  package func pathLines() -> [UInt8] {
+    let bytes = bytes
+    // Paths are shorter than their records.
+    var lines = [UInt8](repeating: UInt8(ascii: "\n"), count: bytes.count)
+    var whole = lines.mutableSpan
+    var end = 0
+    for row in starts.indices {
+      let place = place(ofPath: row)
+      copy(bytes.span.extracting(place), to: &whole, at: end)
+      end += place.count + 1
+    }
+    lines.removeSubrange(end...)
+    return lines
+  }
+
   /// Record `row`, with a copy of its path.
   package func record(_ row: Int) -> IndexRecord {
     IndexRecord(path: Array(bytes[place(ofPath: row)]), kind: kind(of: row), size: size(of: row), offset: offset(of: row))

@@ -17,8 +17,8 @@ package final class IndexCache: Sendable {
   private let capacity: Int
   private let state: Monitor<State>
 
-  /// What all readers of a tree share, in bytes: the records of some 6000 files.
-  package static let sharedCapacity = 512 << 10
+  /// What all readers of a tree share, in bytes: the records of some 3000 files.
+  package static let sharedCapacity = 256 << 10
   /// What a reader keeps that shares nothing, in bytes.
   static let ownCapacity = 96 << 10
 

@@ -104,11 +104,18 @@ public final class Pack: Sendable {
 
   /// Calls `body` with the place of every record, in the byte order of the paths.
   package func forEachRecord(_ body: (IndexBlock, _ row: Int) throws(PackError) -> Void) throws(PackError) {
-    for number in 0..<index.head.blockCount {
-      let block = try withReader { (reader) throws(PackError) in
-        try reader.block(number)
-      }
+    try forEachBlock { (block) throws(PackError) in
       for row in 0..<block.count { try body(block, row) }
+    }
+  }
+
+  /// Calls `body` with every block of the index, in the byte order of the paths.
+  package func forEachBlock(_ body: (IndexBlock) throws(PackError) -> Void) throws(PackError) {
+    for number in 0..<index.head.blockCount {
+      try body(
+        try withReader { (reader) throws(PackError) in
+          try reader.block(number, isKept: false)
+        })
     }
   }
 

@@ -83,7 +83,7 @@ public struct PackJob: Sendable {
 
     let draft = try PackDraft(output, header: header, key: key, durability: durability, files: files, backend: backend)
     let builder = PayloadBuilder(
-      plan: plan, reader: reader, draft: draft, strength: level.strength, frameSize: frameSize,
+      plan: plan, reader: reader, draft: draft, strength: level.strength, textStrength: level.textStrength, frameSize: frameSize,
       knownDigests: duplicates.digests, allowsSecrets: allowsSecrets, backend: backend)
     let payload = try await builder.build(jobs: workers, contentSize: found.contentSize, source: source, progress: progress)
 

@@ -5,10 +5,11 @@ import PackFormat
 ///
 /// The named ones are measured in BENCHMARKS.md, together with what each costs a client.
 public enum PackLevel: Hashable, Sendable {
-  /// For builds that are made all day: zstd level 1, some 5 % less time than ``balanced``, and 2 % (games) to 6 % (texts) larger.
+  /// For builds that are made all day: zstd level 1 for what shrinks a lot, and level -1, which does not compress literals, for all else. Some
+  /// eighth less CPU time than ``balanced``, a quarter less for media, and 3 % (games) to 7 % (texts) larger.
   case fast
-  /// For releases: zstd level 3 with tables that fit a core's cache: some 7 % less time than level 3, and up to 1 % larger. Faster than
-  /// a solid archive at level 3, and hardly ever larger.
+  /// For releases: zstd level 3 with tables that fit a core's cache, larger ones for what shrinks a lot: some percent less time than level 3, and
+  /// hardly larger. Faster than a solid archive at level 3, and hardly ever larger.
   case balanced
   /// For releases that many people fetch: zstd level 19 in frames of 8 MiB. A client needs up to 9 MiB for each thread, where it needs up
   /// to 3 MiB otherwise, and decompresses up to four times as much for a single small file.
@@ -32,7 +33,7 @@ public enum PackLevel: Hashable, Sendable {
     }
   }
 
-  /// The zstd level.
+  /// The zstd level; of ``fast`` that for texts.
   public var zstdLevel: Int {
     switch self {
     case .fast: 1
@@ -48,7 +49,17 @@ public enum PackLevel: Hashable, Sendable {
     case .balanced: CompressionStrength(level: 3, hashLog: 16, chainLog: 13)
     // A seventh faster and a third of the memory, for half a percent of what is text.
     case .number(16...): CompressionStrength(level: zstdLevel, hashLog: 19, chainLog: 20)
-    case .fast, .smallest, .number: CompressionStrength(level: zstdLevel)
+    case .fast: CompressionStrength(level: -1)
+    case .smallest, .number: CompressionStrength(level: zstdLevel)
+    }
+  }
+
+  /// The same for frames that shrink a lot, most of them text. There, larger tables find more, and literals are worth compressing.
+  var textStrength: CompressionStrength {
+    switch self {
+    case .balanced: CompressionStrength(level: 3, hashLog: 17, chainLog: 14)
+    case .fast: CompressionStrength(level: 1)
+    case .smallest, .number: strength
     }
   }
 

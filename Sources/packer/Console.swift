@@ -74,6 +74,20 @@ final class Console: Sendable {
     result(TextRecord(text: lines.joined(separator: "\n")), lines)
   }
 
+  /// Prints lines that are there as UTF-8, each with a line feed behind it: for who has many. There is no record for `--json`.
+  func lines(_ bytes: [UInt8]) {
+    guard !Self.isPrintableASCII(lines: bytes.span) else {
+      state.withLock { append(bytes, to: &$0) }
+      return
+    }
+    var printed: [UInt8] = []
+    for line in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).dropLast() {
+      printed += Self.printable(String(decoding: line, as: UTF8.self)).utf8
+      printed.append(0x0A)
+    }
+    state.withLock { append(printed, to: &$0) }
+  }
+
   /// Prints text that was made for people: help, the version, a completion script.
   func output(_ text: String) {
     result(TextRecord(text: text), text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
@@ -271,6 +285,16 @@ final class Console: Sendable {
       }
     }
     return result
+  }
+
+  private static func isPrintableASCII(lines: Span<UInt8>) -> Bool {
+    // Without a branch, so that many bytes are looked at by one instruction.
+    var odd: UInt8 = 0
+    for index in lines.indices {
+      let byte = lines[index]
+      odd |= (byte &- 0x20 < 0x5F ? 0 : 1) & (byte == 0x0A ? 0 : 1)
+    }
+    return odd == 0
   }
 
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool {

@@ -9,6 +9,8 @@ protocol Verb: ParsableCommand, Sendable {
   /// Whether the verb always needs libarchive, so that it is loaded before anything is begun.
   static var needsLibArchive: Bool { get }
   var isQuiet: Bool { get }
+  /// The verb with plain arguments, or nil where it wants others, or others besides.
+  init?(_ arguments: PlainArguments)
   func run(in session: Session) async throws(PackError) -> Outcome
 }
 
@@ -16,6 +18,8 @@ extension Verb {
   static var leavesNothingBehind: Bool { true }
   static var needsLibArchive: Bool { false }
   var isQuiet: Bool { false }
+
+  init?(_ arguments: PlainArguments) { nil }
 }
 
 /// What the arguments ask for.
@@ -60,7 +64,10 @@ enum Invocation: Sendable {
   private static func verb(_ arguments: [String]) -> (any Verb)? {
     guard let name = arguments.first else { return nil }
     let type = Packer.configuration.subcommands.first { $0.configuration.commandName == name } as? any Verb.Type
-    return try? type?.parse(Array(arguments.dropFirst()))
+    guard let type else { return nil }
+    let rest = Array(arguments.dropFirst())
+    if let plain = PlainArguments(rest), let verb = type.init(plain) { return verb }
+    return try? type.parse(rest)
   }
 
   /// Looks for keys before anything can repeat an argument in a message.

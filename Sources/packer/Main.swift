@@ -1,3 +1,4 @@
+import PackFiles
 import PackRuntime
 
 #if canImport(Darwin)
@@ -11,6 +12,7 @@ import PackRuntime
 enum Main {
   static func main() {
     let arguments = Array(CommandLine.arguments.dropFirst())
+    SystemMemory.shareHeaps()
     StandardStreams.prepare()
     let console = Console(arguments: arguments)
     let signals = SignalWatch(console: console)

@@ -37,6 +37,21 @@ struct FrameCompressorTests {
     #expect(try isCompressed(text(1 << 20), at: level, as: level))
   }
 
+  @Test("what shrinks a lot is compressed as texts are, and no other frame is", arguments: [-1, 3])
+  mutating func texts(level: Int) throws {
+    let usual = CompressionStrength(level: level, hashLog: 16, chainLog: 13)
+    let forText = CompressionStrength(level: abs(level), hashLog: 17, chainLog: 14)
+    let noise = random.bytes(20 << 10)
+    // Two thirds of this are noise.
+    let mixture = (0..<40).flatMap { _ in noise.shuffled(using: &random) + text(10 << 10) }
+    for (content, expected) in [(text(1 << 20), forText), (mixture, usual), (text(100_000), usual)] {
+      var compressed = [UInt8](repeating: 0, count: Limits.compressBound(content.count))
+      var target = compressed.mutableSpan
+      let size = try FrameCompressor(usual, forText: forText).compress(content.span, into: &target)
+      #expect(try Array(compressed[..<size]) == frame(content, expected, byContext: true))
+    }
+  }
+
   @Test("what does not shrink is compressed at a level that costs little", arguments: [(3, 1), (9, 1), (10, 6), (19, 6)])
   mutating func incompressible(_ level: Int, _ expected: Int) throws {
     #expect(try isCompressed(random.bytes(1 << 20), at: level, as: expected))

@@ -18,6 +18,21 @@ struct EntryPathTests {
     #expect(EntryPath.securityProblem(of: Array(path.utf8).span) != nil)
   }
 
+  @Test("what is unsafe is refused wherever in a path it stands", arguments: 0..<40)
+  func unsafeAnywhere(position: Int) {
+    let before = String(repeating: "d", count: position)
+    for rest in [0, 1, 7, 8, 30] {
+      let behind = String(repeating: "e", count: rest)
+      for unsafe in ["\u{0}", "\u{1F}", "\\", "\u{7F}", "/._", "//", "/./", "/../", "\u{80}", "\u{202E}", "e\u{301}"] {
+        #expect(EntryPath.securityProblem(of: Array((before + unsafe + behind).utf8).span) != nil)
+      }
+      for safe in [" ", "~", "[", "]", ".", "._", "0", "\u{E9}", "e/e", "e/.e", "e/..e"] {
+        #expect(EntryPath.securityProblem(of: Array((before + "e" + safe + "e" + behind).utf8).span) == nil)
+      }
+    }
+    #expect(EntryPath.securityProblem(of: Array((before + "/").utf8).span) != nil)
+  }
+
   @Test(
     "bytes that are not UTF-8 are refused",
     arguments: ["ff", "61ff62", "c3", "e282", "c0af", "c1bf", "e080af", "eda080", "edbfbf", "f4908080", "f8888080", "80", "fe"])

@@ -108,6 +108,9 @@ struct PackTests {
     #expect(seen == tree)
     #expect(paths == paths.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) })
     #expect(pack.entryCount == paths.count)
+    var lines: [UInt8] = []
+    try pack.forEachBlock { lines += $0.pathLines() }
+    #expect(lines == paths.flatMap { Array("\($0)\n".utf8) })
     #expect(pack.contentSize == UInt64(tree.contentSize))
     #expect(pack.largestFrame == 65_536)
   }

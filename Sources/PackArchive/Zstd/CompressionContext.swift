@@ -8,14 +8,14 @@ package import PackFormat
 
 /// How hard zstd works on a frame.
 package struct CompressionStrength: Hashable, Sendable {
-  /// The zstd level, 1 to 19.
+  /// The zstd level, -1 or 1 to 19; at -1 literals are not compressed.
   package let level: Int
   /// The logarithms of the sizes of the tables in which matches are looked up, or 0 for what the level says.
   package let hashLog: Int
   package let chainLog: Int
 
   package init(level: Int, hashLog: Int = 0, chainLog: Int = 0) {
-    precondition(CompressionContext.levels.contains(level))
+    precondition(level == -1 || CompressionContext.levels.contains(level))
     self.level = level
     self.hashLog = hashLog
     self.chainLog = chainLog

@@ -24,6 +24,7 @@ final class PayloadBuilder: Sendable {
   private let reader: SourceReader
   private let draft: PackDraft
   private let strength: CompressionStrength
+  private let textStrength: CompressionStrength
   private let frameSize: Int
   private let knownDigests: [Int32: [UInt8]]
   private let allowsSecrets: Bool
@@ -35,13 +36,15 @@ final class PayloadBuilder: Sendable {
   private let digests: Monitor<[UInt8]>
 
   init(
-    plan: PackPlan, reader: SourceReader, draft: PackDraft, strength: CompressionStrength, frameSize: Int,
+    plan: PackPlan, reader: SourceReader, draft: PackDraft, strength: CompressionStrength, textStrength: CompressionStrength,
+    frameSize: Int,
     knownDigests: [Int32: [UInt8]], allowsSecrets: Bool, backend: any CryptoBackend
   ) {
     self.plan = plan
     self.reader = reader
     self.draft = draft
     self.strength = strength
+    self.textStrength = textStrength
     self.frameSize = frameSize
     self.knownDigests = knownDigests
     self.allowsSecrets = allowsSecrets
@@ -113,7 +116,7 @@ final class PayloadBuilder: Sendable {
       plan = builder.plan
       reader = builder.reader
       self.spanning = spanning
-      encoder = try FrameCompressor(builder.strength)
+      encoder = try FrameCompressor(builder.strength, forText: builder.textStrength)
       digest = try builder.backend.makeDigest()
       content = [UInt8](repeating: 0, count: builder.frameSize)
     }
@@ -241,7 +244,7 @@ final class PayloadBuilder: Sendable {
       try await Crew.run(min(jobs, blockCount)) { crew in
         OrderedMap<IndexBlockBytes>(count: blockCount, window: 2 * jobs, crew: crew)
       } work: { [self] (_, map) throws(PackError) in
-        let encoder = try CompressionContext(level: strength.level)
+        let encoder = try CompressionContext(level: textStrength.level)
         try map.work { (number) throws(PackError) in
           let first = number * Limits.recordsPerBlock
           return try block(order[first..<min(first + Limits.recordsPerBlock, order.count)], encoder: encoder)
@@ -309,7 +312,7 @@ final class PayloadBuilder: Sendable {
         .unsuitableSource, "the index needs a directory of \(bytes.count) bytes, more than \(Limits.indexDirectorySize)",
         hint: "shorten the paths, or split the tree into several packs")
     }
-    return try compressed(bytes, encoder: try CompressionContext(level: strength.level))
+    return try compressed(bytes, encoder: try CompressionContext(level: textStrength.level))
   }
 
   private func appendSkippable(_ bytes: [UInt8]) throws(PackError) -> UInt32 {

@@ -28,10 +28,31 @@ struct List: Verb {
 
   var isQuiet: Bool { output.isQuiet }
 
+  init() {}
+
+  init?(_ arguments: PlainArguments) {
+    guard arguments.paths.count == 1 else { return nil }
+    file = arguments.paths[0]
+    isLong = false
+    key = arguments.key
+    output = OutputOptions()
+    output.isJSON = false
+    output.isQuiet = false
+  }
+
   func run(in session: Session) async throws(PackError) -> Outcome {
     let resolved = try session.key(key)
     try naming(file) { () throws(PackError) in
       let pack = try Pack.open(file, key: resolved.key)
+      guard isLong || session.console.isJSON else {
+        // Nothing is made of a path that is only passed on.
+        try pack.forEachBlock { (block) throws(PackError) in
+          try Task.checkCancelled()
+          session.console.lines(block.pathLines())
+          try session.console.checkOutput()
+        }
+        return
+      }
       let width = String(pack.contentSize).count
       try pack.forEachEntry { (entry) throws(PackError) in
         try Task.checkCancelled()

@@ -35,7 +35,10 @@ struct PackVerb: Verb {
 
   @Option(
     help: ArgumentHelp(
-      "How hard to compress: fast, balanced, smallest, or a zstd level from 1 to 19.", valueName: "level"),
+      """
+      How hard to compress: fast, balanced, smallest, or a zstd level from 1 to 19. fast takes an eighth less CPU time than balanced, for \
+      packs that are 3 to 7 % larger.
+      """, valueName: "level"),
     completion: .list(PackLevel.names))
   var level = "balanced"
 
