@@ -45,6 +45,7 @@ def named_files(text):
 
 def without_volatile(text, sizes_differ):
     text = re.sub(r"\b[0-9a-f]{16}\b", "<key id>", text)
+    text = re.sub(r"\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z", "<time>", text)
     return re.sub(r"[0-9][0-9 .]*|-{3,} *", "#", re.sub(r" +", " ", text)) if sizes_differ else text
 
 
