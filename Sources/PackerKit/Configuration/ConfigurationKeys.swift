@@ -186,7 +186,7 @@ extension ConfigurationMap {
   private static let ignored = ConfigurationMap(
     noun: "the entry",
     keys: [
-      ConfigurationKey("rule", .scalar(.rule), isRequired: true, "The id of the rule.", example: "PK4105"),
+      ConfigurationKey("rule", .scalar(.rule), isRequired: true, "The id of the rule.", example: "PK6006"),
       ConfigurationKey("pack", .scalar(.packID), "The pack it is accepted for. Any where it is missing."),
       ConfigurationKey("reason", .scalar(.text(longest: 2000)), isRequired: true, "Why it is accepted."),
     ])
