@@ -131,6 +131,11 @@ package final class StagedName: @unchecked Sendable {
 
   private static let marker = ".packer-"
 
+  /// Whether a name is one that an output has while it is made, of this or another process.
+  package static func isTemporary(_ name: String) -> Bool {
+    name.hasPrefix(".") && isRandomPart(name.suffix(16)) && name.dropLast(16).hasSuffix(marker)
+  }
+
   package init(for path: String, files: any FileSystem) throws(PackError) {
     guard let parts = PathParts(path) else {
       throw PackError(.usage, "'\(path)' names no file or directory of its own", hint: "give the output a name")

@@ -36,12 +36,10 @@ struct SignKeyOptions: ParsableArguments {
     return try KeyReference(parsing: text)
   }
 
-  /// All keys that the options name; where they name none, those of `configured`, and where there are none either the environment's.
-  func references(configured: [KeyReference] = []) throws(PackError) -> [KeyReference] {
-    guard references.isEmpty else {
-      return try references.map { (text) throws(PackError) in try KeyReference(parsing: text) }
-    }
-    return configured.isEmpty ? [try .fromEnvironment(.signing)] : configured
+  /// All keys that the options name; where they name none, the environment's.
+  func keyReferences() throws(PackError) -> [KeyReference] {
+    guard !references.isEmpty else { return [try .fromEnvironment(.signing)] }
+    return try references.map { (text) throws(PackError) in try KeyReference(parsing: text) }
   }
 }
 

@@ -49,7 +49,7 @@ struct Session: Sendable {
   /// Reads the signing keys that the options, the environment or the configuration name.
   func signers(_ options: SignKeyOptions, configured: [String]) throws(PackError) -> [ReleaseSigner] {
     let references =
-      options.references.isEmpty ? try KeyReference.unlessGiven(.signing, configured: configured) : try options.references()
+      options.references.isEmpty ? try KeyReference.unlessGiven(.signing, configured: configured) : try options.keyReferences()
     var signers: [ReleaseSigner] = []
     for reference in references { signers.append(ReleaseSigner(try signingKey(reference))) }
     return signers

@@ -175,6 +175,10 @@ struct ProposalTests {
 
     let proposal = try await propose("")
 
+    // What init tells people to make next must not be packed either.
+    for name in [".key", ".sign.key"] { #expect(proposal.packs[0].excludes.contains("/\(proposal.title)\(name)")) }
+    #expect(proposal.packs[0].excludes.contains("/dist/"))
+
     #expect(summary(proposal) == ["core . essential 1 1"])
     try directory.write("later".utf8, to: "packer.yml")
     #expect(try await packed(proposal) == ["./index.html": "core"])

@@ -247,6 +247,20 @@ struct ReleaseBuildTests {
     try await project.build { $0.output = project.directory("build/core-dist") }
   }
 
+  @Test(
+    "is made inside of what is packed where that leaves it out, and is not packed the next time either",
+    arguments: ["/dist/", "dist", "**/dist"])
+  func insideOfSourceAndLeftOut(pattern: String) async throws {
+    let project = try ReleaseProject()
+    try project.configure(
+      ReleaseProject.configuration + "defaults: {exclude: [\"\(pattern)\"]}\n")
+    let inside = project.directory("build/core/dist")
+    let first = try await project.build { $0.output = inside }
+    let second = try await project.build { $0.output = inside }
+    #expect(first.release?.manifest == second.release?.manifest)
+    #expect(second.items.allSatisfy { $0.action == .reused })
+  }
+
   @Test("needs a signing key, and each only once")
   func signingKeys() async throws {
     let project = try ReleaseProject()

@@ -90,6 +90,16 @@ struct DirectoryScan: Sendable {
     }
   }
 
+  /// Whether patterns leave out a directory of a source, by itself or with one that it lies in.
+  static func leavesOut(_ directory: String, excludes: [String]) -> Bool {
+    let globs = excludes.map(Glob.init)
+    let names = directory.utf8.split(separator: UInt8(ascii: "/"))
+    return names.indices.contains { last in
+      let path = names[...last].map { String(Substring($0)) }.joined(separator: "/")
+      return globs.contains { $0.matches(path, isDirectory: true) }
+    }
+  }
+
   static let secretHint = "exclude it with --exclude, or allow it with --allow-secrets"
 }
 

@@ -1,3 +1,4 @@
+import PackFiles
 import PackFormat
 
 /// What is left out of a pack without being asked, and what is refused.
@@ -10,7 +11,7 @@ enum SourceRules {
     case "__MACOSX": "archive metadata of macOS"
     case "Thumbs.db": "thumbnails of Windows"
     case ".git": "a Git repository"
-    default: name.hasPrefix("._") ? "metadata of macOS" : nil
+    default: name.hasPrefix("._") ? "metadata of macOS" : StagedName.isTemporary(name) ? "an unfinished output of packer" : nil
     }
   }
 

@@ -112,7 +112,7 @@ public struct ReleaseBuild: Sendable {
     }
   }
 
-  /// Refuses to make a release inside of what is packed: it would be packed itself, and be another one each time.
+  /// Refuses to make a release inside of what is packed, unless that leaves it out: it would be packed itself, and be another one each time.
   private func checkPlace(_ packs: [PackerConfiguration.Pack]) throws(PackError) {
     guard let parts = PathParts(output) else {
       throw PackError(.usage, "'\(output)' names no directory of its own", hint: "give the release a directory, as in -o dist")
@@ -121,10 +121,13 @@ public struct ReleaseBuild: Sendable {
     guard let parent = try? files.canonicalPath(of: parts.directory) else { return }
     for pack in packs {
       guard let root = try? files.canonicalPath(of: pack.root) else { continue }
-      guard parent.utf8.elementsEqual(root.utf8) || parent.utf8.starts(with: "\(root == "/" ? "" : root)/".utf8) else { continue }
+      let front = Array("\(root == "/" ? "" : root)/".utf8)
+      guard parent.utf8.elementsEqual(root.utf8) || parent.utf8.starts(with: front) else { continue }
+      let place = String(decoding: "\(parent == "/" ? "" : parent)/\(parts.name)".utf8.dropFirst(front.count), as: UTF8.self)
+      guard !DirectoryScan.leavesOut(place, excludes: pack.excludes) else { continue }
       throw PackError(
         .usage, "\(output) lies inside of \(pack.root), the root of pack '\(pack.id)', and would be packed",
-        hint: "choose a directory outside of it with -o")
+        hint: "choose a directory outside of it with -o, or leave it out of the pack: exclude: [\"/\(place)/\"]")
     }
   }
 

@@ -87,6 +87,10 @@ struct Verify: Verb {
   private func verifyPacks(in session: Session) async throws(PackError) -> Outcome {
     let jobs = try threads.count()
     let name = try check.name()
+    // Before anybody is asked for a key.
+    if files.count == 1, !ReleaseVerification.exists(files[0]) {
+      throw PackError(.missingInput, "\(files[0]) does not exist", hint: "make a release with 'packer build', or name a pack")
+    }
     let resolved = try session.key(key)
     var outcomes = Outcomes()
     for file in files {

@@ -36,10 +36,15 @@ struct ProjectPlace: Sendable {
       own = []
       return
     }
-    let dist = [PackerOutput.manifest, PackerOutput.packages].allSatisfy { name in
-      (try? files.status(of: "\(directory)/\(PackerOutput.folder)/\(name)", in: nil, following: .followed)) != nil
+    func exists(_ name: String) -> Bool {
+      (try? files.status(of: "\(directory)/\(name)", in: nil, following: .followed)) != nil
     }
-    own = [parts.name, PackerOutput.lock] + (dist ? [PackerOutput.folder + "/"] : [])
+    // What is to come is left out too, but for a folder of that name that somebody else made.
+    let hasOtherFolder =
+      exists(PackerOutput.folder)
+      && ![PackerOutput.manifest, PackerOutput.packages].allSatisfy { exists("\(PackerOutput.folder)/\($0)") }
+    own =
+      [parts.name, PackerOutput.lock, "\(title).key", "\(title).sign.key"] + (hasOtherFolder ? [] : [PackerOutput.folder + "/"])
   }
 
   /// What a pack of the whole directory leaves out besides.

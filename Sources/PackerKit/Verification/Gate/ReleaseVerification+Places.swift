@@ -35,7 +35,8 @@ extension ReleaseVerification {
     return directory == "." ? name : "\(directory)/\(name)"
   }
 
-  private static func exists(_ path: String) -> Bool {
+  /// Whether a path leads to anything.
+  public static func exists(_ path: String) -> Bool {
     (try? SystemFiles().status(of: path, in: nil, following: .followed)) != nil
   }
 }

@@ -37,10 +37,13 @@ enum ReleasedBudgetCheck: ReleaseCheck {
     }
   }
 
-  /// Names the largest pack that is counted, which is the one to move first.
+  /// Names the pack to move first: the largest of those that are new or changed since the last release, or of all that are counted.
   private static func advice(_ release: ReleaseContext, _ key: String) -> String {
     let delivery: DeliveryClass = key == BudgetKey.download || key == BudgetKey.installed ? .prefetch : .essential
-    guard let largest = release.entries.filter({ $0.delivery == delivery }).max(by: { $0.size < $1.size }) else { return "" }
+    let counted = release.entries.filter { $0.delivery == delivery }
+    let released = Set(release.lock?.released?.packs.map(\.sha256) ?? [])
+    let changed = counted.filter { !released.contains($0.sha256) }
+    guard let largest = (changed.isEmpty ? counted : changed).max(by: { $0.size < $1.size }) else { return "" }
     return "set 'delivery: \(delivery == .essential ? "prefetch" : "onDemand")' for '\(largest.id)' (\(largest.size) bytes), or: "
   }
 }
