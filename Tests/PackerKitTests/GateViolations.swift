@@ -208,7 +208,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
       hint: "set 'delivery: onDemand' for 'game-kart' (8000000 bytes), or: packer release retire 2.1.0"
     ) {
       sample in
-      sample.release.lock?.apps[0].budget.downloadAllowance = 8_000_000
+      sample.release.lock?.apps[0].budget?.downloadAllowance = 8_000_000
     },
     Violation("PK3008", "an app that allows another host", .error, .released, hint: "packer release retire 2.1.0") { sample in
       sample.release.lock?.apps[0].hosts = ["old.example.com"]

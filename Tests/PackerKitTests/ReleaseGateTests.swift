@@ -82,7 +82,7 @@ struct ReleaseGateTests {
     var sample = try GateSample()
     var old = try #require(sample.release.lock?.apps[0])
     old.version = "1.9.0"
-    old.budget.downloadAllowance = 7_500_000
+    old.budget?.downloadAllowance = 7_500_000
     sample.release.lock?.apps.insert(old, at: 0)
     var report = sample.report()
     #expect(report.verdict(isStrict: false) == .released)
@@ -101,7 +101,7 @@ struct ReleaseGateTests {
   @Test("a manifest that alone passes a released app's essential allowance is error 203 there")
   func releasedManifest() throws {
     var sample = try GateSample()
-    sample.release.lock?.apps[0].budget.essentialDownloadAllowance = 3_004_000
+    sample.release.lock?.apps[0].budget?.essentialDownloadAllowance = 3_004_000
     let finding = try #require(sample.report().findings.first)
     #expect(finding.rule.id == "PK3007" && finding.phone?.code == 203)
   }

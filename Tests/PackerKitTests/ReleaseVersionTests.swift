@@ -173,6 +173,17 @@ struct ReleaseRecordingTests {
     ReleaseRecording.App(version: version, plist: try InfoPlist.read(project.directory(plist)))
   }
 
+  @Test("notes an app whose packs Apple serves without the numbers and hosts that it has none of")
+  func servedByApple() async throws {
+    let project = try ReleaseProject(ReleaseProject.configuration + "hosting: apple\n")
+    try await project.build()
+    let report = try project.record(try app(project, "3.0"))
+    let app = try #require(report.lock.apps.first)
+    #expect(app.budget == nil && app.hosts == nil && app.manifestURL == nil && app.trustedKeys.count == 1)
+    #expect(try ReleaseLock.read(project.directory("packer.lock.json")) == report.lock)
+    #expect(try project.record(try self.app(project, "3.0")).isUnchanged)
+  }
+
   @Test("notes manifest and packs, and the second time changes nothing")
   func release() async throws {
     let project = try ReleaseProject()

@@ -158,24 +158,27 @@ extension ReleaseLock.App {
   fileprivate init(_ value: RecordValue) throws(PackError) {
     var fields = try RecordFields(value, "an app")
     self.init(
-      version: try fields.text("version"), budget: try fields.budget("budget"), hosts: try fields.texts("hosts"),
-      manifestURL: try fields.text("manifestURL"), trustedKeys: try fields.texts("trustedKeys"), keyIDs: try fields.texts("keyIDs"),
+      version: try fields.text("version"), budget: fields.has("budget") ? try fields.budget("budget") : nil,
+      hosts: fields.has("hosts") ? try fields.texts("hosts") : nil,
+      manifestURL: fields.has("manifestURL") ? try fields.text("manifestURL") : nil, trustedKeys: try fields.texts("trustedKeys"),
+      keyIDs: try fields.texts("keyIDs"),
       format: try fields.text("format"), firstManifest: try fields.number("firstManifest"))
     if fields.has("retired") { isRetired = try fields.flag("retired") }
     try fields.finish()
   }
 
   fileprivate var record: RecordValue {
-    .object(
-      [
-        RecordValue.Member(key: "version", value: .text(version)),
-        RecordValue.Member(key: "budget", value: budget.record),
-        RecordValue.Member(key: "firstManifest", value: .number(firstManifest)),
-        RecordValue.Member(key: "format", value: .text(format)),
-        RecordValue.Member(key: "hosts", value: .texts(hosts)),
-        RecordValue.Member(key: "keyIDs", value: .texts(keyIDs)),
-        RecordValue.Member(key: "manifestURL", value: .text(manifestURL)),
-        RecordValue.Member(key: "trustedKeys", value: .texts(trustedKeys)),
-      ] + (isRetired ? [RecordValue.Member(key: "retired", value: .flag(isRetired))] : []))
+    let members: [(String, RecordValue?)] = [
+      ("version", .text(version)),
+      ("budget", budget?.record),
+      ("firstManifest", .number(firstManifest)),
+      ("format", .text(format)),
+      ("hosts", hosts.map(RecordValue.texts)),
+      ("keyIDs", .texts(keyIDs)),
+      ("manifestURL", manifestURL.map(RecordValue.text)),
+      ("trustedKeys", .texts(trustedKeys)),
+      ("retired", isRetired ? .flag(isRetired) : nil),
+    ]
+    return .object(members.compactMap { key, value in value.map { RecordValue.Member(key: key, value: $0) } })
   }
 }

@@ -83,12 +83,12 @@ public struct ReleaseLock: Hashable, Sendable {
   public struct App: Hashable, Sendable {
     /// As the team writes it, such as `2.1.0`.
     public var version: String
-    /// The numbers of its Info.plist.
-    public var budget: InstallBudget
-    /// The domain allow list of its Info.plist.
-    public var hosts: [String]
-    /// `BAManifestURL` of its Info.plist.
-    public var manifestURL: String
+    /// The numbers of its Info.plist; nil where Apple serves the packs, and there are none.
+    public var budget: InstallBudget?
+    /// The domain allow list of its Info.plist; nil where Apple serves the packs.
+    public var hosts: [String]?
+    /// `BAManifestURL` of its Info.plist; nil where Apple serves the packs.
+    public var manifestURL: String?
     /// The public keys it trusts (`pkp1-…`).
     public var trustedKeys: [String]
     /// The ids of the content keys it holds.
@@ -102,7 +102,7 @@ public struct ReleaseLock: Hashable, Sendable {
 
     /// Makes a value from its parts.
     public init(
-      version: String, budget: InstallBudget, hosts: [String], manifestURL: String, trustedKeys: [String],
+      version: String, budget: InstallBudget?, hosts: [String]?, manifestURL: String?, trustedKeys: [String],
       keyIDs: [String], format: String, firstManifest: UInt64, isRetired: Bool = false
     ) {
       self.version = version

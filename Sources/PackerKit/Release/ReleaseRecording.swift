@@ -167,13 +167,16 @@ public struct ReleaseRecording: Sendable {
         .releaseConflict, "\(path): \(problem.message)", details: keys.problems.map(\.message),
         hint: problem.hint ?? "packer plist check \(path)")
     }
-    guard let budget = keys.budget, let hosts = keys.allowList?.entries, let manifestURL = keys.manifestURL else {
+    let isServedByApple = keys.hosting == .apple
+    let (budget, hosts, manifestURL) = (keys.budget, keys.allowList?.entries.sorted(), keys.manifestURL)
+    guard isServedByApple || budget != nil && hosts != nil && manifestURL != nil else {
       throw PackError(
         .releaseConflict, "\(path) does not have all keys of an app that downloads packs itself", hint: "packer plist check \(path)")
     }
     let trusted = app.trustedKeys.isEmpty ? record.signers : app.trustedKeys.map(\.text)
     return ReleaseLock.App(
-      version: app.version, budget: budget, hosts: hosts.sorted(), manifestURL: manifestURL, trustedKeys: trusted.sorted(),
+      version: app.version, budget: isServedByApple ? nil : budget, hosts: isServedByApple ? nil : hosts,
+      manifestURL: isServedByApple ? nil : manifestURL, trustedKeys: trusted.sorted(),
       keyIDs: Set(record.packs.map(\.keyID)).sorted(), format: PackHeader.formatVersion, firstManifest: record.manifest.version)
   }
 
@@ -186,16 +189,17 @@ public struct ReleaseRecording: Sendable {
     }
     let recorded = lock.apps[index]
     var differences: [String] = []
-    for ((key, old), (_, new)) in zip(recorded.budget.named, app.budget.named) where old != new {
+    for ((key, old), (_, new)) in zip(recorded.budget?.named ?? [], app.budget?.named ?? []) where old != new {
       differences.append("\(key) is recorded as \(old) bytes, and this Info.plist says \(new)")
     }
+    func list(_ hosts: [String]?) -> String { hosts?.joined(separator: ", ") ?? "missing" }
     if recorded.hosts != app.hosts {
       differences.append(
-        "BADownloadDomainAllowList is recorded as \(recorded.hosts.joined(separator: ", ")), and this Info.plist says \(app.hosts.joined(separator: ", "))"
-      )
+        "BADownloadDomainAllowList is recorded as \(list(recorded.hosts)), and this Info.plist says \(list(app.hosts))")
     }
     if recorded.manifestURL != app.manifestURL {
-      differences.append("BAManifestURL is recorded as \(recorded.manifestURL), and this Info.plist says \(app.manifestURL)")
+      differences.append(
+        "BAManifestURL is recorded as \(recorded.manifestURL ?? "missing"), and this Info.plist says \(app.manifestURL ?? "missing")")
     }
     if recorded.trustedKeys != app.trustedKeys {
       differences.append(

@@ -141,7 +141,7 @@ private struct LockView {
       console.note("\(path): no release is recorded")
     }
     for app in lock.apps {
-      let numbers = app.budget.named.map { "  \($0.key) \(Table.grouped(Int64(clamping: $0.bytes)))" }
+      let numbers = (app.budget?.named ?? []).map { "  \($0.key) \(Table.grouped(Int64(clamping: $0.bytes)))" }
       let state = app.isRetired ? ", retired" : ""
       console.result(
         LockedAppRecord(app), ["app \(app.version)\(state), since manifest \(app.firstManifest), format \(app.format)"] + numbers)
@@ -180,9 +180,9 @@ private struct LockedPackRecord: Encodable {
 private struct LockedAppRecord: Encodable {
   let type = "app"
   let version: String
-  let budget: [String: UInt64]
-  let hosts: [String]
-  let manifestURL: String
+  let budget: [String: UInt64]?
+  let hosts: [String]?
+  let manifestURL: String?
   let trustedKeys: [String]
   let keyIDs: [String]
   let format: String
@@ -191,7 +191,7 @@ private struct LockedAppRecord: Encodable {
 
   init(_ app: ReleaseLock.App) {
     version = app.version
-    budget = Dictionary(uniqueKeysWithValues: app.budget.named.map { ($0.key, $0.bytes) })
+    budget = app.budget.map { Dictionary(uniqueKeysWithValues: $0.named.map { ($0.key, $0.bytes) }) }
     hosts = app.hosts
     manifestURL = app.manifestURL
     trustedKeys = app.trustedKeys

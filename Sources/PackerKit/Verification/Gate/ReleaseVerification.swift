@@ -128,7 +128,7 @@ public struct ReleaseVerification: Sendable {
     return release.demand.named.map { key, needed in
       ReleaseReport.BudgetRow(
         key: key, needed: needed, allowed: release.plist?.number(key),
-        released: release.apps.compactMap { app in app.budget.named.first { $0.key == key }?.bytes }.min())
+        released: release.apps.compactMap { app in app.budget?.named.first { $0.key == key }?.bytes }.min())
     }
   }
 }

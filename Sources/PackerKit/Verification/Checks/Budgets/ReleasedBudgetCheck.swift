@@ -17,7 +17,7 @@ enum ReleasedBudgetCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     let demand = release.demand
     return release.apps.flatMap { app in
-      app.budget.named.compactMap { key, limit -> ReleaseFinding? in
+      (app.budget?.named ?? []).compactMap { key, limit -> ReleaseFinding? in
         guard let needed = demand.named.first(where: { $0.key == key })?.bytes, !ReleaseDemand.fits(needed, in: limit, key) else {
           return nil
         }

@@ -12,8 +12,8 @@ enum ReleasedHostCheck: ReleaseCheck {
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     let hosts = release.hosts
-    return release.apps.flatMap { app in
-      let list = AllowList(app.hosts)
+    return release.apps.flatMap { app -> [ReleaseFinding] in
+      guard let list = app.hosts.map(AllowList.init) else { return [] }
       return hosts.filter { !list.allows(host: $0.host) }.map { host in
         finding(
           "app \(app.version) may not download from \(host.host), which serves \(host.packs.summary)", app: app.version,

@@ -20,9 +20,11 @@ enum ReleasedManifestCheck: ReleaseCheck {
           app: app.version,
           file: release.lockPath, actual: manifest.version, limit: app.firstManifest, hint: "packer build -o \(release.directory)")
       }
-      guard let configuration = release.configuration, configuration.serve.manifestURL != app.manifestURL else { return nil }
+      guard let configuration = release.configuration, let url = app.manifestURL, configuration.serve.manifestURL != url else {
+        return nil
+      }
       return finding(
-        "app \(app.version) looks for the manifest at \(app.manifestURL), but it is served at \(configuration.serve.manifestURL)",
+        "app \(app.version) looks for the manifest at \(url), but it is served at \(configuration.serve.manifestURL)",
         level: .warning,
         app: app.version, file: release.lockPath, hint: "serve it at both places, or: packer release retire \(app.version)")
     }
