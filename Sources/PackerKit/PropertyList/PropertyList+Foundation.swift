@@ -32,18 +32,21 @@ extension PropertyList {
   }
 
   private static func object(_ bytes: [UInt8], form: Form, path: String) throws(PackError) -> Any {
+    var actual = PropertyListSerialization.PropertyListFormat.openStep
+    let object: Any
     do {
-      var actual = PropertyListSerialization.PropertyListFormat.openStep
-      let object = try unsafe PropertyListSerialization.propertyList(from: Data(bytes), options: [], format: &actual)
-      // Bytes that are neither are read as a text of the oldest form.
-      if actual == (form == .binary ? .binary : .xml) { return object }
-    } catch  where form == .xml {
+      object = try unsafe PropertyListSerialization.propertyList(from: Data(bytes), options: [], format: &actual)
+    } catch {
+      guard form == .xml else { throw damagedBinary(path) }
       let reason = (error as NSError).userInfo[NSDebugDescriptionErrorKey] as? String
       throw PackError(.malformedPlist, "\(path) is no property list: \(reason ?? error.localizedDescription)")
-    } catch {
-      throw damagedBinary(path)
     }
-    throw form == .binary ? damagedBinary(path) : PackError(.malformedPlist, "\(path) is no property list in XML")
+    // Bytes that are neither form are read as a text of the oldest one.
+    switch (form, actual) {
+    case (.xml, .xml), (.binary, .binary): return object
+    case (.binary, _): throw damagedBinary(path)
+    case (.xml, _): throw PackError(.malformedPlist, "\(path) is no property list in XML")
+    }
   }
 
   private static func damagedBinary(_ path: String) -> PackError {
