@@ -308,29 +308,38 @@ struct PlistMergeTests {
     </plist>
     """
 
-  @Test("keys are added at the end, in the layout of the file, and everything else stays as it is")
+  @Test("keys come into their places, every other value stays, and lost comments are told")
   func added() throws {
     let merge = try plist(Self.handMade).merging(try wanted(.apple), conflicts: .refuse)
-    let text = String(decoding: merge.bytes, as: UTF8.self)
-    let marker = try #require(XMLPropertyList(merge.bytes, path: "t").marker)
-    #expect(marker.utf8.count == 16)
     #expect(
-      text
-        == Self.handMade.replacingOccurrences(
-          of: "T00:00:00Z</date>\n",
-          with: """
-            T00:00:00Z</date>
-                <key>BAAppGroupID</key>
-                <string>group.com.example.arcade</string>
-                <key>BAHasManagedAssetPacks</key>
-                <true/>
-                <key>BAUsesAppleHosting</key>
-                <true/>
-                <!-- packer plist merge: \(marker) -->
+      String(decoding: merge.bytes, as: UTF8.self) == """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+        <plist version="1.0">
+        <dict>
+        \t<key>BAAppGroupID</key>
+        \t<string>group.com.example.arcade</string>
+        \t<key>BAHasManagedAssetPacks</key>
+        \t<true/>
+        \t<key>BAUsesAppleHosting</key>
+        \t<true/>
+        \t<key>CFBundleIdentifier</key>
+        \t<string>$(PRODUCT_BUNDLE_IDENTIFIER)</string>
+        \t<key>PackerMergedValues</key>
+        \t<string>e0a8041d7bf72853</string>
+        \t<key>Scale</key>
+        \t<real>2.5</real>
+        \t<key>Since</key>
+        \t<date>2026-01-01T00:00:00Z</date>
+        \t<key>UILaunchScreen</key>
+        \t<dict/>
+        </dict>
+        </plist>
 
-            """))
+        """)
     #expect(merge.changes.map(\.key) == ["BAAppGroupID", "BAHasManagedAssetPacks", "BAUsesAppleHosting"])
-    #expect(merge.warnings.isEmpty)
+    #expect(
+      merge.warnings == ["the comments in lines 3, 7 and 9 of Info.plist are lost: a property list is written anew, from its values"])
   }
 
   @Test(
@@ -363,45 +372,16 @@ struct PlistMergeTests {
     #expect(next.keys.allowList?.entries == ["api.example.com", "cdn.example.com"])
   }
 
-  @Test("keys that are in order get the new ones in their places")
-  func inOrder() throws {
-    let merge = try plist(
-      """
-      <plist version="1.0">
-      <dict>
-      \t<key>A</key>
-      \t<true/>
-      \t<key>BALast</key>
-      \t<true/>
-      \t<key>Z</key>
-      \t<true/>
-      </dict>
-      </plist>
-      """
-    ).merging(try wanted(), conflicts: .refuse)
-    let keys = try InfoPlist(parsing: merge.bytes, path: "t").content.members?.map(\.key)
-    #expect(
-      keys == [
-        "A", "AppGroupIdentifier", "BAEssentialMaxInstallSize", restrictions, "BALast", "BAManifestURL", "BAMaxInstallSize", "Z",
-      ])
-  }
-
-  @Test(
-    "empty dictionaries in every form are filled, and line ends of other systems stay",
-    arguments: [
-      "<plist version=\"1.0\"><dict/></plist>", "<plist version=\"1.0\"><dict></dict></plist>", "<plist>\n<dict>\n</dict>\n</plist>",
-      "<plist>\r\n<dict>\r\n</dict>\r\n</plist>\r\n", "<plist><dict><!-- a --></dict></plist>",
-      "<plist><dict><key>BAInitialDownloadRestrictions</key><dict/></dict></plist>",
-      "<plist><dict><key>BAInitialDownloadRestrictions</key><dict></dict></dict></plist>",
-      "<plist><dict><key>BAInitialDownloadRestrictions</key><dict>\n</dict></dict></plist>",
-    ])
-  func emptyDictionaries(text: String) throws {
-    let merge = try plist(text).merging(try wanted(), conflicts: .refuse)
-    let result = String(decoding: merge.bytes, as: UTF8.self)
-    #expect(try InfoPlist(parsing: merge.bytes, path: "t").keys == wanted())
-    let lineFeeds = merge.bytes.count { $0 == 0x0A }
-    let carriageReturns = merge.bytes.count { $0 == 0x0D }
-    #expect(carriageReturns == (text.contains("\r\n") ? lineFeeds : 0), "\(result)")
+  @Test("a plist that has the keys already is not touched, not even its layout")
+  func untouched() throws {
+    let fragment = String(decoding: try InfoPlist.fragment(for: configuration(), budget: budget), as: UTF8.self)
+    let byHand = fragment.replacingOccurrences(of: "\t", with: "    ").replacingOccurrences(of: "<dict>", with: "<dict> <!-- a -->")
+    let merge = try plist(byHand).merging(try wanted(), conflicts: .refuse)
+    #expect(!merge.isChange && merge.changes.isEmpty && merge.warnings.isEmpty)
+    // They are not packer's, so the next release asks.
+    var next = try wanted()
+    next.maxInstallSize = 8192
+    #expect(throws: PackError.self) { try plist(byHand).merging(next, conflicts: .refuse) }
   }
 
   @Test("values that packer did not write are a conflict, with both numbers of each")
@@ -442,52 +422,23 @@ struct PlistMergeTests {
     let byHand = text.replacingOccurrences(of: "<integer>4096</integer>", with: "<integer>999999</integer>")
     let error = #expect(throws: PackError.self) { try plist(byHand).merging(next, conflicts: .refuse) }
     #expect(error?.details == ["BAMaxInstallSize is 999999, and packer would write 8192"])
-    // The comment gone, as after an editor that drops comments: nothing is known any more.
-    let marker = try #require(XMLPropertyList(merged.bytes, path: "t").marker)
-    let dropped = text.replacingOccurrences(of: "<!-- packer plist merge: \(marker) -->", with: "")
-    #expect(throws: PackError.self) { try plist(dropped).merging(next, conflicts: .refuse) }
-    _ = try plist(dropped).merging(try wanted(), conflicts: .refuse)
+    // The key gone, or of another type: nothing is known any more.
+    let digest = try #require(text.firstMatch(of: /<string>[0-9a-f]{16}<\/string>/)).output
+    for other in ["<string></string>", "<string>0123456789abcdef</string>", "<integer>1</integer>"] {
+      let changed = text.replacingOccurrences(of: digest, with: other)
+      #expect(throws: PackError.self) { try plist(changed).merging(next, conflicts: .refuse) }
+      #expect(try !plist(changed).merging(try wanted(), conflicts: .refuse).isChange)
+    }
   }
 
-  @Test("a comment inside a value that is replaced is lost with a warning, and no other")
-  func lostComment() throws {
-    let text = """
-      <plist version="1.0"><dict>
-      <!-- one -->
-      <key>BAMaxInstallSize</key><!-- two -->
-      <integer><!-- three -->1</integer>
-      <key>BAHasManagedAssetPacks</key> <!-- four --> <true/> <!-- five -->
-      </dict></plist>
-      """
-    let merge = try plist(text).merging(try wanted(), conflicts: .replace)
-    #expect(
-      merge.warnings == [
-        "the comment in line 4 of Info.plist is lost with the value it stands in",
-        "the comment in line 5 of Info.plist is lost with the value it stands in",
-      ])
-    let result = String(decoding: merge.bytes, as: UTF8.self)
-    for kept in ["one", "two", "five"] { #expect(result.contains("<!-- \(kept) -->")) }
-  }
-
-  @Test("a key that is removed makes room for one that comes into its place")
-  func removedBesideAdded() throws {
-    let text =
-      "<plist version=\"1.0\">\n<dict>\n\t<key>A</key>\n\t<true/>\n\t<key>BAMaxInstallSize</key>\n\t<integer>1</integer>\n</dict>\n</plist>\n"
-    let merge = try plist(text).merging(try wanted(.apple), conflicts: .replace)
-    let keys = try InfoPlist(parsing: merge.bytes, path: "t").content.members?.map(\.key)
-    #expect(keys == ["A", "BAAppGroupID", "BAHasManagedAssetPacks", "BAUsesAppleHosting"])
-  }
-
-  @Test("packer's own comment inside a value that is replaced is made anew")
-  func misplacedMarker() throws {
-    let text = """
-      <plist version="1.0"><dict>
-      <key>BAInitialDownloadRestrictions</key><array><!-- packer plist merge: 0123456789abcdef --></array>
-      </dict></plist>
-      """
-    let merge = try plist(text).merging(try wanted(), conflicts: .replace)
-    let merged = try InfoPlist(parsing: merge.bytes, path: "t")
-    #expect(try !merged.merging(try wanted(), conflicts: .refuse).isChange)
+  @Test("no check complains about the key that packer leaves")
+  func ownKey() throws {
+    for hosting in PackerConfiguration.Hosting.allCases {
+      let merged = try InfoPlist(parsing: plist(Self.handMade).merging(try wanted(hosting), conflicts: .refuse).bytes, path: "t")
+      #expect(merged.content[key: "PackerMergedValues"] != nil)
+      #expect(merged.check(against: try wanted(hosting)).isEmpty)
+      #expect(merged.keys == (try wanted(hosting)))
+    }
   }
 
   @Test("whatever stands in a plist and however it is laid out, a merge gives the keys and changes nothing else")
@@ -495,12 +446,12 @@ struct PlistMergeTests {
     var generator = SeededGenerator()
     for _ in 0..<300 {
       func gap() -> String {
-        [" ", "", "\n", "\n\t", "\r\n  ", " <!-- c --> ", "\n<!-- packer plist merge: x -->", "<!---->"].randomElement(using: &generator)
+        [" ", "", "\n", "\n\t", "\r\n  ", " <!-- c --> ", "<!---->"].randomElement(using: &generator)
           ?? ""
       }
       func value() -> String {
         let values = [
-          "<true/>", "<integer>\(gap())7</integer>", "<dict/>", "<dict>\(gap())</dict>",
+          "<true/>", "<integer>7</integer>", "<dict/>", "<dict>\(gap())</dict>",
           "<array>\(gap())<string>x</string>\(gap())</array>", "<string/>",
         ]
         return values.randomElement(using: &generator) ?? ""
@@ -512,7 +463,8 @@ struct PlistMergeTests {
       }
       let inner = members(["BADownloadAllowance", "BADownloadDomainAllowList", "BAEssentialDownloadAllowance", "Other"])
       let outer = members([
-        "A", "AppGroupIdentifier", "BAAppGroupID", "BAHasManagedAssetPacks", "BAManifestURL", "BAMaxInstallSize", "BAUsesAppleHosting", "Z",
+        "A", "AppGroupIdentifier", "BAAppGroupID", "BAHasManagedAssetPacks", "BAManifestURL", "BAMaxInstallSize", "BAUsesAppleHosting",
+        "PackerMergedValues", "Z",
       ])
       let text = "<plist>\(gap())<dict>\(outer)<key>BAInitialDownloadRestrictions</key><dict>\(inner)</dict>\(gap())</dict>\(gap())</plist>"
       let hosting = PackerConfiguration.Hosting.allCases.randomElement(using: &generator) ?? .unmanaged
@@ -522,27 +474,32 @@ struct PlistMergeTests {
       let merged = try InfoPlist(parsing: merge.bytes, path: "t")
       #expect(merged.check(against: keys).filter { $0.level == .error }.isEmpty, "\(text)")
       for key in ["A", "Z"] { #expect(merged.content[key: key] == original.content[key: key], "\(text)") }
+      #expect(merge.warnings.isEmpty == (!merge.isChange || !text.contains("<!--")), "\(text)")
       #expect(try !merged.merging(keys, conflicts: .refuse).isChange, "\(text)")
     }
   }
 
-  @Test("a binary plist stays binary, with every other value as it was")
-  func binary() throws {
+  @Test("a plist keeps its form, and every other value with its type", arguments: [PropertyList.Form.xml, .binary])
+  func otherValues(form: PropertyList.Form) throws {
     let original = PropertyList.dictionary([
-      .init("Z", .real(bitPattern: (2.5).bitPattern)), .init("Since", .date(bitPattern: (1.5).bitPattern)), .init("D", .data([1, 2])),
-      .init("U", .unsigned(.max)), .init("T", .boolean(true)), .init("One", .integer(1)), .init("BAUnknown", .string("kept")),
+      .init("BAUnknown", .string("kept")), .init("D", .data([1, 2])), .init("One", .integer(1)),
+      .init("Real", .real(bitPattern: (1.0).bitPattern)), .init("Since", .date(bitPattern: (1.0).bitPattern)), .init("T", .boolean(true)),
+      .init("U", .unsigned(.max)), .init("Z", .real(bitPattern: (2.5).bitPattern)),
     ])
-    let read = try InfoPlist(parsing: original.binary, path: "b")
+    let read = try InfoPlist(parsing: original.bytes(as: form), path: "b")
     let merge = try read.merging(try wanted(), conflicts: .refuse)
     let result = try InfoPlist(parsing: merge.bytes, path: "b")
-    #expect(merge.bytes.starts(with: Array("bplist00".utf8)))
+    #expect(PropertyList.Form(of: merge.bytes) == form)
+    #expect(merge.warnings.isEmpty)
     #expect(result.keys == (try wanted()))
     for member in original.members ?? [] { #expect(result.content[key: member.key] == member.value) }
-    #expect(result.content.members?.count == (original.members?.count ?? 0) + 5)
-    // Nothing is known of who wrote what.
+    #expect(result.content.members?.count == (original.members?.count ?? 0) + 6)
+    // What packer wrote is known in a binary plist too.
     var next = try wanted()
     next.maxInstallSize = 8192
-    #expect(throws: PackError.self) { try result.merging(next, conflicts: .refuse) }
+    let later = try InfoPlist(parsing: result.merging(next, conflicts: .refuse).bytes, path: "b")
+    #expect(later.keys.maxInstallSize == 8192)
+    #expect(try later.merging(try wanted(), conflicts: .refuse).bytes == merge.bytes)
     #expect(try !result.merging(try wanted(), conflicts: .refuse).isChange)
   }
 

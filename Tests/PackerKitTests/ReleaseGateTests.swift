@@ -54,6 +54,29 @@ struct ReleaseGateTests {
     }
   }
 
+  // MARK: The Info.plist
+
+  @Test("a boolean of another mode that is false is as good as none, and the key that a merge leaves belongs to every mode")
+  func harmlessKeys() throws {
+    var sample = try GateSample()
+    sample.release.plist?.names.formUnion(["BAHasManagedAssetPacks", "BAUsesAppleHosting", InfoPlist.mergedValuesKey])
+    sample.release.plist?.keys.hasManagedAssetPacks = false
+    sample.release.plist?.keys.usesAppleHosting = false
+    #expect(sample.report().findings.map(\.message) == [])
+    sample.release.plist?.keys.usesAppleHosting = true
+    #expect(sample.report().findings.map(\.rule.id) == ["PK4003"])
+  }
+
+  @Test("an app group may start with a team's identifier, as on a Mac")
+  func teamGroup() throws {
+    for (group, rules) in [("ABCDE12345.com.example", []), ("group.com.example", []), ("com.example", ["PK4009"])] {
+      var sample = try GateSample()
+      sample.release.plist?.keys.appGroupIdentifier = group
+      sample.release.configuration?.app.group = group
+      #expect(sample.report().findings.map(\.rule.id) == rules, "\(group)")
+    }
+  }
+
   // MARK: Budgets
 
   @Test("an allowance that is exactly used up fails, and one byte more passes")

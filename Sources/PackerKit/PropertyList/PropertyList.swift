@@ -1,7 +1,4 @@
-/// A value of a property list. Numbers keep their types, and dictionaries their order.
-///
-/// Foundation's own reader hands out dictionaries without order and numbers that may be booleans, and writes all of a file anew; a plist
-/// that people keep under version control must come back with nothing changed but what was asked for.
+/// A value of a property list. Numbers keep their types.
 package indirect enum PropertyList: Hashable, Sendable {
   case string(String)
   case boolean(Bool)
@@ -14,18 +11,33 @@ package indirect enum PropertyList: Hashable, Sendable {
   case date(bitPattern: UInt64)
   case data([UInt8])
   case array([PropertyList])
+  /// In ascending order of the keys, as Foundation keeps none of its own.
   case dictionary([Member])
-  /// A reference within a keyed archive, which only binary plists hold.
-  case uid(UInt64)
+
+  /// How a list is written.
+  package enum Form: Hashable, Sendable {
+    case xml
+    case binary
+
+    /// The form that the start of a file shows.
+    package init(of bytes: [UInt8]) {
+      self = bytes.starts(with: "bplist".utf8) ? .binary : .xml
+    }
+  }
 
   /// One key of a dictionary, and its value.
-  package struct Member: Hashable, Sendable {
+  package struct Member: Hashable, Comparable, Sendable {
     package var key: String
     package var value: PropertyList
 
     package init(_ key: String, _ value: PropertyList) {
       self.key = key
       self.value = value
+    }
+
+    /// By the bytes of the keys.
+    package static func < (left: Member, right: Member) -> Bool {
+      left.key.utf8.lexicographicallyPrecedes(right.key.utf8)
     }
   }
 
@@ -55,20 +67,30 @@ package indirect enum PropertyList: Hashable, Sendable {
     members?.first { $0.key == key }?.value
   }
 
-  /// Whether two lists say the same: the order of dictionaries does not matter, every byte of a text does.
+  /// Whether two lists say the same: every byte of a text matters, the order of keys and the sign of a zero do not.
   package func says(_ other: PropertyList) -> Bool {
-    sorted.binary == other.sorted.binary
+    switch (self, other) {
+    case (.string(let mine), .string(let others)):
+      return mine.utf8.elementsEqual(others.utf8)
+    case (.real(let mine), .real(let others)):
+      let (mine, others) = (Double(bitPattern: mine), Double(bitPattern: others))
+      return mine == others || mine.isNaN && others.isNaN
+    case (.array(let mine), .array(let others)):
+      return mine.count == others.count && zip(mine, others).allSatisfy { $0.says($1) }
+    case (.dictionary(let mine), .dictionary(let others)):
+      return mine.count == others.count
+        && zip(mine.sorted(), others.sorted()).allSatisfy { $0.key.utf8.elementsEqual($1.key.utf8) && $0.value.says($1.value) }
+    default:
+      return self == other
+    }
   }
 
-  /// The same with every dictionary in ascending order of its keys.
-  private var sorted: PropertyList {
+  /// The keys of all dictionaries together.
+  var keyCount: Int {
     switch self {
-    case .array(let items):
-      .array(items.map(\.sorted))
-    case .dictionary(let members):
-      .dictionary(members.map { Member($0.key, $0.value.sorted) }.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) })
-    default:
-      self
+    case .array(let items): items.reduce(0) { $0 + $1.keyCount }
+    case .dictionary(let members): members.reduce(0) { $0 + 1 + $1.value.keyCount }
+    default: 0
     }
   }
 
@@ -91,7 +113,6 @@ extension PropertyList: CustomStringConvertible {
     case .data(let bytes): "data of \(bytes.count) bytes"
     case .array(let items): "[\(items.map { $0.element }.joined(separator: ", "))]"
     case .dictionary(let members): "a dictionary of \(members.count) keys"
-    case .uid: "a reference"
     }
   }
 

@@ -60,31 +60,31 @@ public struct PlistMerge: Sendable {
 }
 
 extension InfoPlist {
-  /// Puts the keys of a release into the plist, and leaves every other key, value, comment and line as it is.
+  /// The key under which ``merging(_:conflicts:)`` leaves a digest of the values it wrote.
   ///
-  /// Values that packer wrote before are replaced. In an XML plist a comment of packer's own holds a digest of them, by which they are known;
-  /// without it, or when one of them was changed since, every value that differs counts as written by hand. Of a binary plist nothing is
-  /// known, and it is written anew.
+  /// Apple reads no key of this name. By the digest packer knows its own values at the next merge.
+  public static let mergedValuesKey = "PackerMergedValues"
+
+  /// Puts the keys of a release into the plist, and leaves every other key and its value as they are.
+  ///
+  /// Values that packer wrote before are replaced: ``mergedValuesKey`` holds a digest of them, by which they are known. Without it, or when
+  /// one of them was changed since, every value that differs counts as written by hand. The form stays, XML or binary; XML comes out in
+  /// Foundation's layout with the keys in order, and without comments. Where nothing differs, not a byte changes.
   ///
   /// - Throws: ``PackError/Code/plistConflict`` where values that packer did not write would change, with both values of each in the
   ///   details.
   public func merging(_ wanted: BackgroundAssetsKeys, conflicts: PlistMerge.Conflicts) throws(PackError) -> PlistMerge {
     let isOwn = try isPackersOwn
     let differences = wanted.differences(in: content, comparing: isOwn ? .byEntries : .byHosts)
+    guard !differences.isEmpty else { return PlistMerge(bytes: bytes, changes: [], warnings: [], original: self) }
     if conflicts == .refuse, !isOwn { try refuseConflicts(in: differences) }
-    let edits = differences.map { PropertyListEdit($0.path, $0.wanted) }
-    let merged = content.applying(edits)
+    let released = content.applying(differences.map { PropertyListEdit($0.path, $0.wanted) })
+    let digest = try BackgroundAssetsKeys(released).digest
+    let merged = released.applying([PropertyListEdit([Self.mergedValuesKey], .string(digest))])
 
-    var result = merged.binary
-    var warnings: [String] = []
-    if let document {
-      let patched = document.applying(edits, marker: try BackgroundAssetsKeys(merged).digest)
-      result = patched.bytes
-      warnings = patched.lostComments.map { "the comment in line \($0) of \(path) is lost with the value it stands in" }
-    } else if edits.isEmpty {
-      result = bytes
-    }
-    // Read back by the reader that everything comes in through: nothing else may have changed.
+    let form = PropertyList.Form(of: bytes)
+    let result = try merged.bytes(as: form)
+    // Read back as everything is that comes in: nothing else may have changed.
     guard let check = try? InfoPlist(parsing: result, path: path), check.content.says(merged), wanted.differences(in: merged).isEmpty else {
       throw PackError(.internalError, "\(path) would not hold the same values after the merge; it was not changed")
     }
@@ -92,15 +92,25 @@ extension InfoPlist {
       let (old, new) = PropertyList.apart(change.actual, change.wanted)
       return PlistMerge.Change(key: change.key, old: old, new: new)
     }
+    let warnings = form == .xml ? [lostComments].compactMap { $0 } : []
     return PlistMerge(bytes: result, changes: changes, warnings: warnings, original: self)
   }
 
   /// Whether the values are those that packer wrote last.
   private var isPackersOwn: Bool {
     get throws(PackError) {
-      guard keys.problems.isEmpty, let marker = document?.marker else { return false }
-      return try marker == keys.digest
+      guard keys.problems.isEmpty, case .string(let digest)? = content[key: Self.mergedValuesKey] else { return false }
+      return try digest == keys.digest
     }
+  }
+
+  /// What is to be said of comments, which are no values.
+  private var lostComments: String? {
+    let lines = XMLMarkup(bytes).commentLines
+    guard let last = lines.last else { return nil }
+    guard lines.count > 1 else { return "the comment in line \(last) of \(path) is lost: a property list is written anew, from its values" }
+    let others = lines.dropLast().map(String.init).joined(separator: ", ")
+    return "the comments in lines \(others) and \(last) of \(path) are lost: a property list is written anew, from its values"
   }
 
   private func refuseConflicts(in differences: [PlistDifference]) throws(PackError) {
@@ -118,11 +128,19 @@ extension InfoPlist {
 }
 
 extension BackgroundAssetsKeys {
-  /// 16 hexadecimal digits that change with every value.
+  /// 16 hexadecimal digits that change with every value: of SHA-256 over a line for each, `key=value` and a line feed.
   fileprivate var digest: String {
     get throws(PackError) {
-      let digest = try CryptoBackends.standard.digest(of: propertyList.xml.span)
+      let digest = try CryptoBackends.standard.digest(of: Array(Self.lines(propertyList, under: "").utf8).span)
       return digest.prefix(8).hex
+    }
+  }
+
+  private static func lines(_ value: PropertyList, under key: String) -> String {
+    switch value {
+    case .dictionary(let members): members.map { lines($0.value, under: "\(key).\($0.key)") }.joined()
+    case .array(let items): items.map { lines($0, under: "\(key)[]") }.joined()
+    default: "\(key)=\(value)\n"
     }
   }
 }

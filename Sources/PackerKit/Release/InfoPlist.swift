@@ -12,8 +12,6 @@ public struct InfoPlist: Sendable {
   /// All of it: a dictionary.
   package let content: PropertyList
   let bytes: [UInt8]
-  /// The form with the places of values, where it is XML.
-  let document: XMLPropertyList?
 
   /// Reads a file.
   ///
@@ -47,14 +45,7 @@ public struct InfoPlist: Sendable {
   public init(parsing bytes: [UInt8], path: String) throws(PackError) {
     self.path = path
     self.bytes = bytes
-    if bytes.starts(with: PropertyList.binaryMagic) {
-      content = try PropertyList(binary: bytes, path: path)
-      document = nil
-    } else {
-      let document = try XMLPropertyList(bytes, path: path)
-      content = document.content
-      self.document = document
-    }
+    content = try PropertyList(parsing: bytes, path: path)
     guard content.members != nil else {
       throw PackError(.malformedPlist, "\(path) holds \(content) outside, and an Info.plist holds a dictionary")
     }
@@ -91,9 +82,6 @@ public struct InfoPlist: Sendable {
     return keys
   }
 
-  /// The name of the fragment in a directory that `packer build` made.
-  public static let fragmentName = "Info.fragment.plist"
-
   /// The keys that an app's Info.plist must have for a release that was built.
   ///
   /// - Parameters:
@@ -104,7 +92,7 @@ public struct InfoPlist: Sendable {
       let none = InstallBudget(essentialDownloadAllowance: 0, downloadAllowance: 0, essentialMaxInstallSize: 0, maxInstallSize: 0)
       return try wanted(for: configuration, budget: none)
     }
-    let path = dist.hasSuffix("/") ? dist + fragmentName : "\(dist)/\(fragmentName)"
+    let path = dist.hasSuffix("/") ? dist + ReleaseFile.infoFragment : "\(dist)/\(ReleaseFile.infoFragment)"
     let build = "packer build, or name the directory it wrote with --dist"
     let fragment: InfoPlist
     do throws(PackError) {
@@ -124,11 +112,11 @@ public struct InfoPlist: Sendable {
 
   /// An XML property list with the keys of a release and nothing else, the same bytes for the same values.
   public static func fragment(for configuration: PackerConfiguration, budget: InstallBudget) throws(PackError) -> [UInt8] {
-    fragment(of: try wanted(for: configuration, budget: budget))
+    try fragment(of: try wanted(for: configuration, budget: budget))
   }
 
   /// An XML property list with these keys and nothing else.
-  public static func fragment(of keys: BackgroundAssetsKeys) -> [UInt8] {
-    keys.propertyList.xml
+  public static func fragment(of keys: BackgroundAssetsKeys) throws(PackError) -> [UInt8] {
+    try keys.propertyList.bytes(as: .xml)
   }
 }

@@ -6,12 +6,13 @@ import PackerKit
 struct PlistMergeVerb: Verb {
   static let configuration = CommandConfiguration(
     commandName: "merge",
-    abstract: "Puts the keys of a release into an app's Info.plist, and leaves all else as it is.",
+    abstract: "Puts the keys of a release into an app's Info.plist, and leaves all other values as they are.",
     discussion: """
-      XML keeps its order, layout and comments; a binary plist stays binary. The file is replaced whole or not at all.
+      Every other key keeps its value and its type, and a binary plist stays binary. XML is written anew, with its keys in order; comments \
+      are lost, which a warning says. The file is replaced whole or not at all, and not touched where nothing differs.
 
-      Values that packer did not write are not overwritten: they are shown beside packer's, and --replace takes packer's. In an XML \
-      plist packer leaves a comment with a digest of its values, by which it knows them the next time.
+      Values that packer did not write are not overwritten: they are shown beside packer's, and --replace takes packer's. The key \
+      PackerMergedValues holds a digest of what packer wrote, by which it knows its own values the next time.
 
       Examples:
         packer plist merge App/Info.plist

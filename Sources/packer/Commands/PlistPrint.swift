@@ -24,7 +24,7 @@ struct PlistPrint: Verb {
     if output.isJSON {
       session.console.result(KeysRecord(keys), [])
     } else {
-      let bytes = InfoPlist.fragment(of: keys)
+      let bytes = try InfoPlist.fragment(of: keys)
       try session.console.stream(bytes.span, remaining: UInt64(bytes.count))
     }
     return .done

@@ -5,12 +5,12 @@ import PackManifest
 /// Holds the documents beside a manifest against it.
 enum CompanionReading {
   static let packagesName = "packages.json"
-  static let fragmentName = "Info.fragment.plist"
 
   static func all(names: [String], place: ReleaseInspection.Place, manifest: Manifest, files: any FileSystem) -> [Companion] {
     var companions: [Companion] = []
     if names.contains(packagesName) { companions.append(packages(place.path(packagesName), manifest, files)) }
-    if names.contains(fragmentName) { companions.append(fragment(place.path(fragmentName), manifest, files)) }
+    let name = ReleaseFile.infoFragment
+    if names.contains(name) { companions.append(fragment(place.path(name), manifest, files)) }
     return companions
   }
 

@@ -4,7 +4,7 @@ enum ForbiddenPlistKeyCheck: ReleaseCheck {
     "PK4003", "the Info.plist has a key that belongs to another hosting mode", phone: .uploadRefused, needs: [.plist],
     what: """
       With Apple hosting there is no key of Background Assets but BAHasManagedAssetPacks, BAUsesAppleHosting and BAAppGroupID; unmanaged apps \
-      have none of these three.
+      have none of these three. A boolean that is false is as good as none.
       """,
     onPhone: "The system runs the app's extension in the other mode, and nothing is downloaded.",
     remedy: "Remove the key, or set 'hosting' in packer.yml to what the app does.")
@@ -16,7 +16,9 @@ enum ForbiddenPlistKeyCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     guard let plist = release.plist else { return [] }
     let hosting = release.configuration?.hosting ?? plist.keys.hosting
-    let present = plist.names.filter { $0.hasPrefix("BA") }
+    var present = plist.names.filter { $0.hasPrefix("BA") }
+    if plist.keys.hasManagedAssetPacks == false { present.remove(BackgroundAssetsKey.hasManagedAssetPacks) }
+    if plist.keys.usesAppleHosting == false { present.remove(BackgroundAssetsKey.usesAppleHosting) }
     let forbidden: Set<String> =
       switch hosting {
       case .unmanaged: present.intersection(managed)
