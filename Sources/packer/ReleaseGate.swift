@@ -16,18 +16,19 @@ struct ReleaseGate {
     var verification = ReleaseVerification(
       target ?? ReleaseVerification.place("dist", beside: configuration), now: try ManifestTime.now())
     verification.configuration = configuration
-    verification.lock = ReleaseVerification.lockFile(options.lock, beside: verification.configuration)
+    verification.lock = ReleaseVerification.lockFile(options.lock, beside: verification.configuration, of: verification.target)
     verification.plist = options.plist
     verification.isQuick = options.isQuick
     verification.only = options.only
     verification.ignored = options.ignore
     verification.jobs = jobs
     verification.trusted = try trusted(verification.configuration, in: session)
+    let inputs = [configuration?.path, verification.lock, verification.plist].compactMap { $0 }
+    for (_, path) in files { try ReportFile.check(path, against: inputs, release: ReleaseVerification.directory(of: verification.target)) }
     let content = try contentKey(verification.configuration, in: session)
     let report = try await look(verification, key: content, in: session)
 
     let outcome = self.outcome(report)
-    for (format, path) in files { try ReportFile.write(bytes(of: report, as: format, outcome), to: path) }
     switch printed {
     case .json: show(report, on: session.console)
     case .text: session.console.result(GateRecord(report), TextReport.lines(report, isStrict: options.isStrict))
@@ -35,6 +36,8 @@ struct ReleaseGate {
     case .junit:
       session.console.output(lines: JUnitReport.document(report, isStrict: options.isStrict).split(separator: "\n").map(String.init))
     }
+    // Behind what is printed, so that findings are told even where a report cannot be written.
+    for (format, path) in files { try ReportFile.write(bytes(of: report, as: format, outcome), to: path) }
     if printed == .github || files.contains(where: { $0.format == .github }), let path = StandardStreams.variable(StepSummary.variable) {
       try StepSummary.append(to: path) { limit in GitHubReport.summary(report, isStrict: options.isStrict, limit: limit) }
     }
@@ -70,16 +73,7 @@ struct ReleaseGate {
   private func trusted(_ configuration: PackerConfiguration?, in session: Session) throws(PackError) -> [SigningPublicKey] {
     let texts = options.trust.isEmpty ? configuration?.trustedKeys ?? [] : options.trust
     guard texts.isEmpty else { return try texts.map { (text) throws(PackError) in try SigningPublicKey(text: text) } }
-    var keys: [SigningPublicKey] = []
-    do throws(PackError) {
-      for reference in try KeyReference.unlessGiven(.signing, configured: configuration?.signKeys ?? []) {
-        keys.append(try session.signingKey(reference).key.publicKey)
-      }
-    } catch {
-      // A gate need not hold the secret half: then other keys count, or the lack of any is a finding.
-      guard error.code == .noKey || error.code == .missingInput else { throw error }
-    }
-    return keys
+    return try session.publicKeys(ofSigning: configuration?.signKeys ?? [])
   }
 
   // MARK: Forms

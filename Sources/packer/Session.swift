@@ -46,12 +46,31 @@ struct Session: Sendable {
     return try key(KeyReference.unlessGiven(configured: configured.map { [$0] } ?? [])[0])
   }
 
+  /// The public halves of the signing keys that the environment or the configuration names, where those can be read.
+  func publicKeys(ofSigning configured: [String]) throws(PackError) -> [SigningPublicKey] {
+    var keys: [SigningPublicKey] = []
+    do throws(PackError) {
+      for reference in try KeyReference.unlessGiven(.signing, configured: configured) {
+        keys.append(try signingKey(reference).key.publicKey)
+      }
+    } catch {
+      // Who checks need not hold the secret half: then other keys count, or the lack of any is told.
+      guard error.code == .noKey || error.code == .missingInput else { throw error }
+    }
+    return keys
+  }
+
   /// Reads the signing keys that the options, the environment or the configuration name.
   func signers(_ options: SignKeyOptions, configured: [String]) throws(PackError) -> [ReleaseSigner] {
     let references =
       options.references.isEmpty ? try KeyReference.unlessGiven(.signing, configured: configured) : try options.keyReferences()
     var signers: [ReleaseSigner] = []
     for reference in references { signers.append(ReleaseSigner(try signingKey(reference))) }
+    if options.references.isEmpty, references.count < configured.count {
+      console.warning(
+        "the configuration names \(configured.count) signing keys, and the environment gives one: the manifest is signed with that alone",
+        hint: "give each with --sign-key, or unset \(KeyReference.environmentNames(of: .signing).joined(separator: ", "))")
+    }
     return signers
   }
 

@@ -270,6 +270,9 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK4010", "an answer about encryption", .note, hint: "packer explain PK4010") { sample in
       sample.release.plist?.usesNonExemptEncryption = false
     },
+    Violation("PK4011", "the Info.plist of another app", hint: "give --plist the Info.plist of com.example.arcade") { sample in
+      sample.release.plist?.bundleID = "com.example.other"
+    },
   ]
 
   private static let versions: [Violation] = [

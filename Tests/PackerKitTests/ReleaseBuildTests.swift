@@ -261,6 +261,27 @@ struct ReleaseBuildTests {
     #expect(second.items.allSatisfy { $0.action == .reused })
   }
 
+  @Test("does not replace a directory that somebody works in", arguments: [".git/HEAD", "__MACOSX/a", "notes.txt", "._folder/a"])
+  func foreignFiles(path: String) async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    try project.add("../dist/\(path)", [1])
+    let error = await project.refusal()
+    #expect(error?.code == .outputExists)
+    #expect(project.directory.bytes(of: "dist/\(path)") == [1])
+  }
+
+  @Test("that cannot be brought to the disk is an error, where there was none before too")
+  func syncFails() async throws {
+    let project = try ReleaseProject()
+    let counting = FaultyFiles()
+    try await project.build { $0.files = counting }
+    try project.remove("dist")
+    let last = try #require(counting.calls.last { $0.operation == .sync })
+    let error = await project.refusal { $0.files = FaultyFiles.failing(at: last.number) }
+    #expect(error?.code == .cannotWrite)
+  }
+
   @Test("needs a signing key, and each only once")
   func signingKeys() async throws {
     let project = try ReleaseProject()

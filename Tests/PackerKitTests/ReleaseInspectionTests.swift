@@ -226,6 +226,29 @@ struct ReleaseInspectionTests {
     #expect(report.findings.allSatisfy { $0.rule.id == "PK2008" || $0.level == .note }, "all but the first were made under its name")
   }
 
+  @Test("a report does not replace what it is about, a key, or anything in the release")
+  func reportPlaces() async throws {
+    let dist = try await DistSample()
+    for (name, text) in [
+      ("a.key", "pkk1-00"), ("b.pem", "-----BEGIN PRIVATE KEY-----\n"), ("packer.yml", "app: {}\n"), ("old.xml", "<?xml"),
+    ] {
+      try dist.directory.write(text.utf8, to: name)
+    }
+    func refusal(_ name: String) -> PackError? {
+      do throws(PackError) {
+        try ReportFile.check(dist.directory(name), against: [dist.directory("packer.yml")], release: dist.directory("dist"))
+        return nil
+      } catch {
+        return error
+      }
+    }
+    for name in ["a.key", "b.pem", "packer.yml", "../\(dist.directory("").split(separator: "/").last ?? "")/packer.yml", "dist/verify.xml"]
+    {
+      #expect(refusal(name)?.code == .usage, "\(name)")
+    }
+    for name in ["old.xml", "new.xml", "nowhere/new.xml"] { #expect(refusal(name) == nil, "\(name)") }
+  }
+
   @Test("what is no release is an error, and nothing is judged")
   func noRelease() async throws {
     let dist = try await DistSample()

@@ -14,22 +14,28 @@ public struct BuildTime: Hashable, Sendable {
   /// Whether it was given from outside. Then what is made depends on nothing else; otherwise times that are found in an earlier build of the same
   /// content are kept.
   public let isFixed: Bool
+  /// What the clock says, by which clients judge what is made.
+  public let clock: ManifestTime
 
   /// Makes a time from its parts.
-  public init(_ now: ManifestTime, isFixed: Bool) {
+  ///
+  /// - Parameter clock: what the clock says; the moment itself where it is nil.
+  public init(_ now: ManifestTime, isFixed: Bool, clock: ManifestTime? = nil) {
     self.now = now
     self.isFixed = isFixed
+    self.clock = clock ?? now
   }
 
   /// `SOURCE_DATE_EPOCH` where it is set, else the clock.
   ///
   /// - Throws: ``PackError/Code/usage`` where the variable is no number of seconds.
   public static func fromEnvironment() throws(PackError) -> BuildTime {
+    let clock = ManifestTime(secondsSince1970: Int64(time(nil)))
     guard ProcessEnvironment.isSet(variable) else {
-      guard let now = ManifestTime(secondsSince1970: Int64(time(nil))) else {
+      guard let clock else {
         throw PackError(.usage, "the clock of this machine is outside the years 0 to 9999", hint: "set the clock, or \(variable)")
       }
-      return BuildTime(now, isFixed: false)
+      return BuildTime(clock, isFixed: false)
     }
     guard let text = ProcessEnvironment.text(of: variable), let seconds = Int64(text), seconds >= 0,
       let now = ManifestTime(secondsSince1970: seconds)
@@ -37,7 +43,7 @@ public struct BuildTime: Hashable, Sendable {
       throw PackError(
         .usage, "\(variable) is not a number of seconds since 1970", hint: "export \(variable)=$(git log -1 --format=%ct)")
     }
-    return BuildTime(now, isFixed: true)
+    return BuildTime(now, isFixed: true, clock: clock)
   }
 
   /// The variable that reproducible builds agree on.

@@ -44,7 +44,7 @@ struct ExistingRelease: Sendable {
     }
     let known = Set(record.files + [BuildRecord.fileName])
     var strangers: [String] = []
-    for name in names where !known.contains(name.text) && SourceRules.junk(name.text) == nil {
+    for name in names where !known.contains(name.text) && !isJunk(name.text, in: directory, files: files) {
       guard known.contains(where: { $0.hasPrefix(name.text + "/") }) else {
         strangers.append(name.text)
         continue
@@ -58,6 +58,12 @@ struct ExistingRelease: Sendable {
     }
     guard strangers.isEmpty else { throw foreign(path, strangers.sorted()) }
     return ExistingRelease(record: record, directory: directory, path: path)
+  }
+
+  /// Whether a name is a file that the system left by itself. A directory is not: `.git` is somebody's work.
+  private static func isJunk(_ name: String, in directory: OpenFile, files: any FileSystem) -> Bool {
+    guard SourceRules.junk(name) != nil else { return false }
+    return (try? files.status(of: name, in: directory, following: .asThemselves))?.kind == .file
   }
 
   private static func foreign(_ path: String, _ names: [String]) -> PackError {

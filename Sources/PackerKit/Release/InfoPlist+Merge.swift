@@ -48,6 +48,7 @@ public struct PlistMerge: Sendable {
     } catch {
       throw error.reading(original.path)
     }
+    if path != nil { try Self.checkReplaceable(place, files: files) }
     let output = try OutputFile(place, files: files)
     try output.write(bytes.span, at: 0, of: UInt64(bytes.count))
     do {
@@ -56,6 +57,16 @@ public struct PlistMerge: Sendable {
       throw error.writing(output.path)
     }
     try output.commit()
+  }
+
+  /// Refuses to replace a file that is no property list: it was named by mistake.
+  private static func checkReplaceable(_ path: String, files: any FileSystem) throws(PackError) {
+    do throws(PackError) {
+      _ = try InfoPlist.read(path, files: files)
+    } catch {
+      guard error.code != .missingInput else { return }
+      throw PackError(.outputExists, "\(path) exists and is no property list", hint: "choose another name with -o")
+    }
   }
 }
 
@@ -94,6 +105,13 @@ extension InfoPlist {
     }
     let warnings = form == .xml ? [lostComments].compactMap { $0 } : []
     return PlistMerge(bytes: result, changes: changes, warnings: warnings, original: self)
+  }
+
+  /// Whether a merge would replace nothing but what packer wrote.
+  var isMergedFreely: Bool {
+    if (try? isPackersOwn) == true { return true }
+    guard case .dictionary(let members) = keys.propertyList else { return false }
+    return keys.problems.isEmpty && members.isEmpty
   }
 
   /// Whether the values are those that packer wrote last.

@@ -98,6 +98,12 @@ extension ReleaseBuild {
   /// Which version the manifest gets, and for how long it is good.
   private func term(_ contentDigest: [UInt8], lock: ReleaseLock, existing: ExistingRelease?) throws(PackError) -> Term {
     if let released = lock.released, released.contentDigest == contentDigest, !renews {
+      // A renewal that has not gone out yet says the same for longer.
+      if let made = existing?.record.manifest, made.contentDigest == contentDigest, made.version == released.manifestVersion + 1,
+        made.expires > released.expires
+      {
+        return Term(version: made.version, issued: made.issued, expires: made.expires, remark: renewal(made.expires))
+      }
       return Term(
         version: released.manifestVersion, issued: released.issued, expires: released.expires, remark: renewal(released.expires))
     }
@@ -118,15 +124,29 @@ extension ReleaseBuild {
         .usage, "a manifest made at \(time.now) cannot be good for \(configuration.validitySeconds) seconds",
         hint: "set a shorter 'validity'")
     }
-    return Term(version: version, issued: time.now, expires: expires)
+    if renews, let released = lock.released, expires <= released.expires {
+      return Term(
+        version: version, issued: time.now, expires: expires,
+        remark: .warning(
+          "the manifest expires at \(expires), and the one that went out at \(released.expires): nothing was won",
+          hint: time.isFixed ? "SOURCE_DATE_EPOCH=$(date +%s) packer build --renew" : "set a longer 'validity'"))
+    }
+    return Term(version: version, issued: time.now, expires: expires, remark: renewal(expires, isNew: true))
   }
 
-  private func renewal(_ expires: ManifestTime) -> ReleaseBuildReport.Remark? {
-    let left = expires.secondsSince1970 - time.now.secondsSince1970
+  /// What there is to say of a term that is nearly over, by the clock.
+  private func renewal(_ expires: ManifestTime, isNew: Bool = false) -> ReleaseBuildReport.Remark? {
+    let left = expires.secondsSince1970 - time.clock.secondsSince1970
     guard left < min(Self.renewalSeconds, Int64(clamping: configuration.validitySeconds / 2)) else { return nil }
     let state = left <= 0 ? "expired at \(expires)" : "expires at \(expires), in \(left / 86_400) days"
+    if isNew {
+      return .warning(
+        "the manifest is made as of \(time.now), and \(state)",
+        hint: "SOURCE_DATE_EPOCH=$(date +%s) packer build --renew, or set a longer 'validity'")
+    }
     return .warning(
-      "nothing changed, so the manifest is the one that was made before, and it \(state)", hint: "packer build --renew")
+      "nothing changed, so the manifest is the one that was made before, and it \(state)",
+      hint: time.isFixed ? "SOURCE_DATE_EPOCH=$(date +%s) packer build --renew" : "packer build --renew")
   }
 
   // MARK: Document

@@ -56,6 +56,11 @@ extension ReleaseLock {
   }
 
   package func write(to path: String, files: any FileSystem) throws(PackError) {
+    let document = document
+    // What cannot be read again must not take the place of what can.
+    guard let copy = try? ReleaseLock(RecordParser.parse(document)), copy == self else {
+      throw PackError(.internalError, "\(path) would not read as it is written; it was not changed")
+    }
     try RecordFile.write(document, to: path, files: files)
   }
 
@@ -92,10 +97,11 @@ extension ReleaseLock {
       left.split(separator: ".", omittingEmptySubsequences: false), right.split(separator: ".", omittingEmptySubsequences: false)
     )
     for (left, right) in zip(lefts, rights) where left != right {
-      if let left = UInt64(left), let right = UInt64(right) {
-        if left != right { return left < right }
-      } else {
-        return left.utf8.lexicographicallyPrecedes(right.utf8)
+      switch (UInt64(left), UInt64(right)) {
+      case (let left?, let right?): if left != right { return left < right }
+      case (nil, nil): return left.utf8.lexicographicallyPrecedes(right.utf8)
+      // What is no number comes behind every number, or there would be no order: 1.9, 1.10, 1.1a.
+      case (let left, _): return left != nil
       }
     }
     if lefts.count != rights.count { return lefts.count < rights.count }

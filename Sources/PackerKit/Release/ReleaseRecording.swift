@@ -10,6 +10,8 @@ public struct ReleaseRecording: Sendable {
   public var dist: String
   /// The lock file.
   public var lockPath: String
+  /// The public keys of which one must have signed the manifest; those that the build says it signed with where it is empty.
+  public var trustedKeys: [SigningPublicKey] = []
 
   package var files: any FileSystem = SystemFiles()
 
@@ -49,6 +51,9 @@ public struct ReleaseRecording: Sendable {
   /// - Throws: ``PackError/Code/releaseConflict`` where the lock file says otherwise of the same version, or has a higher one.
   public func record(_ app: App? = nil) throws(PackError) -> Report {
     let record = try checkedRecord()
+    // From here to the end, so that of two recordings the second sees what the first has written.
+    let turn = try RecordingTurn(lockPath, files: files)
+    defer { withExtendedLifetime(turn) {} }
     let before = try ReleaseLock.readIfPresent(lockPath, files: files)
     var lock = before
     lock.released = try Self.release(record, after: before.released, dist: dist)
@@ -59,6 +64,8 @@ public struct ReleaseRecording: Sendable {
 
   /// Notes that nobody has an app version any more, so that releases need not fit it.
   public static func retire(_ version: String, lockPath: String) throws(PackError) -> Report {
+    let turn = try RecordingTurn(lockPath, files: SystemFiles())
+    defer { withExtendedLifetime(turn) {} }
     let before = try ReleaseLock.read(lockPath)
     var lock = before
     guard let index = lock.apps.firstIndex(where: { $0.version == version }) else {
@@ -82,8 +89,10 @@ public struct ReleaseRecording: Sendable {
       guard error.code == .missingInput else { throw error }
       throw PackError(.missingInput, "\(dist) holds no release", hint: "make one with 'packer build', or name another with --dist")
     }
-    var trusted: [SigningPublicKey] = []
-    for text in record.signers { trusted.append(try SigningPublicKey(text: text)) }
+    var trusted = trustedKeys
+    if trusted.isEmpty {
+      for text in record.signers { trusted.append(try SigningPublicKey(text: text)) }
+    }
     let path = "\(dist)/\(ReleaseFile.manifest)"
     let manifest: VerifiedManifest
     do throws(PackError) {
@@ -94,15 +103,22 @@ public struct ReleaseRecording: Sendable {
     guard manifest.signedDigest == record.manifest.signedDigest, manifest.manifest.version == record.manifest.version else {
       throw changed("\(path) is not the manifest that was built")
     }
+    let entries = Dictionary(manifest.manifest.packs.map { ($0.id, $0) }) { first, _ in first }
+    guard entries.count == record.packs.count else {
+      throw changed("\(path) names \(entries.count) packs, and \(record.packs.count) were built")
+    }
     for pack in record.packs {
-      let path = "\(dist)/\(pack.file)"
-      let size: UInt64
-      do {
-        size = try files.status(of: path, in: nil, following: .asThemselves).size
-      } catch {
-        throw error.reading(path)
+      guard let entry = entries[pack.id], entry.version == pack.version, entry.size == pack.size, entry.sha256 == pack.sha256,
+        entry.contentRoot == pack.contentRoot, entry.keyID == pack.keyID
+      else {
+        throw changed("\(dist)/\(BuildRecord.fileName) says of pack '\(pack.id)' what the manifest does not say")
       }
-      guard size == pack.size else { throw changed("\(path) is \(size) bytes, and \(pack.size) were built") }
+      let path = "\(dist)/\(pack.file)"
+      let found = try FileDigest.run(path, in: nil, title: path, files: files, backend: CryptoBackends.standard)
+      guard found.size == pack.size else { throw changed("\(path) is \(found.size) bytes, and \(pack.size) were built") }
+      guard found.sha256 == pack.sha256 else {
+        throw changed("\(path) has the SHA-256 \(found.sha256.hex), and \(pack.sha256.hex) was built")
+      }
     }
     return record
   }
@@ -159,7 +175,7 @@ public struct ReleaseRecording: Sendable {
 
   private static func entry(_ app: App, record: BuildRecord) throws(PackError) -> ReleaseLock.App {
     let (keys, path) = (app.plist.keys, app.plist.path)
-    guard !app.version.isEmpty, app.version.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+    guard app.version.wholeMatch(of: /[0-9A-Za-z.+_-]{1,64}/) != nil else {
       throw PackError(.usage, "'\(app.version)' is no version of an app", hint: "write it as on the App Store, such as 2.1.0")
     }
     if let problem = keys.problems.first {
@@ -172,6 +188,11 @@ public struct ReleaseRecording: Sendable {
     guard isServedByApple || budget != nil && hosts != nil && manifestURL != nil else {
       throw PackError(
         .releaseConflict, "\(path) does not have all keys of an app that downloads packs itself", hint: "packer plist check \(path)")
+    }
+    for (key, bytes) in budget?.named ?? [] where bytes > Limits.packVersion {
+      throw PackError(
+        .releaseConflict, "\(path): \(key) is \(bytes) bytes, more than the \(Limits.packVersion) that a lock file holds",
+        hint: "packer plist check \(path)")
     }
     let trusted = app.trustedKeys.isEmpty ? record.signers : app.trustedKeys.map(\.text)
     return ReleaseLock.App(

@@ -2,9 +2,11 @@ import PackCrypto
 import PackFiles
 import PackFormat
 
-/// The directory of a release while it is made: nothing of it is seen before ``commit(record:)``, and then all of it.
+/// The directory of a release while it is made: nothing of it is seen before ``commit()``, and then all of it.
 final class StagedRelease {
   private let directory: OutputDirectory
+  /// Where it is made; for messages after that too.
+  private let temporaryPath: String
   private let files: any FileSystem
   private let backend: any CryptoBackend
   /// The names of the files so far.
@@ -12,17 +14,17 @@ final class StagedRelease {
 
   init(_ path: String, files: any FileSystem, backend: any CryptoBackend) throws(PackError) {
     directory = try OutputDirectory(path, place: .replaceable, files: files)
+    temporaryPath = directory.temporaryPath
     self.files = files
     self.backend = backend
   }
 
   /// The path of a file in the directory, as the process can open it now.
-  func path(of name: String) -> String { "\(directory.temporaryPath)/\(name)" }
+  func path(of name: String) -> String { "\(temporaryPath)/\(name)" }
 
   /// The error with the path that the caller gave in the place of the temporary one.
   func naming(_ error: PackError) -> PackError {
-    let temporary = directory.temporaryPath
-    func told(_ text: String) -> String { text.replacing(temporary, with: directory.path) }
+    func told(_ text: String) -> String { text.replacing(temporaryPath, with: directory.path) }
     return PackError(error.code, told(error.message), details: error.details.map(told), hint: error.hint)
   }
 

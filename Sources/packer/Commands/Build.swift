@@ -52,10 +52,17 @@ struct Build: Verb {
   static var needsLibArchive: Bool { true }
   var isQuiet: Bool { output.isQuiet }
 
+  /// A slash behind a link would lead through it.
+  private static func withoutClosingSlash(_ path: String) -> String {
+    var path = path[...]
+    while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path = path.dropLast() }
+    return String(path)
+  }
+
   func run(in session: Session) async throws(PackError) -> Outcome {
     let configuration = try PackerConfiguration.read(project.path)
     var build = ReleaseBuild(configuration, time: try .fromEnvironment())
-    if let path { build.output = path }
+    if let path { build.output = Self.withoutClosingSlash(path) }
     build.wanted = packs
     build.renews = renews
     build.makesBAPackages = makesBAPackages

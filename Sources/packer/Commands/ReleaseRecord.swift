@@ -38,13 +38,14 @@ struct ReleaseRecord: Verb {
       throw PackError(.usage, "--app and --plist go together", hint: "packer release record --app 2.1.0 --plist App/Info.plist")
     }
     let configuration = try PackerConfiguration.read(project.path)
-    let recording = ReleaseRecording(
+    var recording = ReleaseRecording(
       dist: dist ?? configuration.path(of: ReleaseBuild.defaultOutput), lockPath: configuration.path(of: ReleaseLock.fileName))
+    var trusted: [SigningPublicKey] = []
+    for text in configuration.trustedKeys { trusted.append(try SigningPublicKey(text: text)) }
+    recording.trustedKeys = trusted.isEmpty ? try session.publicKeys(ofSigning: configuration.signKeys) : trusted
     var recorded: ReleaseRecording.App?
     if let app, let plist {
-      var trusted: [SigningPublicKey] = []
-      for text in configuration.trustedKeys { trusted.append(try SigningPublicKey(text: text)) }
-      recorded = ReleaseRecording.App(version: app, plist: try InfoPlist.read(plist), trustedKeys: trusted)
+      recorded = ReleaseRecording.App(version: app, plist: try InfoPlist.read(plist), trustedKeys: recording.trustedKeys)
     }
     let report = try recording.record(recorded)
     LockView(path: recording.lockPath, lock: report.lock).show(isUnchanged: report.isUnchanged, on: session.console)

@@ -114,7 +114,7 @@ public struct ConfigurationProposal: Sendable {
         .unsuitableSource, "\(directory) holds nothing to pack", hint: "name the directory that the app's content is in: packer init DIR")
     }
 
-    let layout = ProposalLayout(kept)
+    let layout = ProposalLayout(kept, among: scan.entries)
     proposal.packs = layout.packs(in: place)
     let owners = proposal.count(kept, layout)
     let duplicates = try await DuplicateSearch(

@@ -17,8 +17,8 @@ struct ProposalLayout: Sendable {
   private let parts: [Part]
   /// The part that has a directory.
   private let places: [String: Int]
-  /// The names of the directories in a directory, in byte order.
-  private let children: [String: [String]]
+  /// The names of the directories in a directory, those with nothing to pack in them too.
+  private let existing: [String: Set<String>]
 
   /// Folders whose folders are packs, and what one of those is called.
   private static let collections = [
@@ -37,7 +37,18 @@ struct ProposalLayout: Sendable {
   /// What the ids start with that folders in a folder of this name get.
   fileprivate static func prefix(ofCollection name: String) -> String? { collections[name.lowercased()] }
 
-  init(_ entries: [SourceEntry]) {
+  /// - Parameters:
+  ///   - entries: what is to be packed.
+  ///   - all: what is there. A pattern matches folders too that hold nothing to pack.
+  init(_ entries: [SourceEntry], among all: [SourceEntry]) {
+    var existing: [String: Set<String>] = [:]
+    for entry in all {
+      let names = ProposalRule.components(of: entry.path)
+      let directories = entry.kind == .directory ? names[...] : names.dropLast()
+      for (depth, name) in directories.enumerated() {
+        existing[directories[..<depth].joined(separator: "/"), default: []].insert(name)
+      }
+    }
     var found: [String: Set<String>] = [:]
     var indexes: Set<String> = []
     // Directories with a file somewhere in them.
@@ -53,7 +64,8 @@ struct ProposalLayout: Sendable {
         if entry.kind != .directory { occupied.insert(names[...depth].joined(separator: "/")) }
       }
     }
-    children = found.mapValues { $0.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
+    self.existing = existing
+    let children = found.mapValues { $0.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
     var search = GameSearch(children: children, occupied: occupied, indexes: indexes)
     search.visit("", depth: 0)
     var taken: Set<String> = []
@@ -61,7 +73,8 @@ struct ProposalLayout: Sendable {
       guard folder.isCollection else { return [.folder(folder.path)] }
       let names = found[folder.path].map { Array($0) } ?? []
       for prefix in [folder.prefix, Self.slug(folder.path.replacing("/", with: "-")) ?? "pack"] {
-        guard !folder.path.contains(where: { "*?".contains($0) }), let ids = Self.ids(of: names, prefix: prefix),
+        guard !folder.path.contains(where: { "*?".contains($0) }),
+          let ids = Self.ids(of: existing[folder.path].map { Array($0) } ?? [], prefix: prefix),
           taken.isDisjoint(with: ids)
         else { continue }
         taken.formUnion(ids)
@@ -136,7 +149,7 @@ struct ProposalLayout: Sendable {
     }
     // Ids of patterns first, as they cannot give way; that of the rest, which nobody chose, last.
     for case .collection(let directory, let prefix) in parts {
-      for name in children[directory] ?? [] { taken.insert("\(prefix)-\(name)".lowercased()) }
+      for name in existing[directory] ?? [] { taken.insert("\(prefix)-\(name)".lowercased()) }
     }
     var packs = parts.map { part in
       switch part {
@@ -153,7 +166,7 @@ struct ProposalLayout: Sendable {
       case .collection(let directory, let prefix):
         let isByLanguage =
           Self.languageCollections.contains(ProposalRule.components(of: directory).last?.lowercased() ?? "")
-          && (children[directory] ?? []).allSatisfy { $0.wholeMatch(of: /[a-z]{2,3}(-[A-Za-z0-9]{2,8})*/) != nil }
+          && (existing[directory] ?? []).allSatisfy { $0.wholeMatch(of: /[a-z]{2,3}(-[A-Za-z0-9]{2,8})*/) != nil }
         return ConfigurationProposal.Pack(
           id: "\(prefix)-${name}", root: place.path(directory) + "/*", isEach: true,
           delivery: isByLanguage ? .onDemand : .prefetch, isByLanguage: isByLanguage)

@@ -55,6 +55,7 @@ enum ReleaseChecks {
     ManifestURLCheck.self,
     AppGroupCheck.self,
     EncryptionDeclarationCheck.self,
+    BundleIdentifierCheck.self,
     UnreadableManifestCheck.self,
     UntrustedSignatureCheck.self,
     NoTrustedKeyCheck.self,

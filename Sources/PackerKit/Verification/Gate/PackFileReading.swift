@@ -9,13 +9,11 @@ import PackRuntime
 final class PackFileReading {
   private let files: any FileSystem
   private let isQuick: Bool
-  private let digest: any DigestContext
   private var buffer = [UInt8](repeating: 0, count: 256 << 10)
 
   init(files: any FileSystem, isQuick: Bool) throws(PackError) {
     self.files = files
     self.isQuick = isQuick
-    digest = try CryptoBackends.standard.makeDigest()
   }
 
   /// What is to be said of the file of an entry. Whatever is wrong with it is part of the answer.
@@ -65,6 +63,8 @@ final class PackFileReading {
     }
     var search = search
     var offset: UInt64 = 0
+    // One that a failure left in the middle of a file would spoil the next.
+    let digest = try CryptoBackends.standard.makeDigest()
     // Moved out and back: spans of a class's own arrays cannot be lent.
     var buffer: [UInt8] = []
     swap(&buffer, &self.buffer)

@@ -163,8 +163,16 @@ struct PlistSighting: Sendable {
   var keys: BackgroundAssetsKeys
   /// The keys at its top, whatever their values.
   var names: Set<String> = []
+  /// `CFBundleIdentifier`, where it is there and holds no variable of Xcode's.
+  var bundleID: String?
   /// `ITSAppUsesNonExemptEncryption`, where it is there.
   var usesNonExemptEncryption: Bool?
+
+  /// Whether what it says of background assets is what packer wrote there, or nothing: a merge then asks nobody.
+  var isPackersOwn = true
+
+  /// The command that brings the release's values into it.
+  var mergeHint: String { "packer plist merge \(path)\(isPackersOwn ? "" : " --replace")" }
 
   /// Those of the four numbers that are there as integers, in ascending order of the names.
   var numbers: [(key: String, bytes: UInt64)] {

@@ -150,6 +150,8 @@ extension PlistSighting {
   init(_ plist: InfoPlist) {
     self.init(path: plist.path, keys: plist.keys)
     names = Set((plist.content.members ?? []).map(\.key))
+    isPackersOwn = plist.isMergedFreely
+    if case .string(let text) = plist.content[key: "CFBundleIdentifier"], !AppTargets.isVariable(text) { bundleID = text }
     if case .boolean(let value) = plist.content[key: "ITSAppUsesNonExemptEncryption"] { usesNonExemptEncryption = value }
   }
 }

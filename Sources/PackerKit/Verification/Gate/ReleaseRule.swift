@@ -129,8 +129,6 @@ public struct BackgroundAssetsError: Hashable, Sendable, CustomStringConvertible
   public static let hostNotPermitted = Self(code: 202, meaning: "the host is not permitted before the first launch")
   /// The allowance is used up.
   public static let outOfAllowance = Self(code: 203, meaning: "the download is out of allowance")
-  /// The allowance was passed while downloading.
-  public static let allowanceExceeded = Self(code: 204, meaning: "the download failed because it exceeded the allowance")
   /// The file is not of the size that was declared.
   public static let sizeMismatch = Self(code: nil, meaning: "the download fails, because its size is not the one declared")
   /// The server has no such file.

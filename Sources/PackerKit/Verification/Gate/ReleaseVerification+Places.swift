@@ -22,11 +22,20 @@ extension ReleaseVerification {
     return try PackerConfiguration.read(path)
   }
 
-  /// The lock file at `path`, or where that is nil the one beside the configuration or in the working directory, if there is one.
-  public static func lockFile(_ path: String?, beside configuration: PackerConfiguration?) -> String? {
+  /// The directory that a release is in, of the release or its manifest.
+  public static func directory(of target: String) -> String {
+    isDirectory(target) ? target : PathParts(target)?.directory ?? "."
+  }
+
+  /// The lock file at `path`, or where that is nil the one beside the configuration, in the working directory or beside the release, if there
+  /// is one.
+  public static func lockFile(_ path: String?, beside configuration: PackerConfiguration?, of target: String) -> String? {
     if let path { return path }
-    let usual = place(ReleaseLock.fileName, beside: configuration)
-    return exists(usual) ? usual : nil
+    var places = [place(ReleaseLock.fileName, beside: configuration)]
+    if let parent = PathParts(directory(of: target))?.directory {
+      places.append(parent == "." ? ReleaseLock.fileName : "\(parent)/\(ReleaseLock.fileName)")
+    }
+    return places.first { exists($0) }
   }
 
   /// A file or directory beside the configuration, or in the working directory where there is none.

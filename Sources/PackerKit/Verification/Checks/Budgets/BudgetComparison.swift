@@ -10,7 +10,7 @@ enum BudgetComparison {
     else { return [] }
     return [
       ReleaseFinding(
-        check.rule, sentence(key, limit, needed), file: plist.path, actual: needed, limit: limit, hint: "packer plist merge \(plist.path)")
+        check.rule, sentence(key, limit, needed), file: plist.path, actual: needed, limit: limit, hint: plist.mergeHint)
     ]
   }
 
