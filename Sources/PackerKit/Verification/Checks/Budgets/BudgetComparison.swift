@@ -10,7 +10,8 @@ enum BudgetComparison {
     else { return [] }
     return [
       ReleaseFinding(
-        check.rule, sentence(key, limit, needed), file: plist.path, actual: needed, limit: limit, hint: "packer plist merge \(plist.path)")
+        check.rule, sentence(key, limit, needed), file: plist.path, actual: needed, limit: limit,
+        hint: "packer plist merge \(ShellWord.path(plist.path))")
     ]
   }
 

@@ -17,7 +17,7 @@ enum CountedTwiceCheck: ReleaseCheck {
       return finding(
         "\(key) is \(value) bytes, about the sum over all packs, but \(needed) are needed for prefetch packs alone", file: plist.path,
         actual: value,
-        limit: needed, hint: "packer plist merge \(plist.path)")
+        limit: needed, hint: "packer plist merge \(ShellWord.path(plist.path))")
     }
   }
 

@@ -17,7 +17,7 @@ enum OverstatedBudgetCheck: ReleaseCheck {
       guard value > bound, !CountedTwiceCheck.isCountedTwice(release, key), !SwappedSizesCheck.isSwapped(release, key) else { return nil }
       return finding(
         "\(key) is \(value) bytes, but \(needed) are enough", file: plist.path, actual: value, limit: needed,
-        hint: "packer plist merge \(plist.path)")
+        hint: "packer plist merge \(ShellWord.path(plist.path))")
     }
   }
 }

@@ -16,7 +16,7 @@ enum RetryRoomCheck: ReleaseCheck {
     return [
       finding(
         "\(BudgetKey.download) is \(limit) bytes, but \(needed) and one more are needed where the largest essential pack fails and is queued again",
-        file: plist.path, actual: needed, limit: limit, hint: "packer plist merge \(plist.path)")
+        file: plist.path, actual: needed, limit: limit, hint: "packer plist merge \(ShellWord.path(plist.path))")
     ]
   }
 }

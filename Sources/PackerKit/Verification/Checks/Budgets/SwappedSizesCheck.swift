@@ -15,7 +15,7 @@ enum SwappedSizesCheck: ReleaseCheck {
       else { return nil }
       return finding(
         "\(download) is \(first) bytes and \(installed) \(second): they are swapped", file: plist.path,
-        actual: first, limit: second, hint: "packer plist merge \(plist.path)")
+        actual: first, limit: second, hint: "packer plist merge \(ShellWord.path(plist.path))")
     }
   }
 

@@ -17,7 +17,7 @@ enum UnitCheck: ReleaseCheck {
       return finding(
         "\(key) is \(value), which looks like \(unit) and counts bytes: \(needed) are needed", file: plist.path, actual: needed,
         limit: value,
-        hint: "packer plist merge \(plist.path)")
+        hint: "packer plist merge \(ShellWord.path(plist.path))")
     }
   }
 

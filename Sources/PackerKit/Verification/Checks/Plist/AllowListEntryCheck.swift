@@ -13,7 +13,7 @@ enum AllowListEntryCheck: ReleaseCheck {
     guard let plist = release.plist, let list = plist.keys.allowList else { return [] }
     return list.entries.compactMap { entry in
       if let problem = AllowList.problem(of: entry) {
-        return finding(problem, file: plist.path, hint: "packer plist merge \(plist.path)")
+        return finding(problem, file: plist.path, hint: "packer plist merge \(ShellWord.path(plist.path))")
       }
       return AllowList.warning(about: entry).map { finding($0, level: .warning, file: plist.path) }
     }

@@ -14,7 +14,9 @@ enum AppGroupCheck: ReleaseCheck {
     return groups.compactMap { key, group in
       guard let group else { return nil }
       if let wanted = release.configuration?.app.group, wanted != group {
-        return finding("\(key) is '\(group)', but packer.yml says '\(wanted)'", file: plist.path, hint: "packer plist merge \(plist.path)")
+        return finding(
+          "\(key) is '\(group)', but packer.yml says '\(wanted)'", file: plist.path,
+          hint: "packer plist merge \(ShellWord.path(plist.path))")
       }
       guard !AppTargets.isVariable(group), !AppTargets.isGroup(group) else { return nil }
       return finding("\(key) is '\(group)', and the name of a group starts with 'group.'", file: plist.path, hint: "write group.\(group)")

@@ -19,7 +19,7 @@ enum HostCheck: ReleaseCheck {
     return used.filter { !list.allows(host: $0.host) }.map { host, packs in
       finding(
         "\(host) serves \(packs.isEmpty ? "the manifest" : packs.summary), but is not in the domain allow list", file: plist.path,
-        details: list.entries, hint: "packer plist merge \(plist.path)")
+        details: list.entries, hint: "packer plist merge \(ShellWord.path(plist.path))")
     }
   }
 }

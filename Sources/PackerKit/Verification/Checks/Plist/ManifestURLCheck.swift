@@ -17,12 +17,15 @@ enum ManifestURLCheck: ReleaseCheck {
       if let wanted = release.configuration?.serve.manifestURL, wanted != text {
         return [
           finding(
-            "BAManifestURL is \(text), but the manifest is served at \(wanted)", file: plist.path, hint: "packer plist merge \(plist.path)")
+            "BAManifestURL is \(text), but the manifest is served at \(wanted)", file: plist.path,
+            hint: "packer plist merge \(ShellWord.path(plist.path))")
         ]
       }
       return url.warnings.map { finding($0, level: .warning, file: plist.path) }
     } catch {
-      return [finding("BAManifestURL: \(error.message)", file: plist.path, hint: error.hint ?? "packer plist merge \(plist.path)")]
+      return [
+        finding("BAManifestURL: \(error.message)", file: plist.path, hint: error.hint ?? "packer plist merge \(ShellWord.path(plist.path))")
+      ]
     }
   }
 }

@@ -37,7 +37,7 @@ enum MissingPlistKeyCheck: ReleaseCheck {
     return wanted.filter { key, isThere in
       !isThere && !faulty.contains(key) && !(key.hasPrefix(inner + ".") && faulty.contains(inner))
     }.map { key, _ in
-      finding("\(key) is missing", file: plist.path, hint: "packer plist merge \(plist.path)")
+      finding("\(key) is missing", file: plist.path, hint: "packer plist merge \(ShellWord.path(plist.path))")
     }
   }
 }

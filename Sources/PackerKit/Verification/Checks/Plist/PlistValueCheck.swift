@@ -10,7 +10,7 @@ enum PlistValueCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     guard let plist = release.plist else { return [] }
     return plist.keys.problems.map { problem in
-      finding(problem.message, file: plist.path, hint: problem.hint ?? "packer plist merge \(plist.path)")
+      finding(problem.message, file: plist.path, hint: problem.hint ?? "packer plist merge \(ShellWord.path(plist.path))")
     }
   }
 }
