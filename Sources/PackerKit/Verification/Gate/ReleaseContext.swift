@@ -75,6 +75,8 @@ struct ManifestSighting: Sendable {
   var signatureFailure: PackError?
   /// Of all public keys that were tried, those of the lock file too, the ones under which it verifies.
   var vouching: Set<String> = []
+  /// Of the same, those with a signature that is wrong.
+  var disproved: Set<String> = []
   /// SHA-256 of the signed bytes.
   var signedDigest: [UInt8] = []
   /// SHA-256 of the signed bytes without version and times.
