@@ -39,6 +39,7 @@ enum Invocation: Sendable {
       self = .verb(verb)
       return
     }
+    try Self.checkCommand(arguments)
     do {
       var command = try Packer.parseAsRoot(arguments)
       if let verb = command as? any Verb {
@@ -70,6 +71,22 @@ enum Invocation: Sendable {
     return try? type.parse(rest)
   }
 
+  /// Refuses a word in the place of a command, or behind `help`, that is none.
+  private static func checkCommand(_ arguments: [String]) throws(PackError) {
+    var commands = Packer.configuration.subcommands
+    var front = ""
+    for word in arguments.first == "help" ? arguments.dropFirst() : arguments[...] {
+      guard !commands.isEmpty, !word.hasPrefix("-"), word != "help" || !front.isEmpty else { return }
+      guard let command = commands.first(where: { $0.configuration.commandName == word }) else {
+        let names = commands.compactMap { $0.configuration.commandName } + (front.isEmpty ? ["help"] : [])
+        let nearest = SpellingSuggestion.nearest(to: word, among: names).map { " (did you mean '\(front)\($0)'?)" } ?? ""
+        throw PackError(.usage, "there is no command '\(front)\(word)'\(nearest)", hint: "see 'packer \(front)--help'")
+      }
+      front += word + " "
+      commands = command.configuration.subcommands
+    }
+  }
+
   /// Looks for keys before anything can repeat an argument in a message.
   ///
   /// A file may be named after its digest, 64 hexadecimal digits; only as the value of `--key` or `--sign-key` is that taken for a secret.
@@ -79,9 +96,10 @@ enum Invocation: Sendable {
       let value = argument.hasPrefix("--") ? argument.split(separator: "=", maxSplits: 1).dropFirst().first : argument[...]
       defer { previous = argument }
       guard let value = value.map(String.init) else { continue }
-      let isKeyOption = ["--key", "--sign-key"].contains { previous == $0 || argument.hasPrefix($0 + "=") }
-      if KeyReference.isKeyText(value) || isKeyOption && KeyReference.isSecret(value) {
-        throw KeyReference.secretRefused
+      func isValue(of option: String) -> Bool { previous == option || argument.hasPrefix(option + "=") }
+      let isSigning = isValue(of: "--sign-key")
+      if KeyReference.isKeyText(value) || (isSigning || isValue(of: "--key")) && KeyReference.isSecret(value) {
+        throw KeyReference.secretRefused(KeyReference.kind(ofSecret: value, unlessSaid: isSigning ? .signing : .content))
       }
     }
   }

@@ -138,6 +138,20 @@ struct ConfigurationTests {
     #expect(error.hint?.contains("packer key new") == true)
   }
 
+  @Test(
+    "a signing key in it comes with the command that makes another one",
+    arguments: [
+      "signKey: pks1-000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f-00000000",
+      "signKey: 000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
+      "signKey: [000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f]",
+      "pks1-000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f-00000000: 1",
+    ])
+  func signingSecret(_ line: String) throws {
+    let mistakes = try PackerConfiguration.mistakes(in: try project.write(line + "\n"))
+    let hints = mistakes.compactMap(\.hint)
+    #expect(hints.count == 1 && hints[0].contains("'packer key new --signing -o game.sign.key'"), "\(hints)")
+  }
+
   @Test("a file that is not there, a directory, and a file without end are told apart")
   func unreadable() throws {
     let missing = try #require(throws: PackError.self) { try PackerConfiguration.read(project.directory("other.yml")) }
@@ -165,7 +179,8 @@ struct ConfigurationTests {
   func bombs() throws {
     let keys = (0..<200).map { "k\($0 % 60): 1\n" }.joined()
     #expect(try !project.mistakes(keys).isEmpty)
-    #expect(try !project.mistakes(String(repeating: "[", count: 100_000)).isEmpty)
+    let deep = try project.mistakes(String(repeating: "[", count: 100_000))
+    #expect(deep.count == 1 && deep[0].hasSuffix(": values are too deep inside each other"), "\(deep)")
     var laughs = "a0: &a0 [x]\n"
     for level in 1..<40 { laughs += "a\(level): &a\(level) [*a\(level - 1), *a\(level - 1)]\n" }
     #expect(try !project.mistakes(laughs).isEmpty)

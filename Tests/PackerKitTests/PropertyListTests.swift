@@ -73,7 +73,24 @@ struct PropertyListTests {
     let error = #expect(throws: PackError.self) { try PropertyList(parsing: Array(text.utf8), path: "t") }
     #expect(error?.code == .malformedPlist)
     #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
-    #expect(error?.hint == "plutil -convert xml1 't'")
+    #expect(error?.hint == "plutil -convert xml1 t")
+  }
+
+  @Test(
+    "dates that could not be written again are refused",
+    arguments: ["9999999-01-01T00:00:00Z", "10000-01-01T00:00:00Z", "1582-12-31T23:59:59Z", "0001-01-01T00:00:00Z"])
+  func refusedDate(text: String) {
+    let error = #expect(throws: PackError.self) { try read("<dict><key>a</key><date>\(text)</date></dict>") }
+    #expect(error?.code == .malformedPlist)
+    #expect(error?.message == "t holds a date that is not in the years 1583 to 9999")
+  }
+
+  @Test("dates from the first year to the last are read and written", arguments: ["1583-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
+  func farDate(text: String) throws {
+    let list = try read("<dict><key>a</key><date>\(text)</date></dict>")
+    for form in [PropertyList.Form.xml, .binary] {
+      #expect(try PropertyList(parsing: list.bytes(as: form), path: "t") == list)
+    }
   }
 
   @Test(

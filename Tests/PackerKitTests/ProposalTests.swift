@@ -153,6 +153,65 @@ struct ProposalTests {
     #expect(proposal.problems.map(\.message) == ["is a symbolic link"])
   }
 
+  @Test("takes names that some platforms cannot hold for no secrets, and excludes nothing for them")
+  func unportableNames() async throws {
+    try add(["build/core/lev?l.json", "build/core/level.json", #"build/core/back\slash.txt"#, "build/core/a*.pem", "build/core/dev?/x.txt"])
+
+    let proposal = try await propose()
+
+    #expect(proposal.problems.map(\.path) == ["core/a*.pem", #"core/back\slash.txt"#, "core/dev?", "core/lev?l.json"])
+    #expect(proposal.leftOut.isEmpty)
+    #expect(proposal.packs.map(\.excludes) == [[]])
+    #expect(proposal.packs.map(\.files) == [1])
+  }
+
+  @Test("lists a secret that no pattern can name, and excludes the others")
+  func unnamableSecrets() async throws {
+    try add(["build/core/${name}.p12", "build/core/a.p12", "build/core/x.js"])
+    try add(["build/core/${x}.txt"], "-----BEGIN PRIVATE KEY-----\n")
+
+    let proposal = try await propose()
+
+    #expect(proposal.problems.map(\.path) == ["core/${name}.p12", "core/${x}.txt"])
+    #expect(proposal.problems[1].message == "holds a private key, and no pattern can leave it out alone")
+    #expect(proposal.packs.map(\.excludes) == [["/a.p12"]])
+  }
+
+  @Test("of folders that no entry can name has them in the pack of the rest", arguments: ["${name}", "${", "a${x}b"])
+  func placeholders(_ folder: String) async throws {
+    try add(["build/games/\(folder)/index.html", "build/games/kart/index.html", "build/\(folder)/games/x/a.js", "build/music/a.ogg"])
+
+    let proposal = try await propose()
+
+    #expect(summary(proposal) == ["core build essential 1 2", "kart build/games/kart prefetch 1 1", "music build/music prefetch 1 1"])
+    #expect(try await packed(proposal).count == 4)
+  }
+
+  @Test("of folders with a pattern knows those of which all is left out, because the pattern finds them, too")
+  func emptied() async throws {
+    try add([
+      "build/games/kart/index.html", "build/games/poker/a.js", "build/games/a b/x.log", "build/voices/de/a.ogg", "build/voices/x!/a.log",
+    ])
+
+    let proposal = try await propose()
+
+    #expect(proposal.packs.map(\.root) == ["build/games/kart", "build/games/poker", "build/voices/de"])
+    #expect(try await packed(proposal).count == 3)
+  }
+
+  @Test("of a directory that no entry can name is refused, with the place for a configuration that can")
+  func placeholderAbove() async throws {
+    try add(["${name}/index.html"])
+
+    let error = await #expect(throws: PackError.self) { try await propose("${name}") }
+
+    #expect(error?.code == .unsuitableSource)
+    let inside = directory("${name}")
+    #expect(error?.hint == "packer init '\(inside)' -o '\(inside)/packer.yml'")
+    let proposal = try await ConfigurationProposal.make(for: inside, configuration: inside + "/packer.yml", jobs: 1)
+    #expect(proposal.packs.map(\.root) == ["."])
+  }
+
   @Test("counts what is the same in several packs, and not what is the same in one")
   func shared() async throws {
     let engine = String(repeating: "engine ", count: 4000)

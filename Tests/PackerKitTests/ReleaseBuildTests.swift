@@ -107,8 +107,27 @@ struct ReleaseBuildTests {
     #expect(report.items[3].reason == "its file in \(project.directory("dist")) was changed")
     #expect(project.contents() == before)
     try project.remove("dist/\(name)")
-    #expect(try await project.build().ids(.packed) == ["movie"])
+    let trial = try await project.build(signers: []) { $0.isTrial = true }
+    #expect(trial.items[3].reason == "its file in \(project.directory("dist")) is missing")
+    let again = try await project.build()
+    #expect(again.ids(.packed) == ["movie"])
+    #expect(again.items[3].reason == trial.items[3].reason)
     #expect(project.contents() == before)
+  }
+
+  @Test("in part names the command that makes all of it good again, however many packs are damaged or missing")
+  func partialOfDamaged() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    let names = project.contents().keys.filter { $0.hasSuffix(".pack") }.sorted()
+    for name in names { try project.directory.write([1], to: "dist/\(name)") }
+    let damaged = await project.refusal { $0.wanted = ["core"] }
+    #expect(damaged?.code == .digestMismatch && damaged?.hint == "build all of it: packer build")
+    for name in names { try project.remove("dist/\(name)") }
+    let missing = await project.refusal { $0.wanted = ["core"] }
+    #expect(missing?.code == .missingInput && missing?.hint == "build all of it: packer build")
+    #expect(missing?.message.hasSuffix(".pack does not exist") == true)
+    #expect(try await project.build().ids(.packed) == Self.all)
   }
 
   @Test("takes packs as copies where the file system has no second names")

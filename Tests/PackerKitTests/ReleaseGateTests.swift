@@ -54,6 +54,39 @@ struct ReleaseGateTests {
     }
   }
 
+  // MARK: Hints
+
+  @Test("one pack that is unsound is built by itself, and several are built with all: each build of one would refuse the other")
+  func rebuilds() throws {
+    let faults: [@Sendable (inout PackSighting) -> Void] = [
+      { $0.size = 1 }, { $0.size = nil }, { $0.sha256 = GateSample.digest(77) }, { $0.start?.packVersion = 9 },
+      { $0.content?.isNamed = false }, { $0.failure = PackError(.damagedPayload, "damaged") },
+    ]
+    for fault in faults {
+      var sample = try GateSample()
+      fault(&sample.release.packs[1])
+      #expect(Set(sample.report().findings.map(\.hint)) == ["packer build game-kart"])
+      fault(&sample.release.packs[2])
+      #expect(Set(sample.report().findings.map(\.hint)) == ["packer build"])
+      #expect(sample.report().findings.count == 2)
+    }
+  }
+
+  @Test("names in hints are words of a shell, whatever is in them")
+  func quotedHints() throws {
+    var sample = try GateSample()
+    sample.release.strayPacks = ["dist/a b; echo hi.pack"]
+    sample.release.plist?.path = "My App/Info.plist"
+    sample.release.plist?.keys.maxInstallSize = 1
+    sample.release.lock?.apps[0].version = "1.0; id"
+    sample.release.lock?.apps[0].hosts = ["old.example.com"]
+    let hints = sample.report().findings.compactMap(\.hint)
+    #expect(
+      Set(hints) == [
+        "rm 'dist/a b; echo hi.pack'", "packer plist merge 'My App/Info.plist'", "packer release retire '1.0; id'",
+      ])
+  }
+
   // MARK: The Info.plist
 
   @Test("a boolean of another mode that is false is as good as none, and the key that a merge leaves belongs to every mode")

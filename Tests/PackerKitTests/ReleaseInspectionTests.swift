@@ -161,6 +161,33 @@ struct ReleaseInspectionTests {
     #expect(report.verdict(isStrict: false) == .damaged)
   }
 
+  @Test("a wrong signature by a key that apps trust is told once: as wrong where the gate trusts the key, else as wrong for those apps")
+  func touchedUnderLock() async throws {
+    let dist = try await DistSample()
+    let other = try SigningKey.random()
+    var lock = ReleaseLock()
+    lock.apps = [
+      ReleaseLock.App(
+        version: "1.0", budget: nil, hosts: nil, manifestURL: nil, trustedKeys: [dist.signer.publicKey.text],
+        keyIDs: dist.manifest.packs.map(\.keyID), format: "1.0", firstManifest: 1)
+    ]
+    let path = dist.directory("packer.lock.json")
+    try lock.write(to: path)
+    #expect(ids(try await dist.report(isQuick: true) { $0.lock = path }) == [])
+
+    // Of two signatures that of the apps' key becomes wrong.
+    let signed = try dist.manifest.signedBytes()
+    var wrong = try SignedManifest.signature(of: signed, by: dist.signer)
+    wrong.signature[0] ^= 1
+    let right = try SignedManifest.signature(of: signed, by: other)
+    let document = try SignedManifest(signed: signed, signatures: [wrong, right].sorted { $0.keyID < $1.keyID })
+    try dist.directory.write(document.bytes, to: "dist/manifest.json")
+    #expect(ids(try await dist.report(isQuick: true) { $0.lock = path }) == ["PK5002"])
+    let report = try await dist.report(isQuick: true, trusting: other.publicKey) { $0.lock = path }
+    #expect(
+      report.findings.map(\.message) == ["app 1.0 trusts a key whose signature is wrong: the manifest was changed after it was signed"])
+  }
+
   @Test("a pack under another one's name is told by name and content")
   func renamed() async throws {
     let dist = try await DistSample()

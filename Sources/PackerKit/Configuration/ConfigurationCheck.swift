@@ -68,10 +68,10 @@ struct ConfigurationCheck {
   private mutating func check(
     _ scalar: ConfigurationNode.Scalar, _ format: ScalarFormat, _ subject: Subject, at position: SourcePosition
   ) {
-    if case .keyReference = format, KeyReference.isSecret(scalar.text) || scalar.holdsKeyText {
-      refuseSecret(at: position)
-    } else if scalar.holdsKeyText {
-      refuseSecret(at: position)
+    if let kind = scalar.keyKind {
+      refuseSecret(kind, at: position)
+    } else if case .keyReference = format, KeyReference.isSecret(scalar.text) {
+      refuseSecret(subject.name == "signKey" ? .signing : .content, at: position)
     } else if let problem = format.problem(of: scalar) {
       add(position, "\(subject.phrase) \(problem)")
     }
@@ -81,7 +81,7 @@ struct ConfigurationCheck {
     var lines: [String: Int] = [:]
     for item in items {
       check(item, .scalar(format), item.inList(subject.name))
-      guard isSet, case .scalar(let scalar) = item.content, !scalar.holdsKeyText else { continue }
+      guard isSet, case .scalar(let scalar) = item.content, scalar.keyKind == nil else { continue }
       if let line = lines[scalar.text] {
         let place = line == item.position.line ? "" : ", first in line \(line)"
         add(item.position, "\(item.inList(subject.name).phrase) \(ScalarFormat.shown(scalar.text)) twice\(place)")
@@ -101,8 +101,8 @@ struct ConfigurationCheck {
   private mutating func check(_ fields: [ConfigurationNode.Field], _ map: ConfigurationMap, at position: SourcePosition) {
     var places: [String: SourcePosition] = [:]
     for field in fields {
-      if ConfigurationNode.Scalar(quoted: field.key).holdsKeyText {
-        refuseSecret(at: field.keyPosition)
+      if let kind = ConfigurationNode.Scalar(quoted: field.key).keyKind {
+        refuseSecret(kind, at: field.keyPosition)
         continue
       }
       if let first = places[field.key] {
@@ -144,11 +144,11 @@ struct ConfigurationCheck {
 
   // MARK: Secrets
 
-  private mutating func refuseSecret(at position: SourcePosition) {
+  private mutating func refuseSecret(_ kind: KeyKind, at position: SourcePosition) {
     add(
       position, "a secret key stands here, where everybody who has the file sees it",
       hint: """
-        treat that key as known to others, and make a new one with 'packer key new -o game.key'
+        treat that key as known to others, and make a new one with '\(kind.making)'
         refer to a key as \(KeyReference.forms)
         """)
   }
@@ -160,7 +160,7 @@ struct ConfigurationCheck {
     case .refused:
       break
     case .scalar(let scalar):
-      if scalar.holdsKeyText { refuseSecret(at: node.position) }
+      if let kind = scalar.keyKind { refuseSecret(kind, at: node.position) }
     case .list(let items):
       for item in items { _ = refuseSecrets(in: item) }
     case .map(let fields):
@@ -175,10 +175,10 @@ extension ConfigurationNode {
 }
 
 extension ConfigurationNode.Scalar {
-  /// Whether a typed secret key stands somewhere in it.
-  fileprivate var holdsKeyText: Bool {
+  /// The kind of the typed secret key that stands somewhere in it; nil where there is none.
+  fileprivate var keyKind: KeyKind? {
     let lower = text.lowercased()
-    return lower.contains("pkk1-") || lower.contains("pks1-")
+    return lower.contains("pks1-") ? .signing : lower.contains("pkk1-") ? .content : nil
   }
 }
 

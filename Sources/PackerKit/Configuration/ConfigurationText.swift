@@ -24,7 +24,9 @@ struct ConfigurationText {
         throw FileFailure.isDirectory
       }
     } catch {
-      throw error.reading(path)
+      guard error.isMissing else { throw error.reading(path) }
+      let option = path == PackerConfiguration.defaultPath ? "" : " -o \(ShellWord.path(path))"
+      throw PackError(.missingInput, "\(path) does not exist", hint: "packer init\(option)")
     }
     var bytes = [UInt8](repeating: 0, count: largestSize + 1)
     var buffer = bytes.mutableSpan
@@ -210,6 +212,8 @@ struct ConfigurationText {
       return "a ',' or ']' was expected here"
     case "did not find expected alphabetic or numeric character":
       return "a '*' or '&' in front has a meaning of its own: put the value in quotes"
+    case _ where problem.hasPrefix("Maximum nesting level reached"):
+      return "values are too deep inside each other"
     default:
       return problem
     }

@@ -1,7 +1,7 @@
 /// The word that was probably meant.
-enum SpellingSuggestion {
+package enum SpellingSuggestion {
   /// The nearest of some words: at most a third of the letters differ, case aside.
-  static func nearest(to word: String, among words: [String]) -> String? {
+  package static func nearest(to word: String, among words: [String]) -> String? {
     let written = Array(word.lowercased().unicodeScalars)
     guard !written.isEmpty, written.count <= 64 else { return nil }
     let ranked = words.map { ($0, distance(written, Array($0.lowercased().unicodeScalars))) }

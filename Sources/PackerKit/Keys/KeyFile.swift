@@ -62,14 +62,14 @@ public enum KeyFile {
       guard error.isMissing else { throw error.reading(origin) }
       throw PackError(
         .noKey, "\(origin) does not exist",
-        hint: "make one with '\(kind.making(at: path))', or name another with \(kind.option)")
+        hint: "name another with \(kind.option), or make one: \(kind.making(at: path))")
     }
     guard status.kind != .directory else {
       throw PackError(.noKey, "\(origin) is a directory", hint: "name the file in it that holds the key")
     }
     guard status.kind == .file, status.mode & 0o044 != 0 else { return KeyInput(text, from: origin) }
     let warning = ResolvedKey.Warning(
-      message: "\(origin) can be read by other users of this machine", hint: "chmod 600 \(path)")
+      message: "\(origin) can be read by other users of this machine", hint: "chmod 600 \(ShellWord.path(path))")
     return KeyInput(text, from: origin, warnings: [warning])
   }
 

@@ -16,6 +16,6 @@ public enum KeyKind: Hashable, Sendable {
 
   /// The command that makes one in a file.
   func making(at path: String) -> String {
-    self == .content ? "packer key new -o \(path)" : "packer key new --signing -o \(path)"
+    (self == .content ? "packer key new -o " : "packer key new --signing -o ") + ShellWord.path(path)
   }
 }

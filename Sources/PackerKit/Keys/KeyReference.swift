@@ -25,7 +25,7 @@ public struct KeyReference: Hashable, Sendable {
   /// - Throws: ``PackError/Code/usage`` where it is a secret, or says nothing.
   public init(parsing text: String) throws(PackError) {
     let (scheme, rest) = Self.split(text)
-    guard !Self.isSecret(text), !Self.isSecret(rest) else { throw Self.secretRefused }
+    guard !Self.isSecret(text), !Self.isSecret(rest) else { throw Self.secretRefused(Self.kind(ofSecret: rest, unlessSaid: .content)) }
     switch scheme {
     case "env":
       guard !rest.isEmpty, !rest.contains("=") else {
@@ -97,13 +97,24 @@ public struct KeyReference: Hashable, Sendable {
     return start == "pkk1-" || start == "pks1-"
   }
 
+  /// What a secret is for, as it says itself.
+  ///
+  /// - Parameter kind: what it is where it is bare digits, which say nothing.
+  public static func kind(ofSecret text: String, unlessSaid kind: KeyKind) -> KeyKind {
+    switch text.prefix(5).lowercased() {
+    case "pkk1-": .content
+    case "pks1-": .signing
+    default: kind
+    }
+  }
+
   /// The refusal of a secret among the arguments. It does not repeat it.
-  public static var secretRefused: PackError {
+  public static func secretRefused(_ kind: KeyKind) -> PackError {
     PackError(
       .usage, "a key was given as an argument, where other users and the shell's history see it",
       hint: """
-        treat that key as known to others, and make a new one with 'packer key new -o game.key'
-        refer to a key with --key \(forms)
+        treat that key as known to others, and make a new one with '\(kind.making)'
+        refer to a key with \(kind.option) \(forms)
         """)
   }
 

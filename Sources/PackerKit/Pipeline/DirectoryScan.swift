@@ -99,8 +99,6 @@ struct DirectoryScan: Sendable {
       return globs.contains { $0.matches(path, isDirectory: true) }
     }
   }
-
-  static let secretHint = "exclude it with --exclude, or allow it with --allow-secrets"
 }
 
 /// A directory and what was found in it. The thread that takes it writes to it; all may read what never changes.
@@ -343,7 +341,7 @@ private final class DirectoryScanner: @unchecked Sendable {
   ) -> ScannedDirectory.Child {
     guard check(path, name, siblings: &siblings) else { return .offence }
     if !options.allowsSecrets, let reason = SourceRules.secret(name) {
-      offences.add(path, .unsuitableSource, reason, hint: DirectoryScan.secretHint)
+      offences.addSecret(path, reason)
       return .offence
     }
     // Before sizes are added up: files with holes may claim exabytes.

@@ -7,6 +7,8 @@ final class Offences: Sendable {
     var path: String
     var problem: String
     var error: PackError
+    /// Whether it may be a secret.
+    var isSecret = false
   }
 
   private let offences = Monitor<[Offence]>([])
@@ -17,6 +19,13 @@ final class Offences: Sendable {
   func add(_ path: String, _ code: PackError.Code, _ problem: String, hint: String? = nil) {
     let error = PackError(code, "\(printable(path.utf8)) \(problem)", hint: hint)
     offences.withLock { $0.append(Offence(path: path, problem: problem, error: error)) }
+  }
+
+  /// Notes a file that may be a secret.
+  func addSecret(_ path: String, _ reason: String) {
+    let error = PackError(
+      .unsuitableSource, "\(printable(path.utf8)) \(reason)", hint: "exclude it with --exclude, or allow it with --allow-secrets")
+    offences.withLock { $0.append(Offence(path: path, problem: reason, error: error, isSecret: true)) }
   }
 
   /// Throws all of them as one error, if there are any: one line each, in the order of the paths.
@@ -35,9 +44,14 @@ final class Offences: Sendable {
 
   /// All of them as differences from a pack, which can hold none of these. Forgets them.
   func takeFindings() -> [Finding] {
+    takeRefusals().map(\.finding)
+  }
+
+  /// The same, with what may be a secret told apart.
+  func takeRefusals() -> [(finding: Finding, isSecret: Bool)] {
     let all = sorted
     offences.withLock { $0 = [] }
-    return all.map { Finding(kind: .extra, path: $0.path, message: $0.problem) }
+    return all.map { (Finding(kind: .extra, path: $0.path, message: $0.problem), $0.isSecret) }
   }
 
   private var sorted: [Offence] {

@@ -42,7 +42,7 @@ struct SourceReader: Sendable {
   /// Reports a file that holds a secret.
   func checkSecrets(_ entry: SourceEntry, start content: Span<UInt8>) {
     guard entry.size <= SourceRules.largestSecret, let reason = SourceRules.secret(content: content) else { return }
-    offences.add(entry.path, .unsuitableSource, reason, hint: DirectoryScan.secretHint)
+    offences.addSecret(entry.path, reason)
   }
 
   /// Looks whether a file can be read and holds a secret, without packing it.

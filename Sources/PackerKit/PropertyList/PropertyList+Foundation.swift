@@ -55,7 +55,7 @@ extension PropertyList {
 
   /// Whether the bytes may be XML in an encoding that can be looked through for comments.
   private static func checkText(_ bytes: [UInt8], path: String) throws(PackError) {
-    let convert = "plutil -convert xml1 '\(path)'"
+    let convert = "plutil -convert xml1 \(ShellWord.path(path))"
     guard !bytes.contains(0) else {
       throw PackError(.malformedPlist, "\(path) is in UTF-16 or holds bytes of zero, and only UTF-8 is read", hint: convert)
     }
@@ -65,6 +65,9 @@ extension PropertyList {
     }
   }
 
+  /// The years 1583 to 9999, in seconds from the start of 2001: before, one calendar is written and another one read.
+  private static let writtenDates = -13_190_860_800.0..<252_423_993_600.0
+
   private static func value(_ object: Any, path: String, depth: Int) throws(PackError) -> PropertyList {
     guard depth <= greatestDepth else {
       throw PackError(.malformedPlist, "\(path): values are deeper inside each other than \(greatestDepth)")
@@ -73,6 +76,10 @@ extension PropertyList {
     case let text as String:
       return .string(text)
     case let date as Date:
+      // Others do not come back from the XML form as they were.
+      guard writtenDates.contains(date.timeIntervalSinceReferenceDate) else {
+        throw PackError(.malformedPlist, "\(path) holds a date that is not in the years 1583 to 9999")
+      }
       return .date(bitPattern: date.timeIntervalSinceReferenceDate.bitPattern)
     case let data as Data:
       return .data(Array(data))

@@ -149,7 +149,7 @@ extension InfoPlist {
 
   private func findings(for difference: PlistDifference, wanted: BackgroundAssetsKeys) -> [PlistFinding] {
     let key = difference.key
-    let hint = "packer plist merge \(path)\(isMergedFreely ? "" : " --replace")"
+    let hint = "packer plist merge \(ShellWord.path(path))\(isMergedFreely ? "" : " --replace")"
     func finding(_ kind: PlistFinding.Kind, _ level: PlistFinding.Level, _ message: String) -> PlistFinding {
       PlistFinding(
         kind: kind, level: level, file: path, key: key, actual: difference.actual?.description,

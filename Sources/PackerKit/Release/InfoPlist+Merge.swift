@@ -141,7 +141,7 @@ extension InfoPlist {
     let more = conflicts.count == 1 ? "" : ", and \(conflicts.count - 1) more"
     throw PackError(
       .plistConflict, "\(path): \(first.key) was not written by packer\(more)", details: lines,
-      hint: "packer plist merge \(path) --replace, if packer's values are the right ones")
+      hint: "packer plist merge \(ShellWord.path(path)) --replace, if packer's values are the right ones")
   }
 }
 

@@ -83,7 +83,7 @@ extension ReleaseBuild {
     _ pack: PackerConfiguration.Pack, _ made: BuildRecord.Pack?, keyID: String, after recorded: ReleaseLock.Pack?
   ) throws(PackError) -> Plan {
     let id = pack.id.text
-    let hint = "build all of it: packer build"
+    let hint = Self.wholeBuild
     guard let made else {
       throw PackError(.missingInput, "\(output) has no pack '\(id)', and it was not to be built", hint: hint)
     }
@@ -129,9 +129,14 @@ extension ReleaseBuild {
 
   // MARK: Making
 
-  /// Takes the file of the earlier build, and says whether it is still what it was.
-  func reuse(_ plan: inout Plan, from existing: ExistingRelease?, into staged: StagedRelease) throws(PackError) -> Bool {
-    guard let made = plan.made, let existing else { return false }
+  /// What makes good again whatever is wrong with an earlier build. That of one pack would refuse the next one that is damaged.
+  private static let wholeBuild = "build all of it: packer build"
+
+  /// Takes the file of the earlier build.
+  ///
+  /// - Returns: why it cannot be taken, and has to be packed; nil where it is still what it was.
+  func reuse(_ plan: inout Plan, from existing: ExistingRelease?, into staged: StagedRelease) throws(PackError) -> String? {
+    guard let made = plan.made, let existing else { return nil }
     try checkpoint()
     var problem: PackError?
     do throws(PackError) {
@@ -142,21 +147,28 @@ extension ReleaseBuild {
         result.created = created(plan, made)
         if plan.edition?.recorded?.sha256 == made.sha256 { result.differsFrom = nil }
         plan.result = result
-        return true
+        return nil
       }
       try staged.remove(made.file)
-      problem = PackError(
-        .digestMismatch, "\(existing.path)/\(made.file) is not the file that was built",
-        hint: "build it again: packer build \(plan.id)")
+      problem = PackError(.digestMismatch, "\(existing.path)/\(made.file) is not the file that was built")
     } catch {
       guard error.code == .missingInput || error.code == .cannotRead else { throw error }
       // Something that is no file may have been taken over.
       try? staged.remove(made.file)
       problem = error
     }
-    if plan.isKept, let problem { throw problem }
+    if plan.isKept, let problem { throw PackError(problem.code, problem.message, hint: Self.wholeBuild) }
     plan.made = nil
-    return false
+    return fault(problem?.code)
+  }
+
+  /// What became of the file of an earlier build, by the error that it gave.
+  private func fault(_ code: PackError.Code?) -> String {
+    switch code {
+    case .missingInput: "its file in \(output) is missing"
+    case .cannotRead: "its file in \(output) cannot be read"
+    default: "its file in \(output) was changed"
+    }
   }
 
   /// When the bytes of a pack that is taken were first made.
@@ -250,11 +262,16 @@ extension ReleaseBuild {
       var made = plan.made
       var reason = plan.reason
       if let found = made, let existing {
-        let digest = try? FileDigest.run(
-          found.file, in: existing.directory, title: "\(existing.path)/\(found.file)", files: files, backend: backend)
-        if digest?.size != found.size || digest?.sha256 != found.sha256 {
+        do throws(PackError) {
+          let (size, sha256) = try FileDigest.run(
+            found.file, in: existing.directory, title: "\(existing.path)/\(found.file)", files: files, backend: backend)
+          if size != found.size || sha256 != found.sha256 {
+            made = nil
+            reason = fault(nil)
+          }
+        } catch {
           made = nil
-          reason = "its file in \(output) was changed"
+          reason = fault(error.code)
         }
       }
       let action: ReleaseBuildReport.Item.Action = plan.isKept ? .kept : made == nil ? .packed : .reused

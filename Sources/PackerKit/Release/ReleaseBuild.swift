@@ -69,8 +69,8 @@ public struct ReleaseBuild: Sendable {
     let staged = try StagedRelease(output, files: files, backend: backend)
     do throws(PackError) {
       for index in plans.indices where plans[index].made != nil {
-        if try !reuse(&plans[index], from: existing, into: staged) {
-          plans[index].reason = "its file in \(output) was changed"
+        if let problem = try reuse(&plans[index], from: existing, into: staged) {
+          plans[index].reason = problem
         }
       }
       try await pack(&plans, key: key, into: staged, progress: progress)
@@ -127,7 +127,7 @@ public struct ReleaseBuild: Sendable {
       guard !DirectoryScan.leavesOut(place, excludes: pack.excludes) else { continue }
       throw PackError(
         .usage, "\(output) lies inside of \(pack.root), the root of pack '\(pack.id)', and would be packed",
-        hint: "choose a directory outside of it with -o, or leave it out of the pack: exclude: [\"/\(place)/\"]")
+        hint: "choose a directory outside of it with -o, or leave it out of the pack: exclude: [\(SchemaValue.quoted("/\(place)/"))]")
     }
   }
 

@@ -181,18 +181,19 @@ public struct ReleaseRecording: Sendable {
     if let problem = keys.problems.first {
       throw PackError(
         .releaseConflict, "\(path): \(problem.message)", details: keys.problems.map(\.message),
-        hint: problem.hint ?? "packer plist check \(path)")
+        hint: problem.hint ?? "packer plist check \(ShellWord.path(path))")
     }
     let isServedByApple = keys.hosting == .apple
     let (budget, hosts, manifestURL) = (keys.budget, keys.allowList?.entries.sorted(), keys.manifestURL)
     guard isServedByApple || budget != nil && hosts != nil && manifestURL != nil else {
       throw PackError(
-        .releaseConflict, "\(path) does not have all keys of an app that downloads packs itself", hint: "packer plist check \(path)")
+        .releaseConflict, "\(path) does not have all keys of an app that downloads packs itself",
+        hint: "packer plist check \(ShellWord.path(path))")
     }
     for (key, bytes) in budget?.named ?? [] where bytes > Limits.packVersion {
       throw PackError(
         .releaseConflict, "\(path): \(key) is \(bytes) bytes, more than the \(Limits.packVersion) that a lock file holds",
-        hint: "packer plist check \(path)")
+        hint: "packer plist check \(ShellWord.path(path))")
     }
     let trusted = app.trustedKeys.isEmpty ? record.signers : app.trustedKeys.map(\.text)
     return ReleaseLock.App(

@@ -96,9 +96,14 @@ public struct ConfigurationProposal: Sendable {
     let place = try ProjectPlace(directory, configuration: path, files: files)
     proposal.title = place.title
 
+    guard ProposalRule.isPlain(place.root) else {
+      throw PackError(
+        .unsuitableSource, "'\(place.root)' holds '${', and a configuration cannot name it",
+        hint: "packer init \(ShellWord.path(directory)) -o \(ShellWord.path("\(directory)/\(PackerConfiguration.defaultPath)"))")
+    }
     let offences = Offences()
     let scan = try await DirectoryScan.run(directory, options: .init(), files: files, offences: offences, jobs: workers)
-    var refused = offences.takeFindings()
+    var refused = offences.takeRefusals()
     let reader = try SourceReader(root: directory, followsSymlinks: false, files: files, offences: offences)
     let entries = proposal.sort(scan, place)
     try await Crew.run(1) { (crew, _) throws(PackError) in
@@ -107,14 +112,14 @@ public struct ConfigurationProposal: Sendable {
         reader.look(at: entry, allowsSecrets: false)
       }
     }
-    refused += offences.takeFindings()
+    refused += offences.takeRefusals()
     let kept = proposal.sort(refused, entries)
     guard kept.contains(where: { $0.kind != .directory }) else {
       throw PackError(
         .unsuitableSource, "\(directory) holds nothing to pack", hint: "name the directory that the app's content is in: packer init DIR")
     }
 
-    let layout = ProposalLayout(kept, among: scan.entries)
+    let layout = ProposalLayout(kept, leftOut: proposal.leftOut.map(\.path))
     proposal.packs = layout.packs(in: place)
     let owners = proposal.count(kept, layout)
     let duplicates = try await DuplicateSearch(
@@ -189,19 +194,19 @@ public struct ConfigurationProposal: Sendable {
   }
 
   /// Keeps what was not refused.
-  private mutating func sort(_ refused: [Finding], _ entries: [SourceEntry]) -> [SourceEntry] {
+  private mutating func sort(_ refused: [(finding: Finding, isSecret: Bool)], _ entries: [SourceEntry]) -> [SourceEntry] {
     var paths: Set<String> = []
-    for finding in refused where !paths.contains(finding.path) {
+    for (finding, isSecret) in refused where !paths.contains(finding.path) {
       paths.insert(finding.path)
-      let name = ProposalRule.components(of: finding.path).last ?? ""
       if let rule = ProposalRule.first(for: finding.path) {
         leftOut.append(
           LeftOut(path: finding.path, reason: rule.reason, isAlways: false, isSecret: false, pattern: rule.pattern))
-      } else if SourceRules.secret(name) != nil || finding.message.hasPrefix("holds ") {
+      } else if isSecret, ProposalRule.canName(finding.path) {
         let size = entries.first { $0.path == finding.path }?.size
         leftOut.append(LeftOut(path: finding.path, reason: finding.message, size: size, isAlways: false, isSecret: true))
       } else {
-        problems.append(finding)
+        let remark = isSecret ? ", and no pattern can leave it out alone" : ""
+        problems.append(Finding(kind: finding.kind, path: finding.path, message: finding.message + remark))
       }
     }
     leftOut.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }

@@ -17,8 +17,8 @@ struct ProposalLayout: Sendable {
   private let parts: [Part]
   /// The part that has a directory.
   private let places: [String: Int]
-  /// The names of the directories in a directory, those with nothing to pack in them too.
-  private let existing: [String: Set<String>]
+  /// The names that a pattern finds in a directory, in byte order: of directories with nothing but what is left out, too.
+  private let matches: [String: [String]]
 
   /// Folders whose folders are packs, and what one of those is called.
   private static let collections = [
@@ -37,18 +37,8 @@ struct ProposalLayout: Sendable {
   /// What the ids start with that folders in a folder of this name get.
   fileprivate static func prefix(ofCollection name: String) -> String? { collections[name.lowercased()] }
 
-  /// - Parameters:
-  ///   - entries: what is to be packed.
-  ///   - all: what is there. A pattern matches folders too that hold nothing to pack.
-  init(_ entries: [SourceEntry], among all: [SourceEntry]) {
-    var existing: [String: Set<String>] = [:]
-    for entry in all {
-      let names = ProposalRule.components(of: entry.path)
-      let directories = entry.kind == .directory ? names[...] : names.dropLast()
-      for (depth, name) in directories.enumerated() {
-        existing[directories[..<depth].joined(separator: "/"), default: []].insert(name)
-      }
-    }
+  /// - Parameter leftOut: the paths of files that go into no pack.
+  init(_ entries: [SourceEntry], leftOut: [String]) {
     var found: [String: Set<String>] = [:]
     var indexes: Set<String> = []
     // Directories with a file somewhere in them.
@@ -64,24 +54,33 @@ struct ProposalLayout: Sendable {
         if entry.kind != .directory { occupied.insert(names[...depth].joined(separator: "/")) }
       }
     }
-    self.existing = existing
-    let children = found.mapValues { $0.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
+    var matched = found
+    for path in leftOut {
+      let names = ProposalRule.components(of: path).dropLast()
+      for (depth, name) in names.enumerated() where !name.hasPrefix(".") {
+        matched[names[..<depth].joined(separator: "/"), default: []].insert(name)
+      }
+    }
+    func sorted(_ names: [String: Set<String>]) -> [String: [String]] {
+      names.mapValues { $0.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
+    }
+    matches = sorted(matched)
+    let children = sorted(found)
     var search = GameSearch(children: children, occupied: occupied, indexes: indexes)
     search.visit("", depth: 0)
     var taken: Set<String> = []
     var parts: [Part] = search.folders.flatMap { folder -> [Part] in
       guard folder.isCollection else { return [.folder(folder.path)] }
-      let names = found[folder.path].map { Array($0) } ?? []
+      let names = matched[folder.path].map { Array($0) } ?? []
       for prefix in [folder.prefix, Self.slug(folder.path.replacing("/", with: "-")) ?? "pack"] {
-        guard !folder.path.contains(where: { "*?".contains($0) }),
-          let ids = Self.ids(of: existing[folder.path].map { Array($0) } ?? [], prefix: prefix),
+        guard !folder.path.contains(where: { "*?".contains($0) }), let ids = Self.ids(of: names, prefix: prefix),
           taken.isDisjoint(with: ids)
         else { continue }
         taken.formUnion(ids)
         return [.collection(folder.path, prefix: prefix)]
       }
       // One pattern cannot name them all.
-      return names.map { "\(folder.path)/\($0)" }.filter { occupied.contains($0) }
+      return names.map { "\(folder.path)/\($0)" }.filter { occupied.contains($0) && ProposalRule.isPlain($0) }
         .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { .folder($0) }
     }
     var places = Self.places(parts)
@@ -149,7 +148,7 @@ struct ProposalLayout: Sendable {
     }
     // Ids of patterns first, as they cannot give way; that of the rest, which nobody chose, last.
     for case .collection(let directory, let prefix) in parts {
-      for name in existing[directory] ?? [] { taken.insert("\(prefix)-\(name)".lowercased()) }
+      for name in matches[directory] ?? [] { taken.insert("\(prefix)-\(name)".lowercased()) }
     }
     var packs = parts.map { part in
       switch part {
@@ -166,7 +165,7 @@ struct ProposalLayout: Sendable {
       case .collection(let directory, let prefix):
         let isByLanguage =
           Self.languageCollections.contains(ProposalRule.components(of: directory).last?.lowercased() ?? "")
-          && (existing[directory] ?? []).allSatisfy { $0.wholeMatch(of: /[a-z]{2,3}(-[A-Za-z0-9]{2,8})*/) != nil }
+          && (matches[directory] ?? []).allSatisfy { $0.wholeMatch(of: /[a-z]{2,3}(-[A-Za-z0-9]{2,8})*/) != nil }
         return ConfigurationProposal.Pack(
           id: "\(prefix)-${name}", root: place.path(directory) + "/*", isEach: true,
           delivery: isByLanguage ? .onDemand : .prefetch, isByLanguage: isByLanguage)
@@ -226,7 +225,8 @@ private struct GameSearch {
   mutating func visit(_ directory: String, depth: Int) {
     for name in children[directory] ?? [] {
       let path = directory.isEmpty ? name : "\(directory)/\(name)"
-      guard occupied.contains(path) else { continue }
+      // What no entry can name stays with the rest.
+      guard occupied.contains(path), ProposalRule.isPlain(name) else { continue }
       if let prefix = ProposalLayout.prefix(ofCollection: name), children[path] != nil {
         folders.append(Folder(path: path, isCollection: true, prefix: prefix))
       } else if indexes.contains(directory) {

@@ -38,6 +38,14 @@ struct ProposalRule: Sendable {
     path.unicodeScalars.split(separator: "/").map { String(String.UnicodeScalarView($0)) }
   }
 
+  /// Whether an entry of the configuration can name a path: in one, `${` starts what stands for something else.
+  static func isPlain(_ path: String) -> Bool { !path.contains("${") }
+
+  /// Whether a pattern can name a path and no other. Nothing takes the meaning from a wildcard.
+  static func canName(_ path: String) -> Bool {
+    isPlain(path) && !path.unicodeScalars.contains { $0 == "*" || $0 == "?" }
+  }
+
   private func names(_ component: String) -> Bool {
     let text = pattern.hasSuffix("/") ? String(pattern.dropLast()) : pattern
     return text.hasPrefix("*") ? component.hasSuffix(text.dropFirst()) : component == text

@@ -56,7 +56,13 @@ struct ManifestReading {
     let keys = trusted.isEmpty ? ofApps : trusted
     sighting.trusted = keys.map(\.text)
     sighting.signatureFailure = failure(of: signed, keys)
-    for key in Set(trusted + ofApps) where failure(of: signed, [key]) == nil { sighting.vouching.insert(key.text) }
+    for key in Set(trusted + ofApps) {
+      if failure(of: signed, [key]) == nil {
+        sighting.vouching.insert(key.text)
+      } else if sighting.keyIDs.contains(key.id) {
+        sighting.disproved.insert(key.text)
+      }
+    }
   }
 
   /// Why a signature does not count. What is wrong with the signed part is told elsewhere.

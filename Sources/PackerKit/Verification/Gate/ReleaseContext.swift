@@ -75,6 +75,8 @@ struct ManifestSighting: Sendable {
   var signatureFailure: PackError?
   /// Of all public keys that were tried, those of the lock file too, the ones under which it verifies.
   var vouching: Set<String> = []
+  /// Of the same, those with a signature that is wrong.
+  var disproved: Set<String> = []
   /// SHA-256 of the signed bytes.
   var signedDigest: [UInt8] = []
   /// SHA-256 of the signed bytes without version and times.
@@ -172,7 +174,7 @@ struct PlistSighting: Sendable {
   var isPackersOwn = true
 
   /// The command that brings the release's values into it.
-  var mergeHint: String { "packer plist merge \(path)\(isPackersOwn ? "" : " --replace")" }
+  var mergeHint: String { "packer plist merge \(ShellWord.path(path))\(isPackersOwn ? "" : " --replace")" }
 
   /// Those of the four numbers that are there as integers, in ascending order of the names.
   var numbers: [(key: String, bytes: UInt64)] {

@@ -44,6 +44,31 @@ extension ReleaseVerification {
     return directory == "." ? name : "\(directory)/\(name)"
   }
 
+  /// Looks for a release.
+  ///
+  /// - Parameters:
+  ///   - target: its directory or manifest, as the caller named it; where that is nil, the one that a build makes by itself.
+  ///   - configuration: what it is built from, where that is known.
+  /// - Throws: ``PackError/Code/missingInput`` where it is not there.
+  public static func checkPresence(of target: String?, configuration: PackerConfiguration?) throws(PackError) {
+    let place = target ?? place(ReleaseBuild.defaultOutput, beside: configuration)
+    let manifest = place.hasSuffix("/") ? "\(place)manifest.json" : "\(place)/manifest.json"
+    guard let missing = isMissing(place) ? place : isDirectory(place) && isMissing(manifest) ? manifest : nil else { return }
+    let hint =
+      target != nil ? "make a release with 'packer build', or name its directory" : configuration == nil ? "packer init" : "packer build"
+    throw PackError(.missingInput, "\(missing) does not exist", hint: hint)
+  }
+
+  /// Whether a path leads to nothing. What cannot be looked at may be there.
+  private static func isMissing(_ path: String) -> Bool {
+    do throws(FileFailure) {
+      _ = try SystemFiles().status(of: path, in: nil, following: .followed)
+      return false
+    } catch {
+      return error.isMissing
+    }
+  }
+
   /// Whether a path leads to anything.
   public static func exists(_ path: String) -> Bool {
     (try? SystemFiles().status(of: path, in: nil, following: .followed)) != nil

@@ -47,7 +47,7 @@ public struct ReleaseVerification: Sendable {
   public func run(
     key: consuming ResolvedKey?, progress: ProgressHandler? = nil
   ) async throws(PackError) -> ReleaseReport {
-    try checkRules()
+    try Self.checkRules(only: only, ignored: ignored)
     guard key != nil || isQuick else {
       throw PackError(
         .noKey, "no content key was given, and packs are to be opened",
@@ -85,7 +85,7 @@ public struct ReleaseVerification: Sendable {
   }
 
   /// Refuses options that name no rule, or one that must not be ignored.
-  private func checkRules() throws(PackError) {
+  public static func checkRules(only: [String], ignored: [String]) throws(PackError) {
     for id in only where !ReleaseRule.all.contains(where: { $0.id.hasPrefix(id) }) || id.isEmpty {
       throw PackError(.usage, "there is no rule '\(id)'", hint: "list them with 'packer explain'")
     }

@@ -24,7 +24,7 @@ enum ReleasedBudgetCheck: ReleaseCheck {
         return finding(
           "app \(app.version) has \(key) of \(limit) bytes, but \(needed) are needed\(BudgetKey.isAllowance(key) ? " and one more" : "")",
           app: app.version, file: release.lockPath, actual: needed, limit: limit, phone: phone(key),
-          hint: "\(advice(release, key))packer release retire \(app.version)")
+          hint: "\(advice(release, key))packer release retire \(ShellWord.quoted(app.version))")
       }
     }
   }

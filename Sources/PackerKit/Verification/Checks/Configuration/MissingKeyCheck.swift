@@ -11,7 +11,7 @@ enum MissingKeyCheck: ReleaseCheck {
     return [
       finding(
         "no content key was given: headers were read, but not authenticated",
-        hint: "packer verify \(release.directory) --quick --key game.key")
+        hint: "packer verify \(ShellWord.path(release.directory)) --quick --key game.key")
     ]
   }
 }

@@ -12,7 +12,7 @@ enum WrongKeyCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.compactMap { entry, file in
       guard let failure = file.failure, failure.code == .wrongKey else { return nil }
-      return finding(failure.message, pack: entry.id, file: file.path, hint: failure.hint ?? "packer inspect \(file.path)")
+      return finding(failure.message, pack: entry.id, file: file.path, hint: failure.hint ?? "packer inspect \(ShellWord.path(file.path))")
     }
   }
 }

@@ -17,7 +17,7 @@ enum CompressionRatioCheck: ReleaseCheck {
       guard entry.contentSize > smallestContent, entry.contentSize > bound else { return nil }
       return finding(
         "\(entry.size) bytes unpack to \(entry.contentSize), more than \(largestRatio) times as much", pack: entry.id,
-        actual: entry.contentSize, limit: bound, hint: "packer ls -l \(release.directory)/\(entry.fileName)")
+        actual: entry.contentSize, limit: bound, hint: "packer ls -l \(ShellWord.path("\(release.directory)/\(entry.fileName)"))")
     }
   }
 }

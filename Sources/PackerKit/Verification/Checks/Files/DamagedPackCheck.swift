@@ -18,7 +18,7 @@ enum DamagedPackCheck: ReleaseCheck {
       // A file of another length is told by itself, and cannot be opened for that reason.
       guard file.size == entry.size else { return nil }
       return finding(
-        failure.message, pack: entry.id, file: file.path, details: failure.details, hint: failure.hint ?? "packer build \(entry.id)")
+        failure.message, pack: entry.id, file: file.path, details: failure.details, hint: failure.hint ?? release.rebuild(entry.id))
     }
   }
 

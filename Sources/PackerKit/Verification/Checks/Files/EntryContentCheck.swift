@@ -28,7 +28,7 @@ enum EntryContentCheck: ReleaseCheck {
       guard let first = differences.first else { return nil }
       return finding(
         "\(file.path) has \(first)", pack: entry.id, file: file.path, details: Array(differences.dropFirst()),
-        hint: "packer build \(entry.id)")
+        hint: release.rebuild(entry.id))
     }
   }
 }

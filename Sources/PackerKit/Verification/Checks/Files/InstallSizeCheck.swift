@@ -13,7 +13,7 @@ enum InstallSizeCheck: ReleaseCheck {
       guard let size = file.installSize, size != entry.installSize else { return nil }
       return finding(
         "the tree takes \(size) bytes on a device, but the manifest says \(entry.installSize)", pack: entry.id, file: file.path,
-        actual: size, limit: entry.installSize, hint: "packer build \(entry.id)")
+        actual: size, limit: entry.installSize, hint: release.rebuild(entry.id))
     }
   }
 }

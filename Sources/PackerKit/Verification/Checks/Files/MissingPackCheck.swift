@@ -12,7 +12,7 @@ enum MissingPackCheck: ReleaseCheck {
     release.pairs.filter { $0.file.size == nil }.map { entry, file in
       finding(
         "\(file.path) does not exist, but the manifest names it", pack: entry.id, file: file.path, limit: entry.size,
-        hint: "packer build \(entry.id)")
+        hint: release.rebuild(entry.id))
     }
   }
 }

@@ -15,7 +15,7 @@ enum PackDigestCheck: ReleaseCheck {
       guard file.size == entry.size, let digest = file.sha256, digest != entry.sha256 else { return nil }
       return finding(
         "\(file.path) has the SHA-256 \(digest.hex), but the manifest says \(entry.sha256.hex)", pack: entry.id, file: file.path,
-        hint: "packer build \(entry.id)")
+        hint: release.rebuild(entry.id))
     }
   }
 }

@@ -13,7 +13,7 @@ enum PackSizeCheck: ReleaseCheck {
       guard let size = file.size, size != entry.size else { return nil }
       return finding(
         "\(file.path) is \(size) bytes, but the manifest says \(entry.size)", kind: size < entry.size ? .truncated : .damaged,
-        pack: entry.id, file: file.path, actual: size, limit: entry.size, hint: "packer build \(entry.id)")
+        pack: entry.id, file: file.path, actual: size, limit: entry.size, hint: release.rebuild(entry.id))
     }
   }
 }

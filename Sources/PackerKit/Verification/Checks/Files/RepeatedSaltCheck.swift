@@ -22,7 +22,7 @@ enum RepeatedSaltCheck: ReleaseCheck {
       if let other = first[header] {
         guard other.digest != digest else { continue }
         findings.append(
-          finding("it has the salt of '\(other.id)', but other bytes", pack: entry.id, file: file.path, hint: "packer build \(entry.id)"))
+          finding("it has the salt of '\(other.id)', but other bytes", pack: entry.id, file: file.path, hint: release.rebuild(entry.id)))
       } else {
         first[header] = (entry.id, digest)
       }

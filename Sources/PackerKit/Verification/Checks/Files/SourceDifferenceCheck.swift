@@ -16,7 +16,7 @@ enum SourceDifferenceCheck: ReleaseCheck {
       return finding(
         "'\(first.path)' \(first.message)\(differences.count > 1 ? ", and \(differences.count - 1) more differences from \(source?.rootInProject ?? "its root")" : "")",
         pack: entry.id, file: release.configuration?.path, line: source?.position.line,
-        details: differences.prefix(20).map { "\($0.kind.rawValue): \($0.path) \($0.message)" }, hint: "packer build \(entry.id)")
+        details: differences.prefix(20).map { "\($0.kind.rawValue): \($0.path) \($0.message)" }, hint: release.rebuild(entry.id))
     }
   }
 }

@@ -8,7 +8,7 @@ enum StrayPackCheck: ReleaseCheck {
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.strayPacks.map { path in
-      finding("\(path) is in no entry of the manifest", file: path, hint: "rm \(path)")
+      finding("\(path) is in no entry of the manifest", file: path, hint: "rm \(ShellWord.path(path))")
     }
   }
 }

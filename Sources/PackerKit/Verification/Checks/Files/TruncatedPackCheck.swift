@@ -12,7 +12,7 @@ enum TruncatedPackCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.compactMap { entry, file in
       guard let failure = file.failure, failure.code == .truncated, file.size == entry.size else { return nil }
-      return finding(failure.message, pack: entry.id, file: file.path, hint: "packer build \(entry.id)")
+      return finding(failure.message, pack: entry.id, file: file.path, hint: release.rebuild(entry.id))
     }
   }
 }

@@ -24,7 +24,7 @@ enum WrongPackCheck: ReleaseCheck {
       guard let first = differences.first else { return nil }
       return finding(
         "\(file.path) is another pack: \(first)", pack: entry.id, file: file.path, details: Array(differences.dropFirst()),
-        hint: "packer build \(entry.id)")
+        hint: release.rebuild(entry.id))
     }
   }
 }

@@ -18,7 +18,7 @@ enum ReleasedHostCheck: ReleaseCheck {
         finding(
           "app \(app.version) may not download from \(host.host), which serves \(host.packs.summary)", app: app.version,
           file: release.lockPath,
-          hint: "packer release retire \(app.version)")
+          hint: "packer release retire \(ShellWord.quoted(app.version))")
       }
     }
   }

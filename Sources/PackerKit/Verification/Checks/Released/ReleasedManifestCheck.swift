@@ -18,7 +18,8 @@ enum ReleasedManifestCheck: ReleaseCheck {
         return finding(
           "app \(app.version) was shipped with manifest version \(app.firstManifest), but this is version \(manifest.version)",
           app: app.version,
-          file: release.lockPath, actual: manifest.version, limit: app.firstManifest, hint: "packer build -o \(release.directory)")
+          file: release.lockPath, actual: manifest.version, limit: app.firstManifest,
+          hint: "packer build -o \(ShellWord.path(release.directory))")
       }
       guard let configuration = release.configuration, let url = app.manifestURL, configuration.serve.manifestURL != url else {
         return nil
@@ -26,7 +27,8 @@ enum ReleasedManifestCheck: ReleaseCheck {
       return finding(
         "app \(app.version) looks for the manifest at \(url), but it is served at \(configuration.serve.manifestURL)",
         level: .warning,
-        app: app.version, file: release.lockPath, hint: "serve it at both places, or: packer release retire \(app.version)")
+        app: app.version, file: release.lockPath,
+        hint: "serve it at both places, or: packer release retire \(ShellWord.quoted(app.version))")
     }
   }
 }

@@ -12,10 +12,18 @@ enum ReleasedTrustCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.apps.compactMap { app in
       guard release.manifest.vouching.isDisjoint(with: app.trustedKeys) else { return nil }
+      let disproved = app.trustedKeys.filter { release.manifest.disproved.contains($0) }
+      // A wrong signature by a key that the gate trusts, too, is told by itself.
+      guard release.manifest.signatureFailure == nil || disproved.allSatisfy({ !release.manifest.trusted.contains($0) }) else { return nil }
+      if let key = disproved.first {
+        return finding(
+          "app \(app.version) trusts a key whose signature is wrong: the manifest was changed after it was signed", app: app.version,
+          file: release.lockPath, details: [key], hint: "fetch the manifest again, or sign it again with 'packer build'")
+      }
       return finding(
         "app \(app.version) trusts \(app.trustedKeys.count == 1 ? "one key" : "\(app.trustedKeys.count) keys"), none of which signed the manifest (signed by \(release.manifest.signers))",
         app: app.version, file: release.lockPath, details: app.trustedKeys,
-        hint: "sign with its key too, or: packer release retire \(app.version)")
+        hint: "sign with its key too, or: packer release retire \(ShellWord.quoted(app.version))")
     }
   }
 }

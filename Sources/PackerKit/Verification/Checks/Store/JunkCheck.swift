@@ -14,7 +14,7 @@ enum JunkCheck: ReleaseCheck {
       return finding(
         "it holds \(first)\(file.junk.count > 1 ? ", and \(file.junk.count - 1) more files of that kind" : "")", pack: entry.id,
         file: file.path,
-        details: Array(file.junk.prefix(20)), hint: "packer build \(entry.id)")
+        details: Array(file.junk.prefix(20)), hint: release.rebuild(entry.id))
     }
   }
 }

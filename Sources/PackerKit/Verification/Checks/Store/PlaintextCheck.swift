@@ -16,7 +16,7 @@ enum PlaintextCheck: ReleaseCheck {
       guard let first = file.visible.first else { return nil }
       return finding(
         "\(file.path) shows \(first)", pack: entry.id, file: file.path, details: Array(file.visible.dropFirst()),
-        hint: "packer build \(entry.id)")
+        hint: release.rebuild(entry.id))
     }
   }
 }

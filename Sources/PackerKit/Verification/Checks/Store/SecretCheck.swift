@@ -14,7 +14,7 @@ enum SecretCheck: ReleaseCheck {
       return finding(
         "it holds \(first)\(file.secrets.count > 1 ? ", and \(file.secrets.count - 1) more files of that kind" : "")", pack: entry.id,
         file: file.path, details: Array(file.secrets.prefix(20)),
-        hint: "exclude it in packer.yml, change the secret, then: packer build \(entry.id)")
+        hint: "exclude it in packer.yml, change the secret, then: \(release.rebuild(entry.id))")
     }
   }
 }

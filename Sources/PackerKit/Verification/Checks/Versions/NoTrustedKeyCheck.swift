@@ -11,7 +11,7 @@ enum NoTrustedKeyCheck: ReleaseCheck {
     return [
       finding(
         "nobody's signature is trusted: no public key was given (signed by \(release.manifest.signers))", file: release.manifest.path,
-        hint: "packer verify \(release.directory) --trust pkp1-…, as 'packer key public' prints it")
+        hint: "packer verify \(ShellWord.path(release.directory)) --trust pkp1-…, as 'packer key public' prints it")
     ]
   }
 }
