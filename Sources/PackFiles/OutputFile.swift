@@ -60,6 +60,13 @@ package final class OutputFile: Sendable {
     }
   }
 
+  /// Writes a whole file, and replaces an earlier one at once.
+  package static func write(_ bytes: [UInt8], to path: String, files: any FileSystem) throws(PackError) {
+    let output = try OutputFile(path, files: files)
+    try output.write(bytes.span, at: 0, of: UInt64(bytes.count))
+    try output.commit()
+  }
+
   /// Refuses to take the place of anything but a file or a link: a rename would remove the device `/dev/null` for a privileged user, and
   /// would fail on a directory only when all work is done.
   private static func checkPlace(_ path: String, in staging: StagedName, files: any FileSystem) throws(PackError) {

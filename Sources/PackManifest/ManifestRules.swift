@@ -49,7 +49,8 @@ enum ManifestRules {
     let scheme = Array("https://".utf8)
     let bytes = Array(text.utf8)
     guard bytes.starts(with: scheme) else { return "does not start with https://" }
-    guard bytes.allSatisfy({ (0x21..<0x7F).contains($0) && !Array("\"<>\\^`{|}".utf8).contains($0) }) else {
+    let escaped = Array("\"<>\\^`{|}".utf8)
+    guard bytes.allSatisfy({ (0x21..<0x7F).contains($0) && !escaped.contains($0) }) else {
       return "has a character that URLs write as %XX"
     }
     guard !bytes.contains(UInt8(ascii: "#")) else { return "has a fragment, which is never sent" }

@@ -12,9 +12,12 @@ struct ReleaseGate {
   func run(_ target: String?, in session: Session) async throws(PackError) -> Outcome {
     let printed = try options.printed(isJSON: isJSON)
     let files = try options.files()
+    try ReleaseVerification.checkRules(only: options.only, ignored: options.ignore)
     let configuration = try ReleaseVerification.configuration(at: options.configuration)
+    // Before anybody is asked for a key, but after what says where the release is.
+    try ReleaseVerification.checkPresence(of: target, configuration: configuration)
     var verification = ReleaseVerification(
-      target ?? ReleaseVerification.place("dist", beside: configuration), now: try ManifestTime.now())
+      target ?? ReleaseVerification.place(ReleaseBuild.defaultOutput, beside: configuration), now: try ManifestTime.now())
     verification.configuration = configuration
     verification.lock = ReleaseVerification.lockFile(options.lock, beside: verification.configuration, of: verification.target)
     verification.plist = options.plist

@@ -72,7 +72,7 @@ struct ConfigurationReader {
     var hosts: [String] = []
     for host in node?.texts("hosts", .host) ?? [] where !hosts.contains(host.lowercased()) { hosts.append(host.lowercased()) }
     return PackerConfiguration.Serve(
-      baseURL: base, manifestURL: node?.text("manifestURL", .manifestURL).map(url) ?? base + "manifest.json", hosts: hosts)
+      baseURL: base, manifestURL: node?.text("manifestURL", .manifestURL).map(url) ?? base + ReleaseFile.manifest, hosts: hosts)
   }
 
   /// A URL with its scheme in lower case, as manifests want it.

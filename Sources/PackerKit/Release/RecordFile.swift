@@ -16,13 +16,6 @@ enum RecordFile {
       throw PackError(error.code, "\(path):\(error.message)", hint: error.hint)
     }
   }
-
-  /// Replaces the file at once.
-  static func write(_ bytes: [UInt8], to path: String, files: any FileSystem) throws(PackError) {
-    let output = try OutputFile(path, files: files)
-    try output.write(bytes.span, at: 0, of: UInt64(bytes.count))
-    try output.commit()
-  }
 }
 
 extension RecordFields {

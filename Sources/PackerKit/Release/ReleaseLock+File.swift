@@ -61,7 +61,7 @@ extension ReleaseLock {
     guard let copy = try? ReleaseLock(RecordParser.parse(document)), copy == self else {
       throw PackError(.internalError, "\(path) would not read as it is written; it was not changed")
     }
-    try RecordFile.write(document, to: path, files: files)
+    try OutputFile.write(document, to: path, files: files)
   }
 
   /// The bytes of the file: one form for one lock.

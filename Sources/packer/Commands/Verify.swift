@@ -55,18 +55,8 @@ struct Verify: Verb {
         hint: "give it with --against DIR")
     }
     guard try isRelease() else { return try await verifyPacks(in: session) }
-    try checkPresence()
     let gate = ReleaseGate(options: release, key: key, jobs: try threads.count(), isJSON: output.isJSON)
     return try await gate.run(files.first, in: session)
-  }
-
-  /// Looks for the release before anybody is asked for a key, but after the options and the configuration, which say where it is.
-  private func checkPresence() throws(PackError) {
-    _ = try release.printed(isJSON: output.isJSON)
-    _ = try release.files()
-    try ReleaseVerification.checkRules(only: release.only, ignored: release.ignore)
-    let configuration = try ReleaseVerification.configuration(at: release.configuration)
-    try ReleaseVerification.checkPresence(of: files.first, configuration: configuration)
   }
 
   /// Whether a release is meant, and not packs.

@@ -41,10 +41,10 @@ struct ProjectPlace: Sendable {
     }
     // What is to come is left out too, but for a folder of that name that somebody else made.
     let hasOtherFolder =
-      exists(PackerOutput.folder)
-      && ![PackerOutput.manifest, PackerOutput.packages].allSatisfy { exists("\(PackerOutput.folder)/\($0)") }
+      exists(ReleaseBuild.defaultOutput)
+      && ![ReleaseFile.manifest, ReleaseFile.packages].allSatisfy { exists("\(ReleaseBuild.defaultOutput)/\($0)") }
     own =
-      [parts.name, PackerOutput.lock, "\(title).key", "\(title).sign.key"] + (hasOtherFolder ? [] : [PackerOutput.folder + "/"])
+      [parts.name, ReleaseLock.fileName, "\(title).key", "\(title).sign.key"] + (hasOtherFolder ? [] : [ReleaseBuild.defaultOutput + "/"])
   }
 
   /// What a pack of the whole directory leaves out besides.
@@ -67,12 +67,4 @@ struct ProjectPlace: Sendable {
     let parts = Array(repeating: "..", count: base.count - common) + target[common...].map(String.init)
     return parts.isEmpty ? "." : parts.joined(separator: "/")
   }
-}
-
-/// What packer makes in a project besides packs.
-private enum PackerOutput {
-  static let folder = "dist"
-  static let manifest = "manifest.json"
-  static let packages = "packages.json"
-  static let lock = "packer.lock.json"
 }

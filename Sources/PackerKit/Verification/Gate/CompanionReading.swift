@@ -4,11 +4,9 @@ import PackManifest
 
 /// Holds the documents beside a manifest against it.
 enum CompanionReading {
-  static let packagesName = "packages.json"
-
   static func all(names: [String], place: ReleaseInspection.Place, manifest: Manifest, files: any FileSystem) -> [Companion] {
     var companions: [Companion] = []
-    if names.contains(packagesName) { companions.append(packages(place.path(packagesName), manifest, files)) }
+    if names.contains(ReleaseFile.packages) { companions.append(packages(place.path(ReleaseFile.packages), manifest, files)) }
     let name = ReleaseFile.infoFragment
     if names.contains(name) { companions.append(fragment(place.path(name), manifest, files)) }
     return companions

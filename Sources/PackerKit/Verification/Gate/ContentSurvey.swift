@@ -46,7 +46,7 @@ final class ContentSurvey: Sendable {
     var index = 0
     var toFind: [String] = []
     try pack.forEachEntry { (entry) throws(PackError) in
-      count.add(entry)
+      count.add(path: Array(entry.path.utf8).span, kind: entry.kind == .directory ? .directory : .file, size: entry.size)
       let components = entry.path.split(separator: "/")
       if let reason = components.lazy.compactMap({ SourceRules.junk(String($0)) }).first {
         junk.append("'\(printable(entry.path.utf8))' (\(reason))")
@@ -118,25 +118,5 @@ final class ContentSurvey: Sendable {
     guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else { return true }
     let ending = String(name[name.utf8.index(after: dot)...]).lowercased()
     return ["asc", "cfg", "conf", "crt", "env", "ini", "key", "pem", "ppk", "txt", "yaml", "yml"].contains(ending)
-  }
-}
-
-/// Counts what an unpacked tree takes on a device: each file rounded up to 4 KiB, and 4 KiB for each directory (FORMAT.md §9.3).
-struct InstallSizeCount {
-  /// Bytes so far, with the root.
-  private(set) var total: UInt64 = 4096
-  /// The directories above the entry before.
-  private var open: [Substring] = []
-
-  /// Takes the next entry, in the byte order of the paths.
-  mutating func add(_ entry: Entry) {
-    var directories = entry.path.split(separator: "/", omittingEmptySubsequences: false)
-    if entry.kind == .file {
-      directories.removeLast()
-      total = total.clampedSum((entry.size / 4096 + (entry.size % 4096 == 0 ? 0 : 1)) * 4096)
-    }
-    let shared = zip(open, directories).prefix { $0.utf8.elementsEqual($1.utf8) }.count
-    total = total.clampedSum(UInt64(directories.count - shared) * 4096)
-    open = directories
   }
 }

@@ -23,7 +23,7 @@ struct ReleaseContext: Sendable {
   var plist: PlistSighting?
   var lock: ReleaseLock?
   /// The lock file, as the caller named it.
-  var lockPath = "packer.lock.json"
+  var lockPath = ReleaseLock.fileName
   var configuration: PackerConfiguration?
   /// The time that counts as now.
   var now: ManifestTime

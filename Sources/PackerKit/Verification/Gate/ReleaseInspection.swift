@@ -62,7 +62,7 @@ struct ReleaseInspection: Sendable {
       return Place(directory: PathParts(target)?.directory ?? ".", manifest: target)
     }
     var place = Place(directory: target, manifest: "")
-    place.manifest = place.path("manifest.json")
+    place.manifest = place.path(ReleaseFile.manifest)
     return place
   }
 

@@ -12,7 +12,7 @@ enum FileNameCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.entries.compactMap { entry in
       let name = entry.fileName
-      let wanted = "\(entry.id)-\(entry.sha256.prefix(8).hex).pack"
+      let wanted = ReleaseBuild.fileName(entry.id, entry.sha256)
       guard name != wanted else { return nil }
       return finding("it is published as '\(name)', not as '\(wanted)'", pack: entry.id, hint: "packer build")
     }
