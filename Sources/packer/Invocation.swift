@@ -8,6 +8,8 @@ protocol Verb: ParsableCommand, Sendable {
   static var leavesNothingBehind: Bool { get }
   /// Whether the verb always needs libarchive, so that it is loaded before anything is begun.
   static var needsLibArchive: Bool { get }
+  /// Whether the verb goes through whole packs or trees, so that what the start took in memory is worth giving back.
+  static var readsWholePacks: Bool { get }
   var isQuiet: Bool { get }
   /// The verb with plain arguments, or nil where it wants others, or others besides.
   init?(_ arguments: PlainArguments)
@@ -17,6 +19,7 @@ protocol Verb: ParsableCommand, Sendable {
 extension Verb {
   static var leavesNothingBehind: Bool { true }
   static var needsLibArchive: Bool { false }
+  static var readsWholePacks: Bool { false }
   var isQuiet: Bool { false }
 
   init?(_ arguments: PlainArguments) { nil }

@@ -1,3 +1,4 @@
+import PackFiles
 import PackRuntime
 import PackerKit
 
@@ -12,6 +13,7 @@ struct Session: Sendable {
     CryptoLibrary.startForSuite()
     if type(of: verb).needsLibArchive { try LibraryVersions.requireLibArchive() }
     signals.allowAbandoning(type(of: verb).leavesNothingBehind)
+    if type(of: verb).readsWholePacks { SystemMemory.returnCode() }
     let outcome = try await verb.run(in: self)
     signals.allowAbandoning(false)
     return outcome

@@ -50,6 +50,7 @@ struct Build: Verb {
 
   static var leavesNothingBehind: Bool { false }
   static var needsLibArchive: Bool { true }
+  static var readsWholePacks: Bool { true }
   var isQuiet: Bool { output.isQuiet }
 
   /// A slash behind a link would lead through it.

@@ -73,6 +73,7 @@ struct PackVerb: Verb {
 
   static var leavesNothingBehind: Bool { false }
   static var needsLibArchive: Bool { true }
+  static var readsWholePacks: Bool { true }
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {

@@ -46,6 +46,7 @@ struct Verify: Verb {
   @OptionGroup var output: OutputOptions
 
   static var needsLibArchive: Bool { true }
+  static var readsWholePacks: Bool { true }
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
