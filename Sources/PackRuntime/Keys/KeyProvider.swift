@@ -19,6 +19,15 @@ public struct KeyRequest: Hashable, Sendable {
   }
 }
 
+extension KeyRequest {
+  /// The refusal of a key that is another one.
+  func refusal(of id: KeyID) -> PackError {
+    PackError(
+      .wrongKey, "pack was made with key \(keyID), but the key that came for it is \(id)",
+      hint: "have the key provider return the key whose id is \(keyID)")
+  }
+}
+
 /// Where the keys of packs come from: a constant, the Keychain, a server.
 public protocol KeyProvider: Sendable {
   /// The key whose id is the wanted one.
@@ -35,11 +44,7 @@ extension KeyProvider {
   package func checkedKey(for request: KeyRequest) async throws(PackError) -> PackKey {
     do throws(PackError) {
       let key = try await key(for: request)
-      guard key.id == request.keyID else {
-        throw PackError(
-          .wrongKey, "pack was made with key \(request.keyID), but the key that came for it is \(key.id)",
-          hint: "have the provider return the key whose id is \(request.keyID)")
-      }
+      guard key.id == request.keyID else { throw request.refusal(of: key.id) }
       return key
     } catch {
       guard let path = request.path, !error.message.hasPrefix(path) else { throw error }

@@ -36,23 +36,39 @@ public final class KeyRing: KeyProvider {
   ///
   /// - Throws: ``PackError/Code/noKey`` where the ring is empty, ``PackError/Code/wrongKey`` where none of its keys fits.
   public func key(for request: KeyRequest) throws(PackError) -> PackKey {
-    let held = held.withLock { $0 }
-    guard !held.isEmpty else {
-      throw PackError(.noKey, "key \(request.keyID) is wanted, and there is none", hint: "give the key whose id is \(request.keyID)")
+    if let key = try keyIfHeld(for: request) { return key }
+    let ids = keyIDs
+    guard !ids.isEmpty else {
+      throw PackError(
+        .noKey, "pack was made with key \(request.keyID), and no key is at hand", hint: "add the key whose id is \(request.keyID)")
     }
+    throw PackError(
+      .wrongKey,
+      "pack was made with key \(request.keyID), but the keys at hand are \(ids.map(\.description).joined(separator: ", "))",
+      hint: "add the key whose id is \(request.keyID), or the root key it was made from")
+  }
+
+  /// The key with the wanted id, nil where the ring can give none.
+  func keyIfHeld(for request: KeyRequest) throws(PackError) -> PackKey? {
+    // Derived outside of the lock, which others wait for.
+    let held = held.withLock { $0 }
     if let found = held.first(where: { $0.key.id == request.keyID }) { return found.key.copy() }
     for root in held {
       if let key = try root.key.key(request.keyID, ofPack: request.packID) { return key }
     }
-    let ids = held.map { "\($0.key.id)" }.joined(separator: ", ")
-    throw PackError(
-      .wrongKey,
-      "pack was made with key \(request.keyID), but the \(held.count == 1 ? "key" : "keys") at hand \(held.count == 1 ? "is" : "are") \(ids)",
-      hint: "give the key whose id is \(request.keyID), or the root key it was made from")
+    return nil
   }
 }
 
-/// A key in memory that several may refer to.
+extension KeyRing: CustomStringConvertible, CustomReflectable {
+  /// The ids of the keys.
+  public var description: String { "KeyRing(\(keyIDs.map(\.description).joined(separator: ", ")))" }
+
+  /// The ids of the keys, and nothing of the keys.
+  public var customMirror: Mirror { Mirror(self, children: ["keyIDs": keyIDs]) }
+}
+
+/// A key that several may refer to; wiped when the last of them lets go.
 private final class HeldKey: Sendable {
   let key: PackKey
 
