@@ -16,7 +16,9 @@ public final class Pack: Sendable {
   package let source: PackSource
   package let table: SeekTable
   package let index: IndexReader
+  /// Those that wait for their next use, the one that was used last at the end.
   private let idle = Monitor<[PackReader]>([])
+  private static let idleReaders = 4
 
   /// Opens the pack at `path`.
   ///
@@ -102,6 +104,14 @@ public final class Pack: Sendable {
     }
   }
 
+  /// The entry at `path`, or nil where there is none.
+  func find(_ path: String) throws(PackError) -> Entry? {
+    let bytes = Array(path.utf8)
+    return try withReader { (reader) throws(PackError) in
+      try reader.find(bytes.span).map { $0.block.entry($0.row) }
+    }
+  }
+
   /// Calls `body` with every entry, in the byte order of the paths.
   ///
   /// Reads the index block by block; `body` may call other methods of the pack.
@@ -172,15 +182,38 @@ public final class Pack: Sendable {
     idle.withLock { $0.removeAll() }
   }
 
+  /// Lends the first piece of `range`, which must not be empty and must lie in the file: as much as lies in one frame.
+  func withPiece<Result>(
+    of entry: Entry, _ range: Range<UInt64>, _ body: (Span<UInt8>) throws(PackError) -> Result
+  ) throws(PackError) -> Result {
+    let number = table.frame(holding: entry.offset + range.lowerBound)
+    return try withReader(holding: number) { (reader) throws(PackError) in
+      let place = try reader.load(number)
+      let start = Int(entry.offset + range.lowerBound - place.lowerBound)
+      let count = Int(min(place.upperBound - entry.offset, range.upperBound) - range.lowerBound)
+      reader.isSpent = entry.offset + range.lowerBound + UInt64(count) == place.upperBound
+      return try reader.withFrame { (content) throws(PackError) in try body(content.extracting(start..<start + count)) }
+    }
+  }
+
   /// Lends a reader that nobody else uses.
+  ///
+  /// - Parameter frame: a frame that is going to be read. Whoever reads a file in small parts finds it decompressed, as long as no more than
+  ///   four are read in turns.
   package func withReader<Result>(
-    _ body: (PackReader) throws(PackError) -> Result
+    holding frame: Int? = nil, _ body: (PackReader) throws(PackError) -> Result
   ) throws(PackError) -> Result {
     // Readers that wait for their next use keep the buffers of the last one; more than a few would be waste.
-    let waiting = idle.withLock { $0.popLast() }
+    let waiting = idle.withLock { idle -> PackReader? in
+      guard let frame, !idle.isEmpty else { return idle.popLast() }
+      // Where none has the frame, one is made of what was used longest ago, but not before there are as many as may wait.
+      let place = idle.firstIndex { $0.heldFrame == frame } ?? idle.firstIndex { $0.isSpent }
+      if let place { return idle.remove(at: place) }
+      return idle.count < Self.idleReaders ? nil : idle.removeFirst()
+    }
     let reader = if let waiting { waiting } else { try PackReader(self) }
     defer {
-      idle.withLock { if $0.count < 4 { $0.append(reader) } }
+      idle.withLock { if $0.count < Self.idleReaders { $0.append(reader) } }
     }
     do throws(PackError) {
       return try body(reader)

@@ -8,6 +8,10 @@ package final class PackReader {
   private var frame: [UInt8] = []
   /// The frame whose content is in `frame`.
   private var frameNumber: Int?
+  /// The frame that need not be read again.
+  var heldFrame: Int? { frameNumber }
+  /// Whether the frame was read to its end, so that nobody is likely to want it soon.
+  var isSpent = true
   private let blocks: IndexCache
   private var recentBlock: IndexBlock?
 
@@ -120,6 +124,7 @@ package final class PackReader {
     var whole = buffer.mutableSpan
     try frames.read(number, into: &whole)
     frameNumber = number
+    isSpent = true
     return place.tarRange
   }
 
