@@ -97,6 +97,14 @@ public final class Pack: Sendable {
     }
   }
 
+  /// The entry at `path`, or nil where there is none.
+  func find(_ path: String) throws(PackError) -> Entry? {
+    let bytes = Array(path.utf8)
+    return try withReader { (reader) throws(PackError) in
+      try reader.find(bytes.span).map { $0.block.entry($0.row) }
+    }
+  }
+
   /// Calls `body` with every entry, in the byte order of the paths.
   ///
   /// Reads the index block by block; `body` may call other methods of the pack.

@@ -1,5 +1,5 @@
-public import PackFormat
 import PackCrypto
+public import PackFormat
 import PackPayload
 
 /// Reads a body from its first byte to its last. One owner's at a time: it traps where two threads read at once.
@@ -57,16 +57,15 @@ public final class BodyReader: Sendable {
     case .text(let bytes):
       try receive(bytes.span)
       current.part += 1
-    case .content(let range):
-      try content(range, &current, receive)
+    case .content(let entry, let range):
+      try content(of: entry, range, &current, receive)
     }
     return true
   }
 
   private func content(
-    _ range: Range<UInt64>, _ current: inout State, _ receive: (Span<UInt8>) throws(PackError) -> Void
+    of entry: Entry, _ range: Range<UInt64>, _ current: inout State, _ receive: (Span<UInt8>) throws(PackError) -> Void
   ) throws(PackError) {
-    let entry = body.entry
     let isWhole = range == 0..<entry.size
     if isWhole, current.digest == nil { current.digest = try body.pack.source.backend.makeDigest() }
     let digest = isWhole ? current.digest : nil

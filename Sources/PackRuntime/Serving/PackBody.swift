@@ -1,32 +1,31 @@
-package import PackPayload
+import PackPayload
 
 /// The bytes of a response, which are read from the pack piece by piece.
 ///
 /// A value holds the pack open and no content. It may be read any number of times, by several readers at once.
 public struct PackBody: Sendable {
   /// What the body consists of.
-  package enum Part: Sendable {
-    /// Bytes that stand in no file: what separates the parts of several ranges.
+  enum Part: Sendable {
+    /// Bytes that stand in no file: what separates several ranges.
     case text([UInt8])
-    /// A part of the file.
-    case content(Range<UInt64>)
+    /// A part of a file, or all of it.
+    case content(Entry, Range<UInt64>)
   }
 
   /// The length in bytes.
   public let length: UInt64
 
   let pack: Pack
-  let entry: Entry
+  /// None of them is empty.
   let parts: [Part]
 
-  package init(_ pack: Pack, _ entry: Entry, _ parts: [Part]) {
+  init(_ pack: Pack, _ parts: [Part]) {
     self.pack = pack
-    self.entry = entry
     self.parts = parts
     length = parts.reduce(0) { sum, part in
       switch part {
       case .text(let bytes): sum + UInt64(bytes.count)
-      case .content(let range): sum + (range.upperBound - range.lowerBound)
+      case .content(_, let range): sum + (range.upperBound - range.lowerBound)
       }
     }
   }

@@ -44,10 +44,116 @@ public struct PackResponder: Sendable {
     self.options = options
   }
 
-  /// The answer to a request. Reads at most a block of the index, and blocks its thread for that.
+  /// The answer to a request. Reads a block of the index or two, and blocks its thread for that.
+  ///
+  /// - 200 with all of a file; 206 with a range, or with several as `multipart/byteranges`; 416 where the file has none of the bytes, or where
+  ///   the field is no list of ranges. A unit other than bytes, more than 16 ranges, and ranges larger than the file together yield the whole file.
+  ///   `Range` counts for `GET` alone, and `If-Range` has to be the file's tag.
+  /// - 304 where `If-None-Match` names the file, 412 where `If-Match` does not.
+  /// - 301 from a directory that has an index to its name with a slash behind it, with a page that leads there for who does not follow.
+  /// - 400 for a target that no careful client sends, 404 for what is not in the pack, 405 for another method.
   ///
   /// - Throws: what a damaged pack deserves. What is wrong with the request, the answer says.
   public func respond(to request: PackRequest) throws(PackError) -> PackResponse {
-    preconditionFailure()
+    guard request.method == "GET" || request.method == "HEAD" else {
+      return answer(405, ["Allow": "GET, HEAD"])
+    }
+    guard let target = RequestTarget(request.target) else { return answer(400) }
+    if let entry = try file(target.isDirectory ? target.path + options.indexName : target.path) {
+      return deliver(entry, to: request)
+    }
+    if !target.isDirectory, try file("\(target.path)/\(options.indexName)") != nil {
+      return redirect(request, to: "/\(RequestTarget.encoded(target.path))/\(target.query ?? "")")
+    }
+    if let fallback = options.fallback, !Self.hasExtension(target.path), let entry = try file(fallback) {
+      return deliver(entry, to: request)
+    }
+    return answer(404)
+  }
+
+  private func file(_ path: String) throws(PackError) -> Entry? {
+    // What is longer than that is in no pack.
+    guard path.utf8.count <= Limits.pathLength, let entry = try pack.find(path), entry.kind == .file else { return nil }
+    return entry
+  }
+
+  private static func hasExtension(_ path: String) -> Bool {
+    path.utf8.split(separator: UInt8(ascii: "/")).last?.contains(UInt8(ascii: ".")) ?? false
+  }
+
+  /// Answers with a file, in the order of RFC 9110 §13.2.2.
+  private func deliver(_ entry: Entry, to request: PackRequest) -> PackResponse {
+    let tag = EntityTag(entry)
+    let validators: HeaderFields = ["ETag": tag.text, "Cache-Control": options.cacheControl]
+    if let wanted = request.headers["If-Match"], !tag.isListed(in: wanted, isWeak: false) {
+      return answer(412)
+    }
+    if let known = request.headers["If-None-Match"], tag.isListed(in: known, isWeak: true) {
+      return answer(304, validators, length: nil)
+    }
+    let media = MediaType(path: entry.path)
+    var headers = HeaderFields()
+    headers.append("Accept-Ranges", "bytes")
+    headers.fields += validators.fields
+    if let encoding = media.encoding { headers.append("Content-Encoding", encoding) }
+    switch selection(request, of: entry, tag) {
+    case .whole:
+      headers.append("Content-Type", media.type)
+      let body = PackBody(pack, entry.size == 0 ? [] : [.content(entry, 0..<entry.size)])
+      return answer(200, headers, length: body.length, request.method == "HEAD" ? nil : body)
+    case .unsatisfiable:
+      return answer(416, ["Content-Range": "bytes */\(entry.size)"])
+    case .parts(let ranges) where ranges.count == 1:
+      headers.append("Content-Type", media.type)
+      headers.append("Content-Range", Self.contentRange(ranges[0], of: entry))
+      let body = PackBody(pack, [.content(entry, ranges[0])])
+      return answer(206, headers, length: body.length, body)
+    case .parts(let ranges):
+      // A file that held its own digest could not be made.
+      let boundary = entry.sha256.hex
+      headers.append("Content-Type", "multipart/byteranges; boundary=\(boundary)")
+      var parts: [PackBody.Part] = []
+      for range in ranges {
+        let head = "Content-Type: \(media.type)\r\nContent-Range: \(Self.contentRange(range, of: entry))"
+        parts.append(.text(Array("\r\n--\(boundary)\r\n\(head)\r\n\r\n".utf8)))
+        parts.append(.content(entry, range))
+      }
+      parts.append(.text(Array("\r\n--\(boundary)--\r\n".utf8)))
+      let body = PackBody(pack, parts)
+      return answer(206, headers, length: body.length, body)
+    }
+  }
+
+  private func selection(_ request: PackRequest, of entry: Entry, _ tag: EntityTag) -> RangeSelection {
+    guard request.method == "GET", let range = request.headers["Range"] else { return .whole }
+    // A date, and a tag that is weak, are no reason to take a part (RFC 9110 §13.1.5).
+    if let condition = request.headers["If-Range"], condition != tag.text { return .whole }
+    return RangeSelection(range, size: entry.size)
+  }
+
+  private static func contentRange(_ range: Range<UInt64>, of entry: Entry) -> String {
+    "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(entry.size)"
+  }
+
+  private func redirect(_ request: PackRequest, to place: String) -> PackResponse {
+    // Nothing in the place ends the attribute, but an ampersand could begin a reference.
+    let address = place.split(separator: "&", omittingEmptySubsequences: false).joined(separator: "&amp;")
+    let page = "<!doctype html><meta charset=utf-8><meta http-equiv=refresh content=\"0; url=\(address)\">\n"
+    let body = PackBody(pack, [.text(Array(page.utf8))])
+    return answer(
+      301, ["Location": place, "Content-Type": "text/html; charset=utf-8"], length: body.length, request.method == "HEAD" ? nil : body)
+  }
+
+  private func answer(_ status: Int, _ headers: HeaderFields = [:], length: UInt64? = 0, _ body: PackBody? = nil) -> PackResponse {
+    var all = headers
+    if let length { all.append("Content-Length", "\(length)") }
+    all.append("X-Content-Type-Options", "nosniff")
+    if options.isIsolated {
+      all.append("Cross-Origin-Opener-Policy", "same-origin")
+      all.append("Cross-Origin-Embedder-Policy", "require-corp")
+      all.append("Cross-Origin-Resource-Policy", "same-origin")
+    }
+    if let policy = options.contentSecurityPolicy { all.append("Content-Security-Policy", policy) }
+    return PackResponse(status: status, headers: all, body: body)
   }
 }

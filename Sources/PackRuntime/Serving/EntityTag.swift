@@ -1,0 +1,37 @@
+import PackFormat
+import PackPayload
+
+/// The entity tag of a file, always a strong one (RFC 9110 §8.8.3).
+struct EntityTag {
+  /// The tag as it stands in a field, with its quotation marks.
+  let text: String
+
+  /// 16 bytes of the digest: no two files of a game share them by chance, and whoever could make two that do is the maker of the pack.
+  init(_ entry: Entry) {
+    text = "\"\(entry.sha256.prefix(16).hex)\""
+  }
+
+  /// Whether the tag is in the list of an `If-Match` or `If-None-Match` field (RFC 9110 §13.1.1 and §13.1.2).
+  ///
+  /// What follows on something that is no tag is passed over.
+  ///
+  /// - Parameter isWeak: whether a weak tag in the list counts.
+  func isListed(in value: String, isWeak: Bool) -> Bool {
+    let bytes = Array(value.utf8)
+    var rest = bytes[...].drop { Self.separates($0) }
+    if rest.elementsEqual("*".utf8) { return true }
+    let own = Array(text.utf8)
+    while !rest.isEmpty {
+      let isListedWeak = rest.starts(with: "W/".utf8)
+      if isListedWeak { rest = rest.dropFirst(2) }
+      guard rest.first == UInt8(ascii: "\""), let end = rest.dropFirst().firstIndex(of: UInt8(ascii: "\"")) else { return false }
+      if isWeak || !isListedWeak, rest[...end].elementsEqual(own) { return true }
+      rest = rest[(end + 1)...].drop { Self.separates($0) }
+    }
+    return false
+  }
+
+  private static func separates(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: ",") || byte == 0x20 || byte == 0x09
+  }
+}
