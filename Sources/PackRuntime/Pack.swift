@@ -183,12 +183,16 @@ public final class Pack: Sendable {
   }
 
   /// Lends the first piece of `range`, which must not be empty and must lie in the file: as much as lies in one frame.
+  ///
+  /// - Parameter decryptedBytes: what had to be decrypted for it is added here; nothing where the frame was at hand.
   func withPiece<Result>(
-    of entry: Entry, _ range: Range<UInt64>, _ body: (Span<UInt8>) throws(PackError) -> Result
+    of entry: Entry, _ range: Range<UInt64>, decryptedBytes: inout UInt64, _ body: (Span<UInt8>) throws(PackError) -> Result
   ) throws(PackError) -> Result {
     let number = table.frame(holding: entry.offset + range.lowerBound)
     return try withReader(holding: number) { (reader) throws(PackError) in
+      let before = reader.decryptedBytes
       let place = try reader.load(number)
+      decryptedBytes += reader.decryptedBytes - before
       let start = Int(entry.offset + range.lowerBound - place.lowerBound)
       let count = Int(min(place.upperBound - entry.offset, range.upperBound) - range.lowerBound)
       reader.isSpent = entry.offset + range.lowerBound + UInt64(count) == place.upperBound

@@ -17,12 +17,15 @@ package struct SiteReply: Sendable {
   package var body: (any SiteBody)?
   /// How fast the body may go, in bytes per second; as fast as the client takes it where it is nil.
   package var rate: UInt64?
+  /// What is to be known about the reply at the server, in a word or two.
+  package var note: String?
 
-  package init(status: Int, headers: HeaderFields, body: (any SiteBody)? = nil, rate: UInt64? = nil) {
+  package init(status: Int, headers: HeaderFields, body: (any SiteBody)? = nil, rate: UInt64? = nil, note: String? = nil) {
     self.status = status
     self.headers = headers
     self.body = body
     self.rate = rate
+    self.note = note
   }
 
   /// A reply of a few words.
@@ -83,6 +86,8 @@ package struct SiteExchange: Sendable {
   package let microseconds: Int64
   /// Whether all that was promised was sent.
   package let isComplete: Bool
+  /// What the site had to say about its reply.
+  package let note: String?
   /// What went wrong on this side, if something did.
   package let failure: PackError?
 }

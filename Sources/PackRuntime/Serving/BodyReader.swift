@@ -12,6 +12,7 @@ public final class BodyReader: Sendable {
     /// The number of the part that comes next, and how much of it was handed out already.
     var part = 0
     var position: UInt64 = 0
+    var decryptedBytes: UInt64 = 0
     var digest: (any DigestContext)?
     var failure: PackError?
     var isBusy = false
@@ -23,6 +24,9 @@ public final class BodyReader: Sendable {
   init(_ body: PackBody) {
     self.body = body
   }
+
+  /// The bytes of the pack that were decrypted so far to make those that were handed out.
+  public var decryptedBytes: UInt64 { state.withLock { $0.decryptedBytes } }
 
   /// Reads the next piece, lends it to `receive`, and returns whether there was one: false at the end.
   ///
@@ -70,7 +74,9 @@ public final class BodyReader: Sendable {
     if isWhole, current.digest == nil { current.digest = try body.pack.source.backend.makeDigest() }
     let digest = isWhole ? current.digest : nil
     let start = range.lowerBound + current.position
-    let end = try body.pack.withPiece(of: entry, start..<range.upperBound) { (piece) throws(PackError) in
+    let end = try body.pack.withPiece(
+      of: entry, start..<range.upperBound, decryptedBytes: &current.decryptedBytes
+    ) { (piece) throws(PackError) in
       let end = start + UInt64(piece.count)
       if let digest {
         try digest.update(piece)

@@ -29,6 +29,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     var status = 0
     var body: (any SiteBody)?
     var rate: UInt64?
+    var note: String?
     var sentBytes: UInt64 = 0
     /// What is not asked for again: pieces are made one at a time.
     var isProducing = false
@@ -136,6 +137,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     exchange.status = made.reply.status
     exchange.body = made.reply.body
     exchange.rate = made.reply.rate
+    exchange.note = made.reply.note
     exchange.failure = made.failure
     var headers = HTTPHeaders()
     headers.add(name: "Date", value: HTTPDate.now.text)
@@ -254,7 +256,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     let told = SiteExchange(
       request: exchange.request, status: exchange.status, sentBytes: exchange.sentBytes,
       decryptedBytes: exchange.body?.decryptedBytes ?? 0, microseconds: (NIODeadline.now() - exchange.start).nanoseconds / 1000,
-      isComplete: isComplete, failure: exchange.failure)
+      isComplete: isComplete, note: exchange.note, failure: exchange.failure)
     workshop.submit { observe(told) }
   }
 }
