@@ -13,6 +13,8 @@ final class ConnectionHandler: ChannelInboundHandler {
   private var context: ChannelHandlerContext?
   private var exchange: Exchange?
   private var isRequestUnderWay = false
+  /// The client ended its side: it still takes what it asked for, and asks for nothing more.
+  private var isInputClosed = false
   private var isAdmitted = false
   private var deadline: Scheduled<Void>?
 
@@ -23,7 +25,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   /// A reply that is being sent.
   private final class Exchange {
     let request: PackRequest
-    let closesAfterwards: Bool
+    var closesAfterwards: Bool
     let isOldProtocol: Bool
     let start = NIODeadline.now()
     var status = 0
@@ -69,6 +71,14 @@ final class ConnectionHandler: ChannelInboundHandler {
     if isAdmitted { workshop.dismiss(context.channel) }
     isAdmitted = false
     context.fireChannelInactive()
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case ChannelEvent.inputClosed = event {
+      isInputClosed = true
+      if exchange == nil { context.close(promise: nil) }
+    }
+    context.fireUserInboundEventTriggered(event)
   }
 
   /// What a client does wrong ends its connection, and is nothing to tell anybody.
@@ -135,6 +145,8 @@ final class ConnectionHandler: ChannelInboundHandler {
   private func answer(_ made: MadeReply, _ exchange: Exchange) {
     guard exchange === self.exchange, let context else { return }
     exchange.status = made.reply.status
+    // Where one request was none, the next may begin anywhere.
+    if exchange.status == 400 { exchange.closesAfterwards = true }
     exchange.body = made.reply.body
     exchange.rate = made.reply.rate
     exchange.note = made.reply.note
@@ -232,7 +244,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   private func end(_ exchange: Exchange, _ context: ChannelHandlerContext) {
     report(exchange, isComplete: true)
     self.exchange = nil
-    let closes = exchange.closesAfterwards || isRequestUnderWay
+    let closes = exchange.closesAfterwards || isRequestUnderWay || isInputClosed
     expect(within: closes ? workshop.limits.requestSeconds : workshop.limits.idleSeconds, context)
     let done = context.writeAndFlush(wrapOutboundOut(.end(nil)))
     guard closes else { return }

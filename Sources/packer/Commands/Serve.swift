@@ -84,6 +84,8 @@ struct Serve: Verb {
     let resolved = try session.key(key)
     var options = PackResponder.Options()
     options.isIsolated = isIsolated
+    // A browser writes to its disk what it may keep, and what it keeps is not encrypted.
+    options.cacheControl = "no-store"
     options.fallback = fallback
     options.contentSecurityPolicy = contentSecurityPolicy
     let stock = GameStock(target, isRelease: isRelease, keys: KeyRing(resolved.key), trusting: trusted, only: only)
