@@ -145,7 +145,10 @@ let package = Package(
       name: "PackFilesTests", dependencies: ["PackFiles", "PackFormat", "TestSupport"], swiftSettings: leafSettings),
     .testTarget(
       name: "PackRuntimeTests",
-      dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackRuntime", "PackerKit", "TestSupport"],
+      dependencies: [
+        "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackRuntime", "PackerKit", "TestSupport",
+        .target(name: "CMalloc", condition: .when(platforms: [.linux])),
+      ],
       swiftSettings: leafSettings),
     .testTarget(
       name: "VectorTests",

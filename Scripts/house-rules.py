@@ -22,6 +22,7 @@ LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "CLibArchiveLoader": "LibArchive
 FOUNDATION_ALLOWED = {
     "Sources/PackFormat/EntryPath.swift",  # Darwin only: Unicode normalisation
     "Sources/PackCrypto/CryptoKit/CryptoKitBackend.swift",  # CryptoKit's interface takes Foundation's protocols
+    "Sources/PackRuntime/WebKit/PackSchemeHandler.swift",  # WebKit only: its interface takes Foundation's types
 }
 
 # Newer than iOS 16.1 and macOS 13, for which the client side is written.

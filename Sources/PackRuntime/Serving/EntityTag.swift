@@ -24,7 +24,7 @@ package struct EntityTag {
   package func isListed(in value: String, isWeak: Bool) -> Bool {
     let bytes = Array(value.utf8)
     var rest = bytes[...].drop { Self.separates($0) }
-    if rest.elementsEqual("*".utf8) { return true }
+    if rest.first == UInt8(ascii: "*") { return rest.dropFirst().allSatisfy { $0 == 0x20 || $0 == 0x09 } }
     let own = Array(text.utf8)
     while !rest.isEmpty {
       let isListedWeak = rest.starts(with: "W/".utf8)

@@ -8,7 +8,6 @@ package struct MediaType: Hashable, Sendable {
   /// - Parameter path: the path of a file; only its extensions count, in capitals or small letters.
   package init(path: String) {
     let name = path.utf8.split(separator: UInt8(ascii: "/")).last ?? []
-    // What comes before the first dot is no extension, and that may be nothing: ".htaccess" has none.
     let extensions = name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).dropFirst().map {
       String(decoding: $0.map(lowered), as: UTF8.self)
     }

@@ -32,11 +32,30 @@ public struct PackResponder: Sendable {
 
   private let pack: Pack
   private let options: Options
+  /// Keeps what the pack belongs to in use.
+  private let owner: OpenedPack?
 
   /// - Parameters:
   ///   - pack: stays open as long as the responder, its responses or their readers are there.
   ///   - options: a programming error where a value holds a control character.
   public init(_ pack: Pack, options: Options = .init()) {
+    self.init(pack, owner: nil, options: options)
+  }
+
+  /// Answers out of a version that a store opened, which stays in use as long as the responder is there.
+  ///
+  /// - Throws: ``PackError/Code/usage`` where the version was unpacked: it has files, and no pack to answer from.
+  public init(_ opened: OpenedPack, options: Options = .init()) throws(PackError) {
+    guard let pack = opened.pack else {
+      throw PackError(
+        .usage, "'\(opened.installed.id)' is installed unpacked, and only packs can be answered from", hint: "install it with mode: .packed"
+      )
+    }
+    self.init(pack, owner: opened, options: options)
+  }
+
+  private init(_ pack: Pack, owner: OpenedPack?, options: Options) {
+    self.owner = owner
     for value in [options.contentSecurityPolicy ?? "", options.cacheControl] {
       precondition(value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }, "a header field cannot hold control characters")
     }

@@ -60,9 +60,10 @@ package enum RangeSelection: Equatable {
       guard let count = number(last) else { return nil }
       return size - min(count, size)..<size
     }
-    guard let start = number(first) else { return nil }
+    // Spaces around the dash are not of the grammar, but nginx takes them.
+    guard let first = trimmed(first), let start = number(first) else { return nil }
     var end = size
-    if !last.isEmpty {
+    if let last = trimmed(last) {
       guard let last = number(last) else { return nil }
       if last < size { end = last + 1 }
     }

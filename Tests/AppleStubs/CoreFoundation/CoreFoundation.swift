@@ -1,51 +1,79 @@
-// As much of Apple's Core Foundation as PackRuntime calls, with the types that Swift sees there. Never run.
+// CFBase.h, CFData.h, CFDictionary.h, CFNumber.h and CFString.h.
 
 public typealias CFTypeRef = AnyObject
 public typealias CFIndex = Int
 public typealias CFTypeID = UInt
+public typealias CFStringEncoding = UInt32
 public typealias OSStatus = Int32
 
+// Sendable so that constants of them can be used as the importer lets them be used, which asks for no mark.
 public final class CFAllocator: @unchecked Sendable {}
 public final class CFBoolean: @unchecked Sendable {}
-public final class CFData {}
-public final class CFDictionary {}
+
 public final class CFString: @unchecked Sendable {
-  public init() {}
+  let bytes: [UInt8]
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
 }
 
+public class CFData {
+  let bytes: UnsafeMutableBufferPointer<UInt8>
+  init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    self.bytes = .allocate(capacity: bytes.count)
+    _ = self.bytes.initialize(from: bytes)
+  }
+  deinit { bytes.deallocate() }
+}
+
+public class CFDictionary {
+  let items: [(key: AnyObject, value: AnyObject)]
+  init(_ items: [(key: AnyObject, value: AnyObject)]) { self.items = items }
+}
+
+// They hold pointers to C functions.
+@unsafe public struct CFDictionaryKeyCallBacks: @unchecked Sendable {}
+@unsafe public struct CFDictionaryValueCallBacks: @unchecked Sendable {}
+
+public enum CFStringBuiltInEncodings: UInt32 {
+  case macRoman = 0
+  case ASCII = 0x0600
+  case UTF8 = 0x0800_0100
+}
+
+public let kCFAllocatorDefault: CFAllocator! = CFAllocator()
 public let kCFAllocatorNull: CFAllocator! = CFAllocator()
 public let kCFBooleanTrue: CFBoolean! = CFBoolean()
+public let kCFBooleanFalse: CFBoolean! = CFBoolean()
+public let kCFTypeDictionaryKeyCallBacks = CFDictionaryKeyCallBacks()
+public let kCFTypeDictionaryValueCallBacks = CFDictionaryValueCallBacks()
 
-// Unsafe, as structures of C are that hold pointers.
-@unsafe public struct CFDictionaryKeyCallBacks: Sendable {}
-@unsafe public struct CFDictionaryValueCallBacks: Sendable {}
-public let kCFTypeDictionaryKeyCallBacks = unsafe CFDictionaryKeyCallBacks()
-public let kCFTypeDictionaryValueCallBacks = unsafe CFDictionaryValueCallBacks()
-
-public struct CFStringBuiltInEncodings: RawRepresentable, Sendable {
-  public var rawValue: UInt32
-  public init(rawValue: UInt32) { self.rawValue = rawValue }
-  public static let UTF8 = CFStringBuiltInEncodings(rawValue: 0x0800_0100)
-}
-
-public func CFGetTypeID(_ cf: CFTypeRef!) -> CFTypeID { fatalError() }
-
-public func CFDataGetTypeID() -> CFTypeID { fatalError() }
-
-public func CFDataGetLength(_ theData: CFData!) -> CFIndex { fatalError() }
-
-public func CFDataGetBytePtr(_ theData: CFData!) -> UnsafePointer<UInt8>! { fatalError() }
+public func CFGetTypeID(_ cf: CFTypeRef!) -> CFTypeID { cf is CFData ? CFDataGetTypeID() : 0 }
+public func CFDataGetTypeID() -> CFTypeID { 20 }
+public func CFDataGetLength(_ theData: CFData!) -> CFIndex { theData.bytes.count }
+public func CFDataGetBytePtr(_ theData: CFData!) -> UnsafePointer<UInt8>! { UnsafePointer(theData.bytes.baseAddress) }
 
 public func CFDataCreateWithBytesNoCopy(
   _ allocator: CFAllocator!, _ bytes: UnsafePointer<UInt8>!, _ length: CFIndex, _ bytesDeallocator: CFAllocator!
-) -> CFData! { fatalError() }
+) -> CFData! {
+  CFData(UnsafeBufferPointer(start: bytes, count: length))
+}
+
+public func CFStringCreateWithBytes(
+  _ alloc: CFAllocator!, _ bytes: UnsafePointer<UInt8>!, _ numBytes: CFIndex, _ encoding: CFStringEncoding, _ isExternalRepresentation: Bool
+) -> CFString! {
+  CFString(Array(UnsafeBufferPointer(start: bytes, count: numBytes)))
+}
 
 public func CFDictionaryCreate(
   _ allocator: CFAllocator!, _ keys: UnsafeMutablePointer<UnsafeRawPointer?>!, _ values: UnsafeMutablePointer<UnsafeRawPointer?>!,
   _ numValues: CFIndex, _ keyCallBacks: UnsafePointer<CFDictionaryKeyCallBacks>!,
   _ valueCallBacks: UnsafePointer<CFDictionaryValueCallBacks>!
-) -> CFDictionary! { fatalError() }
+) -> CFDictionary! {
+  func object(_ pointer: UnsafeRawPointer?) -> AnyObject { Unmanaged<AnyObject>.fromOpaque(pointer!).takeUnretainedValue() }
+  return CFDictionary((0..<numValues).map { (object(keys[$0]), object(values[$0])) })
+}
 
-public func CFStringCreateWithBytes(
-  _ alloc: CFAllocator!, _ bytes: UnsafePointer<UInt8>!, _ numBytes: CFIndex, _ encoding: UInt32, _ isExternalRepresentation: Bool
-) -> CFString! { fatalError() }
+/// For the stub of Security: what a dictionary made here holds under a key.
+public func stubValue(_ dictionary: CFDictionary, _ key: CFString) -> AnyObject? { dictionary.items.first { $0.key === key }?.value }
+public func stubBytes(_ object: AnyObject?) -> [UInt8] { (object as? CFString)?.bytes ?? (object as? CFData).map { Array($0.bytes) } ?? [] }
+public func stubString(_ text: String) -> CFString { CFString(Array(text.utf8)) }
+public func stubData(_ bytes: [UInt8]) -> CFData { bytes.withUnsafeBufferPointer { CFData($0) } }

@@ -1,0 +1,36 @@
+import PackRuntime
+import SwiftUI
+import WebKit
+
+/// A game that is being played.
+struct GameView: View {
+  @StateObject private var player: Player
+  private let close: () -> Void
+
+  init(_ id: String, in store: AssetStore, close: @escaping () -> Void) {
+    _player = StateObject(wrappedValue: Player(id, in: store))
+    self.close = close
+  }
+
+  var body: some View {
+    VStack {
+      HStack {
+        Button("Close", action: close)
+        Spacer()
+        if let problem = player.problem { Text(problem) }
+      }
+      WebView(webView: player.webView)
+    }
+    .task { await player.start() }
+    .onDisappear { player.close() }
+  }
+}
+
+/// WebKit's view as SwiftUI wants it.
+struct WebView: UIViewRepresentable {
+  let webView: WKWebView
+
+  func makeUIView(context: Context) -> WKWebView { webView }
+
+  func updateUIView(_ view: WKWebView, context: Context) {}
+}

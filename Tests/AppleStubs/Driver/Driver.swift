@@ -1,0 +1,138 @@
+import Foundation
+import PackRuntime
+import Security
+import WebKit
+
+/// Runs the adapters of PackRuntime against fakes: `Driver PACK KEYFILE DIRECTORY`, the directory being what was packed.
+@main
+@MainActor
+struct Driver {
+  let handler: PackSchemeHandler
+  let webView: WKWebView
+  let directory: String
+
+  static func main() async throws {
+    let arguments = CommandLine.arguments
+    let text = try [UInt8](Data(contentsOf: URL(fileURLWithPath: arguments[2])))
+    try await keychain(text)
+    let responder = PackResponder(try Pack.open(arguments[1], key: try PackKey(text: text.span)))
+    let handler = PackSchemeHandler { (id) async throws(PackError) in
+      guard id == "game" else { throw PackError(.noSuchEntry, "there is no pack '\(id)'", hint: "there is one named game") }
+      return responder
+    }
+    let configuration = WKWebViewConfiguration()
+    configuration.setURLSchemeHandler(handler, forURLScheme: PackSchemeHandler.scheme)
+    let driver = Driver(
+      handler: handler, webView: WKWebView(frame: CGRect(x: 0, y: 0, width: 1, height: 1), configuration: configuration),
+      directory: arguments[3])
+    try await driver.everyFile()
+    try await driver.answers()
+    try await driver.stops()
+    print("the adapters did what they should")
+  }
+
+  /// Asks for something as a web view does.
+  func start(_ task: FakeTask) -> FakeTask {
+    handler.webView(webView, start: task)
+    return task
+  }
+
+  func stop(_ task: FakeTask) {
+    task.stop()
+    handler.webView(webView, stop: task)
+  }
+
+  func end(_ tasks: [FakeTask]) async throws {
+    for task in tasks { while !task.isOver { try await Task.sleep(for: .milliseconds(1)) } }
+  }
+
+  /// All files of the game at once, as a page loads them.
+  func everyFile() async throws {
+    let names = FileManager.default.enumerator(atPath: directory)!.compactMap { $0 as? String }
+    let files = names.filter { FileManager.default.contents(atPath: "\(directory)/\($0)") != nil }.sorted()
+    precondition(files.count > 30)
+    let tasks = files.map { start(FakeTask(PackSchemeHandler.address(of: "game", path: $0)!.absoluteString)) }
+    try await end(tasks)
+    for (file, task) in zip(files, tasks) {
+      precondition(task.state == .finished && task.response?.statusCode == 200, file)
+      precondition(task.data == FileManager.default.contents(atPath: "\(directory)/\(file)"), "\(file) came changed")
+      precondition(task.response!.value(forHTTPHeaderField: "Content-Length") == "\(task.data.count)")
+      precondition(task.response!.mimeType?.isEmpty == false)
+    }
+  }
+
+  func answers() async throws {
+    let index = FileManager.default.contents(atPath: "\(directory)/index.html")!
+    let music = FileManager.default.contents(atPath: "\(directory)/assets/music/evening.wav")!
+    let page = start(FakeTask("pack://game/"))
+    let part = start(FakeTask("pack://game/assets/music/evening.wav?x=1", headers: ["Range": "bytes=1000-1999"]))
+    let beyond = start(FakeTask("pack://game/assets/music/evening.wav", headers: ["Range": "bytes=999999999-"]))
+    let head = start(FakeTask("pack://game/index.html", method: "HEAD"))
+    let missing = start(FakeTask("pack://game/none.png"))
+    let posted = start(FakeTask("pack://game/", method: "POST"))
+    let unknown = start(FakeTask("pack://other/"))
+    let nameless = start(FakeTask("pack:nothing"))
+    try await end([page, part, beyond, head, missing, posted, unknown, nameless])
+    precondition(page.data == index && page.response?.mimeType == "text/html")
+    precondition(part.response?.statusCode == 206 && part.data == music[1000..<2000])
+    precondition(part.response?.value(forHTTPHeaderField: "Content-Range") == "bytes 1000-1999/\(music.count)")
+    precondition(beyond.response?.statusCode == 416 && beyond.data.isEmpty)
+    precondition(head.response?.statusCode == 200 && head.data.isEmpty)
+    precondition(missing.response?.statusCode == 404)
+    precondition(posted.response?.statusCode == 405)
+    precondition(unknown.state == .failed && unknown.response == nil)
+    precondition(unknown.error?.localizedDescription == "there is no pack 'other'")
+    precondition(nameless.state == .failed && nameless.response == nil)
+    handler.forget("game")
+    let again = start(FakeTask("pack://game/index.html", headers: ["If-None-Match": page.response!.value(forHTTPHeaderField: "ETag")!]))
+    try await end([again])
+    precondition(again.response?.statusCode == 304)
+  }
+
+  /// Stops in the middle of each call, and between them.
+  func stops() async throws {
+    var random = SystemRandomNumberGenerator()
+    for round in 0..<300 {
+      let task = FakeTask("pack://game/assets/music/evening.wav")
+      let moment = round % 4
+      task.react = { task in
+        if task.calls == moment, !task.isOver { stop(task) }
+      }
+      _ = start(task)
+      if moment == 0 {
+        try await Task.sleep(for: .microseconds(Int.random(in: 0...2000, using: &random)))
+        if !task.isOver { stop(task) }
+      } else {
+        try await end([task])
+        precondition(task.calls <= moment || task.state == .finished)
+      }
+    }
+    try await Task.sleep(for: .milliseconds(50))
+  }
+
+  /// A key goes into the Keychain and comes back.
+  static func keychain(_ text: [UInt8]) async throws {
+    let key = try PackKey(text: text.span)
+    let id = key.id
+    let keychain = KeychainKeys(service: "example.packs", accessGroup: "group.example")
+    let request = KeyRequest(keyID: id, packID: [UInt8](repeating: 0, count: 32), path: nil)
+    try keychain.remove(id)
+    try keychain.add(key)
+    try keychain.add(key)
+    let found = try await keychain.key(for: request)
+    precondition(found.id == id)
+    do {
+      _ = try await KeychainKeys(service: "another").key(for: request)
+      preconditionFailure("a key of another service")
+    } catch {
+      precondition(error.code == .noKey)
+    }
+    try keychain.remove(id)
+    do {
+      _ = try await keychain.key(for: request)
+      preconditionFailure("a key that was removed")
+    } catch {
+      precondition(error.code == .noKey)
+    }
+  }
+}

@@ -1,0 +1,130 @@
+// WKURLSchemeHandler.h, WKURLSchemeTask.h, WKWebView.h, WKWebViewConfiguration.h, WKUserContentController.h, WKScriptMessage.h,
+// WKScriptMessageHandler.h, WKUserScript.h, WKFrameInfo.h, WKSecurityOrigin.h, WKNavigation.h and WKNavigationDelegate.h of iOS.
+// WK_SWIFT_UI_ACTOR is @MainActor.
+
+@_exported import Foundation
+// Foundation itself on Apple platforms.
+@_exported import FoundationNetworking
+@_exported import UIKit
+
+@MainActor public protocol WKURLSchemeTask: NSObjectProtocol {
+  var request: URLRequest { get }
+  func didReceive(_ response: URLResponse)
+  func didReceive(_ data: Data)
+  func didFinish()
+  func didFailWithError(_ error: any Error)
+}
+
+@MainActor public protocol WKURLSchemeHandler: NSObjectProtocol {
+  func webView(_ webView: WKWebView, start urlSchemeTask: any WKURLSchemeTask)
+  func webView(_ webView: WKWebView, stop urlSchemeTask: any WKURLSchemeTask)
+}
+
+@MainActor open class WKWebViewConfiguration: NSObject {
+  public override init() {}
+  private var handlers: [String: any WKURLSchemeHandler] = [:]
+  open var userContentController = WKUserContentController()
+  open var allowsInlineMediaPlayback = false
+  open var mediaTypesRequiringUserActionForPlayback: WKAudiovisualMediaTypes = .all
+  open func setURLSchemeHandler(_ urlSchemeHandler: (any WKURLSchemeHandler)?, forURLScheme urlScheme: String) {
+    handlers[urlScheme] = urlSchemeHandler
+  }
+  open func urlSchemeHandler(forURLScheme urlScheme: String) -> (any WKURLSchemeHandler)? { handlers[urlScheme] }
+}
+
+public struct WKAudiovisualMediaTypes: OptionSet, Sendable {
+  public let rawValue: UInt
+  public init(rawValue: UInt) { self.rawValue = rawValue }
+  public static let audio = WKAudiovisualMediaTypes(rawValue: 1)
+  public static let video = WKAudiovisualMediaTypes(rawValue: 2)
+  public static let all = WKAudiovisualMediaTypes(rawValue: .max)
+}
+
+@MainActor open class WKWebView: UIView {
+  public init(frame: CGRect, configuration: WKWebViewConfiguration) {
+    self.configuration = configuration
+    super.init(frame: frame)
+  }
+  public let configuration: WKWebViewConfiguration
+  open weak var navigationDelegate: (any WKNavigationDelegate)?
+  open var url: URL? { nil }
+  open var isInspectable: Bool {
+    get { false }
+    set {}
+  }
+  @discardableResult open func load(_ request: URLRequest) -> WKNavigation? { nil }
+  @discardableResult open func reload() -> WKNavigation? { nil }
+  open func stopLoading() {}
+}
+
+@MainActor open class WKNavigation: NSObject {}
+
+@MainActor open class WKNavigationAction: NSObject {
+  open var request: URLRequest { fatalError() }
+  open var targetFrame: WKFrameInfo? { nil }
+}
+
+public enum WKNavigationActionPolicy: Int, Sendable {
+  case cancel = 0
+  case allow = 1
+  case download = 2
+}
+
+/// All of it is optional in Objective-C.
+@MainActor public protocol WKNavigationDelegate: NSObjectProtocol {
+  func webView(_ webView: WKWebView, decidePolicyFor navigationAction: WKNavigationAction) async -> WKNavigationActionPolicy
+  func webView(_ webView: WKWebView, didFinish navigation: WKNavigation!)
+  func webView(_ webView: WKWebView, didFail navigation: WKNavigation!, withError error: any Error)
+  func webView(_ webView: WKWebView, didFailProvisionalNavigation navigation: WKNavigation!, withError error: any Error)
+  func webViewWebContentProcessDidTerminate(_ webView: WKWebView)
+}
+
+extension WKNavigationDelegate {
+  public func webView(_ webView: WKWebView, decidePolicyFor navigationAction: WKNavigationAction) async -> WKNavigationActionPolicy {
+    .allow
+  }
+  public func webView(_ webView: WKWebView, didFinish navigation: WKNavigation!) {}
+  public func webView(_ webView: WKWebView, didFail navigation: WKNavigation!, withError error: any Error) {}
+  public func webView(_ webView: WKWebView, didFailProvisionalNavigation navigation: WKNavigation!, withError error: any Error) {}
+  public func webViewWebContentProcessDidTerminate(_ webView: WKWebView) {}
+}
+
+@MainActor open class WKUserContentController: NSObject {
+  public override init() {}
+  open func add(_ scriptMessageHandler: any WKScriptMessageHandler, name: String) {}
+  open func removeScriptMessageHandler(forName name: String) {}
+  open func addUserScript(_ userScript: WKUserScript) {}
+  open func removeAllUserScripts() {}
+}
+
+@MainActor public protocol WKScriptMessageHandler: NSObjectProtocol {
+  func userContentController(_ userContentController: WKUserContentController, didReceive message: WKScriptMessage)
+}
+
+@MainActor open class WKScriptMessage: NSObject {
+  open var body: Any { fatalError() }
+  open var name: String { "" }
+  open weak var webView: WKWebView? { nil }
+  open var frameInfo: WKFrameInfo { fatalError() }
+}
+
+@MainActor open class WKFrameInfo: NSObject {
+  open var isMainFrame: Bool { true }
+  open var request: URLRequest { fatalError() }
+  open var securityOrigin: WKSecurityOrigin { fatalError() }
+}
+
+@MainActor open class WKSecurityOrigin: NSObject {
+  open var `protocol`: String { "" }
+  open var host: String { "" }
+  open var port: Int { 0 }
+}
+
+public enum WKUserScriptInjectionTime: Int, Sendable {
+  case atDocumentStart = 0
+  case atDocumentEnd = 1
+}
+
+@MainActor open class WKUserScript: NSObject {
+  public init(source: String, injectionTime: WKUserScriptInjectionTime, forMainFrameOnly: Bool) {}
+}
