@@ -54,6 +54,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ] + platformPackages,
   targets: [
@@ -95,10 +96,18 @@ let package = Package(
         .product(name: "Yams", package: "Yams"),
       ],
       swiftSettings: settings),
+    .target(
+      name: "PackServer",
+      dependencies: [
+        "PackFiles", "PackRuntime",
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+      ],
+      swiftSettings: settings),
     .executableTarget(
       name: "packer",
       dependencies: [
-        "PackFiles", "PackManifest", "PackRuntime", "PackerKit",
+        "PackFiles", "PackManifest", "PackRuntime", "PackServer", "PackerKit",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),

@@ -18,6 +18,8 @@ public final class Pack: Sendable {
   package let index: IndexReader
   /// Those that wait for their next use, the one that was used last at the end.
   private let idle = Monitor<[PackReader]>([])
+  /// The large files whose digest was found to hold, by the place of their content in the tar.
+  private let checked = Monitor<Set<UInt64>>([])
   private static let idleReaders = 4
 
   /// Opens the pack at `path`.
@@ -182,13 +184,31 @@ public final class Pack: Sendable {
     idle.withLock { $0.removeAll() }
   }
 
+  /// Whether all of a file was read since the pack was opened, and its digest held. Only large files are remembered: of others the digest costs little.
+  func isChecked(_ entry: Entry) -> Bool {
+    entry.size >= Self.rememberedSize && checked.withLock { $0.contains(entry.offset) }
+  }
+
+  /// Remembers that the digest of a file held.
+  func noteChecked(_ entry: Entry) {
+    guard entry.size >= Self.rememberedSize else { return }
+    checked.withLock { if $0.count < Self.mostRemembered { $0.insert(entry.offset) } }
+  }
+
+  private static let rememberedSize: UInt64 = 1 << 20
+  private static let mostRemembered = 4096
+
   /// Lends the first piece of `range`, which must not be empty and must lie in the file: as much as lies in one frame.
+  ///
+  /// - Parameter decryptedBytes: what had to be decrypted for it is added here; nothing where the frame was at hand.
   func withPiece<Result>(
-    of entry: Entry, _ range: Range<UInt64>, _ body: (Span<UInt8>) throws(PackError) -> Result
+    of entry: Entry, _ range: Range<UInt64>, decryptedBytes: inout UInt64, _ body: (Span<UInt8>) throws(PackError) -> Result
   ) throws(PackError) -> Result {
     let number = table.frame(holding: entry.offset + range.lowerBound)
     return try withReader(holding: number) { (reader) throws(PackError) in
+      let before = reader.decryptedBytes
       let place = try reader.load(number)
+      decryptedBytes += reader.decryptedBytes - before
       let start = Int(entry.offset + range.lowerBound - place.lowerBound)
       let count = Int(min(place.upperBound - entry.offset, range.upperBound) - range.lowerBound)
       reader.isSpent = entry.offset + range.lowerBound + UInt64(count) == place.upperBound

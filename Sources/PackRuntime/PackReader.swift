@@ -59,6 +59,9 @@ package final class PackReader {
     return block
   }
 
+  /// The bytes of plaintext that were made so far.
+  package var decryptedBytes: UInt64 { segments.decryptedBytes }
+
   package func entry(at path: String) throws(PackError) -> Entry {
     let bytes = Array(path.utf8)
     guard let (block, row) = try find(bytes.span) else {

@@ -102,6 +102,8 @@ package final class SegmentReader: ByteSource {
   /// The most ciphertext that is read by one call.
   private var capacity: Int { max(64 << 10, Int(source.layout.segmentSize)) }
   private var buffers = Buffers()
+  /// The bytes of plaintext that were made so far.
+  package private(set) var decryptedBytes: UInt64 = 0
 
   package init(_ source: PackSource) throws(PackError) {
     self.source = source
@@ -186,6 +188,7 @@ package final class SegmentReader: ByteSource {
     from ciphertext: borrowing [UInt8], by segment: inout [UInt8], caching cached: inout UInt64?
   ) throws(PackError) {
     let payload = source.layout.payloadRange(ofSegment: index)
+    decryptedBytes += UInt64(payload.count)
     if wanted.contains(payload) {
       let place = Int(payload.lowerBound - wanted.lowerBound)
       var target = buffer._mutatingExtracting(place..<place + payload.count)

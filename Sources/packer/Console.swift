@@ -108,6 +108,11 @@ final class Console: Sendable {
     }
   }
 
+  /// Hands on what was printed so far, for who waits for it.
+  func flushOutput() {
+    state.withLock { flush(&$0) }
+  }
+
   /// Throws what has gone wrong with standard output so far, so that a long listing ends early.
   func checkOutput() throws(PackError) {
     if let failure = state.withLock({ $0.outputFailure }) { throw failure }

@@ -1,4 +1,5 @@
 import PackRuntime
+import PackServer
 import PackerKit
 
 /// The status the process ends with. Of two, the larger is the worse one.
@@ -17,6 +18,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
   static let usage = Self(rawValue: 64)
   static let badInput = Self(rawValue: 65)
   static let inputMissing = Self(rawValue: 66)
+  static let cannotServe = Self(rawValue: 69)
   static let ourFault = Self(rawValue: 70)
   static let cannotWrite = Self(rawValue: 73)
   static let readError = Self(rawValue: 74)
@@ -87,6 +89,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .missingInput: .inputMissing,
     .noSuchEntry: .inputMissing,
 
+    .cannotServe: .cannotServe,
     .internalError: .ourFault,
     .cannotWrite: .cannotWrite,
     .noSpace: .cannotWrite,

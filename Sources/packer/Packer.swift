@@ -22,7 +22,7 @@ struct Packer: ParsableCommand {
 
       Exit status: 0 done, 1 findings, 2 only budget findings, 3 would not fit an app version already released, 10 no key, \
       11 wrong key, 12 damaged or tampered, 13 truncated, 14 signature not trusted, 64 usage, 65 not a pack or one this build does \
-      not know, or a wrong configuration, 66 input missing, 70 our fault, 73 cannot write, 74 read error, 130 interrupted, \
+      not know, or a wrong configuration, 66 input missing, 69 cannot serve, 70 our fault, 73 cannot write, 74 read error, 130 interrupted, \
       143 terminated.
 
       This is not HashiCorp Packer.
@@ -31,6 +31,6 @@ struct Packer: ParsableCommand {
     version: Version.title,
     subcommands: [
       Initialize.self, Build.self, Verify.self, Explain.self, Plist.self, Release.self, Schema.self,
-      Key.self, PackVerb.self, Unpack.self, List.self, Cat.self, Inspect.self, Decrypt.self, Completions.self,
+      Key.self, PackVerb.self, Unpack.self, List.self, Cat.self, Inspect.self, Decrypt.self, Serve.self, Completions.self,
     ])
 }

@@ -12,6 +12,7 @@ public final class BodyReader: Sendable {
     /// The number of the part that comes next, and how much of it was handed out already.
     var part = 0
     var position: UInt64 = 0
+    var decryptedBytes: UInt64 = 0
     var digest: (any DigestContext)?
     var failure: PackError?
     var isBusy = false
@@ -24,10 +25,13 @@ public final class BodyReader: Sendable {
     self.body = body
   }
 
+  /// The bytes of the pack that were decrypted so far to make those that were handed out.
+  public var decryptedBytes: UInt64 { state.withLock { $0.decryptedBytes } }
+
   /// Reads the next piece, lends it to `receive`, and returns whether there was one: false at the end.
   ///
   /// A piece is at most one frame, and what lies in one frame comes in one piece. Blocks its thread while it reads. The digest of a whole file is
-  /// checked before its last piece is handed out; a part of a file rests on the tags of its segments. After an error every call throws that error again.
+  /// checked before its last piece is handed out, of a file of 1 MiB or more only the first time since the pack was opened; a part of a file rests on the tags of its segments. After an error every call throws that error again.
   ///
   /// - Parameter receive: takes the piece, which is gone when it returns. It may use the pack, but not this reader.
   public func next(_ receive: (Span<UInt8>) throws(PackError) -> Void) throws(PackError) -> Bool {
@@ -67,21 +71,28 @@ public final class BodyReader: Sendable {
     of entry: Entry, _ range: Range<UInt64>, _ current: inout State, _ receive: (Span<UInt8>) throws(PackError) -> Void
   ) throws(PackError) {
     let isWhole = range == 0..<entry.size
-    if isWhole, current.digest == nil { current.digest = try body.pack.source.backend.makeDigest() }
+    // Another time round the tags are enough: the digest, which takes longer than they do, has shown that index and frames agree.
+    if isWhole, current.position == 0, !body.pack.isChecked(entry) { current.digest = try body.pack.source.backend.makeDigest() }
     let digest = isWhole ? current.digest : nil
     let start = range.lowerBound + current.position
-    let end = try body.pack.withPiece(of: entry, start..<range.upperBound) { (piece) throws(PackError) in
+    var decryptedBytes: UInt64 = 0
+    defer { current.decryptedBytes += decryptedBytes }
+    let end = try body.pack.withPiece(
+      of: entry, start..<range.upperBound, decryptedBytes: &decryptedBytes
+    ) { (piece) throws(PackError) in
       let end = start + UInt64(piece.count)
       if let digest {
         try digest.update(piece)
-        if end == entry.size, try digest.finish() != entry.sha256 {
-          throw PackReader.digestMismatch(entry.path).about(body.pack.source)
+        if end == entry.size {
+          guard try digest.finish() == entry.sha256 else { throw PackReader.digestMismatch(entry.path).about(body.pack.source) }
+          body.pack.noteChecked(entry)
         }
       }
       try receive(piece)
       return end
     }
     if end == range.upperBound {
+      current.digest = nil
       current.part += 1
       current.position = 0
     } else {

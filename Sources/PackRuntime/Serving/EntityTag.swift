@@ -1,14 +1,19 @@
 import PackFormat
-import PackPayload
+package import PackPayload
 
 /// The entity tag of a file, always a strong one (RFC 9110 §8.8.3).
-struct EntityTag {
+package struct EntityTag {
   /// The tag as it stands in a field, with its quotation marks.
-  let text: String
+  package let text: String
 
   /// 16 bytes of the digest: no two files of a game share them by chance, and whoever could make two that do is the maker of the pack.
-  init(_ entry: Entry) {
+  package init(_ entry: Entry) {
     text = "\"\(entry.sha256.prefix(16).hex)\""
+  }
+
+  /// - Parameter text: a strong tag with its quotation marks.
+  package init(text: String) {
+    self.text = text
   }
 
   /// Whether the tag is in the list of an `If-Match` or `If-None-Match` field (RFC 9110 §13.1.1 and §13.1.2).
@@ -16,7 +21,7 @@ struct EntityTag {
   /// What follows on something that is no tag is passed over.
   ///
   /// - Parameter isWeak: whether a weak tag in the list counts.
-  func isListed(in value: String, isWeak: Bool) -> Bool {
+  package func isListed(in value: String, isWeak: Bool) -> Bool {
     let bytes = Array(value.utf8)
     var rest = bytes[...].drop { Self.separates($0) }
     if rest.first == UInt8(ascii: "*") { return rest.dropFirst().allSatisfy { $0 == 0x20 || $0 == 0x09 } }

@@ -1,5 +1,5 @@
 /// Which bytes of a file a `Range` field asks for (RFC 9110 §14.1).
-enum RangeSelection: Equatable {
+package enum RangeSelection: Equatable {
   /// All of it: the field says nothing that has to be followed.
   case whole
   /// These bytes, in the order in which they were asked for; at least one range, none of them empty.
@@ -15,7 +15,7 @@ enum RangeSelection: Equatable {
   /// The RFC leaves open what follows on a field that is wrong, on ranges that overlap and on several of them. All of that is as in nginx: what is wrong is
   /// not satisfiable; ranges that are larger together than the file are passed over; an empty file is handed out whole where a range starts with
   /// its first byte. As the RFC asks, and unlike nginx, numbers may be as large as they like and elements of the list may be empty.
-  init(_ value: String, size: UInt64) {
+  package init(_ value: String, size: UInt64) {
     let bytes = Array(value.utf8)
     let unit = Array("bytes=".utf8)
     // Units are compared without regard to case (RFC 9110 §14.1).

@@ -1,19 +1,19 @@
 import PackFormat
 
 /// The path that a request asks for.
-struct RequestTarget {
+package struct RequestTarget {
   /// The path in the pack: decoded once, without the slash it begins with and with no slash behind another, in normalization form C as all paths in
   /// packs are. Pages put addresses together, and two slashes between two parts of one are common; servers take them for one.
-  let path: String
+  package let path: String
   /// The query with its question mark, where there is one that may be sent back, and without a character that ends an attribute of a page.
-  let query: String?
+  package let query: String?
 
   /// Whether a directory is asked for, and so its index.
-  var isDirectory: Bool { path.isEmpty || path.utf8.last == UInt8(ascii: "/") }
+  package var isDirectory: Bool { path.isEmpty || path.utf8.last == UInt8(ascii: "/") }
 
   /// Reads the target of a request (RFC 9112 §3.2), or gives nil where it is none that a careful client sends: an escape that is not one, a control
   /// character, text that is not UTF-8, a component that leads out of its directory or stays in it.
-  init?(_ target: String) {
+  package init?(_ target: String) {
     var bytes = Array(target.utf8)[...]
     if bytes.first != UInt8(ascii: "/") {
       guard let authority = Self.authority(bytes) else { return nil }
@@ -81,7 +81,7 @@ struct RequestTarget {
   }
 
   /// A path of a pack as it stands in an address.
-  static func encoded(_ path: String) -> String {
+  package static func encoded(_ path: String) -> String {
     escape(path.utf8) { byte in
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),

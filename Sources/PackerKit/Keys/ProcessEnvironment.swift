@@ -8,7 +8,7 @@ import PackRuntime
 #endif
 
 /// The environment of this process. Not safe while other threads change it.
-enum ProcessEnvironment {
+package enum ProcessEnvironment {
   static func isSet(_ name: String) -> Bool {
     unsafe getenv(name) != nil
   }
@@ -37,7 +37,7 @@ enum ProcessEnvironment {
   }
 
   /// The variables that a program may have which this one starts: all but those that concern keys.
-  static func withoutKeys() -> [String] {
+  package static func withoutKeys() -> [String] {
     var entries: [String] = []
     guard var next = unsafe list else { return [] }
     while let entry = unsafe next.pointee {

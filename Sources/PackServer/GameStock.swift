@@ -1,0 +1,104 @@
+import PackFiles
+package import PackRuntime
+
+/// Where games come from: one pack, or a release with its manifest. Looked at again and again while it is served.
+package struct GameStock: Sendable {
+  /// What tells one version of a file from the next, without reading it.
+  struct Stamp: Hashable, Sendable {
+    let device: UInt64
+    let inode: UInt64
+    let size: UInt64
+    let changed: Int64
+  }
+
+  private let path: String
+  private let keys: KeyRing
+  private let trusted: [SigningPublicKey]
+  private let only: String?
+  private let isRelease: Bool
+  private let files: any FileSystem
+
+  /// - Parameters:
+  ///   - path: a pack, or the directory of a release.
+  ///   - trusted: who has to have signed the manifest; where nobody is named that is not looked at, for packs open with the caller's key alone.
+  ///   - only: the pack of the release that is served, at the root of the address.
+  package init(
+    _ path: String, isRelease: Bool, keys: KeyRing, trusting trusted: [SigningPublicKey] = [], only: String? = nil
+  ) {
+    self.path = path
+    self.isRelease = isRelease
+    self.keys = keys
+    self.trusted = trusted
+    self.only = only
+    files = SystemFiles()
+  }
+
+  var isSingle: Bool { !isRelease || only != nil }
+
+  private var watched: String { isRelease ? "\(path)/manifest.json" : path }
+
+  func hasChanged(since shelf: Shelf) throws(PackError) -> Bool {
+    // While it is being replaced there may be nothing at all.
+    guard let stamp = try? stamp() else { return false }
+    return stamp != shelf.stamp
+  }
+
+  private func stamp() throws(PackError) -> Stamp {
+    do throws(FileFailure) {
+      let status = try files.status(of: watched, in: nil, following: .followed)
+      return Stamp(device: status.device, inode: status.inode, size: status.size, changed: status.changed)
+    } catch {
+      throw error.reading(watched)
+    }
+  }
+
+  /// Opens all that is to be served, or nothing. Packs that did not change are taken over from what is served now.
+  func load(replacing current: Shelf?) throws(PackError) -> Shelf {
+    let stamp = try stamp()
+    guard isRelease else {
+      let name = PathParts(path)?.name ?? path
+      let id = name.hasSuffix(".pack") ? String(name.dropLast(5)) : name
+      return Shelf(stamp: stamp, games: [Game(id: id, name: nil, pack: try open(path), entry: nil)])
+    }
+    let manifest = try manifest()
+    var games: [Game] = []
+    for entry in manifest.packs where only == nil || entry.id == only {
+      if let known = current?.games.first(where: { $0.entry == entry }) {
+        games.append(known)
+        continue
+      }
+      let place = "\(path)/\(Self.fileName(entry))"
+      let pack = try open(place)
+      try pack.check(against: entry)
+      games.append(Game(id: entry.id, name: entry.name, pack: pack, entry: entry))
+    }
+    guard !games.isEmpty else {
+      throw PackError(
+        .missingInput, only.map { "there is no pack '\($0)' in \(watched)" } ?? "\(watched) lists no pack",
+        hint: only.map { _ in "there are: \(manifest.packs.map(\.id).joined(separator: ", "))" })
+    }
+    return Shelf(stamp: stamp, version: manifest.version, games: games)
+  }
+
+  private func manifest() throws(PackError) -> Manifest {
+    let signed = try SignedManifest.read(watched)
+    do throws(PackError) {
+      guard trusted.isEmpty else { return try signed.verify(trusting: trusted).manifest }
+      return try Manifest(parsing: signed.bytes.span, signed.signedBytes)
+    } catch {
+      throw error.about(watched)
+    }
+  }
+
+  private func open(_ path: String) throws(PackError) -> Pack {
+    let start = try PackStart(path, files: files)
+    let key = try keys.key(for: KeyRequest(keyID: start.stanzas.keyID, packID: start.header.packID, path: path))
+    return try Pack(start, path: path, key: key, files: files, backend: CryptoBackends.standard)
+  }
+
+  /// The last component of the URL, without query.
+  private static func fileName(_ entry: ManifestPack) -> String {
+    let path = entry.url.prefix { $0 != "?" && $0 != "#" }
+    return path.split(separator: "/").last.map(String.init) ?? entry.id
+  }
+}

@@ -1,0 +1,11 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// Numbers of the system that a person is told in words.
+enum SystemErrors {
+  static let addressInUse = EADDRINUSE
+  static let permissionDenied = EACCES
+}

@@ -1,0 +1,100 @@
+import NIOCore
+import NIOPosix
+import PackRuntime
+
+/// What all connections of a server share: the site, the threads that make replies, and who is connected.
+final class Workshop: Sendable {
+  private struct State {
+    var connections: [ObjectIdentifier: any Channel] = [:]
+    var prefetchedBytes = 0
+    var isDraining = false
+    var whenEmpty: CheckedContinuation<Void, Never>?
+  }
+
+  let site: any Site
+  let limits: HTTPServer.Limits
+  let observe: (@Sendable (SiteExchange) -> Void)?
+  private let threads: NIOThreadPool
+  private let state = Monitor(State())
+
+  init(site: any Site, limits: HTTPServer.Limits, observe: (@Sendable (SiteExchange) -> Void)?) {
+    self.site = site
+    self.limits = limits
+    self.observe = observe
+    threads = NIOThreadPool(numberOfThreads: limits.threads)
+    threads.start()
+  }
+
+  /// Has `work` done by a thread that may block. When the server is being closed it is not done.
+  func submit(_ work: @escaping @Sendable () -> Void) {
+    threads.submit { state in
+      if case .active = state { work() }
+    }
+  }
+
+  // MARK: Connections
+
+  /// - Returns: whether there was room for one more.
+  func admit(_ channel: any Channel) -> Bool {
+    state.withLock { state in
+      guard state.connections.count < limits.connections, !state.isDraining else { return false }
+      state.connections[ObjectIdentifier(channel)] = channel
+      return true
+    }
+  }
+
+  func dismiss(_ channel: any Channel) {
+    let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
+      state.connections[ObjectIdentifier(channel)] = nil
+      guard state.connections.isEmpty else { return nil }
+      defer { state.whenEmpty = nil }
+      return state.whenEmpty
+    }
+    waiting?.resume()
+  }
+
+  var isDraining: Bool { state.withLock { $0.isDraining } }
+
+  /// Waits until all connections are closed, for so long at most, and closes what is left.
+  func drain(within seconds: Double) async {
+    let channels = state.withLock { state in
+      state.isDraining = true
+      return Array(state.connections.values)
+    }
+    for channel in channels { channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent()) }
+    let loop = channels.first?.eventLoop
+    let cut = loop?.scheduleTask(in: .nanoseconds(Int64(seconds * 1e9))) { [state] in
+      for channel in state.withLock({ Array($0.connections.values) }) { channel.close(promise: nil) }
+    }
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      let isEmpty = state.withLock { state in
+        if !state.connections.isEmpty { state.whenEmpty = continuation }
+        return state.connections.isEmpty
+      }
+      if isEmpty { continuation.resume() }
+    }
+    cut?.cancel()
+  }
+
+  /// Ends the threads, when they have done what they were at.
+  func close() async {
+    try? await threads.shutdownGracefully()
+  }
+
+  // MARK: Memory
+
+  /// Takes room for a piece that is to be made before its turn.
+  ///
+  /// - Returns: whether there was some.
+  func takeRoom(_ bytes: Int) -> Bool {
+    state.withLock { state in
+      guard state.prefetchedBytes + bytes <= limits.prefetchedBytes else { return false }
+      state.prefetchedBytes += bytes
+      return true
+    }
+  }
+
+  func giveRoom(_ bytes: Int) {
+    state.withLock { $0.prefetchedBytes -= bytes }
+  }
+}

@@ -1,0 +1,6 @@
+package import PackRuntime
+
+extension PackError.Code {
+  /// The server cannot be started: its port is taken, or kept for the system.
+  package static let cannotServe = Self(rawValue: "cannot-serve")
+}

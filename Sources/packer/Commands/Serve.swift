@@ -1,0 +1,328 @@
+import ArgumentParser
+import PackRuntime
+import PackServer
+import PackerKit
+
+/// `packer serve`
+struct Serve: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "serve",
+    abstract: "Plays games in a browser, straight out of their encrypted packs.",
+    discussion: """
+      FILE is a pack, which is served at the root of the address. DIR is a release that 'packer build' made: every pack gets an origin \
+      of its own, http://ID.localhost:PORT/, and the root of the address lists them. The first line on standard output is the address. \
+      Another version that appears in the place of the pack or the manifest is served from then on.
+
+      Only this machine is served: the address is 127.0.0.1 (and ::1), requests under other names are refused, and nothing is written \
+      to disk. The server ends with Ctrl-C, after what is being sent.
+
+      With --cdn the folder is served as it lies, encrypted and without a key, as a CDN would serve it. What a CDN does wrong can be \
+      asked for; it is done to packs unless --only says otherwise.
+
+      Examples:
+        packer serve game.pack --key game.key --open
+        packer serve dist --key arcade.key -v
+        packer serve dist --pack chess --key arcade.key --isolated --port 0
+        packer serve --cdn dist --slow 500KiB
+        packer serve --cdn dist --status 503 --times 2
+        packer serve --cdn dist --corrupt --only 'chess-*.pack' --chance 0.2 --seed 7
+      """)
+
+  // What is being sent when the signal comes is sent to its end.
+  static var leavesNothingBehind: Bool { false }
+
+  @Argument(help: "A pack, or the directory of a release.", completion: .file())
+  var target: String
+
+  @OptionGroup var key: KeyOptions
+
+  @Option(help: ArgumentHelp("The port; 0 for one that is free.", valueName: "n"))
+  var port = 7225
+
+  @Flag(name: .customLong("open"), help: "Open the address in the browser.")
+  var opens = false
+
+  @Option(name: .customLong("pack"), help: ArgumentHelp("Serve this pack of the release alone, at the root of the address.", valueName: "id"))
+  var only: String?
+
+  @Option(help: ArgumentHelp("Refuse a manifest that none of these public keys signed. Repeatable.", valueName: "key"))
+  var trust: [String] = []
+
+  @Flag(name: .customLong("isolated"), help: "Send COOP, COEP and CORP, which SharedArrayBuffer and threads of WebAssembly need.")
+  var isIsolated = false
+
+  @Option(help: ArgumentHelp("The page that answers for paths that do not exist, in an application that routes by itself.", valueName: "path"))
+  var fallback: String?
+
+  @Option(name: .customLong("csp"), help: ArgumentHelp("The Content-Security-Policy of every answer.", valueName: "policy"))
+  var contentSecurityPolicy: String?
+
+  @Flag(name: [.customShort("v"), .customLong("verbose")], help: "Tell every request: status, bytes sent, bytes decrypted.")
+  var isVerbose = false
+
+  @OptionGroup(title: "As a CDN") var faults: FaultOptions
+  @OptionGroup var output: OutputOptions
+
+  var isQuiet: Bool { output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    try Bounds.check(port, "--port", in: 0...65_535)
+    return faults.isCDN ? try await serveFolder(in: session) : try await serveGames(in: session)
+  }
+
+  // MARK: Games
+
+  private func serveGames(in session: Session) async throws(PackError) -> Outcome {
+    try faults.checkAbsent()
+    if let fault = Self.controlFault(contentSecurityPolicy ?? "") { throw PackError(.usage, "--csp \(fault)") }
+    let isRelease = ReleaseVerification.isDirectory(target)
+    if !isRelease, only != nil || !trust.isEmpty {
+      throw PackError(.usage, "\(only != nil ? "--pack" : "--trust") belongs to a release, and \(target) is no directory")
+    }
+    if isRelease { try ReleaseVerification.checkPresence(of: target, configuration: nil) }
+    let trusted = try trust.map { (text) throws(PackError) in try SigningPublicKey(text: text) }
+    let resolved = try session.key(key)
+    var options = PackResponder.Options()
+    options.isIsolated = isIsolated
+    // A browser writes to its disk what it may keep, and what it keeps is not encrypted.
+    options.cacheControl = "no-store"
+    options.fallback = fallback
+    options.contentSecurityPolicy = contentSecurityPolicy
+    let stock = GameStock(target, isRelease: isRelease, keys: KeyRing(resolved.key), trusting: trusted, only: only)
+    let site = try GameSite(stock, options: options)
+    let server = try await start(site, hosts: ["127.0.0.1", "::1"], in: session)
+    let console = session.console
+    let stopWatching = server.every(milliseconds: 500) {
+      do throws(PackError) {
+        guard try site.refresh() else { return }
+        let versions = site.games.map { "\($0.id) \($0.version)" }.joined(separator: ", ")
+        if console.isJSON { console.result(RefreshRecord(games: site.games.map(RefreshRecord.Game.init)), []) }
+        console.note("another version is served now: \(versions)")
+        console.flushOutput()
+      } catch {
+        console.warning("what lies in \(target) now is not served: \(error.message)", hint: error.hint)
+        console.flushOutput()
+      }
+    }
+    let address = "http://127.0.0.1:\(server.port)/"
+    tell(address, games: site, on: console)
+    open(address, in: session)
+    await untilStopped()
+    stopWatching()
+    await server.stop(within: 2)
+    throw PackError(.cancelled, "stopped")
+  }
+
+  private func tell(_ address: String, games site: GameSite, on console: Console) {
+    console.result(ServingRecord(url: address, games: site.games.map { RefreshRecord.Game($0) }), [address])
+    console.flushOutput()
+    if !site.isSingle {
+      let port = address.split(separator: ":").last.map { $0.dropLast() } ?? ""
+      for game in site.games { console.note("\(game.id) is at http://\(game.id.lowercased()).localhost:\(port)/") }
+    }
+    console.note("only this machine is served; Ctrl-C ends it")
+  }
+
+  // MARK: The release as files
+
+  private func serveFolder(in session: Session) async throws(PackError) -> Outcome {
+    guard key.references.isEmpty, only == nil, trust.isEmpty, !isIsolated, fallback == nil, contentSecurityPolicy == nil, !opens else {
+      throw PackError(
+        .usage, "--cdn serves the folder as it is: --key, --open, --pack, --trust, --isolated, --fallback and --csp have no meaning with it")
+    }
+    let (plan, isSeedChosen) = try faults.plan()
+    let site = try ReleaseFolder(target, faults: plan)
+    let host = faults.host ?? "127.0.0.1"
+    let server = try await start(site, hosts: faults.host == nil ? [host, "::1"] : [host], in: session)
+    let shown = host.contains(":") ? "[\(host)]" : host
+    let address = "http://\(shown):\(server.port)/"
+    session.console.result(ServingRecord(url: address, games: nil, seed: plan.chance == nil ? nil : plan.seed), [address])
+    session.console.flushOutput()
+    if plan.chance != nil, !isSeedChosen { session.console.note("--seed \(plan.seed) repeats this") }
+    if faults.host != nil { session.console.note("whoever reaches \(host) may fetch what lies in \(target)") }
+    await untilStopped()
+    await server.stop(within: 2)
+    throw PackError(.cancelled, "stopped")
+  }
+
+  // MARK: Both
+
+  private func start(_ site: any Site, hosts: [String], in session: Session) async throws(PackError) -> HTTPServer {
+    let console = session.console
+    let isVerbose = isVerbose
+    // What fails on this side is told in any case.
+    return try await HTTPServer(site, hosts: hosts, port: port) { exchange in
+      if let failure = exchange.failure { console.warning("\(exchange.request.target): \(failure.message)", hint: failure.hint) }
+      guard isVerbose else { return }
+      if console.isJSON {
+        console.result(ExchangeRecord(exchange), [])
+        console.flushOutput()
+      } else {
+        console.note(Self.line(exchange))
+      }
+    }
+  }
+
+  private static func line(_ exchange: SiteExchange) -> String {
+    var line = "\(exchange.status) \(exchange.request.method) \(exchange.request.target)"
+    if let range = exchange.request.headers["Range"] { line += " \(range)" }
+    line += ": \(exchange.sentBytes) bytes, \(exchange.decryptedBytes) decrypted"
+    line += ", \(exchange.microseconds / 1000).\(exchange.microseconds % 1000 / 100) ms"
+    if let note = exchange.note { line += " (\(note))" }
+    return exchange.isComplete ? line : line + ", cut off"
+  }
+
+  /// Waits for the signal that ends the process.
+  private func untilStopped() async {
+    // Nothing comes but the end, which the cancellation of the task brings.
+    let (stream, _) = AsyncStream<Never>.makeStream()
+    for await _ in stream {}
+  }
+
+  private func open(_ address: String, in session: Session) {
+    guard opens else { return }
+    do throws(PackError) {
+      try BrowserCommand.open(address)
+    } catch {
+      session.console.warning(error.message, hint: error.hint)
+    }
+  }
+
+  private static func controlFault(_ text: String) -> String? {
+    text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } ? nil : "holds a character that a header field cannot hold"
+  }
+}
+
+/// What a CDN is to do wrong.
+struct FaultOptions: ParsableArguments {
+  @Flag(name: .customLong("cdn"), help: "Serve the folder as it lies, without a key, as a CDN would.")
+  var isCDN = false
+
+  @Option(help: ArgumentHelp("Send so many bytes per second.", valueName: "rate"))
+  var slow: String?
+
+  @Option(help: ArgumentHelp("Close the connection after so many bytes of the body.", valueName: "size"))
+  var truncate: String?
+
+  @Flag(help: "Send one byte more than the file has, and say so.")
+  var wrongSize = false
+
+  @Flag(help: "Flip a bit in the middle of the file.")
+  var corrupt = false
+
+  @Flag(help: "Answer with 302 to another address of the same file.")
+  var redirect = false
+
+  @Flag(help: "Pass over Range, and offer none.")
+  var noRanges = false
+
+  @Option(help: ArgumentHelp("Answer with this status, from 400 to 599.", valueName: "code"))
+  var status: Int?
+
+  @Option(name: .customLong("only"), help: ArgumentHelp("Do it to files whose names match. Repeatable. (default: *.pack)", valueName: "glob"))
+  var patterns: [String] = []
+
+  @Option(help: ArgumentHelp("Do it to the first n requests alone.", valueName: "n"))
+  var times: Int?
+
+  @Option(help: ArgumentHelp("Do it to this share of the requests, from 0 to 1.", valueName: "p"))
+  var chance: Double?
+
+  @Option(help: ArgumentHelp("Where chance begins. (default: another one each time, which is told)", valueName: "n"))
+  var seed: UInt64?
+
+  @Option(help: ArgumentHelp("Listen on this address, for devices on the network. (default: 127.0.0.1)", valueName: "address"))
+  var host: String?
+
+  func plan() throws(PackError) -> (FaultPlan, isSeedChosen: Bool) {
+    var plan = FaultPlan()
+    plan.bytesPerSecond = try slow.map { (text) throws(PackError) in
+      try Bounds.size(text, "--slow", in: 1...(1 << 40), isPowerOfTwo: false)
+    }
+    plan.truncation = try truncate.map { (text) throws(PackError) in
+      try Bounds.size(text, "--truncate", in: 0...(1 << 50), isPowerOfTwo: false)
+    }
+    plan.hasWrongSize = wrongSize
+    plan.isCorrupt = corrupt
+    plan.redirects = redirect
+    plan.ignoresRanges = noRanges
+    if let status { try Bounds.check(status, "--status", in: 400...599) }
+    plan.status = status
+    plan.patterns = patterns
+    if let times { try Bounds.check(times, "--times", in: 1...Int.max) }
+    plan.times = times
+    if let chance { try Bounds.check(chance, "--chance", in: 0...1) }
+    plan.chance = chance
+    plan.seed = seed ?? UInt64.random(in: 0...UInt64(UInt32.max))
+    if plan.isEmpty, !patterns.isEmpty || times != nil || chance != nil {
+      throw PackError(.usage, "--only, --times and --chance say to what a fault is done, and no fault was asked for", hint: "add --status 503, for example")
+    }
+    return (plan, seed != nil)
+  }
+
+  /// Refuses what has a meaning with `--cdn` alone.
+  func checkAbsent() throws(PackError) {
+    guard slow == nil, truncate == nil, !wrongSize, !corrupt, !redirect, !noRanges, status == nil, patterns.isEmpty, times == nil,
+      chance == nil, seed == nil
+    else {
+      throw PackError(.usage, "faults are done to a release that is served with --cdn", hint: "packer serve --cdn DIR …")
+    }
+    guard host == nil else {
+      throw PackError(
+        .usage, "--host goes with --cdn alone: what is decrypted is served to this machine only",
+        hint: "to play on another device, install the app there")
+    }
+  }
+}
+
+/// The address, as a record: the first one.
+private struct ServingRecord: Encodable {
+  let type = "serving"
+  let url: String
+  let games: [RefreshRecord.Game]?
+  var seed: UInt64?
+}
+
+/// Another version, as a record.
+private struct RefreshRecord: Encodable {
+  struct Game: Encodable {
+    let id: String
+    let version: UInt64
+
+    init(_ game: PackServer.Game) {
+      id = game.id
+      version = game.version
+    }
+  }
+
+  let type = "refreshed"
+  let games: [Game]
+}
+
+/// A request and what became of it, as a record.
+private struct ExchangeRecord: Encodable {
+  let type = "request"
+  let method: String
+  let target: String
+  let host: String?
+  let range: String?
+  let status: Int
+  let sentBytes: UInt64
+  let decryptedBytes: UInt64
+  let microseconds: Int64
+  let isComplete: Bool
+  let fault: String?
+
+  init(_ exchange: SiteExchange) {
+    method = exchange.request.method
+    target = exchange.request.target
+    host = exchange.request.headers["Host"]
+    range = exchange.request.headers["Range"]
+    status = exchange.status
+    sentBytes = exchange.sentBytes
+    decryptedBytes = exchange.decryptedBytes
+    microseconds = exchange.microseconds
+    isComplete = exchange.isComplete
+    fault = exchange.note
+  }
+}

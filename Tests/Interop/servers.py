@@ -1,0 +1,110 @@
+"""The two servers that are held against each other: `packer serve` on a pack, nginx on the plain tree."""
+
+import contextlib
+import json
+import pathlib
+import shutil
+import socket
+import subprocess
+import threading
+import time
+
+NGINX = shutil.which("nginx") or "/usr/sbin/nginx"
+
+TYPES = """
+types {
+  text/html html; text/css css; text/javascript js mjs; application/json json; application/wasm wasm; text/plain txt;
+  image/png png; image/svg+xml svg; image/webp webp; image/jpeg jpg jpeg; image/gif gif;
+  audio/wav wav; audio/ogg ogg oga; audio/mpeg mp3; video/webm webm; video/mp4 mp4; font/woff2 woff2; font/ttf ttf;
+}
+default_type application/octet-stream;
+"""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def stop(process):
+    process.terminate()
+    try:
+        return process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+
+
+@contextlib.contextmanager
+def nginx(tree, place):
+    """nginx on a tree; gives the address. `place` is a directory for its own files."""
+    place = pathlib.Path(place)
+    place.mkdir(parents=True, exist_ok=True)
+    port = free_port()
+    temporary = "".join(f"{kind}_temp_path {place}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    (place / "nginx.conf").write_text(
+        f"daemon off; worker_processes 1; pid {place}/pid; error_log {place}/errors.log;\nevents {{ worker_connections 256; }}\n"
+        f"http {{ access_log off; sendfile on; {temporary} {TYPES}\n"
+        # Debian's nginx would answer with the index only where the path ends in a slash, which is what is wanted.
+        f"server {{ listen 127.0.0.1:{port}; root {pathlib.Path(tree).resolve()}; index index.html; absolute_redirect off; }} }}\n")
+    # What works for whoever it was started by has to be readable for it: workers of root's nginx are somebody else.
+    process = subprocess.Popen([NGINX, "-p", str(place), "-c", str(place / "nginx.conf"), "-g", user()], stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(200):
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+                break
+            if process.poll() is not None:
+                raise RuntimeError(f"nginx does not start: {(place / 'errors.log').read_text()}")
+            time.sleep(0.02)
+        yield f"http://127.0.0.1:{port}/"
+    finally:
+        stop(process)
+
+
+def user():
+    import os
+    return "user root;" if os.getuid() == 0 else ""
+
+
+class Served:
+    """A running `packer serve`."""
+
+    def __init__(self, process, url):
+        self.process = process
+        self.url = url
+        self.records = []
+        self.errors = ""
+
+    @property
+    def port(self):
+        return int(self.url.rstrip("/").rsplit(":", 1)[1])
+
+    def requests(self):
+        return [record for record in self.records if record["type"] == "request"]
+
+
+@contextlib.contextmanager
+def packer_serve(packer, *arguments, wrapper=(), **keywords):
+    """`packer serve` with the arguments; gives it with its address and, when it has ended, all that it said."""
+    process = subprocess.Popen(
+        [*wrapper, str(packer), "serve", *map(str, arguments), "--port", "0", "--json", "-v"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **keywords)
+    errors = []
+    listener = threading.Thread(target=lambda: errors.extend(process.stderr), daemon=True)
+    listener.start()
+    line = process.stdout.readline()
+    if not line or json.loads(line)["type"] != "serving":
+        process.wait(10)
+        listener.join(5)
+        raise RuntimeError(f"packer serve does not start: {line}{''.join(errors)}")
+    served = Served(process, json.loads(line)["url"])
+    reader = threading.Thread(target=lambda: served.records.extend(map(json.loads, process.stdout)), daemon=True)
+    reader.start()
+    try:
+        yield served
+    finally:
+        stop(process)
+        reader.join(5)
+        listener.join(5)
+        served.errors = "".join(errors)
