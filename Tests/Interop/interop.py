@@ -131,21 +131,32 @@ def tink(pack, key, payload):
     expect(tink_stream.encrypt(aead, payload, core, keys.TS, keys.NP) == body, "Tink encrypts to other bytes")
 
 
-def check_pack(work, source, key_file, options):
+def own_key(work, key_file, options):
+    """The file with the key that the pack is made with; where it has one of its own, both implementations make the same."""
+    if "--per-pack-key" not in options:
+        return key_file
+    own = work / "own.key"
+    run(PACKER, "key", "derive", "--pack", "interop", "--key", key_file, "-o", own)
+    expected = vectors.key_of_pack(vectors.read_key_file(key_file), "interop")
+    expect(vectors.read_key_file(own) == expected, "make-vectors.py makes another key for the pack")
+    return own
+
+
+def check_pack(work, source, key_file, own_key_file, options):
     pack, payload = work / "a.pack", work / "payload.tar.zst"
     run(PACKER, "pack", source, "-o", pack, "--name", "interop", "--key", key_file, "--quiet", *options)
     run(PACKER, "decrypt", pack, "-o", payload, "--key", key_file, "--quiet")
     archive_tools(payload, source, work)
     seekable_reader(payload, source)
-    tink(pack.read_bytes(), vectors.read_key_file(key_file), payload.read_bytes())
+    tink(pack.read_bytes(), vectors.read_key_file(own_key_file), payload.read_bytes())
     run(sys.executable, ROOT / "Scripts/make-vectors.py", "read", pack, "--key-file", key_file, "--verify", "--to", work / "second")
     expect_same_tree(work / "second", source, "make-vectors.py")
 
 
-def check_foreign_pack(work, source, key_file):
+def check_foreign_pack(work, source, key_file, own_key_file):
     """A pack of the second implementation is one for packer too."""
     pack = work / "b.pack"
-    run(sys.executable, ROOT / "Scripts/make-vectors.py", "write", source, "-o", pack, "--name", "interop", "--key-file", key_file)
+    run(sys.executable, ROOT / "Scripts/make-vectors.py", "write", source, "-o", pack, "--name", "interop", "--key-file", own_key_file)
     run(PACKER, "verify", pack, "--key", key_file, "--against", source, "--quiet")
     run(PACKER, "unpack", pack, "-C", work / "third", "--key", key_file, "--quiet")
     expect_same_tree(work / "third", source, "packer")
@@ -166,13 +177,15 @@ def main():
             ("the example game", ROOT / "Examples/HTML5Game/game", []),
             ("an awkward tree", awkward, ["--frame-size", "64KiB", "--segment-size", "4KiB", "--level", "1"]),
             ("an awkward tree, random salt", awkward, ["--random-salt", "--segment-size", "1MiB", "--level", "12"]),
+            ("an awkward tree, with a key of its own", awkward, ["--per-pack-key"]),
             ("an empty tree", empty, []),
         ]
         for number, (title, source, options) in enumerate(cases):
             work = place / str(number)
             work.mkdir()
-            check_pack(work, source, key_file, options)
-            check_foreign_pack(work, source, key_file)
+            own_key_file = own_key(work, key_file, options)
+            check_pack(work, source, key_file, own_key_file, options)
+            check_foreign_pack(work, source, key_file, own_key_file)
             print(f"ok: {title}: bsdtar, zstd, pyzstd, Tink both ways, make-vectors.py both ways")
 
 

@@ -60,7 +60,9 @@ struct KeyTests {
     let error = await open(path, ring)
     #expect(error?.code == .wrongKey)
     let wanted = ofItsOwn ? "72af39abae9a562f" : "e545120e613dd715"
-    for id in [wanted] + ring.keyIDs.map(\.description) { #expect(error?.message.contains(id) == true) }
+    #expect(error?.message == "\(path): pack was made with key \(wanted), and none at hand fits: \(ring.keyIDs[0]), \(ring.keyIDs[1])")
+    for first in UInt8(3)..<20 { ring.add(try key(filledFrom: first)) }
+    #expect(await open(path, ring)?.message.hasSuffix(" and 11 more") == true)
   }
 
   @Test("does not believe a provider that returns another key", arguments: [false, true])
@@ -174,6 +176,52 @@ struct KeyTests {
       // As hex, as a list of numbers, and the end of the key's text.
       for trace in ["0001020304", "a5978502", "4, 5, 6, 7", "- 4\n"] { #expect(!lower.contains(trace), "\(text)") }
     }
+  }
+
+  #if os(Linux)
+    @Test("leaves nothing of a key in memory when those who held it are gone, and nothing of it while a pack is open")
+    func wiped() async throws {
+      let root = MemoryTrace(of: try PackKey.random().secret.withSpan { SecretBytes(copying: $0) })
+      let own = MemoryTrace(of: try root.key().packKey(for: PackName("kat")).secret.withSpan { SecretBytes(copying: $0) })
+      func sightings() throws -> [Int] { [try root.sightings(), try own.sightings()] }
+      #expect(try sightings() == [0, 0])
+      try tree.write(to: "tree", in: directory)
+      var job = PackJob(source: directory("tree"), output: directory("a.pack"), name: try PackName("kat"))
+      job.usesPackKey = true
+      _ = try await job.run(key: try root.key())
+      #expect(try sightings() == [0, 0])
+      do {
+        let ring = KeyRing(try root.key())
+        let fetched = FetchedKeys { (_) throws(PackError) in try root.key() }
+        for keys in [ring, fetched] as [any KeyProvider] {
+          let pack = try await Pack.open(directory("a.pack"), keys: keys)
+          #expect(try pack.read("index.html") == Array("<p>Hello</p>".utf8))
+        }
+        // One in the ring, one in that of the keys that were fetched.
+        #expect(try sightings() == [2, 0])
+        ring.remove(try root.key().id)
+        #expect(try sightings() == [1, 0])
+        withExtendedLifetime((ring, fetched)) {}
+      }
+      #expect(try sightings() == [0, 0])
+      let pack = try await Pack.open(directory("a.pack"), keys: KeyRing(try own.key()))
+      #expect(try sightings() == [0, 0])
+      withExtendedLifetime(pack) {}
+    }
+  #endif
+
+  @Test("asks nobody when its task was cancelled")
+  func cancelled() async throws {
+    struct Asked: KeyProvider {
+      func key(for request: KeyRequest) async throws(PackError) -> PackKey { throw PackError(.internalError, "asked") }
+    }
+    let path = try await pack("a.pack", keyFrom: 0)
+    let task = Task {
+      while !Task.isCancelled { await Task.yield() }
+      return await open(path, Asked())
+    }
+    task.cancel()
+    #expect(await task.value?.code == .cancelled)
   }
 
   // MARK: Fetching

@@ -42,9 +42,11 @@ public final class KeyRing: KeyProvider {
       throw PackError(
         .noKey, "pack was made with key \(request.keyID), and no key is at hand", hint: "add the key whose id is \(request.keyID)")
     }
+    // A ring may hold the keys of hundreds of packs.
+    let shown = ids.prefix(8).map(\.description).joined(separator: ", ")
     throw PackError(
       .wrongKey,
-      "pack was made with key \(request.keyID), but the keys at hand are \(ids.map(\.description).joined(separator: ", "))",
+      "pack was made with key \(request.keyID), and none at hand fits: \(shown)\(ids.count > 8 ? " and \(ids.count - 8) more" : "")",
       hint: "add the key whose id is \(request.keyID), or the root key it was made from")
   }
 

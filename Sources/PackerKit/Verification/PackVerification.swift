@@ -11,7 +11,7 @@ public enum PackVerification {
   /// Every tag, every frame and every digest is checked; the tar is read by libarchive as well, and must hold exactly the entries of the index.
   ///
   /// - Parameters:
-  ///   - key: the application key.
+  ///   - key: the key that the pack names, or the root key from which that was made.
   ///   - name: the name that the pack must have been made under, if that is to be checked.
   ///   - tree: the directory that the pack should hold, if that is to be compared.
   ///   - excludes: the patterns that were left out when the pack was made.

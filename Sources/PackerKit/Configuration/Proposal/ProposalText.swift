@@ -27,6 +27,8 @@ struct ProposalText {
       #   packer key new -o \(title).key
       #   packer key new --signing -o \(title).sign.key
       key: file:\(title).key
+      # Take the # away to make each pack with a key of its own, which follows from that one: a server can hand out the key of a single pack then.
+      # perPackKeys: true
       signKey: file:\(title).sign.key
 
       # How long a manifest is good for. 'packer build --renew' signs the same packs anew.
