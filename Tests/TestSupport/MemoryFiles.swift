@@ -165,12 +165,11 @@ package final class MemoryFiles: FileSystem {
   }
 
   package func write(_ file: OpenFile, at offset: UInt64, _ buffer: UnsafeRawBufferPointer) throws(FileFailure) -> Int {
-    try call(
-      "write", changes: true,
-      half: { [self] volume in
-        if let node = try? node(of: file) { Self.put(buffer.prefix(buffer.count / 2), at: offset, into: &volume.nodes[node].content) }
-      }
-    ) { (volume) throws(FileFailure) in
+    func writeHalf(_ volume: inout MemoryVolume) {
+      guard let node = try? node(of: file) else { return }
+      Self.put(buffer.prefix(buffer.count / 2), at: offset, into: &volume.nodes[node].content)
+    }
+    func writeAll(_ volume: inout MemoryVolume) throws(FileFailure) -> Int {
       let node = try node(of: file)
       guard volume.nodes[node].kind == .file else { throw .isDirectory }
       let end = offset + UInt64(buffer.count)
@@ -180,6 +179,7 @@ package final class MemoryFiles: FileSystem {
       volume.touch(node)
       return buffer.count
     }
+    return try call("write", changes: true, half: writeHalf, writeAll)
   }
 
   private static func put(_ bytes: Slice<UnsafeRawBufferPointer>, at offset: UInt64, into content: inout [UInt8]) {
