@@ -33,6 +33,8 @@ package enum HeaderAuthentication {
 
   /// Checks a header in the format's order: fields, key id, MAC, Tink's header.
   ///
+  /// A key that the pack does not name is tried as the root from which the pack's own was made.
+  ///
   /// - Parameter bytes: the file from its start through Tink's header; what follows is not looked at.
   /// - Throws: ``PackError/Code/wrongKey`` where the pack names another key, ``PackError/Code/damagedHeader`` where it names this
   ///   one but does not hold against it.
@@ -50,10 +52,10 @@ package enum HeaderAuthentication {
     let tinkHeader = try cursor.range("header", count: SegmentLayout.tinkHeaderSize, in: bytes)
 
     let stanzas = try KeyStanzas.parse(bytes.extracting(stanzaRange))
-    guard stanzas.keyID == key.id else {
+    guard let key = try key.key(stanzas.keyID, ofPack: header.packID, backend: backend) else {
       throw PackError(
         .wrongKey, "pack was made with key \(stanzas.keyID), but the key given is \(key.id)",
-        hint: "give the key whose id is \(stanzas.keyID)")
+        hint: "give the key whose id is \(stanzas.keyID), or the root key it was made from")
     }
     // From the bytes, not from the parsed fields: a reader authenticates what it was given.
     let schedule = try KeySchedule(key: key, core: bytes.extracting(0..<PackHeader.size), backend: backend)

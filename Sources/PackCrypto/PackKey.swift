@@ -45,15 +45,44 @@ public struct PackKey: ~Copyable, Sendable {
     return try PackKey(secret: secret, backend: backend)
   }
 
-  /// The key of one pack, where this key is a root key that opens none itself (FORMAT.md §2, one key per pack).
+  /// A second one of the same key, in memory of its own, for who must outlive the first.
+  package borrowing func copy() -> PackKey {
+    PackKey(id: id, secret: secret.withSpan { SecretBytes(copying: $0) }, checksum: checksum)
+  }
+
+  private init(id: KeyID, secret: consuming SecretBytes, checksum: [UInt8]) {
+    self.id = id
+    self.secret = secret
+    self.checksum = checksum
+  }
+
+  /// The key of one pack, where this key is a root key from which each pack has its own (FORMAT.md §2.3).
   ///
   /// - Parameter packID: the 32 bytes of the pack's header that name it.
   public func packKey(forPackID packID: [UInt8]) throws(PackError) -> PackKey {
-    let backend = CryptoBackends.standard
+    try packKey(forPackID: packID, backend: CryptoBackends.standard)
+  }
+
+  /// The key of the pack that is published under `name`, where this key is a root key.
+  public func packKey(for name: PackName) throws(PackError) -> PackKey {
+    try packKey(forPackID: PackID.bytes(for: name))
+  }
+
+  package func packKey(forPackID packID: [UInt8], backend: any CryptoBackend) throws(PackError) -> PackKey {
     guard packID.count == 32 else {
       throw PackError(.usage, "pack id is \(packID.count) bytes, not 32")
     }
     let secret = try backend.derive(.packKey, from: secret, context: packID, count: Self.size)
     return try PackKey(secret: secret, backend: backend)
+  }
+
+  /// The key with the id that a pack names: this one, or the pack's own where this one is its root. Nil where it is neither.
+  package func key(
+    _ wanted: KeyID, ofPack packID: [UInt8], backend: any CryptoBackend = CryptoBackends.standard
+  ) throws(PackError) -> PackKey? {
+    if id == wanted { return copy() }
+    let own = try packKey(forPackID: packID, backend: backend)
+    guard own.id == wanted else { return nil }
+    return own
   }
 }

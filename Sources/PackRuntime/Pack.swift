@@ -27,10 +27,17 @@ public final class Pack: Sendable {
     try Pack(path, key: key, files: SystemFiles(), backend: CryptoBackends.standard)
   }
 
-  package init(
+  package convenience init(
     _ path: String, key: borrowing PackKey, files: any FileSystem, backend: any CryptoBackend
   ) throws(PackError) {
-    source = try PackSource(path, key: key, files: files, backend: backend)
+    try self.init(PackStart(path, files: files), path: path, key: key, files: files, backend: backend)
+  }
+
+  /// Opens the pack at `path`, of which the start was read already.
+  package init(
+    _ start: PackStart, path: String, key: borrowing PackKey, files: any FileSystem, backend: any CryptoBackend
+  ) throws(PackError) {
+    source = try PackSource(start, path: path, key: key, files: files, backend: backend)
     let segments = try SegmentReader(source)
     do throws(PackError) {
       let payloadSize = source.layout.payloadSize

@@ -15,13 +15,13 @@ package final class PackSource: Sendable {
   package var header: PackHeader { opened.header }
   package var stanzas: KeyStanzas { opened.stanzas }
 
+  /// - Parameter start: the start of the pack at `path`, from which its file is read on.
   package init(
-    _ path: String, key: borrowing PackKey, files: any FileSystem, backend: any CryptoBackend
+    _ start: PackStart, path: String, key: borrowing PackKey, files: any FileSystem, backend: any CryptoBackend
   ) throws(PackError) {
     self.path = path
     self.files = files
     self.backend = backend
-    let start = try PackStart(path, files: files)
     file = start.file
     layout = start.layout
     do throws(PackError) {
@@ -39,7 +39,7 @@ package final class PackSource: Sendable {
 }
 
 /// What every reader looks at first: the header, before any of it is authenticated.
-package struct PackStart {
+package struct PackStart: Sendable {
   package let file: OpenFile
   /// From the magic through Tink's header.
   package let bytes: [UInt8]
