@@ -90,6 +90,8 @@ package struct FileStatus: Hashable, Sendable {
   package var kind: Kind
   /// The length in bytes.
   package var size: UInt64
+  /// What it takes on the volume, in bytes.
+  package var allocatedSize: UInt64
   /// The permission bits.
   package var mode: UInt32
   package var device: UInt64
@@ -102,12 +104,14 @@ package struct FileStatus: Hashable, Sendable {
 
   package var isExecutable: Bool { mode & 0o111 != 0 }
 
+  /// - Parameter allocatedSize: what it takes on the volume; whole blocks of 4 KiB where it is nil.
   package init(
-    kind: Kind, size: UInt64, mode: UInt32, device: UInt64, inode: UInt64, linkCount: UInt64, modified: Int64,
+    kind: Kind, size: UInt64, allocatedSize: UInt64? = nil, mode: UInt32, device: UInt64, inode: UInt64, linkCount: UInt64, modified: Int64,
     changed: Int64
   ) {
     self.kind = kind
     self.size = size
+    self.allocatedSize = allocatedSize ?? (size + 4095) / 4096 * 4096
     self.mode = mode
     self.device = device
     self.inode = inode

@@ -273,7 +273,8 @@ extension FileStatus {
       let changed = raw.st_ctim
     #endif
     self.init(
-      kind: kind, size: UInt64(raw.st_size), mode: UInt32(raw.st_mode & 0o7777), device: UInt64(raw.st_dev),
+      kind: kind, size: UInt64(raw.st_size), allocatedSize: UInt64(raw.st_blocks) * 512, mode: UInt32(raw.st_mode & 0o7777),
+      device: UInt64(raw.st_dev),
       inode: UInt64(raw.st_ino), linkCount: UInt64(raw.st_nlink), modified: nanoseconds(modified),
       changed: nanoseconds(changed))
   }
