@@ -11,7 +11,8 @@ package final class OutputDirectory: Sendable {
   package let path: String
 
   private let files: any FileSystem
-  private let staging: StagedName
+  /// Nil where the owner gives the directory its last name himself.
+  private let staging: StagedName?
   private let place: Place
 
   /// What may stand under the name already.
@@ -28,7 +29,8 @@ package final class OutputDirectory: Sendable {
     self.files = files
     self.place = place
     try Self.check(path, place, files: files)
-    staging = try StagedName(for: path, files: files)
+    let staging = try StagedName(for: path, files: files)
+    self.staging = staging
     root = try staging.make(.directory) { (name, directory) throws(FileFailure) in
       try files.makeDirectory(name, mode: 0o700, in: directory)
       do throws(FileFailure) {
@@ -38,6 +40,26 @@ package final class OutputDirectory: Sendable {
         try? files.remove(name, .directory, in: directory)
         throw error
       }
+    }
+  }
+
+  /// Makes a directory to fill under a name that is its own already, for an owner that moves it to its place and sees to it that it does not stay.
+  ///
+  /// No lock is held on it: the system may end a process that it suspends with one.
+  ///
+  /// - Parameters:
+  ///   - name: the directory, which must not exist.
+  ///   - path: what it is called in messages.
+  package init(ownedAs name: String, in directory: OpenFile, path: String, files: any FileSystem) throws(PackError) {
+    self.path = path
+    self.files = files
+    place = .free
+    staging = nil
+    do {
+      try files.makeDirectory(name, mode: 0o700, in: directory)
+      root = try files.open(name, .directoryUnlinked, in: directory)
+    } catch {
+      throw error.writing(path)
     }
   }
 
@@ -54,24 +76,34 @@ package final class OutputDirectory: Sendable {
     }
   }
 
-  /// Brings everything to the disk and gives the directory its name.
+  /// Brings everything to the disk and gives the directory its name, where it has not its own already.
   package func commit(mode: UInt32 = 0o755) throws(PackError) {
     do {
       try files.setMode(mode, of: root)
       try files.syncVolume(of: root)
-      try files.sync(root)
+      if files.syncsWholeVolumes { try files.sync(root) } else { try syncDirectories(root) }
     } catch {
       throw error.writing(path)
     }
+    guard let staging else { return }
     switch place {
     case .free: try staging.commit()
     case .replaceable: try staging.commitReplacing()
     }
   }
 
+  /// Brings the names in a directory and in all below it to the disk: a file that was synced could lose its name otherwise.
+  private func syncDirectories(_ directory: OpenFile) throws(FileFailure) {
+    for item in try files.names(in: directory) where item.isUTF8 {
+      guard try files.status(of: item.text, in: directory, following: .asThemselves).kind == .directory else { continue }
+      try syncDirectories(try files.open(item.text, .directoryUnlinked, in: directory))
+    }
+    try files.sync(directory)
+  }
+
   /// The path of the temporary directory, for files that are made by path. Not after ``commit(mode:)``.
   package var temporaryPath: String {
-    guard let path = staging.temporaryPath else { preconditionFailure("committed already") }
+    guard let path = staging?.temporaryPath else { preconditionFailure("committed already") }
     return path
   }
 

@@ -297,6 +297,8 @@ extension FileFailure {
   package var isUnlinkable: Bool {
     isUnsupported || number == EXDEV || number == EPERM || number == EACCES || number == EMLINK
   }
+  /// A name cannot be given to what lies on another volume.
+  package var isAcrossVolumes: Bool { number == EXDEV }
   /// A directory that had to be empty is not.
   package var isNotEmpty: Bool { number == ENOTEMPTY || number == EEXIST }
   /// The other end of a pipe is gone.

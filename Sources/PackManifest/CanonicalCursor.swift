@@ -1,28 +1,33 @@
-import PackFormat
+package import PackFormat
 
 /// Reads the JSON of manifests where it stands, and takes nothing but its one form (FORMAT.md §9.1).
 ///
 /// What it passes over is checked as strictly as what it reads. It makes no tree: a document costs the values that are kept of it.
-struct CanonicalCursor {
+package struct CanonicalCursor: Sendable {
   /// The next byte.
-  private(set) var offset: Int
+  package private(set) var offset: Int
   private let end: Int
+  /// What the document is called in messages, and what its faults are to a program.
+  private let subject: String
+  private let code: PackError.Code
 
   /// The containers that may be nested, the outermost object included.
-  static let depthLimit = 8
+  package static let depthLimit = 8
   /// 2^53 − 1, the largest integer that every reader of JSON keeps.
-  static let largestInteger: UInt64 = (1 << 53) - 1
+  package static let largestInteger: UInt64 = (1 << 53) - 1
 
-  init(at offset: Int, end: Int) {
+  package init(at offset: Int, end: Int, subject: String = "manifest", code: PackError.Code = .damagedManifest) {
     self.offset = offset
     self.end = end
+    self.subject = subject
+    self.code = code
   }
 
-  var isAtEnd: Bool { offset == end }
+  package var isAtEnd: Bool { offset == end }
 
   /// A fault where the cursor stands, or at `place`.
-  func fault(_ text: String, at place: Int? = nil) -> PackError {
-    PackError(.damagedManifest, "manifest \(text), at byte \(place ?? offset)")
+  package func fault(_ text: String, at place: Int? = nil) -> PackError {
+    PackError(code, "\(subject) \(text), at byte \(place ?? offset)")
   }
 
   private func byte(in bytes: Span<UInt8>) throws(PackError) -> UInt8 {
@@ -38,7 +43,7 @@ struct CanonicalCursor {
   }
 
   /// Passes over exactly this text.
-  mutating func expect(_ text: StaticString, in bytes: Span<UInt8>) throws(PackError) {
+  package mutating func expect(_ text: StaticString, in bytes: Span<UInt8>) throws(PackError) {
     let wanted = Array("\(text)".utf8)
     for (index, byte) in wanted.enumerated() {
       guard offset + index < end, bytes[offset + index] == byte else {
@@ -51,24 +56,24 @@ struct CanonicalCursor {
   // MARK: Objects and arrays
 
   /// An object that is being read.
-  struct Object {
+  package struct Object {
     /// The key that was read last, as it stands between its quotes.
     fileprivate var previous: Range<Int>?
   }
 
   /// An array that is being read.
-  struct Elements {
+  package struct Elements {
     fileprivate var isFirst = true
   }
 
-  mutating func beginObject(_ what: String, depth: Int, in bytes: Span<UInt8>) throws(PackError) -> Object {
+  package mutating func beginObject(_ what: String, depth: Int, in bytes: Span<UInt8>) throws(PackError) -> Object {
     guard try byte(in: bytes) == UInt8(ascii: "{") else { throw fault("has \(what) that is no object") }
     try checkDepth(depth)
     offset += 1
     return Object()
   }
 
-  mutating func beginArray(_ what: String, depth: Int, in bytes: Span<UInt8>) throws(PackError) -> Elements {
+  package mutating func beginArray(_ what: String, depth: Int, in bytes: Span<UInt8>) throws(PackError) -> Elements {
     guard try byte(in: bytes) == UInt8(ascii: "[") else { throw fault("has \(what) that is no array") }
     try checkDepth(depth)
     offset += 1
@@ -80,7 +85,7 @@ struct CanonicalCursor {
   }
 
   /// The next key, with the cursor on its value; nil, with the cursor behind the object, where there is none.
-  mutating func nextKey(of object: inout Object, in bytes: Span<UInt8>) throws(PackError) -> String? {
+  package mutating func nextKey(of object: inout Object, in bytes: Span<UInt8>) throws(PackError) -> String? {
     if take(UInt8(ascii: "}"), in: bytes) { return nil }
     if object.previous != nil {
       guard take(UInt8(ascii: ","), in: bytes) else { throw fault("has neither a comma nor a brace behind a value") }
@@ -102,7 +107,7 @@ struct CanonicalCursor {
   }
 
   /// Whether there is another element, with the cursor on it; the cursor is behind the array where there is none.
-  mutating func hasNext(in array: inout Elements, in bytes: Span<UInt8>) throws(PackError) -> Bool {
+  package mutating func hasNext(in array: inout Elements, in bytes: Span<UInt8>) throws(PackError) -> Bool {
     if take(UInt8(ascii: "]"), in: bytes) { return false }
     if !array.isFirst {
       guard take(UInt8(ascii: ","), in: bytes) else { throw fault("has neither a comma nor a bracket behind a value") }
@@ -114,7 +119,7 @@ struct CanonicalCursor {
   // MARK: Values
 
   /// An integer from 0 to 2^53 − 1.
-  mutating func integer(_ what: String, in bytes: Span<UInt8>) throws(PackError) -> UInt64 {
+  package mutating func integer(_ what: String, in bytes: Span<UInt8>) throws(PackError) -> UInt64 {
     let start = offset
     var value: UInt64 = 0
     while offset < end, case let digit = bytes[offset], (0x30...0x39).contains(digit) {
@@ -132,12 +137,12 @@ struct CanonicalCursor {
   }
 
   /// A text.
-  mutating func text(_ what: String, in bytes: Span<UInt8>) throws(PackError) -> String {
+  package mutating func text(_ what: String, in bytes: Span<UInt8>) throws(PackError) -> String {
     text(of: try string(what, in: bytes), in: bytes)
   }
 
   /// A number of bytes in lower-case hexadecimal.
-  mutating func hex(_ what: String, count: Int, in bytes: Span<UInt8>) throws(PackError) -> [UInt8] {
+  package mutating func hex(_ what: String, count: Int, in bytes: Span<UInt8>) throws(PackError) -> [UInt8] {
     let start = offset
     let range = try string(what, in: bytes)
     guard range.count == 2 * count else {
@@ -163,7 +168,7 @@ struct CanonicalCursor {
   }
 
   /// Passes over any value that the format allows. `depth` is that of the value, should it be an object or an array.
-  mutating func skip(depth: Int, in bytes: Span<UInt8>) throws(PackError) {
+  package mutating func skip(depth: Int, in bytes: Span<UInt8>) throws(PackError) {
     switch try byte(in: bytes) {
     case UInt8(ascii: "{"):
       var object = try beginObject("an object", depth: depth, in: bytes)

@@ -1,16 +1,18 @@
 import PackFormat
 
 /// Writes the JSON of manifests in its one form (FORMAT.md §9.1). Keys are given in ascending order.
-struct CanonicalWriter {
-  private(set) var bytes: [UInt8] = []
+package struct CanonicalWriter: Sendable {
+  package private(set) var bytes: [UInt8] = []
   /// Whether a comma stands before the next key or element.
   private var needsComma = false
 
-  mutating func object(_ body: (inout CanonicalWriter) -> Void) {
+  package init() {}
+
+  package mutating func object(_ body: (inout CanonicalWriter) -> Void) {
     enclosed(UInt8(ascii: "{"), UInt8(ascii: "}"), body)
   }
 
-  mutating func array<Element>(_ elements: [Element], _ body: (inout CanonicalWriter, Element) -> Void) {
+  package mutating func array<Element>(_ elements: [Element], _ body: (inout CanonicalWriter, Element) -> Void) {
     enclosed(UInt8(ascii: "["), UInt8(ascii: "]")) { writer in
       for element in elements {
         body(&writer, element)
@@ -18,18 +20,18 @@ struct CanonicalWriter {
     }
   }
 
-  mutating func key(_ name: String) {
+  package mutating func key(_ name: String) {
     string(name)
     bytes.append(UInt8(ascii: ":"))
     needsComma = false
   }
 
-  mutating func integer(_ value: UInt64) {
+  package mutating func integer(_ value: UInt64) {
     separate()
     bytes += String(value).utf8
   }
 
-  mutating func string(_ text: String) {
+  package mutating func string(_ text: String) {
     separate()
     bytes.append(UInt8(ascii: "\""))
     for byte in text.utf8 { append(escaping: byte) }
@@ -37,7 +39,7 @@ struct CanonicalWriter {
   }
 
   /// Bytes that are JSON already.
-  mutating func raw(_ json: [UInt8]) {
+  package mutating func raw(_ json: [UInt8]) {
     separate()
     bytes += json
   }

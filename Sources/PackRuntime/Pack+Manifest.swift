@@ -37,12 +37,18 @@ extension Pack {
   ///
   /// - Throws: ``PackError/Code/digestMismatch``, or ``PackError/Code/wrongPack`` where the size differs already.
   public func checkDigest(against entry: ManifestPack) throws(PackError) {
+    try checkDigest(against: entry) { _ throws(PackError) in }
+  }
+
+  /// - Parameter each: hears of the bytes read so far; what it throws ends the work.
+  func checkDigest(against entry: ManifestPack, each: (UInt64) throws(PackError) -> Void) throws(PackError) {
     let size = layout.packSize
     if size != entry.size { try refuse(["pack is \(size) bytes, but the manifest says \(entry.size)"]) }
     let digest = try source.backend.makeDigest()
     var buffer = [UInt8](repeating: 0, count: Int(min(size, 256 << 10)))
     var offset: UInt64 = 0
     while offset < size {
+      try each(offset)
       let count = Int(min(size - offset, UInt64(buffer.count)))
       var whole = buffer.mutableSpan
       var target = whole._mutatingExtracting(first: count)

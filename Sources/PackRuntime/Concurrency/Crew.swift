@@ -103,6 +103,28 @@ package final class Crew: Sendable {
     return result
   }
 
+  /// Runs `body` on one thread to its end, whether the task is cancelled or not: for short work whose result must not be lost once it is done.
+  package static func settled<Result: Sendable, Failure: Error>(
+    _ body: @escaping @Sendable () throws(Failure) -> Result
+  ) async throws(Failure) -> Result {
+    let made = Monitor<Swift.Result<Result, Failure>?>(nil)
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      let thread = CrewThread {
+        do throws(Failure) {
+          let result = try body()
+          made.withLock { $0 = .success(result) }
+        } catch {
+          made.withLock { $0 = .failure(error) }
+        }
+      } completion: {
+        continuation.resume()
+      }
+      Crew().start(thread)
+    }
+    guard let result = made.withLock({ $0 }) else { preconditionFailure("a thread that has ended has done its work") }
+    return try result.get()
+  }
+
   /// Throws where the crew has been stopped. Called between frames and between entries.
   package func checkpoint() throws(PackError) {
     if let failure = state.withLock({ $0.failure }) { throw failure }

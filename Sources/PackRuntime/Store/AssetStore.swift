@@ -16,6 +16,13 @@ public actor AssetStore {
   /// How the store behaves.
   public nonisolated let policy: StorePolicy
 
+  private let directory: StoreDirectory
+  private let manifests: StoreManifests
+  private let keys: any KeyProvider
+  private let hub = EventHub()
+  /// The packs that this store is installing, and who waits to install the same.
+  private var installing: [String: [CheckedContinuation<Void, Never>]] = [:]
+
   /// Opens the store in a directory, or makes one there; directories above it are made too. Repairs nothing.
   ///
   /// - Parameters:
@@ -43,15 +50,27 @@ public actor AssetStore {
     files: any FileSystem,
     clock: any StoreClock, process: StoreProcess, backend: any CryptoBackend
   ) async throws(PackError) {
+    guard policy.keepVersions >= 1, policy.trialStarts >= 1 else {
+      throw PackError(.usage, "a store keeps at least 1 version and gives a trial at least 1 start")
+    }
     self.root = root
     self.policy = policy
+    self.keys = keys
+    let directory = try await Crew.settled { () throws(PackError) in
+      try StoreDirectory(root: root, files: files, clock: clock, process: process, policy: policy, backend: backend)
+    }
+    self.directory = directory
+    manifests = StoreManifests(directory, trusting: trusted, lowestVersion: lowestVersion)
+    if policy.isExcludedFromBackup { BackupExclusion.exclude(root) }
   }
 
   // MARK: Manifest
 
   /// The manifest that was accepted last, expired or not; nil where there is none that a trusted key vouches for.
   public var manifest: VerifiedManifest? {
-    get async { nil }
+    get async {
+      try? await Crew.settled { [manifests] () throws(PackError) in try manifests.usable() }
+    }
   }
 
   /// Accepts a manifest and says what it asks for. On any error nothing changes.
@@ -59,12 +78,24 @@ public actor AssetStore {
   /// - Throws: ``PackError/Code/untrustedSignature``, ``PackError/Code/damagedManifest``, ``PackError/Code/manifestRollback``,
   ///   ``PackError/Code/manifestExpired``, ``PackError/Code/storeBusy``.
   @discardableResult
-  public func adopt(_ document: SignedManifest) async throws(PackError) -> UpdatePlan { throw Self.unwritten }
+  public func adopt(_ document: SignedManifest) async throws(PackError) -> UpdatePlan {
+    let (plan, version) = try await Crew.settled { [directory, manifests] () throws(PackError) in
+      let candidate = try manifests.verify(document)
+      try directory.withLock { () throws(PackError) in try manifests.adopt(document, candidate) }
+      return (try StorePlanning(directory).plan(for: candidate), candidate.manifest.version)
+    }
+    hub.tell([.adopted(manifest: version)])
+    return plan
+  }
 
   /// What the accepted manifest asks for.
   ///
   /// - Throws: ``PackError/Code/noManifest``.
-  public func plan() async throws(PackError) -> UpdatePlan { throw Self.unwritten }
+  public func plan() async throws(PackError) -> UpdatePlan {
+    try await Crew.settled { [directory, manifests] () throws(PackError) in
+      try StorePlanning(directory).plan(for: try manifests.required())
+    }
+  }
 
   // MARK: Versions
 
@@ -86,7 +117,34 @@ public actor AssetStore {
   @discardableResult
   public func install(
     _ file: String, as id: String, taking: Taking = .moving, mode: InstallMode? = nil, progress: ProgressHandler? = nil
-  ) async throws(PackError) -> InstalledPack { throw Self.unwritten }
+  ) async throws(PackError) -> InstalledPack {
+    // One after the other: the second finds what the first installed, and perhaps took the file of.
+    await enter(id)
+    defer { leave(id) }
+    let installation = Installation(
+      directory: directory, manifests: manifests, file: file, id: id, taking: taking, mode: mode, progress: progress)
+    let (installed, events) = try await installation.run(keys: keys)
+    hub.tell(events)
+    return installed
+  }
+
+  private func enter(_ id: String) async {
+    guard installing[id] != nil else {
+      installing[id] = []
+      return
+    }
+    await withCheckedContinuation { installing[id]?.append($0) }
+  }
+
+  private func leave(_ id: String) {
+    guard var waiting = installing[id], !waiting.isEmpty else {
+      installing[id] = nil
+      return
+    }
+    let next = waiting.removeFirst()
+    installing[id] = waiting
+    next.resume()
+  }
 
   /// Has a version run from now on: on trial until it is confirmed, or for good. Called by the process that will run it, right before.
   ///
@@ -98,16 +156,26 @@ public actor AssetStore {
   /// - Throws: ``PackError/Code/notInstalled``, ``PackError/Code/versionFailed``, ``PackError/Code/inUse`` where another living process has the pack on trial.
   @discardableResult
   public func activate(_ id: String, version: UInt64? = nil, onTrial: Bool = true) async throws(PackError) -> BootToken {
-    throw Self.unwritten
+    let (token, events) = try await Crew.settled { [directory, manifests] () throws(PackError) in
+      try StoreTrials(directory).activate(id, version: version, onTrial: onTrial, manifest: try manifests.usable())
+    }
+    hub.tell(events)
+    return token
   }
 
   /// The trial that is under way, for a process that starts in the middle of one; nil where there is none.
-  public func trial(of id: String) async throws(PackError) -> BootToken? { throw Self.unwritten }
+  public func trial(of id: String) async throws(PackError) -> BootToken? {
+    try await Crew.settled { [directory] () throws(PackError) in
+      try directory.record(id).flatMap { record in record.trial.map { record.token($0.bytes, nonce: $0.nonce) } }
+    }
+  }
 
   /// Makes the version on trial the current one. Earlier versions that are more than are kept are removed. Confirming twice is harmless.
   ///
   /// - Throws: ``PackError/Code/staleConfirmation`` unless exactly this trial is under way or was confirmed last; then nothing changes.
-  public func confirm(_ token: BootToken) async throws(PackError) { throw Self.unwritten }
+  public func confirm(_ token: BootToken) async throws(PackError) {
+    hub.tell(try await Crew.settled { [directory] () throws(PackError) in try StoreTrials(directory).confirm(token) })
+  }
 
   /// Waits until a trial is confirmed, by whichever process, and rolls back when ``StorePolicy/trialTimeout`` passes first.
   ///
@@ -115,7 +183,25 @@ public actor AssetStore {
   ///
   /// - Throws: ``PackError/Code/notConfirmed`` where it ran out of time or fell otherwise, ``PackError/Code/staleConfirmation`` where another trial took its
   ///   place, ``PackError/Code/cancelled``.
-  public func confirmation(of token: BootToken) async throws(PackError) { throw Self.unwritten }
+  public func confirmation(of token: BootToken) async throws(PackError) {
+    let limit = policy.trialTimeout.microseconds
+    var waited: UInt64 = 0
+    while true {
+      // What the process did not run does not count: each look is worth its own length, however long it took.
+      let isLast = waited >= limit
+      let (isConfirmed, events) = try await Crew.settled { [directory] () throws(PackError) in
+        try StoreTrials(directory).look(at: token, isOver: isLast, limit: limit)
+      }
+      hub.tell(events)
+      if isConfirmed { return }
+      do {
+        try await directory.clock.tick(milliseconds: Self.tick)
+      } catch {
+        throw PackError(.cancelled, "cancelled")
+      }
+      waited += Self.tick * 1000
+    }
+  }
 
   /// Gives up the version on trial, or else the current one, for the version before, and remembers its bytes as failed.
   ///
@@ -123,40 +209,90 @@ public actor AssetStore {
   /// - Returns: what runs now, nil where there is nothing left to run.
   /// - Throws: ``PackError/Code/notInstalled`` where nothing runs.
   @discardableResult
-  public func rollback(_ id: String, reason: String) async throws(PackError) -> InstalledPack? { throw Self.unwritten }
+  public func rollback(_ id: String, reason: String) async throws(PackError) -> InstalledPack? {
+    let (current, events) = try await Crew.settled { [directory] () throws(PackError) in
+      try StoreTrials(directory).rollback(id, reason: reason)
+    }
+    hub.tell(events)
+    return current
+  }
 
   /// What ``open(_:)`` would open: the version on trial, or else the current one. Nil where there is none.
-  public func current(_ id: String) async throws(PackError) -> InstalledPack? { throw Self.unwritten }
+  public func current(_ id: String) async throws(PackError) -> InstalledPack? {
+    try await Crew.settled { [directory] () throws(PackError) in
+      try directory.record(id).flatMap { record in record.running.map { directory.installed($0, of: record) } }
+    }
+  }
 
   /// Every version of every pack, by name and then by version.
-  public func installed() async throws(PackError) -> [InstalledPack] { throw Self.unwritten }
+  public func installed() async throws(PackError) -> [InstalledPack] {
+    try await Crew.settled { [directory] () throws(PackError) in
+      try directory.records().flatMap { record in
+        record.contents.map { directory.installed($0, of: record) }.sorted { $0.version < $1.version }
+      }
+    }
+  }
 
   /// Opens what runs of a pack: the version on trial, or else the current one. It is in use, and not removed, until the last reference goes.
   ///
   /// - Throws: ``PackError/Code/notInstalled``, ``PackError/Code/purged``, or what opening a pack throws.
-  public func open(_ id: String) async throws(PackError) -> OpenedPack { throw Self.unwritten }
+  public func open(_ id: String) async throws(PackError) -> OpenedPack {
+    let (running, use, events) = try await Crew.settled { [directory] () throws(PackError) in try StoreTrials(directory).use(id) }
+    hub.tell(events)
+    do throws(PackError) {
+      guard running.mode == .packed else {
+        let tree = try await Crew.settled { [directory] () throws(PackError) in try directory.openTree(running) }
+        return OpenedPack(running, pack: nil, tree: tree, files: directory.files, use: use)
+      }
+      let pack = try await Pack.open(running.path, keys: keys, files: directory.files, backend: directory.backend)
+      return OpenedPack(running, pack: pack, tree: nil, files: directory.files, use: use)
+    } catch {
+      guard error.code == .missingInput else { throw error }
+      throw PackError(
+        .purged, "version \(running.version) of pack '\(id)' was removed from the device", hint: "run reconcile(), and install it again")
+    }
+  }
 
   // MARK: Space
 
   /// Says how dear a pack is when space is short, from 0 to 1. One of 1 is removed by ``remove(_:)`` alone.
   ///
   /// Unless it was said, essential packs have 1, prefetched ones 0.6, those on demand 0.5, and those that the manifest does not name any more 0.
-  public func setPreservation(_ priority: Double, of id: String) async throws(PackError) { throw Self.unwritten }
+  public func setPreservation(_ priority: Double, of id: String) async throws(PackError) {
+    guard (0...1).contains(priority), let name = try? PackName(id) else {
+      throw PackError(
+        .usage, "preservation is a number from 0 to 1 of a pack with a legal name, not \(priority) of '\(printable(id.utf8))'")
+    }
+    try await Crew.settled { [directory] () throws(PackError) in
+      try directory.change(name.text) { record in record.preservation = UInt64((priority * 1_000_000).rounded()) }
+    }
+  }
 
   /// Removes what is least dear until so many bytes are freed, or nothing is left that may go.
   ///
   /// First what failed, then packs that the manifest does not name any more, then earlier versions, then by ascending preservation and longest unused.
   /// Nothing that any process has open goes, nor a version on trial or its fallback.
   @discardableResult
-  public func purge(toFree bytes: UInt64) async throws(PackError) -> PurgeReport { throw Self.unwritten }
+  public func purge(toFree bytes: UInt64) async throws(PackError) -> PurgeReport {
+    let (report, events) = try await Crew.settled { [directory, manifests] () throws(PackError) in
+      try StoreSpace(directory, manifests).purge(toFree: bytes)
+    }
+    hub.tell(events)
+    return report
+  }
 
   /// Removes all versions of a pack. What failed of it stays remembered.
   ///
   /// - Throws: ``PackError/Code/inUse`` where any process has it open; then nothing changes.
-  public func remove(_ id: String) async throws(PackError) { throw Self.unwritten }
+  public func remove(_ id: String) async throws(PackError) {
+    let isRemoved = try await Crew.settled { [directory] () throws(PackError) in try StoreSpace.remove(id, from: directory) }
+    if isRemoved { hub.tell([.removed(id: id)]) }
+  }
 
   /// All that takes space in the store, and why. The sizes sum to what its directory takes.
-  public func usage() async throws(PackError) -> [StoreUsage] { throw Self.unwritten }
+  public func usage() async throws(PackError) -> [StoreUsage] {
+    try await Crew.settled { [directory, manifests] () throws(PackError) in try StoreSpace(directory, manifests).usage() }
+  }
 
   // MARK: Repair
 
@@ -165,10 +301,17 @@ public actor AssetStore {
   ///
   /// Doing it again finds nothing more. Other processes may use the store meanwhile.
   @discardableResult
-  public func reconcile(_ depth: ReconcileDepth = .quick) async throws(PackError) -> [StoreFinding] { throw Self.unwritten }
+  public func reconcile(_ depth: ReconcileDepth = .quick) async throws(PackError) -> [StoreFinding] {
+    let (findings, events) = try await Crew.value { [directory, manifests] (crew) throws(PackError) in
+      try StoreRepair(directory, manifests, depth: depth, crew: crew).run()
+    }
+    hub.tell(events)
+    return findings
+  }
 
   /// What this store does from now on. A listener that does not keep up loses the oldest events.
-  public nonisolated func events() -> AsyncStream<StoreEvent> { AsyncStream { $0.finish() } }
+  public nonisolated func events() -> AsyncStream<StoreEvent> { hub.listen() }
 
-  private static var unwritten: PackError { PackError(.internalError, "not there yet") }
+  /// How often a trial is looked at, in milliseconds: a confirmation by another process is noticed that late.
+  private static let tick: UInt64 = 50
 }
