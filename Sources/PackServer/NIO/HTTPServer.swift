@@ -55,6 +55,10 @@ package final class HTTPServer: Sendable {
       .childChannelOption(.allowRemoteHalfClosure, value: true)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
+          guard workshop.admit(channel) else {
+            try channel.pipeline.syncOperations.addHandler(RefusalHandler())
+            return
+          }
           var decoder = NIOHTTPDecoderLimitConfiguration()
           decoder.maxHeaderFieldSize = 32 << 10
           decoder.maxHeaderListSize = 64 << 10
