@@ -49,7 +49,10 @@ struct FolderTests {
 
   @Test(
     "what is not a file of the folder is not there",
-    arguments: ["/", "/nothing", "/.secret", "/../outside.pack", "/%2e%2e/outside.pack", "/a/../../outside.pack", "/manifest.json/x", "/..%5coutside.pack"])
+    arguments: [
+      "/", "/nothing", "/.secret", "/../outside.pack", "/%2e%2e/outside.pack", "/a/../../outside.pack", "/manifest.json/x",
+      "/..%5coutside.pack",
+    ])
   func missing(_ target: String) throws {
     let status = try Answer(folder(), target).status
     #expect(status == 404 || status == 400)
@@ -212,7 +215,10 @@ struct GameSiteTests {
 
   @Test(
     "any other host gets nothing",
-    arguments: ["games.example", "localhost.example", "127.0.0.1.example", "127.0.0.example", "192.168.0.1", "0.0.0.0", "[::2]", ".localhost", "evillocalhost"])
+    arguments: [
+      "games.example", "localhost.example", "127.0.0.1.example", "127.0.0.example", "192.168.0.1", "0.0.0.0", "[::2]", ".localhost",
+      "evillocalhost",
+    ])
   func strangers(_ host: String) throws {
     let answer = try Answer(site, "/", ["Host": host])
     #expect(answer.status == 421)
@@ -242,7 +248,9 @@ struct GameSiteTests {
 struct HTTPDateTests {
   @Test(
     "a date is written and read",
-    arguments: [(784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT")])
+    arguments: [
+      (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
+    ])
   func dates(_ seconds: Int64, _ text: String) {
     #expect(HTTPDate(secondsSince1970: seconds).text == text)
     #expect(HTTPDate(text)?.secondsSince1970 == seconds)
@@ -251,7 +259,8 @@ struct HTTPDateTests {
   @Test(
     "what is no date is none",
     arguments: [
-      "", "Sun, 06 Nov 1994 08:49:37", "Mon, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "Sun, 06 Non 1994 08:49:37 GMT",
+      "", "Sun, 06 Nov 1994 08:49:37", "Mon, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+      "Sun, 06 Non 1994 08:49:37 GMT",
       "Sun, 31 Feb 1999 00:00:00 GMT", "Sun, 06 Nov 1994 08:49:37 UTC", "Sun,  06 Nov 1994 08:49:37 GMT",
     ])
   func refused(_ text: String) {

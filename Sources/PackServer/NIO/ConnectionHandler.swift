@@ -110,7 +110,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     deadline?.cancel()
     let request = PackRequest(
       method: head.method.rawValue, target: head.uri, headers: HeaderFields(head.headers.map { .init($0.name, $0.value) }))
-    let hasBody = head.headers.contains(name: "Transfer-Encoding") || (head.headers.first(name: "Content-Length").map { $0 != "0" } ?? false)
+    let hasBody =
+      head.headers.contains(name: "Transfer-Encoding") || (head.headers.first(name: "Content-Length").map { $0 != "0" } ?? false)
     // HTTP/1.0 and what called itself by lower numbers.
     let isOldProtocol = head.version.major < 1 || head.version.major == 1 && head.version.minor == 0
     let exchange = Exchange(

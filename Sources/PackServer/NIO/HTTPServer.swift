@@ -75,7 +75,7 @@ package final class HTTPServer: Sendable {
           let listener = try await bootstrap.bind(host: host, port: bound).get()
           listeners.append(listener)
           bound = listener.localAddress?.port ?? bound
-        } catch where index > 0 {
+        } catch  where index > 0 {
           continue
         }
       }
@@ -95,7 +95,8 @@ package final class HTTPServer: Sendable {
   ///
   /// - Returns: what ends it.
   package func every(milliseconds: Int64, _ work: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-    let task = group.next().scheduleRepeatedAsyncTask(initialDelay: .milliseconds(milliseconds), delay: .milliseconds(milliseconds)) { [group, workshop] _ in
+    let task = group.next().scheduleRepeatedAsyncTask(initialDelay: .milliseconds(milliseconds), delay: .milliseconds(milliseconds)) {
+      [group, workshop] _ in
       let done = group.next().makePromise(of: Void.self)
       workshop.submit {
         work()
