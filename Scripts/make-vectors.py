@@ -154,9 +154,22 @@ def schedule(ak, core):
     return Schedule(fk, mk, sk, stream[:32], stream[32:], segk)
 
 
-def key_of_pack(root, name):
+def pack_key(root, identifier):
     """§2.3"""
-    return hkdf(root, None, label("pack-key") + pack_id(name), 32)
+    return hkdf(root, None, label("pack-key") + identifier, 32)
+
+
+def key_of_pack(root, name):
+    """§2.3, by the name of the pack."""
+    return pack_key(root, pack_id(name))
+
+
+def key_at_hand(key, wanted, identifier):
+    """§1.4, step 4: the key that has the id of DERIVE, of a key that may be a root key."""
+    for ak in (key, pack_key(key, identifier)):
+        if key_id(ak) == wanted:
+            return ak
+    raise Refused("wrong-key", "the pack is for another key")
 
 
 def payload_tags(ak, payload):
@@ -350,7 +363,7 @@ def open_segments(keys, body, S):
     return b"".join(pieces + [last])
 
 
-def open_pack(data, ak):
+def open_pack(data, key):
     """§1.4: everything up to the payload."""
     minor, S = check_core(data)
     N = field(data, 96, 4)
@@ -358,8 +371,7 @@ def open_pack(data, ak):
     require(len(data) >= 188 + N, "the file is shorter than its header", "truncated")
     require(len(data) <= MAX_FILE, "a file above 2^40 bytes", "limit")
     core, stanzas = data[:96], data[100:100 + N]
-    require(check_stanzas(stanzas) == key_id(ak), "the pack is for another key", "wrong-key")
-    keys = schedule(ak, core)
+    keys = schedule(key_at_hand(key, check_stanzas(stanzas), core[32:64]), core)
     mac = data[100 + N:132 + N]
     require(hmac.compare_digest(hmac256(keys.MK, data[:100 + N]), mac), "header MAC")
     body = data[132 + N:]
@@ -1417,10 +1429,11 @@ def command_write(arguments):
 # §10.1 Test vectors: packs
 # ---------------------------------------------------------------------------------------------
 
-Vector = namedtuple("Vector", "name expect comment data key client records")
+Vector = namedtuple("Vector", "name expect comment data key client records root", defaults=(None,))
 AK = bytes(range(32))
 OTHER_AK = bytes(range(32, 64))
 NAME, VERSION, SMALL = "vector", 7, 4096
+OWN_AK = key_of_pack(AK, NAME)
 FOLDERS = ("valid", "refused-open", "hostile")
 
 
@@ -1429,7 +1442,10 @@ def vector_bytes(vector):
     lines = [f"expect: {vector.expect}"]
     if vector.client:
         lines.append(f"client: {vector.client}")
-    lines += [f"key: {vector.key.hex()}", f"comment: {vector.comment}"]
+    lines.append(f"key: {vector.key.hex()}")
+    if vector.root:
+        lines.append(f"root: {vector.root.hex()}")
+    lines.append(f"comment: {vector.comment}")
     for record in vector.records or ():
         path = record.path.decode("utf-8")
         if record.type == DIRECTORY:
@@ -1445,7 +1461,7 @@ def parse_vector(name, data):
     values, listing = {}, []
     for line in head.decode("utf-8").split("\n"):
         key, colon, value = line.partition(": ")
-        if not (separator and colon) or key not in ("expect", "client", "key", "comment", "path", "sha256"):
+        if not (separator and colon) or key not in ("expect", "client", "key", "root", "comment", "path", "sha256"):
             raise Problem(f"{name}: the head of the vector: {line}")
         if key == "path":
             listing.append([value, None])
@@ -1453,8 +1469,9 @@ def parse_vector(name, data):
             listing[-1][1] = value
         else:
             values[key] = value
+    root = bytes.fromhex(values["root"]) if "root" in values else None
     return Vector(name, values["expect"], values.get("comment"), body, bytes.fromhex(values["key"]),
-                  values.get("client"), listing)
+                  values.get("client"), listing, root)
 
 
 def pack_of(payload, *, ak=AK, S=SMALL, version=VERSION, **fields):
@@ -1629,6 +1646,22 @@ def valid_headers():
                      SMALL_TREE, extra=lambda extra: other_frames()[:1])
 
 
+def with_pack_key(vector):
+    """The vector of a pack that was made with the key of its own, and the root key that this is made from (§2.3)."""
+    return vector._replace(key=OWN_AK, root=AK)
+
+
+def valid_pack_keys():
+    """§2.3"""
+    own = {"ak": OWN_AK}
+    yield with_pack_key(valid_tree("pack-key", "made with a key of its own, which follows from the root key",
+                                   SMALL_TREE, pack=own))
+    yield with_pack_key(valid_tree("pack-key-segments", "the same over several segments",
+                                   [file("noise.bin", noise(13000)), file("z.txt", b"end")], pack=own))
+    yield with_pack_key(valid_tree("pack-key-random-salt", "the same with a random salt, R = 40…5f", SMALL_TREE,
+                                   pack={**own, "random": bytes(range(0x40, 0x60))}))
+
+
 def other_frames():
     return [skippable(0x184D2A50, b"padding"), skippable(0x184D2A5C, b""), skippable(0x184D2A57, bytes(100))]
 
@@ -1734,6 +1767,27 @@ def refused_keys(payload):
                   "version 7", other[:184] + regular[184:])
 
 
+def refused_pack_keys(payload):
+    """§2.3: what a root key does not open, and what was changed after it was made with a key of its own."""
+    own = pack_of(payload, ak=OWN_AK)
+    for name, comment, data in (
+            ("pack-key-mac-flipped", "made with a key of its own, a bit of the header MAC changed", flip(own, 112)),
+            ("pack-key-version-flipped", "made with a key of its own, the pack version changed", flip(own, 24)),
+            ("pack-key-segment-flipped", "made with a key of its own, a bit of the last tag changed", flip(own, -1))):
+        yield with_pack_key(refused(name, "damaged", comment, data))
+    yield with_pack_key(refused("pack-key-cut", "truncated", "made with a key of its own, and cut in the header", own[:150]))
+    yield refused("pack-key-other-name", "wrong-key", "the root key's, but made with the key of another name",
+                  pack_of(payload, ak=key_of_pack(AK, "other")))
+    yield refused("pack-key-other-root", "wrong-key", "made with a key of its own, read with another root key",
+                  own, key=OTHER_AK)
+    yield refused("pack-key-pack-id-flipped", "wrong-key", "made with a key of its own, and the pack id changed: "
+                  "of that id another key follows from the root key", flip(own, 32))
+    yield refused("pack-key-of-root-pack", "wrong-key", "made with the root key itself, read with the key of the "
+                  "pack: nothing leads back", pack_of(payload), key=OWN_AK)
+    yield refused("pack-key-twice", "wrong-key", "made with a key that follows from the pack's own: one step is "
+                  "all that is tried", pack_of(payload, ak=key_of_pack(OWN_AK, NAME)))
+
+
 def refused_segments(payload):
     """§3.4; the payload has more than two segments and a partial last one."""
     regular, S, start = pack_of(payload), SMALL, 144
@@ -1820,6 +1874,7 @@ def refused_vectors():
     yield from refused_headers(small)
     yield from refused_stanzas(small)
     yield from refused_keys(small)
+    yield from refused_pack_keys(small)
     yield from refused_segments(payload)
     yield from refused_nonces(small, full)
     yield from refused_truncations(payload, small)
@@ -2363,7 +2418,7 @@ def hostile_pax():
 def all_vectors():
     """{folder: [vectors]}"""
     return {
-        "valid": [*valid_trees(), *valid_segments(), *valid_frames(), *valid_headers()],
+        "valid": [*valid_trees(), *valid_segments(), *valid_frames(), *valid_headers(), *valid_pack_keys()],
         "refused-open": list(refused_vectors()),
         "hostile": [*hostile_paths(), *hostile_records(), *hostile_head(), *hostile_blocks(), *hostile_frames(),
                     *hostile_seek(), *hostile_parts(), *hostile_tar_types(), *hostile_tar_links(),
@@ -2406,10 +2461,10 @@ def make_manifest_vectors(directory):
     print(f"{MANIFEST_FOLDER}: {len(vectors)} vectors")
 
 
-def outcome(vector, verify):
+def outcome(vector, verify, key):
     """What this reader says: the class and the listing."""
     try:
-        records = read_pack(vector.data, vector.key, verify)
+        records = read_pack(vector.data, key, verify)
     except Refused as error:
         return error.name, str(error)
     listing = []
@@ -2421,8 +2476,15 @@ def outcome(vector, verify):
 
 def check_vector(vector, verbose):
     """The problems of a vector, as texts."""
-    said, detail = outcome(vector, True)
-    client, client_detail = outcome(vector, False)
+    for key in (vector.key, vector.root):
+        if key:
+            yield from check_reading(vector, key, verbose)
+
+
+def check_reading(vector, key, verbose):
+    """The problems of a vector that is read with a key."""
+    said, detail = outcome(vector, True, key)
+    client, client_detail = outcome(vector, False, key)
     if verbose:
         print(f"{vector.name}: {detail if said != 'ok' else 'ok'}")
     if said != vector.expect:
@@ -3336,6 +3398,13 @@ def answers_keys(a):
     ak = key_of_pack(AK, "kat")
     a.equal("§8.4 AK", ak, "11657c8d 739a607e d9542014 637a306d f9ff94f2 bf1719ba aa8fd151 60435bb9")
     a.equal("§8.4 key id", key_id(ak), "72af39ab ae9a562f")
+    own_text = "pkk1-11657c8d739a607ed9542014637a306df9ff94f2bf1719baaa8fd15160435bb9-3d1cf3e5"
+    a.equal("§8.4 key text of the pack key", key_text(ak), own_text)
+    own_pack = make_pack(ak, "kat", 7, KAT_TEXT, salt=bytes(range(0x20, 0x40)), S=4096, flags=0)
+    a.equal("§8.4 MAC", own_pack[112:144], "517efa36 10f258e8 cd25d3b6 74780398 b1121fd6 19973b55 b1b87a36 fa69d673")
+    a.equal("§8.4 pack", sha256(own_pack), "f63d8c3e95c38acbad057017523b02b621ceb3a0f0a8f2f831eb32d289821d4e")
+    for key in (ak, AK):
+        a.equal("§8.4 pack, read", open_pack(own_pack, key).payload == KAT_TEXT, True)
     text = "pkk1-000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f-a5978502"
     a.equal("§8.4 key text", key_text(AK), text)
     a.equal("§8.4 key text, read", parse_key_text(text), AK)

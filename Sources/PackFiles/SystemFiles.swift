@@ -313,6 +313,9 @@ extension FileFailure {
   package static let unsupported = FileFailure(number: EOPNOTSUPP)
   package static let isDirectory = FileFailure(number: EISDIR)
   package static let notADirectory = FileFailure(number: ENOTDIR)
+  package static let acrossVolumes = FileFailure(number: EXDEV)
+  package static let readOnly = FileFailure(number: EROFS)
+  package static let notPermitted = FileFailure(number: EACCES)
 
   /// What the system calls it, for a person.
   package var text: String {

@@ -11,7 +11,7 @@ package import PackPayload
 /// ``verify(jobs:contentLimit:progress:)`` take 2 MiB and 16 bytes per entry more.
 ///
 /// A value may be used from any number of tasks at once. Calls block their thread while they read; nothing is cached across calls but
-/// the buffers of finished ones. The key can be released once the pack is open. The file is closed with the last reference.
+/// the buffers of finished ones, four at most, with the frames in them. The key can be released once the pack is open. The file is closed with the last reference.
 public final class Pack: Sendable {
   package let source: PackSource
   package let table: SeekTable

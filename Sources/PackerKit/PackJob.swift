@@ -30,6 +30,8 @@ public struct PackJob: Sendable {
   public var followsSymlinks = false
   /// Whether equal packs get unlike bytes, for publishers who must hide that two packs are equal.
   public var usesRandomSalt = false
+  /// Whether the key is a root key, and the pack is made with the one that follows from it and the pack's name (FORMAT.md §2.3).
+  public var usesPackKey = false
   /// Whether files that look like private keys or credentials are packed. Otherwise they are refused.
   public var allowsSecrets = false
   /// Whether names are packed that some platforms cannot hold. Otherwise they are refused.
@@ -55,7 +57,7 @@ public struct PackJob: Sendable {
   /// is untouched and nothing is left behind.
   ///
   /// - Parameters:
-  ///   - key: the application key.
+  ///   - key: the application key, or with ``usesPackKey`` the root key.
   ///   - progress: hears of every frame, in bytes of content.
   /// - Throws: ``PackError`` with ``PackError/details`` for every path that cannot be packed.
   public func run(
@@ -64,10 +66,12 @@ public struct PackJob: Sendable {
     let frameSize = frameSize ?? level.frameSize
     try checkSettings(frameSize: frameSize)
     let workers = try Crew.size(for: jobs)
+    let packID = try PackID.bytes(for: name, backend: backend)
+    let key = usesPackKey ? try key.packKey(forPackID: packID, backend: backend) : key.copy()
     let offences = Offences()
     let header = PackHeader(
       segmentSize: segmentSize, flags: usesRandomSalt ? 0 : PackHeader.deterministicSalt, packVersion: packVersion,
-      packID: try PackID.bytes(for: name, backend: backend), salt: [UInt8](repeating: 0, count: 32))
+      packID: packID, salt: [UInt8](repeating: 0, count: 32))
 
     progress?(PackProgress(phase: .scanning, done: 0, total: 0))
     let options = DirectoryScan.Options(

@@ -66,11 +66,16 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .illegalPath: .damaged,
     .limitExceeded: .damaged,
     .damagedManifest: .damaged,
+    .damagedStore: .damaged,
     .truncated: .truncated,
     .untrustedSignature: .untrustedSignature,
     // Both are sound documents by the right maker: what is wrong with them is their place in time.
     .manifestExpired: .findings,
     .manifestRollback: .findings,
+    // So is what is wrong with a version that fell, or was not confirmed.
+    .versionFailed: .findings,
+    .staleConfirmation: .findings,
+    .notConfirmed: .findings,
 
     .usage: .usage,
     .rangeNotSatisfiable: .usage,
@@ -86,7 +91,12 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .invalidManifest: .badInput,
     .invalidRecord: .badInput,
     .releaseConflict: .badInput,
+    .notAStore: .badInput,
     .missingInput: .inputMissing,
+    .unknownPack: .inputMissing,
+    .noManifest: .inputMissing,
+    .notInstalled: .inputMissing,
+    .purged: .inputMissing,
     .noSuchEntry: .inputMissing,
 
     .cannotServe: .cannotServe,
@@ -94,6 +104,9 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .cannotWrite: .cannotWrite,
     .noSpace: .cannotWrite,
     .outputExists: .cannotWrite,
+    .quotaExceeded: .cannotWrite,
+    .storeBusy: .cannotWrite,
+    .inUse: .cannotWrite,
     .cannotRead: .readError,
     .sourceChanged: .readError,
 

@@ -25,7 +25,7 @@ struct ReleaseGate {
     verification.only = options.only
     verification.ignored = options.ignore
     verification.jobs = jobs
-    verification.trusted = try trusted(verification.configuration, in: session)
+    verification.trusted = try session.trustedKeys(options.trust, verification.configuration)
     let inputs = [configuration?.path, verification.lock, verification.plist].compactMap { $0 }
     for (_, path) in files { try ReportFile.check(path, against: inputs, release: ReleaseVerification.directory(of: verification.target)) }
     let content = try contentKey(verification.configuration, in: session)
@@ -70,13 +70,6 @@ struct ReleaseGate {
       guard options.isQuick, key.references.isEmpty, error.code == .noKey || error.code == .missingInput else { throw error }
       return nil
     }
-  }
-
-  /// The public keys that count: of the option, of the configuration, or of the signing keys that it names, where those can be read.
-  private func trusted(_ configuration: PackerConfiguration?, in session: Session) throws(PackError) -> [SigningPublicKey] {
-    let texts = options.trust.isEmpty ? configuration?.trustedKeys ?? [] : options.trust
-    guard texts.isEmpty else { return try texts.map { (text) throws(PackError) in try SigningPublicKey(text: text) } }
-    return try session.publicKeys(ofSigning: configuration?.signKeys ?? [])
   }
 
   // MARK: Forms

@@ -60,6 +60,13 @@ struct Session: Sendable {
     return keys
   }
 
+  /// The public keys that count: of an option, of the configuration, or of the signing keys that it names, where those can be read.
+  func trustedKeys(_ given: [String], _ configuration: PackerConfiguration?) throws(PackError) -> [SigningPublicKey] {
+    let texts = given.isEmpty ? configuration?.trustedKeys ?? [] : given
+    guard texts.isEmpty else { return try texts.map { (text) throws(PackError) in try SigningPublicKey(text: text) } }
+    return try publicKeys(ofSigning: configuration?.signKeys ?? [])
+  }
+
   /// Reads the signing keys that the options, the environment or the configuration name.
   func signers(_ options: SignKeyOptions, configured: [String]) throws(PackError) -> [ReleaseSigner] {
     let references =

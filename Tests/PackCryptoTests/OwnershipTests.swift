@@ -28,6 +28,17 @@ struct OwnershipTests {
     #expect(secret.withSpan { [UInt8](copying: $0) } == KnownAnswer.pattern(count))
   }
 
+  @Test("a second one of a key is the same key, and stays when the first is gone")
+  func copiedKey() throws {
+    let bytes = KnownAnswer.keyBytes
+    func second() throws -> PackKey { try PackKey(bytes: bytes.span).copy() }
+    let key = try second()
+    #expect(key.id.description == "e545120e613dd715")
+    #expect(key.secret.withSpan { [UInt8](copying: $0) } == bytes)
+    let isSame = key.withText { String(decoding: [UInt8](copying: $0), as: UTF8.self).hasSuffix("1f-a5978502") }
+    #expect(isSame)
+  }
+
   @Test("constant time comparison compares every byte and the lengths")
   func comparison() {
     let left = bytes(0...31)

@@ -406,3 +406,54 @@ struct ResponderRangeTests {
     }
   }
 }
+
+@Suite("What a responder answers to anybody")
+struct ResponderHostilityTests {
+  @Test("whatever is asked, the answer is one of those there are, and its bytes are the ones it names")
+  func anything() async throws {
+    var random = SeededGenerator(for: "whatever is asked")
+    let site = try await Site(["a/index.html": Array("<p>".utf8)])
+    let tag = try site.tag("/ten.bin")
+    let words: [String] = [
+      "bytes=", "bytes", "0", "1", "9999", "10000", "18446744073709551615", "18446744073709551616", "-", ",", " ", "\t", "=", tag, "W/",
+      "\"", "*", "/", "..",
+      ".", "%", "%2e", "%2F", "%00", "%C3", "%BC", "ten.bin", "a", "index.html", "?", "#", "pack://x", "\u{0}", "\r\n", "ü", "\\",
+    ]
+    func text(_ most: Int) -> String {
+      (0..<Int.random(in: 0...most, using: &random)).map { _ in words.randomElement(using: &random)! }.joined()
+    }
+    var seen: [Int: Int] = [:]
+    for _ in 0..<20_000 {
+      var headers = HeaderFields()
+      for name in ["Range", "If-Range", "If-None-Match", "If-Match"] where Int.random(in: 0..<3, using: &random) == 0 {
+        headers.append(name, name == "Range" && Bool.random(using: &random) ? "bytes=" + text(5) : text(6))
+      }
+      let target = Bool.random(using: &random) ? "/ten.bin" : "/" + text(5)
+      let answer = try site.responder.respond(
+        to: PackRequest(method: Bool.random(using: &random) ? "GET" : "HEAD", target: target, headers: headers))
+      seen[answer.status, default: 0] += 1
+      #expect([200, 206, 301, 304, 400, 404, 412, 416].contains(answer.status))
+      #expect(answer.headers.fields.allSatisfy { $0.value.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } })
+      guard target == "/ten.bin", answer.status == 206, let range = answer.headers["Content-Range"] else { continue }
+      let numbers = range.split(whereSeparator: { !$0.isNumber }).compactMap { Int($0) }
+      try #require(numbers.count == 3 && numbers[0] <= numbers[1] && numbers[1] < 10_000 && numbers[2] == 10_000)
+      #expect(try site.ask(target, headers).bytes == Array(Site.tenThousand[numbers[0]...numbers[1]]))
+    }
+    // All of them were met, so that the words are the right ones.
+    #expect(seen.count == 8, "\(seen)")
+  }
+
+  @Test("a field is found under its name in any case, and several of one name are one list")
+  func headerFields() {
+    var fields: HeaderFields = ["Range": "bytes=0-1", "X": "a", "x": "b"]
+    fields.append("ETAG", "\"t\"")
+    #expect(fields["range"] == "bytes=0-1")
+    #expect(fields["RANGE"] == "bytes=0-1")
+    #expect(fields["X"] == "a, b")
+    #expect(fields["etag"] == "\"t\"")
+    #expect(fields["Ran"] == nil)
+    #expect(fields[""] == nil)
+    // What differs by more than case is another name.
+    #expect(HeaderFields([.init("[", "1")])["{"] == nil)
+  }
+}

@@ -36,7 +36,7 @@ struct GateSample {
       path: "Info.plist", keys: keys,
       names: ["AppGroupIdentifier", "BAInitialDownloadRestrictions", "BAManifestURL", "BAMaxInstallSize", "BAEssentialMaxInstallSize"])
     release = ReleaseContext(
-      directory: "dist", hasKey: true, manifest: sighting, packs: packs.map(Self.sighting), plist: plist,
+      directory: "dist", keyID: Self.keyID, manifest: sighting, packs: packs.map(Self.sighting), plist: plist,
       lock: Self.lock(budget), configuration: configuration, now: now)
   }
 

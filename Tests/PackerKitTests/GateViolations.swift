@@ -40,12 +40,26 @@ struct Violation: Sendable, CustomTestStringConvertible {
     },
     Violation("PK1002", "no key in a quick look", .warning, hint: "--quick --key") { sample in
       sample.release.isQuick = true
-      sample.release.hasKey = false
+      sample.release.keyID = nil
       for index in sample.release.packs.indices { sample.release.packs[index].content = nil }
     },
     Violation("PK1003", "two keys", .warning, hint: "packer build") { sample in
       sample.change(1) { $0.keyID = other }
       sample.release.lock?.apps[0].keyIDs.append(other)
+    },
+    Violation("PK1003", "a key that is made from another root", .warning, hint: "packer build") { sample in
+      sample.release.roots = [GateSample.keyID: "eeeeeeeeeeeeeeee", other: "dddddddddddddddd"]
+      sample.release.keyID = "eeeeeeeeeeeeeeee"
+      sample.change(1) { $0.keyID = other }
+      sample.release.lock?.apps[0].keyIDs = ["eeeeeeeeeeeeeeee", "dddddddddddddddd"]
+      sample.release.configuration?.perPackKeys = true
+    },
+    Violation("PK1004", "one key where each pack is to have its own", hint: "packer build") { sample in
+      sample.release.configuration?.perPackKeys = true
+    },
+    Violation("PK1004", "a key for each pack where one is to open all", hint: "packer build") { sample in
+      sample.release.roots = [GateSample.keyID: other]
+      sample.release.keyID = other
     },
     Violation("PK1004", "another delivery than in packer.yml", hint: "packer build") { sample in
       sample.release.configuration?.packs[1].delivery = .onDemand
@@ -217,6 +231,11 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.release.lock?.apps[0].trustedKeys = ["pkp1-other"]
     },
     Violation("PK3010", "an app without the content key", .error, .released, hint: "packer build --key") { sample in
+      sample.release.lock?.apps[0].keyIDs = [other]
+    },
+    Violation("PK3010", "an app that was given single keys, and a pack of another one", .error, .released, hint: "packer build --key") {
+      sample in
+      sample.release.roots = [other: "eeeeeeeeeeeeeeee"]
       sample.release.lock?.apps[0].keyIDs = [other]
     },
     Violation("PK3011", "an app with an older runtime", .error, .released, hint: "packer release retire 2.1.0") { sample in

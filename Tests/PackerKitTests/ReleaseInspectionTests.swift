@@ -209,6 +209,20 @@ struct ReleaseInspectionTests {
     #expect(ids(try await dist.report()) == ["PK2010", "PK2017"])
   }
 
+  @Test("packs on demand stand in a list of their own, and one that stands in none is missing")
+  func onDemand() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    var verification = ReleaseVerification(project.directory("dist"), now: ReleaseProject.time().now)
+    verification.isQuick = true
+    verification.only = ["PK2017"]
+    #expect(try await verification.run(key: nil).findings.isEmpty)
+    let list = String(decoding: try #require(project.directory.bytes(of: "dist/packages.json")), as: UTF8.self)
+    try project.directory.write(list.replacingOccurrences(of: "\"onDemand\"", with: "\"other\"").utf8, to: "dist/packages.json")
+    let findings = try await verification.run(key: nil).findings
+    #expect(findings.map(\.headline).count == 1 && findings.first?.headline.hasSuffix("'voices-de' is missing") == true)
+  }
+
   @Test("a source that changed since is told with the path")
   func changedSource() async throws {
     let dist = try await DistSample()

@@ -31,7 +31,7 @@ struct ReleaseLockTests {
     }
     return ReleaseLock(
       released: ReleaseLock.Release(
-        manifestVersion: 6, signedDigest: digest(3), contentDigest: digest(4), issued: time, expires: time,
+        manifestVersion: 6, signedDigest: digest(3), contentDigest: digest(4), issued: time, expires: time, rootKeyID: "8899aabbccddeeff",
         packs: [pack("a"), pack("b", isRemoved: true)]),
       apps: [app("1.9"), app("1.10", isRetired: true)])
   }

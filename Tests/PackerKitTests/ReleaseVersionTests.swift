@@ -73,6 +73,33 @@ struct ReleaseVersionTests {
     #expect(try await project.build().items.map(\.version) == [1, 1, 1, 1, 1])
   }
 
+  @Test("rise where each pack gets a key of its own, and where it no longer does")
+  func packKeys() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    try project.record()
+    try project.configure(ReleaseProject.configuration + "perPackKeys: true\n")
+    let own = try await project.build(on: 2)
+    #expect(own.items.map(\.version) == [2, 2, 2, 2, 2] && own.items.allSatisfy { $0.reason == "another key" })
+    #expect(own.release?.manifest.version == 2)
+    let ids = own.items.compactMap(\.entry?.keyID)
+    let root = try sampleKey()
+    #expect(Set(ids).count == 5 && !ids.contains(root.id.description))
+    for item in own.items { #expect(try item.entry?.keyID == root.packKey(for: PackName(item.id)).id.description) }
+    let again = try await project.build(on: 3)
+    #expect(again.ids(.reused).count == 5 && again.release?.manifest.packs.map(\.sha256) == own.release?.manifest.packs.map(\.sha256))
+    // Of another root key other keys follow.
+    #expect(try await project.build(on: 4, key: 7).items.map(\.reason).allSatisfy { $0 == "another key" })
+    try await project.build(on: 2)
+    try project.record()
+    #expect(try await project.build(on: 5) { $0.wanted = ["core"] }.ids(.kept).count == 4)
+    try project.configure(ReleaseProject.configuration)
+    #expect(try await project.build(on: 6).items.map(\.version) == [3, 3, 3, 3, 3])
+    try project.configure(ReleaseProject.configuration + "perPackKeys: true\n")
+    let error = await #expect(throws: PackError.self) { try await project.build(on: 7) { $0.wanted = ["core"] } }
+    #expect(error?.code == .wrongKey && error?.hint == "build all of it: packer build")
+  }
+
   @Test("of the manifest alone rise where only it says something else")
   func manifestAlone() async throws {
     let project = try ReleaseProject()
@@ -349,6 +376,51 @@ struct ReleaseRecordingTests {
     #expect(try project.lock().apps.map(\.isRetired) == [false, true, false])
     #expect(try ReleaseRecording.retire("2.9.1", lockPath: project.directory("packer.lock.json")).isUnchanged)
     #expect(throws: PackError.self) { try ReleaseRecording.retire("3", lockPath: project.directory("packer.lock.json")) }
+  }
+
+  @Test("with an app notes the root key where each pack has a key of its own, and a pack that comes later is one it can open")
+  func rootKey() async throws {
+    let project = try ReleaseProject(ReleaseProject.configuration + "perPackKeys: true\n")
+    try await project.build()
+    let root = try sampleKey().id.description
+    let lock = try project.record(try app(project, "2.1.0")).lock
+    #expect(lock.apps.map(\.keyIDs) == [[root]] && lock.released?.rootKeyID == root)
+    #expect(try project.lock() == lock)
+    #expect(try BuildRecord.read(in: project.directory("dist")).rootKeyID == root)
+    try project.add("games/chess/index.html", Array("<title>chess</title>".utf8))
+    try await project.build(on: 2)
+
+    func findings(key: UInt8?, isQuick: Bool = false) async throws -> Set<String> {
+      var verification = ReleaseVerification(project.directory("dist"), now: ReleaseProject.time(2).now)
+      verification.configuration = try PackerConfiguration.read(project.directory("packer.yml"))
+      verification.lock = project.directory("packer.lock.json")
+      verification.trusted = [try ReleaseProject.signingKey(0).publicKey]
+      verification.only = ["PK100", "PK200", "PK3010"]
+      verification.isQuick = isQuick || key == nil
+      let report =
+        if let key {
+          try await verification.run(key: ResolvedKey(try TestSupport.key(filledFrom: key), warnings: []))
+        } else {
+          try await verification.run(key: nil)
+        }
+      return Set(report.findings.map(\.rule.id))
+    }
+    #expect(try await findings(key: 0) == [])
+    #expect(try await findings(key: 0, isQuick: true) == [])
+    #expect(try await findings(key: nil) == ["PK1002"])
+    #expect(try await findings(key: 9) == ["PK1001"])
+    // Of what nobody wrote down, and no key tells, only the packs that went out are known.
+    try project.remove("dist/build.json")
+    #expect(try await findings(key: 0) == [])
+    #expect(try await findings(key: nil).contains("PK3010"))
+    // Without the setting the release is another one than is asked for.
+    try project.configure(ReleaseProject.configuration)
+    #expect(try await findings(key: 0) == ["PK1004"])
+    // Of another root key the app has none of these keys.
+    try project.configure(ReleaseProject.configuration + "perPackKeys: true\n")
+    try project.remove("dist")
+    try await project.build(on: 3, key: 9)
+    #expect(try await findings(key: 9) == ["PK3010"])
   }
 
   @Test("never changes an app version that went out")

@@ -102,12 +102,12 @@ package struct SampleTree: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The key 00…1f of FORMAT.md §8.
-package func knownKey() throws -> PackKey {
+package func knownKey() throws(PackError) -> PackKey {
   try key(filledFrom: 0)
 }
 
 /// The key whose bytes count up from `first`.
-package func key(filledFrom first: UInt8) throws -> PackKey {
+package func key(filledFrom first: UInt8) throws(PackError) -> PackKey {
   let bytes = (0..<32).map { first &+ $0 }
   return try PackKey(bytes: bytes.span)
 }

@@ -19,11 +19,16 @@ package struct TestVector: Sendable {
   /// What a client says; the same as ``expect`` unless the vector names another class.
   package var client: String { clientLine ?? expect }
   package private(set) var key: [UInt8] = []
+  /// The root key that ``key`` is made from, where the pack has a key of its own; otherwise empty.
+  package private(set) var root: [UInt8] = []
   package private(set) var records: [Record] = []
   /// The bytes of the pack.
   package let pack: [UInt8]
 
   private var clientLine: String?
+
+  /// The keys with which a reader must say what the vector says.
+  package var keys: [[UInt8]] { root.isEmpty ? [key] : [key, root] }
 
   /// Where the tests are.
   package static let testsFolder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -75,6 +80,7 @@ package struct TestVector: Sendable {
       case "expect" where number == 0: expect = value
       case "client" where clientLine == nil: clientLine = value
       case "key" where key.isEmpty: key = try Self.bytes(hex: value)
+      case "root" where root.isEmpty && !key.isEmpty: root = try Self.bytes(hex: value)
       case "comment": break
       case "path" where expect == "ok":
         records.append(Record(path: value))
@@ -85,7 +91,7 @@ package struct TestVector: Sendable {
       default: throw Fault("'\(line)' does not belong there")
       }
     }
-    guard !expect.isEmpty, key.count == 32, !afterFile else { throw Fault("the header is not complete") }
+    guard !expect.isEmpty, key.count == 32, [0, 32].contains(root.count), !afterFile else { throw Fault("the header is not complete") }
   }
 
   static func bytes(hex: String) throws -> [UInt8] {

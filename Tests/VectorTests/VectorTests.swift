@@ -30,12 +30,14 @@ struct VectorTests {
     let vector = try TestVector(named: name)
     let file = try directory.write(vector.pack, to: "vector.pack")
     for backend in CryptoBackends.all {
-      let outcome = await Class.of { () async throws(PackError) in
-        let key = try PackKey(bytes: vector.key.span)
-        let pack = try Pack(file, key: key, files: FaultyFiles(), backend: backend)
-        _ = try await PackVerification.run(pack, allowsUnportablePaths: true, jobs: 2)
+      for bytes in vector.keys {
+        let outcome = await Class.of { () async throws(PackError) in
+          let key = try PackKey(bytes: bytes.span)
+          let pack = try Pack(file, key: key, files: FaultyFiles(), backend: backend)
+          _ = try await PackVerification.run(pack, allowsUnportablePaths: true, jobs: 2)
+        }
+        #expect(outcome.name == vector.expect, "\(name) with \(backend.name): \(outcome.message)")
       }
-      #expect(outcome.name == vector.expect, "\(name) with \(backend.name): \(outcome.message)")
     }
   }
 
@@ -76,12 +78,13 @@ struct VectorTests {
   func client(_ name: String) async throws {
     let vector = try TestVector(named: name)
     let file = try directory.write(vector.pack, to: "vector.pack")
-    for (number, backend) in CryptoBackends.all.enumerated() {
+    let ways = CryptoBackends.all.flatMap { backend in vector.keys.map { (backend, $0) } }
+    for (number, (backend, bytes)) in ways.enumerated() {
       let target = "room\(number)/out"
       try directory.makeDirectory("room\(number)")
       let path = directory(target)
       let outcome = await Class.of { () async throws(PackError) in
-        let key = try PackKey(bytes: vector.key.span)
+        let key = try PackKey(bytes: bytes.span)
         let pack = try Pack(file, key: key, files: FaultyFiles(), backend: backend)
         try await pack.unpack(to: path, jobs: 2)
       }
@@ -93,6 +96,24 @@ struct VectorTests {
       }
     }
     #expect(directory.names().filter { $0 != "vector.pack" && !$0.hasPrefix("room") } == [], "\(name) wrote elsewhere")
+  }
+
+  @Test(
+    "whoever is asked for the key gets the same said, with the pack's own key and with the root key",
+    arguments: TestVector.all.filter { $0.contains("/pack-key") })
+  func askedForKey(_ name: String) async throws {
+    let vector = try TestVector(named: name)
+    let file = try directory.write(vector.pack, to: "vector.pack")
+    for backend in CryptoBackends.all {
+      for bytes in vector.keys {
+        let outcome = await Class.of { () async throws(PackError) in
+          let ring = KeyRing(try PackKey(bytes: bytes.span))
+          let pack = try await Pack.open(file, keys: ring, files: FaultyFiles(), backend: backend)
+          _ = try await PackVerification.run(pack, jobs: 2)
+        }
+        #expect(outcome.name == vector.expect, "\(name) with \(backend.name): \(outcome.message)")
+      }
+    }
   }
 
   @Test("the index of a valid pack lists the records of the vector in order", arguments: TestVector.all.filter { $0.hasPrefix("valid/") })

@@ -37,9 +37,9 @@ struct GameList: View {
 struct GameRow: View {
   let game: Games.Game
   let work: String?
-  let install: () -> Void
-  let play: () -> Void
-  let remove: () -> Void
+  let install: @MainActor () -> Void
+  let play: @MainActor () -> Void
+  let remove: @MainActor () -> Void
 
   var body: some View {
     HStack {

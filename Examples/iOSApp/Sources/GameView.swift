@@ -5,9 +5,9 @@ import WebKit
 /// A game that is being played.
 struct GameView: View {
   @StateObject private var player: Player
-  private let close: () -> Void
+  private let close: @MainActor () -> Void
 
-  init(_ id: String, in store: AssetStore, close: @escaping () -> Void) {
+  init(_ id: String, in store: AssetStore, close: @escaping @MainActor () -> Void) {
     _player = StateObject(wrappedValue: Player(id, in: store))
     self.close = close
   }

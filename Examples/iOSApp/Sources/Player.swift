@@ -49,7 +49,7 @@ final class Player: NSObject, ObservableObject, WKNavigationDelegate, WKScriptMe
       guard let address = PackSchemeHandler.address(of: id) else { return }
       webView.load(URLRequest(url: address))
       watch = Task { [weak self, store] in
-        do {
+        do throws(PackError) {
           try await store.confirmation(of: token)
         } catch {
           guard error.code == .notConfirmed else { return }

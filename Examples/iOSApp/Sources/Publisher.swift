@@ -7,7 +7,7 @@ enum Publisher {
   static let manifestAddress = URL(string: "https://games.example.com/packs/manifest.json")!
 
   /// What `packer key public` prints: manifests with another signature are not believed.
-  static let publicKey = "packer-public-1-…"
+  static let publicKey = "pkp1-…"
 
   /// Keys lie in the Keychain, filed under this.
   static let keys = KeychainKeys(service: "com.example.games.packs")

@@ -152,24 +152,25 @@ package final class Crew: Sendable {
 
   private func start(_ thread: CrewThread) {
     let box = unsafe Unmanaged.passRetained(thread).toOpaque()
+    // Made without an owner. To give it up afterwards is a trap: glibc looks at the thread once more when it has let it go, and by then it may have
+    // ended and its memory be gone (glibc bug 19951; seen with 2.36).
+    var attributes = pthread_attr_t()
+    unsafe pthread_attr_init(&attributes)
+    unsafe pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
     #if canImport(Darwin)
       var thread: pthread_t?
-      let status = unsafe pthread_create(&thread, nil, { unsafe runThread($0) }, box)
+      let status = unsafe pthread_create(&thread, &attributes, { unsafe runThread($0) }, box)
     #else
       var thread = pthread_t()
-      let status = unsafe pthread_create(&thread, nil, { unsafe runThread($0!) }, box)
+      let status = unsafe pthread_create(&thread, &attributes, { unsafe runThread($0!) }, box)
     #endif
+    unsafe pthread_attr_destroy(&attributes)
     guard status == 0 else {
       // Here the work could block the thread that another crew needs to start, so it only learns that there will be none.
       stop(PackError(.internalError, "the system gives no more threads", hint: "use fewer jobs"))
       unsafe runThread(box)
       return
     }
-    #if canImport(Darwin)
-      if let thread = unsafe thread { unsafe pthread_detach(thread) }
-    #else
-      pthread_detach(thread)
-    #endif
   }
 }
 

@@ -166,7 +166,9 @@ public actor AssetStore {
   /// The trial that is under way, for a process that starts in the middle of one; nil where there is none.
   public func trial(of id: String) async throws(PackError) -> BootToken? {
     try await Crew.settled { [directory] () throws(PackError) in
-      try directory.record(id).flatMap { record in record.trial.map { record.token($0.bytes, nonce: $0.nonce) } }
+      try directory.record(id).map(StoreTrials(directory).judged).flatMap { record in
+        record.trial.map { record.token($0.bytes, nonce: $0.nonce) }
+      }
     }
   }
 
@@ -189,11 +191,16 @@ public actor AssetStore {
     while true {
       // What the process did not run does not count: each look is worth its own length, however long it took.
       let isLast = waited >= limit
-      let (isConfirmed, events) = try await Crew.settled { [directory] () throws(PackError) in
+      let (standing, events) = try await Crew.settled { [directory] () throws(PackError) in
         try StoreTrials(directory).look(at: token, isOver: isLast, limit: limit)
       }
       hub.tell(events)
-      if isConfirmed { return }
+      switch standing {
+      case .confirmed: return
+      case .timedOut:
+        throw PackError(.notConfirmed, "version \(token.version) of pack '\(token.id)' was not confirmed within \(limit / 1000) ms")
+      case .underWay: break
+      }
       do {
         try await directory.clock.tick(milliseconds: Self.tick)
       } catch {
@@ -220,14 +227,16 @@ public actor AssetStore {
   /// What ``open(_:)`` would open: the version on trial, or else the current one. Nil where there is none.
   public func current(_ id: String) async throws(PackError) -> InstalledPack? {
     try await Crew.settled { [directory] () throws(PackError) in
-      try directory.record(id).flatMap { record in record.running.map { directory.installed($0, of: record) } }
+      try directory.record(id).map(StoreTrials(directory).judged).flatMap { record in
+        record.running.map { directory.installed($0, of: record) }
+      }
     }
   }
 
   /// Every version of every pack, by name and then by version.
   public func installed() async throws(PackError) -> [InstalledPack] {
     try await Crew.settled { [directory] () throws(PackError) in
-      try directory.records().flatMap { record in
+      try directory.records().map(StoreTrials(directory).judged).flatMap { record in
         record.contents.map { directory.installed($0, of: record) }.sorted { $0.version < $1.version }
       }
     }

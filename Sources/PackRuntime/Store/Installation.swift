@@ -46,6 +46,7 @@ struct Installation: Sendable {
   }
 
   private func install(_ order: Order, keys: any KeyProvider) async throws(PackError) -> (InstalledPack, [StoreEvent]) {
+    try await Crew.settled { () throws(PackError) in try self.checkSize(order.entry) }
     let pack = try await Pack.open(file, keys: keys, files: directory.files, backend: directory.backend)
     let (isMovable, events) = try await Crew.value { (crew) throws(PackError) in
       try pack.check(against: order.entry)
@@ -96,6 +97,21 @@ struct Installation: Sendable {
     throw PackError(
       .versionFailed, "version \(entry.version) of pack '\(entry.id)' failed on this device: \(failure.reason)",
       hint: "publish a new version; these bytes are not tried again")
+  }
+
+  /// Tells a transfer that was cut, or a page that came instead, by its size: what the header says of such a file is of less help.
+  private func checkSize(_ entry: ManifestPack) throws(PackError) {
+    let status: FileStatus
+    do {
+      status = try directory.files.status(of: file, in: nil, following: .followed)
+    } catch {
+      throw error.reading(file)
+    }
+    guard status.kind == .file, status.size != entry.size else { return }
+    let isCut = status.size < entry.size
+    throw PackError(
+      isCut ? .truncated : .wrongPack, "\(file) is \(status.size) bytes, but the manifest says \(entry.size)",
+      hint: isCut ? "fetch the pack again; the transfer was cut" : "fetch the pack again; it is another file, or was replaced after the manifest was made")
   }
 
   /// Whether the caller's file may be renamed into the store.

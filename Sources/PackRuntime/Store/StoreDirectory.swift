@@ -65,7 +65,11 @@ final class StoreDirectory: Sendable {
   /// Looks whether the directory is a store, and makes it one where it is empty or where making it was interrupted.
   private func open() throws(PackError) {
     if let found = try contents(of: "store", limit: 64) {
-      guard found != Self.marker else { return try makeParts() }
+      // What is there needs nothing written: a store on a full disk opens too. What is missing is missed by whoever needs it.
+      if found == Self.marker {
+        try? makeParts()
+        return
+      }
       guard found.starts(with: Self.markerFront) else { throw notAStore("its file 'store' is not one of a store's") }
       throw PackError(
         .unsupported, "\(root) is a store of another kind than 'packer-store/1'", hint: "a later release of the app made it; update the app"
@@ -94,7 +98,7 @@ final class StoreDirectory: Sendable {
   /// Makes the directories that are not there.
   func makeParts() throws(PackError) {
     var isNew = false
-    for part in Part.allCases {
+    for part in Part.allCases where try status(part.rawValue) == nil {
       do throws(FileFailure) {
         try files.makeDirectory(part.rawValue, mode: 0o755, in: handle)
         isNew = true
@@ -165,6 +169,18 @@ final class StoreDirectory: Sendable {
     return try withExtendedLifetime(file) { () throws(PackError) in try body() }
   }
 
+  /// The same, and without the lock where the store cannot be written, so that nobody can change it either.
+  func withLockIfWritable<Result>(_ body: () throws(PackError) -> Result) throws(PackError) -> Result {
+    let file: OpenFile?
+    do throws(PackError) {
+      file = try lock()
+    } catch {
+      guard error.code == .cannotWrite || error.code == .noSpace else { throw error }
+      file = nil
+    }
+    return try withExtendedLifetime(file) { () throws(PackError) in try body() }
+  }
+
   private func lock() throws(PackError) -> OpenFile {
     let limit = policy.lockTimeout.microseconds
     var waited: UInt64 = 0
@@ -195,7 +211,8 @@ final class StoreDirectory: Sendable {
   private func lockFile() throws(FileFailure) -> OpenFile {
     while true {
       do throws(FileFailure) {
-        return try files.open("lock", .writeUnlinked, in: handle)
+        // To read, which is enough for the lock: it works on a volume that cannot be written too.
+        return try files.open("lock", .readUnlinked, in: handle)
       } catch {
         guard error.isMissing else { throw error }
       }
@@ -284,6 +301,8 @@ final class StoreDirectory: Sendable {
   ///
   /// - Throws: ``PackError/Code/damagedStore``
   func record(_ id: String) throws(PackError) -> PackRecord? {
+    // Anything else could lead to other files.
+    guard (try? PackName(id)) != nil else { return nil }
     let name = recordName(id)
     do throws(PackError) {
       guard let bytes = try contents(of: name, limit: PackRecord.largestSize) else { return nil }

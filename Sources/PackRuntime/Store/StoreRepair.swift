@@ -231,8 +231,15 @@ struct StoreRepair {
           }
           tell(fault, of: content, id, wasCurrent: wasCurrent, now: record)
         }
+        let trial = record.trial
         let events = trials.judge(&record)
         tell(events, id)
+        if let now = record.trial, now != trial {
+          found(
+            .trialContinues, id,
+            "version \(now.bytes.version) of pack '\(id)' was on trial when its process ended; this is start \(now.starts) of \(directory.policy.trialStarts)"
+          )
+        }
         let surplus = try trials.dropSurplus(of: &record)
         for case .purged(let pack, let reason) in surplus {
           found(.surplus, id, "version \(pack.version) of pack '\(id)' was removed: \(reason)")

@@ -80,25 +80,32 @@ struct StoreTrials {
     }
   }
 
-  /// Whether a trial was confirmed; ends it where its time is over.
+  /// How a trial stands.
+  enum Standing: Hashable, Sendable {
+    case underWay
+    case confirmed
+    case timedOut
+  }
+
+  /// How a trial stands; ends it where its time is over.
   ///
   /// - Throws: ``PackError/Code/notConfirmed`` where it fell, ``PackError/Code/staleConfirmation`` where another one took its place.
-  func look(at token: BootToken, isOver: Bool, limit: UInt64) throws(PackError) -> (isConfirmed: Bool, [StoreEvent]) {
+  func look(at token: BootToken, isOver: Bool, limit: UInt64) throws(PackError) -> (Standing, [StoreEvent]) {
     func outcome(_ record: PackRecord) throws(PackError) -> Bool {
       if record.isConfirmed(token) { return true }
       if let trial = record.trial, record.token(trial.bytes, nonce: trial.nonce) == token { return false }
       throw record.staleness(of: token)
     }
     let record = try directory.record(token.id) ?? PackRecord(id: token.id)
-    if try outcome(record) { return (true, []) }
-    guard isOver else { return (false, []) }
+    if try outcome(record) { return (.confirmed, []) }
+    guard isOver else { return (.underWay, []) }
     let reason = "not confirmed within \(limit / 1000) ms"
     let events = try directory.change(token.id) { (record) throws(PackError) -> [StoreEvent]? in
       // It may have been confirmed while the lock was waited for.
       if try outcome(record) { return nil }
       return try fall(&record, reason: reason)
     }
-    return (events == nil, events ?? [])
+    return (events == nil ? .confirmed : .timedOut, events ?? [])
   }
 
   func rollback(_ id: String, reason: String) throws(PackError) -> (InstalledPack?, [StoreEvent]) {
@@ -120,6 +127,13 @@ struct StoreTrials {
 
   private func rolledBack(_ record: PackRecord, from version: UInt64, reason: String) -> StoreEvent {
     .rolledBack(id: record.id, from: version, current: record.running.map { directory.installed($0, of: record) }, reason: reason)
+  }
+
+  /// A record as it is once a trial whose process has ended is judged, which nobody has written down yet.
+  func judged(_ record: PackRecord) -> PackRecord {
+    var record = record
+    _ = judge(&record)
+    return record
   }
 
   /// Judges a trial whose process has ended.
@@ -149,7 +163,7 @@ struct StoreTrials {
   func use(
     _ id: String
   ) throws(PackError) -> (InstalledPack, UseMark, [StoreEvent]) {
-    try directory.withLock { () throws(PackError) in
+    try directory.withLockIfWritable { () throws(PackError) in
       guard var record = try directory.record(id) else { throw notInstalled(id) }
       let before = record
       let events = judge(&record)
@@ -162,12 +176,7 @@ struct StoreTrials {
         throw notInstalled(id)
       }
       if record != before { try? directory.write(record) }
-      let mark: UseMark
-      do throws(FileFailure) {
-        mark = try directory.uses.open(record.itemName(running))
-      } catch {
-        throw error.writing(directory.path(StoreDirectory.Part.uses.rawValue))
-      }
+      let mark = directory.uses.open(record.itemName(running))
       return (directory.installed(running, of: record), mark, events)
     }
   }

@@ -20,16 +20,10 @@ final class UseLedger: Sendable {
 
   /// Notes that an item is open once more, under the store's lock.
   ///
-  /// A full disk keeps nobody from opening what is installed: then only this process knows.
-  func open(_ item: String) throws(FileFailure) -> UseMark {
-    try counts.withLock { (counts) throws(FileFailure) in
-      if counts[item] == nil {
-        do throws(FileFailure) {
-          _ = try files.open(name(item), .create(mode: 0o644), in: root)
-        } catch {
-          guard error.isExisting || error.isFullDisk else { throw error }
-        }
-      }
+  /// A full disk, or one that cannot be written, keeps nobody from opening what is installed: then only this process knows.
+  func open(_ item: String) -> UseMark {
+    counts.withLock { counts in
+      if counts[item] == nil { _ = try? files.open(name(item), .create(mode: 0o644), in: root) }
       counts[item, default: 0] += 1
     }
     return UseMark(item, of: self)

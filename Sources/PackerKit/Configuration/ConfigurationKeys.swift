@@ -60,6 +60,9 @@ extension ConfigurationMap {
         "Where the content key comes from: file:PATH, env:NAME, fd:N, stdin or cmd:'PROGRAM ARG…'. Never the key itself.",
         example: "file:arcade.key"),
       ConfigurationKey(
+        "perPackKeys", .scalar(.flag),
+        "Whether each pack is made with a key of its own, which follows from the content key and the pack's name.", standard: false),
+      ConfigurationKey(
         "signKey", .either(.scalar(.keyReference), .list(.keyReference, counts: 1...2, isSet: true)),
         "Where the signing key comes from, or two of them. Never the key itself.", example: "file:arcade.sign.key"),
       ConfigurationKey(

@@ -52,6 +52,7 @@ struct ConfigurationReader {
       app: PackerConfiguration.App(bundleID: app?.text("bundleID", .bundleID), group: app?.text("group", .appGroup)),
       serve: serve(root["serve"]),
       key: root.text("key", .keyReference).map(reference),
+      perPackKeys: root["perPackKeys"]?.isTrue ?? false,
       signKeys: root.texts("signKey", .keyReference).map(reference),
       trustedKeys: root.texts("trust", .publicKey),
       packs: packs,

@@ -13,6 +13,8 @@ public struct PackerConfiguration: Hashable, Sendable {
   public var serve: Serve
   /// Where the content key comes from, as `--key` takes it. Never the key.
   public var key: String?
+  /// Whether that key is a root key, and each pack is made with one of its own that follows from it and the pack's name.
+  public var perPackKeys = false
   /// Where the signing keys come from, as `--sign-key` takes it: one or two. Never the keys.
   public var signKeys: [String]
   /// The public keys (`pkp1-…`) that the app trusts, for `verify`.

@@ -10,6 +10,8 @@ public struct BuildRecord: Hashable, Sendable {
   public var manifest: Manifest
   /// The packs, in ascending order of their ids.
   public var packs: [Pack]
+  /// The root key from which each pack got a key of its own, 16 hexadecimal digits; nil where one key opens all.
+  public var rootKeyID: String?
   /// The public signing keys (`pkp1-…`) that the manifest is signed with.
   public var signers: [String]
   /// The names of all files of the release but `build.json`, ascending.
@@ -85,9 +87,10 @@ public struct BuildRecord: Hashable, Sendable {
   }
 
   /// Makes a record from its parts.
-  public init(manifest: Manifest, packs: [Pack], signers: [String], files: [String]) {
+  public init(manifest: Manifest, packs: [Pack], rootKeyID: String? = nil, signers: [String], files: [String]) {
     self.manifest = manifest
     self.packs = packs
+    self.rootKeyID = rootKeyID
     self.signers = signers
     self.files = files
   }
@@ -122,6 +125,7 @@ public struct BuildRecord: Hashable, Sendable {
       "files": .texts(files),
       "manifest": manifest.record,
       "packs": .list(packs.map(\.record)),
+      "rootKeyID": rootKeyID.map(RecordValue.text),
       "signers": .texts(signers),
       "version": .number(Self.fileVersion),
     ]).document
@@ -139,6 +143,7 @@ public struct BuildRecord: Hashable, Sendable {
       manifest: try Manifest(try fields.object("manifest")), packs: [], signers: try fields.texts("signers"),
       files: try fields.texts("files"))
     for item in try fields.list("packs") { packs.append(try Pack(item)) }
+    if fields.has("rootKeyID") { rootKeyID = try fields.keyID("rootKeyID") }
     try fields.finish()
     var ids: Set<String> = []
     for pack in packs where !ids.insert(pack.id).inserted {

@@ -38,8 +38,8 @@ extension ReleaseBuild {
 
   /// Makes all that a release has besides packs.
   func finish(
-    _ items: [ReleaseBuildReport.Item], _ plans: [Plan], signers: [ReleaseSigner], lock: ReleaseLock, existing: ExistingRelease?,
-    _ staged: StagedRelease, _ remarks: inout [ReleaseBuildReport.Remark]
+    _ items: [ReleaseBuildReport.Item], _ plans: [Plan], rootKeyID: String?, signers: [ReleaseSigner], lock: ReleaseLock,
+    existing: ExistingRelease?, _ staged: StagedRelease, _ remarks: inout [ReleaseBuildReport.Remark]
   ) throws(PackError) -> ReleaseBuildReport.Release {
     let entries = items.compactMap(\.entry)
     let budget = try ReleaseBudget(packs: entries, manifestCeiling: configuration.manifestCeiling, headroom: configuration.headroom)
@@ -78,7 +78,7 @@ extension ReleaseBuild {
       manifest: BuildRecord.Manifest(
         version: manifest.version, size: UInt64(document.bytes.count), signedDigest: verified.signedDigest, contentDigest: contentDigest,
         issued: term.issued, expires: term.expires),
-      packs: plans.compactMap(\.result), signers: publicKeys.map(\.text).sorted(),
+      packs: plans.compactMap(\.result), rootKeyID: rootKeyID, signers: publicKeys.map(\.text).sorted(),
       files: staged.names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
     try staged.write(record.document, to: BuildRecord.fileName)
     return ReleaseBuildReport.Release(

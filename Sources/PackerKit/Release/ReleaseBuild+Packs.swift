@@ -27,9 +27,22 @@ extension ReleaseBuild {
 
   // MARK: Deciding
 
+  /// The ids of the keys that packs are made with, by their names.
+  func keyIDs(of packs: [PackerConfiguration.Pack], key: borrowing PackKey) throws(PackError) -> [String: String] {
+    var ids: [String: String] = [:]
+    for pack in packs {
+      let id =
+        configuration.perPackKeys
+        ? try key.packKey(forPackID: PackID.bytes(for: pack.id, backend: backend), backend: backend).id : key.id
+      ids[pack.id.text] = "\(id)"
+    }
+    return ids
+  }
+
   /// Reads all sources that are wanted, and decides about each pack.
   func plan(
-    _ packs: [PackerConfiguration.Pack], keyID: String, lock: ReleaseLock, existing: ExistingRelease?, progress: ProgressHandler?
+    _ packs: [PackerConfiguration.Pack], keyIDs: [String: String], lock: ReleaseLock, existing: ExistingRelease?,
+    progress: ProgressHandler?
   ) async throws(PackError) -> [Plan] {
     let recorded = Dictionary(uniqueKeysWithValues: (lock.released?.packs ?? []).map { ($0.id, $0) })
     let made = Dictionary((existing?.record.packs ?? []).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
@@ -40,6 +53,7 @@ extension ReleaseBuild {
       try checkpoint()
       do throws(PackError) {
         let id = pack.id.text
+        guard let keyID = keyIDs[id] else { preconditionFailure("every pack has a key") }
         if !wanted.isEmpty, !wanted.contains(id) {
           plans.append(try kept(pack, made[id], keyID: keyID, after: recorded[id]))
           continue
@@ -88,7 +102,8 @@ extension ReleaseBuild {
       throw PackError(.missingInput, "\(output) has no pack '\(id)', and it was not to be built", hint: hint)
     }
     guard made.keyID == keyID else {
-      throw PackError(.wrongKey, "pack '\(id)' in \(output) was made with key \(made.keyID), and the key given is \(keyID)", hint: hint)
+      throw PackError(
+        .wrongKey, "pack '\(id)' in \(output) was made with key \(made.keyID), and it would be made with \(keyID) now", hint: hint)
     }
     if let problem = PackEdition.problem(ofKept: made, after: recorded) {
       throw PackError(.releaseConflict, "pack '\(id)' in \(output) \(problem)", hint: hint)
@@ -106,6 +121,7 @@ extension ReleaseBuild {
     job.frameSize = pack.frameSize.map { Int(clamping: $0) } ?? level.frameSize
     job.excludes = pack.excludes
     job.followsSymlinks = pack.followsSymlinks
+    job.usesPackKey = configuration.perPackKeys
     job.allowsSecrets = pack.allowsSecrets
     job.allowsUnportablePaths = pack.allowsUnportablePaths
     job.jobs = jobs

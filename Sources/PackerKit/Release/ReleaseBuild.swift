@@ -48,7 +48,7 @@ public struct ReleaseBuild: Sendable {
   /// what was there before is untouched.
   ///
   /// - Parameters:
-  ///   - key: the application key.
+  ///   - key: the application key; with `perPackKeys` the root key, from which each pack has its own.
   ///   - signers: the keys to sign the manifest with; at least one, but for a trial run.
   ///   - progress: hears how far reading and packing are, in bytes of content.
   /// - Throws: ``PackError``; where sources cannot be packed, with all that is wrong with any of them in its details.
@@ -63,7 +63,7 @@ public struct ReleaseBuild: Sendable {
     let existing = try ExistingRelease.look(at: output, files: files)
     try checkManifestSize(packs, keyID: "\(key.id)")
 
-    var plans = try await plan(packs, keyID: "\(key.id)", lock: lock, existing: existing, progress: progress)
+    var plans = try await plan(packs, keyIDs: try keyIDs(of: packs, key: key), lock: lock, existing: existing, progress: progress)
     if isTrial { return try trial(plans, existing) }
 
     let staged = try StagedRelease(output, files: files, backend: backend)
@@ -81,7 +81,9 @@ public struct ReleaseBuild: Sendable {
         items.append(try item(for: plan, key: key, in: staged))
         if let remark = plan.remark { remarks.append(remark) }
       }
-      let release = try finish(items, plans, signers: signers, lock: lock, existing: existing, staged, &remarks)
+      let release = try finish(
+        items, plans, rootKeyID: configuration.perPackKeys ? "\(key.id)" : nil, signers: signers, lock: lock, existing: existing, staged,
+        &remarks)
       // Somebody may have put a file there meanwhile, and it would be removed.
       _ = try ExistingRelease.look(at: output, files: files)
       try checkpoint()

@@ -117,6 +117,7 @@ extension ReleaseLock.Release {
       contentDigest: try fields.bytes("contentDigest", count: 32), issued: try fields.time("issued"),
       expires: try fields.time("expires"), packs: [])
     for item in try fields.list("packs") { packs.append(try ReleaseLock.Pack(item)) }
+    if fields.has("rootKeyID") { rootKeyID = try fields.keyID("rootKeyID") }
     try fields.finish()
     packs.sort { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
     for (left, right) in zip(packs, packs.dropFirst()) where left.id == right.id {
@@ -129,6 +130,7 @@ extension ReleaseLock.Release {
       "contentDigest": .text(contentDigest.hex), "expires": .text(expires.description), "issued": .text(issued.description),
       "manifestVersion": .number(manifestVersion),
       "packs": .list(packs.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }.map(\.record)),
+      "rootKeyID": rootKeyID.map(RecordValue.text),
       "signedDigest": .text(signedDigest.hex),
     ])
   }

@@ -27,19 +27,22 @@ public struct ReleaseLock: Hashable, Sendable {
     public var issued: ManifestTime
     /// From when on nothing new may be installed from it.
     public var expires: ManifestTime
+    /// The root key from which each of its packs got a key of its own, 16 hexadecimal digits; nil where one key opens all.
+    public var rootKeyID: String?
     /// Its packs, and those of earlier releases that are gone since (so that their versions are never used again), by id.
     public var packs: [Pack]
 
     /// Makes a value from its parts.
     public init(
       manifestVersion: UInt64, signedDigest: [UInt8], contentDigest: [UInt8], issued: ManifestTime, expires: ManifestTime,
-      packs: [Pack]
+      rootKeyID: String? = nil, packs: [Pack]
     ) {
       self.manifestVersion = manifestVersion
       self.signedDigest = signedDigest
       self.contentDigest = contentDigest
       self.issued = issued
       self.expires = expires
+      self.rootKeyID = rootKeyID
       self.packs = packs
     }
   }
@@ -91,7 +94,7 @@ public struct ReleaseLock: Hashable, Sendable {
     public var manifestURL: String?
     /// The public keys it trusts (`pkp1-…`).
     public var trustedKeys: [String]
-    /// The ids of the content keys it holds.
+    /// The ids of the content keys it holds or is given. That of a root key stands for all keys that are made from it.
     public var keyIDs: [String]
     /// The major and minor version of the pack format its runtime reads, such as `1.0`.
     public var format: String

@@ -164,7 +164,7 @@ public struct ReleaseRecording: Sendable {
     packs.sort { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
     return ReleaseLock.Release(
       manifestVersion: manifest.version, signedDigest: manifest.signedDigest, contentDigest: manifest.contentDigest,
-      issued: manifest.issued, expires: manifest.expires, packs: packs)
+      issued: manifest.issued, expires: manifest.expires, rootKeyID: record.rootKeyID, packs: packs)
   }
 
   private static func conflict(_ message: String) -> PackError {
@@ -199,7 +199,8 @@ public struct ReleaseRecording: Sendable {
     return ReleaseLock.App(
       version: app.version, budget: isServedByApple ? nil : budget, hosts: isServedByApple ? nil : hosts,
       manifestURL: isServedByApple ? nil : manifestURL, trustedKeys: trusted.sorted(),
-      keyIDs: Set(record.packs.map(\.keyID)).sorted(), format: PackHeader.formatVersion, firstManifest: record.manifest.version)
+      keyIDs: record.rootKeyID.map { [$0] } ?? Set(record.packs.map(\.keyID)).sorted(), format: PackHeader.formatVersion,
+      firstManifest: record.manifest.version)
   }
 
   /// Adds an app version. One that is there must be the same: what players have does not change.

@@ -10,8 +10,9 @@ struct Key: ParsableCommand {
         packer key new -o game.key
         packer key id --key game.key
         packer key check dist/a.pack dist/b.pack --key env:GAME_KEY
+        packer key derive --pack a --key root.key -o a.key
         packer key new --signing -o game.sign.key
         packer key public --sign-key game.sign.key
       """,
-    subcommands: [KeyNew.self, KeyIdentifier.self, KeyPublic.self, KeyCheck.self])
+    subcommands: [KeyNew.self, KeyIdentifier.self, KeyPublic.self, KeyDerive.self, KeyCheck.self])
 }

@@ -8,7 +8,7 @@ struct KeyCheck: Verb {
     commandName: "check",
     abstract: "Says of each pack whether the key opens it, without reading it whole; of manifests, whether the key signed them.",
     discussion: """
-      The exit status is 11 if the key is not the one of some pack, and 14 if a manifest is not signed by it. 'packer verify' checks the \
+      A root key opens the packs that were made with keys from it. The exit status is 11 if the key is not the one of some pack, and 14 if a manifest is not signed by it. 'packer verify' checks the \
       content too.
 
       Examples:
@@ -31,7 +31,11 @@ struct KeyCheck: Verb {
       let resolved = try session.key(key)
       return try check(session) { (file) throws(PackError) in
         let pack = try Pack.open(file, key: resolved.key)
-        return (CheckRecord(file: file, keyID: "\(pack.keyID)"), "key \(pack.keyID) opens it")
+        guard pack.keyID != resolved.key.id else { return (CheckRecord(file: file, keyID: "\(pack.keyID)"), "key \(pack.keyID) opens it") }
+        return (
+          CheckRecord(file: file, keyID: "\(pack.keyID)", rootKeyID: "\(resolved.key.id)"),
+          "key \(pack.keyID) opens it, which is made from root key \(resolved.key.id)"
+        )
       }
     }
     guard key.references.isEmpty else {
@@ -68,6 +72,7 @@ private struct CheckRecord: Encodable {
   let file: String
   let ok = true
   let keyID: String
+  var rootKeyID: String?
 }
 
 extension Outcomes {

@@ -62,6 +62,11 @@ struct PackVerb: Verb {
   @Flag(name: .customLong("random-salt"), help: "Make a different pack each time, so that equal content does not show.")
   var usesRandomSalt = false
 
+  @Flag(
+    name: .customLong("per-pack-key"),
+    help: "Take the key for a root key, and make the pack with the one that follows from it and the pack's name.")
+  var usesPackKey = false
+
   @Flag(name: .customLong("allow-secrets"), help: "Pack private keys and .env files too.")
   var allowsSecrets = false
 
@@ -109,6 +114,7 @@ struct PackVerb: Verb {
     job.excludes = excludes
     job.followsSymlinks = followsSymlinks
     job.usesRandomSalt = usesRandomSalt
+    job.usesPackKey = usesPackKey
     job.allowsSecrets = allowsSecrets
     job.allowsUnportablePaths = allowsUnportablePaths
     job.jobs = try threads.count()

@@ -122,7 +122,9 @@ private struct LockView {
     var lines = ["\(path): \(what)\(isUnchanged ? ", as recorded before" : "")"]
     if !apps.isEmpty { lines.append("  releases have to fit app \(apps.joined(separator: ", "))") }
     console.result(
-      ReleasedRecord(lock: path, manifestVersion: released.manifestVersion, packs: offered.count, apps: apps, isUnchanged: isUnchanged),
+      ReleasedRecord(
+        lock: path, manifestVersion: released.manifestVersion, packs: offered.count, apps: apps, rootKeyID: released.rootKeyID,
+        isUnchanged: isUnchanged),
       lines)
   }
 
@@ -131,8 +133,9 @@ private struct LockView {
       console.result(
         ReleasedRecord(
           lock: path, manifestVersion: released.manifestVersion, packs: released.packs.count { !$0.isRemoved },
-          apps: lock.apps.filter { !$0.isRetired }.map(\.version), isUnchanged: true),
-        ["manifest \(released.manifestVersion), issued \(released.issued), good until \(released.expires)"])
+          apps: lock.apps.filter { !$0.isRetired }.map(\.version), rootKeyID: released.rootKeyID, isUnchanged: true),
+        ["manifest \(released.manifestVersion), issued \(released.issued), good until \(released.expires)"]
+          + (released.rootKeyID.map { ["  each pack has a key of its own, made from root key \($0)"] } ?? []))
       let names = released.packs.map(\.id.count).max() ?? 0
       for pack in released.packs {
         let line = "  \(Table.left(pack.id, names))  \(pack.version)  key \(pack.keyID)\(pack.isRemoved ? "  removed" : "")"
@@ -156,6 +159,7 @@ private struct ReleasedRecord: Encodable {
   let manifestVersion: UInt64
   let packs: Int
   let apps: [String]
+  let rootKeyID: String?
   let isUnchanged: Bool
 }
 

@@ -1,3 +1,6 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are Apple's.
+
 // CFBase.h, CFData.h, CFDictionary.h, CFNumber.h and CFString.h.
 
 public typealias CFTypeRef = AnyObject

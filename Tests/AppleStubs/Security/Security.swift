@@ -1,3 +1,6 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are Apple's.
+
 // SecBase.h and SecItem.h, over a Keychain that lies in memory.
 
 @_exported import CoreFoundation

@@ -34,6 +34,9 @@ enum CompanionReading {
     do throws(PackError) {
       var fields = try RecordFields(try RecordFile.read(path, files: files), "the list")
       for item in try fields.list("packages") { listed.append(try Package(item)) }
+      if fields.has("onDemand") {
+        for item in try fields.list("onDemand") { listed.append(try Package(item)) }
+      }
     } catch {
       companion.disagreements = [error.message]
       return companion

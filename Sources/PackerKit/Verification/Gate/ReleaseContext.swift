@@ -7,8 +7,10 @@ struct ReleaseContext: Sendable {
   var directory: String
   /// Whether payloads were left alone.
   var isQuick = false
-  /// Whether a content key was at hand.
-  var hasKey = false
+  /// The content key that was at hand.
+  var keyID: String?
+  /// The root keys from which keys of packs were made, by the ids of those: as far as the key at hand, the build's record or the lock file tells.
+  var roots: [String: String] = [:]
   var manifest: ManifestSighting
   /// One for each entry of the manifest, in its order; empty where files were not looked at.
   var packs: [PackSighting] = []
@@ -36,6 +38,15 @@ struct ReleaseContext: Sendable {
 
   /// The app versions that are still in players' hands.
   var apps: [ReleaseLock.App] { lock?.apps.filter { !$0.isRetired } ?? [] }
+
+  /// Whether a content key was at hand.
+  var hasKey: Bool { keyID != nil }
+
+  /// Whether a pack was made with a key of its own; nil where nothing tells.
+  func hasOwnKey(_ entry: ManifestPack) -> Bool? {
+    if roots[entry.keyID] != nil { return true }
+    return entry.keyID == keyID ? false : nil
+  }
 
   /// What the release asks of a device.
   var demand: ReleaseDemand { ReleaseDemand(entries, manifestSize: manifest.size) }

@@ -21,11 +21,12 @@ struct ReleaseInspection: Sendable {
     let lock: ReleaseLock? = if let path = options.lock { try ReleaseLock.read(path, files: files) } else { nil }
     let plist: PlistSighting? = if let path = options.plist { PlistSighting(try InfoPlist.read(path, files: files)) } else { nil }
     var release = ReleaseContext(
-      directory: place.directory, isQuick: options.isQuick, hasKey: key.hasKey,
+      directory: place.directory, isQuick: options.isQuick, keyID: key.id,
       manifest: try ManifestReading(path: place.manifest, trusted: options.trusted, lock: lock, files: files).sighting(), plist: plist,
       lock: lock,
       lockPath: options.lock ?? ReleaseLock.fileName, configuration: options.configuration, now: options.now)
     guard let manifest = release.manifest.manifest else { return release }
+    release.roots = roots(manifest, lock, in: place)
     let names = try names(in: place.directory)
     let published = Set(manifest.packs.map(\.fileName))
     release.strayPacks = names.filter { $0.hasSuffix(".pack") && !published.contains($0) }.map { place.path($0) }
@@ -73,6 +74,21 @@ struct ReleaseInspection: Sendable {
     } catch {
       throw error.reading(directory)
     }
+  }
+
+  // MARK: Keys
+
+  /// From which root keys those of packs were made, by their ids. The key at hand is asked last, as it cannot be wrong.
+  private func roots(_ manifest: Manifest, _ lock: ReleaseLock?, in place: Place) -> [String: String] {
+    var roots: [String: String] = [:]
+    if let released = lock?.released, let root = released.rootKeyID {
+      for pack in released.packs where !pack.isRemoved { roots[pack.keyID] = root }
+    }
+    if let record = try? BuildRecord.read(in: place.directory, files: files), let root = record.rootKeyID {
+      for pack in record.packs { roots[pack.keyID] = root }
+    }
+    for entry in manifest.packs where key.isRoot(of: entry) { roots[entry.keyID] = key.id }
+    return roots
   }
 
   // MARK: Packs

@@ -40,7 +40,7 @@ public struct ReleaseVerification: Sendable {
   /// Looks at everything and judges it.
   ///
   /// - Parameters:
-  ///   - key: the content key; without one packs are not opened, which takes ``isQuick``.
+  ///   - key: the content key, or the root key where each pack has its own; without one packs are not opened, which takes ``isQuick``.
   ///   - progress: hears of every frame of a pack, in bytes of content.
   /// - Throws: where the manifest, the Info.plist or the lock file is not there or no such file, where an option names an unknown rule, or the
   ///   task was cancelled. Whatever is wrong with the release itself is a finding.
@@ -136,11 +136,27 @@ public struct ReleaseVerification: Sendable {
 /// Keeps the key for all threads.
 final class KeyHolder: Sendable {
   private let resolved: ResolvedKey?
-  let hasKey: Bool
+  /// Nil where there is none.
+  let id: String?
 
   init(_ resolved: consuming ResolvedKey?) {
-    hasKey = resolved != nil
+    id =
+      switch resolved {
+      case .some(let resolved): "\(resolved.key.id)"
+      case .none: nil
+      }
     self.resolved = resolved
+  }
+
+  /// Whether the key of a pack was made from this one.
+  func isRoot(of entry: ManifestPack) -> Bool {
+    guard id != entry.keyID, let name = try? PackName(entry.id) else { return false }
+    switch resolved {
+    case .some(let resolved):
+      guard let key = try? resolved.key.packKey(for: name) else { return false }
+      return "\(key.id)" == entry.keyID
+    case .none: return false
+    }
   }
 
   /// Opens a pack, nil where there is no key.

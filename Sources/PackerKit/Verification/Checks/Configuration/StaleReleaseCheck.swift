@@ -6,7 +6,7 @@ enum StaleReleaseCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK1004", "the release is not what packer.yml asks for now", needs: [.manifest, .configuration],
     what:
-      "The manifest has exactly the packs of packer.yml, with the same delivery, install mode, tags, platforms and language, and the budget that its ceiling and headroom give.",
+      "The manifest has exactly the packs of packer.yml, with the same delivery, install mode, tags, platforms and language, keys made as it says, and the budget that its ceiling and headroom give.",
     onPhone: "Players get the packs of an earlier configuration: a pack is missing, or is fetched at another time than was meant.",
     remedy: "Run 'packer build'.")
 
@@ -31,6 +31,12 @@ enum StaleReleaseCheck: ReleaseCheck {
       compare("tags", list(entry.tags), list(pack.tags))
       compare("platforms", list(entry.platforms), list(pack.platforms))
       compare("language", entry.language ?? "none", pack.language ?? "none")
+      let hasOwnKey = release.hasOwnKey(entry) ?? configuration.perPackKeys
+      if hasOwnKey != configuration.perPackKeys {
+        differences.append(
+          "it was made with \(hasOwnKey ? "a key of its own" : "the key of all packs"), but \(configuration.path) says 'perPackKeys: \(configuration.perPackKeys)'"
+        )
+      }
       guard let first = differences.first else { continue }
       findings.append(
         finding(

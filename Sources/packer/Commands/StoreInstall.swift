@@ -1,0 +1,160 @@
+import ArgumentParser
+import PackRuntime
+import PackerKit
+
+/// `packer store adopt`
+struct StoreAdopt: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "adopt",
+    abstract: "Has the store take a manifest, and says what it asks for.",
+    discussion: """
+      The manifest must be signed by a key that is trusted, and must not be older than the one before. Nothing is fetched or removed for it.
+
+      Examples:
+        packer store adopt dist --store phone
+        packer store adopt manifest.json --store phone --trust pkp1-…
+      """)
+
+  @Argument(help: "A release's directory, or its manifest.", completion: .file())
+  var release: String
+
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var output: OutputOptions
+
+  static var leavesNothingBehind: Bool { false }
+  var isQuiet: Bool { output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    let document = try SignedManifest.read(ReleaseFolder(release).manifestPath)
+    let opened = try await store.open(decidesByManifest: true, in: session)
+    let plan = try await opened.adopt(document)
+    let version = await opened.manifest?.manifest.version ?? 0
+    session.console.result(PlanRecord(plan, manifest: version), Self.lines(plan, store.directory, manifest: version))
+    return .done
+  }
+
+  private static func lines(_ plan: UpdatePlan, _ store: String, manifest version: UInt64) -> [String] {
+    var lines = ["\(store): manifest \(version)"]
+    lines += Table.fields(
+      [
+        ("to fetch", plan.downloads.map(\.id)), ("installed", plan.installed), ("failed here", plan.failed.map(\.id)),
+        ("not offered any more", Array(Set(plan.obsolete.map(\.id))).sorted()),
+      ]
+      .filter { !$0.1.isEmpty }.map { ($0.0, "\($0.1.count): \($0.1.joined(separator: ", "))") })
+    if !plan.isEmpty { lines.append("  \(plan.downloadSize) bytes to fetch, \(plan.peakSize) bytes must be free for all of it") }
+    return lines
+  }
+}
+
+/// `packer store install`
+struct StoreInstall: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "install",
+    abstract: "Installs packs that the store's manifest names, each whole or not at all.",
+    discussion: """
+      Of a release (a directory) the manifest is taken first, and then every pack that is not installed yet. Of a pack file the manifest says by the \
+      file's name which pack it is, or --as does. A pack's digest is checked before anything is written; files stay where they are unless --move is \
+      given. What is installed waits for 'packer store activate'.
+
+      Examples:
+        packer store install dist --store phone
+        packer store install dist --store phone --key game.key --trust pkp1-…
+        packer store install download.tmp --as game-puzzle --move --store phone
+      """)
+
+  @Argument(help: "A release's directory, or pack files.", completion: .file())
+  var sources: [String]
+
+  @Option(name: .customLong("as"), help: ArgumentHelp("The name of the pack, where its file is named otherwise.", valueName: "id"))
+  var name: String?
+
+  @Option(help: ArgumentHelp("Keep it 'packed' or 'unpacked', whatever the manifest says.", valueName: "mode"))
+  var mode: String?
+
+  @Flag(name: .customLong("move"), help: "Have the files become the store's, instead of copies of them.")
+  var isMoving = false
+
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var key: KeyOptions
+  @OptionGroup var output: OutputOptions
+
+  static var leavesNothingBehind: Bool { false }
+  var isQuiet: Bool { output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    let mode = try installMode()
+    let releases = sources.filter(ReleaseVerification.isDirectory)
+    guard releases.isEmpty || sources.count == 1 else {
+      throw PackError(.usage, "'\(releases[0])' is a release, and more was given", hint: "install one release at a time")
+    }
+    guard name == nil || releases.isEmpty && sources.count == 1 else {
+      throw PackError(.usage, "--as names one pack, and more may be installed", hint: "give one pack file")
+    }
+    // A release that is not there, or is none, is told before anybody is asked for a key.
+    let document = try releases.first.map { (path) throws(PackError) in try SignedManifest.read(ReleaseFolder(path).manifestPath) }
+    let opened = try await store.open(key: key, in: session)
+    let wanted = try await wanted(document, in: opened)
+    var installed: [InstalledPack] = []
+    for (file, id) in wanted {
+      let pack = try await naming(file) { () async throws(PackError) in
+        try await session.withProgress { (progress) async throws(PackError) in
+          try await opened.install(file, as: id, taking: isMoving ? .moving : .copying, mode: mode, progress: progress)
+        }
+      }
+      installed.append(pack)
+    }
+    guard !installed.isEmpty else {
+      session.console.note("\(store.directory): everything is installed already")
+      return .done
+    }
+    let lines = StoredPackRecord.lines(installed)
+    for (pack, line) in zip(installed, lines) { session.console.result(StoredPackRecord(pack), [line]) }
+    return .done
+  }
+
+  /// The files to install, and as what.
+  private func wanted(_ release: SignedManifest?, in opened: AssetStore) async throws(PackError) -> [(file: String, id: String)] {
+    if let release {
+      let folder = ReleaseFolder(sources[0])
+      return try await opened.adopt(release).downloads.map { (folder.path(of: $0), $0.id) }
+    }
+    if let name { return [(sources[0], name)] }
+    guard let manifest = await opened.manifest?.manifest else {
+      throw PackError(
+        .noManifest, "\(store.directory) has taken no manifest yet",
+        hint: "packer store adopt dist --store \(ShellWord.quoted(store.directory))")
+    }
+    var wanted: [(file: String, id: String)] = []
+    for file in sources { wanted.append((file, try ReleaseFolder.pack(ofFile: file, in: manifest).id)) }
+    return wanted
+  }
+
+  private func installMode() throws(PackError) -> InstallMode? {
+    guard let mode else { return nil }
+    guard let known = InstallMode(rawValue: mode) else {
+      throw PackError(.usage, "--mode is '\(mode)'", hint: "use packed or unpacked")
+    }
+    return known
+  }
+}
+
+private struct PlanRecord: Encodable {
+  let type = "plan"
+  let manifestVersion: UInt64
+  let downloads: [String]
+  let installed: [String]
+  let failed: [String]
+  let obsolete: [String]
+  let downloadSize: UInt64
+  let peakSize: UInt64
+
+  init(_ plan: UpdatePlan, manifest version: UInt64) {
+    manifestVersion = version
+    downloads = plan.downloads.map(\.id)
+    installed = plan.installed
+    failed = plan.failed.map(\.id)
+    obsolete = Set(plan.obsolete.map(\.id)).sorted()
+    downloadSize = plan.downloadSize
+    peakSize = plan.peakSize
+  }
+}

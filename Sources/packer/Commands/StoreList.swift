@@ -1,0 +1,92 @@
+import ArgumentParser
+import PackRuntime
+import PackerKit
+
+/// `packer store list`
+struct StoreList: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "Lists every version of every pack in a store.",
+    discussion: """
+      Each line has the name, the version, what it is to the store (current, trial, fallback, kept, installed or failed), how it is kept, and the \
+      bytes it takes.
+
+      Examples:
+        packer store list --store phone
+        packer store list --store phone --json
+      """)
+
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var output: OutputOptions
+
+  var isQuiet: Bool { output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    try StoreDirectory.require(store.directory)
+    let packs = try await store.open(decidesByManifest: false, in: session).installed()
+    for (pack, line) in zip(packs, StoredPackRecord.lines(packs)) { session.console.result(StoredPackRecord(pack), [line]) }
+    if packs.isEmpty { session.console.note("\(store.directory): nothing is installed") }
+    return .done
+  }
+}
+
+/// `packer store usage`
+struct StoreUsageVerb: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "usage",
+    abstract: "Says what takes space in a store, and why it is there.",
+    discussion: """
+      The parts add up to what the directory takes on the device, in whole blocks.
+
+      Examples:
+        packer store usage --store phone
+        packer store usage --store phone --json
+      """)
+
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var output: OutputOptions
+
+  var isQuiet: Bool { output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    try StoreDirectory.require(store.directory)
+    let parts = try await store.open(decidesByManifest: false, in: session).usage()
+    guard !session.console.isJSON else {
+      for part in parts { session.console.result(UsageRecord(part), []) }
+      return .done
+    }
+    session.console.output(
+      lines: Table.sizes(
+        parts.map { ($0.pack.map { "\($0.id) \($0.version)" } ?? $0.path, Int64(clamping: $0.sizeOnDevice), $0.reason) }, total: "in all"))
+    return .done
+  }
+}
+
+private struct UsageRecord: Encodable {
+  let type = "usage"
+  let kind: String
+  let id: String?
+  let version: UInt64?
+  let path: String
+  let sizeOnDevice: UInt64
+  let reason: String
+
+  init(_ usage: StoreUsage) {
+    kind = usage.kind.rawValue
+    id = usage.pack?.id
+    version = usage.pack?.version
+    path = usage.path
+    sizeOnDevice = usage.sizeOnDevice
+    reason = usage.reason
+  }
+}
+
+/// The directory of a store that is only looked at: it must not be made for that.
+enum StoreDirectory {
+  static func require(_ path: String) throws(PackError) {
+    guard ReleaseVerification.isDirectory(path) else {
+      throw PackError(
+        .missingInput, "\(path) is not there", hint: "the first 'packer store install' makes a store")
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import ArgumentParser
+import PackRuntime
+import PackerKit
+
+/// `packer store purge`
+struct StorePurge: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "purge",
+    abstract: "Frees space: the least dear goes first, and nothing that is in use.",
+    discussion: """
+      First goes what failed, then packs that are not offered any more, then earlier versions, then packs by their priority and by when they were last \
+      opened. Essential packs, and versions on trial with those before them, stay. Exit status 1 where less could be freed than was asked for.
+
+      Examples:
+        packer store purge --free 200MB --store phone
+      """)
+
+  @Option(name: .customLong("free"), help: ArgumentHelp("The bytes to free.", valueName: "size"))
+  var size: String
+
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var output: OutputOptions
+
+  static var leavesNothingBehind: Bool { false }
+  var isQuiet: Bool { output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    let bytes = try Bounds.size(size, "--free", in: 1...UInt64(Int64.max), isPowerOfTwo: false)
+    try StoreDirectory.require(store.directory)
+    let report = try await store.open(decidesByManifest: true, in: session).purge(toFree: bytes)
+    for removal in report.removed {
+      let pack = removal.pack
+      session.console.result(
+        RemovalRecord(removal), ["  \(pack.id) \(pack.version)  \(Table.grouped(Int64(clamping: pack.sizeOnDevice)))  \(removal.reason)"])
+    }
+    session.console.result(
+      PurgeRecord(freed: report.freed, missing: report.missing),
+      ["\(store.directory): \(report.freed) bytes freed by \(Table.count(report.removed.count, "removal", "removals"))"])
+    guard report.missing > 0 else { return .done }
+    let message = "\(store.directory): \(report.missing) bytes more were asked for, and nothing is left that may go"
+    session.console.warning(message, hint: "packer store usage --store \(ShellWord.quoted(store.directory))")
+    return .findings(message)
+  }
+}
+
+/// `packer store remove`
+struct StoreRemove: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "remove",
+    abstract: "Removes all versions of packs.",
+    discussion: """
+      What failed of them stays remembered. A pack that somebody has open is refused.
+
+      Examples:
+        packer store remove game-puzzle --store phone
+      """)
+
+  @Argument(help: "The names of the packs.")
+  var ids: [String]
+
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var output: OutputOptions
+
+  static var leavesNothingBehind: Bool { false }
+  var isQuiet: Bool { output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    try StoreDirectory.require(store.directory)
+    let opened = try await store.open(decidesByManifest: false, in: session)
+    for id in ids {
+      try await opened.remove(id)
+      session.console.result(RemovedRecord(id: id), ["\(id): removed"])
+    }
+    return .done
+  }
+}
+
+private struct RemovalRecord: Encodable {
+  let type = "removal"
+  let id: String
+  let version: UInt64
+  let sizeOnDevice: UInt64
+  let reason: String
+
+  init(_ removal: PurgeReport.Removal) {
+    id = removal.pack.id
+    version = removal.pack.version
+    sizeOnDevice = removal.pack.sizeOnDevice
+    reason = removal.reason
+  }
+}
+
+private struct PurgeRecord: Encodable {
+  let type = "purge"
+  let freed: UInt64
+  let missing: UInt64
+}
+
+private struct RemovedRecord: Encodable {
+  let type = "removed"
+  let id: String
+}

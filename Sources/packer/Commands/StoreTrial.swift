@@ -1,0 +1,137 @@
+import ArgumentParser
+import PackRuntime
+import PackerKit
+
+/// `packer store activate`
+struct StoreActivate: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "activate",
+    abstract: "Has an installed version run, on trial, and prints the token that confirms it.",
+    discussion: """
+      The version before takes over again unless the token comes back: with 'packer store rollback', or with 'packer store reconcile' once this process \
+      has ended, as if the app had crashed. With --confirmed the version is trusted at once.
+
+      Examples:
+        packer store activate game-puzzle --store phone > token
+        packer store activate game-puzzle --version 4 --confirmed --store phone
+      """)
+
+  @Argument(help: "The name of the pack.")
+  var id: String
+
+  @Option(
+    help: ArgumentHelp("The version. (default: the manifest's if it is installed and did not fail, else the newest)", valueName: "n"))
+  var version: UInt64?
+
+  @Flag(name: .customLong("confirmed"), help: "Trust it without a trial.")
+  var isConfirmed = false
+
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var output: OutputOptions
+
+  static var leavesNothingBehind: Bool { false }
+  var isQuiet: Bool { output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    let opened = try await store.open(decidesByManifest: version == nil, in: session)
+    let token = try await opened.activate(id, version: version, onTrial: !isConfirmed)
+    let runs = try await opened.current(id)
+    guard runs?.state == .trial else {
+      session.console.result(
+        TrialRecord(id: id, version: token.version, state: InstalledPack.State.current.rawValue),
+        ["\(id): version \(token.version) is current"])
+      return .done
+    }
+    session.console.result(
+      TrialRecord(id: id, version: token.version, state: InstalledPack.State.trial.rawValue, token: "\(token)"), ["\(token)"])
+    session.console.note("\(id): version \(token.version) is on trial; what was printed confirms it")
+    return .done
+  }
+}
+
+/// `packer store confirm`
+struct StoreConfirm: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "confirm",
+    abstract: "Makes the version on trial the current one.",
+    discussion: """
+      The token names one trial of one version. It confirms nothing else, however late it comes.
+
+      Examples:
+        packer store confirm "$(cat token)" --store phone
+      """)
+
+  @Argument(help: "What 'packer store activate' printed.")
+  var token: String
+
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var output: OutputOptions
+
+  static var leavesNothingBehind: Bool { false }
+  var isQuiet: Bool { output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    let token: BootToken
+    do throws(PackError) {
+      token = try BootToken(parsing: self.token)
+    } catch {
+      throw PackError(error.code, error.message, hint: "give what 'packer store activate' printed, unchanged")
+    }
+    try await store.open(decidesByManifest: false, in: session).confirm(token)
+    session.console.result(
+      TrialRecord(id: token.id, version: token.version, state: InstalledPack.State.current.rawValue),
+      ["\(token.id): version \(token.version) is confirmed"])
+    return .done
+  }
+}
+
+/// `packer store rollback`
+struct StoreRollback: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "rollback",
+    abstract: "Gives up the version that runs for the one before.",
+    discussion: """
+      What is given up is remembered as failed, and not chosen again until its bytes change.
+
+      Examples:
+        packer store rollback game-puzzle --reason 'black screen' --store phone
+      """)
+
+  @Argument(help: "The name of the pack.")
+  var id: String
+
+  @Option(help: ArgumentHelp("What is remembered with the version that failed.", valueName: "text"))
+  var reason = "rolled back by hand"
+
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var output: OutputOptions
+
+  static var leavesNothingBehind: Bool { false }
+  var isQuiet: Bool { output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    let opened = try await store.open(decidesByManifest: false, in: session)
+    let now = try await opened.rollback(id, reason: reason)
+    session.console.result(
+      TrialRecord(id: id, version: now?.version, state: now?.state.rawValue ?? "none"),
+      [now.map { "\(id): version \($0.version) runs again" } ?? "\(id): nothing is left to run"])
+    return .done
+  }
+}
+
+/// What runs of a pack now.
+private struct TrialRecord: Encodable {
+  let type = "activation"
+  let id: String
+  let version: UInt64?
+  /// `trial`, `current`, or `none`.
+  let state: String
+  let token: String?
+
+  init(id: String, version: UInt64?, state: String, token: String? = nil) {
+    self.id = id
+    self.version = version
+    self.state = state
+    self.token = token
+  }
+}
