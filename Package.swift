@@ -154,6 +154,9 @@ let package = Package(
       name: "VectorTests",
       dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackRuntime", "PackerKit", "TestSupport"],
       swiftSettings: leafSettings),
+    .testTarget(
+      name: "PackServerTests",
+      dependencies: ["PackCrypto", "PackFormat", "PackRuntime", "PackServer", "TestSupport"], swiftSettings: leafSettings),
     .testTarget(name: "HouseTests", dependencies: ["TestSupport"], swiftSettings: leafSettings),
     .testTarget(
       name: "PackArchiveTests", dependencies: ["CLibArchive", "PackArchive", "PackFormat", "PackPayload", "TestSupport", zstd],

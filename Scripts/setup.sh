@@ -10,7 +10,9 @@ cd "$root"
 build_packages=(git g++ libc6-dev libssl-dev libarchive-dev libzstd-dev pkg-config)
 # What swift.org names for Debian; installed only where the toolchain does not start without.
 toolchain_packages=(binutils libcurl4-openssl-dev libedit-dev libncurses-dev libsqlite3-dev libxml2-dev tzdata uuid-dev zlib1g-dev)
-test_packages=(libarchive-tools zstd python3 python3-venv strace time)
+test_packages=(libarchive-tools zstd python3 python3-venv strace time nginx-light)
+# A browser, and Debian's own Python with what drives it.
+browser_packages=(chromium chromium-driver python3 python3-selenium nginx-light strace)
 
 # What PyPI has and the tests use: a second implementation's libraries, other people's readers and vectors.
 python_requirements=(

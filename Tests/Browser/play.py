@@ -69,9 +69,10 @@ CLOCK = """
 
 
 class Game:
-    def __init__(self, name, tree, query="", scene=None, steps=0, ranges=(), exact=True, seconds=0, line=0):
+    def __init__(self, name, tree, query="", scene=None, steps=0, ranges=(), exact=True, seconds=0, line=0, deeds=()):
         self.name, self.tree, self.query = name, pathlib.Path(tree), query
         self.scene, self.steps, self.ranges, self.exact, self.seconds, self.line = scene, steps, ranges, exact, seconds, line
+        self.deeds = deeds
 
 
 GAMES = [
@@ -128,10 +129,12 @@ def play(driver, url, game, clock):
             driver.execute_script("__step(arguments[0], null, 30)", game.steps)
     else:
         # What is loaded is waited for in real time, and then the clock goes on.
-        for _ in range(max(1, int(game.seconds * 4))):
-            time.sleep(0.25)
-            if clock:
-                driver.execute_script("__step(15)")
+        for deed in ("", *game.deeds):
+            driver.execute_script(deed)
+            for _ in range(max(1, int(game.seconds * 4))):
+                time.sleep(0.25)
+                if clock:
+                    driver.execute_script("__step(5)")
     time.sleep(0.15)
     picture = base64.b64decode(driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})["data"])
     errors = [entry["message"] for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
@@ -304,12 +307,13 @@ def main():
     parser.add_argument("--game", action="append", help="the directory of another game, in the place of the own ones")
     parser.add_argument("--query", default="", help="what is behind its address: ?level=3")
     parser.add_argument("--seconds", type=float, default=6, help="how long it is watched")
+    parser.add_argument("--do", action="append", default=[], help="JavaScript that goes on in the game, after which it is watched as long again")
     parser.add_argument("--real-clock", action="store_true", help="leave it the browser's clock")
     parser.add_argument("--keep", help="a directory for the pictures")
     options = parser.parse_args()
     games = GAMES
     if options.game:
-        games = [Game(pathlib.Path(path).resolve().name, pathlib.Path(path).resolve(), options.query, exact=False, seconds=options.seconds)
+        games = [Game(pathlib.Path(path).resolve().name, pathlib.Path(path).resolve(), options.query, exact=False, seconds=options.seconds, deeds=options.do)
                  for path in options.game]
     failed = False
     with tempfile.TemporaryDirectory(prefix="packer-play.") as place:

@@ -70,9 +70,10 @@ def user():
 class Served:
     """A running `packer serve`."""
 
-    def __init__(self, process, url):
+    def __init__(self, process, first):
         self.process = process
-        self.url = url
+        self.url = first["url"]
+        self.games = first.get("games")
         self.records = []
         self.errors = ""
 
@@ -98,7 +99,7 @@ def packer_serve(packer, *arguments, wrapper=(), **keywords):
         process.wait(10)
         listener.join(5)
         raise RuntimeError(f"packer serve does not start: {line}{''.join(errors)}")
-    served = Served(process, json.loads(line)["url"])
+    served = Served(process, json.loads(line))
     reader = threading.Thread(target=lambda: served.records.extend(map(json.loads, process.stdout)), daemon=True)
     reader.start()
     try:

@@ -15,7 +15,6 @@ final class ConnectionHandler: ChannelInboundHandler {
   private var isRequestUnderWay = false
   /// The client ended its side: it still takes what it asked for, and asks for nothing more.
   private var isInputClosed = false
-  private var isAdmitted = false
   private var deadline: Scheduled<Void>?
 
   init(_ workshop: Workshop) {
@@ -52,7 +51,6 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
-    if context.channel.isActive { admit(context) }
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {
@@ -60,7 +58,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   }
 
   func channelActive(context: ChannelHandlerContext) {
-    admit(context)
+    expect(within: workshop.limits.requestSeconds, context)
     context.fireChannelActive()
   }
 
@@ -68,8 +66,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     deadline?.cancel()
     if let exchange { report(exchange, isComplete: false) }
     exchange = nil
-    if isAdmitted { workshop.dismiss(context.channel) }
-    isAdmitted = false
+    workshop.dismiss(context.channel)
     context.fireChannelInactive()
   }
 
@@ -83,18 +80,6 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   /// What a client does wrong ends its connection, and is nothing to tell anybody.
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    context.close(promise: nil)
-  }
-
-  private func admit(_ context: ChannelHandlerContext) {
-    guard !isAdmitted else { return }
-    isAdmitted = workshop.admit(context.channel)
-    guard !isAdmitted else { return expect(within: workshop.limits.requestSeconds, context) }
-    // Before it said anything: it is told at once, and need not be asked.
-    var headers = HTTPHeaders([("Connection", "close"), ("Content-Length", "0"), ("Retry-After", "1")])
-    headers.add(name: "Date", value: HTTPDate.now.text)
-    context.write(wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: .serviceUnavailable, headers: headers))), promise: nil)
-    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     context.close(promise: nil)
   }
 
@@ -121,11 +106,12 @@ final class ConnectionHandler: ChannelInboundHandler {
   }
 
   private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
-    guard isAdmitted, exchange == nil else { return }
+    guard exchange == nil else { return }
     deadline?.cancel()
     let request = PackRequest(
       method: head.method.rawValue, target: head.uri, headers: HeaderFields(head.headers.map { .init($0.name, $0.value) }))
-    let hasBody = head.headers.contains(name: "Transfer-Encoding") || (head.headers.first(name: "Content-Length").map { $0 != "0" } ?? false)
+    let hasBody =
+      head.headers.contains(name: "Transfer-Encoding") || (head.headers.first(name: "Content-Length").map { $0 != "0" } ?? false)
     // HTTP/1.0 and what called itself by lower numbers.
     let isOldProtocol = head.version.major < 1 || head.version.major == 1 && head.version.minor == 0
     let exchange = Exchange(

@@ -55,6 +55,10 @@ package final class HTTPServer: Sendable {
       .childChannelOption(.allowRemoteHalfClosure, value: true)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
+          guard workshop.admit(channel) else {
+            try channel.pipeline.syncOperations.addHandler(RefusalHandler())
+            return
+          }
           var decoder = NIOHTTPDecoderLimitConfiguration()
           decoder.maxHeaderFieldSize = 32 << 10
           decoder.maxHeaderListSize = 64 << 10
@@ -71,7 +75,7 @@ package final class HTTPServer: Sendable {
           let listener = try await bootstrap.bind(host: host, port: bound).get()
           listeners.append(listener)
           bound = listener.localAddress?.port ?? bound
-        } catch where index > 0 {
+        } catch  where index > 0 {
           continue
         }
       }
@@ -91,7 +95,8 @@ package final class HTTPServer: Sendable {
   ///
   /// - Returns: what ends it.
   package func every(milliseconds: Int64, _ work: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-    let task = group.next().scheduleRepeatedAsyncTask(initialDelay: .milliseconds(milliseconds), delay: .milliseconds(milliseconds)) { [group, workshop] _ in
+    let task = group.next().scheduleRepeatedAsyncTask(initialDelay: .milliseconds(milliseconds), delay: .milliseconds(milliseconds)) {
+      [group, workshop] _ in
       let done = group.next().makePromise(of: Void.self)
       workshop.submit {
         work()

@@ -42,7 +42,8 @@ struct Serve: Verb {
   @Flag(name: .customLong("open"), help: "Open the address in the browser.")
   var opens = false
 
-  @Option(name: .customLong("pack"), help: ArgumentHelp("Serve this pack of the release alone, at the root of the address.", valueName: "id"))
+  @Option(
+    name: .customLong("pack"), help: ArgumentHelp("Serve this pack of the release alone, at the root of the address.", valueName: "id"))
   var only: String?
 
   @Option(help: ArgumentHelp("Refuse a manifest that none of these public keys signed. Repeatable.", valueName: "key"))
@@ -51,7 +52,8 @@ struct Serve: Verb {
   @Flag(name: .customLong("isolated"), help: "Send COOP, COEP and CORP, which SharedArrayBuffer and threads of WebAssembly need.")
   var isIsolated = false
 
-  @Option(help: ArgumentHelp("The page that answers for paths that do not exist, in an application that routes by itself.", valueName: "path"))
+  @Option(
+    help: ArgumentHelp("The page that answers for paths that do not exist, in an application that routes by itself.", valueName: "path"))
   var fallback: String?
 
   @Option(name: .customLong("csp"), help: ArgumentHelp("The Content-Security-Policy of every answer.", valueName: "policy"))
@@ -128,7 +130,8 @@ struct Serve: Verb {
   private func serveFolder(in session: Session) async throws(PackError) -> Outcome {
     guard key.references.isEmpty, only == nil, trust.isEmpty, !isIsolated, fallback == nil, contentSecurityPolicy == nil, !opens else {
       throw PackError(
-        .usage, "--cdn serves the folder as it is: --key, --open, --pack, --trust, --isolated, --fallback and --csp have no meaning with it")
+        .usage, "--cdn serves the folder as it is: --key, --open, --pack, --trust, --isolated, --fallback and --csp have no meaning with it"
+      )
     }
     let (plan, isSeedChosen) = try faults.plan()
     let site = try ReleaseFolder(target, faults: plan)
@@ -219,7 +222,8 @@ struct FaultOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Answer with this status, from 400 to 599.", valueName: "code"))
   var status: Int?
 
-  @Option(name: .customLong("only"), help: ArgumentHelp("Do it to files whose names match. Repeatable. (default: *.pack)", valueName: "glob"))
+  @Option(
+    name: .customLong("only"), help: ArgumentHelp("Do it to files whose names match. Repeatable. (default: *.pack)", valueName: "glob"))
   var patterns: [String] = []
 
   @Option(help: ArgumentHelp("Do it to the first n requests alone.", valueName: "n"))
@@ -255,7 +259,9 @@ struct FaultOptions: ParsableArguments {
     plan.chance = chance
     plan.seed = seed ?? UInt64.random(in: 0...UInt64(UInt32.max))
     if plan.isEmpty, !patterns.isEmpty || times != nil || chance != nil {
-      throw PackError(.usage, "--only, --times and --chance say to what a fault is done, and no fault was asked for", hint: "add --status 503, for example")
+      throw PackError(
+        .usage, "--only, --times and --chance say to what a fault is done, and no fault was asked for",
+        hint: "add --status 503, for example")
     }
     return (plan, seed != nil)
   }

@@ -1,0 +1,353 @@
+#!/usr/bin/env python3
+"""`packer serve` as a program: raw connections, many clients, another version while it runs, faults as a client meets them, and its end."""
+
+import http.client
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+
+from servers import packer_serve
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PACKER = os.environ.get("PACKER", str(ROOT / ".build/debug/packer"))
+SECONDS = float(os.environ.get("SERVE_SECONDS", "4"))
+CLIENTS = int(os.environ.get("SERVE_CLIENTS", "64"))
+# What the process may take while 64 clients read: pieces on their way, and four readers' buffers.
+MEMORY = 250_000_000
+
+failures = []
+
+
+def expect(condition, text):
+    if not condition:
+        failures.append(text)
+        print(f"wrong: {text}", file=sys.stderr)
+
+
+def run(*arguments):
+    return subprocess.run([PACKER, *map(str, arguments)], check=True, capture_output=True, text=True)
+
+
+def talk(port, data, half=False, wait=3):
+    """Everything that comes back on one connection, and whether the server ended it."""
+    with socket.create_connection(("127.0.0.1", port)) as link:
+        link.sendall(data)
+        if half:
+            link.shutdown(socket.SHUT_WR)
+        link.settimeout(wait)
+        answer = b""
+        try:
+            while piece := link.recv(65536):
+                answer += piece
+        except TimeoutError:
+            return answer, False
+        return answer, True
+
+
+def request(method="GET", target="/a.txt", *fields, version="1.1"):
+    return "\r\n".join([f"{method} {target} HTTP/{version}", "Host: localhost", *fields, "", ""]).encode()
+
+
+def statuses(answer):
+    return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", answer)]
+
+
+def connections(port):
+    close = "Connection: close"
+    answer, ended = talk(port, request() + request("HEAD") + request(target="/nothing") + request("GET", "/a.txt", close))
+    expect(statuses(answer) == [200, 200, 404, 200] and ended, f"four requests in one go: {answer!r}")
+    expect(answer.count(b"content of a\n") == 2, "HEAD has a body, or GET none")
+    answer, ended = talk(port, request() + request(), half=True)
+    expect(statuses(answer) == [200, 200] and ended, f"a client that ends its side: {answer!r}")
+    answer, ended = talk(port, request(version="1.0"))
+    expect(statuses(answer) == [200] and ended, f"HTTP/1.0: {answer!r}")
+    answer, ended = talk(port, request("GET", "/a.txt", "Connection: keep-alive", version="1.0"), wait=0.5)
+    expect(statuses(answer) == [200] and not ended, f"HTTP/1.0 that stays: {answer!r}")
+    for name, data in {
+            "no host": b"GET / HTTP/1.1\r\n\r\n", "two hosts": b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", "no request": b"\x16\x03\x01\x02\x00\r\n\r\n",
+            "a line that never ends": b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\n", "a field that never ends": b"GET / HTTP/1.1\r\nX: " + b"a" * 200_000 + b"\r\n\r\n",
+            "two lengths": b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+            "a space in front of the colon": b"GET / HTTP/1.1\r\nHost : localhost\r\n\r\n"}.items():
+        try:
+            answer, ended = talk(port, data)
+        except ConnectionError:
+            answer, ended = b"HTTP/1.1 400 closed while it was sent\r\n", True
+        expect(statuses(answer)[:1] == [400] and ended, f"{name}: {answer[:200]!r}, {'ended' if ended else 'left open'}")
+    for name, data in {
+            "a body": request("POST", "/a.txt", "Content-Length: 5") + b"hello", "an announced body": request("PUT", "/a.txt", "Content-Length: 5", "Expect: 100-continue"),
+            "a body in chunks": request("POST", "/a.txt", "Transfer-Encoding: chunked") + b"5\r\nhello\r\n0\r\n\r\n"}.items():
+        answer, ended = talk(port, data)
+        expect(statuses(answer)[-1:] == [405] and ended, f"{name}: {answer[:200]!r}")
+    # Clients that go away in the middle are nobody's business.
+    for _ in range(20):
+        with socket.create_connection(("127.0.0.1", port)) as link:
+            link.sendall(request(target="/big.bin"))
+            link.recv(1000)
+
+
+def memory(pid, what="VmRSS"):
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith(what):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def crowd(served, tree, seed):
+    """Clients that read ranges at random for seconds: every byte right, memory bounded and not growing."""
+    names = ["big.bin", "a.txt", "empty.bin", *[f"many/{n}.bin" for n in range(20)]]
+    contents = {name: (tree / name).read_bytes() for name in names}
+    end = time.monotonic() + SECONDS
+    counts, wrong, peaks = [0] * CLIENTS, [], []
+
+    def client(number):
+        dice = random.Random(seed + number)
+        link = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
+        while time.monotonic() < end and not wrong:
+            name = dice.choice(names[:1] * 4 + names)
+            content = contents[name]
+            fields, wanted, status = {}, content, 200
+            if content and dice.random() < 0.8:
+                first = dice.randrange(len(content))
+                last = min(len(content) - 1, first + dice.choice((0, 100, 10_000, 300_000, 3_000_000)))
+                fields, wanted, status = {"Range": f"bytes={first}-{last}"}, content[first:last + 1], 206
+            try:
+                link.request("GET", f"/{name}", headers=fields)
+                response = link.getresponse()
+                if dice.random() < 0.02:
+                    # Goes away in the middle, and comes back.
+                    link.close()
+                    continue
+                body = response.read()
+            except (OSError, http.client.HTTPException) as error:
+                wrong.append(f"{name} {fields}: {error!r}")
+                return
+            if response.status != status or body != wanted:
+                wrong.append(f"{name} {fields}: {response.status}, {len(body)} bytes of {len(wanted)}")
+            counts[number] += 1
+
+    threads = [threading.Thread(target=client, args=(number,)) for number in range(CLIENTS)]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        peaks.append(memory(served.process.pid))
+        time.sleep(min(0.2, SECONDS / 20))
+    for line in wrong[:5]:
+        expect(False, line)
+    expect(max(peaks) < MEMORY, f"it takes {max(peaks)} bytes, and {MEMORY} are the limit")
+    third = max(1, len(peaks) // 3)
+    early, late = max(peaks[third:2 * third] or peaks), max(peaks[2 * third:] or peaks)
+    expect(late < early * 1.25 + 20_000_000, f"memory grows from {early} to {late} bytes")
+    print(f"{CLIENTS} clients, {SECONDS:g} s, {sum(counts)} answers, every byte right; peak {max(peaks) / 1e6:.0f} MB (limit {MEMORY // 1_000_000} MB)", file=sys.stderr)
+
+
+def too_many(port):
+    """Connections beyond the limit are told so, and there is room again when others go."""
+    links = [socket.create_connection(("127.0.0.1", port)) for _ in range(300)]
+    time.sleep(0.3)
+    answers = 0
+    for link in links:
+        link.settimeout(0.01)
+        try:
+            answers += link.recv(100).startswith(b"HTTP/1.1 503")
+        except OSError:
+            pass
+    expect(30 <= answers <= 60, f"{answers} of 300 connections were told 503, and 256 are the limit")
+    for link in links:
+        link.close()
+    deadline = time.monotonic() + 5
+    while statuses(talk(port, request("GET", "/a.txt", "Connection: close"))[0]) != [200]:
+        if time.monotonic() > deadline:
+            return expect(False, "there is no room after all have gone")
+        time.sleep(0.05)
+
+
+def get(url, **headers):
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=20) as response:
+            return response.status, response.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read()
+
+
+def eventually(check, text, seconds=8):
+    deadline = time.monotonic() + seconds
+    while not check():
+        if time.monotonic() > deadline:
+            return expect(False, text)
+        time.sleep(0.1)
+
+
+def another_version(place):
+    """A pack that is replaced, one that is replaced by something else, and one that is removed."""
+    tree, pack, key = place / "one", place / "one.pack", place / "key"
+    tree.mkdir()
+    (tree / "index.html").write_text("version 1")
+    run("pack", tree, "-o", pack, "--key", key, "--quiet")
+    with packer_serve(PACKER, pack, "--key", key) as served:
+        expect(get(served.url) == (200, b"version 1"), "the first version is not served")
+        (tree / "index.html").write_text("version 2")
+        run("pack", tree, "-o", pack, "--key", key, "--quiet", "--pack-version", "2")
+        eventually(lambda: get(served.url) == (200, b"version 2"), "the second version is not served")
+        pack.write_bytes(b"half a pack")
+        time.sleep(1.2)
+        pack.unlink()
+        time.sleep(0.7)
+        expect(get(served.url) == (200, b"version 2"), "what is no pack takes the place of one")
+    expect(served.errors.count("is not served") == 1, f"what cannot be served is not told once: {served.errors}")
+    expect([record["games"][0]["version"] for record in served.records if record["type"] == "refreshed"] == [2], "the new version is not told")
+
+
+def release(place):
+    """A release: an origin for each pack, the list, and the next release while it runs."""
+    project, key = place / "arcade", place / "arcade" / "arcade.key"
+    subprocess.run([ROOT / "Examples/Arcade/make-project", project], check=True, capture_output=True)
+    run("init", project / "content", "-o", project / "packer.yml")
+    run("key", "new", "-o", key)
+    run("key", "new", "--signing", "-o", project / "arcade.sign.key")
+    run("build", "-c", project / "packer.yml", "--quiet")
+    dist = project / "dist"
+    trusted = run("key", "public", "--sign-key", project / "arcade.sign.key").stdout.split()
+    trusted = next(word for word in trusted if word.startswith("pkp1-"))
+    with packer_serve(PACKER, dist, "--key", key, "--trust", trusted) as served:
+        games = [game["id"] for game in json.loads(json.dumps(served.games))]
+        listing = get(served.url)[1].decode()
+        for game in games:
+            expect(f"http://{game}.localhost:{served.port}/" in listing, f"{game} is not in the list")
+            status, page = get(served.url, Host=f"{game}.localhost:{served.port}")
+            expect(status == 200 and b"<" in page, f"{game} is not at its origin: {status}")
+        expect(get(served.url, Host="nothing.localhost")[0] == 404, "a pack that is not there is served")
+        link = http.client.HTTPConnection("127.0.0.1", served.port)
+        link.request("GET", f"/{games[0]}/a%20b?c=1")
+        response = link.getresponse()
+        expect((response.status, response.getheader("Location")) == (302, f"http://{games[0]}.localhost:{served.port}/a%20b?c=1"), "a path does not lead to the origin")
+        # The next release, while somebody reads.
+        changed = next(iter(sorted((project / "content").rglob("index.html"))))
+        changed.write_text("<p>the next version</p>")
+        run("build", "-c", project / "packer.yml", "--quiet")
+        eventually(lambda: any(b"the next version" in get(served.url, Host=f"{game}.localhost")[1] for game in games), "the next release is not served")
+        # One that lacks a pack is not taken.
+        manifest = (dist / "manifest.json").read_bytes()
+        hidden = next(dist.glob("*.pack"))
+        hidden.rename(place / "hidden")
+        (dist / "manifest.json").write_bytes(manifest)
+        time.sleep(1.2)
+        expect(all(get(served.url, Host=f"{game}.localhost")[0] == 200 for game in games), "half a release takes the place of a whole one")
+        (place / "hidden").rename(hidden)
+    with packer_serve(PACKER, dist, "--key", key, "--pack", games[0]) as served:
+        expect(get(served.url)[0] == 200 and b"Games" not in get(served.url)[1], "--pack does not serve the pack at the root")
+    other = run("key", "new", "--signing", "-o", place / "other.sign.key")
+    stranger = next(word for word in run("key", "public", "--sign-key", place / "other.sign.key").stdout.split() if word.startswith("pkp1-"))
+    refused = subprocess.run([PACKER, "serve", dist, "--key", key, "--trust", stranger, "--port", "0"], capture_output=True, text=True)
+    expect(refused.returncode == 14, f"a manifest that nobody trusted signed is served: {refused.returncode}")
+    return dist
+
+
+def faults(dist):
+    """Faults as a client meets them; that each does what it says the unit tests show."""
+    pack = next(dist.glob("*.pack"))
+    content = pack.read_bytes()
+    with packer_serve(PACKER, "--cdn", dist) as served:
+        expect(get(served.url + pack.name) == (200, content), "the pack does not come as it is")
+        expect(get(served.url + "manifest.json") == (200, (dist / "manifest.json").read_bytes()), "the manifest does not come as it is")
+        expect(get(served.url + pack.name, Range="bytes=10-19") == (206, content[10:20]), "a range does not come as it is")
+        expect(get(served.url + "../arcade.key")[0] in (400, 404), "the key is served")
+    with packer_serve(PACKER, "--cdn", dist, "--truncate", "1000") as served:
+        try:
+            get(served.url + pack.name)
+            expect(False, "a body that is cut comes whole")
+        except http.client.IncompleteRead as error:
+            expect(error.partial == content[:1000], f"{len(error.partial)} bytes come of 1000")
+    with packer_serve(PACKER, "--cdn", dist, "--slow", "100KB", "--truncate", "60000") as served:
+        start = time.monotonic()
+        try:
+            get(served.url + pack.name)
+        except http.client.IncompleteRead as error:
+            took = time.monotonic() - start
+            expect(len(error.partial) == min(60_000, len(content)) and 0.4 < took < 3, f"60 000 bytes at 100 000 a second take {took:.2f} s")
+    with packer_serve(PACKER, "--cdn", dist, "--redirect") as served:
+        expect(get(served.url + pack.name) == (200, content), "a redirect does not lead to the pack")
+    with packer_serve(PACKER, "--cdn", dist, "--corrupt", "--wrong-size") as served:
+        status, body = get(served.url + pack.name)
+        expect(len(body) == len(content) + 1 and body[:-1] != content, "neither the size nor a byte is wrong")
+    with packer_serve(PACKER, "--cdn", dist, "--status", "503", "--times", "1", "--only", "manifest.json") as served:
+        expect([get(served.url + "manifest.json")[0] for _ in range(2)] == [503, 200], "the fault does not end after one time")
+    expect(any(record.get("fault") == "status 503" for record in served.records), "the fault is not told")
+    with packer_serve(PACKER, "--cdn", dist, "--no-ranges", "--chance", "0.5") as served:
+        pass
+    expect("--seed" in served.errors, "the seed is not told")
+
+
+def ending(place):
+    """The end: what is being sent is sent, the status says which signal it was, and the port is free at once."""
+    # A script in the background ignores SIGINT, and so would what it starts.
+    usual = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        process = subprocess.Popen([PACKER, "serve", place / "t.pack", "--key", place / "key", "--port", "0"], **usual)
+        url = process.stdout.readline().strip()
+        port = int(url.rstrip("/").rsplit(":", 1)[1])
+        with socket.create_connection(("127.0.0.1", port)) as idle, socket.create_connection(("127.0.0.1", port)) as link:
+            idle.sendall(request())
+            idle.recv(10_000)
+            link.sendall(request(target="/big.bin"))
+            got = len(link.recv(1000))
+            process.send_signal(number)
+            time.sleep(0.1)
+            while piece := link.recv(1 << 20):
+                got += len(piece)
+        expect(got > (place / "tree/big.bin").stat().st_size, f"what was being sent is cut off after {got} bytes")
+        expect(process.wait(10) == status, f"the status is {process.returncode}, not {status}")
+        taken = subprocess.Popen([PACKER, "serve", place / "t.pack", "--key", place / "key", "--port", str(port)], **usual)
+        expect(taken.stdout.readline().strip() == url, "the port is not free again")
+        refused = subprocess.run([PACKER, "serve", place / "t.pack", "--key", place / "key", "--port", str(port)], capture_output=True, text=True)
+        expect(refused.returncode == 69 and f"port {port} is taken" in refused.stderr, f"a port that is taken: {refused.returncode}, {refused.stderr}")
+        taken.terminate()
+        taken.communicate()
+
+
+def main():
+    seed = int(os.environ.get("PACKER_TEST_SEED", random.randrange(1 << 32)))
+    print(f"PACKER_TEST_SEED={seed}", file=sys.stderr)
+    dice = random.Random(seed)
+    with tempfile.TemporaryDirectory(prefix="packer-serving.") as name:
+        place = pathlib.Path(name)
+        tree = place / "tree"
+        (tree / "many").mkdir(parents=True)
+        (tree / "a.txt").write_text("content of a\n")
+        (tree / "empty.bin").write_bytes(b"")
+        (tree / "big.bin").write_bytes(dice.randbytes(20_000_000))
+        for number in range(20):
+            (tree / f"many/{number}.bin").write_bytes(dice.randbytes(dice.randrange(1, 200_000)))
+        run("key", "new", "-o", place / "key")
+        run("pack", tree, "-o", place / "t.pack", "--key", place / "key", "--quiet")
+        parts = sys.argv[1:] or ["connections", "too-many", "crowd", "versions", "release", "ending"]
+        with packer_serve(PACKER, place / "t.pack", "--key", place / "key") as served:
+            if "connections" in parts:
+                connections(served.port)
+            if "too-many" in parts:
+                too_many(served.port)
+            if "crowd" in parts:
+                crowd(served, tree, seed)
+        expect("warning" not in served.errors and "Fatal" not in served.errors, f"it complains: {served.errors}")
+        if "versions" in parts:
+            another_version(place)
+        if "release" in parts:
+            faults(release(place))
+        if "ending" in parts:
+            ending(place)
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()

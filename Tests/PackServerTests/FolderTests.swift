@@ -1,0 +1,269 @@
+import PackFormat
+import PackRuntime
+import TestSupport
+import Testing
+
+@testable import PackServer
+
+/// What a server answered, all of it.
+private struct Answer {
+  let reply: SiteReply
+  let bytes: [UInt8]
+
+  var status: Int { reply.status }
+  subscript(name: String) -> String? { reply.headers[name] }
+
+  init(_ site: some PackServer.Site, _ target: String, _ headers: HeaderFields = [:], method: String = "GET") throws {
+    reply = try site.reply(to: PackRequest(method: method, target: target, headers: headers))
+    var read: [UInt8] = []
+    if let body = reply.body {
+      while try body.next({ piece in read += (0..<piece.count).map { piece[$0] } }) {}
+    }
+    bytes = read
+  }
+}
+
+@Suite("A release folder as a CDN serves it")
+struct FolderTests {
+  private let directory: TemporaryDirectory
+  private static let pack = (0..<1000).map { UInt8(truncatingIfNeeded: $0) }
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    try directory.write(Self.pack, to: "dist/chess-1.pack")
+    try directory.write(Array("{}".utf8), to: "dist/manifest.json")
+    try directory.write(Array("hidden".utf8), to: "dist/.secret")
+    try directory.write(Array("outside".utf8), to: "outside.pack")
+  }
+
+  private func folder(_ change: (inout FaultPlan) -> Void = { _ in }) throws -> ReleaseFolder {
+    var plan = FaultPlan()
+    change(&plan)
+    return try ReleaseFolder(directory("dist"), faults: plan)
+  }
+
+  @Test("a folder without a manifest is refused")
+  func noManifest() throws {
+    #expect(throws: PackError.self) { try ReleaseFolder(directory.path, faults: FaultPlan()) }
+  }
+
+  @Test(
+    "what is not a file of the folder is not there",
+    arguments: [
+      "/", "/nothing", "/.secret", "/../outside.pack", "/%2e%2e/outside.pack", "/a/../../outside.pack", "/manifest.json/x",
+      "/..%5coutside.pack",
+    ])
+  func missing(_ target: String) throws {
+    let status = try Answer(folder(), target).status
+    #expect(status == 404 || status == 400)
+  }
+
+  @Test("a pack comes with its size, its date and a tag, and is a match for each of them")
+  func validators() throws {
+    let folder = try folder()
+    let whole = try Answer(folder, "/chess-1.pack")
+    #expect(whole.status == 200)
+    #expect(whole.bytes == Self.pack)
+    #expect(whole["Content-Length"] == "1000")
+    #expect(whole["Accept-Ranges"] == "bytes")
+    let tag = try #require(whole["ETag"])
+    let date = try #require(whole["Last-Modified"])
+    #expect(try Answer(folder, "/chess-1.pack", ["If-None-Match": tag]).status == 304)
+    #expect(try Answer(folder, "/chess-1.pack", ["If-Modified-Since": date]).status == 304)
+    #expect(try Answer(folder, "/chess-1.pack", ["If-None-Match": "\"x\"", "If-Modified-Since": date]).status == 200)
+    #expect(try Answer(folder, "/chess-1.pack", ["If-Match": "\"x\""]).status == 412)
+    #expect(try Answer(folder, "/chess-1.pack", ["If-Unmodified-Since": "Thu, 01 Jan 1998 00:00:00 GMT"]).status == 412)
+    #expect(try Answer(folder, "/chess-1.pack", ["Range": "bytes=5-9", "If-Range": tag]).bytes == Array(Self.pack[5...9]))
+    #expect(try Answer(folder, "/chess-1.pack", ["Range": "bytes=5-9", "If-Range": date]).status == 206)
+    #expect(try Answer(folder, "/chess-1.pack", ["Range": "bytes=5-9", "If-Range": "\"x\""]).status == 200)
+  }
+
+  @Test(
+    "a range is sent with exact ends",
+    arguments: [("bytes=0-0", 0...0), ("bytes=990-2000", 990...999), ("bytes=-3", 997...999), ("bytes=999-", 999...999)])
+  func range(_ text: String, _ wanted: ClosedRange<Int>) throws {
+    let answer = try Answer(folder(), "/chess-1.pack", ["Range": text])
+    #expect(answer.status == 206)
+    #expect(answer["Content-Range"] == "bytes \(wanted.lowerBound)-\(wanted.upperBound)/1000")
+    #expect(answer.bytes == Array(Self.pack[wanted]))
+  }
+
+  @Test("a range behind the end is not satisfiable, and HEAD has no body")
+  func edges() throws {
+    let behind = try Answer(folder(), "/chess-1.pack", ["Range": "bytes=1000-"])
+    #expect(behind.status == 416)
+    #expect(behind["Content-Range"] == "bytes */1000")
+    let head = try Answer(folder(), "/chess-1.pack", method: "HEAD")
+    #expect(head.status == 200 && head.reply.body == nil && head["Content-Length"] == "1000")
+    #expect(try Answer(folder(), "/chess-1.pack", method: "PUT").status == 405)
+  }
+
+  // MARK: Faults
+
+  @Test("a status is all that comes")
+  func status() throws {
+    #expect(try Answer(folder { $0.status = 503 }, "/chess-1.pack").status == 503)
+  }
+
+  @Test("a body that is cut promises all and ends before")
+  func truncation() throws {
+    let answer = try Answer(folder { $0.truncation = 100 }, "/chess-1.pack")
+    #expect(answer["Content-Length"] == "1000")
+    #expect(answer.bytes == Array(Self.pack[..<100]))
+  }
+
+  @Test("a wrong size is one byte more, everywhere")
+  func wrongSize() throws {
+    let folder = try folder { $0.hasWrongSize = true }
+    let answer = try Answer(folder, "/chess-1.pack")
+    #expect(answer["Content-Length"] == "1001")
+    #expect(answer.bytes == Self.pack + [0])
+    #expect(try Answer(folder, "/chess-1.pack", ["Range": "bytes=998-"])["Content-Range"] == "bytes 998-1000/1001")
+  }
+
+  @Test("corruption is one bit in the middle, in ranges too, and only where they hold it")
+  func corruption() throws {
+    let folder = try folder { $0.isCorrupt = true }
+    var wanted = Self.pack
+    wanted[500] ^= 1
+    #expect(try Answer(folder, "/chess-1.pack").bytes == wanted)
+    #expect(try Answer(folder, "/chess-1.pack", ["Range": "bytes=500-500"]).bytes == [wanted[500]])
+    #expect(try Answer(folder, "/chess-1.pack", ["Range": "bytes=0-499"]).bytes == Array(Self.pack[..<500]))
+  }
+
+  @Test("a redirect leads to the file, and not on")
+  func redirect() throws {
+    let folder = try folder { $0.redirects = true }
+    let first = try Answer(folder, "/chess-1.pack")
+    #expect(first.status == 302)
+    #expect(try Answer(folder, try #require(first["Location"])).bytes == Self.pack)
+  }
+
+  @Test("without ranges all of it comes, and none are offered")
+  func noRanges() throws {
+    let answer = try Answer(folder { $0.ignoresRanges = true }, "/chess-1.pack", ["Range": "bytes=0-9"])
+    #expect(answer.status == 200)
+    #expect(answer.bytes == Self.pack)
+    #expect(answer["Accept-Ranges"] == nil)
+  }
+
+  @Test("a slow body has a rate and small pieces")
+  func slow() throws {
+    let reply = try folder { $0.bytesPerSecond = 500 }.reply(to: PackRequest(target: "/chess-1.pack"))
+    #expect(reply.rate == 500)
+    var pieces: [Int] = []
+    while try #require(reply.body).next({ piece in pieces.append(piece.count) }) {}
+    #expect(pieces == Array(repeating: 50, count: 20))
+  }
+
+  @Test("faults are done to packs alone, unless files are named")
+  func patterns() throws {
+    #expect(try Answer(folder { $0.status = 503 }, "/manifest.json").status == 200)
+    let named = try folder {
+      $0.status = 503
+      $0.patterns = ["mani*.jso?"]
+    }
+    #expect(try Answer(named, "/manifest.json").status == 503)
+    #expect(try Answer(named, "/chess-1.pack").status == 200)
+  }
+
+  @Test("faults are done so many times")
+  func times() throws {
+    let folder = try folder {
+      $0.status = 503
+      $0.times = 2
+    }
+    let statuses = try (0..<4).map { _ in try Answer(folder, "/chess-1.pack").status }
+    #expect(statuses == [503, 503, 200, 200])
+  }
+
+  @Test("chance strikes as often as it should, and the same with the same seed")
+  func chance() throws {
+    func statuses(_ seed: UInt64) throws -> [Int] {
+      let folder = try folder {
+        $0.status = 503
+        $0.chance = 0.25
+        $0.seed = seed
+      }
+      return try (0..<400).map { _ in try Answer(folder, "/chess-1.pack").status }
+    }
+    let first = try statuses(7)
+    #expect(first == (try statuses(7)))
+    #expect(first != (try statuses(8)))
+    #expect((60...140).contains(first.count { $0 == 503 }))
+  }
+}
+
+@Suite("Games out of one pack")
+struct GameSiteTests {
+  private let directory: TemporaryDirectory
+  private let site: GameSite
+
+  init() async throws {
+    directory = try TemporaryDirectory()
+    let path = try await makePack(SampleTree(["index.html": SampleTree.File(Array("<!doctype html>".utf8))]), in: directory)
+    let bytes = (0..<32).map { UInt8($0) }
+    site = try GameSite(GameStock(path, isRelease: false, keys: KeyRing(try PackKey(bytes: bytes.span))), options: .init())
+  }
+
+  @Test(
+    "a host that only this machine has gets the game",
+    arguments: ["localhost", "LOCALHOST:7225", "127.0.0.1:80", "127.9.9.9", "[::1]:7225", "chess.localhost", "localhost."])
+  func own(_ host: String) throws {
+    #expect(try Answer(site, "/", ["Host": host]).status == 200)
+  }
+
+  @Test(
+    "any other host gets nothing",
+    arguments: [
+      "games.example", "localhost.example", "127.0.0.1.example", "127.0.0.example", "192.168.0.1", "0.0.0.0", "[::2]", ".localhost",
+      "evillocalhost",
+    ])
+  func strangers(_ host: String) throws {
+    let answer = try Answer(site, "/", ["Host": host])
+    #expect(answer.status == 421)
+    #expect(!String(decoding: answer.bytes, as: UTF8.self).contains("doctype"))
+  }
+
+  @Test("the host of a whole address counts, and not the field")
+  func absolute() throws {
+    #expect(try Answer(site, "http://games.example/", ["Host": "localhost"]).status == 421)
+    #expect(try Answer(site, "http://localhost/", ["Host": "games.example"]).status == 200)
+  }
+
+  @Test("a page of another origin may lead here, and fetches nothing")
+  func crossSite() throws {
+    #expect(try Answer(site, "/", ["Host": "localhost", "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"]).status == 403)
+    #expect(try Answer(site, "/", ["Host": "localhost", "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"]).status == 200)
+    #expect(try Answer(site, "/", ["Host": "localhost", "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"]).status == 200)
+  }
+
+  @Test("no other origin is told that it may read")
+  func noSharing() throws {
+    #expect(try Answer(site, "/", ["Host": "localhost", "Origin": "http://games.example"])["Access-Control-Allow-Origin"] == nil)
+  }
+}
+
+@Suite("Dates of HTTP")
+struct HTTPDateTests {
+  @Test(
+    "a date is written and read",
+    arguments: [
+      (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
+    ])
+  func dates(_ seconds: Int64, _ text: String) {
+    #expect(HTTPDate(secondsSince1970: seconds).text == text)
+    #expect(HTTPDate(text)?.secondsSince1970 == seconds)
+  }
+
+  @Test(
+    "what is no date is none",
+    arguments: [
+      "", "Sun, 06 Nov 1994 08:49:37", "Mon, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+      "Sun, 06 Non 1994 08:49:37 GMT",
+      "Sun, 31 Feb 1999 00:00:00 GMT", "Sun, 06 Nov 1994 08:49:37 UTC", "Sun,  06 Nov 1994 08:49:37 GMT",
+    ])
+  func refused(_ text: String) {
+    #expect(HTTPDate(text) == nil)
+  }
+}
