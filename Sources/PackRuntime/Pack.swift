@@ -18,8 +18,8 @@ public final class Pack: Sendable {
   package let index: IndexReader
   /// Those that wait for their next use, the one that was used last at the end.
   private let idle = Monitor<[PackReader]>([])
-  /// The large files whose digest was found to hold, by the place of their content in the tar.
-  private let checked = Monitor<Set<UInt64>>([])
+  /// The large files whose digest was found to hold.
+  private let checked = Monitor<Set<Entry>>([])
   private static let idleReaders = 4
 
   /// Opens the pack at `path`.
@@ -186,13 +186,13 @@ public final class Pack: Sendable {
 
   /// Whether all of a file was read since the pack was opened, and its digest held. Only large files are remembered: of others the digest costs little.
   func isChecked(_ entry: Entry) -> Bool {
-    entry.size >= Self.rememberedSize && checked.withLock { $0.contains(entry.offset) }
+    entry.size >= Self.rememberedSize && checked.withLock { $0.contains(entry) }
   }
 
   /// Remembers that the digest of a file held.
   func noteChecked(_ entry: Entry) {
     guard entry.size >= Self.rememberedSize else { return }
-    checked.withLock { if $0.count < Self.mostRemembered { $0.insert(entry.offset) } }
+    checked.withLock { if $0.count < Self.mostRemembered { $0.insert(entry) } }
   }
 
   private static let rememberedSize: UInt64 = 1 << 20
