@@ -3,6 +3,7 @@
 
   bench-document.py machine PACKER [--quick]   prints a record that says where the measuring takes place
   bench-document.py left-out                   prints a record of the lines of standard input
+  bench-document.py part NAME RECORDS DOCUMENT fills one measured part of a document
   bench-document.py write RECORDS DOCUMENT     fills the measured parts of a document, and draws the growth beside it
 
 In the document a measured part stands between `<!-- measured: NAME -->` and `<!-- end of NAME -->`. Everything else is
@@ -246,6 +247,24 @@ def part_growth(records, picture):
     return "\n\n".join(parts)
 
 
+def part_serving(records):
+    found = [record for record in records if record["type"] == "serve"]
+    if not found:
+        return ""
+    record = found[-1]
+    goals = {"the first time": None, "again": 0.5, "a range": 0.5}
+    rows = [[
+        f"{size(record['largeSize'])}, {item['kind']}", f"{item['packer'] / 1e6:,.0f} MB/s", f"{item['nginx'] / 1e6:,.0f} MB/s", ratio(item["ratio"][0]),
+        f"{ratio(item['ratio'][1])}…{ratio(item['ratio'][2])}", f"≥ {goals[item['kind']]}" if goals[item["kind"]] else "",
+        "" if not goals[item["kind"]] else "yes" if item["ratio"][0] >= goals[item["kind"]] else "**not reached**",
+    ] for item in record["downloads"]]
+    mine, theirs = record["firstByte"]
+    rows.append([
+        f"first byte of a small file, pack of {size(record['packSize'])}", f"{mine['median']:.2f} ms", f"{theirs['median']:.2f} ms", "",
+        f"99 of 100 within {mine['99']:.1f} ms", "< 5 ms", "yes" if mine["median"] < 5 else "**not reached**"])
+    return table(["", "packer serve", "nginx, plain files", "ratio", "range", "limit", "within"], rows, ["---"] + ["--:"] * 4 + ["---", "---"])
+
+
 # The picture.
 
 
@@ -280,16 +299,18 @@ def draw(records):
     return "\n".join(parts + ["</svg>"]) + "\n"
 
 
-def write(records_path, document_path):
+def write(records_path, document_path, only=None):
     records = [json.loads(line) for line in open(records_path, encoding="utf-8") if line.strip()]
     document = pathlib.Path(document_path)
     text = document.read_text(encoding="utf-8")
     picture = document.with_name("benchmarks-growth.svg")
     parts = {
         "machine": part_machine(records), "summary": part_summary(records), "figures": part_figures(records), "peers": part_peers(records),
-        "levels": part_levels(records), "growth": part_growth(records, picture.name), "kernels": part_kernels(records),
+        "levels": part_levels(records), "growth": part_growth(records, picture.name), "kernels": part_kernels(records), "serving": part_serving(records),
     }
     for name, content in parts.items():
+        if only not in (None, name):
+            continue
         pattern = re.compile(rf"(<!-- measured: {name} -->\n).*?(<!-- end of {name} -->)", re.DOTALL)
         if not pattern.search(text):
             sys.exit(f"error: {document_path} has no part '{name}'")
@@ -306,6 +327,8 @@ def main():
             print(json.dumps(machine(packer, "--quick" in rest)))
         case ["left-out"]:
             print(json.dumps({"type": "left-out", "items": [line for line in sys.stdin.read().splitlines() if line]}))
+        case ["part", name, records, document]:
+            write(records, document, only=name)
         case ["write", records, document]:
             write(records, document)
         case _:

@@ -48,22 +48,29 @@ def first_bytes(port, paths):
     return times
 
 
+def ratio(mine, theirs):
+    """The median of the ratios of single rounds, with the smallest and the largest."""
+    ratios = sorted(one / other for one, other in zip(mine, theirs))
+    return [statistics.median(ratios), ratios[0], ratios[-1]]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("packer")
-    parser.add_argument("--json", action="store_true", help="print records for Scripts/bench-document.py")
+    parser.add_argument("--json", action="store_true", help="print a record for Scripts/bench-document.py")
     parser.add_argument("--quick", action="store_true", help="a tenth of the bytes: that it works, not how fast")
     options = parser.parse_args()
-    rounds, large, many = (3, 100_000_000, 100) if options.quick else (7, 800_000_000, 2000)
+    files, large, many, rounds = (2, 50_000_000, 100, 2) if options.quick else (4, 200_000_000, 2000, 3)
     dice = random.Random(5)
     with tempfile.TemporaryDirectory(prefix="packer-serve.", dir=os.environ.get("BENCH_PLACE", "/dev/shm")) as name:
         place = pathlib.Path(name)
         tree = place / "tree"
         (tree / "small").mkdir(parents=True)
         (tree / "index.html").write_text("<!doctype html>\n")
-        with open(tree / "large.bin", "wb") as file:
-            for _ in range(large // 1_000_000):
-                file.write(dice.randbytes(1_000_000))
+        for number in range(files):
+            with open(tree / f"large{number}.bin", "wb") as file:
+                for _ in range(large // 1_000_000):
+                    file.write(dice.randbytes(1_000_000))
         paths = []
         for number in range(many):
             path = tree / "small" / f"{number:04}.json"
@@ -73,30 +80,34 @@ def main():
         key, pack = place / "key", place / "large.pack"
         subprocess.run([options.packer, "key", "new", "-o", key], check=True, stdout=subprocess.DEVNULL)
         subprocess.run([options.packer, "pack", tree, "-o", pack, "--key", key, "--quiet", "--level", "fast"], check=True, stdout=subprocess.DEVNULL)
+        kinds = {"the first time": None, "again": None, "a range": 1}
+        mine, theirs = {kind: [] for kind in kinds}, {kind: [] for kind in kinds}
         with packer_serve(options.packer, pack, "--key", key) as served, nginx(tree, place / "nginx") as plain:
-            speeds = {"packer": [], "packer, a range": [], "nginx": []}
-            for _ in range(rounds):
-                for kind, url, start in (("nginx", plain, None), ("packer", served.url, None), ("packer, a range", served.url, 1)):
-                    speed, size = download(url + "large.bin", start)
-                    assert size == large - (start or 0)
-                    speeds[kind].append(speed)
-            mine = first_bytes(served.port, paths[:400])
-            theirs = first_bytes(int(plain.rstrip("/").rsplit(":", 1)[1]), paths[:400])
-        peak = next(line for line in [f"{pack.stat().st_size}"])
-        figures = {kind: statistics.median(all_of) / 1e6 for kind, all_of in speeds.items()}
+            for number in range(files):
+                for round in range(rounds):
+                    for kind, start in kinds.items():
+                        if kind == "the first time" and round > 0:
+                            continue
+                        for speeds, url in ((mine, served.url), (theirs, plain)):
+                            speed, size = download(f"{url}large{number}.bin", start)
+                            assert size == large - (start or 0)
+                            speeds[kind].append(speed)
+            times = {
+                "packer": first_bytes(served.port, paths[:400]), "nginx": first_bytes(int(plain.rstrip("/").rsplit(":", 1)[1]), paths[:400])}
         record = {
-            "type": "serve", "packBytes": int(peak), "largeBytes": large, "rounds": rounds, "megabytesPerSecond": {k: round(v) for k, v in figures.items()},
-            "firstByteMilliseconds": {
-                who: {"median": round(statistics.median(times), 2), "99 of 100": round(sorted(times)[int(len(times) * 0.99)], 2), "most": round(max(times), 2)}
-                for who, times in (("packer", mine), ("nginx", theirs))},
+            "type": "serve", "packSize": pack.stat().st_size, "largeSize": large,
+            "downloads": [{
+                "kind": kind, "packer": statistics.median(mine[kind]), "nginx": statistics.median(theirs[kind]), "ratio": ratio(mine[kind], theirs[kind])} for kind in kinds],
+            "firstByte": [{"server": who, "median": statistics.median(all_of), "99": sorted(all_of)[int(len(all_of) * 0.99)]} for who, all_of in times.items()],
         }
-        if options.json:
-            print(json.dumps(record))
-            return
-        for kind, speed in figures.items():
-            print(f"{kind:<20} {speed:8.0f} MB/s   {speed / figures['nginx']:.2f} of nginx")
-        for who, times in record["firstByteMilliseconds"].items():
-            print(f"first byte, {who:<8} {times['median']:.2f} ms, 99 of 100 within {times['99 of 100']:.2f} ms, most {times['most']:.2f} ms")
+    if options.json:
+        print(json.dumps(record))
+        return
+    for item in record["downloads"]:
+        median, least, most = item["ratio"]
+        print(f"{item['kind']:<15} {item['packer'] / 1e6:6.0f} MB/s, nginx {item['nginx'] / 1e6:6.0f} MB/s: {median:.2f} ({least:.2f}…{most:.2f})")
+    for item in record["firstByte"]:
+        print(f"first byte, {item['server']:<7} {item['median']:.2f} ms, 99 of 100 within {item['99']:.2f} ms")
 
 
 if __name__ == "__main__":
