@@ -24,7 +24,7 @@ public final class Pack: Sendable {
 
   /// Opens the pack at `path`.
   ///
-  /// - Parameter key: the key that the pack names, or the root key from which that was made.
+  /// - Parameter key: the application key, or the pack's own where it was made with one.
   /// - Throws: ``PackError`` with a code that tells a wrong key (``PackError/Code/wrongKey``) from a damaged header
   ///   (``PackError/Code/damagedHeader``), a damaged body, a truncated pack, a file that is no pack, and one that asks for a newer reader.
   public static func open(_ path: String, key: borrowing PackKey) throws(PackError) -> Pack {

@@ -31,7 +31,7 @@ public final class BodyReader: Sendable {
   /// Reads the next piece, lends it to `receive`, and returns whether there was one: false at the end.
   ///
   /// A piece is at most one frame, and what lies in one frame comes in one piece. Blocks its thread while it reads. The digest of a whole file is
-  /// checked before its last piece is handed out, unless the file is larger than ``PackResponder/Options/digestLimit``; a part of a file rests on the tags of its segments. After an error every call throws that error again.
+  /// checked before its last piece is handed out, of a file of 1 MiB or more only the first time since the pack was opened; a part of a file rests on the tags of its segments. After an error every call throws that error again.
   ///
   /// - Parameter receive: takes the piece, which is gone when it returns. It may use the pack, but not this reader.
   public func next(_ receive: (Span<UInt8>) throws(PackError) -> Void) throws(PackError) -> Bool {
@@ -71,7 +71,8 @@ public final class BodyReader: Sendable {
     of entry: Entry, _ range: Range<UInt64>, _ current: inout State, _ receive: (Span<UInt8>) throws(PackError) -> Void
   ) throws(PackError) {
     let isWhole = range == 0..<entry.size
-    if isWhole, current.position == 0, entry.size <= body.digestLimit { current.digest = try body.pack.source.backend.makeDigest() }
+    // Another time round the tags are enough: the digest, which takes longer than they do, has shown that index and frames agree.
+    if isWhole, current.position == 0, !body.pack.isChecked(entry) { current.digest = try body.pack.source.backend.makeDigest() }
     let digest = isWhole ? current.digest : nil
     let start = range.lowerBound + current.position
     var decryptedBytes: UInt64 = 0
@@ -82,8 +83,9 @@ public final class BodyReader: Sendable {
       let end = start + UInt64(piece.count)
       if let digest {
         try digest.update(piece)
-        if end == entry.size, try digest.finish() != entry.sha256 {
-          throw PackReader.digestMismatch(entry.path).about(body.pack.source)
+        if end == entry.size {
+          guard try digest.finish() == entry.sha256 else { throw PackReader.digestMismatch(entry.path).about(body.pack.source) }
+          body.pack.noteChecked(entry)
         }
       }
       try receive(piece)
