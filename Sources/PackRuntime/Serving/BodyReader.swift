@@ -1,4 +1,3 @@
-import PackCrypto
 public import PackFormat
 import PackPayload
 
@@ -13,7 +12,8 @@ public final class BodyReader: Sendable {
     var part = 0
     var position: UInt64 = 0
     var decryptedBytes: UInt64 = 0
-    var digest: (any DigestContext)?
+    var digest: RunningDigest?
+    var lane: WorkLane?
     var failure: PackError?
     var isBusy = false
   }
@@ -27,6 +27,11 @@ public final class BodyReader: Sendable {
 
   /// The bytes of the pack that were decrypted so far to make those that were handed out.
   public var decryptedBytes: UInt64 { state.withLock { $0.decryptedBytes } }
+
+  /// Has digests taken by somebody else, while the piece they are of is on its way. To be said before the first piece.
+  package func takeDigests(on lane: @escaping WorkLane) {
+    state.withLock { $0.lane = lane }
+  }
 
   /// Reads the next piece, lends it to `receive`, and returns whether there was one: false at the end.
   ///
@@ -72,7 +77,9 @@ public final class BodyReader: Sendable {
   ) throws(PackError) {
     let isWhole = range == 0..<entry.size
     // Another time round the tags are enough: the digest, which takes longer than they do, has shown that index and frames agree.
-    if isWhole, current.position == 0, !body.pack.isChecked(entry) { current.digest = try body.pack.source.backend.makeDigest() }
+    if isWhole, current.position == 0, !body.pack.isChecked(entry) {
+      current.digest = RunningDigest(try body.pack.source.backend.makeDigest(), on: current.lane)
+    }
     let digest = isWhole ? current.digest : nil
     let start = range.lowerBound + current.position
     var decryptedBytes: UInt64 = 0
@@ -82,9 +89,10 @@ public final class BodyReader: Sendable {
     ) { (piece) throws(PackError) in
       let end = start + UInt64(piece.count)
       if let digest {
-        try digest.update(piece)
-        if end == entry.size {
-          guard try digest.finish() == entry.sha256 else { throw PackReader.digestMismatch(entry.path).about(body.pack.source) }
+        if end < entry.size {
+          try digest.update(piece)
+        } else {
+          guard try digest.finish(piece) == entry.sha256 else { throw PackReader.digestMismatch(entry.path).about(body.pack.source) }
           body.pack.noteChecked(entry)
         }
       }
