@@ -21,6 +21,7 @@ LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "CLibArchiveLoader": "LibArchive
 # Foundation on the client side: only where it is the platform's own, or behind the trait that tests use.
 FOUNDATION_ALLOWED = {
     "Sources/PackFormat/EntryPath.swift",  # Darwin only: Unicode normalisation
+    "Sources/PackRuntime/Apple/BackupExclusion.swift",  # Apple only: the resource value that keeps a directory out of backups
     "Sources/PackCrypto/CryptoKit/CryptoKitBackend.swift",  # CryptoKit's interface takes Foundation's protocols
 }
 

@@ -258,7 +258,8 @@ public actor AssetStore {
     } catch {
       guard error.code == .missingInput else { throw error }
       throw PackError(
-        .purged, "version \(running.version) of pack '\(id)' was removed from the device", hint: "run reconcile(), and install it again")
+        .purged, "version \(running.version) of pack '\(id)' was removed from the device",
+        hint: "reconcile the store ('packer store reconcile'), and install it again")
     }
   }
 

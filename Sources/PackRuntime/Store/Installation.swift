@@ -111,7 +111,9 @@ struct Installation: Sendable {
     let isCut = status.size < entry.size
     throw PackError(
       isCut ? .truncated : .wrongPack, "\(file) is \(status.size) bytes, but the manifest says \(entry.size)",
-      hint: isCut ? "fetch the pack again; the transfer was cut" : "fetch the pack again; it is another file, or was replaced after the manifest was made")
+      hint: isCut
+        ? "fetch the pack again; the transfer was cut"
+        : "fetch the pack again; it is another file, or was replaced after the manifest was made")
   }
 
   /// Whether the caller's file may be renamed into the store.

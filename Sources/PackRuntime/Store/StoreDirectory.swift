@@ -310,7 +310,8 @@ final class StoreDirectory: Sendable {
     } catch {
       guard error.code == .damagedStore else { throw error }
       throw PackError(
-        .damagedStore, "\(path(name)): \(error.message)", hint: "run reconcile(), which makes the record anew from what is installed")
+        .damagedStore, "\(path(name)): \(error.message)",
+        hint: "reconcile the store ('packer store reconcile'), which makes the record anew from what is installed")
     }
   }
 
@@ -410,7 +411,9 @@ final class StoreDirectory: Sendable {
   func bringIn(_ name: String, isOutside: Bool, as item: String, onArrival: () -> Void) throws(PackError) -> Bool {
     if try status(place(item)) != nil {
       guard try !usedItems().contains(item) else {
-        throw PackError(.inUse, "\(path(place(item))) is in use, and no record names it", hint: "run reconcile() once it is not any more")
+        throw PackError(
+          .inUse, "\(path(place(item))) is in use, and no record names it",
+          hint: "close it, then reconcile the store ('packer store reconcile')")
       }
       if let old = discard(place(item)) { empty([old]) }
     }

@@ -64,9 +64,12 @@ final class StoreManifests: Sendable {
       if let manifest = try verified() { return manifest }
     } catch {
       guard error.code != .cannotRead else { throw error }
-      throw PackError(.noManifest, "no manifest that can be used is left: \(error.message)", hint: "fetch the manifest and adopt it")
+      throw PackError(
+        .noManifest, "no manifest that can be used is left: \(error.message)",
+        hint: "fetch the manifest and adopt it ('packer store adopt')")
     }
-    throw PackError(.noManifest, "\(directory.root) has accepted no manifest yet", hint: "fetch the manifest and adopt it")
+    throw PackError(
+      .noManifest, "\(directory.root) has accepted no manifest yet", hint: "fetch the manifest and adopt it ('packer store adopt')")
   }
 
   /// The manifest, for who installs something new from it.

@@ -7,17 +7,28 @@ package struct StoreProcess: Sendable {
   /// Whether the process with a name still runs. It must say yes of its own.
   package let isAlive: @Sendable (String) -> Bool
 
-  package init(session: String, isAlive: @escaping @Sendable (String) -> Bool) {
+  /// Whether a name is this store's, or that of another store of this very process.
+  package let isOwn: @Sendable (String) -> Bool
+
+  /// - Parameter isOwn: true of `session` alone where it is nil.
+  package init(
+    session: String, isAlive: @escaping @Sendable (String) -> Bool, isOwn: (@Sendable (String) -> Bool)? = nil
+  ) {
     self.session = session
     self.isAlive = isAlive
+    self.isOwn = isOwn ?? { $0 == session }
   }
 
   /// This process, under a name that is new each time.
   package static func current() -> StoreProcess {
-    let identity = ProcessIdentity.current
-    return StoreProcess(session: "\(identity)-\(String(UInt32.random(in: 0...UInt32.max), radix: 16))") { session in
-      guard let hyphen = session.lastIndex(of: "-"), let other = ProcessIdentity(String(session[..<hyphen])) else { return false }
-      return other.isAlive
+    let mine = ProcessIdentity.current
+    func identity(ofSession session: String) -> ProcessIdentity? {
+      session.lastIndex(of: "-").flatMap { ProcessIdentity(String(session[..<$0])) }
+    }
+    return StoreProcess(session: "\(mine)-\(String(UInt32.random(in: 0...UInt32.max), radix: 16))") { session in
+      identity(ofSession: session)?.isAlive ?? false
+    } isOwn: { session in
+      identity(ofSession: session) == mine
     }
   }
 }

@@ -212,16 +212,25 @@ struct StoreRepair {
   /// Brings a record in line with what is there.
   private func settle(_ id: String) throws(PackError) {
     // The long look, without the lock; bytes under a name of their own do not change.
-    var faults: [PackRecord.Bytes: Fault] = [:]
+    var faults: [PackRecord.Bytes: (fault: Fault?, inode: UInt64?)] = [:]
     if depth == .thorough, let record = try directory.record(id) {
-      for content in record.contents { faults[content.bytes] = try fault(of: content, in: record, depth) }
+      for content in record.contents {
+        let inode = try directory.status(directory.place(record.itemName(content)))?.inode
+        faults[content.bytes] = (try fault(of: content, in: record, depth), inode)
+      }
     }
     let before = log.findings.count
     do throws(PackError) {
       try directory.change(id) { (record) throws(PackError) in
         for content in record.contents {
           let fault: Fault?
-          if let known = faults[content.bytes] { fault = known } else { fault = try self.fault(of: content, in: record, .quick) }
+          // Somebody may have installed the same anew since the long look.
+          let inode = try directory.status(directory.place(record.itemName(content)))?.inode
+          if let known = faults[content.bytes], known.inode == inode {
+            fault = known.fault
+          } else {
+            fault = try self.fault(of: content, in: record, .quick)
+          }
           guard let fault else { continue }
           let wasCurrent = record.current == content.bytes
           record.forget(content.bytes)

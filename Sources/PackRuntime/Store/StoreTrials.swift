@@ -19,10 +19,10 @@ struct StoreTrials {
       guard try directory.status(directory.place(record.itemName(content))) != nil else {
         throw PackError(
           .notInstalled, "version \(content.bytes.version) of pack '\(id)' was removed from the device",
-          hint: "run reconcile(), and install it again")
+          hint: "reconcile the store ('packer store reconcile'), and install it again")
       }
       if let trial = record.trial {
-        guard trial.session == directory.process.session || !directory.process.isAlive(trial.session) else {
+        guard directory.process.isOwn(trial.session) || !directory.process.isAlive(trial.session) else {
           throw PackError(.inUse, "another process has version \(trial.bytes.version) of pack '\(id)' on trial")
         }
         // The same trial once more, so that nobody gets a second chance by asking twice.
@@ -61,9 +61,9 @@ struct StoreTrials {
         hint: "publish a new version; these bytes are not tried again")
     }
     if record.purged != nil, record.contents.isEmpty {
-      throw PackError(.purged, "\(what) was removed to free space", hint: "install it again")
+      throw PackError(.purged, "\(what) was removed to free space", hint: "install it again ('packer store install')")
     }
-    throw PackError(.notInstalled, "\(what) is not installed", hint: "install it first")
+    throw PackError(.notInstalled, "\(what) is not installed", hint: "install it first ('packer store install')")
   }
 
   func confirm(_ token: BootToken) throws(PackError) -> [StoreEvent] {
@@ -110,7 +110,9 @@ struct StoreTrials {
 
   func rollback(_ id: String, reason: String) throws(PackError) -> (InstalledPack?, [StoreEvent]) {
     try directory.change(id) { (record) throws(PackError) in
-      guard record.running != nil else { throw PackError(.notInstalled, "no version of pack '\(id)' runs", hint: "activate one first") }
+      guard record.running != nil else {
+        throw PackError(.notInstalled, "no version of pack '\(id)' runs", hint: "activate one first ('packer store activate')")
+      }
       let events = try fall(&record, reason: reason)
       return (record.running.map { directory.installed($0, of: record) }, events)
     }
@@ -171,7 +173,7 @@ struct StoreTrials {
       if now.less(record.lastUse) >= PackRecord.lastUseGrain || now < record.lastUse { record.lastUse = now }
       guard let running = record.running else {
         if record.purged != nil {
-          throw PackError(.purged, "pack '\(id)' was removed to free space", hint: "install it again")
+          throw PackError(.purged, "pack '\(id)' was removed to free space", hint: "install it again ('packer store install')")
         }
         throw notInstalled(id)
       }
@@ -182,7 +184,9 @@ struct StoreTrials {
   }
 
   private func notInstalled(_ id: String) -> PackError {
-    PackError(.notInstalled, "no version of pack '\(printable(id.utf8))' runs", hint: "install one and activate it")
+    PackError(
+      .notInstalled, "no version of pack '\(printable(id.utf8))' runs",
+      hint: "install one and activate it ('packer store install', 'packer store activate')")
   }
 
   private func newNonce() -> [UInt8] { (0..<16).map { _ in UInt8.random(in: 0...255) } }
