@@ -124,74 +124,16 @@ final class Stage {
 
   // MARK: The tool
 
-  /// The tool lies beside the test bundle.
-  private static let tool: URL = {
-    #if os(Linux)
-      let bundle = (try? files.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
-      return URL(fileURLWithPath: bundle).deletingLastPathComponent().appendingPathComponent("packer")
-    #else
-      return Bundle(for: Stage.self).bundleURL.deletingLastPathComponent().appendingPathComponent("packer")
-    #endif
-  }()
-
   private func run(_ words: [String], closingOutput: Bool) throws {
     let outputPath = root.appendingPathComponent("stdout")
     let errorPath = root.appendingPathComponent("stderr")
-    for url in [outputPath, errorPath] { try Data().write(to: url) }
-
-    // Not Foundation's Process: the way it looks for open files reads past the end of what the system gave it.
-    #if canImport(Darwin)
-      var actions: posix_spawn_file_actions_t?
-    #else
-      var actions = posix_spawn_file_actions_t()
-    #endif
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, input ?? "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_addopen(&actions, 2, errorPath.path, O_WRONLY, 0)
+    let tool = try ToolProcess(
+      words, in: work.path, variables: variables, input: input ?? "/dev/null", output: closingOutput ? nil : outputPath.path,
+      errors: errorPath.path)
     input = nil
-    var ends: [CInt] = [-1, -1]
-    if closingOutput {
-      guard pipe(&ends) == 0 else { throw ScriptError("no pipe: \(String(cString: strerror(errno)))") }
-      close(ends[0])
-      posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
-    } else {
-      posix_spawn_file_actions_addopen(&actions, 1, outputPath.path, O_WRONLY, 0)
-    }
-    defer { if ends[1] >= 0 { close(ends[1]) } }
-
-    // The shell changes into the script's directory, which a spawned process cannot be told everywhere.
-    let command = ["/bin/sh", "-c", #"cd "$0" && exec "$@""#, work.path, Self.tool.path] + words
-    var process: pid_t = 0
-    let number = withCStrings(command) { arguments in
-      withCStrings(variables.map { "\($0.key)=\($0.value)" }) { environment in
-        posix_spawn(&process, "/bin/sh", &actions, nil, arguments, environment)
-      }
-    }
-    guard number == 0 else { throw ScriptError("it did not start: \(String(cString: strerror(number)))") }
-
-    let deadline = Date(timeIntervalSinceNow: Self.deadline)
-    var raw: CInt = 0
-    while waitpid(process, &raw, WNOHANG) == 0 {
-      guard Date() < deadline else {
-        kill(process, SIGKILL)
-        waitpid(process, &raw, 0)
-        throw ScriptError("it did not end within \(Self.deadline) seconds")
-      }
-      usleep(2000)
-    }
-    status = raw & 0x7F == 0 ? raw >> 8 & 0xFF : 128 + (raw & 0x7F)
-    output = try Data(contentsOf: outputPath)
+    status = try tool.wait(seconds: Self.deadline)
+    output = closingOutput ? Data() : try Data(contentsOf: outputPath)
     errors = try Data(contentsOf: errorPath)
-  }
-
-  /// Lends texts as C wants them: pointers that end in nil.
-  private func withCStrings<Result>(
-    _ texts: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
-  ) -> Result {
-    var pointers = texts.map { strdup($0) } + [nil]
-    defer { for pointer in pointers { free(pointer) } }
-    return pointers.withUnsafeMutableBufferPointer { body($0.baseAddress!) }
   }
 
   // MARK: Checks

@@ -22,7 +22,7 @@ struct StoreList: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    try StoreDirectory.require(store.directory)
+    try StorePlace.require(store.directory)
     let packs = try await store.open(decidesByManifest: false, in: session).installed()
     for (pack, line) in zip(packs, StoredPackRecord.lines(packs)) { session.console.result(StoredPackRecord(pack), [line]) }
     if packs.isEmpty { session.console.note("\(store.directory): nothing is installed") }
@@ -49,7 +49,7 @@ struct StoreUsageVerb: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    try StoreDirectory.require(store.directory)
+    try StorePlace.require(store.directory)
     let parts = try await store.open(decidesByManifest: false, in: session).usage()
     guard !session.console.isJSON else {
       for part in parts { session.console.result(UsageRecord(part), []) }
@@ -82,7 +82,7 @@ private struct UsageRecord: Encodable {
 }
 
 /// The directory of a store that is only looked at: it must not be made for that.
-enum StoreDirectory {
+enum StorePlace {
   static func require(_ path: String) throws(PackError) {
     guard ReleaseVerification.isDirectory(path) else {
       throw PackError(

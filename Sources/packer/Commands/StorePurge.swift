@@ -26,7 +26,7 @@ struct StorePurge: Verb {
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let bytes = try Bounds.size(size, "--free", in: 1...UInt64(Int64.max), isPowerOfTwo: false)
-    try StoreDirectory.require(store.directory)
+    try StorePlace.require(store.directory)
     let report = try await store.open(decidesByManifest: true, in: session).purge(toFree: bytes)
     for removal in report.removed {
       let pack = removal.pack
@@ -65,7 +65,7 @@ struct StoreRemove: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    try StoreDirectory.require(store.directory)
+    try StorePlace.require(store.directory)
     let opened = try await store.open(decidesByManifest: false, in: session)
     for id in ids {
       try await opened.remove(id)

@@ -27,7 +27,7 @@ struct StoreReconcile: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    try StoreDirectory.require(store.directory)
+    try StorePlace.require(store.directory)
     let findings = try await store.open(key: key, in: session).reconcile(isThorough ? .thorough : .quick)
     for finding in findings {
       session.console.result(StoreFindingRecord(finding), ["\(finding.kind.rawValue): \(finding.text)"])

@@ -1,0 +1,91 @@
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackManifest
+import PackRuntime
+import PackerKit
+import TestSupport
+
+/// Three releases of two packs, one of which is unpacked and one kept encrypted: files of packs, and signed manifests.
+struct CrashSample: Sendable {
+  /// By version, from 1.
+  let trees: [String: [UInt64: SampleTree]]
+  let packs: [String: [UInt64: [UInt8]]]
+  let entries: [String: [UInt64: ManifestPack]]
+  let manifests: [UInt64: SignedManifest]
+
+  static let unpacked = "core"
+  static let packed = "movie"
+  static let ids = [unpacked, packed]
+  static let versions: ClosedRange<UInt64> = 1...3
+
+  private static let made = Task { try await CrashSample() }
+
+  /// Made once for all tests.
+  static func shared() async throws -> CrashSample { try await made.value }
+
+  /// The public half of the key that signs the manifests.
+  static let trusted: [SigningPublicKey] = {
+    guard let key = try? signer() else { preconditionFailure("32 bytes are a seed") }
+    return [key.publicKey]
+  }()
+
+  private static func signer() throws(PackError) -> SigningKey {
+    let seed = (0..<32).map { UInt8($0) }
+    return try SigningKey(seed: SecretBytes(copying: seed.span))
+  }
+
+  private init() async throws {
+    let directory = try TemporaryDirectory()
+    var trees: [String: [UInt64: SampleTree]] = [:]
+    var packs: [String: [UInt64: [UInt8]]] = [:]
+    var entries: [String: [UInt64: ManifestPack]] = [:]
+    for id in Self.ids {
+      for version in Self.versions {
+        var random = SeededGenerator(seed: version)
+        let tree = SampleTree(
+          [
+            "index.html": .init(Array("<title>\(id) \(version)</title>".utf8)), "js/main.js": .init(random.bytes(300), isExecutable: true),
+            "empty.txt": .init([]),
+          ], emptyDirectories: ["saves"])
+        let name = "\(id)-\(version)"
+        try tree.write(to: name, in: directory)
+        var job = PackJob(source: directory(name), output: directory("\(name).pack"), name: try PackName(id))
+        job.packVersion = version
+        job.segmentSize = 4096
+        job.jobs = 1
+        job.files = FaultyFiles()
+        _ = try await job.run(key: try knownKey())
+        let bytes = directory.bytes(of: "\(name).pack") ?? []
+        let pack = try open(directory("\(name).pack"))
+        let digest = try CryptoBackends.standard.makeDigest()
+        try digest.update(bytes.span)
+        trees[id, default: [:]][version] = tree
+        packs[id, default: [:]][version] = bytes
+        entries[id, default: [:]][version] = ManifestPack(
+          id: id, version: version, url: "https://cdn.example.com/\(name).pack", size: UInt64(bytes.count), sha256: try digest.finish(),
+          contentRoot: pack.contentRoot, contentSize: pack.contentSize, installSize: Self.installSize(of: tree),
+          files: UInt64(pack.entryCount), maxFrame: UInt64(pack.largestFrame), keyID: "\(pack.keyID)",
+          delivery: id == Self.unpacked ? .prefetch : .onDemand, install: id == Self.unpacked ? .unpacked : .packed)
+      }
+    }
+    var manifests: [UInt64: SignedManifest] = [:]
+    for version in Self.versions {
+      let manifest = Manifest(
+        version: version, issued: nil, expires: ManifestTime(secondsSince1970: 1_900_000_000)!, budget: nil,
+        packs: Self.ids.compactMap { entries[$0]?[version] })
+      let signed = try manifest.signedBytes()
+      manifests[version] = try SignedManifest(signed: signed, signatures: [try SignedManifest.signature(of: signed, by: try Self.signer())])
+    }
+    self.trees = trees
+    self.packs = packs
+    self.entries = entries
+    self.manifests = manifests
+  }
+
+  private static func installSize(of tree: SampleTree) -> UInt64 {
+    // Each file and each directory, the root among them, takes whole blocks.
+    let files = tree.files.values.reduce(0) { $0 + (UInt64($1.bytes.count) + 4095) / 4096 * 4096 }
+    return files + 4096 * 3
+  }
+}

@@ -1,0 +1,260 @@
+import PackFormat
+import PackManifest
+import PackRuntime
+import TestSupport
+
+/// Something that is done to a store, and what may be found of it when it was stopped in the middle.
+struct CrashScenario: Sendable, CustomStringConvertible {
+  typealias Work = @Sendable (AssetStore, CrashSample) async throws(PackError) -> Void
+  /// The versions that may run of each pack; nil where none may.
+  typealias Versions = [String: Set<UInt64?>]
+
+  let description: String
+  /// What was done before, by a process that ended.
+  let before: Work
+  /// Changes the disk behind the back of the store, after that.
+  var meddling: @Sendable (MemoryDisk) -> Void = { _ in }
+  /// What is stopped.
+  let work: Work
+  /// What may run right after the crash.
+  let found: Versions
+  /// What may run once the next process has repaired the store.
+  let repaired: Versions
+  /// What runs once it was all done again.
+  let done: Versions
+  /// What doing it again may be refused with: a version that fell on its trial is not tried again.
+  var refusals: Set<PackError.Code> = []
+  /// Whether the process that was before still is the one that is stopped.
+  var isSameProcess = false
+
+  static let all: [CrashScenario] = [
+    CrashScenario(
+      description: "first install",
+      before: { _, _ in },
+      work: { (store, sample) throws(PackError) in
+        try await store.adopt(sample.manifest(1))
+        try await store.install(sample.download(CrashSample.unpacked, 1), as: CrashSample.unpacked)
+        try await store.install(sample.download(CrashSample.packed, 1), as: CrashSample.packed, taking: .copying)
+        for id in CrashSample.ids { try await store.activate(id, onTrial: false) }
+      },
+      found: both([nil, 1]), repaired: both([nil, 1]), done: both([1])),
+    CrashScenario(
+      description: "adoption of a manifest",
+      before: { (store, sample) throws(PackError) in try await sample.release(1, to: store) },
+      work: { (store, sample) throws(PackError) in try await store.adopt(sample.manifest(2)) },
+      found: both([1]), repaired: both([1]), done: both([1])),
+    CrashScenario(
+      description: "update of an unpacked pack, moved",
+      before: { (store, sample) throws(PackError) in
+        try await sample.release(1, to: store)
+        try await store.adopt(sample.manifest(2))
+      },
+      work: update(CrashSample.unpacked, .moving),
+      found: only(CrashSample.unpacked, [1, 2]), repaired: only(CrashSample.unpacked, [1, 2]), done: only(CrashSample.unpacked, [2])),
+    CrashScenario(
+      description: "update of an unpacked pack, copied",
+      before: { (store, sample) throws(PackError) in
+        try await sample.release(1, to: store)
+        try await store.adopt(sample.manifest(2))
+      },
+      work: update(CrashSample.unpacked, .copying),
+      found: only(CrashSample.unpacked, [1, 2]), repaired: only(CrashSample.unpacked, [1, 2]), done: only(CrashSample.unpacked, [2])),
+    CrashScenario(
+      description: "update of a packed pack, moved",
+      before: { (store, sample) throws(PackError) in
+        try await sample.release(1, to: store)
+        try await store.adopt(sample.manifest(2))
+      },
+      work: update(CrashSample.packed, .moving),
+      found: only(CrashSample.packed, [1, 2]), repaired: only(CrashSample.packed, [1, 2]), done: only(CrashSample.packed, [2])),
+    CrashScenario(
+      description: "update of a packed pack, copied",
+      before: { (store, sample) throws(PackError) in
+        try await sample.release(1, to: store)
+        try await store.adopt(sample.manifest(2))
+      },
+      work: update(CrashSample.packed, .copying),
+      found: only(CrashSample.packed, [1, 2]), repaired: only(CrashSample.packed, [1, 2]), done: only(CrashSample.packed, [2])),
+    CrashScenario(
+      description: "activation on trial",
+      before: { (store, sample) throws(PackError) in
+        try await sample.release(1, to: store)
+        try await sample.deliver(2, to: store)
+      },
+      work: { (store, _) throws(PackError) in
+        try await store.activate(CrashSample.unpacked)
+      },
+      found: only(CrashSample.unpacked, [1, 2]), repaired: both([1]), done: only(CrashSample.unpacked, [1, 2]), refusals: [.versionFailed]),
+    CrashScenario(
+      description: "confirmation",
+      before: { (store, sample) throws(PackError) in
+        try await sample.release(1, to: store)
+        try await sample.deliver(2, to: store)
+        try await store.activate(CrashSample.unpacked)
+      },
+      work: confirm, found: only(CrashSample.unpacked, [1, 2]), repaired: only(CrashSample.unpacked, [1, 2]),
+      done: only(CrashSample.unpacked, [1, 2]), refusals: [.staleConfirmation], isSameProcess: true),
+    CrashScenario(
+      description: "confirmation that removes the version before the last",
+      before: { (store, sample) throws(PackError) in
+        try await sample.release(1, to: store)
+        try await sample.release(2, to: store)
+        try await sample.deliver(3, to: store)
+        try await store.activate(CrashSample.unpacked)
+      },
+      work: confirm, found: [CrashSample.unpacked: [2, 3], CrashSample.packed: [2]],
+      repaired: [CrashSample.unpacked: [2, 3], CrashSample.packed: [2]],
+      done: [CrashSample.unpacked: [2, 3], CrashSample.packed: [2]], refusals: [.staleConfirmation], isSameProcess: true),
+    CrashScenario(
+      description: "fallback from a trial that nobody confirmed in time",
+      before: { (store, sample) throws(PackError) in
+        try await sample.release(1, to: store)
+        try await sample.deliver(2, to: store)
+        try await store.activate(CrashSample.unpacked)
+      },
+      work: { (store, _) throws(PackError) in
+        guard let token = try await store.trial(of: CrashSample.unpacked) else { return }
+        do throws(PackError) {
+          try await store.confirmation(of: token)
+        } catch {
+          guard error.code == .notConfirmed else { throw error }
+        }
+      },
+      found: only(CrashSample.unpacked, [1, 2]), repaired: both([1]), done: both([1]), isSameProcess: true),
+    CrashScenario(
+      description: "fallback from a trial that crashed",
+      before: { (store, sample) throws(PackError) in
+        try await sample.release(1, to: store)
+        try await sample.deliver(2, to: store)
+        try await store.activate(CrashSample.unpacked)
+      },
+      work: { (store, _) throws(PackError) in try await store.reconcile() },
+      found: only(CrashSample.unpacked, [1, 2]), repaired: both([1]), done: both([1])),
+    CrashScenario(
+      description: "rollback",
+      before: { (store, sample) throws(PackError) in
+        try await sample.release(1, to: store)
+        try await sample.release(2, to: store)
+      },
+      work: { (store, _) throws(PackError) in
+        // Doing it twice would go back twice.
+        guard try await store.current(CrashSample.unpacked)?.version == 2 else { return }
+        try await store.rollback(CrashSample.unpacked, reason: "a test")
+      },
+      found: [CrashSample.unpacked: [1, 2], CrashSample.packed: [2]],
+      repaired: [CrashSample.unpacked: [1, 2], CrashSample.packed: [2]],
+      done: [CrashSample.unpacked: [1], CrashSample.packed: [2]]),
+    CrashScenario(
+      description: "purge of an earlier version",
+      before: { (store, sample) throws(PackError) in
+        try await sample.release(1, to: store)
+        try await sample.release(2, to: store)
+      },
+      work: { (store, _) throws(PackError) in _ = try await store.purge(toFree: 1) },
+      found: both([2]), repaired: both([2]), done: [CrashSample.unpacked: [2], CrashSample.packed: [nil, 2]]),
+    CrashScenario(
+      description: "purge of all that may go",
+      before: { (store, sample) throws(PackError) in
+        try await sample.release(1, to: store)
+        try await sample.release(2, to: store)
+        try await store.setPreservation(1, of: CrashSample.unpacked)
+      },
+      work: { (store, _) throws(PackError) in _ = try await store.purge(toFree: 1 << 30) },
+      found: [CrashSample.unpacked: [2], CrashSample.packed: [nil, 2]],
+      repaired: [CrashSample.unpacked: [2], CrashSample.packed: [nil, 2]],
+      done: [CrashSample.unpacked: [2], CrashSample.packed: [nil]]),
+    CrashScenario(
+      description: "removal",
+      before: { (store, sample) throws(PackError) in
+        try await sample.release(1, to: store)
+        try await sample.release(2, to: store)
+      },
+      work: { (store, _) throws(PackError) in
+        for id in CrashSample.ids where try await store.current(id) != nil { try await store.remove(id) }
+      },
+      found: both([nil, 2]), repaired: both([nil, 2]), done: both([nil])),
+    CrashScenario(
+      description: "opening and closing",
+      before: { (store, sample) throws(PackError) in try await sample.release(1, to: store) },
+      work: { (store, _) throws(PackError) in
+        let opened = [try await store.open(CrashSample.unpacked), try await store.open(CrashSample.packed)]
+        try await store.setPreservation(0.3, of: CrashSample.unpacked)
+        withExtendedLifetime(opened) {}
+      },
+      found: both([1]), repaired: both([1]), done: both([1])),
+    CrashScenario(
+      description: "repair of a mess",
+      before: { (store, sample) throws(PackError) in
+        try await sample.release(1, to: store)
+        try await sample.deliver(2, to: store)
+        _ = try await store.open(CrashSample.packed)
+      },
+      meddling: { disk in
+        disk.write([1, 2, 3], to: "/store/staging/dead-1/half/file")
+        disk.write([1, 2, 3], to: "/store/staging/dead-2")
+        disk.write([1, 2, 3], to: "/store/trash/dead-3/a/b")
+        disk.write([1, 2, 3], to: "/store/packs/nobody@7-0123456789abcdef.pack")
+        disk.write([], to: "/store/uses/core@1-0123456789abcdef~dead")
+        disk.write(Array("{\"half".utf8), to: "/store/state/nobody")
+      },
+      work: { (store, _) throws(PackError) in try await store.reconcile() },
+      found: both([1]), repaired: both([1]), done: both([1])),
+  ]
+
+  private static func both(_ versions: Set<UInt64?>) -> Versions {
+    [CrashSample.unpacked: versions, CrashSample.packed: versions]
+  }
+
+  /// One pack may run in these versions, the other one in its first.
+  private static func only(_ id: String, _ versions: Set<UInt64?>) -> Versions {
+    var all = both([1])
+    all[id] = versions
+    return all
+  }
+
+  private static func update(_ id: String, _ taking: Taking) -> Work {
+    { (store, sample) throws(PackError) in
+      try await store.install(sample.download(id, 2), as: id, taking: taking)
+      try await store.activate(id, onTrial: false)
+    }
+  }
+
+  private static let confirm: Work = { (store, _) throws(PackError) in
+    guard let token = try await store.trial(of: CrashSample.unpacked) else {
+      throw PackError(.staleConfirmation, "there is no trial")
+    }
+    try await store.confirm(token)
+  }
+}
+
+extension CrashSample {
+  func manifest(_ version: UInt64) throws(PackError) -> SignedManifest {
+    guard let manifest = manifests[version] else { throw PackError(.internalError, "there is no manifest \(version)") }
+    return manifest
+  }
+
+  /// Where the file of a pack lies that was fetched.
+  func download(_ id: String, _ version: UInt64) -> String { "/downloads/\(id)-\(version).pack" }
+
+  /// Puts the files of all packs where downloads lie.
+  func fetch(to disk: MemoryDisk) {
+    for id in Self.ids {
+      for (version, bytes) in packs[id] ?? [:] { disk.write(bytes, to: download(id, version)) }
+    }
+  }
+
+  /// Adopts a manifest and installs all that it names.
+  func deliver(_ version: UInt64, to store: AssetStore) async throws(PackError) {
+    try await store.adopt(manifest(version))
+    for id in Self.ids { try await store.install(download(id, version), as: id, taking: .copying) }
+  }
+
+  /// Delivers a version, and has it run.
+  func release(_ version: UInt64, to store: AssetStore) async throws(PackError) {
+    try await deliver(version, to: store)
+    for id in Self.ids {
+      let token = try await store.activate(id, version: version)
+      try await store.confirm(token)
+    }
+  }
+}

@@ -1,0 +1,295 @@
+import Foundation
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackManifest
+import PackRuntime
+import TestSupport
+import Testing
+
+@Suite("A store that is stopped at any moment")
+struct StoreCrashTests {
+  /// The long form runs where PACKER_SOAK is set: every stop with every crash, on both kinds of volume, and many seeds.
+  private static let isLong = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1"
+  private static let luckyRuns: UInt64 = isLong ? 8 : 1
+
+  @Test("comes back with the old version or the new one, whole, and can be repaired", arguments: CrashScenario.all)
+  func everyStop(scenario: CrashScenario) async throws {
+    let sample = try await CrashSample.shared()
+    var random = SeededGenerator(for: scenario.description)
+    var stops = 0
+    var runs = 0
+    for kind in [MemoryDisk.Kind.linux, .apple] {
+      let base = try await Self.base(of: scenario, sample, kind)
+      // In the quick form every fifth stop, another one each time the tests run.
+      let stride = Self.isLong ? 1 : 5
+      var number = Int.random(in: 0..<stride, using: &random)
+      while true {
+        let disk = base.after(.kill)
+        let files = MemoryFiles(disk, .stopBeforeChange(number))
+        let error = await Self.attempt(scenario, by: files, sample)
+        files.end()
+        guard let struck = files.struck else {
+          #expect(error == nil, "\(scenario) fails by itself")
+          stops += files.changeCount
+          break
+        }
+        var crashes: [MemoryDisk.Crash] = [.kill, .powerCut, .zeroedContent, .emptiedContent]
+        for _ in 0..<Self.luckyRuns { crashes.append(.luck(seed: random.next())) }
+        for crash in Self.isLong ? crashes : [.kill, .powerCut, crashes[2 + Int(random.next() % 3)]] {
+          runs += 1
+          let complaints = await Inspection(scenario, sample).complaints(about: disk.after(crash))
+          guard complaints.isEmpty else {
+            let syncs = kind.syncsWhole ? "of the volume" : "of single files"
+            Issue.record("with syncs \(syncs), stopped before \(struck), \(crash): \(complaints.joined(separator: "; "))")
+            return
+          }
+        }
+        number += stride
+      }
+    }
+    #expect(stops > 2)
+    print("crash points: \(scenario): \(stops) stops, \(runs) crashes looked at")
+  }
+
+  @Test("is as it was or as it was to be when any one operation fails, and goes on", arguments: CrashScenario.all)
+  func everyFailure(scenario: CrashScenario) async throws {
+    let sample = try await CrashSample.shared()
+    var random = SeededGenerator(for: scenario.description)
+    let base = try await Self.base(of: scenario, sample, .linux)
+    let stride = Self.isLong ? 1 : 11
+    var failures = 0
+    for failure in [FileFailure.inputOutput, .fullDisk] {
+      var number = Int.random(in: 0..<stride, using: &random)
+      while true {
+        let disk = base.after(.kill)
+        let files = MemoryFiles(disk, .fail(number, failure))
+        let error = await Self.attempt(scenario, by: files, sample)
+        guard let struck = files.struck else { break }
+        failures += 1
+        if let error { #expect(Self.expected.contains(error.code), "\(struck) fails: \(error.code) \(error)") }
+        // The very process goes on: what ran before still runs, without any repair.
+        var complaints = await Inspection(scenario, sample).complaints(found: disk, by: files)
+        files.end()
+        complaints += await Inspection(scenario, sample).complaints(about: disk.after(.kill))
+        guard complaints.isEmpty else {
+          let end = error.map { "\($0.code) \($0)" } ?? "success"
+          Issue.record("\(failure.text) at \(struck), which ends in \(end): \(complaints.joined(separator: "; "))")
+          return
+        }
+        number += stride
+      }
+    }
+    print("failure points: \(scenario): \(failures) failures looked at")
+  }
+
+  /// What a failing operation may end in. That something cannot be read is no reason to call it damaged.
+  private static let expected: Set<PackError.Code> = [.cannotRead, .cannotWrite, .noSpace, .missingInput]
+
+  @Test("a disk that is full leaves the old version running, and says how many bytes are missing", arguments: CrashSample.ids)
+  func fullDisk(id: String) async throws {
+    let sample = try await CrashSample.shared()
+    let whole = MemoryDisk()
+    sample.fetch(to: whole)
+    do {
+      let store = try await CrashSession(whole, "before").open()
+      try await sample.release(1, to: store)
+      try await store.adopt(sample.manifest(2))
+      // Nothing is dear to nobody, so that nothing goes to make room.
+      for id in CrashSample.ids { try await store.setPreservation(1, of: id) }
+    }
+    // How much is needed is told by how much is missing where nothing is left.
+    let none = whole.remounted(.init(capacity: whole.used))
+    let refused = try await CrashSession(none, "run").open()
+    let first = await failure { () throws(PackError) in try await refused.install(sample.download(id, 2), as: id, taking: .copying) }
+    #expect(first?.code == .noSpace)
+    let needed = try #require(Self.missingBytes(in: first))
+    for missing in [UInt64(1), 4096] {
+      let tight = whole.remounted(.init(capacity: whole.used + needed - missing))
+      let store = try await CrashSession(tight, "run").open()
+      let error = await failure { () throws(PackError) in try await store.install(sample.download(id, 2), as: id, taking: .copying) }
+      #expect(error?.code == .noSpace)
+      #expect(Self.missingBytes(in: error) == missing, "\(error?.message ?? "none")")
+      #expect(try await store.current(id)?.version == 1)
+      #expect(tight.tree(below: "/store/staging").isEmpty)
+    }
+    // What is told is enough.
+    let enough = whole.remounted(.init(capacity: whole.used + needed))
+    try await CrashSession(enough, "run").open().install(sample.download(id, 2), as: id, taking: .copying)
+  }
+
+  private static func missingBytes(in error: PackError?) -> UInt64? {
+    let front = error?.message.components(separatedBy: " bytes are missing").first
+    return front?.components(separatedBy: " ").last.flatMap { UInt64($0) }
+  }
+
+  // MARK: Steps
+
+  /// The disk that a scenario begins with.
+  private static func base(of scenario: CrashScenario, _ sample: CrashSample, _ kind: MemoryDisk.Kind) async throws -> MemoryDisk {
+    let disk = MemoryDisk(kind)
+    sample.fetch(to: disk)
+    let session = CrashSession(disk, "before")
+    try await scenario.before(try await session.open(), sample)
+    session.files.end()
+    let base = disk.after(.zeroedContent)
+    scenario.meddling(base)
+    sample.fetch(to: base)
+    return base
+  }
+
+  private static func attempt(_ scenario: CrashScenario, by files: MemoryFiles, _ sample: CrashSample) async -> PackError? {
+    await failure { () throws(PackError) in
+      let session = CrashSession(files, scenario.isSameProcess ? "before" : "run")
+      try await scenario.work(try await session.open(), sample)
+    }
+  }
+}
+
+/// A process that has a store open on a disk in memory. All others have ended.
+struct CrashSession {
+  let files: MemoryFiles
+  let name: String
+
+  init(_ disk: MemoryDisk, _ name: String) {
+    self.init(MemoryFiles(disk), name)
+  }
+
+  init(_ files: MemoryFiles, _ name: String) {
+    self.files = files
+    self.name = name
+  }
+
+  private static func keys() throws(PackError) -> KeyRing {
+    let bytes = (0..<32).map { UInt8($0) }
+    return KeyRing(try PackKey(bytes: bytes.span))
+  }
+
+  func open() async throws(PackError) -> AssetStore {
+    let own = name
+    return try await AssetStore(
+      root: "/store", keys: try Self.keys(), trusting: CrashSample.trusted, lowestVersion: 0,
+      policy: StorePolicy(trialTimeout: .milliseconds(50)), files: files, clock: StandingClock(), process: StoreProcess(session: own) { $0 == own },
+      backend: CryptoBackends.standard)
+  }
+}
+
+/// A clock on which it is always the same time of day, and on which waiting takes none.
+struct StandingClock: StoreClock {
+  var secondsSince1970: Int64 { 1_795_000_000 }
+  func pause(microseconds: UInt32) {}
+  func tick(milliseconds: UInt64) async throws { await Task.yield() }
+}
+
+/// Looks at what a crash left of a store.
+private struct Inspection {
+  private let scenario: CrashScenario
+  private let sample: CrashSample
+
+  init(_ scenario: CrashScenario, _ sample: CrashSample) {
+    self.scenario = scenario
+    self.sample = sample
+  }
+
+  /// What is wrong with a store that a process finds when it starts, repairs, and goes on with.
+  func complaints(about disk: MemoryDisk) async -> [String] {
+    var complaints = await self.complaints(found: disk.after(.kill), by: nil)
+    let session = CrashSession(disk, "next")
+    do throws(PackError) {
+      let store = try await session.open()
+      try await store.reconcile()
+      complaints += await versions(store, scenario.repaired).map { "repaired, \($0)" }
+      complaints += try await leftovers(store, disk)
+      let second = try await store.reconcile()
+      if !second.isEmpty { complaints.append("a second repair finds \(second)") }
+      let third = try await store.reconcile(.thorough)
+      if !third.isEmpty { complaints.append("a thorough repair finds \(third)") }
+    } catch {
+      complaints.append("repair ends in \(error.code) \(error)")
+    }
+    guard complaints.isEmpty else { return complaints }
+    return await self.complaints(doneAgain: disk)
+  }
+
+  /// What is wrong with a store once the work was done again by another process.
+  private func complaints(doneAgain disk: MemoryDisk) async -> [String] {
+    sample.fetch(to: disk)
+    let session = CrashSession(disk, "again")
+    let refusal = await failure { () throws(PackError) in try await scenario.work(try await session.open(), sample) }
+    if let refusal, !scenario.refusals.contains(refusal.code) { return ["doing it again ends in \(refusal.code) \(refusal)"] }
+    do throws(PackError) {
+      let store = try await session.open()
+      var complaints = await versions(store, scenario.done)
+      try await store.reconcile()
+      complaints += try await leftovers(store, disk)
+      return complaints.map { "done again, \($0)" }
+    } catch {
+      return ["looking after doing it again ends in \(error.code) \(error)"]
+    }
+  }
+
+  /// What is wrong before anything was repaired.
+  ///
+  /// - Parameter files: those of a process that goes on; a new process looks where it is nil.
+  func complaints(found disk: MemoryDisk, by files: MemoryFiles?) async -> [String] {
+    let session = files.map { CrashSession($0, scenario.isSameProcess ? "before" : "run") } ?? CrashSession(disk, "next")
+    do throws(PackError) {
+      let store = try await session.open()
+      var complaints = await versions(store, scenario.found)
+      // Where a manifest was accepted before, one is left.
+      if scenario.found.values.allSatisfy({ !$0.contains(nil) }), await store.manifest == nil { complaints.append("there is no manifest") }
+      return complaints
+    } catch {
+      return ["opening ends in \(error.code) \(error)"]
+    }
+  }
+
+  /// Whether what runs may run, and reads right to the last byte.
+  private func versions(_ store: AssetStore, _ allowed: CrashScenario.Versions) async -> [String] {
+    var complaints: [String] = []
+    for (id, versions) in allowed.sorted(by: { $0.key < $1.key }) {
+      do throws(PackError) {
+        if let complaint = try await version(of: id, store, versions) { complaints.append(complaint) }
+      } catch {
+        complaints.append("\(id) cannot be read: \(error.code) \(error)")
+      }
+    }
+    return complaints
+  }
+
+  private func version(of id: String, _ store: AssetStore, _ versions: Set<UInt64?>) async throws(PackError) -> String? {
+    let current = try await store.current(id)
+    guard versions.contains(current?.version) else { return "\(id) \(current.map { "\($0.version)" } ?? "nothing") runs" }
+    guard let current else { return nil }
+    let opened = try await store.open(id)
+    guard opened.installed.version == current.version else { return "\(id) \(opened.installed.version) opens, and \(current.version) runs" }
+    guard let tree = sample.trees[id]?[current.version] else { return "\(id) \(current.version) was never made" }
+    return try Self.difference(between: opened, tree)
+  }
+
+  private static func difference(between opened: OpenedPack, _ tree: SampleTree) throws(PackError) -> String? {
+    for (path, file) in tree.files where try opened.read(path) != file.bytes { return "\(path) of \(opened.installed.id) differs" }
+    return nil
+  }
+
+  /// What is there and should not be, and what is counted wrongly.
+  private func leftovers(_ store: AssetStore, _ disk: MemoryDisk) async throws(PackError) -> [String] {
+    var complaints: [String] = []
+    let tree = disk.tree(below: "/store")
+    for folder in ["staging", "trash", "uses"] {
+      let left = tree.keys.filter { $0.hasPrefix("\(folder)/") }
+      if !left.isEmpty { complaints.append("left behind: \(left.sorted())") }
+    }
+    let known = Set(try await store.installed().map { $0.path.split(separator: "/").last.map(String.init) ?? "" })
+    let there = Set(tree.keys.filter { $0.hasPrefix("packs/") }.map { String($0.split(separator: "/")[1]) })
+    if known != there { complaints.append("packs holds \(there.sorted()) and \(known.sorted()) is known") }
+    let usage = try await store.usage()
+    let counted = usage.reduce(0) { $0 + $1.sizeOnDevice }
+    let taken = tree.values.reduce(UInt64(4096)) { $0 + ($1.map { (UInt64($0.count) + 4095) / 4096 * 4096 } ?? 4096) }
+    if counted != taken { complaints.append("\(counted) bytes are counted, and \(taken) are taken") }
+    if usage.contains(where: { $0.kind == .staging || $0.kind == .trash || $0.kind == .unrecorded }) {
+      complaints.append("counted: \(usage.map(\.path))")
+    }
+    return complaints
+  }
+}

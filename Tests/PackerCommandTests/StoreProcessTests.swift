@@ -1,0 +1,375 @@
+import Foundation
+import Testing
+
+@Suite("A store that processes work on")
+struct StoreProcessTests {
+  /// The long form runs where PACKER_SOAK is set.
+  private static let isLong = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1"
+
+  @Test("is whole, and keeps what ran, whenever a process is killed from outside")
+  func killed() throws {
+    var dice = Dice(for: "a store whose processes are killed")
+    let releases = try ReleaseHistory()
+    defer { releases.remove() }
+    let player = StorePlayer(releases, store: "phone")
+    let wanted = Self.isLong ? 200 : 10
+    var took = try player.begin()
+    var kills = 0
+    var rounds = 0
+    while kills < wanted {
+      rounds += 1
+      guard rounds < 40 * wanted else { throw ScriptError("of \(rounds) processes only \(kills) were killed in time") }
+      if dice.number(below: 8) == 0 { took = try player.begin() }
+      let action = StoreAction.any(&dice, newest: player.newest, of: releases.count)
+      let before = try player.running()
+      // To be confirmed there must be something on trial.
+      if case .confirm = action { _ = try player.play(.activate(ReleaseHistory.ids[dice.number(below: 2)], isConfirmed: false)) }
+      let process = try player.start(action)
+      // An installation takes longest; of anything else the first half of that time holds it all.
+      let isLong = if case .install = action { true } else { false }
+      usleep(UInt32(dice.number(below: Int(took * 1_000_000 / (isLong ? 1 : 2)) + 1)))
+      process.kill()
+      if try process.wait(seconds: 0) == 128 + SIGKILL { kills += 1 }
+      try player.check(after: action, before: before)
+    }
+    print("killed \(kills) of \(rounds) processes")
+  }
+
+  @Test("serves two processes that do as they like at the same time")
+  func two() throws {
+    var dice = Dice(for: "a store that two processes work on")
+    let releases = try ReleaseHistory()
+    defer { releases.remove() }
+    // What failed stays failed, so that a store has nothing left to do after a while.
+    for round in 0..<(Self.isLong ? 30 : 1) {
+      let name = "phone-\(round)"
+      try StorePlayer(releases, store: name).begin()
+      let end = Date(timeIntervalSinceNow: 2)
+      let seeds = [dice.next(), dice.next()]
+      let outcomes = Outcomes()
+      DispatchQueue.concurrentPerform(iterations: seeds.count) { number in
+        var own = Dice(seed: seeds[number])
+        let player = StorePlayer(releases, store: name, owner: number)
+        do {
+          while Date() < end { outcomes.add(try player.play(.any(&own, newest: player.newest, of: releases.count))) }
+        } catch {
+          outcomes.fail(error)
+        }
+      }
+      #expect(outcomes.failures.isEmpty, "\(outcomes.failures.joined(separator: "\n"))")
+      #expect(outcomes.statuses[0, default: 0] > 0)
+      let player = StorePlayer(releases, store: name)
+      try player.checkWhole(isThorough: true)
+      print(
+        "two processes, round \(round): \(outcomes.statuses.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }.joined(separator: ", "))"
+      )
+    }
+  }
+}
+
+/// How runs of two threads ended.
+private final class Outcomes: @unchecked Sendable {
+  private let lock = NSLock()
+  private(set) var statuses: [Int32: Int] = [:]
+  private(set) var failures: [String] = []
+
+  func add(_ status: Int32) {
+    lock.withLock { statuses[status, default: 0] += 1 }
+  }
+
+  func fail(_ error: any Error) {
+    lock.withLock { failures.append("\(error)") }
+  }
+}
+
+/// Random numbers that can be had again: the seed is printed, and `PACKER_TEST_SEED` sets it.
+struct Dice: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(for test: String) {
+    let given = ProcessInfo.processInfo.environment["PACKER_TEST_SEED"].flatMap(UInt64.init)
+    self.init(seed: given ?? UInt64.random(in: 0...UInt64.max))
+    print("\(test): PACKER_TEST_SEED=\(state)")
+  }
+
+  init(seed: UInt64) { state = seed }
+
+  // SplitMix64.
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+
+  mutating func number(below bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
+}
+
+/// Something to do to a store.
+enum StoreAction: CustomStringConvertible {
+  case install(Int)
+  case activate(String, isConfirmed: Bool)
+  /// Confirms what the same player activated last.
+  case confirm
+  case rollback(String)
+  case purge(Int)
+  case remove(String)
+  case setRight
+  case look
+
+  /// - Parameter newest: the release that was installed last. Mostly it is the next one's turn.
+  static func any(_ dice: inout Dice, newest: Int, of count: Int) -> StoreAction {
+    let id = ReleaseHistory.ids[dice.number(below: ReleaseHistory.ids.count)]
+    return switch dice.number(below: 20) {
+    case 0..<8: .install(dice.number(below: 6) == 0 ? dice.number(below: count) + 1 : min(count, newest + dice.number(below: 2)))
+    case 8..<12: .activate(id, isConfirmed: dice.number(below: 3) > 0)
+    case 12..<14: .confirm
+    case 14: .rollback(id)
+    case 15: .purge(1 + dice.number(below: 3_000_000))
+    case 16: .remove(id)
+    case 17..<19: .setRight
+    default: .look
+    }
+  }
+
+  /// Whether a pack that runs may be gone afterwards.
+  var mayTakeAway: Bool {
+    switch self {
+    case .rollback, .purge, .remove: true
+    default: false
+    }
+  }
+
+  var description: String {
+    switch self {
+    case .install(let release): "install release \(release)"
+    case .activate(let id, let isConfirmed): "activate \(id)\(isConfirmed ? " for good" : "")"
+    case .confirm: "confirm"
+    case .rollback(let id): "roll back \(id)"
+    case .purge(let bytes): "purge \(bytes)"
+    case .remove(let id): "remove \(id)"
+    case .setRight: "reconcile"
+    case .look: "usage"
+    }
+  }
+}
+
+/// Some releases of two packs, one after the other, each with its sources.
+final class ReleaseHistory: Sendable {
+  let root: String
+  let count = 5
+  static let ids = ["core", "movie"]
+
+  init() throws {
+    root = FileManager.default.temporaryDirectory.appendingPathComponent("packer-store-\(UUID().uuidString)").path
+    try write(
+      Data(
+        """
+        serve: {baseURL: "https://cdn.example.com/"}
+        key: file:game.key
+        signKey: file:game.sign.key
+        packs:
+          - {id: core, root: build/core, delivery: prefetch}
+          - {id: movie, root: build/movie, delivery: onDemand, install: packed}
+
+        """.utf8), to: "packer.yml")
+    try run(["key", "new", "-o", "game.key"])
+    try run(["key", "new", "--signing", "-o", "game.sign.key"])
+    for release in 1...count {
+      var dice = Dice(seed: UInt64(release))
+      for file in 0..<20 { try write(Self.noise(30_000, &dice), to: "build/core/level-\(file)/map.bin") }
+      try write(Self.noise(1_200_000, &dice), to: "build/movie/intro.mp4")
+      try run(["build", "--quiet"])
+      try run(["release", "record"])
+      try FileManager.default.copyItem(atPath: path("dist"), toPath: path("dist-\(release)"))
+      try FileManager.default.copyItem(atPath: path("build"), toPath: path("build-\(release)"))
+    }
+  }
+
+  func remove() { try? FileManager.default.removeItem(atPath: root) }
+
+  func path(_ name: String) -> String { "\(root)/\(name)" }
+
+  private func write(_ bytes: Data, to name: String) throws {
+    let file = URL(fileURLWithPath: path(name))
+    try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try bytes.write(to: file)
+  }
+
+  private static func noise(_ count: Int, _ dice: inout Dice) -> Data {
+    var bytes = Data(capacity: count + 8)
+    while bytes.count < count { withUnsafeBytes(of: dice.next()) { bytes.append(contentsOf: $0) } }
+    return bytes.prefix(count)
+  }
+
+  private func run(_ words: [String]) throws {
+    let tool = try ToolProcess(words, in: root, variables: Self.variables, output: path("stdout"), errors: path("stderr"))
+    guard try tool.wait(seconds: 120) == 0 else {
+      throw ScriptError(
+        "\(words): \(FileManager.default.contents(atPath: path("stderr")).map { String(decoding: $0, as: UTF8.self) } ?? "")")
+    }
+  }
+
+  static let variables: [String: String] = {
+    var variables = ["LC_ALL": "C.UTF-8", "TERM": "dumb"]
+    for name in ["PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "LD_LIBRARY_PATH"] {
+      variables[name] = ProcessInfo.processInfo.environment[name]
+    }
+    return variables
+  }()
+}
+
+/// Somebody who works on a store with `packer store`, one process after the other.
+private final class StorePlayer {
+  private let releases: ReleaseHistory
+  private let store: String
+  private let owner: Int
+  private var token = ""
+  /// The newest release that it began to install.
+  private(set) var newest = 1
+
+  private static let deadline: TimeInterval = 60
+
+  init(_ releases: ReleaseHistory, store: String, owner: Int = 0) {
+    self.releases = releases
+    self.store = store
+    self.owner = owner
+  }
+
+  /// Begins anew with the first release, and returns the seconds that installing it took.
+  @discardableResult
+  func begin() throws -> Double {
+    try? FileManager.default.removeItem(atPath: releases.path(store))
+    newest = 1
+    let start = Date()
+    try require(.install(1))
+    let took = -start.timeIntervalSinceNow
+    for id in ReleaseHistory.ids { try require(.activate(id, isConfirmed: true)) }
+    return took
+  }
+
+  private func require(_ action: StoreAction) throws {
+    let status = try play(action)
+    guard status == 0 else { throw ScriptError("\(words(for: action)) ends with \(status): \(said("stderr"))") }
+  }
+
+  func start(_ action: StoreAction) throws -> ToolProcess {
+    if case .install(let release) = action { newest = max(newest, release) }
+    return try start(words(for: action))
+  }
+
+  private func start(_ words: [String]) throws -> ToolProcess {
+    try ToolProcess(
+      ["store"] + words + ["--store", store], in: releases.root, variables: ReleaseHistory.variables, output: file("stdout"),
+      errors: file("stderr"))
+  }
+
+  private func words(for action: StoreAction) -> [String] {
+    switch action {
+    case .install(let release): ["install", "dist-\(release)", "--quiet"]
+    case .activate(let id, let isConfirmed): ["activate", id, "--quiet"] + (isConfirmed ? ["--confirmed"] : [])
+    case .confirm: ["confirm", token.isEmpty ? "core@1-\(String(repeating: "0", count: 64))-\(String(repeating: "0", count: 32))" : token]
+    case .rollback(let id): ["rollback", id]
+    case .purge(let bytes): ["purge", "--free", "\(bytes)"]
+    case .remove(let id): ["remove", id]
+    case .setRight: ["reconcile", "--quiet"]
+    case .look: ["usage"]
+    }
+  }
+
+  /// What an action may end with: done, refused for what it met, not there, or in the way of somebody else.
+  private static let expected: Set<Int32> = [0, 1, 66, 73]
+
+  /// Does something to its end, and returns the status.
+  func play(_ action: StoreAction) throws -> Int32 {
+    let status = try start(action).wait(seconds: Self.deadline)
+    guard Self.expected.contains(status) else { throw ScriptError("\(words(for: action)) ends with \(status): \(said("stderr"))") }
+    if case .activate(_, isConfirmed: false) = action, status == 0 {
+      let text = said("stdout").trimmingCharacters(in: .whitespacesAndNewlines)
+      // Of what is current already it says just that.
+      if !text.contains(" ") { token = text }
+    }
+    return status
+  }
+
+  // MARK: Looking
+
+  /// The packs that run, with their versions.
+  func running() throws -> [String: Int] {
+    var running: [String: Int] = [:]
+    for pack in try list() where ["current", "trial"].contains(pack["state"] as? String) {
+      guard let id = pack["id"] as? String, let version = pack["version"] as? Int else { throw ScriptError("odd record: \(pack)") }
+      if pack["state"] as? String == "trial" || running[id] == nil { running[id] = version }
+    }
+    return running
+  }
+
+  /// Repairs the store after a kill, and looks at all of it.
+  func check(after action: StoreAction, before: [String: Int]) throws {
+    try command(["reconcile"])
+    let now = try running()
+    for id in before.keys where now[id] == nil && !action.mayTakeAway {
+      throw ScriptError("\(id) \(before[id] ?? 0) is gone after a kill of: \(action)")
+    }
+    try checkWhole(isThorough: false)
+  }
+
+  /// Looks whether all that runs is what was released, and whether anything is left that should not be.
+  func checkWhole(isThorough: Bool) throws {
+    if isThorough { try command(["reconcile"]) }
+    try command(["reconcile", "--json"] + (isThorough ? ["--thorough"] : []))
+    guard !said("stdout").contains("\"finding\"") else { throw ScriptError("repaired twice: \(said("stdout"))") }
+    for folder in ["staging", "trash", "uses"] {
+      let left = (try? FileManager.default.contentsOfDirectory(atPath: releases.path("\(store)/\(folder)"))) ?? []
+      guard left.isEmpty else { throw ScriptError("\(folder) holds \(left)") }
+    }
+    for pack in try list() {
+      guard let id = pack["id"] as? String, let version = pack["version"] as? Int, let path = pack["path"] as? String else {
+        throw ScriptError("odd record: \(pack)")
+      }
+      try compare(path.hasPrefix("/") ? path : releases.path(path), id, version, isPacked: pack["install"] as? String == "packed")
+    }
+  }
+
+  private func compare(_ path: String, _ id: String, _ version: Int, isPacked: Bool) throws {
+    let files = FileManager.default
+    if isPacked {
+      let names = try files.contentsOfDirectory(atPath: releases.path("dist-\(version)"))
+      guard let name = names.first(where: { $0.hasPrefix("\(id)-") && $0.hasSuffix(".pack") }),
+        let bytes = files.contents(atPath: path), bytes == files.contents(atPath: releases.path("dist-\(version)/\(name)"))
+      else { throw ScriptError("\(path) is not what was released") }
+    } else {
+      let source = releases.path("build-\(version)/\(id)")
+      guard try Self.tree(source) == Self.tree(path) else { throw ScriptError("\(path) differs from \(source)") }
+    }
+  }
+
+  private static func tree(_ root: String) throws -> [String: Data] {
+    guard let walk = FileManager.default.enumerator(atPath: root) else { throw ScriptError("\(root) is no directory") }
+    var files: [String: Data] = [:]
+    for case let item as String in walk { files[item] = FileManager.default.contents(atPath: "\(root)/\(item)") ?? Data() }
+    guard !files.isEmpty else { throw ScriptError("\(root) is empty") }
+    return files
+  }
+
+  private func list() throws -> [[String: Any]] {
+    try command(["list", "--json"])
+    return try said("stdout").split(separator: "\n").compactMap { line in
+      let record = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+      return record?["type"] as? String == "pack" ? record : nil
+    }
+  }
+
+  /// Runs what must succeed.
+  private func command(_ words: [String]) throws {
+    let status = try start(words).wait(seconds: Self.deadline)
+    guard status == 0 else { throw ScriptError("\(words) ends with \(status): \(said("stdout"))\(said("stderr"))") }
+  }
+
+  private func file(_ name: String) -> String { releases.path("\(store).\(owner).\(name)") }
+
+  private func said(_ name: String) -> String {
+    FileManager.default.contents(atPath: file(name)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+  }
+}

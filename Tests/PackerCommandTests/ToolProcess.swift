@@ -1,0 +1,113 @@
+import Foundation
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// A run of the tool.
+///
+/// Not Foundation's Process: the way it looks for open files reads past the end of what the system gave it.
+final class ToolProcess {
+  private let process: pid_t
+  private var status: Int32?
+
+  /// Where the tool is: named by the variable PACKER, or else beside the test bundle.
+  private static let tool: String = {
+    if let named = ProcessInfo.processInfo.environment["PACKER"] { return named }
+    #if os(Linux)
+      let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+      return URL(fileURLWithPath: bundle).deletingLastPathComponent().appendingPathComponent("packer").path
+    #else
+      return Bundle(for: ToolProcess.self).bundleURL.deletingLastPathComponent().appendingPathComponent("packer").path
+    #endif
+  }()
+
+  /// Starts the tool.
+  ///
+  /// - Parameters:
+  ///   - directory: where it works.
+  ///   - output: the file for its results; nil for a pipe that nobody reads.
+  init(
+    _ words: [String], in directory: String, variables: [String: String], input: String = "/dev/null", output: String?, errors: String
+  ) throws {
+    #if canImport(Darwin)
+      var actions: posix_spawn_file_actions_t?
+    #else
+      var actions = posix_spawn_file_actions_t()
+    #endif
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    let flags = O_WRONLY | O_CREAT | O_TRUNC
+    posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, 2, errors, flags, 0o644)
+    var ends: [CInt] = [-1, -1]
+    if let output {
+      posix_spawn_file_actions_addopen(&actions, 1, output, flags, 0o644)
+    } else {
+      guard pipe(&ends) == 0 else { throw ScriptError("no pipe: \(String(cString: strerror(errno)))") }
+      close(ends[0])
+      posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+    }
+    defer { if ends[1] >= 0 { close(ends[1]) } }
+
+    // The shell changes into the directory, which a spawned process cannot be told everywhere.
+    let command = ["/bin/sh", "-c", #"cd "$0" && exec "$@""#, directory, Self.tool] + words
+    var started: pid_t = 0
+    let number = withCStrings(command) { arguments in
+      withCStrings(variables.map { "\($0.key)=\($0.value)" }) { environment in
+        posix_spawn(&started, "/bin/sh", &actions, nil, arguments, environment)
+      }
+    }
+    guard number == 0 else { throw ScriptError("it did not start: \(String(cString: strerror(number)))") }
+    process = started
+  }
+
+  deinit {
+    if status == nil { kill() }
+  }
+
+  /// Ends the process as a system does that wants its memory back, and returns when it is gone.
+  func kill() {
+    guard status == nil else { return }
+    _ = signal(process, SIGKILL)
+    var raw: CInt = 0
+    waitpid(process, &raw, 0)
+    status = Self.status(raw)
+  }
+
+  /// Waits for the end, and returns the status: of a process that a signal ended 128 and the signal.
+  func wait(seconds: TimeInterval) throws -> Int32 {
+    let deadline = Date(timeIntervalSinceNow: seconds)
+    var raw: CInt = 0
+    while status == nil {
+      if waitpid(process, &raw, WNOHANG) != 0 {
+        status = Self.status(raw)
+      } else {
+        guard Date() < deadline else {
+          kill()
+          throw ScriptError("it did not end within \(seconds) seconds")
+        }
+        usleep(2000)
+      }
+    }
+    return status ?? -1
+  }
+
+  private static func status(_ raw: CInt) -> Int32 {
+    raw & 0x7F == 0 ? raw >> 8 & 0xFF : 128 + (raw & 0x7F)
+  }
+}
+
+/// The system's `kill`, by a name that no method has.
+private func signal(_ process: pid_t, _ number: CInt) -> CInt { kill(process, number) }
+
+/// Lends texts as C wants them: pointers that end in nil.
+private func withCStrings<Result>(
+  _ texts: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
+) -> Result {
+  var pointers = texts.map { strdup($0) } + [nil]
+  defer { for pointer in pointers { free(pointer) } }
+  return pointers.withUnsafeMutableBufferPointer { body($0.baseAddress!) }
+}
