@@ -17,18 +17,17 @@ struct Games: Sendable {
     }
   }
 
-  /// Right before a game is shown. `show` plays it and hands back the token when the game says that it has started.
-  func play(_ id: String, show: @escaping @Sendable (OpenedPack, BootToken) async -> Void) async throws -> InstalledPack? {
+  /// Right before a game is shown. `show` shows it, and hands the token to `confirm` of the store once the game says that it has started.
+  ///
+  /// - Returns: what runs now. If it is another version than was shown, that one did not start in time, and the version before is to be shown.
+  func play(_ id: String, show: (OpenedPack, BootToken) async -> Void) async throws(PackError) -> InstalledPack? {
     let token = try await store.activate(id)
-    let game = try await store.open(id)
-    async let shown: Void = show(game, token)
-    do {
+    await show(try await store.open(id), token)
+    do throws(PackError) {
       try await store.confirmation(of: token)
-    } catch  where error.code == .notConfirmed {
-      // The version before runs again: open it, and show it instead.
-      return try await store.current(id)
+    } catch {
+      guard error.code == .notConfirmed else { throw error }
     }
-    await shown
-    return game.installed
+    return try await store.current(id)
   }
 }

@@ -22,7 +22,7 @@ package struct StoreProcess: Sendable {
   /// This process, under a name that is new each time.
   package static func current() -> StoreProcess {
     let mine = ProcessIdentity.current
-    func identity(ofSession session: String) -> ProcessIdentity? {
+    @Sendable func identity(ofSession session: String) -> ProcessIdentity? {
       session.lastIndex(of: "-").flatMap { ProcessIdentity(String(session[..<$0])) }
     }
     return StoreProcess(session: "\(mine)-\(String(UInt32.random(in: 0...UInt32.max), radix: 16))") { session in
