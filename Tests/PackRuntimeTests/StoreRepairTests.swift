@@ -257,14 +257,10 @@ struct StoreRepairTests {
       default: Array(text.replacingOccurrences(of: "packer-store-state/1", with: "packer-store-state/9").utf8)
       }
     try stage.directory.write(damaged, to: "store/state/core")
-    for operation in [
-      { () async throws(PackError) in _ = try await store.open("core") },
-      { () async throws(PackError) in try await store.activate("core") },
-      { () async throws(PackError) in _ = try await store.current("core") },
-      { () async throws(PackError) in try await store.remove("core") },
-    ] as [@Sendable () async throws(PackError) -> Void] {
-      #expect(await failure(operation)?.code == .damagedStore)
-    }
+    #expect(await failure { () throws(PackError) in _ = try await store.open("core") }?.code == .damagedStore)
+    #expect(await failure { () throws(PackError) in _ = try await store.activate("core") }?.code == .damagedStore)
+    #expect(await failure { () throws(PackError) in _ = try await store.current("core") }?.code == .damagedStore)
+    #expect(await failure { () throws(PackError) in try await store.remove("core") }?.code == .damagedStore)
     #expect(try await store.installed() == [])
     _ = try await store.usage()
     _ = try await store.plan()
