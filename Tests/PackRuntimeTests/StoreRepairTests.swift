@@ -260,6 +260,7 @@ struct StoreRepairTests {
     try stage.directory.write(damaged, to: "store/state/core")
     #expect(await failure { () async throws(PackError) in _ = try await store.open("core") }?.code == .damagedStore)
     #expect(await failure { () async throws(PackError) in try await store.activate("core") }?.code == .damagedStore)
+    #expect(await failure { () async throws(PackError) in _ = try await store.current("core") }?.code == .damagedStore)
     #expect(await failure { () async throws(PackError) in try await store.remove("core") }?.code == .damagedStore)
     #expect(try await store.installed() == [])
     _ = try await store.usage()
