@@ -6,7 +6,8 @@ public struct DeliveryFacts: Sendable {
   public var event: DeliveryEvent
   /// The time by the device's clock, in seconds since 1970.
   public var time: Int64
-  /// What the device has, by the store: every version that is installed, and those that the store rejects. Nil where nobody knows it, as in the extension;
+  /// What the device has, by the store: every version that is installed, and those that the store rejects (of which one that is left out would be downloaded
+  /// again). Nil where nobody knows it, as in the extension;
   /// the records are believed then.
   public var device: [DevicePack]?
   /// The identifiers of all downloads that the system has, but for those that failed. Nil where the system was not asked.

@@ -44,6 +44,13 @@ public struct HandOver: Hashable, Sendable {
   public let bytes: PackBytes
   /// How to install it: as the manifest says, but what the device holds packed stays packed.
   public let mode: InstallMode
+
+  /// Makes a value from its parts.
+  public init(id: String, bytes: PackBytes, mode: InstallMode) {
+    self.id = id
+    self.bytes = bytes
+    self.mode = mode
+  }
 }
 
 /// A pack that is neither here nor on its way, and why.

@@ -72,16 +72,20 @@ struct Planning {
     let isRejected = held.contains { $0.isRejected && $0.sha256 == bytes.sha256 }
     meetDevice(held.filter { !$0.isRejected }, &status)
     meetFile(identifier, &status)
-    meetSystem(identifier, &status)
     if facts.asked.contains(pack.id), !status.isWanted || status.state.kind == .failed || status.state == .notLoaded(.cancelled) {
       apply(.asked, to: &status)
     }
-    if case .failed(let reason) = status.state, reason.isWorthRetrying,
-      facts.event.permitsEssential || status.secondsLeft(at: facts.time) == 0
-    {
-      apply(.retryDue, to: &status)
-    }
+    meetSystem(identifier, &status)
+    if case .failed(let reason) = status.state, isDue(status, reason, isRejected) { apply(.retryDue, to: &status) }
     file(pack, index, before, status, isRejected: isRejected)
+  }
+
+  /// Whether a failed pack is tried again now.
+  private func isDue(_ status: PackStatus, _ reason: FailureReason, _ isRejected: Bool) -> Bool {
+    let hasWaited = status.secondsLeft(at: facts.time) == 0
+    if reason.isWorthRetrying { return hasWaited || facts.event.permitsEssential }
+    // A store that was emptied knows nothing against these bytes any more.
+    return facts.device != nil && !isRejected && hasWaited
   }
 
   /// Believes the store rather than the record, where there is one to ask: what was purged is not ready, whatever the record says.
@@ -179,7 +183,7 @@ struct Planning {
   }
 
   private func sizeOnDevice(_ pack: ManifestPack, _ status: PackStatus) -> UInt64 {
-    mode(of: pack, status) == .unpacked ? pack.installSize : (pack.size + 4095) / 4096 * 4096
+    mode(of: pack, status) == .unpacked ? pack.installSize : Self.sum(pack.size, 4095) / 4096 * 4096
   }
 
   private mutating func reserve(_ pack: ManifestPack, _ status: PackStatus) {
@@ -248,8 +252,12 @@ struct Planning {
   private mutating func findStrays() {
     if let downloads = facts.downloads {
       // Downloads with other names are somebody else's.
-      let strays = downloads.filter { !offeredDownloads.contains($0) && DownloadIdentifier($0) != nil }
-      plan.cancellations = Set(plan.cancellations).union(strays).sorted()
+      plan.cancellations += downloads.filter { !offeredDownloads.contains($0) && DownloadIdentifier($0) != nil }
+    }
+    // One that was cancelled here and is still there, but is wanted again, the system goes on with.
+    if !plan.cancellations.isEmpty {
+      let wanted = Set(plan.downloads.map(\.identifier.description))
+      plan.cancellations = Set(plan.cancellations).subtracting(wanted).sorted()
     }
     plan.orphans = files.filter { !neededFiles.contains($0.key) && !$0.value.isBeingInstalled }.keys.sorted()
   }

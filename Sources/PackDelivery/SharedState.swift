@@ -42,6 +42,8 @@ public struct SharedState: Sendable {
     public var damaged: [String] = []
     /// The files that came, and were not installed yet.
     public var files: [WaitingFile] = []
+
+    package init() {}
   }
 
   /// Reads everything.
@@ -126,7 +128,8 @@ public struct SharedState: Sendable {
           }
           try directory.write(change.after, of: change.id, isSynced: isSynced, in: root)
         }
-        if !isSynced {
+        // What is on the disk with the last batch is so with all.
+        if !isSynced, start == changes.count {
           do throws(FileFailure) {
             try directory.sync(directoryOf: "\(StateDirectory.Folder.packs.rawValue)/", in: root)
           } catch {
@@ -201,8 +204,12 @@ public struct SharedState: Sendable {
   @discardableResult
   func change(_ id: String, _ event: (PackStatus) -> PackEvent?) throws(PackError) -> PackStatus? {
     // Most callbacks come more than once. Whoever changes nothing needs no lock.
-    guard let seen = try status(of: id), let first = event(seen), case .became(let expected) = outcome(first, of: seen) else { return nil }
-    if expected == seen { return seen }
+    guard let seen = try status(of: id), let first = event(seen) else { return nil }
+    switch outcome(first, of: seen) {
+    case .passedOver: return nil
+    case .became(seen): return seen
+    case .became, .forgotten: break
+    }
     return try directory.withLock { (root) throws(PackError) in
       guard let record = try directory.record(id, in: root), let event = event(record) else { return nil }
       switch outcome(event, of: record) {

@@ -54,6 +54,8 @@ struct StateDirectory: Sendable {
     do throws(FileFailure) {
       do throws(FileFailure) {
         try files.makeDirectory(path, mode: 0o700, in: nil)
+        // Its name has to outlive a power cut as well as what is in it.
+        if let parent = PathParts(path)?.directory { try files.sync(try files.open(parent, .directory, in: nil)) }
       } catch {
         guard error.isExisting else { throw error }
       }
@@ -72,12 +74,19 @@ struct StateDirectory: Sendable {
   }
 
   private func makeFolders(in root: OpenFile) throws(PackError) {
-    for folder in Folder.allCases {
-      do throws(FileFailure) {
-        try files.makeDirectory(folder.rawValue, mode: 0o700, in: root)
-      } catch {
-        guard error.isExisting else { throw error.writing(path(folder.rawValue)) }
+    var isChanged = false
+    do throws(FileFailure) {
+      for folder in Folder.allCases {
+        do throws(FileFailure) {
+          try files.makeDirectory(folder.rawValue, mode: 0o700, in: root)
+          isChanged = true
+        } catch {
+          guard error.isExisting else { throw error }
+        }
       }
+      if isChanged { try files.sync(root) }
+    } catch {
+      throw error.writing(path)
     }
   }
 
@@ -137,14 +146,18 @@ struct StateDirectory: Sendable {
   /// The content of a file; nil where there is none, or something that is not a file.
   func read(_ name: String, limit: Int, in root: OpenFile) throws(PackError) -> [UInt8]? {
     let file: OpenFile
+    let size: UInt64
     do throws(FileFailure) {
       file = try files.open(name, .readUnlinked, in: root)
-      guard try files.status(of: file).kind == .file else { return nil }
+      let status = try files.status(of: file)
+      guard status.kind == .file else { return nil }
+      size = status.size
     } catch {
       if error.isMissing { return nil }
       throw error.reading(path(name))
     }
-    var buffer = [UInt8](repeating: 0, count: limit + 1)
+    // Files are replaced, never written to: the size that is found is the size.
+    var buffer = [UInt8](repeating: 0, count: Int(min(size, UInt64(limit) + 1)))
     var span = buffer.mutableSpan
     let count = try files.read(file, at: 0, filling: &span, name: path(name))
     buffer.removeLast(buffer.count - count)
