@@ -43,6 +43,7 @@ let package = Package(
   platforms: [.macOS(.v13), .iOS("16.1")],
   products: [
     .library(name: "PackRuntime", targets: ["PackRuntime"]),
+    .library(name: "PackDelivery", targets: ["PackDelivery"]),
     .library(name: "PackerKit", targets: ["PackerKit"]),
     .executable(name: "packer", targets: ["packer"]),
   ],
@@ -79,6 +80,8 @@ let package = Package(
       name: "PackPayload", dependencies: ["PackFormat", zstd],
       swiftSettings: settings),
     .target(name: "PackManifest", dependencies: ["PackFormat"], swiftSettings: settings),
+    .target(
+      name: "PackDelivery", dependencies: ["PackFiles", "PackFormat", "PackManifest"], swiftSettings: settings),
     .target(
       name: "PackRuntime",
       dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload"],
@@ -138,6 +141,13 @@ let package = Package(
       name: "PackManifestTests",
       dependencies: [
         "PackCrypto", "PackFormat", "PackManifest", "PackRuntime", "TestSupport",
+        .target(name: "CMalloc", condition: .when(platforms: [.linux])),
+      ],
+      swiftSettings: leafSettings),
+    .testTarget(
+      name: "PackDeliveryTests",
+      dependencies: [
+        "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackRuntime", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: leafSettings),

@@ -44,7 +44,7 @@ struct HouseTests {
   private let sources = SourceFile.all(in: "Sources")
 
   private var client: [SourceFile] {
-    let targets = ["PackFormat", "PackFiles", "PackCrypto", "PackManifest", "PackPayload", "PackRuntime"]
+    let targets = ["PackFormat", "PackFiles", "PackCrypto", "PackManifest", "PackPayload", "PackDelivery", "PackRuntime"]
     return sources.filter { file in targets.contains { file.path.hasPrefix("Sources/\($0)/") } }
   }
 

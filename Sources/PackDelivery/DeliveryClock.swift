@@ -1,0 +1,24 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// What time it is for deliveries, and how they wait.
+package protocol DeliveryClock: Sendable {
+  /// The time of day in seconds since 1970.
+  var secondsSince1970: Int64 { get }
+  /// Blocks the thread for about so long: between two attempts to take the lock.
+  func pause(milliseconds: UInt32)
+}
+
+/// The system's clock.
+package struct SystemDeliveryClock: DeliveryClock {
+  package init() {}
+
+  package var secondsSince1970: Int64 { Int64(time(nil)) }
+
+  package func pause(milliseconds: UInt32) {
+    usleep(milliseconds * 1000)
+  }
+}

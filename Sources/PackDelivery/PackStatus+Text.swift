@@ -1,0 +1,103 @@
+package import PackFormat
+import PackManifest
+
+// A record: lines of a key and a value in one order, and a last line that tells a damaged one.
+extension PackStatus {
+  static let firstLine = "packer-delivery-status/1"
+  /// The largest record, in bytes: more than twice what the longest values need.
+  package static let largestSize = 1024
+
+  /// The record as a file.
+  package var record: [UInt8] {
+    let text = """
+      \(Self.firstLine)
+      pack \(id)
+      version \(bytes.version)
+      size \(bytes.size)
+      sha256 \(bytes.sha256.hex)
+      state \(state)
+      since \(since)
+      attempts \(attempts)
+      delay \(delaySeconds)
+      essential \(isEssential ? "yes" : "no")
+      wanted \(isWanted ? "yes" : "no")
+      held \(mode?.rawValue ?? "no")
+
+      """
+    return Array(text.utf8) + Array("check \(Self.check(of: text.utf8))\n".utf8)
+  }
+
+  /// Reads a record.
+  ///
+  /// - Throws: ``PackFormat/PackError/Code/damagedState`` for anything that ``record`` does not write of that pack.
+  package init(reading record: [UInt8], of id: String) throws(PackError) {
+    guard let status = Self(parsing: record), status.id == id, status.record == record else {
+      throw PackError(
+        .damagedState, "the delivery record of '\(id)' cannot be read",
+        hint: "plan again: the record is made anew from what is on the device")
+    }
+    self = status
+  }
+
+  private init?(parsing record: [UInt8]) {
+    guard record.count <= Self.largestSize else { return nil }
+    let lines = record.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    guard lines.count == 14 else { return nil }
+    var number = 0
+    func value(_ key: String) -> String? {
+      number += 1
+      let line = lines[number]
+      guard line.starts(with: key.utf8), line.dropFirst(key.utf8.count).first == UInt8(ascii: " ") else { return nil }
+      return String(decoding: line.dropFirst(key.utf8.count + 1), as: UTF8.self)
+    }
+    func truth(_ text: String?) -> Bool? { text == "yes" ? true : text == "no" ? false : nil }
+    guard let pack = value("pack").flatMap({ try? PackName($0) }),
+      let version = value("version").flatMap({ UInt64($0) }), let size = value("size").flatMap({ UInt64($0) }),
+      let sha256 = value("sha256").flatMap(Self.digest), let state = value("state").flatMap(DeliveryState.init),
+      let since = value("since").flatMap({ Int64($0) }), let attempts = value("attempts").flatMap({ UInt32($0) }),
+      let delay = value("delay").flatMap({ UInt32($0) }), let isEssential = truth(value("essential")),
+      let isWanted = truth(value("wanted")), let held = value("held")
+    else { return nil }
+    self.init(id: pack.text, bytes: PackBytes(version: version, size: size, sha256: sha256), at: since)
+    self.state = state
+    self.attempts = attempts
+    delaySeconds = delay
+    self.isEssential = isEssential
+    self.isWanted = isWanted
+    guard held != "no" else { return }
+    guard let mode = InstallMode(rawValue: held) else { return nil }
+    self.mode = mode
+  }
+
+  private static func digest(_ text: String) -> [UInt8]? {
+    guard text.utf8.count == 64 else { return nil }
+    func digit(_ byte: UInt8) -> UInt8? {
+      switch byte {
+      case 48...57: byte - 48
+      case 97...102: byte - 87
+      default: nil
+      }
+    }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(32)
+    var high: UInt8?
+    for byte in text.utf8 {
+      guard let value = digit(byte) else { return nil }
+      if let first = high {
+        bytes.append(first << 4 | value)
+        high = nil
+      } else {
+        high = value
+      }
+    }
+    return bytes
+  }
+
+  /// FNV-1a of 64 bits, 16 digits: tells chance damage. Against intent the record needs nothing, for it is believed nothing that costs more than a download.
+  static func check(of bytes: some Sequence<UInt8>) -> String {
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    let digits = String(hash, radix: 16)
+    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+  }
+}

@@ -1,0 +1,315 @@
+import PackFiles
+import PackFormat
+
+/// The directory of a ``SharedState``, and the only code that knows its layout:
+///
+///     delivery              what this directory is
+///     lock                  locked for the milliseconds of one change, and never while anything is waited for
+///     packs/<pack>          one record per pack, replaced whole
+///     incoming/<download>   files that the system downloaded
+///     installing/<download> those of them that the app took
+///     manifest, accepted    the document that was accepted last, and its version
+///     allowance             what may still be downloaded before the first start
+///     writing               the next version of one of these files, left by a process that died
+///
+/// It is opened anew for each operation, because the system or a person may remove it at any time.
+struct StateDirectory: Sendable {
+  enum Folder: String, CaseIterable {
+    case packs, incoming, installing
+  }
+
+  let path: String
+  let files: any FileSystem
+  let clock: any DeliveryClock
+  let lockTimeoutMilliseconds: UInt32
+
+  private static let marker = Array("packer-delivery/1\n".utf8)
+  private static let markerName = "delivery"
+  private static let lockName = "lock"
+  private static let writingName = "writing"
+  /// Changes that are made under one lock, so that it is held for milliseconds.
+  static let batch = 32
+
+  func path(_ name: String) -> String { "\(path)/\(name)" }
+
+  // MARK: Opening
+
+  /// The directory, made where it is not there.
+  func open() throws(PackError) -> OpenFile {
+    do throws(FileFailure) {
+      return try files.open(path, .directory, in: nil)
+    } catch {
+      guard error.isMissing else { throw error.reading(path) }
+    }
+    try make()
+    do throws(FileFailure) {
+      return try files.open(path, .directory, in: nil)
+    } catch {
+      throw error.writing(path)
+    }
+  }
+
+  /// Makes what is missing of the directory, and refuses one that a later version made.
+  func make() throws(PackError) {
+    do throws(FileFailure) {
+      do throws(FileFailure) {
+        try files.makeDirectory(path, mode: 0o700, in: nil)
+        // Its name has to outlive a power cut as well as what is in it.
+        if let parent = PathParts(path)?.directory { try files.sync(try files.open(parent, .directory, in: nil)) }
+      } catch {
+        guard error.isExisting else { throw error }
+      }
+    } catch {
+      throw error.writing(path)
+    }
+    let root = try open()
+    try makeFolders(in: root)
+    let found = try read(Self.markerName, limit: 64, in: root)
+    guard found != Self.marker else { return }
+    if let found, found.starts(with: Array("packer-delivery/".utf8)), found.last == UInt8(ascii: "\n") {
+      throw PackError(
+        .unsupported, "\(path) is a delivery state of another version", hint: "update the app or its extension, whichever is older")
+    }
+    try withLock { (root) throws(PackError) in try replace(Self.markerName, with: Self.marker.span, in: root) }
+  }
+
+  private func makeFolders(in root: OpenFile) throws(PackError) {
+    var isChanged = false
+    do throws(FileFailure) {
+      for folder in Folder.allCases {
+        do throws(FileFailure) {
+          try files.makeDirectory(folder.rawValue, mode: 0o700, in: root)
+          isChanged = true
+        } catch {
+          guard error.isExisting else { throw error }
+        }
+      }
+      if isChanged { try files.sync(root) }
+    } catch {
+      throw error.writing(path)
+    }
+  }
+
+  // MARK: Exclusive access
+
+  /// Runs `body` while no other process changes anything.
+  ///
+  /// - Throws: ``PackFormat/PackError/Code/stateBusy`` where the lock does not come free in time; the time is counted in pauses, by no clock.
+  func withLock<Result>(_ body: (OpenFile) throws(PackError) -> Result) throws(PackError) -> Result {
+    let root = try open()
+    var waited: UInt32 = 0
+    var pause: UInt32 = 1
+    while true {
+      if let lock = try tryLock(in: root) {
+        defer { withExtendedLifetime(lock) {} }
+        return try body(root)
+      }
+      guard waited < lockTimeoutMilliseconds else {
+        throw PackError(
+          .stateBusy, "\(path) is being changed by another process for \(lockTimeoutMilliseconds) ms",
+          hint: "go on without: what was not recorded is found by the next plan")
+      }
+      clock.pause(milliseconds: pause)
+      waited += pause
+      pause = min(pause * 2, 16)
+    }
+  }
+
+  private func tryLock(in root: OpenFile) throws(PackError) -> OpenFile? {
+    do throws(FileFailure) {
+      let lock: OpenFile
+      do throws(FileFailure) {
+        lock = try files.open(Self.lockName, .readUnlinked, in: root)
+      } catch {
+        guard error.isMissing else { throw error }
+        do throws(FileFailure) {
+          lock = try files.open(Self.lockName, .create(mode: 0o600), in: root)
+        } catch {
+          // The other process was faster.
+          guard error.isExisting else { throw error }
+          return nil
+        }
+      }
+      guard try files.tryLock(lock) else { return nil }
+      // Somebody may have removed the file, and a third one made another.
+      let named = try files.status(of: Self.lockName, in: root, following: .asThemselves)
+      let held = try files.status(of: lock)
+      return named.inode == held.inode && named.device == held.device ? lock : nil
+    } catch {
+      if error.isMissing { return nil }
+      throw error.writing(path(Self.lockName))
+    }
+  }
+
+  // MARK: Files
+
+  /// The content of a file; nil where there is none, or something that is not a file.
+  func read(_ name: String, limit: Int, in root: OpenFile) throws(PackError) -> [UInt8]? {
+    let file: OpenFile
+    let size: UInt64
+    do throws(FileFailure) {
+      file = try files.open(name, .readUnlinked, in: root)
+      let status = try files.status(of: file)
+      guard status.kind == .file else { return nil }
+      size = status.size
+    } catch {
+      if error.isMissing { return nil }
+      throw error.reading(path(name))
+    }
+    // Files are replaced, never written to: the size that is found is the size.
+    var buffer = [UInt8](repeating: 0, count: Int(min(size, UInt64(limit) + 1)))
+    var span = buffer.mutableSpan
+    let count = try files.read(file, at: 0, filling: &span, name: path(name))
+    buffer.removeLast(buffer.count - count)
+    return buffer
+  }
+
+  /// Gives a file new content, all of it at once. Under the lock.
+  ///
+  /// - Parameter isSynced: whether it is on the disk when this returns.
+  func replace(_ name: String, with bytes: Span<UInt8>, isSynced: Bool = true, in root: OpenFile) throws(PackError) {
+    do throws(FileFailure) {
+      let file = try makeWriting(in: root)
+      try files.writeAll(file, at: 0, bytes)
+      if isSynced { try files.sync(file) }
+      try files.rename(Self.writingName, to: name, in: root)
+      if isSynced { try sync(directoryOf: name, in: root) }
+    } catch {
+      throw error.writing(path(name))
+    }
+  }
+
+  private func makeWriting(in root: OpenFile) throws(FileFailure) -> OpenFile {
+    do throws(FileFailure) {
+      return try files.open(Self.writingName, .create(mode: 0o600), in: root)
+    } catch {
+      guard error.isExisting else { throw error }
+      try files.remove(Self.writingName, .file, in: root)
+      return try files.open(Self.writingName, .create(mode: 0o600), in: root)
+    }
+  }
+
+  /// Brings the names in a directory to the disk.
+  func sync(directoryOf name: String, in root: OpenFile) throws(FileFailure) {
+    let folder = name.split(separator: "/").dropLast().first.map(String.init)
+    guard let folder else { return try files.sync(root) }
+    try files.sync(try files.open(folder, .directoryUnlinked, in: root))
+  }
+
+  /// Removes a file, or whatever stands in its place.
+  ///
+  /// - Returns: whether there was anything.
+  @discardableResult
+  func remove(_ name: String, in root: OpenFile) throws(PackError) -> Bool {
+    do throws(FileFailure) {
+      let kind = try files.status(of: name, in: root, following: .asThemselves).kind
+      if kind == .directory { try files.removeTree(name, in: root) } else { try files.remove(name, kind, in: root) }
+      try sync(directoryOf: name, in: root)
+      return true
+    } catch {
+      if error.isMissing { return false }
+      throw error.writing(path(name))
+    }
+  }
+
+  /// Moves a file of the same volume into a folder, which is made where it is gone, and replaces what is there. Not under the lock: it is one rename.
+  func moveIn(_ file: String, as name: String, in root: OpenFile) throws(PackError) {
+    do throws(FileFailure) {
+      do throws(FileFailure) {
+        try files.rename(file, to: path(name), in: nil)
+      } catch {
+        // Either the file is gone, or the folder is.
+        guard error.isMissing, try files.status(of: file, in: nil, following: .asThemselves).kind == .file,
+          (try? makeFolders(in: root)) != nil
+        else { throw error }
+        try files.rename(file, to: path(name), in: nil)
+      }
+      try sync(directoryOf: name, in: root)
+    } catch {
+      throw error.writing(path(name))
+    }
+  }
+
+  /// Renames within the directory, and replaces what is there.
+  ///
+  /// - Returns: false where there is nothing to rename.
+  func move(_ name: String, to newName: String, in root: OpenFile) throws(PackError) -> Bool {
+    do throws(FileFailure) {
+      try files.rename(name, to: newName, in: root)
+      try sync(directoryOf: newName, in: root)
+      try sync(directoryOf: name, in: root)
+      return true
+    } catch {
+      if error.isMissing { return false }
+      throw error.writing(path(newName))
+    }
+  }
+
+  /// The names in a folder, in order; none where it is not there.
+  func names(in folder: Folder, of root: OpenFile) throws(PackError) -> [String] {
+    do throws(FileFailure) {
+      return try files.names(in: try files.open(folder.rawValue, .directoryUnlinked, in: root)).filter(\.isUTF8).map(\.text).sorted()
+    } catch {
+      if error.isMissing { return [] }
+      throw error.reading(path(folder.rawValue))
+    }
+  }
+
+  /// The status of a file; nil where there is none.
+  func status(_ name: String, in root: OpenFile) throws(PackError) -> FileStatus? {
+    do throws(FileFailure) {
+      let status = try files.status(of: name, in: root, following: .asThemselves)
+      return status.kind == .file ? status : nil
+    } catch {
+      if error.isMissing { return nil }
+      throw error.reading(path(name))
+    }
+  }
+
+  // MARK: Records
+
+  static func recordName(_ id: String) -> String { "\(Folder.packs.rawValue)/\((try? PackName(id))?.fileName ?? id)" }
+
+  /// The record of a pack; nil where there is none.
+  ///
+  /// - Throws: ``PackFormat/PackError/Code/damagedState``
+  func record(_ id: String, in root: OpenFile) throws(PackError) -> PackStatus? {
+    let name = Self.recordName(id)
+    guard let bytes = try read(name, limit: PackStatus.largestSize, in: root) else {
+      // Something that is not a file is no record, and stands in the way of one.
+      return try isTaken(name, in: root) ? try PackStatus(reading: [], of: id) : nil
+    }
+    return try PackStatus(reading: bytes, of: id)
+  }
+
+  private func isTaken(_ name: String, in root: OpenFile) throws(PackError) -> Bool {
+    do throws(FileFailure) {
+      return try files.status(of: name, in: root, following: .asThemselves).kind != .file
+    } catch {
+      if error.isMissing { return false }
+      throw error.reading(path(name))
+    }
+  }
+
+  /// Writes a record, or removes it where it is nil. Under the lock.
+  func write(_ status: PackStatus?, of id: String, isSynced: Bool = true, in root: OpenFile) throws(PackError) {
+    let name = Self.recordName(id)
+    guard let status else {
+      try remove(name, in: root)
+      return
+    }
+    do throws(PackError) {
+      try replace(name, with: status.record.span, isSynced: isSynced, in: root)
+    } catch {
+      // Whatever is no file makes room; a folder that is gone comes back.
+      if try isTaken(name, in: root) {
+        try remove(name, in: root)
+      } else if try !isTaken(Folder.packs.rawValue, in: root) {
+        try makeFolders(in: root)
+      } else {
+        throw error
+      }
+      try replace(name, with: status.record.span, isSynced: isSynced, in: root)
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import PackCrypto
+import PackDelivery
+import PackFormat
+import PackManifest
+import PackRuntime
+import TestSupport
+import Testing
+
+@Suite("The manifest that app and extension share")
+struct AcceptedManifestTests {
+  private let disk = MemoryDisk()
+
+  private func open(_ plan: MemoryFiles.Plan = .nothing) throws(PackError) -> SharedState {
+    try .sample(MemoryFiles(disk, plan))
+  }
+
+  private func key(_ number: UInt8 = 0) throws(PackError) -> SigningKey {
+    let seed = [UInt8](repeating: number, count: 32)
+    return try SigningKey(seed: SecretBytes(copying: seed.span))
+  }
+
+  private func document(_ manifest: Manifest, by keys: [UInt8] = [0]) throws(PackError) -> [UInt8] {
+    let signed = try manifest.signedBytes()
+    var signatures: [ManifestSignature] = []
+    for key in keys { signatures.append(try SignedManifest.signature(of: signed, by: self.key(key))) }
+    return try SignedManifest(signed: signed, signatures: signatures).bytes
+  }
+
+  @discardableResult
+  private func accept(_ document: [UInt8], _ state: SharedState? = nil) throws(PackError) -> Manifest {
+    let keys = [try key().publicKey]
+    let given = state
+    let state: SharedState
+    if let given { state = given } else { state = try open() }
+    return try state.accept(document) { (signed) throws(PackError) in try signed.verify(trusting: keys).manifest }
+  }
+
+  private func last() throws(PackError) -> Manifest? {
+    let keys = [try key().publicKey]
+    return try open().lastManifest { (signed) throws(PackError) in try signed.verify(trusting: keys).manifest }
+  }
+
+  @Test("a sound manifest is kept, and there is one for a time when no other can be had")
+  func accepted() throws {
+    #expect(try last() == nil)
+    let first = manifest(offer("a"), version: 7)
+    #expect(try accept(document(first)) == first)
+    #expect(try last() == first)
+    #expect(try open().lastDocument() == document(first))
+    disk.write(try document(manifest(offer("b"), version: 8)), to: "/system/manifest")
+    let keys = [try key().publicKey]
+    let second = try open().accept(manifestAt: "/system/manifest") { (signed) throws(PackError) in
+      try signed.verify(trusting: keys).manifest
+    }
+    #expect(second.version == 8)
+    #expect(try last()?.version == 8)
+  }
+
+  @Test("a manifest that is not sound is refused, and nothing changes: no record, no file, no earlier manifest")
+  func refused() throws {
+    let state = try open()
+    try accept(document(manifest(offer("a"), version: 7)))
+    try state.schedule(offer("a"))
+    let before = disk.tree()
+    let sound = try document(manifest(offer("a", 2), version: 8))
+    var flipped = sound
+    flipped[sound.count / 2] ^= 1
+    let bad: [(document: [UInt8], code: PackError.Code)] = [
+      ([], .damagedManifest), (Array("<html>offline</html>".utf8), .damagedManifest), (Array(sound.dropLast()), .damagedManifest),
+      (flipped, .untrustedSignature), (try document(manifest(offer("a", 2), version: 8), by: [1]), .untrustedSignature),
+      (try document(manifest(offer("a", 2), version: 8), by: []), .untrustedSignature),
+      ([UInt8](repeating: 32, count: Manifest.largestSize + 1), .damagedManifest),
+      (try document(manifest(offer("a"), version: 6)), .manifestRollback),
+      (try document(manifest(offer("b"), version: 7)), .manifestRollback),
+      (try document(manifest(offer("a", 0), version: 8)), .manifestRollback),
+    ]
+    for (number, item) in bad.enumerated() {
+      #expect(failure { () throws(PackError) in try accept(item.document) }?.code == item.code, "\(number)")
+      #expect(disk.tree() == before, "\(number)")
+    }
+    let error = failure { () throws(PackError) in
+      _ = try state.accept(manifestAt: "/system/nothing") { (_) throws(PackError) in manifest() }
+    }
+    #expect(error?.code == .missingInput)
+    #expect(try last()?.version == 7)
+  }
+
+  @Test("the same manifest may come again, also with other signatures")
+  func again() throws {
+    let same = manifest((0..<200).map { offer("pack-\($0)") }, version: 7)
+    try accept(document(same))
+    let before = disk.tree()
+    try accept(document(same))
+    try accept(document(same, by: [0, 1, 2]))
+    #expect(disk.tree() == before)
+    var other = same
+    other.packs[199].url += "x"
+    #expect(failure { () throws(PackError) in try accept(document(other, by: [0, 2])) }?.code == .manifestRollback)
+    other.packs[199].url = "y"
+    #expect(failure { () throws(PackError) in try accept(document(manifest(version: 7))) }?.code == .manifestRollback)
+  }
+
+  @Test("where the note of the version is damaged the document is asked, and where both are, the next sound manifest is taken")
+  func damaged() throws {
+    try accept(document(manifest(offer("a"), version: 7)))
+    disk.write([0, 0], to: "/group/accepted")
+    #expect(failure { () throws(PackError) in try accept(document(manifest(version: 6))) }?.code == .manifestRollback)
+    disk.write([0, 0], to: "/group/manifest")
+    try accept(document(manifest(version: 6)))
+    #expect(try last()?.version == 6)
+  }
+
+  @Test("a process that ends anywhere while it takes a manifest leaves the old one or the new one, and the new one can be taken")
+  func crashes() throws {
+    let (old, new) = (try document(manifest(offer("a"), version: 7)), try document(manifest(offer("b"), version: 8)))
+    try accept(old)
+    for crash in [MemoryDisk.Crash.kill, .powerCut, .zeroedContent, .luck(seed: 3)] {
+      var number = 0
+      while true {
+        let copy = disk.after(.kill)
+        let files = MemoryFiles(copy, .stopBeforeChange(number))
+        _ = failure { () throws(PackError) in try accept(new, SharedState.sample(files)) }
+        guard files.struck != nil else { break }
+        let left = copy.after(crash)
+        let kept = try SharedState.sample(MemoryFiles(left)).lastDocument()
+        #expect(kept == old || kept == new)
+        #expect(try accept(new, SharedState.sample(MemoryFiles(left))).version == 8)
+        #expect(failure { () throws(PackError) in try accept(old, SharedState.sample(MemoryFiles(left))) }?.code == .manifestRollback)
+        number += 1
+      }
+      #expect(number > 8)
+    }
+  }
+
+  @Test("a busy lock refuses a manifest, and the next time it is taken")
+  func busy() throws {
+    let state = try open()
+    let other = MemoryFiles(disk)
+    let lock = try other.open("/group/lock", .readUnlinked, in: nil)
+    #expect(try other.tryLock(lock))
+    #expect(failure { () throws(PackError) in try accept(document(manifest(version: 7)), state) }?.code == .stateBusy)
+    other.end()
+    try accept(document(manifest(version: 7)), state)
+  }
+}

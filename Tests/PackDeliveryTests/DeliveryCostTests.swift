@@ -1,0 +1,99 @@
+import PackCrypto
+import PackDelivery
+import PackFormat
+import PackManifest
+import PackRuntime
+import TestSupport
+import Testing
+
+#if os(Linux)
+  import CMalloc
+  import Foundation
+
+  @Suite("What planning costs an extension", .serialized)
+  struct DeliveryCostTests {
+    /// As large as a manifest may be: 2000 packs and 1 MiB.
+    private static func largest() throws(PackError) -> [UInt8] {
+      func document(_ filling: Int) throws(PackError) -> [UInt8] {
+        let packs = (0..<2000).map { number in
+          var pack = offer("Level-of-the-game-\(number)", 12, size: 1_000_000, number % 10 == 0 ? .essential : .prefetch, .unpacked)
+          pack.name = "Level \(number)"
+          pack.tags = ["level", "world-\(number / 10)"]
+          pack.description = String(repeating: "d", count: filling)
+          return pack
+        }
+        let signed = try manifest(packs).signedBytes()
+        let seed = [UInt8](repeating: 1, count: 32)
+        let key = try SigningKey(seed: SecretBytes(copying: seed.span))
+        return try SignedManifest(signed: signed, signatures: [SignedManifest.signature(of: signed, by: key)]).bytes
+      }
+      let bare = try document(0).count
+      return try document((Manifest.largestSize - bare) / 2000)
+    }
+
+    @Test("reading, checking, planning and recording the largest manifest stays below 6 MB, on a new device and on one that has everything")
+    func memory() throws {
+      let directory = try TemporaryDirectory()
+      let document = try directory.write(Self.largest(), to: "manifest.json")
+      #expect(try #require(directory.bytes(of: "manifest.json")).count > Manifest.largestSize - 3000)
+      let seed = [UInt8](repeating: 1, count: 32)
+      let keys = [try SigningKey(seed: SecretBytes(copying: seed.span)).publicKey]
+      // New: every pack is scheduled and gets a record. Known: every pack has one. Forgotten: every record changes.
+      var changes = 0
+      for (form, event) in [("new", DeliveryEvent.install), ("known", .periodic), ("forgotten", .periodic)] {
+        var smallestPeak = Int.max
+        var smallestTime: [Int] = []
+        // Tests beside this one may take memory in between, so one measurement can be wrong. A plan that needs more shows in each.
+        for round in 0..<3 {
+          let path = directory(form == "new" ? "state-\(round)" : "state-0")
+          malloc_trim(0)
+          let start = try Self.residentKilobytes("VmRSS")
+          try Self.resetPeak()
+          let time = Self.microseconds()
+          let state = try SharedState(directory: path)
+          let manifest = try state.accept(manifestAt: document) { (signed) throws(PackError) in try signed.verify(trusting: keys).manifest }
+          let accepted = Self.microseconds()
+          let facts = DeliveryFacts(event, at: now + (form == "forgotten" ? 90_000 * Int64(round + 1) : 0))
+          // Once without recording it, for the time that planning takes.
+          let content = try state.content()
+          let read = Self.microseconds()
+          let count = DeliveryPlan(for: manifest, records: content.records, files: content.files, facts: facts).changes.count
+          let planned = Self.microseconds()
+          let plan = try state.plan(for: manifest, facts: facts).plan
+          let recorded = Self.microseconds()
+          #expect(plan.changes.count == count)
+          if recorded - time < smallestTime.reduce(0, +) || smallestTime.isEmpty {
+            smallestTime = [accepted - time, read - accepted, planned - read, recorded - planned]
+          }
+          smallestPeak = min(smallestPeak, try Self.residentKilobytes("VmHWM") - start)
+          #expect(form == "known" ? plan.underWay.count == 2000 : plan.downloads.count == 2000)
+          changes += plan.changes.count
+        }
+        #expect(smallestPeak < 6000, "\(form): \(smallestPeak) kB at the peak")
+        print(
+          "largest manifest, planned, \(form): \(smallestPeak) kB at the peak; CPU in µs to accept, read records, plan, plan and record: \(smallestTime)"
+        )
+      }
+      #expect(changes == 2 * 3 * 2000)
+    }
+
+    private static func microseconds() -> Int {
+      var time = timespec()
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+      return Int(time.tv_sec) * 1_000_000 + Int(time.tv_nsec) / 1000
+    }
+
+    private static func residentKilobytes(_ name: String) throws -> Int {
+      let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+      let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(name + ":") })
+      return try #require(line.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) })
+    }
+
+    /// Has the system forget how much was resident before.
+    private static func resetPeak() throws {
+      let file = try #require(fopen("/proc/self/clear_refs", "w"))
+      fputs("5", file)
+      fclose(file)
+    }
+  }
+#endif

@@ -1,0 +1,208 @@
+import Foundation
+import PackDelivery
+import PackFormat
+import PackManifest
+import TestSupport
+import Testing
+
+@Suite("The state machine of a delivery")
+struct DeliveryStateTests {
+  /// A row of the table in the documentation.
+  struct Row: Hashable, CustomStringConvertible {
+    let from: DeliveryState.Kind
+    let event: PackEvent.Kind
+    /// Nil where the pack is forgotten.
+    let to: DeliveryState.Kind?
+
+    var description: String { "\(from.rawValue) –\(event.rawValue)→ \(to?.rawValue ?? "forgotten")" }
+  }
+
+  /// The edges that Documentation/DELIVERY.md lists, each with its cause.
+  static let documented: [(row: Row, cause: String)] = {
+    let file = TestVector.testsFolder.deletingLastPathComponent().appendingPathComponent("Documentation/DELIVERY.md")
+    let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+    return text.split(separator: "\n").flatMap { line -> [(row: Row, cause: String)] in
+      let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces).replacing("`", with: "") }
+      guard cells.count == 4, let event = PackEvent.Kind(rawValue: cells[0]) else { return [] }
+      return cells[1].split(separator: ",").compactMap { from in
+        guard let from = DeliveryState.Kind(rawValue: from.trimmingCharacters(in: .whitespaces)) else { return nil }
+        let to = cells[2] == "the same" ? from : DeliveryState.Kind(rawValue: cells[2])
+        return (Row(from: from, event: event, to: to), cells[3])
+      }
+    }
+  }()
+
+  static let samples: [DeliveryState.Kind: PackStatus] = [
+    .notLoaded: status("a"),
+    .scheduled: status("a", .scheduled(isEssential: true)),
+    .loading: status("a", .scheduled(isEssential: true), .began),
+    .paused: status("a", .scheduled(isEssential: true), .paused(.network)),
+    .toBeTransferred: status("a", .scheduled(isEssential: true), .arrived),
+    .installing: status("a", .scheduled(isEssential: false), .arrived, .installBegan),
+    .ready: status("a", .found(.packed)),
+    .obsolete: status("a", .found(.packed), .unlisted),
+    .failed: status("a", .scheduled(isEssential: false), .downloadFailed(.offline)),
+  ]
+
+  static let events: [PackEvent.Kind: PackEvent] = [
+    .offered: .offered(bytes("a", 2)), .asked: .asked, .scheduled: .scheduled(isEssential: true), .began: .began,
+    .paused: .paused(.system), .arrived: .arrived, .demoted: .demoted, .turnedAway: .turnedAway(.background),
+    .downloadFailed: .downloadFailed(.server), .forgotten: .forgotten, .cancelled: .cancelled, .installBegan: .installBegan,
+    .installed: .installed(.packed), .installPutOff: .installPutOff, .installFailed: .installFailed(.wrongBytes),
+    .interrupted: .interrupted, .found: .found(.unpacked), .purged: .purged, .unlisted: .unlisted, .removed: .removed, .retryDue: .retryDue,
+  ]
+
+  @Test("the documentation lists every edge once, each with its cause, and no other")
+  func documentation() {
+    let rows = Self.documented.map(\.row)
+    #expect(rows.count == Set(rows).count)
+    let edges = Set(DeliveryEdge.all.map { Row(from: $0.from, event: $0.event, to: $0.to) })
+    #expect(Set(rows).subtracting(edges) == [], "documented only")
+    #expect(edges.subtracting(rows) == [], "not documented")
+    #expect(Self.documented.allSatisfy { $0.cause.count > 10 })
+  }
+
+  @Test(
+    "every event from every state does what the table says, and is passed over where it says nothing",
+    arguments: DeliveryState.Kind.allCases)
+  func edges(_ state: DeliveryState.Kind) throws {
+    let before = try #require(Self.samples[state])
+    #expect(before.state.kind == state)
+    for kind in PackEvent.Kind.allCases {
+      let event = try #require(Self.events[kind])
+      #expect(event.kind == kind)
+      let row = Self.documented.first { $0.row.from == state && $0.row.event == kind }?.row
+      switch before.after(event, at: now + 10) {
+      case .passedOver: #expect(row == nil, "\(state) on \(kind)")
+      case .forgotten: #expect(row != nil && row?.to == nil, "\(state) on \(kind)")
+      case .became(let after):
+        #expect(row?.to == after.state.kind, "\(state) on \(kind)")
+        #expect(after.id == before.id)
+        #expect(after.since == (after.state == before.state && kind != .demoted ? now : now + 10), "\(state) on \(kind)")
+        #expect(try PackStatus(reading: after.record, of: "a") == after)
+      }
+    }
+  }
+
+  @Test("every state can be reached, has a reason to tell, and a way out that leads to a pack that is ready")
+  func waysOut() {
+    func reached(from start: DeliveryState.Kind) -> Set<DeliveryState.Kind> {
+      var reached: Set = [start]
+      while true {
+        let next = Set(DeliveryEdge.all.filter { reached.contains($0.from) }.compactMap(\.to)).subtracting(reached)
+        guard !next.isEmpty else { return reached }
+        reached.formUnion(next)
+      }
+    }
+    #expect(reached(from: .notLoaded) == Set(DeliveryState.Kind.allCases))
+    for (kind, sample) in Self.samples {
+      #expect(reached(from: kind).contains(.ready), "\(kind)")
+      #expect(sample.state.waysOut.contains { $0.to != kind }, "\(kind)")
+      #expect(!sample.state.reason.isEmpty)
+    }
+  }
+
+  @Test("every state and every reason has a text of its own that can be read back")
+  func texts() {
+    let states: [DeliveryState] =
+      [.scheduled, .loading, .toBeTransferred, .installing, .ready, .obsolete]
+      + IdleReason.allCases.map { .notLoaded($0) } + PauseReason.allCases.map { .paused($0) } + FailureReason.allCases.map { .failed($0) }
+    #expect(Set(states.map(\.description)).count == states.count)
+    #expect(Set(states.map(\.reason)).count == states.count)
+    for state in states { #expect(DeliveryState(state.description) == state) }
+    for text in ["", "ready ", " ready", "ready now", "failed", "failed ", "failed new", "not-loaded", "paused  user", "loading\n"] {
+      #expect(DeliveryState(text) == nil, "'\(text)'")
+    }
+  }
+
+  @Test("other bytes start anew: nothing of the old ones counts any more, but whether the app wants the pack")
+  func offered() throws {
+    var before = status("a", .asked, .scheduled(isEssential: true), .downloadFailed(.server))
+    #expect(before.attempts == 1 && before.delaySeconds == 60)
+    guard case .became(let after) = before.after(.offered(bytes("a", 2)), at: now + 5) else { return #expect(Bool(false)) }
+    #expect(after.bytes == bytes("a", 2))
+    #expect(after.state == .notLoaded(.changed))
+    #expect(after.attempts == 0 && after.delaySeconds == 0 && !after.isEssential && after.isWanted)
+    #expect(after.identifier != before.identifier)
+    before = status("a", .arrived, .installBegan)
+    #expect(before.after(.offered(bytes("a", 2)), at: now) == .passedOver, "an installation is let finish")
+  }
+
+  @Test("each failure in a row doubles the delay up to a day, and success ends the row")
+  func delays() throws {
+    var status = status("a")
+    var delays: [UInt32] = []
+    for _ in 0..<14 {
+      for event in [PackEvent.scheduled(isEssential: false), .downloadFailed(.server)] {
+        guard case .became(let next) = status.after(event, at: now) else { return #expect(Bool(false)) }
+        status = next
+      }
+      delays.append(status.delaySeconds)
+      guard case .became(let next) = status.after(.retryDue, at: now) else { return #expect(Bool(false)) }
+      status = next
+    }
+    #expect(delays == [60, 120, 240, 480, 960, 1920, 3840, 7680, 15360, 30720, 61440, 86400, 86400, 86400])
+    #expect(DeliveryPolicy().delay(afterFailures: .max) == 86400)
+    #expect(DeliveryPolicy().delay(afterFailures: 0) == 0)
+    guard case .became(let ready) = status.after(.found(.packed), at: now) else { return #expect(Bool(false)) }
+    #expect(ready.attempts == 0)
+  }
+
+  @Test("a clock that was put back makes nobody wait")
+  func clock() {
+    let failed = status("a", .scheduled(isEssential: false), .downloadFailed(.offline))
+    #expect(failed.secondsLeft(at: now) == 60)
+    #expect(failed.secondsLeft(at: now + 59) == 1)
+    #expect(failed.secondsLeft(at: now + 60) == 0)
+    #expect(failed.secondsLeft(at: now - 1) == 0)
+    #expect(failed.secondsLeft(at: .min) == 0)
+    #expect(failed.secondsLeft(at: .max) == 0)
+    let early = status("a", at: .min, .scheduled(isEssential: false), .downloadFailed(.offline))
+    #expect(early.secondsLeft(at: .max) == 0)
+  }
+
+  @Test("what was installed and purged is not wanted any more; a file that went is")
+  func purged() {
+    guard case .became(let purged) = status("a", .asked, .found(.packed)).after(.purged, at: now) else { return #expect(Bool(false)) }
+    #expect(purged.state == .notLoaded(.purged) && !purged.isWanted && purged.mode == nil)
+    guard case .became(let lost) = status("a", .asked, .arrived).after(.purged, at: now) else { return #expect(Bool(false)) }
+    #expect(lost.state == .notLoaded(.purged) && lost.isWanted)
+  }
+}
+
+@Suite("The identifier of a download")
+struct DownloadIdentifierTests {
+  @Test("the same bytes have one identifier wherever it is made, and other bytes another one")
+  func distinct() {
+    let all = ["a", "A", "b"].flatMap { id in (1...3).map { DownloadIdentifier(id: id, bytes: bytes(id, $0)).description } }
+    #expect(Set(all).count == 9)
+    // Some volumes take capitals and small letters for the same.
+    #expect(Set(all.map { $0.lowercased() }).count == 9)
+    #expect(DownloadIdentifier(id: "a", bytes: bytes("a", 1)) == DownloadIdentifier(id: "a", bytes: PackBytes(offer("a", 1))))
+    #expect(
+      DownloadIdentifier(id: "Level-1.x", bytes: PackBytes(version: 12, size: 1, sha256: [UInt8](repeating: 0xAB, count: 32))).description
+        == "+level-1.x@12-abababababababab")
+  }
+
+  @Test("it can be taken apart, and a text that is none is somebody else's", arguments: ["a", "A", "Z.9_-", "a-1-2"])
+  func parsing(_ id: String) throws {
+    let identifier = DownloadIdentifier(id: id, bytes: bytes(id, 9_007_199_254_740_991))
+    #expect(DownloadIdentifier(identifier.description) == identifier)
+    #expect(try #require(DownloadIdentifier(identifier.description)).id == id)
+    #expect(identifier.description.utf8.count <= 255)
+  }
+
+  @Test(
+    "a text in another form is refused",
+    arguments: [
+      "", "a", "a@1", "a@1-", "@1-0123456789abcdef", "a@01-0123456789abcdef", "a@+1-0123456789abcdef", "A@1-0123456789abcdef",
+      "a@1-0123456789abcde", "a@1-0123456789abcdefa", "a@1-0123456789ABCDEF", "a@@1-0123456789abcdef", "a@1-0123456789abcdef-",
+      "a/../b@1-0123456789abcdef",
+      "+@1-0123456789abcdef", "++a@1-0123456789abcdef", "+1@1-0123456789abcdef", "-a@1-0123456789abcdef",
+      "a@9007199254740992-0123456789abcdef",
+      "a@18446744073709551616-0123456789abcdef", "a@1-0123456789abcdeé",
+    ])
+  func refused(_ text: String) {
+    #expect(DownloadIdentifier(text) == nil)
+  }
+}

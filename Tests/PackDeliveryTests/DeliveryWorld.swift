@@ -1,0 +1,411 @@
+import PackDelivery
+import PackFiles
+import PackFormat
+import PackManifest
+import PackRuntime
+import TestSupport
+import Testing
+
+/// A device with an app, its extension, the system that downloads, a store, and a publisher, in which anything may happen at any time.
+///
+/// It knows the truth: what was published, what the system has, what the store holds. The shared state under test knows only what it was told.
+struct DeliveryWorld {
+  var random: SeededGenerator
+  let clock = TestClock()
+  private(set) var disk: MemoryDisk
+  private(set) var published: Manifest
+  /// The downloads that the system has, with the bytes they are for.
+  private var downloads: [String: (id: String, bytes: PackBytes)] = [:]
+  private var device: [DevicePack] = []
+  private var lastPlan = DeliveryPlan()
+  /// On-demand packs that the app asked for, ever.
+  private var asked: Set<String> = []
+  /// How often each thing happened.
+  private(set) var counts: [String: Int] = [:]
+  private(set) var edges: Set<DeliveryEdge> = []
+  private var fileNumber = 0
+
+  private static let ids = ["a", "B", "c", "d", "e", "F", "g", "h", "i", "j", "K", "l"]
+
+  init(_ random: SeededGenerator) {
+    self.random = random
+    disk = MemoryDisk(random.seed % 2 == 0 ? .linux : .apple)
+    published = manifest()
+    for _ in 0..<6 { publish() }
+  }
+
+  // MARK: Chance
+
+  private mutating func chance(_ one: UInt64, in all: UInt64) -> Bool { random.next() % all < one }
+
+  private mutating func pick<Element>(_ elements: [Element]) -> Element? {
+    elements.isEmpty ? nil : elements[Int(random.next() % UInt64(elements.count))]
+  }
+
+  private mutating func count(_ what: String) { counts[what, default: 0] += 1 }
+
+  // MARK: Processes
+
+  /// Runs `body` in a process that may die at any of its file operations, or find the lock held. What it throws, it would have told its caller.
+  ///
+  /// - Returns: whether it ran to its end.
+  @discardableResult
+  private mutating func process(
+    isApp: Bool, _ body: (inout DeliveryWorld, SharedState, MemoryFiles) throws(PackError) -> Void
+  ) -> Bool {
+    let plan: MemoryFiles.Plan = chance(1, in: 8) ? .stopBeforeChange(Int(random.next() % 24)) : .nothing
+    let files = MemoryFiles(disk, plan)
+    var blocker: (files: MemoryFiles, lock: OpenFile)?
+    if chance(1, in: 25) {
+      let other = MemoryFiles(disk)
+      if let lock = try? other.open("/group/lock", .readUnlinked, in: nil), (try? other.tryLock(lock)) == true { blocker = (other, lock) }
+    }
+    var ended = true
+    do throws(PackError) {
+      let state = try SharedState.sample(files, clock)
+      if isApp { try state.recover() }
+      try body(&self, state, files)
+    } catch {
+      ended = false
+      count(files.struck != nil ? "crash" : "error \(error.code)")
+      let isExpected =
+        files.struck != nil || error.code == .damagedState || blocker != nil && error.code == .stateBusy
+      if !isExpected { Issue.record("\(error) of a process that was not disturbed") }
+    }
+    blocker?.files.end()
+    withExtendedLifetime(blocker?.lock) {}
+    files.end()
+    return ended && files.struck == nil
+  }
+
+  // MARK: The publisher
+
+  private mutating func publish() {
+    count("publish")
+    var packs = published.packs
+    for _ in 0...Int(random.next() % 2) {
+      switch random.next() % 5 {
+      case 0, 1:
+        let id = Self.ids[Int(random.next() % UInt64(Self.ids.count))]
+        guard !packs.contains(where: { $0.id == id }) else { continue }
+        // Packs come back with a version above those they had.
+        packs.append(
+          offer(
+            id, published.version + 1, size: 10 + random.next() % 50, pick(DeliveryClass.allCases)!, pick(InstallMode.allCases)!))
+      case 2:
+        guard !packs.isEmpty else { continue }
+        packs.remove(at: Int(random.next() % UInt64(packs.count)))
+      default:
+        guard !packs.isEmpty else { continue }
+        let index = Int(random.next() % UInt64(packs.count))
+        packs[index] = offer(
+          packs[index].id, published.version + 1, size: 10 + random.next() % 50, packs[index].delivery, packs[index].install)
+      }
+    }
+    published = manifest(packs, version: published.version + 1, expires: 250_000_000_000)
+  }
+
+  // MARK: Planning
+
+  /// The manifest as the device has it: a new one, or offline the last one.
+  private mutating func currentManifest(_ state: SharedState) throws(PackError) -> Manifest? {
+    let check: SharedState.ManifestCheck = { (signed) throws(PackError) in
+      try Manifest(parsingSigned: signed.bytes.span.extracting(signed.signedBytes))
+    }
+    if chance(1, in: 6) {
+      count("offline")
+      return try? state.lastManifest(verify: check)
+    }
+    return try state.accept(SignedManifest(signed: published.signedBytes(), signatures: []).bytes, verify: check)
+  }
+
+  private mutating func plan(isApp: Bool) {
+    let event: DeliveryEvent = isApp ? .launch : pick([.install, .update, .periodic, .periodic])!
+    let knowsDevice = isApp && chance(9, in: 10)
+    let knowsSystem = chance(2, in: 3)
+    let wanted = isApp && chance(1, in: 3) ? pick(published.packs.map(\.id)).map { Set([$0]) } ?? [] : []
+    asked.formUnion(wanted)
+    let allowance =
+      event.permitsEssential && chance(1, in: 2) ? Allowance(essential: random.next() % 200, other: random.next() % 200) : nil
+    let freeSpace = chance(1, in: 4) ? random.next() % 100_000 : nil
+    process(isApp: isApp) { (world, state, files) throws(PackError) in
+      guard let manifest = try world.currentManifest(state) else { return }
+      let planned = try state.plan(
+        for: manifest,
+        facts: DeliveryFacts(
+          event, at: world.clock.secondsSince1970, device: knowsDevice ? world.device : nil,
+          downloads: knowsSystem ? Set(world.downloads.keys) : nil, asked: wanted, allowance: allowance, freeSpace: freeSpace))
+      world.check(planned.plan, of: manifest, event)
+      world.count("plan \(event)")
+      world.lastPlan = planned.plan
+      for download in planned.plan.downloads { world.hand(download.id, download.bytes) }
+      if isApp || world.chance(1, in: 2) {
+        for identifier in planned.plan.cancellations { world.downloads[identifier] = nil }
+      }
+      if isApp, world.chance(1, in: 3) { try state.discard(planned.plan.orphans) }
+    }
+  }
+
+  /// The system takes a download; it has one of each identifier.
+  private mutating func hand(_ id: String, _ bytes: PackBytes) {
+    // A process that dies here has recorded what it never handed over.
+    if chance(1, in: 20) { return count("not handed over") }
+    downloads[DownloadIdentifier(id: id, bytes: bytes).description] = (id, bytes)
+  }
+
+  private func check(_ plan: DeliveryPlan, of manifest: Manifest, _ event: DeliveryEvent) {
+    for pack in manifest.packs {
+      let found = lists(of: pack.id, in: plan)
+      #expect(found.count == 1 && found != ["obsolete"], "\(pack.id) is in \(found)")
+    }
+    for download in plan.downloads {
+      let pack = manifest.packs.first { $0.id == download.id }
+      #expect(pack.map(PackBytes.init) == download.bytes)
+      #expect(!download.isEssential || event.permitsEssential && pack?.delivery == .essential)
+      #expect(pack?.delivery != .onDemand || asked.contains(download.id), "\(download.id) was never asked for")
+    }
+  }
+
+  // MARK: The system
+
+  private mutating func note(_ event: PackEvent, _ identifier: String) {
+    process(isApp: chance(1, in: 2)) { (_, state, _) throws(PackError) in try state.note(event, ofDownload: identifier) }
+  }
+
+  private mutating func deliver() {
+    guard let identifier = pick(downloads.keys.sorted()), let download = downloads[identifier] else { return }
+    downloads[identifier] = nil
+    fileNumber += 1
+    let path = "/system/\(fileNumber)"
+    let isDamaged = chance(1, in: 8)
+    let size = Int(download.bytes.size) + (chance(1, in: 12) ? 1 : 0)
+    var content = Self.content(download.bytes)
+    content += [UInt8](repeating: 0, count: size - content.count)
+    if isDamaged { content[0] ^= 1 }
+    disk.write(content, to: path)
+    if chance(1, in: 20) {
+      count("never delivered")
+    } else {
+      count("delivered")
+      process(isApp: chance(1, in: 2)) { (_, state, _) throws(PackError) in _ = try state.park(path, asDownload: identifier) }
+    }
+    // The system removes what was not moved.
+    disk.remove(path)
+  }
+
+  /// What a sound file of these bytes holds.
+  private static func content(_ bytes: PackBytes) -> [UInt8] {
+    var random = SeededGenerator(seed: UInt64(bytes.sha256[0]) << 8 | UInt64(bytes.sha256[1]))
+    return random.bytes(Int(bytes.size))
+  }
+
+  private mutating func fail() {
+    guard let identifier = pick(downloads.keys.sorted()), let download = downloads[identifier] else { return }
+    let failure: DownloadFailure =
+      chance(1, in: 2)
+      ? .backgroundAssets(code: pick([0, 50, 55, 56, 101, 102, 103, 109, 111, 112, 202, 203, 206])!)
+      : pick([.offline, .timeout, .http(status: 500), .noSpace, .other])!
+    downloads[identifier] = nil
+    count("failed")
+    process(isApp: chance(1, in: 2)) { (world, state, _) throws(PackError) in
+      if try state.downloadFailed(.download(identifier: identifier), failure) == .handOverAsNonEssential {
+        world.count("demoted")
+        world.hand(download.id, download.bytes)
+      }
+    }
+  }
+
+  // MARK: The app
+
+  private mutating func install() {
+    guard let file = pick(lastPlan.handOver) else { return }
+    let isPutOff = chance(1, in: 8)
+    let isRejected = chance(1, in: 40)
+    let diesAfterStore = chance(1, in: 12)
+    process(isApp: true) { (world, state, files) throws(PackError) in
+      guard let path = try state.beginInstall(file) else { return }
+      if isPutOff {
+        try state.finishInstall(file, .putOff)
+        return
+      }
+      guard world.disk.bytes(of: path) == Self.content(file.bytes) else {
+        world.count("wrong bytes")
+        try state.finishInstall(file, .failed(.wrongBytes))
+        return
+      }
+      if world.rejects(file) {
+        try state.finishInstall(file, .failed(.rejected))
+        return
+      }
+      world.disk.remove(path)
+      world.device.removeAll { $0.id == file.id && ($0.isRejected || $0.sha256 == file.bytes.sha256) }
+      world.device.append(
+        DevicePack(id: file.id, version: file.bytes.version, sha256: file.bytes.sha256, mode: file.mode, isRejected: isRejected))
+      world.count("installed")
+      if diesAfterStore { return }
+      try state.finishInstall(file, isRejected ? .failed(.rejected) : .installed(file.mode))
+    }
+  }
+
+  /// Whether the store had these bytes and will not have them again.
+  private func rejects(_ file: HandOver) -> Bool {
+    device.contains { $0.id == file.id && $0.sha256 == file.bytes.sha256 && $0.isRejected }
+  }
+
+  private mutating func purge() {
+    count("purge")
+    switch random.next() % 4 {
+    case 0: if let index = device.indices.randomElement(using: &random) { device.remove(at: index) }
+    case 1:
+      if let name = pick(disk.tree(below: "/group").keys.filter { $0.hasPrefix("incoming/") }.sorted()) { disk.remove("/group/\(name)") }
+    case 2:
+      if let name = pick(disk.tree(below: "/group").keys.filter { $0.hasPrefix("installing/") }.sorted()) { disk.remove("/group/\(name)") }
+    default: if chance(1, in: 30) { disk.remove("/group") }
+    }
+  }
+
+  private mutating func damage() {
+    guard let name = pick(disk.tree(below: "/group/packs").keys.sorted()), var bytes = disk.bytes(of: "/group/packs/\(name)"),
+      !bytes.isEmpty
+    else {
+      return
+    }
+    count("damage")
+    switch random.next() % 3 {
+    case 0: bytes = []
+    case 1: bytes[Int(random.next() % UInt64(bytes.count))] ^= 4
+    default: bytes = [UInt8](repeating: 0, count: bytes.count)
+    }
+    disk.write(bytes, to: "/group/packs/\(name)")
+  }
+
+  private mutating func cutPower() {
+    count("power cut")
+    let crash: MemoryDisk.Crash = pick([.powerCut, .zeroedContent, .emptiedContent, .luck(seed: random.next())])!
+    disk = disk.after(crash)
+  }
+
+  // MARK: One event
+
+  mutating func step() {
+    let before = records()
+    switch random.next() % 100 {
+    case 0..<12: plan(isApp: false)
+    case 12..<27: plan(isApp: true)
+    case 27..<38: deliver()
+    case 38..<43: fail()
+    case 43..<53: if let identifier = pick(downloads.keys.sorted()) { note(.began, identifier) }
+    case 53..<57: if let identifier = pick(downloads.keys.sorted()) { note(.paused(pick(PauseReason.allCases)!), identifier) }
+    case 57..<71: install()
+    case 71..<84: publish()
+    case 84..<86: if let identifier = pick(downloads.keys.sorted()) { downloads[identifier] = nil }
+    case 86..<88:
+      if let id = pick(Self.ids) {
+        process(isApp: true) { (world, state, _) throws(PackError) in
+          if let identifier = try state.cancel(id) { world.downloads[identifier.description] = nil }
+        }
+      }
+    case 88..<93: purge()
+    case 93: damage()
+    case 94: cutPower()
+    case 95..<98: clock.advance(Int64(random.next() % 200_000))
+    case 98: clock.advance(-Int64(random.next() % 200_000))
+    default:
+      if let gone = pick(lastPlan.obsolete) {
+        device.removeAll { $0.id == gone.id }
+        process(isApp: true) { (_, state, _) throws(PackError) in try state.forget(gone.id) }
+      }
+    }
+    observe(before)
+  }
+
+  private func records() -> [String: PackStatus] {
+    guard let content = try? SharedState.sample(MemoryFiles(disk), clock).content() else { return [:] }
+    return Dictionary(uniqueKeysWithValues: content.records.map { ($0.id, $0) })
+  }
+
+  /// Notes which single edges the records went along.
+  private mutating func observe(_ before: [String: PackStatus]) {
+    for (id, after) in records() {
+      guard let before = before[id], before.state.kind != after.state.kind else { continue }
+      edges.formUnion(DeliveryEdge.all.filter { $0.from == before.state.kind && $0.to == after.state.kind })
+    }
+  }
+
+  // MARK: Settling
+
+  /// Nothing goes wrong any more: within a few starts of the app, every pack that should be here is, and nothing else is under way.
+  mutating func settle(_ remark: String) throws {
+    counts["settled", default: 0] += 1
+    var plan = DeliveryPlan()
+    for _ in 0..<6 {
+      clock.advance(200_000)
+      let state = try SharedState.sample(MemoryFiles(disk), clock)
+      try state.recover()
+      let check: SharedState.ManifestCheck = { (signed) throws(PackError) in
+        try Manifest(parsingSigned: signed.bytes.span.extracting(signed.signedBytes))
+      }
+      let manifest = try state.accept(SignedManifest(signed: published.signedBytes(), signatures: []).bytes, verify: check)
+      func facts() -> DeliveryFacts {
+        DeliveryFacts(.launch, at: clock.secondsSince1970, device: device, downloads: Set(downloads.keys))
+      }
+      plan = try state.plan(for: manifest, facts: facts()).plan
+      self.check(plan, of: manifest, .launch)
+      for identifier in plan.cancellations { downloads[identifier] = nil }
+      for download in plan.downloads { downloads[download.identifier.description] = (download.id, download.bytes) }
+      for (identifier, download) in downloads {
+        disk.write(Self.content(download.bytes), to: "/system/good")
+        _ = try state.park("/system/good", asDownload: identifier)
+        disk.remove("/system/good")
+      }
+      downloads = [:]
+      plan = try state.plan(for: manifest, facts: facts()).plan
+      for file in plan.handOver {
+        let path = try #require(try state.beginInstall(file), "\(remark)")
+        guard disk.bytes(of: path) == Self.content(file.bytes) else {
+          try state.finishInstall(file, .failed(.wrongBytes))
+          continue
+        }
+        if rejects(file) {
+          try state.finishInstall(file, .failed(.rejected))
+          continue
+        }
+        disk.remove(path)
+        device.append(DevicePack(id: file.id, version: file.bytes.version, sha256: file.bytes.sha256, mode: file.mode))
+        try state.finishInstall(file, .installed(file.mode))
+      }
+      for gone in plan.obsolete {
+        device.removeAll { $0.id == gone.id }
+        try state.forget(gone.id)
+      }
+      try state.discard(plan.orphans)
+      plan = try state.plan(for: manifest, facts: facts()).plan
+    }
+    #expect(plan.downloads.isEmpty && plan.underWay.isEmpty && plan.handOver.isEmpty && plan.installing.isEmpty, "\(remark): stuck")
+    #expect(plan.obsolete.isEmpty && plan.orphans.isEmpty && plan.cancellations.isEmpty, "\(remark): left over")
+    for pack in published.packs {
+      let held = device.first { $0.id == pack.id && $0.sha256 == pack.sha256 }
+      switch plan.reason(of: pack.id) {
+      case nil: #expect(plan.ready.contains(pack.id) && held?.isRejected == false, "\(remark): \(pack.id) is lost")
+      case .notAsked: #expect(pack.delivery == .onDemand, "\(remark): \(pack.id) does not come")
+      case .cancelled: break
+      case .failed(.rejected, secondsLeft: nil): #expect(held?.isRejected == true, "\(remark): \(pack.id) was never tried")
+      case let reason?: Issue.record("\(remark): \(pack.id) waits for ever: \(reason)")
+      }
+    }
+    let state = try SharedState.sample(MemoryFiles(disk), clock)
+    #expect(try state.content().files.isEmpty, "\(remark): files are left over")
+    // A disk that forgets what is gone, so that a long walk does not grow.
+    let fresh = MemoryDisk(disk.kind)
+    for (name, content) in disk.tree(below: "/") { if let content { fresh.write(content, to: "/\(name)") } }
+    disk = fresh
+    lastPlan = DeliveryPlan()
+  }
+}
+
+extension DeliveryPlan {
+  /// A plan that asks for nothing.
+  init() {
+    self.init(for: manifest(), records: [], facts: DeliveryFacts(.periodic, at: now))
+  }
+}

@@ -1,0 +1,93 @@
+import PackDelivery
+import TestSupport
+import Testing
+
+@Suite("A failed download")
+struct DownloadFailureTests {
+  /// The codes of `BAErrorDomain` that are published, and what becomes of an essential download and of another one.
+  static let codes: [(code: Int, essential: DeliveryState, other: DeliveryState)] = [
+    (0, .scheduled, .failed(.system)), (50, .notLoaded(.foreground), .notLoaded(.foreground)),
+    (51, .notLoaded(.foreground), .notLoaded(.foreground)), (55, .failed(.configuration), .failed(.configuration)),
+    (56, .scheduled, .failed(.system)), (100, .scheduled, .scheduled), (101, .notLoaded(.forgotten), .notLoaded(.forgotten)),
+    (102, .scheduled, .failed(.system)), (103, .scheduled, .failed(.system)), (109, .scheduled, .failed(.system)),
+    (111, .notLoaded(.background), .notLoaded(.background)), (112, .scheduled, .notLoaded(.allowance)),
+    (113, .notLoaded(.forgotten), .notLoaded(.forgotten)), (202, .notLoaded(.host), .notLoaded(.host)),
+    (203, .scheduled, .notLoaded(.allowance)), (204, .scheduled, .notLoaded(.allowance)),
+    (206, .notLoaded(.beforeLaunch), .notLoaded(.beforeLaunch)), (999, .scheduled, .failed(.system)), (-1, .scheduled, .failed(.system)),
+  ]
+
+  @Test("each code of Background Assets leads where its meaning says", arguments: codes.map(\.code))
+  func code(_ code: Int) throws {
+    let row = try #require(Self.codes.first { $0.code == code })
+    for isEssential in [true, false] {
+      let clock = TestClock()
+      let state = try SharedState.sample(MemoryFiles(MemoryDisk()), clock)
+      try state.schedule(offer("a", .essential), event: isEssential ? .install : .periodic)
+      let remedy = try state.downloadFailed(.download(identifier: identifier("a")), .backgroundAssets(code: code))
+      let record = try #require(try state.status(of: "a"))
+      #expect(record.state == (isEssential ? row.essential : row.other))
+      // Already scheduled is no failure at all.
+      let isDemoted = isEssential && row.essential == .scheduled && code != 100
+      if isDemoted {
+        #expect(remedy == .handOverAsNonEssential)
+        #expect(!record.isEssential && record.attempts == 1)
+      } else if code == 100 {
+        #expect(remedy == .nothing)
+        #expect(record.isEssential == isEssential)
+      } else {
+        #expect(remedy == .planAgain(record))
+      }
+    }
+  }
+
+  @Test("an essential download that failed is handed over once more as non-essential, and fails like any other then")
+  func demoted() throws {
+    let clock = TestClock()
+    let state = try SharedState.sample(MemoryFiles(MemoryDisk()), clock)
+    try state.schedule(offer("a", .essential), event: .install)
+    #expect(try state.downloadFailed(.download(identifier: identifier("a")), .offline) == .handOverAsNonEssential)
+    guard case .planAgain(let record) = try state.downloadFailed(.download(identifier: identifier("a")), .offline) else {
+      return #expect(Bool(false))
+    }
+    #expect(record.state == .failed(.offline) && record.attempts == 2 && record.delaySeconds == 120)
+    clock.advance(120)
+    let plan = try state.plan(for: manifest(offer("a", .essential)), facts: DeliveryFacts(.periodic, at: clock.secondsSince1970)).plan
+    #expect(plan.downloads.map(\.isEssential) == [false])
+  }
+
+  @Test(
+    "each other failure has a reason of its own",
+    arguments: zip(
+      [DownloadFailure.offline, .timeout, .http(status: 404), .wrongSize, .wrongBytes, .noSpace, .other],
+      [FailureReason.offline, .timeout, .server, .wrongSize, .wrongBytes, .noSpace, .system]))
+  func reasons(_ failure: DownloadFailure, _ reason: FailureReason) throws {
+    let state = try SharedState.sample(MemoryFiles(MemoryDisk()))
+    try state.schedule(offer("a"))
+    _ = try state.downloadFailed(.download(identifier: identifier("a")), failure)
+    #expect(try state.status(of: "a")?.state == .failed(reason))
+  }
+
+  @Test("a failed download of the manifest is recognised, and changes nothing")
+  func manifestFailed() throws {
+    let disk = MemoryDisk()
+    let state = try SharedState.sample(MemoryFiles(disk))
+    try state.schedule(offer("a"), offer("b"))
+    let before = disk.tree()
+    for failure in [DownloadFailure.offline, .backgroundAssets(code: 203), .wrongSize] {
+      #expect(try state.downloadFailed(.manifest, failure) == .keepEverything)
+    }
+    #expect(disk.tree() == before)
+  }
+
+  @Test("the failure of a download that nobody waits for, or that is somebody else's, changes nothing")
+  func others() throws {
+    let disk = MemoryDisk()
+    let state = try SharedState.sample(MemoryFiles(disk))
+    try state.schedule(offer("a", 2))
+    let before = disk.tree()
+    for text in [identifier("a", 1), identifier("b", 1), "the app's own", ""] {
+      #expect(try state.downloadFailed(.download(identifier: text), .offline) == .nothing)
+    }
+    #expect(disk.tree() == before)
+  }
+}

@@ -1,0 +1,158 @@
+import PackDelivery
+import PackFormat
+import PackManifest
+import TestSupport
+import Testing
+
+/// What the sample app that this library's predecessors were built after gets wrong, each with a test that it is right here.
+@Suite("The weaknesses of the usual sample")
+struct KnownWeaknessTests {
+  private let disk = MemoryDisk()
+  private let clock = TestClock()
+
+  private func open() throws(PackError) -> SharedState { try .sample(MemoryFiles(disk), clock) }
+
+  private func plan(_ manifest: Manifest, _ facts: DeliveryFacts) throws(PackError) -> DeliveryPlan {
+    try open().plan(for: manifest, facts: facts).plan
+  }
+
+  private func launch(_ device: [DevicePack], _ downloads: Set<String> = []) -> DeliveryFacts {
+    DeliveryFacts(.launch, at: clock.secondsSince1970, device: device, downloads: downloads)
+  }
+
+  @Test("offline wipe: without a manifest nothing is forgotten, and the next one finds everything as it was")
+  func offlineWipe() throws {
+    let packs = manifest(offer("ready"), offer("waiting"), offer("loading"))
+    _ = try plan(packs, launch([installed("ready")]))
+    _ = try open().park(disk.downloaded(), asDownload: identifier("waiting"))
+    let before = disk.tree()
+    for document in [[UInt8](), Array("{}".utf8), Array("{\"packages\":[]}".utf8)] {
+      let error = failure { () throws(PackError) in _ = try open().accept(document) { (_) throws(PackError) in manifest() } }
+      #expect(error?.code == .damagedManifest)
+    }
+    #expect(try open().downloadFailed(.manifest, .offline) == .keepEverything)
+    #expect(disk.tree() == before)
+    let after = try plan(packs, launch([installed("ready")], [identifier("loading")]))
+    #expect(after.ready == ["ready"] && after.handOver.map(\.id) == ["waiting"] && after.underWay == ["loading"] && after.downloads.isEmpty)
+  }
+
+  @Test("offline wipe: a trusted manifest without any pack makes packs obsolete, and deletes none")
+  func emptyManifest() throws {
+    _ = try plan(manifest(offer("a"), offer("b")), launch([installed("a")]))
+    _ = try open().park(disk.downloaded(), asDownload: identifier("b"))
+    let empty = try plan(manifest(), launch([installed("a")]))
+    #expect(empty.obsolete.map(\.id) == ["a", "b"])
+    #expect(empty.obsolete.map(\.installed) == [[installed("a")], []])
+    #expect(try open().content().files.count == 1)
+    let back = try plan(manifest(offer("a"), offer("b")), launch([installed("a")]))
+    #expect(back.ready == ["a"] && back.handOver.map(\.id) == ["b"] && back.downloads.isEmpty)
+  }
+
+  @Test("stale content: after an update a pack is ready when its new bytes are here, not when something of it is")
+  func staleContent() throws {
+    _ = try plan(manifest(offer("a")), launch([installed("a")]))
+    let update = manifest(offer("a", 2))
+    #expect(try plan(update, launch([installed("a")])).downloads.map(\.bytes.version) == [2])
+    _ = try open().park(disk.downloaded(), asDownload: identifier("a", 2))
+    let waiting = try plan(update, launch([installed("a")]))
+    #expect(waiting.handOver.map(\.bytes.version) == [2] && waiting.ready.isEmpty)
+    _ = try open().beginInstall(waiting.handOver[0])
+    _ = try open().finishInstall(waiting.handOver[0], .installed(.packed))
+    #expect(try plan(update, launch([installed("a"), installed("a", 2)])).ready == ["a"])
+  }
+
+  @Test("move onto an existing file: what lies there already is replaced")
+  func moveOntoExisting() throws {
+    let state = try open()
+    try state.schedule(offer("a"))
+    _ = try state.park(disk.downloaded(filling: 1), asDownload: identifier("a"))
+    guard case .unrecorded = try state.park(disk.downloaded(filling: 2), asDownload: identifier("a")) else { return #expect(Bool(false)) }
+    #expect(disk.bytes(of: "/group/incoming/\(identifier("a"))")?.first == 2)
+    #expect(try state.status(of: "a")?.state == .toBeTransferred)
+    // And what a crash left where installations are.
+    let file = try #require(try plan(manifest(offer("a")), launch([])).handOver.first)
+    disk.write([9], to: "/group/installing/\(identifier("a"))")
+    let path = try #require(try state.beginInstall(file))
+    #expect(disk.bytes(of: path)?.count == 1000)
+  }
+
+  @Test("an id in two lists: a new version while the old file waits is one download, and nothing else")
+  func twoLists() throws {
+    try open().schedule(offer("a"))
+    _ = try open().park(disk.downloaded(), asDownload: identifier("a"))
+    let update = try plan(manifest(offer("a", 2)), launch([]))
+    #expect(lists(of: "a", in: update) == ["downloads"])
+    #expect(update.downloads.map(\.bytes.version) == [2])
+    #expect(update.orphans == [identifier("a")], "the old file is told")
+    #expect(try open().content().files.count == 1, "and not deleted by planning")
+    #expect(lists(of: "a", in: try plan(manifest(offer("a", 2)), launch([], [identifier("a", 2)]))) == ["underWay"])
+    #expect(try open().discard(update.orphans) == 1000)
+  }
+
+  @Test("orphans: what the manifest drops is told for as long as anything of it is here, and forgotten when nothing is")
+  func orphans() throws {
+    _ = try plan(manifest(offer("a"), offer("b")), launch([installed("a")]))
+    for _ in 0..<3 {
+      let dropped = try plan(manifest(), launch([installed("a")], [identifier("b")]))
+      #expect(dropped.obsolete.map(\.id) == ["a"])
+      #expect(dropped.cancellations == [identifier("b")])
+    }
+    #expect(try open().status(of: "a")?.state == .obsolete)
+    #expect(try open().status(of: "b") == nil, "nothing of it ever came")
+    #expect(try plan(manifest(), launch([])).obsolete.isEmpty)
+    #expect(try open().content().records.isEmpty)
+    #expect(try plan(manifest(), launch([installed("unheard-of")])).obsolete.map(\.id) == ["unheard-of"])
+  }
+
+  @Test("a purged cache: what the record calls ready and the store does not have is downloaded again")
+  func purgedCache() throws {
+    let packs = manifest(offer("a"))
+    #expect(try plan(packs, launch([installed("a")])).ready == ["a"])
+    #expect(try plan(packs, launch([])).downloads.map(\.id) == ["a"])
+    _ = try open().park(disk.downloaded(), asDownload: identifier("a"))
+    disk.remove("/group/incoming/\(identifier("a"))")
+    #expect(try plan(packs, launch([])).downloads.map(\.id) == ["a"], "a file that waited, too")
+  }
+
+  @Test("missing checks: a file of the wrong size is never handed over, one with the wrong bytes never becomes ready")
+  func integrity() throws {
+    let packs = manifest(offer("a"))
+    _ = try plan(packs, launch([]))
+    guard case .wrongSize = try open().park(disk.downloaded(size: 7), asDownload: identifier("a")) else { return #expect(Bool(false)) }
+    clock.advance(60)
+    _ = try plan(packs, launch([]))
+    _ = try open().park(disk.downloaded(), asDownload: identifier("a"))
+    let file = try #require(try plan(packs, launch([])).handOver.first)
+    #expect(file.bytes.sha256 == digest("a", 1), "what the store has to find in it")
+    _ = try open().beginInstall(file)
+    _ = try open().finishInstall(file, .failed(.wrongBytes))
+    #expect(try plan(packs, launch([])).reason(of: "a") == .failed(.wrongBytes, secondsLeft: 120))
+    #expect(try open().content().files.isEmpty)
+  }
+
+  @Test("rewriting it all: a callback of progress writes nothing, a transition one record")
+  func wholeBlob() throws {
+    _ = try plan(manifest((0..<100).map { offer("p\($0)") }), DeliveryFacts(.periodic, at: now))
+    let files = MemoryFiles(disk)
+    let state = try SharedState.sample(files, clock)
+    let before = disk.tree()
+    try state.note(.began, ofDownload: identifier("p7"))
+    let changed = disk.tree().filter { before[$0.key] != $0.value }.keys
+    #expect(Array(changed) == ["group/packs/p7"])
+    let changes = files.changeCount
+    for _ in 0..<1000 { try state.note(.began, ofDownload: identifier("p7")) }
+    #expect(files.changeCount == changes)
+  }
+
+  @Test("a failed download is not skipped: it is under way again once its delay is over, and at once where it was essential")
+  func failedDownload() throws {
+    let packs = manifest(offer("a"), offer("e", .essential))
+    _ = try plan(packs, DeliveryFacts(.install, at: now))
+    #expect(try open().downloadFailed(.download(identifier: identifier("e")), .offline) == .handOverAsNonEssential)
+    #expect(try open().status(of: "e")?.state == .scheduled)
+    _ = try open().downloadFailed(.download(identifier: identifier("a")), .offline)
+    #expect(try plan(packs, launch([], [identifier("e")])).reason(of: "a") == .failed(.offline, secondsLeft: 60))
+    clock.advance(60)
+    #expect(try plan(packs, launch([], [identifier("e")])).downloads.map(\.id) == ["a"])
+  }
+}

@@ -1,0 +1,524 @@
+import PackDelivery
+import PackFiles
+import PackFormat
+import PackManifest
+import PackRuntime
+import TestSupport
+import Testing
+
+@Suite("The state that app and extension share")
+struct SharedStateTests {
+  private let disk = MemoryDisk()
+  private let clock = TestClock()
+
+  private func open(_ files: MemoryFiles? = nil) throws(PackError) -> SharedState {
+    try .sample(files ?? MemoryFiles(disk), clock)
+  }
+
+  private func plan(_ state: SharedState, _ packs: ManifestPack..., facts: DeliveryFacts? = nil) throws(PackError) -> DeliveryPlan {
+    try state.plan(for: manifest(packs), facts: facts ?? DeliveryFacts(.periodic, at: clock.secondsSince1970)).plan
+  }
+
+  // MARK: The directory
+
+  @Test("a directory is made with all that belongs in it, and opened again with what it holds")
+  func made() throws {
+    #expect(try open().content() == SharedState.Content())
+    #expect(disk.bytes(of: "/group/delivery") == Array("packer-delivery/1\n".utf8))
+    try open().schedule(offer("a"))
+    #expect(try open().status(of: "a")?.state == .scheduled)
+    #expect(try open().status(of: "b") == nil)
+  }
+
+  @Test("a directory of a later version is refused, and a damaged mark of this one is mended")
+  func versions() throws {
+    disk.write(Array("packer-delivery/2\n".utf8), to: "/group/delivery")
+    #expect(failure { () throws(PackError) in _ = try open() }?.code == .unsupported)
+    disk.write([0, 0, 0], to: "/group/delivery")
+    _ = try open()
+    #expect(disk.bytes(of: "/group/delivery") == Array("packer-delivery/1\n".utf8))
+  }
+
+  @Test("a directory that somebody removes while it is in use comes back empty")
+  func removed() throws {
+    let state = try open()
+    try state.schedule(offer("a"))
+    disk.remove("/group")
+    #expect(try state.content() == SharedState.Content())
+    #expect(try plan(state, offer("a")).downloads.map(\.id) == ["a"])
+    disk.remove("/group/incoming")
+    #expect(try state.park(disk.downloaded(), asDownload: identifier("a")) == .recorded(try #require(try state.status(of: "a"))))
+    disk.remove("/group/packs")
+    #expect(try plan(state, offer("a")).handOver.map(\.id) == ["a"])
+    #expect(try state.status(of: "a")?.state == .toBeTransferred)
+  }
+
+  @Test("every edge, taken through the files: each record says what the state machine says", arguments: DeliveryEdge.all)
+  func edges(_ edge: DeliveryEdge) throws {
+    let sample = try #require(DeliveryStateTests.samples[edge.from])
+    let state = try open()
+    disk.write(sample.record, to: "/group/packs/a")
+    let event = try #require(DeliveryStateTests.events[edge.event])
+    let now = try state.note(event, ofDownload: identifier("a"))
+    #expect(now?.state.kind == edge.to)
+    #expect(try open().status(of: "a") == now)
+    #expect((disk.bytes(of: "/group/packs/a") == nil) == (edge.to == nil))
+  }
+
+  // MARK: What a transition costs
+
+  @Test("a transition costs the same few operations among one pack and among two thousand")
+  func constantCost() throws {
+    var costs: Set<[Int]> = []
+    for count in [1, 2000] {
+      let disk = MemoryDisk()
+      for number in 0..<count { disk.write(status("p\(number)", .scheduled(isEssential: false)).record, to: "/group/packs/p\(number)") }
+      let files = MemoryFiles(disk)
+      let state = try SharedState.sample(files, clock)
+      let (calls, changes) = (files.callCount, files.changeCount)
+      try state.note(.began, ofDownload: identifier("p0"))
+      costs.insert([files.callCount - calls, files.changeCount - changes])
+    }
+    // A temporary file is made, written, synced and renamed, and its directory synced.
+    #expect(costs.count == 1)
+    #expect(try #require(costs.first)[1] == 5)
+    #expect(try #require(costs.first)[0] < 30)
+  }
+
+  @Test("what changes nothing writes nothing and takes no lock")
+  func idle() throws {
+    try open().schedule(offer("a"))
+    let files = MemoryFiles(disk)
+    let state = try open(files)
+    try state.note(.began, ofDownload: identifier("a"))
+    let changes = files.changeCount
+    let lock = try held(by: MemoryFiles(disk))
+    for _ in 0..<100 { try state.note(.began, ofDownload: identifier("a")) }
+    #expect(files.changeCount == changes && clock.pausedMilliseconds == 0)
+    withExtendedLifetime(lock) {}
+  }
+
+  @Test("a record stays within its limit, whatever it says")
+  func recordSize() throws {
+    let id = "A" + String(repeating: "Z", count: 63)
+    var record = PackStatus(id: id, bytes: PackBytes(version: .max, size: .max, sha256: digest(id, 1)), at: .min)
+    for event in [PackEvent.asked, .found(.unpacked), .purged, .scheduled(isEssential: true), .paused(.network)] {
+      if case .became(let next) = record.after(event, at: .min) { record = next }
+    }
+    #expect(record.record.count < PackStatus.largestSize / 2)
+    #expect(try PackStatus(reading: record.record, of: id) == record)
+  }
+
+  // MARK: Exclusive access
+
+  private func held(by files: MemoryFiles) throws -> OpenFile {
+    let lock = try files.open("/group/lock", .readUnlinked, in: nil)
+    #expect(try files.tryLock(lock))
+    return lock
+  }
+
+  @Test("a lock that never comes free is waited for a second, by no clock, and refused then")
+  func lockHeld() throws {
+    let state = try open()
+    try state.schedule(offer("a"))
+    let lock = try held(by: MemoryFiles(disk))
+    let error = failure { () throws(PackError) in try state.note(.began, ofDownload: identifier("a")) }
+    #expect(error?.code == .stateBusy)
+    #expect((1000..<1100).contains(clock.pausedMilliseconds))
+    #expect(try state.status(of: "a")?.state == .scheduled, "reading needs no lock")
+    #expect(failure { () throws(PackError) in _ = try plan(state, offer("b")) }?.code == .stateBusy)
+    withExtendedLifetime(lock) {}
+  }
+
+  @Test("a process that dies leaves no lock behind")
+  func lockOfTheDead() throws {
+    let state = try open()
+    try state.schedule(offer("a"))
+    let dead = MemoryFiles(disk)
+    let lock = try held(by: dead)
+    dead.end()
+    try state.note(.began, ofDownload: identifier("a"))
+    #expect(clock.pausedMilliseconds == 0)
+    withExtendedLifetime(lock) {}
+  }
+
+  @Test("a file that arrives while the lock is held is moved all the same, and recorded by the next plan")
+  func parkedWithoutLock() throws {
+    let state = try open()
+    try state.schedule(offer("a"))
+    do {
+      let lock = try held(by: MemoryFiles(disk))
+      #expect(try state.park(disk.downloaded(), asDownload: identifier("a")) == .unrecorded)
+      withExtendedLifetime(lock) {}
+    }
+    #expect(disk.bytes(of: "/system/download") == nil)
+    #expect(try state.status(of: "a")?.state == .scheduled)
+    let next = try plan(state, offer("a"))
+    #expect(next.handOver.map(\.id) == ["a"] && next.downloads.isEmpty)
+    #expect(try state.status(of: "a")?.state == .toBeTransferred)
+  }
+
+  @Test("where app and extension plan at once, each download is in one of the plans, and none is in none")
+  func concurrentPlans() async throws {
+    let directory = try TemporaryDirectory()
+    let packs = (0..<200).map { offer("p\($0)") }
+    let plans = try await withThrowingTaskGroup(of: DeliveryPlan.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          var policy = DeliveryPolicy()
+          policy.lockTimeoutMilliseconds = 60_000
+          let state = try SharedState(directory: directory("state"), policy: policy, files: FaultyFiles(), clock: SystemDeliveryClock())
+          return try state.plan(for: manifest(packs), facts: DeliveryFacts(.periodic, at: now)).plan
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(plans.flatMap { $0.downloads.map(\.id) }.sorted() == packs.map(\.id).sorted())
+    for plan in plans { #expect(plan.downloads.count + plan.underWay.count == 200) }
+  }
+
+  // MARK: Files that arrive
+
+  @Test("a finished file is moved, not copied, recorded, and handed over")
+  func parked() throws {
+    let files = MemoryFiles(disk)
+    let state = try open(files)
+    try state.schedule(offer("a"))
+    let file = disk.downloaded()
+    let inode = try files.status(of: file, in: nil, following: .asThemselves).inode
+    guard case .recorded(let record) = try state.park(file, asDownload: identifier("a")) else { return #expect(Bool(false)) }
+    #expect(record.state == .toBeTransferred)
+    #expect(disk.bytes(of: file) == nil)
+    #expect(try files.status(of: "/group/incoming/\(identifier("a"))", in: nil, following: .asThemselves).inode == inode)
+    #expect(try state.content().files == [WaitingFile(identifier: record.identifier, size: 1000)])
+  }
+
+  @Test("the extension reads nothing of a file that arrives")
+  func notRead() throws {
+    let directory = try TemporaryDirectory()
+    let files = FaultyFiles()
+    let state = try SharedState(directory: directory("state"), files: files, clock: clock)
+    try state.schedule(offer("a", size: 5_000_000))
+    let before = files.bytesRead
+    _ = try state.park(try directory.write([UInt8](repeating: 1, count: 5_000_000), to: "download"), asDownload: identifier("a"))
+    #expect(files.bytesRead - before < 4096)
+    #expect(directory.names(in: "state/incoming") == [identifier("a")])
+  }
+
+  @Test("a file of another size is a failed download, and stays where the system removes it", arguments: [0, 999, 1001])
+  func wrongSize(_ size: Int) throws {
+    let state = try open()
+    try state.schedule(offer("a"))
+    let parking = try state.park(disk.downloaded(size: size), asDownload: identifier("a"))
+    #expect(parking == .wrongSize(.planAgain(try #require(try state.status(of: "a")))))
+    #expect(try state.status(of: "a")?.state == .failed(.wrongSize))
+    #expect(disk.bytes(of: "/system/download") != nil)
+    #expect(try state.content().files.isEmpty)
+  }
+
+  @Test("a file nobody waits for stays where it is: an older version, or what is here already")
+  func notNeeded() throws {
+    let state = try open()
+    try state.schedule(offer("a", 2))
+    #expect(try state.park(disk.downloaded(), asDownload: identifier("a", 1)) == .notNeeded)
+    try state.note(.found(.packed), ofDownload: identifier("a", 2))
+    #expect(try state.park(disk.downloaded(), asDownload: identifier("a", 2)) == .notNeeded)
+    #expect(disk.bytes(of: "/system/download") != nil)
+  }
+
+  @Test("a file of a pack or version that no record knows yet is kept for the next plan")
+  func unknownFile() throws {
+    let state = try open()
+    #expect(try state.park(disk.downloaded(), asDownload: identifier("a")) == .unrecorded)
+    try state.schedule(offer("b", 1))
+    #expect(try state.park(disk.downloaded(), asDownload: identifier("b", 2)) == .unrecorded)
+    #expect(try plan(state, offer("a"), offer("b", 2)).handOver.map(\.id) == ["a", "b"])
+  }
+
+  @Test("a download that is none of ours, a directory and a missing file are refused, and nothing changes")
+  func refusedFiles() throws {
+    let state = try open()
+    try state.schedule(offer("a"))
+    disk.write([], to: "/system/folder/file")
+    let before = disk.tree()
+    #expect(failure { () throws(PackError) in _ = try state.park("/system/folder/file", asDownload: "other") }?.code == .usage)
+    #expect(failure { () throws(PackError) in _ = try state.park("/system/nothing", asDownload: identifier("a")) }?.code == .missingInput)
+    #expect(failure { () throws(PackError) in _ = try state.park("/system/folder", asDownload: identifier("a")) }?.code == .cannotRead)
+    #expect(disk.tree() == before)
+  }
+
+  // MARK: Installing
+
+  private func waiting(_ state: SharedState, _ pack: ManifestPack) throws -> HandOver {
+    try state.schedule(pack)
+    _ = try state.park(disk.downloaded(size: Int(pack.size)), asDownload: identifier(pack.id, pack.version))
+    return try #require(try plan(state, pack).handOver.first)
+  }
+
+  @Test("an installation takes the file out of the way of another download of the same bytes")
+  func installation() throws {
+    let state = try open()
+    let file = try waiting(state, offer("a"))
+    let path = try #require(try state.beginInstall(file))
+    #expect(disk.bytes(of: path)?.first == 7)
+    #expect(try state.status(of: "a")?.state == .installing)
+    // The same download, delivered twice.
+    _ = try state.park(disk.downloaded(filling: 9), asDownload: identifier("a"))
+    #expect(disk.bytes(of: path)?.first == 7, "what is being checked is not replaced")
+    #expect(try state.finishInstall(file, .installed(.packed))?.state == .ready)
+    #expect(disk.bytes(of: path) == nil)
+    let plan = try plan(state, offer("a"))
+    #expect(plan.ready == ["a"] && plan.orphans == [identifier("a")])
+    #expect(try state.discard(plan.orphans) == 1000)
+    #expect(disk.tree(below: "/group/incoming").isEmpty)
+  }
+
+  @Test("an installation that is put off leaves the file for the next time; one that failed takes it away")
+  func installationEnds() throws {
+    let state = try open()
+    let file = try waiting(state, offer("a"))
+    _ = try state.beginInstall(file)
+    #expect(try state.finishInstall(file, .putOff)?.state == .toBeTransferred)
+    #expect(try plan(state, offer("a")).handOver == [file])
+    _ = try state.beginInstall(file)
+    #expect(try state.finishInstall(file, .failed(.wrongBytes))?.state == .failed(.wrongBytes))
+    #expect(try state.content().files.isEmpty)
+    #expect(try plan(state, offer("a")).reason(of: "a") == .failed(.wrongBytes, secondsLeft: 60))
+  }
+
+  @Test("a file is handed to one installation only, and none of bytes that are not wanted any more")
+  func oneInstallation() throws {
+    let state = try open()
+    let file = try waiting(state, offer("a"))
+    #expect(try state.beginInstall(file) != nil)
+    #expect(try state.beginInstall(file) == nil)
+    _ = try state.finishInstall(file, .putOff)
+    _ = try plan(state, offer("a", 2))
+    #expect(try state.beginInstall(file) == nil)
+  }
+
+  @Test("a file that was purged before its installation is downloaded again")
+  func purgedFile() throws {
+    let state = try open()
+    let file = try waiting(state, offer("a"))
+    disk.remove("/group/incoming/\(identifier("a"))")
+    #expect(try state.beginInstall(file) == nil)
+    #expect(try state.status(of: "a")?.state == .notLoaded(.purged))
+    #expect(try plan(state, offer("a")).downloads.map(\.id) == ["a"])
+  }
+
+  @Test("an app that died in the middle of an installation finds the file again at its next start")
+  func recovered() throws {
+    let state = try open()
+    let file = try waiting(state, offer("a"))
+    _ = try state.beginInstall(file)
+    #expect(try plan(open(), offer("a")).installing == ["a"], "the extension leaves it alone")
+    #expect(try open().recover() == ["a"])
+    #expect(try plan(open(), offer("a")).handOver == [file])
+    #expect(try open().recover() == [])
+  }
+
+  @Test("an app that died behind its installation finds the pack ready")
+  func installedButNotRecorded() throws {
+    let state = try open()
+    _ = try state.beginInstall(try waiting(state, offer("a")))
+    _ = try open().recover()
+    let facts = DeliveryFacts(.launch, at: now, device: [installed("a")])
+    let plan = try plan(open(), offer("a"), facts: facts)
+    #expect(plan.ready == ["a"] && plan.orphans == [identifier("a")])
+  }
+
+  // MARK: Damage
+
+  @Test(
+    "a damaged record is told and made anew, from whatever there is",
+    arguments: ["empty", "zeros", "cut", "changed", "other pack", "text", "folder"])
+  func damaged(_ kind: String) throws {
+    let state = try open()
+    func damage() throws {
+      let sound = status("a", .scheduled(isEssential: false)).record
+      disk.remove("/group/packs/a")
+      switch kind {
+      case "empty": disk.write([], to: "/group/packs/a")
+      case "zeros": disk.write([UInt8](repeating: 0, count: sound.count), to: "/group/packs/a")
+      case "cut": disk.write(Array(sound.dropLast(3)), to: "/group/packs/a")
+      case "changed":
+        var bytes = sound
+        bytes[bytes.firstIndex(of: UInt8(ascii: "1"))!] ^= 2
+        disk.write(bytes, to: "/group/packs/a")
+      case "other pack": disk.write(status("b").record, to: "/group/packs/a")
+      case "folder": disk.write([1], to: "/group/packs/a/file")
+      default: disk.write(Array("{}\n".utf8) + [UInt8](repeating: 65, count: 5000), to: "/group/packs/a")
+      }
+    }
+    try damage()
+    #expect(failure { () throws(PackError) in _ = try state.status(of: "a") }?.code == .damagedState)
+    #expect(failure { () throws(PackError) in try state.note(.began, ofDownload: identifier("a")) }?.code == .damagedState)
+
+    let fresh = try state.plan(for: manifest(offer("a")), facts: DeliveryFacts(.periodic, at: now))
+    #expect(fresh.rebuilt == ["a"] && fresh.plan.downloads.map(\.id) == ["a"])
+    #expect(try state.status(of: "a")?.state == .scheduled)
+
+    try damage()
+    let device = try state.plan(for: manifest(offer("a")), facts: DeliveryFacts(.launch, at: now, device: [installed("a")]))
+    #expect(device.plan.ready == ["a"] && device.rebuilt == ["a"])
+
+    try damage()
+    let system = try state.plan(for: manifest(offer("a")), facts: DeliveryFacts(.launch, at: now, device: [], downloads: [identifier("a")]))
+    #expect(system.plan.underWay == ["a"])
+
+    try damage()
+    #expect(try state.park(disk.downloaded(), asDownload: identifier("a")) == .unrecorded)
+    #expect(try state.plan(for: manifest(offer("a")), facts: DeliveryFacts(.periodic, at: now)).plan.handOver.map(\.id) == ["a"])
+  }
+
+  @Test("a damaged record of a pack that needs none goes")
+  func damagedLeftover() throws {
+    let state = try open()
+    disk.write([1, 2, 3], to: "/group/packs/gone")
+    disk.write([1, 2, 3], to: "/group/packs/demand")
+    let planned = try state.plan(for: manifest(offer("demand", .onDemand)), facts: DeliveryFacts(.periodic, at: now))
+    #expect(planned.rebuilt == ["demand", "gone"])
+    #expect(disk.tree(below: "/group/packs").isEmpty)
+    #expect(try state.content() == SharedState.Content())
+  }
+
+  @Test("a flipped bit anywhere in a record is noticed")
+  func flippedBits() throws {
+    let record = status("a", .asked, .scheduled(isEssential: true), .began).record
+    for index in record.indices {
+      for bit in 0..<8 {
+        var damaged = record
+        damaged[index] ^= 1 << bit
+        #expect(failure { () throws(PackError) in _ = try PackStatus(reading: damaged, of: "a") }?.code == .damagedState)
+      }
+    }
+  }
+
+  @Test("a record that the system does not let anybody read now is no damage: nothing is made anew")
+  func unreadable() throws {
+    try open().schedule(offer("a"))
+    let files = MemoryFiles(disk, .failing(FileFailure(number: 1)) { $0.operation == "open" && $0.name == "packs/a" })
+    let state = try open(files)
+    let before = disk.tree()
+    #expect(failure { () throws(PackError) in _ = try plan(state, offer("a")) }?.code == .cannotRead)
+    #expect(disk.tree() == before)
+  }
+
+  @Test("a full disk refuses a change, and the record stays as it was")
+  func fullDisk() throws {
+    try open().schedule(offer("a"))
+    let state = try open(MemoryFiles(disk, .failing(.fullDisk) { $0.operation == "write" }))
+    #expect(failure { () throws(PackError) in try state.note(.began, ofDownload: identifier("a")) }?.code == .noSpace)
+    #expect(try open().status(of: "a")?.state == .scheduled)
+    try open().note(.began, ofDownload: identifier("a"))
+    #expect(try open().status(of: "a")?.state == .loading)
+  }
+
+  // MARK: Crashes
+
+  @Test(
+    "a process that ends at any operation of a delivery, by itself or with the power, loses no pack",
+    arguments: [MemoryDisk.Crash.kill, .powerCut, .zeroedContent, .emptiedContent, .luck(seed: 1), .luck(seed: 2)])
+  func crashes(_ crash: MemoryDisk.Crash) throws {
+    let packs = [offer("a", .essential), offer("b")]
+    /// One delivery from the manifest to the store, which is `device`.
+    func deliver(_ disk: MemoryDisk, _ files: MemoryFiles, _ device: inout [DevicePack], time: Int64) throws(PackError) {
+      let state = try SharedState.sample(files, TestClock(time))
+      try state.recover()
+      let plan = try state.plan(for: manifest(packs), facts: DeliveryFacts(.launch, at: time, device: device, downloads: [])).plan
+      for download in plan.downloads {
+        let file = disk.downloaded("/system/\(download.identifier)")
+        _ = try state.park(file, asDownload: download.identifier.description)
+      }
+      let next = try state.plan(for: manifest(packs), facts: DeliveryFacts(.launch, at: time, device: device)).plan
+      for file in next.handOver {
+        guard let path = try state.beginInstall(file) else { continue }
+        guard disk.bytes(of: path) == [UInt8](repeating: 7, count: 1000) else {
+          _ = try state.finishInstall(file, .failed(.wrongBytes))
+          continue
+        }
+        // The store moves the file to its own place.
+        disk.remove(path)
+        device.append(DevicePack(id: file.id, version: 1, sha256: file.bytes.sha256, mode: file.mode))
+        _ = try state.finishInstall(file, .installed(file.mode))
+      }
+    }
+    var number = 0
+    while true {
+      let disk = MemoryDisk(number % 2 == 0 ? .linux : .apple)
+      var device: [DevicePack] = []
+      let files = MemoryFiles(disk, .stopBeforeChange(number))
+      let error = failure { () throws(PackError) in try deliver(disk, files, &device, time: now) }
+      guard files.struck != nil else {
+        #expect(error == nil)
+        break
+      }
+      // Two days and four starts later everything is here.
+      let left = disk.after(crash)
+      for day in 1...4 { try deliver(left, MemoryFiles(left), &device, time: now + Int64(day) * 172_800) }
+      let state = try SharedState.sample(MemoryFiles(left))
+      let plan = try state.plan(for: manifest(packs), facts: DeliveryFacts(.launch, at: now, device: device, downloads: [])).plan
+      #expect(plan.ready == ["a", "b"], "\(crash) before change \(number)")
+      try state.discard(plan.orphans)
+      #expect(try state.content().files.isEmpty)
+      number += 1
+    }
+    #expect(number > 40)
+  }
+
+  // MARK: The rest
+
+  @Test("an obsolete pack is forgotten when the app says so, with its files; another one is not")
+  func forget() throws {
+    let state = try open()
+    _ = try waiting(state, offer("a"))
+    #expect(try !state.forget("a"))
+    let plan = try plan(state, offer("b"))
+    #expect(plan.obsolete.map(\.id) == ["a"] && plan.orphans.isEmpty)
+    #expect(try state.content().files.count == 1)
+    #expect(try state.forget("a"))
+    #expect(try state.content().files.isEmpty)
+    #expect(try state.status(of: "a") == nil)
+    #expect(try !state.forget("a"))
+  }
+
+  @Test("a cancelled download is named for the system, and what is not under way has none")
+  func cancel() throws {
+    let state = try open()
+    try state.schedule(offer("a"))
+    #expect(try state.cancel("a")?.description == identifier("a"))
+    #expect(try state.status(of: "a")?.state == .notLoaded(.cancelled))
+    #expect(try state.cancel("a") == nil)
+    #expect(try state.cancel("unknown") == nil)
+  }
+
+  @Test("what is of use stays, although an old plan called it an orphan")
+  func staleOrphan() throws {
+    let state = try open()
+    let file = disk.downloaded()
+    _ = try state.park(file, asDownload: identifier("a"))
+    let orphans = try plan(state, offer("b")).orphans
+    #expect(orphans == [identifier("a")])
+    #expect(try plan(state, offer("a"), offer("b")).handOver.map(\.id) == ["a"])
+    #expect(try state.discard(orphans + ["../delivery", "no identifier"]) == 0)
+    #expect(try state.content().files.count == 1)
+  }
+
+  @Test("what is left of the allowance is remembered until the app was started")
+  func allowance() throws {
+    let full = Allowance(essential: 5000, other: 5000)
+    func plan(_ event: DeliveryEvent, _ allowance: Allowance?, _ packs: ManifestPack...) throws -> DeliveryPlan {
+      try open().plan(for: manifest(packs), facts: DeliveryFacts(event, at: now, allowance: allowance)).plan
+    }
+    #expect(try plan(.install, full, offer("a", .essential)).allowance == Allowance(essential: 4000, other: 5000))
+    #expect(
+      try plan(.update, full, offer("a", .essential), offer("b", size: 4000, .essential)).reason(of: "b")
+        == .allowance(size: 4000, left: 4000))
+    #expect(try plan(.launch, full, offer("a", .essential), offer("b", size: 4000, .essential)).downloads.map(\.id) == ["b"])
+    #expect(disk.bytes(of: "/group/allowance") == nil)
+    #expect(try plan(.update, nil, offer("a"), offer("b"), offer("c", size: 99_999)).downloads.map(\.id) == ["b", "c"])
+    disk.write([1, 2, 3], to: "/group/allowance")
+    #expect(try plan(.install, full, offer("d")).allowance == Allowance(essential: 5000, other: 4000), "a damaged note counts as none")
+  }
+}

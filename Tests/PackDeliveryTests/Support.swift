@@ -1,0 +1,136 @@
+import PackDelivery
+import PackFiles
+import PackFormat
+import PackManifest
+import PackRuntime
+import TestSupport
+
+/// A clock that a test sets, which remembers how long it was waited for.
+final class TestClock: DeliveryClock {
+  private let state: Monitor<(time: Int64, paused: UInt32)>
+
+  init(_ time: Int64 = 1_790_000_000) {
+    state = Monitor((time, 0))
+  }
+
+  var secondsSince1970: Int64 { state.withLock { $0.time } }
+  var pausedMilliseconds: UInt32 { state.withLock { $0.paused } }
+
+  func pause(milliseconds: UInt32) {
+    state.withLock { $0.paused += milliseconds }
+  }
+
+  func set(_ time: Int64) {
+    state.withLock { $0.time = time }
+  }
+
+  func advance(_ seconds: Int64) {
+    state.withLock { $0.time += seconds }
+  }
+}
+
+/// The error that `body` throws, or nil where it throws none.
+func failure(_ body: () throws(PackError) -> Void) -> PackError? {
+  do throws(PackError) {
+    try body()
+    return nil
+  } catch {
+    return error
+  }
+}
+
+/// The digest that stands for the bytes of a version.
+func digest(_ id: String, _ version: UInt64) -> [UInt8] {
+  var random = SeededGenerator(seed: id.utf8.reduce(version &* 1_000_003) { $0 &* 31 &+ UInt64($1) })
+  return random.bytes(32)
+}
+
+func bytes(_ id: String, _ version: UInt64, size: UInt64 = 1000) -> PackBytes {
+  PackBytes(version: version, size: size, sha256: digest(id, version))
+}
+
+func offer(_ id: String, size: UInt64 = 1000, _ delivery: DeliveryClass = .prefetch, _ install: InstallMode = .packed) -> ManifestPack {
+  offer(id, 1, size: size, delivery, install)
+}
+
+func offer(
+  _ id: String, _ version: UInt64, size: UInt64 = 1000, _ delivery: DeliveryClass = .prefetch, _ install: InstallMode = .packed
+) -> ManifestPack {
+  ManifestPack(
+    id: id, version: version, url: "https://cdn.example.com/\(id)-\(version).pack", size: size, sha256: digest(id, version),
+    contentRoot: digest("root \(id)", version), contentSize: 2 &* size, installSize: 3 &* size, files: 3, maxFrame: 32_768,
+    keyID: "e545120e613dd715", delivery: delivery, install: install)
+}
+
+func manifest(_ packs: ManifestPack..., version: UInt64 = 1, expires: Int64 = 2_000_000_000) -> Manifest {
+  manifest(packs, version: version, expires: expires)
+}
+
+func manifest(_ packs: [ManifestPack], version: UInt64 = 1, expires: Int64 = 2_000_000_000) -> Manifest {
+  Manifest(version: version, issued: nil, expires: ManifestTime(secondsSince1970: expires)!, budget: nil, packs: packs)
+}
+
+func installed(_ id: String, _ version: UInt64 = 1, _ mode: InstallMode = .packed, isRejected: Bool = false) -> DevicePack {
+  DevicePack(id: id, version: version, sha256: digest(id, version), mode: mode, isRejected: isRejected)
+}
+
+let now: Int64 = 1_790_000_000
+
+/// A status to which these events happened.
+func status(_ id: String, at time: Int64 = now, _ events: PackEvent...) -> PackStatus {
+  status(id, 1, at: time, events)
+}
+
+func status(_ id: String, _ version: UInt64, _ events: PackEvent...) -> PackStatus {
+  status(id, version, at: now, events)
+}
+
+private func status(_ id: String, _ version: UInt64, at time: Int64, _ events: [PackEvent]) -> PackStatus {
+  var status = PackStatus(id: id, bytes: bytes(id, version), at: time)
+  for event in events {
+    guard case .became(let next) = status.after(event, at: time) else { preconditionFailure("\(event) leads nowhere from \(status.state)") }
+    status = next
+  }
+  return status
+}
+
+func identifier(_ id: String, _ version: UInt64 = 1) -> String {
+  DownloadIdentifier(id: id, bytes: bytes(id, version)).description
+}
+
+/// The name of the list of a plan that a pack is in. More than one, or none, is a fault of the plan.
+func lists(of id: String, in plan: DeliveryPlan) -> [String] {
+  var lists: [String] = []
+  lists += plan.downloads.filter { $0.id == id }.map { _ in "downloads" }
+  lists += plan.underWay.filter { $0 == id }.map { _ in "underWay" }
+  lists += plan.handOver.filter { $0.id == id }.map { _ in "handOver" }
+  lists += plan.installing.filter { $0 == id }.map { _ in "installing" }
+  lists += plan.ready.filter { $0 == id }.map { _ in "ready" }
+  lists += plan.postponed.filter { $0.id == id }.map { _ in "postponed" }
+  lists += plan.obsolete.filter { $0.id == id }.map { _ in "obsolete" }
+  return lists
+}
+
+extension DeliveryPlan {
+  func reason(of id: String) -> Postponement.Reason? { postponed.first { $0.id == id }?.reason }
+}
+
+extension SharedState {
+  /// The shared state of a test, in a directory of a disk in memory.
+  static func sample(_ files: any FileSystem, _ clock: any DeliveryClock = TestClock()) throws(PackError) -> SharedState {
+    try SharedState(directory: "/group", files: files, clock: clock)
+  }
+
+  /// Records downloads as handed to the system.
+  func schedule(_ packs: ManifestPack..., event: DeliveryEvent = .periodic) throws(PackError) {
+    _ = try plan(for: manifest(packs), facts: DeliveryFacts(event, at: time))
+  }
+}
+
+extension MemoryDisk {
+  /// A file as the system leaves it behind a download.
+  func downloaded(size: Int = 1000, _ name: String = "/system/download", filling: UInt8 = 7) -> String {
+    write([UInt8](repeating: filling, count: size), to: name)
+    return name
+  }
+}
