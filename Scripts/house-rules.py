@@ -22,6 +22,7 @@ LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "CLibArchiveLoader": "LibArchive
 FOUNDATION_ALLOWED = {
     "Sources/PackFormat/EntryPath.swift",  # Darwin only: Unicode normalisation
     "Sources/PackCrypto/CryptoKit/CryptoKitBackend.swift",  # CryptoKit's interface takes Foundation's protocols
+    "Sources/PackRuntime/Apple/BackupExclusion.swift",  # Darwin only: the attribute is set through a URL
     "Sources/PackRuntime/WebKit/PackSchemeHandler.swift",  # WebKit only: its interface takes Foundation's types
 }
 

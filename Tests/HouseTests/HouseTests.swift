@@ -61,7 +61,7 @@ struct HouseTests {
       for (number, line) in file.code {
         let word = line.trimmingCharacters(in: .whitespaces)
         if word.hasPrefix("#if") {
-          isDarwin.append(word == "#if canImport(Darwin)")
+          isDarwin.append(["#if canImport(Darwin)", "#if canImport(WebKit)"].contains(word))
         } else if word == "#else" || word.hasPrefix("#elseif") {
           isDarwin[isDarwin.count - 1] = false
         } else if word == "#endif" {
