@@ -92,7 +92,14 @@ package struct GameStock: Sendable {
 
   private func open(_ path: String) throws(PackError) -> Pack {
     let start = try PackStart(path, files: files)
-    let key = try keys.key(for: KeyRequest(keyID: start.stanzas.keyID, packID: start.header.packID, path: path))
+    let wanted = start.stanzas.keyID
+    let key: PackKey
+    do throws(PackError) {
+      key = try keys.key(for: KeyRequest(keyID: wanted, packID: start.header.packID, path: path))
+    } catch  where error.code == .wrongKey {
+      throw PackError(
+        .wrongKey, "\(path): \(error.message)", hint: "give the key whose id is \(wanted), or the root key it was made from")
+    }
     return try Pack(start, path: path, key: key, files: files, backend: CryptoBackends.standard)
   }
 
