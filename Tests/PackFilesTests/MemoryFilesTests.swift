@@ -67,6 +67,16 @@ struct MemoryFilesTests {
     #expect(disk.after(.powerCut).tree() == (syncsWhole ? ["d": nil, "d/a": [1, 2]] : [:]))
   }
 
+  @Test("a disk that lies about syncs saves nothing")
+  func lying() throws {
+    let disk = MemoryDisk(.init(isHonest: false))
+    let files = MemoryFiles(disk)
+    try write([1, 2], to: "a", by: files, synced: true)
+    try sync("/", by: files)
+    try files.syncVolume(of: try files.open("/", .directory, in: nil))
+    #expect(disk.after(.powerCut).tree() == [:])
+  }
+
   @Test("content that is written after a sync is lost up to the sync")
   func writtenAgain() throws {
     let disk = MemoryDisk()
@@ -209,17 +219,20 @@ struct MemoryFilesTests {
     withExtendedLifetime((other, last)) {}
   }
 
-  @Test("a full disk refuses what does not fit, and removing makes room")
+  @Test("a full disk refuses what does not fit, in whole blocks, and removing makes room")
   func full() throws {
-    let disk = MemoryDisk(.init(capacity: 10))
+    let disk = MemoryDisk(.init(capacity: 3 * 4096))
     let files = MemoryFiles(disk)
     let root = try files.open("/", .directory, in: nil)
-    try write([1, 2, 3, 4, 5, 6], to: "a", by: files, synced: true)
-    #expect(try files.freeSpace(at: root) == 4)
-    #expect(fileFailure { () throws(FileFailure) in try write([1, 2, 3, 4, 5], to: "b", by: files, synced: true) } == .fullDisk)
-    #expect(fileFailure { () throws(FileFailure) in try files.reserve(5, for: files.open("b", .read, in: nil)) } == .fullDisk)
+    try write([UInt8](repeating: 1, count: 4097), to: "a", by: files, synced: true)
+    #expect(try files.freeSpace(at: root) == 4096)
+    let large = [UInt8](repeating: 1, count: 4097)
+    #expect(fileFailure { () throws(FileFailure) in try write(large, to: "b", by: files, synced: true) } == .fullDisk)
+    #expect(fileFailure { () throws(FileFailure) in try files.reserve(4097, for: files.open("b", .read, in: nil)) } == .fullDisk)
+    try files.makeDirectory("d", mode: 0o755, in: nil)
+    #expect(fileFailure { () throws(FileFailure) in try files.makeDirectory("e", mode: 0o755, in: nil) } == .fullDisk)
     try files.remove("a", .file, in: nil)
-    #expect(try files.freeSpace(at: root) == 10)
+    #expect(try files.freeSpace(at: root) == 8192)
   }
 
   // MARK: As the system

@@ -40,12 +40,15 @@ package final class MemoryDisk: Sendable {
     package var syncsWhole = true
     /// Whether two names can be exchanged at once.
     package var canExchange = true
-    /// The bytes that files may take.
+    /// Whether a sync does anything: a disk that lies shows what rests on it.
+    package var isHonest = true
+    /// The bytes that files and directories may take, in whole blocks of 4 KiB.
     package var capacity: UInt64 = 1 << 30
 
-    package init(syncsWhole: Bool = true, canExchange: Bool = true, capacity: UInt64 = 1 << 30) {
+    package init(syncsWhole: Bool = true, canExchange: Bool = true, isHonest: Bool = true, capacity: UInt64 = 1 << 30) {
       self.syncsWhole = syncsWhole
       self.canExchange = canExchange
+      self.isHonest = isHonest
       self.capacity = capacity
     }
 
@@ -87,10 +90,8 @@ package final class MemoryDisk: Sendable {
     }
   }
 
-  /// The sizes of all files below a directory together.
-  package func size(below path: String) -> UInt64 {
-    tree(below: path).values.reduce(0) { $0 + UInt64($1?.count ?? 0) }
-  }
+  /// What all files and directories take together, in whole blocks of 4 KiB.
+  package var used: UInt64 { volume.withLock { $0.used } }
 
   /// Makes a file that is safe, and the directories above it.
   package func write(_ bytes: [UInt8], to path: String) {
@@ -144,6 +145,9 @@ struct MemoryVolume {
     /// Whether a process has it open that never gave it a name.
     var isNameless = false
     var time: Int64 = 0
+
+    /// Whole blocks; a directory takes one.
+    var sizeOnDevice: UInt64 { kind == .directory ? 4096 : (UInt64(content.count) + 4095) / 4096 * 4096 }
   }
 
   /// What a name stands for from now on; nil for nothing.
@@ -253,8 +257,8 @@ struct MemoryVolume {
     nodes[node].time = clock
   }
 
-  /// The bytes of all files.
-  var used: UInt64 { nodes.reduce(0) { $1.links > 0 || $1.isNameless ? $0 + UInt64($1.content.count) : $0 } }
+  /// What files and directories but the root take together.
+  var used: UInt64 { nodes.dropFirst().reduce(0) { $1.links > 0 || $1.isNameless ? $0 + $1.sizeOnDevice : $0 } }
 
   // MARK: Safety
 

@@ -172,9 +172,7 @@ package final class MemoryFiles: FileSystem {
     func writeAll(_ volume: inout MemoryVolume) throws(FileFailure) -> Int {
       let node = try node(of: file)
       guard volume.nodes[node].kind == .file else { throw .isDirectory }
-      let end = offset + UInt64(buffer.count)
-      let size = UInt64(volume.nodes[node].content.count)
-      guard end <= size || volume.used + (end - size) <= disk.kind.capacity else { throw .fullDisk }
+      try checkSpace(offset + UInt64(buffer.count), for: node, in: volume)
       Self.put(buffer[...], at: offset, into: &volume.nodes[node].content)
       volume.touch(node)
       return buffer.count
@@ -223,6 +221,7 @@ package final class MemoryFiles: FileSystem {
     try call("make directory", name, changes: true) { (volume) throws(FileFailure) in
       let place = try volume.place(name, from: start(directory))
       guard volume.nodes[place.directory].entries[place.name] == nil else { throw .exists }
+      guard volume.used + 4096 <= disk.kind.capacity else { throw .fullDisk }
       _ = volume.make(.init(kind: .directory, mode: mode), as: place.name, in: place.directory)
     }
   }
@@ -303,13 +302,22 @@ package final class MemoryFiles: FileSystem {
 
   package func reserve(_ size: UInt64, for file: OpenFile) throws(FileFailure) {
     try call("reserve") { (volume) throws(FileFailure) in
-      let held = UInt64(volume.nodes[try node(of: file)].content.count)
-      guard size <= held || volume.used + (size - held) <= disk.kind.capacity else { throw .fullDisk }
+      try checkSpace(size, for: try node(of: file), in: volume)
     }
   }
 
+  /// Refuses a file to grow to a size that does not fit.
+  private func checkSpace(_ size: UInt64, for node: Int, in volume: MemoryVolume) throws(FileFailure) {
+    let wanted = (size + 4095) / 4096 * 4096
+    let held = volume.nodes[node].sizeOnDevice
+    guard wanted <= held || volume.used + (wanted - held) <= disk.kind.capacity else { throw .fullDisk }
+  }
+
   package func sync(_ file: OpenFile) throws(FileFailure) {
-    try call("sync", changes: true) { (volume) throws(FileFailure) in volume.sync(try node(of: file)) }
+    try call("sync", changes: true) { (volume) throws(FileFailure) in
+      let node = try node(of: file)
+      if disk.kind.isHonest { volume.sync(node) }
+    }
   }
 
   package var syncsWholeVolumes: Bool { disk.kind.syncsWhole }
@@ -317,7 +325,7 @@ package final class MemoryFiles: FileSystem {
   package func syncVolume(of directory: OpenFile) throws(FileFailure) {
     try call("sync volume", changes: true) { (volume) throws(FileFailure) in
       _ = try node(of: directory)
-      if disk.kind.syncsWhole { volume.syncAll() }
+      if disk.kind.syncsWhole, disk.kind.isHonest { volume.syncAll() }
     }
   }
 

@@ -52,6 +52,41 @@ struct StoreCrashTests {
     print("crash points: \(scenario): \(stops) stops, \(runs) crashes looked at")
   }
 
+  @Test("keeps what it said was done when the power goes right afterwards", arguments: CrashScenario.all)
+  func durable(scenario: CrashScenario) async throws {
+    let sample = try await CrashSample.shared()
+    for kind in [MemoryDisk.Kind.linux, .apple] {
+      let disk = try await Self.base(of: scenario, sample, kind).after(.kill)
+      let files = MemoryFiles(disk)
+      #expect(await Self.attempt(scenario, by: files, sample) == nil)
+      files.end()
+      let inspection = Inspection(scenario, sample)
+      let done = await inspection.running(on: disk.after(.kill))
+      for crash in [MemoryDisk.Crash.powerCut, .zeroedContent, .emptiedContent, .luck(seed: 1), .luck(seed: 2)] {
+        #expect(await inspection.running(on: disk.after(crash)) == done, "after \(crash)")
+      }
+    }
+  }
+
+  @Test("would not come through on a disk that lies about syncs, which these tests would see")
+  func lyingDisk() async throws {
+    let sample = try await CrashSample.shared()
+    let scenario = try #require(CrashScenario.all.first { $0.description == "update of an unpacked pack, copied" })
+    let base = try await Self.base(of: scenario, sample, .linux).remounted(.init(isHonest: false))
+    var complaints: [String] = []
+    var number = 0
+    while complaints.isEmpty {
+      let disk = base.after(.kill)
+      let files = MemoryFiles(disk, .stopBeforeChange(number))
+      _ = await Self.attempt(scenario, by: files, sample)
+      files.end()
+      guard files.struck != nil else { break }
+      complaints = await Inspection(scenario, sample).complaints(about: disk.after(.zeroedContent))
+      number += 1
+    }
+    #expect(!complaints.isEmpty)
+  }
+
   @Test("is as it was or as it was to be when any one operation fails, and goes on", arguments: CrashScenario.all)
   func everyFailure(scenario: CrashScenario) async throws {
     let sample = try await CrashSample.shared()
@@ -169,8 +204,8 @@ struct CrashSession {
     let own = name
     return try await AssetStore(
       root: "/store", keys: try Self.keys(), trusting: CrashSample.trusted, lowestVersion: 0,
-      policy: StorePolicy(trialTimeout: .milliseconds(50)), files: files, clock: StandingClock(), process: StoreProcess(session: own) { $0 == own },
-      backend: CryptoBackends.standard)
+      policy: StorePolicy(trialTimeout: .milliseconds(50)), files: files, clock: StandingClock(),
+      process: StoreProcess(session: own) { $0 == own }, backend: CryptoBackends.standard)
   }
 }
 
@@ -225,6 +260,23 @@ private struct Inspection {
       return complaints.map { "done again, \($0)" }
     } catch {
       return ["looking after doing it again ends in \(error.code) \(error)"]
+    }
+  }
+
+  /// What runs of each pack for the process that did the work, and whether it reads right.
+  func running(on disk: MemoryDisk) async -> [String] {
+    let session = CrashSession(disk, scenario.isSameProcess ? "before" : "run")
+    do throws(PackError) {
+      let store = try await session.open()
+      var running: [String] = []
+      for id in CrashSample.ids {
+        let version = try await store.current(id)?.version
+        running.append("\(id) \(version.map { "\($0)" } ?? "none")")
+        if let complaint = try await self.version(of: id, store, [version]) { running.append(complaint) }
+      }
+      return running
+    } catch {
+      return ["\(error.code) \(error)"]
     }
   }
 
