@@ -183,6 +183,11 @@ def part_kernels(records):
     return figure_table(figures) if figures else ""
 
 
+def part_store(records):
+    figures = [record for record in records if record["type"] == "figure" and record["corpus"] == "store"]
+    return figure_table(figures) if figures else ""
+
+
 def part_peers(records):
     rows, lacks, corpora = {}, {}, []
     for record in records:
@@ -288,6 +293,7 @@ def write(records_path, document_path):
     parts = {
         "machine": part_machine(records), "summary": part_summary(records), "figures": part_figures(records), "peers": part_peers(records),
         "levels": part_levels(records), "growth": part_growth(records, picture.name), "kernels": part_kernels(records),
+        "store": part_store(records),
     }
     for name, content in parts.items():
         pattern = re.compile(rf"(<!-- measured: {name} -->\n).*?(<!-- end of {name} -->)", re.DOTALL)
