@@ -117,7 +117,8 @@ let package = Package(
     .executableTarget(
       name: "packer-bench",
       dependencies: [
-        "CLibArchive", "PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackPayload", "PackerKit", openSSL, zstd,
+        "CLibArchive", "PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackRuntime", "PackerKit",
+        openSSL, zstd,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       // It calls more of the library than packer does.

@@ -184,6 +184,11 @@ def part_kernels(records):
     return figure_table(figures) if figures else ""
 
 
+def part_store(records):
+    figures = [record for record in records if record["type"] == "figure" and record["corpus"] == "store"]
+    return figure_table(figures) if figures else ""
+
+
 def part_peers(records):
     rows, lacks, corpora = {}, {}, []
     for record in records:
@@ -306,7 +311,8 @@ def write(records_path, document_path, only=None):
     picture = document.with_name("benchmarks-growth.svg")
     parts = {
         "machine": part_machine(records), "summary": part_summary(records), "figures": part_figures(records), "peers": part_peers(records),
-        "levels": part_levels(records), "growth": part_growth(records, picture.name), "kernels": part_kernels(records), "serving": part_serving(records),
+        "levels": part_levels(records), "growth": part_growth(records, picture.name), "kernels": part_kernels(records),
+        "serving": part_serving(records), "store": part_store(records),
     }
     for name, content in parts.items():
         if only not in (None, name):

@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// The root of the commands.
 @main
-struct PackerBench: ParsableCommand {
+struct PackerBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "packer-bench",
     abstract: "Measures packer against what would be used instead of it.",
@@ -12,5 +12,6 @@ struct PackerBench: ParsableCommand {
       """,
     subcommands: [
       CorpusCommand.self, UpdateCommand.self, RunCommand.self, LevelsCommand.self, KernelsCommand.self, GrowthCommand.self,
+      StoreCommand.self,
     ])
 }
