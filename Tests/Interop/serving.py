@@ -97,6 +97,30 @@ def connections(port):
             link.recv(1000)
 
 
+def choices(place):
+    """What may be chosen: the browser that is opened, isolation, a policy, a page for paths that are none."""
+    tools, opened = place / "tools", place / "opened"
+    tools.mkdir()
+    (tools / "xdg-open").write_text(f'#!/bin/sh\nenv > {opened}.environment; echo "$#: $1" > {opened}\n')
+    (tools / "xdg-open").chmod(0o755)
+    environment = dict(os.environ, PATH=f"{tools}:{os.environ['PATH']}", PACKER_KEY_FILE=str(place / "key"))
+    with packer_serve(
+            PACKER, place / "t.pack", "--open", "--isolated", "--fallback", "a.txt", "--csp", "default-src 'self'", env=environment) as served:
+        eventually(lambda: opened.exists() and opened.read_text() == f"1: {served.url}\n", "the browser is not opened at the address")
+        expect("PACKER_KEY" not in pathlib.Path(f"{opened}.environment").read_text(), "the browser is told where the key is")
+        with urllib.request.urlopen(served.url + "some/route") as response:
+            expect(response.read() == b"content of a\n", "the page for paths that are none does not come")
+            for name, value in {
+                    "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp", "Cross-Origin-Resource-Policy": "same-origin",
+                    "Content-Security-Policy": "default-src 'self'", "Cache-Control": "no-store"}.items():
+                expect(response.headers[name] == value, f"{name} is {response.headers[name]}")
+        expect(get(served.url + "missing.png")[0] == 404, "a missing picture is a page")
+    environment["PATH"] = str(place)
+    with packer_serve(PACKER, place / "t.pack", "--open", env=environment) as served:
+        expect(get(served.url + "a.txt")[0] == 200, "without a browser it does not serve")
+    expect("xdg-open" in served.errors, "that there is no browser is not told")
+
+
 def memory(pid, what="VmRSS"):
     for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith(what):
@@ -331,7 +355,7 @@ def main():
             (tree / f"many/{number}.bin").write_bytes(dice.randbytes(dice.randrange(1, 200_000)))
         run("key", "new", "-o", place / "key")
         run("pack", tree, "-o", place / "t.pack", "--key", place / "key", "--quiet")
-        parts = sys.argv[1:] or ["connections", "too-many", "crowd", "versions", "release", "ending"]
+        parts = sys.argv[1:] or ["connections", "too-many", "crowd", "choices", "versions", "release", "ending"]
         with packer_serve(PACKER, place / "t.pack", "--key", place / "key") as served:
             if "connections" in parts:
                 connections(served.port)
@@ -340,6 +364,8 @@ def main():
             if "crowd" in parts:
                 crowd(served, tree, seed)
         expect("warning" not in served.errors and "Fatal" not in served.errors, f"it complains: {served.errors}")
+        if "choices" in parts:
+            choices(place)
         if "versions" in parts:
             another_version(place)
         if "release" in parts:
