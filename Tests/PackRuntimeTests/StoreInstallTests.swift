@@ -168,6 +168,20 @@ struct StoreInstallTests {
     #expect(try stage.snapshot() == before)
   }
 
+  @Test("a file of the store itself is not taken away from it, one with another name is copied")
+  func ownFile() async throws {
+    let store = try await stage.open()
+    let offer = try await stage.offer()
+    try await store.adopt(stage.manifest(1, [offer]))
+    try FileManager.default.linkItem(atPath: offer.path, toPath: stage.directory("second name"))
+    let first = try await store.install(offer.path, as: "core")
+    #expect(!FileManager.default.fileExists(atPath: offer.path))
+    try Data([1]).write(to: URL(fileURLWithPath: stage.directory("second name")))
+    #expect(try await store.install(first.path, as: "core") == first)
+    #expect(try await store.reconcile(.thorough) == [])
+    #expect(FileManager.default.fileExists(atPath: first.path))
+  }
+
   @Test("the same pack may be installed by many at once", arguments: InstallMode.allCases)
   func atOnce(mode: InstallMode) async throws {
     let stores = [try await stage.open(), try await stage.open(as: "other")]

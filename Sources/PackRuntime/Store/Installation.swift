@@ -134,7 +134,8 @@ struct Installation: Sendable {
         .usage, "\(file) is a symbolic link, which cannot be moved into a store", hint: "name the file itself, or have it copied")
     }
     try checkIdentity(status, mine)
-    return status.device == store.device
+    // Whoever has another name for the file could change it later.
+    return status.device == store.device && status.linkCount == 1
   }
 
   private func checkIdentity(_ named: FileStatus, _ open: FileStatus) throws(PackError) {
@@ -326,6 +327,9 @@ struct Installation: Sendable {
     guard taking == .moving else { return }
     try await Crew.value { (crew) throws(PackError) in
       guard let status = try directory.status(outside: file), status.kind == .file else { return }
+      // The very file that is installed, under its only name, is not taken away from itself.
+      let own = try directory.status(directory.place(order.itemName))
+      if status.linkCount == 1, let own, own.device == status.device, own.inode == status.inode { return }
       let start = try PackStart(file, files: directory.files)
       guard start.layout.packSize == order.entry.size, start.header.packVersion == order.entry.version else {
         throw PackError(

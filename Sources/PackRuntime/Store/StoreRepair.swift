@@ -149,8 +149,11 @@ struct StoreRepair {
       guard error.code == .damagedStore else { throw error }
       return try rebuild(id, items, because: error)
     }
-    if let record, try needsChange(record) { try settle(id) }
-    let named = try directory.record(id)?.itemNames ?? []
+    var named = record?.itemNames ?? []
+    if let record, try needsChange(record) {
+      try settle(id)
+      named = try directory.record(id)?.itemNames ?? []
+    }
     for item in items where !named.contains(item) { try takeIn(item) }
   }
 
