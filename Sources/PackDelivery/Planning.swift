@@ -77,7 +77,7 @@ struct Planning {
     }
     meetSystem(identifier, &status)
     if case .failed(let reason) = status.state, isDue(status, reason, isRejected) { apply(.retryDue, to: &status) }
-    file(pack, index, before, status, isRejected: isRejected)
+    place(pack, index, before, status, isRejected: isRejected)
   }
 
   /// Whether a failed pack is tried again now.
@@ -132,7 +132,7 @@ struct Planning {
   }
 
   /// Puts a pack into its list.
-  private mutating func file(_ pack: ManifestPack, _ index: Int, _ before: PackStatus?, _ status: PackStatus, isRejected: Bool) {
+  private mutating func place(_ pack: ManifestPack, _ index: Int, _ before: PackStatus?, _ status: PackStatus, isRejected: Bool) {
     switch status.state {
     case .ready:
       plan.ready.append(pack.id)

@@ -107,6 +107,16 @@ struct HouseTests {
     }
   }
 
+  @Test("what a downloader extension links for its deliveries brings no cryptography and no C library")
+  func extensions() {
+    let files = sources.filter { $0.path.hasPrefix("Sources/PackDelivery/") }
+    #expect(files.count > 10)
+    for file in files {
+      let others = Set(file.imports).subtracting(["PackFiles", "PackFormat", "PackManifest", "Darwin", "Glibc"])
+      #expect(others.isEmpty, "\(file) imports \(others)")
+    }
+  }
+
   @Test("the system's file functions are called in PackFiles only")
   func fileFunctions() {
     let calls =

@@ -4,7 +4,7 @@ import PackManifest
 import TestSupport
 import Testing
 
-/// What the sample app that this library's predecessors were built after gets wrong, each with a test that it is right here.
+/// What the usual sample of an app with background downloads gets wrong, one by one.
 @Suite("The weaknesses of the usual sample")
 struct KnownWeaknessTests {
   private let disk = MemoryDisk()
