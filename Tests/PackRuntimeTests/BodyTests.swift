@@ -78,6 +78,43 @@ struct BodyTests {
     #expect(refused == 1)
   }
 
+  @Test("a file beyond the limit rests on its tags, and its digest is not looked at")
+  func digestLimit() async throws {
+    let vector = try TestVector(named: "hostile/record-digest-wrong.vector")
+    let directory = try TemporaryDirectory()
+    let pack = try Pack.open(try directory.write(vector.pack, to: "lying.pack"), key: try PackKey(bytes: vector.key.span))
+    func refusals(_ limit: UInt64) throws(PackError) -> Int {
+      var options = PackResponder.Options()
+      options.digestLimit = limit
+      var refused = 0
+      try pack.forEachEntry { (entry) throws(PackError) in
+        guard let reader = try PackResponder(pack, options: options).respond(to: PackRequest(target: "/\(entry.path)")).body?.makeReader()
+        else { return }
+        if code({ () throws(PackError) in while try reader.next({ _ in }) {} }) != nil { refused += 1 }
+      }
+      return refused
+    }
+    #expect(try refusals(.max) == 1)
+    #expect(try refusals(0) == 0)
+  }
+
+  @Test("what was decrypted is counted once, and a frame that is at hand costs nothing")
+  func decryptedBytes() async throws {
+    var random = SeededGenerator(for: "what was decrypted")
+    let directory = try TemporaryDirectory()
+    let pack = try open(try await makePack(SampleTree(["a.bin": .init(random.bytes(200_000))]), in: directory))
+    func cost(_ range: String) throws -> UInt64 {
+      let request = PackRequest(target: "/a.bin", headers: ["Range": range])
+      let reader = try #require(try PackResponder(pack).respond(to: request).body).makeReader()
+      while try reader.next({ _ in }) {}
+      return reader.decryptedBytes
+    }
+    let first = try cost("bytes=0-9")
+    // Whole segments of one frame.
+    #expect(first >= 10 && first < 300_000)
+    #expect(try cost("bytes=20-29") == 0)
+  }
+
   @Test("a frame that somebody changed is an error, again and again, and nothing of it is handed out")
   func damagedFrame() async throws {
     var random = SeededGenerator(for: "a frame that somebody changed")
