@@ -415,7 +415,7 @@ struct ResponderHostilityTests {
     let site = try await Site(["a/index.html": Array("<p>".utf8)])
     let tag = try site.tag("/ten.bin")
     let words: [String] = [
-      "bytes=", "bytes", "0", "1", "9999", "10000", "18446744073709551615", "18446744073709551616", "-", ",", " ", "\t", "=", tag, "W/",
+      "bytes=", "bytes", "0-99", "9990-", "-5", "0", "1", "9999", "10000", "18446744073709551615", "18446744073709551616", "-", ",", " ", "\t", "=", tag, "W/",
       "\"", "*", "/", "..",
       ".", "%", "%2e", "%2F", "%00", "%C3", "%BC", "ten.bin", "a", "index.html", "?", "#", "pack://x", "\u{0}", "\r\n", "ü", "\\",
     ]
