@@ -80,14 +80,12 @@ def main():
         key, pack = place / "key", place / "large.pack"
         subprocess.run([options.packer, "key", "new", "-o", key], check=True, stdout=subprocess.DEVNULL)
         subprocess.run([options.packer, "pack", tree, "-o", pack, "--key", key, "--quiet", "--level", "fast"], check=True, stdout=subprocess.DEVNULL)
-        kinds = {"the first time": None, "again": None, "a range": 1}
+        kinds = {"all of it": None, "a range of it": 1}
         mine, theirs = {kind: [] for kind in kinds}, {kind: [] for kind in kinds}
         with packer_serve(options.packer, pack, "--key", key) as served, nginx(tree, place / "nginx") as plain:
             for number in range(files):
-                for round in range(rounds):
+                for _ in range(rounds):
                     for kind, start in kinds.items():
-                        if kind == "the first time" and round > 0:
-                            continue
                         for speeds, url in ((mine, served.url), (theirs, plain)):
                             speed, size = download(f"{url}large{number}.bin", start)
                             assert size == large - (start or 0)

@@ -18,8 +18,6 @@ public final class Pack: Sendable {
   package let index: IndexReader
   /// Those that wait for their next use, the one that was used last at the end.
   private let idle = Monitor<[PackReader]>([])
-  /// The large files whose digest was found to hold.
-  private let checked = Monitor<Set<Entry>>([])
   private static let idleReaders = 4
 
   /// Opens the pack at `path`.
@@ -183,20 +181,6 @@ public final class Pack: Sendable {
   package func dropBuffers() {
     idle.withLock { $0.removeAll() }
   }
-
-  /// Whether all of a file was read since the pack was opened, and its digest held. Only large files are remembered: of others the digest costs little.
-  func isChecked(_ entry: Entry) -> Bool {
-    entry.size >= Self.rememberedSize && checked.withLock { $0.contains(entry) }
-  }
-
-  /// Remembers that the digest of a file held.
-  func noteChecked(_ entry: Entry) {
-    guard entry.size >= Self.rememberedSize else { return }
-    checked.withLock { if $0.count < Self.mostRemembered { $0.insert(entry) } }
-  }
-
-  private static let rememberedSize: UInt64 = 1 << 20
-  private static let mostRemembered = 4096
 
   /// Lends the first piece of `range`, which must not be empty and must lie in the file: as much as lies in one frame.
   ///

@@ -15,8 +15,6 @@ private final class PackReplyBody: SiteBody {
   func next(_ receive: (Span<UInt8>) throws(PackError) -> Void) throws(PackError) -> Bool {
     try reader.next(receive)
   }
-
-  func takeDigests(on lane: @escaping WorkLane) { reader.takeDigests(on: lane) }
 }
 
 extension SiteReply {

@@ -50,12 +50,6 @@ package protocol SiteBody: AnyObject, Sendable {
   var decryptedBytes: UInt64 { get }
   /// Reads the next piece, lends it to `receive`, and returns whether there was one: false at the end. Blocks its thread.
   func next(_ receive: (Span<UInt8>) throws(PackError) -> Void) throws(PackError) -> Bool
-  /// Has digests taken on a lane, while the piece they are of is being sent. Said before the first piece, and harmless to a body that takes none.
-  func takeDigests(on lane: @escaping WorkLane)
-}
-
-extension SiteBody {
-  package func takeDigests(on lane: @escaping WorkLane) {}
 }
 
 /// A body that is in memory.

@@ -1,3 +1,4 @@
+import PackCrypto
 public import PackFormat
 import PackPayload
 
@@ -12,8 +13,7 @@ public final class BodyReader: Sendable {
     var part = 0
     var position: UInt64 = 0
     var decryptedBytes: UInt64 = 0
-    var digest: RunningDigest?
-    var lane: WorkLane?
+    var digest: (any DigestContext)?
     var failure: PackError?
     var isBusy = false
   }
@@ -28,15 +28,10 @@ public final class BodyReader: Sendable {
   /// The bytes of the pack that were decrypted so far to make those that were handed out.
   public var decryptedBytes: UInt64 { state.withLock { $0.decryptedBytes } }
 
-  /// Has digests taken by somebody else, while the piece they are of is on its way. To be said before the first piece.
-  package func takeDigests(on lane: @escaping WorkLane) {
-    state.withLock { $0.lane = lane }
-  }
-
   /// Reads the next piece, lends it to `receive`, and returns whether there was one: false at the end.
   ///
   /// A piece is at most one frame, and what lies in one frame comes in one piece. Blocks its thread while it reads. The digest of a whole file is
-  /// checked before its last piece is handed out, of a file of 1 MiB or more only the first time since the pack was opened; a part of a file rests on the tags of its segments. After an error every call throws that error again.
+  /// checked before its last piece is handed out, unless the file is larger than ``PackResponder/Options/digestLimit``; a part of a file rests on the tags of its segments. After an error every call throws that error again.
   ///
   /// - Parameter receive: takes the piece, which is gone when it returns. It may use the pack, but not this reader.
   public func next(_ receive: (Span<UInt8>) throws(PackError) -> Void) throws(PackError) -> Bool {
@@ -76,10 +71,7 @@ public final class BodyReader: Sendable {
     of entry: Entry, _ range: Range<UInt64>, _ current: inout State, _ receive: (Span<UInt8>) throws(PackError) -> Void
   ) throws(PackError) {
     let isWhole = range == 0..<entry.size
-    // Another time round the tags are enough: the digest, which takes longer than they do, has shown that index and frames agree.
-    if isWhole, current.position == 0, !body.pack.isChecked(entry) {
-      current.digest = RunningDigest(try body.pack.source.backend.makeDigest(), on: current.lane)
-    }
+    if isWhole, current.position == 0, entry.size <= body.digestLimit { current.digest = try body.pack.source.backend.makeDigest() }
     let digest = isWhole ? current.digest : nil
     let start = range.lowerBound + current.position
     var decryptedBytes: UInt64 = 0
@@ -89,11 +81,9 @@ public final class BodyReader: Sendable {
     ) { (piece) throws(PackError) in
       let end = start + UInt64(piece.count)
       if let digest {
-        if end < entry.size {
-          try digest.update(piece)
-        } else {
-          guard try digest.finish(piece) == entry.sha256 else { throw PackReader.digestMismatch(entry.path).about(body.pack.source) }
-          body.pack.noteChecked(entry)
+        try digest.update(piece)
+        if end == entry.size, try digest.finish() != entry.sha256 {
+          throw PackReader.digestMismatch(entry.path).about(body.pack.source)
         }
       }
       try receive(piece)

@@ -16,11 +16,14 @@ public struct PackBody: Sendable {
   public let length: UInt64
 
   let pack: Pack
+  /// The largest file whose digest is checked, in bytes.
+  let digestLimit: UInt64
   /// None of them is empty.
   let parts: [Part]
 
-  init(_ pack: Pack, _ parts: [Part]) {
+  init(_ pack: Pack, _ parts: [Part], digestLimit: UInt64 = .max) {
     self.pack = pack
+    self.digestLimit = digestLimit
     self.parts = parts
     length = parts.reduce(0) { sum, part in
       switch part {

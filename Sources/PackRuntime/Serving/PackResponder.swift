@@ -25,6 +25,9 @@ public struct PackResponder: Sendable {
     /// The `Cache-Control` of every answer with content. Addresses stay the same from one version to the next, so unless told otherwise a cache has to ask
     /// each time, and gets a 304.
     public var cacheControl = "no-cache"
+    /// The size of a file in bytes up to which its digest is checked when all of it is read. Every byte is authenticated by the tags in any case; the digest
+    /// shows besides that the maker of the pack put the right bytes there, and takes about as long as everything else together.
+    public var digestLimit = UInt64.max
 
     /// The usual choices: an index, no fallback, no isolation, no policy, caches that ask.
     public init() {}
@@ -118,7 +121,7 @@ public struct PackResponder: Sendable {
     switch selection(request, of: entry, tag) {
     case .whole:
       headers.append("Content-Type", media.type)
-      let body = PackBody(pack, entry.size == 0 ? [] : [.content(entry, 0..<entry.size)])
+      let body = PackBody(pack, entry.size == 0 ? [] : [.content(entry, 0..<entry.size)], digestLimit: options.digestLimit)
       return answer(200, headers, length: body.length, request.method == "HEAD" ? nil : body)
     case .unsatisfiable:
       return answer(416, ["Content-Range": "bytes */\(entry.size)"])

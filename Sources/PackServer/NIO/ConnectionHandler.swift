@@ -121,7 +121,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     let loop = context.eventLoop
     let isMissingHost = !isOldProtocol && head.headers["Host"].count != 1
     workshop.submit { [workshop] in
-      let made = isMissingHost ? MadeReply.missingHost : MadeReply(workshop, request)
+      let made = isMissingHost ? MadeReply.missingHost : MadeReply(workshop.site, request)
       loop.execute { bound.value.0.answer(made, bound.value.1) }
     }
   }
@@ -265,10 +265,9 @@ private struct MadeReply: Sendable {
   var first: Piece?
   var failure: PackError?
 
-  init(_ workshop: Workshop, _ request: PackRequest) {
+  init(_ site: any Site, _ request: PackRequest) {
     do throws(PackError) {
-      reply = try workshop.site.reply(to: request)
-      reply.body?.takeDigests(on: workshop.digestLane)
+      reply = try site.reply(to: request)
       if let body = reply.body, body.length > 0 { first = Piece(of: body, in: PieceBuffer(), roomTaken: 0) }
     } catch {
       reply = .text(500, "This cannot be read.\n", isHead: request.method == "HEAD")

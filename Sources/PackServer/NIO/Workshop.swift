@@ -15,8 +15,6 @@ final class Workshop: Sendable {
   let limits: HTTPServer.Limits
   let observe: (@Sendable (SiteExchange) -> Void)?
   private let threads: NIOThreadPool
-  /// Takes digests, and never waits for the others.
-  private let digestThreads = NIOThreadPool(numberOfThreads: max(1, Crew.defaultSize / 2))
   private let state = Monitor(State())
 
   init(site: any Site, limits: HTTPServer.Limits, observe: (@Sendable (SiteExchange) -> Void)?) {
@@ -25,7 +23,6 @@ final class Workshop: Sendable {
     self.observe = observe
     threads = NIOThreadPool(numberOfThreads: limits.threads)
     threads.start()
-    digestThreads.start()
   }
 
   /// Has `work` done by a thread that may block. When the server is being closed it is not done.
@@ -33,11 +30,6 @@ final class Workshop: Sendable {
     threads.submit { state in
       if case .active = state { work() }
     }
-  }
-
-  /// Has a digest taken beside everything else, even while the server is being closed: somebody waits for it.
-  var digestLane: WorkLane {
-    { [digestThreads] work in digestThreads.submit { _ in work() } }
   }
 
   // MARK: Connections
@@ -87,7 +79,6 @@ final class Workshop: Sendable {
   /// Ends the threads, when they have done what they were at.
   func close() async {
     try? await threads.shutdownGracefully()
-    try? await digestThreads.shutdownGracefully()
   }
 
   // MARK: Memory

@@ -88,6 +88,8 @@ struct Serve: Verb {
     options.isIsolated = isIsolated
     // A browser writes to its disk what it may keep, and what it keeps is not encrypted.
     options.cacheControl = "no-store"
+    // Of larger files the tags are enough, as they are of every range: the digest would halve the speed.
+    options.digestLimit = 16 << 20
     options.fallback = fallback
     options.contentSecurityPolicy = contentSecurityPolicy
     let stock = GameStock(target, isRelease: isRelease, keys: KeyRing(resolved.key), trusting: trusted, only: only)
