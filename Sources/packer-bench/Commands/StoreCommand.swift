@@ -50,7 +50,7 @@ struct StoreCommand: AsyncParsableCommand {
   /// What whole processes take, and how much more memory than on a store with nothing in it.
   private func measureProcesses(_ sample: SampleStore, _ arena: Arena) throws(PackError) {
     func script(_ root: String) -> String {
-      "exec \(arena.packer) store reconcile --store \(root) --trust \(sample.publicKey) --key \(arena.scratch)/key --quiet"
+      "exec \(arena.packer) store reconcile --store \(root) --trust \(sample.publicKey) --quiet"
     }
     let results = try arena.contest().run([
       Contest.Entrant(name: "full", script: script(sample.root)),

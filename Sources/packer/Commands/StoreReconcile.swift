@@ -9,18 +9,17 @@ struct StoreReconcile: Verb {
     abstract: "Sets right what crashes, the system or a restored backup left, as an app does when it starts.",
     discussion: """
       A version on trial whose process has ended falls. Names and sizes are looked at; with --thorough every byte of every pack. Exit status 1 where \
-      something could not be set right.
+      something could not be set right. No key is needed: digests are of packs as they are.
 
       Examples:
         packer store reconcile --store phone
-        packer store reconcile --thorough --store phone --key game.key
+        packer store reconcile --thorough --store phone
       """)
 
   @Flag(name: .customLong("thorough"), help: "Check every digest of all that is installed.")
   var isThorough = false
 
   @OptionGroup var store: StoreOptions
-  @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
@@ -28,7 +27,7 @@ struct StoreReconcile: Verb {
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     try StorePlace.require(store.directory)
-    let findings = try await store.open(key: key, in: session).reconcile(isThorough ? .thorough : .quick)
+    let findings = try await store.open(decidesByManifest: true, in: session).reconcile(isThorough ? .thorough : .quick)
     for finding in findings {
       session.console.result(StoreFindingRecord(finding), ["\(finding.kind.rawValue): \(finding.text)"])
     }
