@@ -33,6 +33,7 @@ struct StoreActivate: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
+    try StorePlace.require(store.directory)
     let opened = try await store.open(decidesByManifest: version == nil, in: session)
     let token = try await opened.activate(id, version: version, onTrial: !isConfirmed)
     let runs = try await opened.current(id)
@@ -77,6 +78,7 @@ struct StoreConfirm: Verb {
     } catch {
       throw PackError(error.code, error.message, hint: "give what 'packer store activate' printed, unchanged")
     }
+    try StorePlace.require(store.directory)
     try await store.open(decidesByManifest: false, in: session).confirm(token)
     session.console.result(
       TrialRecord(id: token.id, version: token.version, state: InstalledPack.State.current.rawValue),
@@ -110,6 +112,7 @@ struct StoreRollback: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
+    try StorePlace.require(store.directory)
     let opened = try await store.open(decidesByManifest: false, in: session)
     let now = try await opened.rollback(id, reason: reason)
     session.console.result(
