@@ -1,6 +1,9 @@
 extension PackName {
   /// The name as a file's. Capital letters become `+` and the small one: some volumes take both for the same name.
-  package var fileName: String {
+  package var fileName: String { Self.fileName(of: text) }
+
+  /// The same, of the text of a name that was found legal before.
+  package static func fileName(of text: String) -> String {
     String(decoding: text.utf8.flatMap { (65...90).contains($0) ? [UInt8(ascii: "+"), $0 | 0x20] : [$0] }, as: UTF8.self)
   }
 

@@ -295,7 +295,7 @@ final class StoreDirectory: Sendable {
 
   // MARK: Records
 
-  private func recordName(_ id: String) -> String { "\(Part.state.rawValue)/\(ItemName.file(ofID: id))" }
+  private func recordName(_ id: String) -> String { "\(Part.state.rawValue)/\(PackName.fileName(of: id))" }
 
   /// The record of a pack; nil where there is none.
   ///
@@ -319,7 +319,7 @@ final class StoreDirectory: Sendable {
   func records() throws(PackError) -> [PackRecord] {
     var records: [PackRecord] = []
     for name in try names(in: .state).sorted() {
-      guard let id = ItemName.id(ofFile: name) else { continue }
+      guard let id = PackName(fileName: name)?.text else { continue }
       do throws(PackError) {
         if let record = try record(id) { records.append(record) }
       } catch {

@@ -35,7 +35,7 @@ struct StoreRepair {
     var seen: Set<String> = []
     for name in try directory.names(in: .state).sorted() {
       try crew.checkpoint()
-      guard let id = ItemName.id(ofFile: name) else {
+      guard let id = PackName(fileName: name)?.text else {
         removeForeign("\(StoreDirectory.Part.state.rawValue)/\(name)")
         continue
       }
