@@ -36,6 +36,14 @@ struct StoreTrialTests {
     #expect(await failure { () async throws(PackError) in _ = try await store.open("../state/core") }?.code == .notInstalled)
   }
 
+  @Test("what is missing where keys come from is not taken for a version that is gone")
+  func missingKey() async throws {
+    _ = try await stage.updatable()
+    let keys = FetchedKeys { (_) throws(PackError) in throw PackError(.missingInput, "game.key does not exist") }
+    let store = try await AssetStore(root: stage.root, keys: keys, trusting: [try StoreStage.signer(0).publicKey])
+    #expect(await failure { () async throws(PackError) in _ = try await store.open("core") }?.code == .missingInput)
+  }
+
   @Test("a version on trial runs, and the version before waits")
   func trial() async throws {
     let store = try await ready()

@@ -256,7 +256,10 @@ public actor AssetStore {
       let pack = try await Pack.open(running.path, keys: keys, files: directory.files, backend: directory.backend)
       return OpenedPack(running, pack: pack, tree: nil, files: directory.files, use: use)
     } catch {
-      guard error.code == .missingInput else { throw error }
+      // Where keys are fetched from, something may be missing too.
+      guard error.code == .missingInput,
+        try await Crew.settled({ [directory] () throws(PackError) in try directory.status(outside: running.path) }) == nil
+      else { throw error }
       throw PackError(
         .purged, "version \(running.version) of pack '\(id)' was removed from the device",
         hint: "reconcile the store ('packer store reconcile'), and install it again")
