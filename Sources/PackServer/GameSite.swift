@@ -52,8 +52,8 @@ package final class GameSite: Site {
     guard field != .stranger else {
       return .text(421, "Only this machine is served, under the names that only this machine has.\n", isHead: isHead)
     }
-    // A page of a stranger may lead here, but neither include nor fetch what is decrypted here.
-    if request.headers["Sec-Fetch-Site"] == "cross-site", request.headers["Sec-Fetch-Mode"] != "navigate" {
+    // A page of a stranger may lead here, but neither include, frame nor fetch what is decrypted here.
+    guard Self.isOwn(request) || Self.isVisit(request) else {
       return .text(403, "Pages of other origins get nothing from here.\n", isHead: isHead)
     }
     let shelf = shelf.withLock { $0 }
@@ -67,6 +67,16 @@ package final class GameSite: Site {
 
   private func respond(_ game: Game, to request: PackRequest) throws(PackError) -> PackResponse {
     try PackResponder(game.pack, options: options).respond(to: request)
+  }
+
+  /// Whether it is asked by a page of the same origin, by who sits in front of the browser, or by no browser.
+  private static func isOwn(_ request: PackRequest) -> Bool {
+    ["same-origin", "none", nil].contains(request.headers["Sec-Fetch-Site"])
+  }
+
+  /// Whether the answer becomes a page of its own, and no frame of another.
+  private static func isVisit(_ request: PackRequest) -> Bool {
+    request.headers["Sec-Fetch-Mode"] == "navigate" && ["document", nil].contains(request.headers["Sec-Fetch-Dest"])
   }
 
   /// The host of a whole address counts, and else the field (RFC 9112 §3.2.2).

@@ -231,11 +231,24 @@ struct GameSiteTests {
     #expect(try Answer(site, "http://localhost/", ["Host": "games.example"]).status == 200)
   }
 
-  @Test("a page of another origin may lead here, and fetches nothing")
-  func crossSite() throws {
-    #expect(try Answer(site, "/", ["Host": "localhost", "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"]).status == 403)
-    #expect(try Answer(site, "/", ["Host": "localhost", "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"]).status == 200)
-    #expect(try Answer(site, "/", ["Host": "localhost", "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"]).status == 200)
+  @Test("a page of another origin may lead here, and neither fetches nor frames anything", arguments: ["cross-site", "same-site"])
+  func otherOrigin(_ whose: String) throws {
+    func status(_ mode: String, _ destination: String) throws -> Int {
+      try Answer(site, "/", ["Host": "localhost", "Sec-Fetch-Site": whose, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": destination]).status
+    }
+    #expect(try status("no-cors", "image") == 403)
+    #expect(try status("cors", "empty") == 403)
+    #expect(try status("websocket", "websocket") == 403)
+    for frame in ["iframe", "frame", "embed", "object"] { #expect(try status("navigate", frame) == 403) }
+    #expect(try status("navigate", "document") == 200)
+  }
+
+  @Test("a page of the game itself fetches and frames what it likes", arguments: ["same-origin", "none"])
+  func ownOrigin(_ whose: String) throws {
+    for mode in ["cors", "no-cors", "navigate"] {
+      let fields: HeaderFields = ["Host": "localhost", "Sec-Fetch-Site": whose, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": "iframe"]
+      #expect(try Answer(site, "/", fields).status == 200)
+    }
   }
 
   @Test("no other origin is told that it may read")
