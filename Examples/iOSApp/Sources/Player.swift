@@ -78,10 +78,10 @@ final class Player: NSObject, ObservableObject, WKNavigationDelegate, WKScriptMe
   }
 
   func userContentController(_ userContentController: WKUserContentController, didReceive message: WKScriptMessage) {
-    // A frame with a page from elsewhere confirms nothing.
+    // A frame with a page from elsewhere confirms nothing. Origins have small letters.
     let origin = message.frameInfo.securityOrigin
-    guard message.frameInfo.isMainFrame, origin.protocol == PackSchemeHandler.scheme, origin.host == id, let text = message.body as? String,
-      let token = try? BootToken(parsing: text), token.id == id
+    guard message.frameInfo.isMainFrame, origin.protocol == PackSchemeHandler.scheme, origin.host.lowercased() == id.lowercased(),
+      let text = message.body as? String, let token = try? BootToken(parsing: text), token.id == id
     else { return }
     Task {
       // The confirmation of a trial that is over blesses nothing, and is no reason to tell the player anything.
