@@ -98,10 +98,8 @@ package final class HTTPServer: Sendable {
     let task = group.next().scheduleRepeatedAsyncTask(initialDelay: .milliseconds(milliseconds), delay: .milliseconds(milliseconds)) {
       [group, workshop] _ in
       let done = group.next().makePromise(of: Void.self)
-      workshop.submit {
-        work()
-        done.succeed()
-      }
+      // A promise must be kept even where the server is being closed.
+      workshop.submit(work) { done.succeed() }
       return done.futureResult
     }
     return { task.cancel() }

@@ -26,9 +26,12 @@ final class Workshop: Sendable {
   }
 
   /// Has `work` done by a thread that may block. When the server is being closed it is not done.
-  func submit(_ work: @escaping @Sendable () -> Void) {
+  ///
+  /// - Parameter completion: called in either case.
+  func submit(_ work: @escaping @Sendable () -> Void, completion: @escaping @Sendable () -> Void = {}) {
     threads.submit { state in
       if case .active = state { work() }
+      completion()
     }
   }
 
