@@ -70,8 +70,10 @@ def user():
 class Served:
     """A running `packer serve`."""
 
-    def __init__(self, process, first):
+    def __init__(self, process, first, errors):
         self.process = process
+        # What it said on standard error up to now, line by line.
+        self.said = errors
         self.url = first["url"]
         self.games = first.get("games")
         self.records = []
@@ -99,7 +101,7 @@ def packer_serve(packer, *arguments, wrapper=(), **keywords):
         process.wait(10)
         listener.join(5)
         raise RuntimeError(f"packer serve does not start: {line}{''.join(errors)}")
-    served = Served(process, json.loads(line))
+    served = Served(process, json.loads(line), errors)
     reader = threading.Thread(target=lambda: served.records.extend(map(json.loads, process.stdout)), daemon=True)
     reader.start()
     try:

@@ -224,7 +224,10 @@ def another_version(place):
         (tree / "index.html").write_text("version 2")
         run("pack", tree, "-o", pack, "--key", key, "--quiet", "--pack-version", "2")
         eventually(lambda: get(served.url) == (200, b"version 2"), "the second version is not served")
-        pack.write_bytes(b"half a pack")
+        # In its place at once: what is being written may be looked at in between, and complained of twice.
+        (place / "half").write_bytes(b"half a pack")
+        (place / "half").rename(pack)
+        eventually(lambda: any("is not served" in line for line in served.said), "what cannot be served is not told")
         time.sleep(1.2)
         pack.unlink()
         time.sleep(0.7)
