@@ -169,6 +169,38 @@ struct StoreSpaceTests {
     #expect(try stage.sizeOnDevice() <= quota)
   }
 
+  @Test("two that install at the same time do not take more than the quota together")
+  func quotaOfTwo() async throws {
+    let (first, second) = (try await stage.offer("a", 1, size: 50_000), try await stage.offer("b", 1, size: 50_000))
+    _ = try await stage.open().adopt(stage.manifest(1, [first, second]))
+    let quota = try stage.sizeOnDevice() + 90_000
+    let policy = StorePolicy(quota: quota, freeSpaceMargin: 0)
+    let other = try await stage.open(as: "two", policy)
+    let isBegun = Monitor(false)
+    // When the first has found that there is room, and before it takes any, the second comes and goes.
+    let files = FaultyFiles { call in
+      guard call.operation == .open, call.name.hasPrefix("staging/"), call.name.hasSuffix(".pack"),
+        !isBegun.withLock({ begun in
+          defer { begun = true }
+          return begun
+        })
+      else { return nil }
+      let done = DispatchSemaphore(value: 0)
+      Task {
+        _ = try? await other.install(second.path, as: "b")
+        done.signal()
+      }
+      done.wait()
+      return nil
+    }
+    let store = try await stage.open(as: "three", policy, files: files)
+    let error = await failure { () async throws(PackError) in try await store.install(first.path, as: "a", taking: .copying) }
+    #expect(error?.code == .quotaExceeded)
+    #expect(try await store.installed().map(\.id) == ["b"])
+    #expect(stage.directory.names(in: "store/staging") == [])
+    #expect(try stage.sizeOnDevice() <= quota)
+  }
+
   @Test("a full disk is made room on by purging", arguments: [0, 30_000 as UInt64])
   func roomOnDisk(free: UInt64) async throws {
     let store = try await stage.open()

@@ -294,6 +294,7 @@ struct Installation: Sendable {
         throw PackError(
           .limitExceeded, "\(PackRecord.contentLimit) versions of pack '\(id)' are installed", hint: "close some, or remove the pack")
       }
+      try StoreSpace(directory, manifests).checkQuota(for: needs(order, isMovable: candidate.staged == nil), of: id)
       if candidate.staged == nil {
         let (named, open) = (try directory.status(outside: file), try status(of: pack.source.file))
         guard let named else { throw PackError(.missingInput, "\(file) does not exist") }

@@ -46,13 +46,28 @@ struct StoreSpace {
         .noSpace, "pack '\(id)' needs \(needs.volume) bytes on the volume of \(directory.root), \(missing.volume) bytes are missing",
         hint: "free space on that volume; nothing was changed")
     }
-    if missing.quota > 0, let quota = directory.policy.quota {
-      throw PackError(
-        .quotaExceeded,
-        "pack '\(id)' needs \(needs.store) bytes of the \(quota) that the store may take, \(missing.quota) bytes are missing",
-        hint: "remove packs, lower the preservation of some, or raise the quota; nothing was changed")
-    }
+    if missing.quota > 0 { throw overQuota(needs, id, missing: missing.quota) }
     return events
+  }
+
+  /// Looks once more whether there is room, under the store's lock: others may have installed since it was made.
+  ///
+  /// - Throws: ``PackError/Code/quotaExceeded``
+  func checkQuota(for needs: Needs, of id: String) throws(PackError) {
+    guard let quota = directory.policy.quota else { return }
+    var sum = try ownRecords()
+    for record in try directory.records() {
+      for content in record.contents { sum = sum.adding(content.sizeOnDevice) }
+    }
+    let missing = sum.adding(needs.store).less(quota)
+    if missing > 0 { throw overQuota(needs, id, missing: missing) }
+  }
+
+  private func overQuota(_ needs: Needs, _ id: String, missing: UInt64) -> PackError {
+    PackError(
+      .quotaExceeded,
+      "pack '\(id)' needs \(needs.store) bytes of the \(directory.policy.quota ?? 0) that the store may take, \(missing) bytes are missing",
+      hint: "remove packs, lower the preservation of some, or raise the quota; nothing was changed")
   }
 
   /// How many bytes are missing on the volume and under the quota.
