@@ -40,13 +40,12 @@
       return try found.key(for: request)
     }
 
-    /// Adds a key, or replaces the one of the same id. The caller's key remains with the caller.
+    /// Adds a key. One that is there already stays as it is: its id is made from it. The caller's key remains with the caller.
     ///
     /// Blocks its thread while the Keychain works.
     ///
     /// - Throws: ``PackError/Code/cannotWrite`` where the Keychain refuses, with its status.
     public func add(_ key: borrowing PackKey) throws(PackError) {
-      try remove(key.id)
       let status = key.secret.withSpan { bytes in
         unsafe bytes.withUnsafeBufferPointer { bytes -> OSStatus in
           // Only lent, so that no copy of ours is left in memory that nobody wipes.
@@ -59,7 +58,7 @@
               and: [(kSecAttrAccessible, kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly), (kSecValueData, value)]), nil)
         }
       }
-      guard status == errSecSuccess else {
+      guard status == errSecSuccess || status == errSecDuplicateItem else {
         throw PackError(.cannotWrite, "the Keychain does not take key \(key.id): status \(status)")
       }
     }

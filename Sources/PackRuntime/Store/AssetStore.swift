@@ -296,10 +296,13 @@ public actor AssetStore {
 
   /// Removes all versions of a pack. What failed of it stays remembered.
   ///
+  /// - Returns: whether there was one.
   /// - Throws: ``PackError/Code/inUse`` where any process has it open; then nothing changes.
-  public func remove(_ id: String) async throws(PackError) {
+  @discardableResult
+  public func remove(_ id: String) async throws(PackError) -> Bool {
     let isRemoved = try await Crew.settled { [directory] () throws(PackError) in try StoreSpace.remove(id, from: directory) }
     if isRemoved { hub.tell([.removed(id: id)]) }
+    return isRemoved
   }
 
   /// All that takes space in the store, and why. The sizes sum to what its directory takes.

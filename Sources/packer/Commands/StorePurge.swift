@@ -68,7 +68,10 @@ struct StoreRemove: Verb {
     try StorePlace.require(store.directory)
     let opened = try await store.open(decidesByManifest: false, in: session)
     for id in ids {
-      try await opened.remove(id)
+      guard try await opened.remove(id) else {
+        throw PackError(
+          .notInstalled, "no version of pack '\(id)' is installed", hint: "packer store list --store \(ShellWord.quoted(store.directory))")
+      }
       session.console.result(RemovedRecord(id: id), ["\(id): removed"])
     }
     return .done
