@@ -70,6 +70,15 @@ struct FolderTests {
     #expect(try Answer(folder(), "/latest.pack").bytes == Self.pack)
   }
 
+  @Test("a port that another program has on one of the two addresses is taken")
+  func takenHalf() async throws {
+    let folder = try folder()
+    // A machine without IPv6 has no second address.
+    guard let other = try? await HTTPServer(folder, hosts: ["::1"], port: 0) else { return }
+    await #expect(throws: PackError.self) { _ = try await HTTPServer(folder, hosts: ["127.0.0.1", "::1"], port: other.port) }
+    await other.stop(within: 0)
+  }
+
   @Test("a pack comes with its size, its date and a tag, and is a match for each of them")
   func validators() throws {
     let folder = try folder()
