@@ -67,8 +67,13 @@ struct StoreRemove: Verb {
   func run(in session: Session) async throws(PackError) -> Outcome {
     try StorePlace.require(store.directory)
     let opened = try await store.open(decidesByManifest: false, in: session)
+    let held = Set(try await opened.installed().map(\.id))
     for id in ids {
       try await opened.remove(id)
+      guard held.contains(id) else {
+        session.console.note("\(id): nothing of it was installed")
+        continue
+      }
       session.console.result(RemovedRecord(id: id), ["\(id): removed"])
     }
     return .done
