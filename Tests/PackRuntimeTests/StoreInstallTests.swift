@@ -228,6 +228,7 @@ struct StoreInstallTests {
     #expect(error?.code == .noSpace)
     let needed = mode == .unpacked ? offer.entry.installSize : (offer.entry.size + 4095) / 4096 * 4096
     #expect(error?.message.contains(" \(needed + 24 - free) bytes are missing") == true, "\(error?.message ?? "")")
+    #expect(error?.message.contains(" and 24 that stay free, ") == true, "\(error?.message ?? "")")
     #expect(try stage.snapshot() == before)
   }
 

@@ -1,3 +1,4 @@
+import Foundation
 import PackFormat
 import PackRuntime
 import TestSupport
@@ -56,6 +57,26 @@ struct FolderTests {
   func missing(_ target: String) throws {
     let status = try Answer(folder(), target).status
     #expect(status == 404 || status == 400)
+  }
+
+  @Test(
+    "a link inside the folder is followed, and one that leads out of it is not there", arguments: ["out.pack", "up/outside.pack", "loop"])
+  func links(_ name: String) throws {
+    try FileManager.default.createSymbolicLink(atPath: directory("dist/out.pack"), withDestinationPath: "../outside.pack")
+    try FileManager.default.createSymbolicLink(atPath: directory("dist/up"), withDestinationPath: "..")
+    try FileManager.default.createSymbolicLink(atPath: directory("dist/loop"), withDestinationPath: "loop")
+    try FileManager.default.createSymbolicLink(atPath: directory("dist/latest.pack"), withDestinationPath: "chess-1.pack")
+    #expect(try Answer(folder(), "/\(name)").status == 404)
+    #expect(try Answer(folder(), "/latest.pack").bytes == Self.pack)
+  }
+
+  @Test("a port that another program has on one of the two addresses is taken")
+  func takenHalf() async throws {
+    let folder = try folder()
+    // A machine without IPv6 has no second address.
+    guard let other = try? await HTTPServer(folder, hosts: ["::1"], port: 0) else { return }
+    await #expect(throws: PackError.self) { _ = try await HTTPServer(folder, hosts: ["127.0.0.1", "::1"], port: other.port) }
+    await other.stop(within: 0)
   }
 
   @Test("a pack comes with its size, its date and a tag, and is a match for each of them")

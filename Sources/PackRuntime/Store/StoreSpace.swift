@@ -42,8 +42,11 @@ struct StoreSpace {
       }
     }
     if missing.volume > 0 {
+      let margin = directory.policy.freeSpaceMargin
+      let besides = margin > 0 ? " and \(margin) that stay free" : ""
       throw PackError(
-        .noSpace, "pack '\(id)' needs \(needs.volume) bytes on the volume of \(directory.root), \(missing.volume) bytes are missing",
+        .noSpace,
+        "pack '\(id)' needs \(needs.volume) bytes on the volume of \(directory.root)\(besides), \(missing.volume) bytes are missing",
         hint: "free space on that volume; nothing was changed")
     }
     if missing.quota > 0 { throw overQuota(needs, id, missing: missing.quota) }

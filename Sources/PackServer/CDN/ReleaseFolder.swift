@@ -11,7 +11,7 @@ package final class ReleaseFolder: Site {
   /// Where a redirect leads: the same files once more.
   private static let elsewhere = "moved/"
 
-  /// - Throws: ``PackError/Code/missingInput`` where the directory holds no manifest.
+  /// - Throws: ``PackError/Code/missingInput`` where it is no directory, or holds no manifest.
   package init(_ directory: String, faults: FaultPlan) throws(PackError) {
     self.directory = directory
     dice = FaultDice(faults)
@@ -19,7 +19,7 @@ package final class ReleaseFolder: Site {
     do throws(FileFailure) {
       _ = try files.status(of: manifest, in: nil, following: .followed)
     } catch {
-      let failure = error.reading(manifest)
+      let failure = error == .notADirectory ? PackError(.missingInput, "\(directory) is no directory") : error.reading(manifest)
       throw PackError(failure.code, failure.message, hint: "make a release with 'packer build', or name its directory")
     }
   }
@@ -51,7 +51,10 @@ package final class ReleaseFolder: Site {
   private func open(_ path: String) throws(PackError) -> PlainFile? {
     // What begins with a dot is nobody's download, and a backslash is a separator elsewhere.
     guard !path.isEmpty, !path.split(separator: "/").contains(where: { $0.hasPrefix(".") }), !path.contains("\\") else { return nil }
-    let place = "\(directory)/\(path)"
+    // A link inside the folder is one of its files. What it leads to elsewhere was never meant to be published.
+    guard let root = try? files.canonicalPath(of: directory), let place = try? files.canonicalPath(of: "\(directory)/\(path)"),
+      place.hasPrefix(root == "/" ? root : "\(root)/")
+    else { return nil }
     do throws(FileFailure) {
       let file = try files.open(place, .read, in: nil)
       let status = try files.status(of: file)

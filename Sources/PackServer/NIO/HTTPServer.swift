@@ -37,7 +37,8 @@ package final class HTTPServer: Sendable {
   /// Starts to listen.
   ///
   /// - Parameters:
-  ///   - hosts: the addresses to listen on, all on one port. Of the others than the first those are left out that the system does not have, or that are taken.
+  ///   - hosts: the addresses to listen on, all on one port. Of the others than the first those are left out that the system does not have,
+  ///     or that are taken where the port was not chosen.
   ///   - port: 0 for one that is free.
   ///   - observe: is told of every exchange, on a thread that may block.
   /// - Throws: ``PackError/Code/cannotServe`` where the port is taken or forbidden.
@@ -75,7 +76,8 @@ package final class HTTPServer: Sendable {
           let listener = try await bootstrap.bind(host: host, port: bound).get()
           listeners.append(listener)
           bound = listener.localAddress?.port ?? bound
-        } catch  where index > 0 {
+        } catch  where index > 0 && !(port > 0 && (error as? IOError)?.errnoCode == SystemErrors.addressInUse) {
+          // Who asks for a name of this machine may be led to the other address first: a stranger must not answer there.
           continue
         }
       }
@@ -116,6 +118,11 @@ package final class HTTPServer: Sendable {
   }
 
   private static func failure(_ error: any Error, _ host: String, _ port: Int) -> PackError {
+    let isUnknown = error is SocketAddressError || error is SocketAddressError.UnknownHost
+    if isUnknown || (error as? IOError)?.errnoCode == SystemErrors.addressNotAvailable {
+      return PackError(
+        .cannotServe, "'\(host)' is no address of this machine", hint: "give one of its addresses, or 0.0.0.0 for all of them")
+    }
     guard let error = error as? IOError else {
       return PackError(.cannotServe, "\(host) port \(port) cannot be listened on: \(error)")
     }

@@ -7,5 +7,6 @@
 /// Numbers of the system that a person is told in words.
 enum SystemErrors {
   static let addressInUse = EADDRINUSE
+  static let addressNotAvailable = EADDRNOTAVAIL
   static let permissionDenied = EACCES
 }

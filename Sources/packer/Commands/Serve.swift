@@ -260,9 +260,9 @@ struct FaultOptions: ParsableArguments {
     if let chance { try Bounds.check(chance, "--chance", in: 0...1) }
     plan.chance = chance
     plan.seed = seed ?? UInt64.random(in: 0...UInt64(UInt32.max))
-    if plan.isEmpty, !patterns.isEmpty || times != nil || chance != nil {
+    if plan.isEmpty, !patterns.isEmpty || times != nil || chance != nil || seed != nil {
       throw PackError(
-        .usage, "--only, --times and --chance say to what a fault is done, and no fault was asked for",
+        .usage, "--only, --times, --chance and --seed say to what a fault is done, and no fault was asked for",
         hint: "add --status 503, for example")
     }
     return (plan, seed != nil)

@@ -90,10 +90,14 @@ struct StoreInstall: Verb {
     guard name == nil || releases.isEmpty && sources.count == 1 else {
       throw PackError(.usage, "--as names one pack, and more may be installed", hint: "give one pack file")
     }
-    // A release that is not there, or is none, is told before anybody is asked for a key.
+    // What is not there, or is no release, is told before anybody is asked for a key.
+    if let missing = sources.first(where: { !ReleaseVerification.exists($0) }) {
+      throw PackError(.missingInput, "\(missing) does not exist")
+    }
     let document = try releases.first.map { (path) throws(PackError) in try SignedManifest.read(ReleaseFolder(path).manifestPath) }
     let opened = try await store.open(key: key, in: session)
-    let wanted = try await wanted(document, in: opened)
+    let plan = try await adopting(document, in: opened)
+    let wanted = try await wanted(plan, in: opened)
     var installed: [InstalledPack] = []
     for (file, id) in wanted {
       let pack = try await naming(file) { () async throws(PackError) in
@@ -103,8 +107,13 @@ struct StoreInstall: Verb {
       }
       installed.append(pack)
     }
+    let failed = plan?.failed ?? []
+    for pack in failed {
+      session.console.warning(
+        "version \(pack.version) of pack '\(pack.id)' was not installed: it failed on this device", hint: "publish a new version")
+    }
     guard !installed.isEmpty else {
-      session.console.note("\(store.directory): everything is installed already")
+      session.console.note("\(store.directory): everything \(failed.isEmpty ? "" : "else ")is installed already")
       return .done
     }
     let lines = StoredPackRecord.lines(installed)
@@ -112,11 +121,17 @@ struct StoreInstall: Verb {
     return .done
   }
 
+  /// What a release asks for, once its manifest was taken; nil where pack files were given.
+  private func adopting(_ release: SignedManifest?, in opened: AssetStore) async throws(PackError) -> UpdatePlan? {
+    guard let release else { return nil }
+    return try await opened.adopt(release)
+  }
+
   /// The files to install, and as what.
-  private func wanted(_ release: SignedManifest?, in opened: AssetStore) async throws(PackError) -> [(file: String, id: String)] {
-    if let release {
+  private func wanted(_ plan: UpdatePlan?, in opened: AssetStore) async throws(PackError) -> [(file: String, id: String)] {
+    if let plan {
       let folder = ReleaseFolder(sources[0])
-      return try await opened.adopt(release).downloads.map { (folder.path(of: $0), $0.id) }
+      return plan.downloads.map { (folder.path(of: $0), $0.id) }
     }
     if let name { return [(sources[0], name)] }
     guard let manifest = await opened.manifest?.manifest else {

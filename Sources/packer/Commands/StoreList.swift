@@ -84,6 +84,9 @@ private struct UsageRecord: Encodable {
 /// The directory of a store that is only looked at: it must not be made for that.
 enum StorePlace {
   static func require(_ path: String) throws(PackError) {
+    guard !ReleaseVerification.exists(path) || ReleaseVerification.isDirectory(path) else {
+      throw PackError(.notAStore, "\(path) is not a store: it is no directory", hint: "name the directory of the store")
+    }
     guard ReleaseVerification.isDirectory(path) else {
       throw PackError(
         .missingInput, "\(path) is not there", hint: "the first 'packer store install' makes a store")

@@ -69,8 +69,8 @@ struct StoreRemove: Verb {
     let opened = try await store.open(decidesByManifest: false, in: session)
     for id in ids {
       guard try await opened.remove(id) else {
-        throw PackError(
-          .notInstalled, "no version of pack '\(id)' is installed", hint: "packer store list --store \(ShellWord.quoted(store.directory))")
+        session.console.note("\(id): nothing of it was installed")
+        continue
       }
       session.console.result(RemovedRecord(id: id), ["\(id): removed"])
     }
