@@ -94,6 +94,7 @@ struct Serve: Verb {
     options.contentSecurityPolicy = contentSecurityPolicy
     let stock = GameStock(target, isRelease: isRelease, keys: KeyRing(resolved.key), trusting: trusted, only: only)
     let site = try GameSite(stock, options: options)
+    try checkFallback(in: site)
     let server = try await start(site, hosts: ["127.0.0.1", "::1"], in: session)
     let console = session.console
     let stopWatching = server.every(milliseconds: 500) {
@@ -115,6 +116,22 @@ struct Serve: Verb {
     stopWatching()
     await server.stop(within: 2)
     throw PackError(.cancelled, "stopped")
+  }
+
+  /// Refuses a fallback that would never answer. Of a release some games may do without.
+  private func checkFallback(in site: GameSite) throws(PackError) {
+    guard let fallback else { return }
+    for game in site.games {
+      do throws(PackError) {
+        _ = try game.pack.entry(at: fallback)
+        return
+      } catch {
+        guard error.code == .noSuchEntry else { throw error }
+      }
+    }
+    throw PackError(
+      .noSuchEntry, "--fallback is '\(fallback)', and \(target) has no such file",
+      hint: "give a path as 'packer ls' lists it, such as index.html")
   }
 
   private func tell(_ address: String, games site: GameSite, on console: Console) {
