@@ -26,19 +26,29 @@
       try secret.withSpan { (bytes) throws(PackError) in try PackKey(bytes: bytes) }
     }
 
+    /// Whether there is no more memory than can be read: a sanitizer maps terabytes to say something of each address in.
+    static var isFeasible: Bool {
+      get throws { try mappings().allSatisfy { $0.count < 1 << 36 } }
+    }
+
+    /// The memory of this process that can be written.
+    private static func mappings() throws -> [Range<UInt>] {
+      // Foundation believes the size that the file is said to have where it is asked for all of it as a text, and that is nothing.
+      let maps = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/self/maps")).readToEnd() ?? Data()
+      return String(decoding: maps, as: UTF8.self).split(separator: "\n").compactMap { line in
+        let fields = line.split(separator: " ")
+        let ends = fields[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
+        guard ends.count == 2, fields[1].hasPrefix("rw") else { return nil }
+        return ends[0]..<ends[1]
+      }
+    }
+
     /// How often the secret is in memory that can be written, besides here.
     func sightings() throws -> Int {
       let memory = open("/proc/self/mem", O_RDONLY)
       defer { close(memory) }
-      // Foundation believes the size that the file is said to have where it is asked for all of it as a text, and that is nothing.
-      let maps = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/self/maps")).readToEnd() ?? Data()
       var count = 0
-      for line in String(decoding: maps, as: UTF8.self).split(separator: "\n") {
-        let fields = line.split(separator: " ")
-        let ends = fields[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
-        guard ends.count == 2, fields[1].hasPrefix("rw") else { continue }
-        count += sightings(from: ends[0], to: ends[1], of: memory)
-      }
+      for ends in try Self.mappings() { count += sightings(from: ends.lowerBound, to: ends.upperBound, of: memory) }
       return count
     }
 
