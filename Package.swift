@@ -44,6 +44,7 @@ let package = Package(
   products: [
     .library(name: "PackRuntime", targets: ["PackRuntime"]),
     .library(name: "PackDelivery", targets: ["PackDelivery"]),
+    .library(name: "PackTransport", targets: ["PackTransport"]),
     .library(name: "PackerKit", targets: ["PackerKit"]),
     .executable(name: "packer", targets: ["packer"]),
   ],
@@ -86,6 +87,7 @@ let package = Package(
       name: "PackRuntime",
       dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload"],
       swiftSettings: settings),
+    .target(name: "PackTransport", dependencies: ["PackFormat", "PackRuntime"], swiftSettings: settings),
 
     // Packing side.
     .target(
@@ -134,7 +136,10 @@ let package = Package(
       swiftSettings: leafSettings),
     .target(
       name: "TestSupport",
-      dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackRuntime", "PackerKit"], path: "Tests/TestSupport",
+      dependencies: [
+        "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackRuntime", "PackerKit",
+        .target(name: "CMalloc", condition: .when(platforms: [.linux])),
+      ], path: "Tests/TestSupport",
       swiftSettings: leafSettings),
     .testTarget(
       name: "PackFormatTests", dependencies: ["PackFormat", "TestSupport"], swiftSettings: leafSettings),
@@ -160,6 +165,13 @@ let package = Package(
         "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackRuntime", "PackerKit", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
+      swiftSettings: leafSettings),
+    .executableTarget(
+      name: "download-runner", dependencies: ["PackRuntime", "PackTransport", "TestSupport"], path: "Tests/DownloadRunner",
+      swiftSettings: leafSettings),
+    .testTarget(
+      name: "PackTransportTests",
+      dependencies: ["PackFiles", "PackFormat", "PackRuntime", "PackTransport", "TestSupport", "download-runner"],
       swiftSettings: leafSettings),
     .testTarget(
       name: "VectorTests",

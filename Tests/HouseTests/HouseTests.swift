@@ -44,7 +44,7 @@ struct HouseTests {
   private let sources = SourceFile.all(in: "Sources")
 
   private var client: [SourceFile] {
-    let targets = ["PackFormat", "PackFiles", "PackCrypto", "PackManifest", "PackPayload", "PackDelivery", "PackRuntime"]
+    let targets = ["PackFormat", "PackFiles", "PackCrypto", "PackManifest", "PackPayload", "PackDelivery", "PackRuntime", "PackTransport"]
     return sources.filter { file in targets.contains { file.path.hasPrefix("Sources/\($0)/") } }
   }
 
@@ -56,7 +56,7 @@ struct HouseTests {
 
   @Test("the client imports Foundation on Apple platforms only")
   func foundation() {
-    for file in client where !file.path.contains("/CryptoKit/") {
+    for file in client where !file.path.contains("/CryptoKit/") && !file.path.hasPrefix("Sources/PackTransport/") {
       var isDarwin = [Bool]()
       for (number, line) in file.code {
         let word = line.trimmingCharacters(in: .whitespaces)
@@ -70,6 +70,13 @@ struct HouseTests {
           #expect(isDarwin.contains(true), "\(file):\(number) imports Foundation")
         }
       }
+    }
+  }
+
+  @Test("the system's HTTP client is used by PackTransport alone, and nothing that packer is made of uses PackTransport")
+  func network() {
+    for file in sources where !file.path.hasPrefix("Sources/PackTransport/") {
+      #expect(Set(file.imports).isDisjoint(with: ["FoundationNetworking", "PackTransport"]), "\(file)")
     }
   }
 

@@ -55,6 +55,11 @@ package final class TemporaryDirectory: Sendable {
     ((try? FileManager.default.contentsOfDirectory(atPath: self(directory))) ?? []).sorted()
   }
 
+  /// The paths of all below a directory, from there on, in order.
+  package func tree(_ directory: String = "") throws -> [String] {
+    try FileManager.default.subpathsOfDirectory(atPath: self(directory)).sorted()
+  }
+
   /// The permission bits of a file.
   package func mode(of name: String) throws -> Int {
     let value = try FileManager.default.attributesOfItem(atPath: self(name))[.posixPermissions]

@@ -19,7 +19,7 @@ public actor AssetStore {
   private let directory: StoreDirectory
   private let manifests: StoreManifests
   private let keys: any KeyProvider
-  private let hub = EventHub()
+  private let hub = EventHub<StoreEvent>(bufferedCount: 256)
   /// The packs that this store is installing, and who waits to install the same.
   private var installing: [String: [CheckedContinuation<Void, Never>]] = [:]
 

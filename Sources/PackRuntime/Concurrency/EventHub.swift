@@ -1,0 +1,42 @@
+/// Hands events to whoever listens.
+final class EventHub<Event: Sendable>: Sendable {
+  private struct State {
+    var listeners: [Int: AsyncStream<Event>.Continuation] = [:]
+    var next = 0
+  }
+
+  private let state = Monitor(State())
+  private let bufferedCount: Int
+
+  /// - Parameter bufferedCount: the events that a slow listener may fall behind before it loses the oldest.
+  init(bufferedCount: Int) {
+    self.bufferedCount = bufferedCount
+  }
+
+  func listen() -> AsyncStream<Event> {
+    AsyncStream(bufferingPolicy: .bufferingNewest(bufferedCount)) { continuation in
+      let number = state.withLock { state in
+        state.next += 1
+        state.listeners[state.next] = continuation
+        return state.next
+      }
+      continuation.onTermination = { [weak self] _ in
+        _ = self?.state.withLock { $0.listeners.removeValue(forKey: number) }
+      }
+    }
+  }
+
+  func tell(_ events: [Event]) {
+    guard !events.isEmpty else { return }
+    // Outside the lock: a listener that ends takes it itself.
+    for listener in state.withLock({ Array($0.listeners.values) }) {
+      for event in events { listener.yield(event) }
+    }
+  }
+
+  func tell(_ event: Event) { tell([event]) }
+
+  deinit {
+    for listener in state.withLock({ Array($0.listeners.values) }) { listener.finish() }
+  }
+}

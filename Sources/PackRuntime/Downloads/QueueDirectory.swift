@@ -1,0 +1,82 @@
+import PackFiles
+import PackFormat
+
+/// The directory of a queue, which one process has at a time.
+struct QueueDirectory: Sendable {
+  /// The directory of groups.
+  let groups: OpenFile
+  /// Its path, absolute.
+  let path: String
+  /// Locked until it is let go.
+  let lock: OpenFile
+
+  private static let marker = Array("packer-downloads/1\n".utf8)
+
+  /// Opens the directory, or makes it in one that exists. The caller has waited for the lock.
+  init(_ root: String, lock: OpenFile, files: any FileSystem) throws(PackError) {
+    let top = try Self.open(root, files: files)
+    do throws(FileFailure) {
+      let names = try files.names(in: top).map(\.text)
+      if names.contains("queue") {
+        guard (try? files.contents(of: "\(root)/queue", limit: 100)) == Self.marker else { throw Self.foreign }
+      } else {
+        // What a process leaves that ended while it made the directory.
+        guard names.allSatisfy({ $0 == "lock" || $0 == "groups" || $0.hasPrefix(".queue") }) else { throw Self.foreign }
+        do throws(PackError) {
+          try OutputFile.write(Self.marker, to: "\(root)/queue", files: files)
+        } catch {
+          throw FileFailure.inputOutput
+        }
+      }
+      do throws(FileFailure) {
+        try files.makeDirectory("groups", mode: 0o700, in: top)
+      } catch {
+        guard error.isExisting else { throw error }
+      }
+      // Each time: an earlier process may have ended before it came to that.
+      try files.sync(top)
+      groups = try files.open("groups", .directoryUnlinked, in: top)
+      path = try files.canonicalPath(of: "\(root)/groups")
+    } catch {
+      guard error != Self.foreign else {
+        throw PackError(.notAQueue, "\(root) is not a directory of downloads, or one of a newer version", hint: "choose an empty directory")
+      }
+      throw error.writing(root)
+    }
+    self.lock = lock
+  }
+
+  private static let foreign = FileFailure.unsupported
+
+  private static func open(_ root: String, files: any FileSystem) throws(PackError) -> OpenFile {
+    do throws(FileFailure) {
+      do throws(FileFailure) {
+        try files.makeDirectory(root, mode: 0o700, in: nil)
+      } catch {
+        guard error.isExisting else { throw error }
+      }
+      // The directory above may be one that an app cannot open; then it was not made here either.
+      if let above = PathParts(root)?.directory, let parent = try? files.open(above, .directory, in: nil) { try files.sync(parent) }
+      return try files.open(root, .directory, in: nil)
+    } catch {
+      throw error.writing(root)
+    }
+  }
+
+  /// Takes the lock of a queue, where nobody has it.
+  static func lock(_ root: String, files: any FileSystem) throws(PackError) -> OpenFile? {
+    let top = try open(root, files: files)
+    do throws(FileFailure) {
+      let file: OpenFile
+      do throws(FileFailure) {
+        file = try files.open("lock", .create(mode: 0o600), in: top)
+      } catch {
+        guard error.isExisting else { throw error }
+        file = try files.open("lock", .writeUnlinked, in: top)
+      }
+      return try files.tryLock(file) ? file : nil
+    } catch {
+      throw error.writing(root)
+    }
+  }
+}

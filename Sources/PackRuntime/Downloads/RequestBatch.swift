@@ -1,0 +1,229 @@
+import PackCrypto
+import PackFormat
+
+/// Where a request stands.
+struct RequestPlace: Hashable, Sendable {
+  /// The number of its group.
+  let group: UInt32
+  /// The number of its batch in the group.
+  let batch: UInt32
+  /// Its number in the batch.
+  let index: UInt16
+}
+
+/// What is known of an id without its text: 48 bits of a hash, then the number in the batch.
+///
+/// Different ids may have the same hash, so whoever finds one looks at the request itself.
+struct RequestKey: Hashable, Comparable, Sendable {
+  let bits: UInt64
+
+  init(bits: UInt64) {
+    self.bits = bits
+  }
+
+  init(_ id: String, index: UInt16) {
+    bits = Self.hash(id) << 16 | UInt64(index)
+  }
+
+  var hash: UInt64 { bits >> 16 }
+  var index: UInt16 { UInt16(truncatingIfNeeded: bits) }
+
+  static func < (left: RequestKey, right: RequestKey) -> Bool { left.bits < right.bits }
+
+  /// 48 bits of FNV-1a.
+  static func hash(_ id: String) -> UInt64 {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in id.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    return (hash ^ hash >> 48) & 0xffff_ffff_ffff
+  }
+}
+
+/// How urgent a request is: essential ones first, then by priority.
+struct RequestRank: Hashable, Comparable, Sendable {
+  /// The priority in hundredths, and 128 more for what is essential.
+  private(set) var bits: UInt8
+
+  init(bits: UInt8) {
+    self.bits = bits
+  }
+
+  init(priority: Double, isEssential: Bool) {
+    bits = UInt8((priority * 100).rounded()) | (isEssential ? 128 : 0)
+  }
+
+  var isEssential: Bool { bits & 128 != 0 }
+  var isUrgent: Bool { bits & 127 == 100 }
+  var priority: Double { Double(bits & 127) / 100 }
+
+  mutating func set(priority: Double) {
+    self = RequestRank(priority: priority, isEssential: isEssential)
+  }
+
+  static func < (left: RequestRank, right: RequestRank) -> Bool { left.bits < right.bits }
+}
+
+/// Up to 500 requests, as they are written once and never changed.
+///
+/// All numbers are little-endian:
+///
+///     magic "PKDLREQ1" · requests u32 · extension ids u32 · bytes of the group's id u32 · bytes of the body u32 · sum of the sizes u64
+///     SHA-256 of the body · the group's id · key of each id u64, ascending · key of each extension id u64, ascending · rank of each request u8
+///     SHA-256 of all that
+///     body: for each request its offset u32, then for each request
+///     size u64 · SHA-256 · rank u8 · bytes of id u16, of extension id u16, of URL u16 · id · extension id · URL
+///
+/// The queue keeps the head of each batch in memory, and the bodies of two.
+struct RequestBatch {
+  /// What stands before the body.
+  struct Head {
+    var group: String
+    var keys: [RequestKey]
+    var extensionKeys: [RequestKey]
+    var ranks: [RequestRank]
+    var totalSize: UInt64
+    var bodySize: Int
+    var bodyDigest: [UInt8]
+    /// Where the body starts.
+    var size: Int
+  }
+
+  private static let magic = Array("PKDLREQ1".utf8)
+  private static let digestSize = 32
+  /// Up to the digest of the body, that included.
+  static let fixedSize = 8 + 4 * 4 + 8 + digestSize
+  private static let recordSize = 8 + digestSize + 1 + 3 * 2
+  private static let largestRecord = recordSize + 2 * DownloadRequest.longestID + DownloadRequest.longestURL
+  private static let largestBody = QueuePolicy.largestBatch * (4 + largestRecord)
+
+  /// The bytes of a batch.
+  static func encode(_ requests: [DownloadRequest], group: String, backend: any CryptoBackend) throws(PackError) -> [UInt8] {
+    precondition((1...QueuePolicy.largestBatch).contains(requests.count))
+    var body: [UInt8] = []
+    body.reserveCapacity(
+      requests.reduce(0) { $0 + 4 + recordSize + $1.id.utf8.count + ($1.extensionID?.utf8.count ?? 0) + $1.url.utf8.count })
+    var offset = 4 * requests.count
+    for request in requests {
+      body.append(littleEndian: UInt32(offset))
+      offset += recordSize + request.id.utf8.count + (request.extensionID?.utf8.count ?? 0) + request.url.utf8.count
+    }
+    var total: UInt64 = 0
+    for request in requests {
+      let (sum, overflow) = total.addingReportingOverflow(request.size)
+      guard !overflow else { throw PackError(.limitExceeded, "the files of group '\(group)' have more bytes than can be counted") }
+      total = sum
+      body.append(littleEndian: request.size)
+      body.append(contentsOf: request.sha256)
+      body.append(RequestRank(priority: request.priority, isEssential: request.isEssential).bits)
+      body.append(littleEndian: UInt16(request.id.utf8.count))
+      body.append(littleEndian: UInt16(request.extensionID?.utf8.count ?? 0))
+      body.append(littleEndian: UInt16(request.url.utf8.count))
+      body.append(contentsOf: request.id.utf8)
+      if let text = request.extensionID { body.append(contentsOf: text.utf8) }
+      body.append(contentsOf: request.url.utf8)
+    }
+    let keys = requests.enumerated().map { RequestKey($1.id, index: UInt16($0)) }.sorted()
+    let extensionKeys = requests.enumerated().compactMap { number, request in
+      request.extensionID.map { RequestKey($0, index: UInt16(number)) }
+    }.sorted()
+
+    let digest = try backend.makeDigest()
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(fixedSize + group.utf8.count + 17 * requests.count + digestSize + body.count)
+    bytes += magic
+    bytes.append(littleEndian: UInt32(requests.count))
+    bytes.append(littleEndian: UInt32(extensionKeys.count))
+    bytes.append(littleEndian: UInt32(group.utf8.count))
+    bytes.append(littleEndian: UInt32(body.count))
+    bytes.append(littleEndian: total)
+    try digest.update(body.span)
+    bytes += try digest.finish()
+    bytes += group.utf8
+    for key in keys { bytes.append(littleEndian: key.bits) }
+    for key in extensionKeys { bytes.append(littleEndian: key.bits) }
+    for request in requests { bytes.append(RequestRank(priority: request.priority, isEssential: request.isEssential).bits) }
+    try digest.update(bytes.span)
+    bytes += try digest.finish()
+    bytes += body
+    return bytes
+  }
+
+  /// How long the head is, from its first bytes.
+  static func headSize(_ bytes: Span<UInt8>) throws(PackError) -> Int {
+    let counts = try self.counts(bytes)
+    return fixedSize + counts.group + 9 * counts.requests + 8 * counts.extensionIDs + digestSize
+  }
+
+  private static func counts(_ bytes: Span<UInt8>) throws(PackError) -> (requests: Int, extensionIDs: Int, group: Int, body: Int) {
+    var cursor = FieldCursor(failure: .damagedQueue)
+    guard try cursor.bytes("magic", count: magic.count, in: bytes) == magic else { throw damaged("its magic") }
+    let requests = try cursor.uint32("number of requests", in: bytes)
+    let extensionIDs = try cursor.uint32("number of extension ids", in: bytes)
+    let group = try cursor.uint32("length of the group's id", in: bytes)
+    let body = try cursor.uint32("length of the body", in: bytes)
+    guard (1...UInt32(QueuePolicy.largestBatch)).contains(requests), extensionIDs <= requests,
+      (1...UInt32(DownloadRequest.longestID)).contains(group), body <= UInt32(largestBody)
+    else { throw damaged("its counts") }
+    return (Int(requests), Int(extensionIDs), Int(group), Int(body))
+  }
+
+  /// Reads the head, which must be all of `bytes`.
+  static func head(_ bytes: Span<UInt8>, backend: any CryptoBackend) throws(PackError) -> Head {
+    let counts = try self.counts(bytes)
+    guard bytes.count == fixedSize + counts.group + 9 * counts.requests + 8 * counts.extensionIDs + digestSize else {
+      throw damaged("the length of its head")
+    }
+    let digest = try backend.makeDigest()
+    try digest.update(bytes.extracting(first: bytes.count - digestSize))
+    var cursor = FieldCursor(at: bytes.count - digestSize, failure: .damagedQueue)
+    guard try cursor.bytes("digest", count: digestSize, in: bytes) == (try digest.finish()) else { throw damaged("its head") }
+    cursor = FieldCursor(at: 24, failure: .damagedQueue)
+    let total = try cursor.uint64("sum of the sizes", in: bytes)
+    let bodyDigest = try cursor.bytes("digest of the body", count: digestSize, in: bytes)
+    let group = String(decoding: try cursor.bytes("the group's id", count: counts.group, in: bytes), as: UTF8.self)
+    var keys: [RequestKey] = []
+    keys.reserveCapacity(counts.requests)
+    for _ in 0..<counts.requests { keys.append(RequestKey(bits: try cursor.uint64("key", in: bytes))) }
+    var extensionKeys: [RequestKey] = []
+    extensionKeys.reserveCapacity(counts.extensionIDs)
+    for _ in 0..<counts.extensionIDs { extensionKeys.append(RequestKey(bits: try cursor.uint64("key", in: bytes))) }
+    guard (keys + extensionKeys).allSatisfy({ Int($0.index) < counts.requests }) else { throw damaged("its keys") }
+    let ranks = try cursor.bytes("ranks", count: counts.requests, in: bytes).map { RequestRank(bits: $0) }
+    return Head(
+      group: group, keys: keys, extensionKeys: extensionKeys, ranks: ranks, totalSize: total, bodySize: counts.body,
+      bodyDigest: bodyDigest, size: bytes.count)
+  }
+
+  /// The body of a batch, from which requests are taken one by one.
+  struct Body {
+    private let bytes: [UInt8]
+
+    init(_ bytes: [UInt8], digest expected: [UInt8], backend: any CryptoBackend) throws(PackError) {
+      let digest = try backend.makeDigest()
+      try digest.update(bytes.span)
+      guard try digest.finish() == expected else { throw damaged("its body") }
+      self.bytes = bytes
+    }
+
+    func request(_ index: UInt16) throws(PackError) -> DownloadRequest {
+      let bytes = bytes.span
+      var cursor = FieldCursor(at: 4 * Int(index), failure: .damagedQueue)
+      cursor = FieldCursor(at: Int(try cursor.uint32("offset", in: bytes)), failure: .damagedQueue)
+      let size = try cursor.uint64("size", in: bytes)
+      let sha256 = try cursor.bytes("SHA-256", count: digestSize, in: bytes)
+      let rank = RequestRank(bits: try cursor.uint8("rank", in: bytes))
+      let idLength = Int(try cursor.uint16("length of the id", in: bytes))
+      let extensionLength = Int(try cursor.uint16("length of the extension id", in: bytes))
+      let urlLength = Int(try cursor.uint16("length of the URL", in: bytes))
+      let id = String(decoding: try cursor.bytes("id", count: idLength, in: bytes), as: UTF8.self)
+      let extensionID = String(decoding: try cursor.bytes("extension id", count: extensionLength, in: bytes), as: UTF8.self)
+      let url = String(decoding: try cursor.bytes("URL", count: urlLength, in: bytes), as: UTF8.self)
+      return DownloadRequest(
+        id: id, extensionID: extensionLength == 0 ? nil : extensionID, url: url, size: size, sha256: sha256, priority: rank.priority,
+        isEssential: rank.isEssential)
+    }
+  }
+
+  private static func damaged(_ what: String) -> PackError {
+    PackError(.damagedQueue, "a batch of requests is not what was written: \(what)")
+  }
+}

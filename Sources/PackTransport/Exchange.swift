@@ -1,0 +1,217 @@
+import PackFormat
+import PackRuntime
+
+#if canImport(FoundationNetworking)
+  import Foundation
+  import FoundationNetworking
+#else
+  import Foundation
+#endif
+
+/// One request and its response, whose bytes go to a sink.
+///
+/// The session's queue calls it, one call at a time. Whatever ends it first decides; what comes later is not listened to, because the client of Linux goes on
+/// after it was told to stop.
+final class Exchange: Sendable {
+  private struct State {
+    var finish: (@Sendable (TransferFailure?) -> Void)?
+    var result: TransferFailure??
+    var isReceiving = false
+    var redirectCount = 0
+  }
+
+  let task: URLSessionDataTask
+  private let request: URLRequest
+  private let sink: DownloadSink
+  private let size: UInt64
+  private let largestRedirectCount: Int
+  private let state = Monitor(State())
+
+  init(_ task: URLSessionDataTask, _ request: URLRequest, sink: DownloadSink, size: UInt64, largestRedirectCount: Int) {
+    self.task = task
+    self.request = request
+    self.sink = sink
+    self.size = size
+    self.largestRedirectCount = largestRedirectCount
+  }
+
+  /// Sends the request; `finish` is called once.
+  func start(_ finish: @escaping @Sendable (TransferFailure?) -> Void) {
+    let result = state.withLock { state in
+      if state.result == nil { state.finish = finish }
+      return state.result
+    }
+    // Cancelled before it began.
+    if let result { return finish(result) }
+    task.resume()
+  }
+
+  /// Ends the exchange, with a failure or without.
+  func finish(_ failure: TransferFailure?) {
+    let (isFirst, finish) = state.withLock { state in
+      let isFirst = state.result == nil
+      if isFirst { state.result = .some(failure) }
+      return (isFirst, state.finish.take())
+    }
+    guard isFirst else { return }
+    finish?(failure)
+    // Not from here: on Linux, cancelling waits for the session's queue, and this may be called by somebody that queue waits for.
+    if failure != nil { DispatchQueue.global().async { [task] in task.cancel() } }
+  }
+
+  private var isOver: Bool { state.withLock { $0.result != nil } }
+
+  // MARK: What the session tells
+
+  func redirect(_ response: HTTPURLResponse, to next: URLRequest) -> URLRequest? {
+    let count = state.withLock { state in
+      state.redirectCount += 1
+      return state.redirectCount
+    }
+    guard count <= largestRedirectCount, let url = next.url, SafeAddress.isAllowed(url) else {
+      finish(.redirect)
+      return nil
+    }
+    var following = next
+    // What the range is about must not be lost on the way. An authorisation stays with the host it is for.
+    let isSameHost = url.host == request.url?.host && url.port == request.url?.port
+    for (name, value) in request.allHTTPHeaderFields ?? [:] where isSameHost || Self.travelling.contains(name.lowercased()) {
+      following.setValue(value, forHTTPHeaderField: name)
+    }
+    if !isSameHost {
+      for name in request.allHTTPHeaderFields?.keys ?? [:].keys where !Self.travelling.contains(name.lowercased()) {
+        following.setValue(nil, forHTTPHeaderField: name)
+      }
+    }
+    return following
+  }
+
+  private static let travelling: Set = ["range", "if-range", "accept-encoding", "user-agent"]
+
+  /// - Returns: whether the body is wanted.
+  func receive(_ response: URLResponse) -> Bool {
+    guard !isOver else { return false }
+    do throws(TransferFailure) {
+      guard let response = response as? HTTPURLResponse else { throw .malformedResponse }
+      try begin(response)
+      state.withLock { $0.isReceiving = true }
+      return true
+    } catch {
+      finish(error)
+      return false
+    }
+  }
+
+  private func begin(_ response: HTTPURLResponse) throws(TransferFailure) {
+    let encoding = response.value(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? "identity"
+    switch response.statusCode {
+    case 200:
+      guard encoding == "identity" else { throw .malformedResponse }
+      let length = response.value(forHTTPHeaderField: "Content-Length").flatMap { UInt64($0) }
+      try sink.begin(at: 0, size: length, validator: Self.strongTag(response))
+    case 206:
+      let range = ContentRange(response.value(forHTTPHeaderField: "Content-Range"))
+      guard encoding == "identity", let range, range.start == sink.offset, request.value(forHTTPHeaderField: "Range") != nil else {
+        throw .malformedResponse
+      }
+      try sink.begin(at: range.start, size: range.total, validator: Self.strongTag(response) ?? sink.validator)
+    case 416:
+      // What is there cannot be of this file.
+      try sink.begin(at: 0, size: nil, validator: nil)
+      throw .status(416, retryAfter: nil)
+    case 300...399:
+      throw .redirect
+    default:
+      throw .status(response.statusCode, retryAfter: RetryAfter.duration(response.value(forHTTPHeaderField: "Retry-After"), now: Date()))
+    }
+  }
+
+  /// The entity tag, where it promises that not a byte differs.
+  private static func strongTag(_ response: HTTPURLResponse) -> String? {
+    guard let tag = response.value(forHTTPHeaderField: "ETag"), tag.hasPrefix("\""), tag.utf8.count > 2 else { return nil }
+    return tag
+  }
+
+  func receive(_ data: Data) {
+    guard !isOver else { return }
+    guard state.withLock({ $0.isReceiving }) else { return finish(.malformedResponse) }
+    let failure = unsafe data.withUnsafeBytes { bytes -> TransferFailure? in
+      do throws(TransferFailure) {
+        try sink.write(unsafe Span<UInt8>(_unsafeBytes: bytes))
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if let failure { finish(failure) }
+  }
+
+  func complete(_ error: (any Error)?) {
+    guard let error else { return finish(nil) }
+    finish(TransferFailure(error))
+  }
+}
+
+/// What a `Content-Range` says (RFC 9110 §14.4).
+struct ContentRange: Hashable {
+  let start: UInt64
+  let end: UInt64
+  /// The bytes of the whole file; nil where the server does not say.
+  let total: UInt64?
+
+  init?(_ text: String?) {
+    guard let text, text.lowercased().hasPrefix("bytes ") else { return nil }
+    let parts = text.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return nil }
+    let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+    guard ends.count == 2, let start = UInt64(ends[0]), let end = UInt64(ends[1]), start <= end else { return nil }
+    if parts[1] == "*" {
+      total = nil
+    } else {
+      guard let size = UInt64(parts[1]), end < size else { return nil }
+      total = size
+    }
+    self.start = start
+    self.end = end
+  }
+}
+
+/// What a `Retry-After` says (RFC 9110 §10.2.3).
+enum RetryAfter {
+  static func duration(_ text: String?, now: Date) -> Duration? {
+    guard let text else { return nil }
+    if let seconds = UInt32(text) { return .seconds(Int64(seconds)) }
+    let form = DateFormatter()
+    form.locale = Locale(identifier: "en_US_POSIX")
+    form.timeZone = TimeZone(secondsFromGMT: 0)
+    form.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+    guard let date = form.date(from: text) else { return nil }
+    return .seconds(max(0, Int64(date.timeIntervalSince(now).rounded(.up))))
+  }
+}
+
+extension TransferFailure {
+  /// What the system's client calls it.
+  init(_ error: any Error) {
+    let error = error as NSError
+    guard error.domain == NSURLErrorDomain else {
+      self = .other
+      return
+    }
+    self =
+      switch error.code {
+      case NSURLErrorNotConnectedToInternet, NSURLErrorDataNotAllowed, NSURLErrorInternationalRoamingOff, NSURLErrorCallIsActive: .offline
+      case NSURLErrorCannotFindHost, NSURLErrorDNSLookupFailed, NSURLErrorCannotConnectToHost, NSURLErrorNetworkConnectionLost: .unreachable
+      case NSURLErrorTimedOut: .timedOut
+      case NSURLErrorSecureConnectionFailed, NSURLErrorServerCertificateHasBadDate, NSURLErrorServerCertificateUntrusted,
+        NSURLErrorServerCertificateHasUnknownRoot, NSURLErrorServerCertificateNotYetValid, NSURLErrorClientCertificateRejected,
+        NSURLErrorClientCertificateRequired, NSURLErrorAppTransportSecurityRequiresSecureConnection:
+        .insecure
+      case NSURLErrorHTTPTooManyRedirects, NSURLErrorRedirectToNonExistentLocation: .redirect
+      case NSURLErrorBadServerResponse, NSURLErrorCannotParseResponse, NSURLErrorCannotDecodeRawData, NSURLErrorCannotDecodeContentData:
+        .malformedResponse
+      case NSURLErrorCancelled: .cancelled
+      default: .other
+      }
+  }
+}

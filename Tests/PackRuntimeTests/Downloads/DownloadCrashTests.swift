@@ -1,0 +1,231 @@
+import PackFiles
+import PackFormat
+import TestSupport
+import Testing
+
+@testable import PackRuntime
+
+@Suite("A download queue that is stopped anywhere")
+struct DownloadCrashTests {
+  /// Submits, downloads, changes its mind: what a process does, until the files stop working.
+  private func life(_ place: QueuePlace, _ transport: FaultyTransport, _ files: FaultyFiles, finished: Monitor<Set<String>>) async {
+    guard let queue = try? await place.open(transport, files: files) else { return }
+    let stream = queue.events()
+    let heard = Task {
+      for await event in stream {
+        if case .finished(let id, _) = event { _ = finished.withLock { $0.insert(id.description) } }
+      }
+    }
+    let requests = (0..<5).compactMap { try? Samples.request($0) }
+    do {
+      try await queue.submit(requests, group: "levels")
+      try await queue.setPriority(0.9, of: Samples.id(4))
+      try await queue.pause(Samples.id(3))
+      try await queue.run(until: .idle)
+      try await queue.resume(Samples.id(3))
+      try await queue.run(until: .idle)
+    } catch {}
+    heard.cancel()
+    await heard.value
+    await queue.close()
+  }
+
+  @Test("stopped at each file operation in turn, it loses nothing and fetches nothing again that it had finished")
+  func everyOperation() async throws {
+    // How many there are varies a little with what goes on side by side.
+    var number = 0
+    var calls = Int.max
+    while number <= calls {
+      var place = try QueuePlace()
+      place.policy.batchSize = 2
+      place.policy.retry.attempts = 1
+      place.policy.concurrentDownloads = 2
+      let finished = Monitor<Set<String>>([])
+      let before = FaultyTransport(content: Samples.content(of:)) {
+        $0.attempt == 0 && $0.request.identifier.hasSuffix("1") ? .cut(at: 9, .timedOut) : nil
+      }
+      let files = FaultyFiles.stopping(at: number)
+      await life(place, before, files, finished: finished)
+      // A life that was not stopped tells how many there are.
+      if files.calls.count <= number { calls = number - 1 }
+
+      let after = FaultyTransport(content: Samples.content(of:))
+      let queue = try await place.open(after)
+      #expect(queue.damage.isEmpty)
+      try await queue.submit(try Samples.requests(5), group: "levels")
+      for index in 0..<5 {
+        try await queue.retry(Samples.id(index))
+        try await queue.resume(Samples.id(index))
+      }
+      try await queue.run(until: .idle)
+      for index in 0..<5 {
+        #expect(try await place.content(queue, index) == Samples.content(index), "file \(index), stopped at operation \(number)")
+      }
+      let again = finished.withLock { $0 }.intersection(after.calls.map(\.request.identifier))
+      #expect(again.isEmpty, "\(again) again, stopped at operation \(number)")
+      await queue.close()
+      number += 1
+    }
+    #expect(number > 100)
+  }
+
+  @Test(
+    "whatever a crash leaves of the disk, what was submitted is there and what was told of is neither lost nor fetched again",
+    arguments: [MemoryDisk.Kind.linux, .apple])
+  func everyCrash(_ kind: MemoryDisk.Kind) async throws {
+    var random = SeededGenerator()
+    var policy = QueuePolicy()
+    policy.freeSpaceMargin = 0
+    policy.reconcileInterval = .seconds(1_000_000_000)
+    policy.batchSize = 2
+    policy.retry.attempts = 1
+    policy.concurrentDownloads = 2
+    func open(_ transport: FaultyTransport, _ files: MemoryFiles) async throws(PackError) -> DownloadQueue {
+      try await DownloadQueue(
+        root: "/downloads", transport: transport, policy: policy, files: files, clock: FastClock(), random: SeededGenerator(seed: 1))
+    }
+    let requests = try Samples.requests(5)
+    var number = 0
+    var isReached = true
+    while isReached {
+      let files = MemoryFiles(MemoryDisk(kind), .stopBeforeChange(number))
+      let finished = Monitor<Set<String>>([])
+      var isSubmitted = false
+      var isPaused = false
+      if let queue = try? await open(FaultyTransport(content: Samples.content(of:)), files) {
+        let stream = queue.events()
+        let heard = Task {
+          for await event in stream {
+            if case .finished(let id, _) = event { _ = finished.withLock { $0.insert(id.description) } }
+          }
+        }
+        do {
+          try await queue.submit(requests, group: "levels")
+          isSubmitted = true
+          try await queue.pause(Samples.id(3))
+          isPaused = true
+          try await queue.run(until: .idle)
+        } catch {}
+        heard.cancel()
+        await heard.value
+        await queue.close()
+      }
+      isReached = files.struck != nil
+      files.end()
+
+      for crash in [MemoryDisk.Crash.kill, .powerCut, .zeroedContent, .emptiedContent, .luck(seed: random.next())] {
+        let left = MemoryFiles(files.disk.after(crash))
+        let transport = FaultyTransport(content: Samples.content(of:))
+        let queue = try await open(transport, left)
+        let place: Comment = "after \(crash) before change \(number)"
+        #expect(queue.damage.isEmpty, place)
+        if isSubmitted {
+          #expect(try await queue.status(ofGroup: "levels").count == 5, place)
+        } else {
+          try await queue.submit(requests, group: "levels")
+        }
+        try await queue.run(until: .idle)
+        // Luck puts zeros even where nothing was written since the last sync, which no disk does to a file that is written in place.
+        let isFair = if case .luck = crash { false } else { true }
+        #expect(!isPaused || !isFair || !transport.calls.contains { $0.request.identifier == "levels/file-3" }, place)
+        if try await queue.status(of: Samples.id(3)).state == .paused { try await queue.resume(Samples.id(3)) }
+        try await queue.run(until: .idle)
+        for index in 0..<5 {
+          let path = try await queue.file(of: Samples.id(index))
+          #expect(try path.map { try left.contents(of: $0, limit: 10_000) } == Samples.content(index), place)
+        }
+        let again = finished.withLock { $0 }.intersection(transport.calls.map(\.request.identifier))
+        #expect(again.isEmpty, place)
+        await queue.close()
+      }
+      number += 1
+    }
+    #expect(number > 50)
+  }
+
+  @Test("each file operation in turn may fail once, and everything arrives all the same")
+  func everyFailure() async throws {
+    var number = 0
+    var isReached = true
+    while isReached {
+      var place = try QueuePlace()
+      place.policy.batchSize = 2
+      let files = FaultyFiles.failing(at: number, with: number % 3 == 0 ? .fullDisk : .inputOutput)
+      let transport = FaultyTransport(content: Samples.content(of:))
+      for attempt in 0..<3 {
+        guard let queue = try? await place.open(transport, files: files) else { continue }
+        do {
+          try await queue.submit(try Samples.requests(3), group: "levels")
+          try await queue.run(until: .idle)
+          isReached = files.calls.count > number
+          for index in 0..<3 where isReached {
+            #expect(try await place.content(queue, index) == Samples.content(index), "file \(index), with operation \(number) failing")
+          }
+          await queue.close()
+          break
+        } catch {
+          await queue.close()
+          #expect(attempt < 2, "operation \(number): \(error)")
+        }
+      }
+      number += 1
+    }
+    #expect(number > 60)
+  }
+
+  @Test("a record of the journal that is cut or garbled at any byte is as good as none", arguments: [0, 1, 3])
+  func tornRecords(_ record: Int) async throws {
+    let place = try QueuePlace()
+    let first = try await place.open(FaultyTransport(content: Samples.content(of:)))
+    try await first.submit(try Samples.requests(3), group: "levels")
+    try await first.run(until: .idle)
+    await first.close()
+    let journal = "downloads/\(try #require(try place.files("journal").first))"
+    let whole = try #require(place.directory.bytes(of: journal))
+    #expect(whole.count == 16 * 4)
+    for byte in 0..<16 {
+      for isCut in [false, true] {
+        var bytes = whole
+        if isCut {
+          bytes.removeSubrange((16 * record + byte)...)
+        } else {
+          bytes[16 * record + byte] ^= 0x55
+        }
+        try place.directory.write(bytes, to: journal, mode: 0o600)
+        let transport = FaultyTransport(content: Samples.content(of:))
+        let queue = try await place.open(transport)
+        try await queue.run(until: .idle)
+        #expect(try await queue.status(ofGroup: "levels").finished == 3)
+        // The files are found in their places.
+        #expect(transport.calls.isEmpty)
+        await queue.close()
+      }
+    }
+  }
+
+  @Test("a record in another's place is none")
+  func movedRecord() {
+    let record = JournalRecord(
+      .failed, failures: 5, rank: RequestRank(priority: 0.5, isEssential: true), failure: .status(503, retryAfter: nil))
+    let bytes = record.bytes(position: 7)
+    #expect(JournalRecord(bytes.span, position: 7) == record)
+    #expect(JournalRecord(bytes.span, position: 8) == nil)
+    #expect(JournalRecord([UInt8](repeating: 0, count: 16).span, position: 0) == nil)
+  }
+
+  @Test("a journal that is gone costs nothing but a look at the files")
+  func lostJournal() async throws {
+    let place = try QueuePlace()
+    let first = try await place.open(FaultyTransport(content: Samples.content(of:)))
+    try await first.submit(try Samples.requests(10), group: "levels")
+    try await first.run(until: .idle)
+    await first.close()
+    try SystemFiles().remove(place.directory("downloads/\(try #require(try place.files("journal").first))"), .file, in: nil)
+    let transport = FaultyTransport(content: Samples.content(of:))
+    let queue = try await place.open(transport)
+    try await queue.run(until: .idle)
+    #expect(transport.calls.isEmpty)
+    #expect(try await queue.status(ofGroup: "levels").failed == 0)
+    #expect(try await queue.status(ofGroup: "levels").finished == 10)
+  }
+}

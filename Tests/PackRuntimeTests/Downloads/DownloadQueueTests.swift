@@ -1,0 +1,522 @@
+import PackFiles
+import PackFormat
+import TestSupport
+import Testing
+
+@testable import PackRuntime
+
+@Suite("The download queue")
+struct DownloadQueueTests {
+  private let place: QueuePlace
+
+  init() throws {
+    place = try QueuePlace()
+  }
+
+  private func events(_ queue: DownloadQueue, _ body: () async throws -> Void) async throws -> [DownloadEvent] {
+    let stream = queue.events()
+    let heard = Task {
+      var events: [DownloadEvent] = []
+      for await event in stream { events.append(event) }
+      return events
+    }
+    try await body()
+    heard.cancel()
+    return await heard.value
+  }
+
+  @Test("every file arrives and is right, 20 at a time, with two batches in memory")
+  func everything() async throws {
+    var place = place
+    place.policy.batchSize = 50
+    let transport = FaultyTransport(content: Samples.content(of:)) { _ in .gathered(20) }
+    let queue = try await place.open(transport)
+    try await queue.submit(try Samples.requests(300), group: "levels")
+    #expect(try place.files("requests").count == 6)
+    try await queue.run(until: .idle)
+
+    let status = try await queue.status(ofGroup: "levels")
+    #expect(status.finished == 300)
+    #expect(status.finishedSize == status.totalSize)
+    for number in 0..<300 {
+      #expect(try await place.content(queue, number) == Samples.content(number))
+    }
+    #expect(transport.calls.count == 300)
+    #expect(transport.largestRunning == 20)
+    #expect(await queue.largestBatchCount == 2)
+    #expect(try place.files(".part").isEmpty)
+    #expect(try place.files(".tag").isEmpty)
+  }
+
+  @Test(
+    "what is not the file that was asked for is never handed out",
+    arguments: [
+      FaultyTransport.Fault.wrong(from: 0), .truncated(to: 500), .announced(17), .tooLong(by: 1), .tooLong(by: 5000),
+    ])
+  func wrongFile(_ fault: FaultyTransport.Fault) async throws {
+    let queue = try await place.open(FaultyTransport(content: Samples.content(of:)) { _ in fault })
+    try await queue.submit([try Samples.request(3)], group: "levels")
+    let events = try await events(queue) { try await queue.run(until: .idle) }
+
+    guard case .failed(let failure) = try await queue.status(of: Samples.id(3)).state else {
+      Issue.record("it did not fail")
+      return
+    }
+    switch (fault, failure) {
+    case (.wrong, .wrongDigest), (.truncated, .wrongSize(500)), (.announced, .wrongSize(17)), (.tooLong, .wrongSize): break
+    default: Issue.record("\(failure)")
+    }
+    #expect(try await queue.file(of: Samples.id(3)) == nil)
+    #expect(try place.files(".file").isEmpty)
+    #expect(!events.contains { if case .finished = $0 { true } else { false } })
+  }
+
+  @Test("an attempt that failed is repeated, five in all, and then the request is given up until somebody wants it again")
+  func attempts() async throws {
+    let isDown = Monitor(true)
+    let transport = FaultyTransport(content: Samples.content(of:)) { _ in
+      isDown.withLock { $0 } ? .failure(.status(503, retryAfter: nil)) : nil
+    }
+    let queue = try await place.open(transport)
+    try await queue.submit([try Samples.request(1)], group: "levels")
+    try await queue.run(until: .idle)
+    #expect(transport.calls.count == 5)
+    #expect(try await queue.status(of: Samples.id(1)).state == .failed(.status(503, retryAfter: nil)))
+    #expect(try await queue.status(of: Samples.id(1)).failures == 5)
+
+    isDown.withLock { $0 = false }
+    try await queue.retry(Samples.id(1))
+    try await queue.run(until: .idle)
+    #expect(try await place.content(queue, 1) == Samples.content(1))
+  }
+
+  @Test("a refusal that will not change is not asked for again", arguments: [400, 403, 404, 410])
+  func permanent(_ code: Int) async throws {
+    let transport = FaultyTransport(content: Samples.content(of:)) { _ in .failure(.status(code, retryAfter: nil)) }
+    let queue = try await place.open(transport)
+    try await queue.submit([try Samples.request(1)], group: "levels")
+    try await queue.run(until: .idle)
+    #expect(transport.calls.count == 1)
+    #expect(try await queue.status(of: Samples.id(1)).state == .failed(.status(code, retryAfter: nil)))
+  }
+
+  @Test("a download that broke off goes on where it was, with the tag of what is there")
+  func resumed() async throws {
+    let transport = FaultyTransport(content: Samples.content(of:)) { $0.attempt == 0 ? .cut(at: 700, .unreachable) : nil }
+    let queue = try await place.open(transport)
+    try await queue.submit([try Samples.request(3)], group: "levels")
+    try await queue.run(until: .idle)
+    #expect(transport.calls.map(\.offset) == [0, 700])
+    #expect(transport.calls.map(\.validator) == [nil, "\"\(Samples.url(3))\""])
+    #expect(try await place.content(queue, 3) == Samples.content(3))
+  }
+
+  @Test("a server that begins anew is listened to from the start")
+  func restarted() async throws {
+    let transport = FaultyTransport(content: Samples.content(of:)) { $0.attempt == 0 ? .cut(at: 700, .unreachable) : .fromStart }
+    let queue = try await place.open(transport)
+    try await queue.submit([try Samples.request(3)], group: "levels")
+    try await queue.run(until: .idle)
+    #expect(transport.calls.map(\.offset) == [0, 700])
+    #expect(try await place.content(queue, 3) == Samples.content(3))
+  }
+
+  @Test("bytes of an earlier process that are wrong are thrown away, and the request does not pay for them")
+  func staleParts() async throws {
+    var place = place
+    place.policy.retry.attempts = 1
+    let first = try await place.open(FaultyTransport(content: Samples.content(of:)) { _ in .stuck(at: 700, isKnown: true) })
+    try await first.submit([try Samples.request(3)], group: "levels")
+    try await first.running {
+      try await eventually("it does not begin") { try await first.status(of: Samples.id(3)).state == .running(received: 700) }
+    }
+    await first.close()
+    let part = try #require(try place.files(".part").first)
+    try place.directory.write([UInt8](repeating: 0, count: 700), to: "downloads/\(part)", mode: 0o600)
+
+    let transport = FaultyTransport(content: Samples.content(of:))
+    let second = try await place.open(transport)
+    try await second.run(until: .idle)
+    #expect(transport.calls.map(\.offset) == [700, 0])
+    #expect(try await place.content(second, 3) == Samples.content(3))
+  }
+
+  @Test("a paused request rests, also in the next process, and goes on where it was")
+  func pausedRequest() async throws {
+    let transport = FaultyTransport(content: Samples.content(of:)) { $0.attempt == 0 ? .stuck(at: 700, isKnown: true) : nil }
+    let queue = try await place.open(transport)
+    try await queue.submit([try Samples.request(3)], group: "levels")
+    try await queue.running {
+      try await eventually("it does not begin") { try await queue.status(of: Samples.id(3)).state == .running(received: 700) }
+      try await queue.pause(Samples.id(3))
+      try await eventually("it does not stop") { transport.running.isEmpty }
+      #expect(try await queue.status(of: Samples.id(3)).state == .paused)
+    }
+    await queue.close()
+
+    let again = try await place.open(transport)
+    try await again.run(until: .idle)
+    #expect(transport.calls.count == 1)
+    try await again.resume(Samples.id(3))
+    try await again.run(until: .idle)
+    #expect(transport.calls.map(\.offset) == [0, 700])
+    #expect(try await again.status(of: Samples.id(3)).failures == 0)
+    #expect(try await place.content(again, 3) == Samples.content(3))
+  }
+
+  @Test("a paused group rests, also in the next process, while others go on")
+  func pausedGroup() async throws {
+    let transport = FaultyTransport(content: Samples.content(of:))
+    let queue = try await place.open(transport)
+    try await queue.submit(try Samples.requests(30), group: "levels")
+    try await queue.submit([try Samples.request(99, id: "other")], group: "music")
+    try await queue.pause(group: "levels")
+    await queue.close()
+
+    let again = try await place.open(transport)
+    try await again.run(until: .idle)
+    #expect(transport.calls.count == 1)
+    #expect(try await again.status(ofGroup: "levels").isPaused)
+    #expect(try await again.status(ofGroup: "music").finished == 1)
+    try await again.resume(group: "levels")
+    try await again.run(until: .idle)
+    #expect(try await again.status(ofGroup: "levels").finished == 30)
+  }
+
+  @Test("what is cancelled stops, leaves nothing, and does not come back with the next process")
+  func cancelled() async throws {
+    let transport = FaultyTransport(content: Samples.content(of:)) { _ in .stuck(at: 1, isKnown: true) }
+    let queue = try await place.open(transport)
+    try await queue.submit(try Samples.requests(30), group: "levels")
+    try await queue.running {
+      try await eventually("they do not begin") { transport.running.count == 20 }
+      try await queue.cancel(Samples.id(3))
+      try await eventually("it does not stop") { !transport.running.contains("levels/file-3") }
+      #expect(try await queue.status(of: Samples.id(3)).state == .cancelled)
+      try await queue.cancel(group: "levels")
+      #expect(transport.running.isEmpty)
+      #expect(try place.files(".part").isEmpty)
+    }
+    #expect(try await queue.status(ofGroup: "levels").cancelled == 30)
+    await queue.close()
+
+    let again = try await place.open(FaultyTransport(content: Samples.content(of:)))
+    try await again.run(until: .idle)
+    #expect(try await again.status(ofGroup: "levels").cancelled == 30)
+    #expect(try await again.status(of: Samples.id(7)).state == .cancelled)
+    await #expect(throws: PackError.self) { try await again.submit([try Samples.request(50)], group: "levels") }
+    try await again.remove(group: "levels")
+    #expect(await again.groups.isEmpty)
+    #expect(try place.files("").filter { $0.hasPrefix("groups/") }.isEmpty)
+  }
+
+  @Test("essential requests come first, then by priority, then in the order in which they were submitted")
+  func order() async throws {
+    var place = place
+    place.policy.concurrentDownloads = 1
+    place.policy.batchSize = 2
+    let transport = FaultyTransport(content: Samples.content(of:))
+    let queue = try await place.open(transport)
+    try await queue.submit(
+      [
+        try Samples.request(0, priority: 0.1), try Samples.request(1), try Samples.request(2, priority: 0.9),
+        try Samples.request(3, priority: 0, isEssential: true), try Samples.request(4), try Samples.request(5, priority: 0.2),
+      ], group: "levels")
+    try await queue.setPriority(0.7, of: Samples.id(5))
+    await queue.close()
+    let again = try await place.open(transport)
+    try await again.run(until: .idle)
+    #expect(transport.calls.map(\.request.identifier) == [3, 2, 5, 1, 4, 0].map { "levels/file-\($0)" })
+  }
+
+  @Test("a priority that is changed while the download runs reaches the transport, and an urgent request takes the place of another")
+  func urgent() async throws {
+    var place = place
+    place.policy.concurrentDownloads = 2
+    let transport = FaultyTransport(content: Samples.content(of:)) { call in
+      call.request.identifier == "levels/file-9" || call.offset > 0 ? nil : .stuck(at: 1, isKnown: true)
+    }
+    let queue = try await place.open(transport)
+    try await queue.submit([try Samples.request(3, priority: 0.4), try Samples.request(4)], group: "levels")
+    try await queue.running {
+      for number in [3, 4] {
+        try await eventually("they do not begin") { try await queue.status(of: Samples.id(number)).state == .running(received: 1) }
+      }
+      try await queue.setPriority(0.3, of: Samples.id(4))
+      #expect(transport.priorities == ["levels/file-4": 0.3])
+      try await queue.submit([try Samples.request(9, priority: 1)], group: "levels")
+      try await eventually("the urgent one does not finish") { try await queue.status(of: Samples.id(9)).state == .finished }
+      // The one that made room goes on where it was.
+      try await eventually("the other does not go on") { try await queue.status(of: Samples.id(4)).state == .finished }
+    }
+    #expect(transport.calls.filter { $0.request.identifier == "levels/file-4" }.map(\.offset) == [0, 1])
+    #expect(try await queue.status(of: Samples.id(4)).failures == 0)
+    #expect(transport.largestRunning == 2)
+  }
+
+  @Test("a download that the system forgot is found and tried again")
+  func forgotten() async throws {
+    let transport = FaultyTransport(content: Samples.content(of:)) { $0.attempt == 0 ? .stuck(at: 700, isKnown: false) : nil }
+    let queue = try await place.open(transport)
+    try await queue.submit([try Samples.request(3)], group: "levels")
+    let events = try await events(queue) {
+      let task = Task { try await queue.run(until: .idle) }
+      try await eventually("it does not begin") { try await queue.status(of: Samples.id(3)).state == .running(received: 700) }
+      // The first look may have come too early for the transport.
+      await queue.reconcile()
+      #expect(try await queue.status(of: Samples.id(3)).state == .running(received: 700))
+      await queue.reconcile()
+      try await task.value
+    }
+    #expect(transport.calls.map(\.offset) == [0, 700])
+    #expect(events.contains { if case .forgotten(Samples.id(3)) = $0 { true } else { false } })
+    #expect(try await place.content(queue, 3) == Samples.content(3))
+  }
+
+  @Test("a running queue looks for what the system forgot by itself")
+  func forgottenInTime() async throws {
+    var place = place
+    place.policy.reconcileInterval = .seconds(300)
+    let transport = FaultyTransport(content: Samples.content(of:)) { $0.attempt == 0 ? .stuck(at: 0, isKnown: false) : nil }
+    let queue = try await place.open(transport)
+    try await queue.submit([try Samples.request(3)], group: "levels")
+    let events = try await events(queue) { try await queue.run(until: .idle) }
+    #expect(events.contains { if case .forgotten(Samples.id(3)) = $0 { true } else { false } })
+    #expect(try await place.content(queue, 3) == Samples.content(3))
+  }
+
+  @Test("one that the system knows is not given up, however often it is looked for")
+  func remembered() async throws {
+    let transport = FaultyTransport(content: Samples.content(of:)) { _ in .gathered(2) }
+    let queue = try await place.open(transport)
+    try await queue.submit([try Samples.request(3)], group: "levels")
+    try await queue.running {
+      try await eventually("it does not begin") { transport.running.count == 1 }
+      for _ in 0..<5 { await queue.reconcile() }
+      // The first ends with the second.
+      try await queue.submit([try Samples.request(4)], group: "levels")
+      try await eventually("they do not finish") { try await queue.status(ofGroup: "levels").finished == 2 }
+    }
+    #expect(transport.calls.count == 2)
+  }
+
+  @Test("what was under way when the process ended is told, unless the system still has it; what was cancelled meanwhile is ended there")
+  func interrupted() async throws {
+    let first = try await place.open(FaultyTransport(content: Samples.content(of:)) { _ in .stuck(at: 1, isKnown: true) })
+    try await first.submit(
+      [try Samples.request(3), try Samples.request(4, extensionID: "background-4"), try Samples.request(5)], group: "levels")
+    let task = Task { try await first.run() }
+    try await eventually("they do not begin") { try await first.status(ofGroup: "levels").running == 3 }
+    // The journal as a process leaves it that is killed.
+    let journal = try #require(try place.files("journal").first)
+    let bytes = try #require(place.directory.bytes(of: "downloads/\(journal)"))
+    try await first.cancel(Samples.id(5))
+    task.cancel()
+    try await task.value
+    await first.close()
+    try place.directory.write(bytes, to: "downloads/\(journal)", mode: 0o600)
+
+    let transport = FaultyTransport(known: ["background-4", "levels/file-5", "somebody-else"], content: Samples.content(of:))
+    let second = try await place.open(transport)
+    try await second.pause(Samples.id(5))
+    let heard = try await events(second) { try await second.run(until: .idle) }
+    let forgotten = heard.compactMap { if case .forgotten(let id) = $0 { id } else { nil } }
+    #expect(forgotten == [Samples.id(3)])
+    #expect(transport.cancelled == ["levels/file-5"])
+    #expect(try await second.status(ofGroup: "levels").finished == 2)
+    #expect(try await second.request(forExtensionID: "background-4") == Samples.id(4))
+    #expect(try await second.request(forExtensionID: "background-5") == nil)
+  }
+
+  @Test("without a network one download is tried from time to time, and no attempt counts")
+  func offline() async throws {
+    let isOffline = Monitor(true)
+    let transport = FaultyTransport(content: Samples.content(of:)) { _ in isOffline.withLock { $0 } ? .failure(.offline) : nil }
+    let queue = try await place.open(transport)
+    try await queue.submit(try Samples.requests(100), group: "levels")
+    let start = ContinuousClock.now
+    let events = try await events(queue) {
+      try await queue.running {
+        try await eventually("it is not tried again") { transport.calls.count > 25 }
+        // The first twenty were begun before anybody knew. Waits grow in ten attempts to 150 ms of the machine's time at least.
+        let count = transport.calls.count
+        #expect(count <= 32 + Int(start.duration(to: .now) / .milliseconds(150)))
+        #expect(try await queue.status(ofGroup: "levels").failed == 0)
+        isOffline.withLock { $0 = false }
+        try await eventually("they do not finish") {
+          // An attempt may have found out before, and say so only now.
+          await queue.tryNow()
+          return try await queue.status(ofGroup: "levels").finished == 100
+        }
+      }
+    }
+    #expect(try await queue.status(of: Samples.id(0)).failures == 0)
+    #expect(events.contains { if case .offline = $0 { true } else { false } })
+    #expect(events.contains { if case .online = $0 { true } else { false } })
+  }
+
+  @Test("a server that is down for a while does not make every request fail")
+  func serverDown() async throws {
+    var place = place
+    place.policy.largestRetryCount = 10
+    place.policy.concurrentDownloads = 5
+    place.policy.retry.attempts = 200
+    place.policy.retry.longest = .seconds(1_000_000)
+    let isDown = Monitor(true)
+    let transport = FaultyTransport(content: Samples.content(of:)) { _ in
+      isDown.withLock { $0 } ? .failure(.status(503, retryAfter: nil)) : nil
+    }
+    let queue = try await place.open(transport)
+    try await queue.submit(try Samples.requests(100), group: "levels")
+    try await queue.running {
+      try await eventually("nothing is tried again") { transport.calls.count > 40 }
+      #expect(Set(transport.calls.map(\.request.identifier)).count <= 15)
+      isDown.withLock { $0 = false }
+      try await eventually("they do not finish") {
+        await queue.tryNow()
+        return try await queue.status(ofGroup: "levels").finished == 100
+      }
+    }
+  }
+
+  @Test("where space is missing nothing is begun, the two numbers are told, and the attempt does not count")
+  func noSpace() async throws {
+    let isFull = Monitor(true)
+    let files = FaultyFiles { $0.operation == .freeSpace && isFull.withLock { $0 } ? .freeSpace(5) : nil }
+    let transport = FaultyTransport(content: Samples.content(of:))
+    let queue = try await place.open(transport, files: files)
+    try await queue.submit([try Samples.request(3)], group: "levels")
+    let events = try await events(queue) {
+      try await queue.running {
+        try await eventually("it is not told") {
+          if case .retrying = try await queue.status(of: Samples.id(3)).state { true } else { false }
+        }
+        #expect(transport.calls.isEmpty)
+        isFull.withLock { $0 = false }
+        await queue.tryNow()
+        try await eventually("it does not finish") { try await queue.status(of: Samples.id(3)).state == .finished }
+      }
+    }
+    let size = UInt64(Samples.content(3).count)
+    #expect(events.contains { if case .lowSpace(_, size, 5) = $0 { true } else { false } })
+    #expect(try await queue.status(of: Samples.id(3)).failures == 0)
+  }
+
+  @Test("progress is told and not written: the disk sees as much of a download in a hundred pieces as of one in two")
+  func progress() async throws {
+    var counts: [Int] = []
+    for pieceSize in [20, 2000] {
+      let place = try QueuePlace()
+      let files = FaultyFiles()
+      let queue = try await place.open(FaultyTransport(pieceSize: pieceSize, content: Samples.content(of:)), files: files)
+      try await queue.submit([try Samples.request(3)], group: "levels")
+      let earlier = files.calls.count
+      let events = try await events(queue) { try await queue.run(until: .idle) }
+      let pieces = (Samples.content(3).count + pieceSize - 1) / pieceSize
+      counts.append(files.calls.count - earlier - pieces)
+      #expect(events.contains { if case .progress(_, let received, let size) = $0 { received == size } else { false } })
+    }
+    #expect(counts[0] == counts[1])
+  }
+
+  @Test("events tell the whole story, and a path only of a file that is there")
+  func story() async throws {
+    let transport = FaultyTransport(content: Samples.content(of:)) { $0.attempt == 0 ? .cut(at: 700, .timedOut) : nil }
+    let queue = try await place.open(transport)
+    try await queue.submit([try Samples.request(3)], group: "levels")
+    let events = try await events(queue) { try await queue.run(until: .idle) }
+    var story: [String] = []
+    for event in events {
+      switch event {
+      case .began(_, let offset): story.append("began at \(offset)")
+      case .retrying(_, let failure, let delay):
+        story.append("retrying after \(failure)")
+        #expect(delay >= .milliseconds(500) && delay <= .seconds(1))
+      case .finished(_, let path):
+        story.append("finished")
+        #expect(try SystemFiles().contents(of: path, limit: 10_000) == Samples.content(3))
+      case .progress: break
+      default: story.append("\(event)")
+      }
+    }
+    #expect(story == ["began at 0", "retrying after timedOut", "began at 700", "finished"])
+  }
+
+  @Test("a file that the system's own service downloaded is taken over, wherever it lies", arguments: [false, true])
+  func adopted(_ isElsewhere: Bool) async throws {
+    let directory = place.directory
+    let transport = AdoptingTransport(path: directory("system.tmp"))
+    let files = FaultyFiles { isElsewhere && $0.operation == .link ? .failure(.unsupported) : nil }
+    try directory.write(Samples.content(3), to: "system.tmp")
+    let queue = try await place.open(transport, files: files)
+    try await queue.submit([try Samples.request(3)], group: "levels")
+    try await queue.run(until: .idle)
+    #expect(try await place.content(queue, 3) == Samples.content(3))
+    #expect(directory.bytes(of: "system.tmp") == nil)
+  }
+
+  private struct AdoptingTransport: Transport {
+    let path: String
+
+    func download(_ request: TransferRequest, into sink: DownloadSink) async throws(TransferFailure) {
+      try sink.adopt(path)
+    }
+  }
+
+  @Test("what is cancelled while it takes its place leaves nothing either")
+  func cancelledLate() async throws {
+    let gate = Monitor(false)
+    // The rename waits until the request is cancelled.
+    let files = FaultyFiles { call in
+      if call.operation == .rename, call.name.hasSuffix(".file") { gate.wait { $0 ? () : nil } }
+      return nil
+    }
+    let queue = try await place.open(FaultyTransport(content: Samples.content(of:)), files: files)
+    try await queue.submit([try Samples.request(3)], group: "levels")
+    try await queue.running {
+      try await eventually("it does not come to that") { files.calls.contains { $0.operation == .rename && $0.name.hasSuffix(".file") } }
+      try await queue.cancel(Samples.id(3))
+      gate.update { $0 = true }
+      try await eventually("it is left") { try place.files(".file").isEmpty && place.files(".part").isEmpty }
+    }
+    #expect(try await queue.status(of: Samples.id(3)).state == .cancelled)
+    #expect(try await queue.file(of: Samples.id(3)) == nil)
+  }
+
+  @Test("a finished file can be discarded, and is fetched again only by somebody who asks for it")
+  func discarded() async throws {
+    let transport = FaultyTransport(content: Samples.content(of:))
+    let queue = try await place.open(transport)
+    try await queue.submit([try Samples.request(3)], group: "levels")
+    try await queue.run(until: .idle)
+    try await queue.retry(Samples.id(3))
+    try await queue.run(until: .idle)
+    #expect(transport.calls.count == 1)
+    try await queue.discard(Samples.id(3))
+    #expect(try await queue.file(of: Samples.id(3)) == nil)
+    await queue.close()
+
+    let again = try await place.open(transport)
+    try await again.run(until: .idle)
+    #expect(transport.calls.count == 1)
+    #expect(try await again.finished(inGroup: "levels") == ["file-3"])
+    try await again.retry(Samples.id(3))
+    try await again.run(until: .idle)
+    #expect(transport.calls.count == 2)
+    #expect(try await place.content(again, 3) == Samples.content(3))
+  }
+
+  @Test("the wait before the next attempt doubles, has a part that is chance, and heeds the server")
+  func delays() {
+    let policy = RetryPolicy()
+    var random = SeededGenerator()
+    for failures in 1...40 {
+      let whole = min(Duration.seconds(300), .seconds(1) * (1 << min(failures - 1, 20)))
+      let delays = (0..<200).map { _ in policy.delay(after: failures, using: &random) }
+      #expect(delays.allSatisfy { $0 <= whole && $0 >= whole * 0.5 })
+      #expect(Set(delays).count > 150)
+    }
+    #expect(policy.delay(after: 1, atLeast: .seconds(20), using: &random) == .seconds(20))
+    #expect(policy.delay(after: 1, atLeast: .seconds(20_000), using: &random) == .seconds(300))
+  }
+}

@@ -1,0 +1,209 @@
+import Foundation
+import PackFormat
+import PackRuntime
+import TestSupport
+import Testing
+
+@Suite("A queue in a process that is killed", .serialized)
+struct DownloadServerTests {
+  private let directory: TemporaryDirectory
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  private static let isLong = ProcessInfo.processInfo.environment["PACKER_SOAK"] != nil
+
+  /// The program lies beside the test bundle.
+  private static let runner: URL = {
+    #if os(Linux)
+      let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+      return URL(fileURLWithPath: bundle).deletingLastPathComponent().appendingPathComponent("download-runner")
+    #else
+      return Bundle(for: NginxServer.self).bundleURL.deletingLastPathComponent().appendingPathComponent("download-runner")
+    #endif
+  }()
+
+  private func start(_ arguments: [String]) throws -> (Process, Pipe) {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = Self.runner
+    process.arguments = arguments
+    process.standardOutput = output
+    try process.run()
+    return (process, output)
+  }
+
+  @Test(
+    "killed ten times, with a server that fails one request in ten, it gets every file right and none twice",
+    .enabled(if: NginxServer.program != nil, "nginx is not installed"))
+  func killed() async throws {
+    let (count, batchSize, most) = Self.isLong ? (5000, 500, 200) : (300, 50, 8)
+    var random = SeededGenerator()
+    let server = try NginxServer(in: directory, failing: 10, bytesPerSecond: 30_000)
+    var total = 0
+    for number in 0..<count {
+      let content = NumberedFile(number).content
+      total += content.count
+      try directory.write(content, to: "www/file-\(number)")
+    }
+    try directory.write((0..<count).map { NumberedFile($0).listing }.joined(separator: "\n").utf8, to: "list")
+    try directory.write([], to: "finished")
+
+    var peak = 0
+    var kills = 0
+    var said = ""
+    for run in 0..<100 {
+      let (process, output) = try start([
+        "fetch", directory("downloads"), server.url, directory("list"), "\(batchSize)", directory("finished"), "run-\(run)",
+      ])
+      if kills < 10 {
+        peak = max(peak, try await kill(process, after: Int.random(in: 1...most, using: &random)))
+        process.waitUntilExit()
+        if process.terminationReason == .uncaughtSignal { kills += 1 }
+        guard process.terminationReason == .exit else { continue }
+      }
+      process.waitUntilExit()
+      said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      #expect(process.terminationStatus == 0)
+      break
+    }
+    #expect(kills == 10)
+    #expect(said.hasPrefix("finished \(count) of \(count), peak "), "\(said)")
+    peak = max(peak, said.split(whereSeparator: { !$0.isNumber }).last.flatMap { Int($0) } ?? 0)
+
+    try checkFiles(count)
+    try checkLog(try server.log(), count: count, batchSize: batchSize, total: total, peak: peak)
+  }
+
+  /// Kills a process once it finished so many files and is in the midst of others, on a thread that does not wait for the turns of tasks.
+  ///
+  /// - Returns: the memory that it took, in kilobytes.
+  private func kill(_ process: Process, after count: Int) async throws -> Int {
+    let wanted = try lineCount("finished") + count
+    return try await Crew.value { (_) throws(PackError) in
+      while process.isRunning {
+        if ((try? lineCount("finished")) ?? 0) >= wanted, hasParts { break }
+        usleep(2000)
+      }
+      let peak = ProcessMemory.kilobytes("VmHWM", of: "\(process.processIdentifier)")
+      if process.isRunning { _ = Foundation.kill(process.processIdentifier, SIGKILL) }
+      return peak
+    }
+  }
+
+  private func lineCount(_ name: String) throws -> Int {
+    try #require(directory.bytes(of: name)).count { $0 == UInt8(ascii: "\n") }
+  }
+
+  /// Whether some of a file is there.
+  private var hasParts: Bool {
+    ((try? directory.tree("downloads")) ?? []).contains { path in
+      guard path.hasSuffix(".part") else { return false }
+      let attributes = try? FileManager.default.attributesOfItem(atPath: directory("downloads/\(path)"))
+      return (attributes?[.size] as? NSNumber)?.intValue ?? 0 > 0
+    }
+  }
+
+  private func checkFiles(_ count: Int) throws {
+    let paths = try directory.tree("downloads").filter { $0.hasSuffix(".file") }
+    #expect(paths.count == count)
+    #expect(try directory.tree("downloads").filter { $0.hasSuffix(".part") || $0.hasSuffix(".tag") }.isEmpty)
+    var wanted = Set((0..<count).map { NumberedFile.digest(NumberedFile($0).content) })
+    for path in paths {
+      let content = try #require(directory.bytes(of: "downloads/\(path)"))
+      #expect(wanted.remove(NumberedFile.digest(content)) != nil, "\(path) is none of the files")
+    }
+    #expect(wanted.isEmpty)
+  }
+
+  private func checkLog(_ log: [NginxServer.Entry], count: Int, batchSize: Int, total: Int, peak: Int) throws {
+    // None was asked for after it was told to be finished.
+    var finished: [String: Double] = [:]
+    let lines = String(decoding: directory.bytes(of: "finished") ?? [], as: UTF8.self).split(separator: "\n")
+    for line in lines {
+      let words = line.split(separator: " ")
+      guard words.count == 2, let time = Double(words[0]) else { continue }
+      let path = "/\(words[1])"
+      #expect(finished[path] == nil, "\(path) finished twice")
+      finished[path] = time
+    }
+    // What was finished between its last event and a kill is missing here; there can be no more of those than ran then.
+    #expect(finished.count > count - 10 * 40)
+    let late = log.filter { entry in finished[entry.path].map { Double(entry.start) > $0 * 1000 + 2 } ?? false }
+    #expect(late.isEmpty, "\(late.map { "\($0.path) \($0.start)" }) asked for again")
+
+    let failed = log.filter { $0.status == 503 }.count
+    // One in ten, by chance.
+    #expect(failed > log.count / 50)
+
+    // How many ran at a time, in each process.
+    var largest = 0
+    var batches = 0
+    for (_, entries) in Dictionary(grouping: log, by: \.client) {
+      var events: [(time: Int, isStart: Bool, batch: Int)] = []
+      for entry in entries {
+        let batch = (Int(entry.path.split(separator: "-").last ?? "") ?? 0) / batchSize
+        events.append((entry.start, true, batch))
+        events.append((entry.end, false, batch))
+      }
+      // The log knows milliseconds: at equal times, what ended comes first.
+      events.sort { $0.time != $1.time ? $0.time < $1.time : !$0.isStart && $1.isStart }
+      var running: [Int: Int] = [:]
+      for event in events {
+        running[event.batch, default: 0] += event.isStart ? 1 : -1
+        if running[event.batch] == 0 { running[event.batch] = nil }
+        largest = max(largest, running.values.reduce(0, +))
+        if event.isStart { batches = max(batches, running.count) }
+      }
+    }
+    #expect(largest >= 15)
+    #expect(largest <= 20)
+    // Those that a kill cut off.
+    let resumed = log.filter { $0.status == 206 }.count
+    #expect(resumed > 0)
+    let sent = log.reduce(0) { $0 + $1.size }
+    #expect(sent < total * 3 / 2 + 10 * 20 * 70_000)
+    print(
+      """
+      \(count) files of \(total) bytes in all, 10 kills: \(log.count) requests, \(failed) of them failed, \(resumed) resumed, \
+      \(sent) bytes sent, up to \(largest) at a time, from up to \(batches) batches of \(batchSize), peak memory \(peak) kB
+      """)
+  }
+
+  #if os(Linux)
+    @Test(
+      "a download that is faster than the disk stays within a few pieces of memory",
+      .enabled(if: NginxServer.program != nil, "nginx is not installed"))
+    func slowDisk() throws {
+      let server = try NginxServer(in: directory)
+      var generator = SeededGenerator(seed: 5)
+      let content = generator.bytes(48 << 20)
+      try directory.write(content, to: "www/large")
+      try directory.write(content.prefix(100_000), to: "www/small")
+      let digests = [content, Array(content.prefix(100_000))].map { NumberedFile.digest($0).map { String($0) }.joined(separator: ".") }
+      let (process, output) = try start(["slow", directory("slow"), server.url, "\(content.count)", digests[0], "100000", digests[1]])
+      process.waitUntilExit()
+      let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      #expect(process.terminationStatus == 0)
+      let peak = try #require(said.split(whereSeparator: { !$0.isNumber }).last.flatMap { Int($0) }, "\(said)")
+      // Pieces of 1 MiB: a few of them, and what the system's client takes for itself.
+      #expect(peak * 1024 < 12_000_000, "\(said)")
+      print(said, terminator: "")
+    }
+
+    @Test("100 000 requests take less than 6 MB of memory, submitted or found by the next process")
+    func memory() throws {
+      for what in ["submitted", "opened"] {
+        let (process, output) = try start(["measure", directory("measured"), "100000"])
+        process.waitUntilExit()
+        let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        #expect(process.terminationStatus == 0)
+        #expect(said.hasPrefix("\(what) 100000 requests, peak "))
+        let peak = try #require(said.split(whereSeparator: { !$0.isNumber }).last.flatMap { Int($0) }, "\(said)")
+        #expect(peak * 1024 < 6_000_000, "\(said)")
+        print(said, terminator: "")
+      }
+    }
+  #endif
+}

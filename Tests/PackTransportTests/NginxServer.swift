@@ -1,0 +1,124 @@
+import Foundation
+import TestSupport
+
+/// A real server on this machine, for one test.
+final class NginxServer {
+  let directory: TemporaryDirectory
+  let port: Int
+  private let running: Process
+
+  static let program = ["/usr/sbin/nginx", "/usr/bin/nginx", "/opt/homebrew/bin/nginx"].first {
+    FileManager.default.isExecutableFile(atPath: $0)
+  }
+
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// - Parameters:
+  ///   - failing: the percentage of requests that get status 503.
+  ///   - bytesPerSecond: how fast a connection is.
+  ///   - rules: more lines for the server.
+  init(in directory: TemporaryDirectory, failing: Int = 0, bytesPerSecond: Int = 0, rules: String = "") throws {
+    guard let program = Self.program else { throw Failure(description: "there is no nginx") }
+    self.directory = directory
+    try directory.makeDirectory("www")
+    var said = ""
+    for _ in 0..<20 {
+      // Below those that the system gives to whoever connects.
+      let port = Int.random(in: 20_000..<32_000)
+      try? FileManager.default.removeItem(atPath: directory("nginx.pid"))
+      try directory.write(Self.configuration(directory.path, port, failing, bytesPerSecond, rules).utf8, to: "nginx.conf")
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: program)
+      process.arguments = ["-p", directory.path, "-c", directory("nginx.conf"), "-e", directory("error.log")]
+      process.standardError = FileHandle.nullDevice
+      try process.run()
+      // One whose port is taken ends by itself.
+      let start = ContinuousClock.now
+      while process.isRunning, start.duration(to: .now) < .seconds(180) {
+        // It writes this once it listens.
+        if directory.bytes(of: "nginx.pid").map({ !$0.isEmpty }) == true {
+          self.port = port
+          running = process
+          return
+        }
+        usleep(10_000)
+      }
+      process.terminate()
+      process.waitUntilExit()
+      said = directory.bytes(of: "error.log").map { String(decoding: $0.suffix(500), as: UTF8.self) } ?? ""
+    }
+    throw Failure(description: "nginx does not start: \(said)")
+  }
+
+  deinit {
+    stop()
+  }
+
+  private func stop() {
+    guard running.isRunning else { return }
+    running.terminate()
+    running.waitUntilExit()
+  }
+
+  var url: String { "http://127.0.0.1:\(port)" }
+
+  private static func configuration(_ place: String, _ port: Int, _ failing: Int, _ bytesPerSecond: Int, _ rules: String) -> String {
+    """
+    daemon off;
+    worker_processes 1;
+    pid \(place)/nginx.pid;
+    \(getuid() == 0 ? "user root;" : "")
+    events { worker_connections 512; }
+    http {
+      split_clients $request_id $is_failing { \(failing == 0 ? "" : "\(failing)% 1;") * ""; }
+      log_format requests '$msec $request_time $status $body_bytes_sent "$http_user_agent" "$http_range" $uri';
+      access_log \(place)/access.log requests;
+      client_body_temp_path \(place)/temp;
+      proxy_temp_path \(place)/temp;
+      fastcgi_temp_path \(place)/temp;
+      uwsgi_temp_path \(place)/temp;
+      scgi_temp_path \(place)/temp;
+      keepalive_requests 100000;
+      server {
+        listen 127.0.0.1:\(port) backlog=512;
+        root \(place)/www;
+        \(bytesPerSecond == 0 ? "" : "limit_rate \(bytesPerSecond);")
+        if ($is_failing) { return 503; }
+        \(rules)
+      }
+    }
+
+    """
+  }
+
+  /// A line of the log.
+  struct Entry {
+    /// When the request came and when the answer was out, in milliseconds since 1970.
+    let start: Int
+    let end: Int
+    let status: Int
+    let size: Int
+    let client: String
+    let range: String
+    let path: String
+  }
+
+  /// Ends it, and tells what it wrote down. A client may have its answer before it is in the log, but one that ends has finished what it was at.
+  func log() throws -> [Entry] {
+    stop()
+    let text = String(decoding: directory.bytes(of: "access.log") ?? [], as: UTF8.self)
+    return try text.split(separator: "\n").map { line in
+      let parts = line.split(separator: "\"", omittingEmptySubsequences: false)
+      let numbers = parts[0].split(separator: " ")
+      guard parts.count == 5, numbers.count == 4, let end = Double(numbers[0]), let took = Double(numbers[1]), let status = Int(numbers[2]),
+        let size = Int(numbers[3])
+      else { throw Failure(description: "a line of the log is not as expected: \(line)") }
+      return Entry(
+        start: Int((end * 1000).rounded()) - Int((took * 1000).rounded()), end: Int((end * 1000).rounded()), status: status, size: size,
+        client: String(parts[1]), range: String(parts[3]),
+        path: parts[4].trimmingCharacters(in: .whitespaces))
+    }
+  }
+}

@@ -1,0 +1,218 @@
+import Foundation
+import PackFiles
+import PackFormat
+import PackRuntime
+import TestSupport
+import Testing
+
+@testable import PackTransport
+
+@Suite("Downloads over HTTP", .enabled(if: NginxServer.program != nil, "nginx is not installed"))
+struct URLSessionTransportTests {
+  private let directory: TemporaryDirectory
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  /// A busy machine is no reason to give up.
+  private static let patient = {
+    var options = URLSessionTransport.Options()
+    options.idleTimeoutSeconds = 300
+    return options
+  }()
+
+  private func queue(_ options: URLSessionTransport.Options = patient, attempts: Int = 1) async throws(PackError) -> DownloadQueue {
+    var policy = QueuePolicy()
+    policy.retry.attempts = attempts
+    policy.retry.first = .milliseconds(10)
+    return try await DownloadQueue(root: directory("downloads"), transport: URLSessionTransport(options: options), policy: policy)
+  }
+
+  private func request(_ url: String, _ content: [UInt8]) -> DownloadRequest {
+    DownloadRequest(id: "a", url: url, size: UInt64(content.count), sha256: NumberedFile.digest(content))
+  }
+
+  private let id = DownloadID(group: "g", id: "a")
+
+  private func fetch(_ url: String, _ content: [UInt8], _ options: URLSessionTransport.Options = patient, attempts: Int = 1) async throws
+    -> DownloadState
+  {
+    let queue = try await queue(options, attempts: attempts)
+    try await queue.submit([request(url, content)], group: "g")
+    try await queue.run(until: .idle)
+    let state = try await queue.status(of: id).state
+    if state == .finished {
+      let path = try #require(try await queue.file(of: id))
+      #expect(FileManager.default.contents(atPath: path) == Data(content))
+    }
+    await queue.close()
+    return state
+  }
+
+  private func content(_ count: Int) -> [UInt8] {
+    var generator = SeededGenerator(seed: 5)
+    return generator.bytes(count)
+  }
+
+  @Test("a file arrives, in as many pieces as it takes", arguments: [1, 1000, 99_999, 100_000, 100_001, 300_000])
+  func pieces(_ size: Int) async throws {
+    let server = try NginxServer(in: directory)
+    let content = content(size)
+    try directory.write(content, to: "www/a")
+    var options = Self.patient
+    options.largestPiece = 100_000
+    #expect(try await fetch("\(server.url)/a", content, options) == .finished)
+    let count = (size + 99_999) / 100_000
+    let log = try server.log()
+    #expect(log.map(\.status) == [Int](repeating: count == 1 ? 200 : 206, count: count))
+    #expect(log.map(\.range) == (count == 1 ? ["-"] : (0..<count).map { "bytes=\($0 * 100_000)-\(min(size, ($0 + 1) * 100_000) - 1)" }))
+  }
+
+  @Test("a download goes on where it was, and begins anew where the file at the server is another one")
+  func resumed() async throws {
+    // Whoever asks for all gets so much, and the rest in half an hour: none is finished before it is interrupted.
+    let server = try NginxServer(in: directory, rules: "limit_rate_after 300k; if ($http_range = \"\") { set $limit_rate 1000; }")
+    let content = content(2_000_000)
+    try directory.write(content, to: "www/a")
+    let first = try await queue()
+    try await first.submit([request("\(server.url)/a", content)], group: "g")
+    func interrupt() async throws -> Int {
+      let task = Task { try await first.run() }
+      var received: UInt64 = 0
+      let start = ContinuousClock.now
+      while received < 200_000, start.duration(to: .now) < .seconds(180) {
+        if case .running(let count) = try await first.status(of: id).state { received = count }
+        try await Task.sleep(for: .milliseconds(5))
+      }
+      task.cancel()
+      try await task.value
+      #expect(received >= 200_000)
+      return Int(received)
+    }
+    _ = try await interrupt()
+    // The same file once more, later: the server gives it another tag.
+    try FileManager.default.setAttributes([.modificationDate: Date() + 100], ofItemAtPath: directory("www/a"))
+    try await first.run(until: .idle)
+    #expect(try await first.status(of: id).state == .finished)
+
+    try await first.discard(id)
+    try await first.retry(id)
+    let received = try await interrupt()
+    try await first.run(until: .idle)
+    #expect(try await first.status(of: id).state == .finished)
+    // Those that were interrupted are in the log where the server heard of it in time.
+    let resumed = try server.log().filter { $0.range.hasPrefix("bytes=") && $0.range != "bytes=0-" }
+    #expect(resumed.map(\.status) == [200, 206])
+    let last = try #require(resumed.last)
+    #expect(last.size <= content.count - received)
+  }
+
+  @Test(
+    "the answers of servers become failures that say what they were",
+    arguments: [
+      ("return 404;", TransferFailure.status(404, retryAfter: nil)),
+      ("return 403;", .status(403, retryAfter: nil)),
+      ("add_header Retry-After 7 always; return 503;", .status(503, retryAfter: nil)),
+      ("return 302 /loop;", .redirect),
+      ("return 302 http://192.0.2.1/a;", .redirect),
+      ("return 302 ftp://127.0.0.1/a;", .redirect),
+      ("return 204;", .status(204, retryAfter: nil)),
+      ("return 200 short;", .wrongSize(5)),
+      ("add_header Content-Encoding gzip; return 200 aaaaaaaaaa;", .malformedResponse),
+    ])
+  func answers(_ rule: String, _ failure: TransferFailure) async throws {
+    let server = try NginxServer(in: directory, rules: "location / { \(rule) }")
+    #expect(try await fetch("\(server.url)/a", content(10)) == .failed(failure))
+  }
+
+  @Test("what the server asks to wait for is heard")
+  func retryAfter() async throws {
+    let server = try NginxServer(in: directory, rules: "location / { add_header Retry-After 7 always; return 503; }")
+    let transport = URLSessionTransport(options: Self.patient)
+    let queue = try await DownloadQueue(root: directory("downloads"), transport: transport)
+    let stream = queue.events()
+    try await queue.submit([request("\(server.url)/a", content(10))], group: "g")
+    let task = Task { try await queue.run() }
+    for await event in stream {
+      guard case .retrying(_, let failure, let delay) = event else { continue }
+      #expect(failure == .status(503, retryAfter: .seconds(7)))
+      #expect(delay == .seconds(7))
+      break
+    }
+    task.cancel()
+    try await task.value
+    let now = Date(timeIntervalSince1970: 1_783_000_000)
+    #expect(RetryAfter.duration("Thu, 02 Jul 2026 13:46:50 GMT", now: now) == .seconds(10))
+    #expect(RetryAfter.duration("soon", now: now) == nil)
+  }
+
+  @Test("a redirect is followed, and the range with it")
+  func redirected() async throws {
+    let server = try NginxServer(in: directory, rules: "location /old/ { rewrite ^/old/(.*)$ /$1 redirect; }")
+    let content = content(250_000)
+    try directory.write(content, to: "www/a")
+    var options = Self.patient
+    options.largestPiece = 100_000
+    #expect(try await fetch("\(server.url)/old/a", content, options) == .finished)
+    #expect(try server.log().filter { $0.path == "/a" }.map(\.status) == [206, 206, 206])
+  }
+
+  @Test(
+    "an authorisation goes along to the same host, and to no other",
+    arguments: [("", TransferFailure?.some(.status(403, retryAfter: nil))), ("http://localhost:$server_port", nil)])
+  func authorised(_ host: String, _ failure: TransferFailure?) async throws {
+    let server = try NginxServer(
+      in: directory,
+      rules: """
+        location /old { return 302 \(host)/a; }
+        location /a { if ($http_authorization) { return 403; } }
+        """)
+    try directory.write(content(1000), to: "www/a")
+    var options = Self.patient
+    options.headers = ["Authorization": "Bearer secret"]
+    #expect(try await fetch("\(server.url)/old", content(1000), options) == failure.map { .failed($0) } ?? .finished)
+  }
+
+  @Test("a server that knows no ranges is heard from the start")
+  func rangeless() async throws {
+    let server = try NginxServer(in: directory, rules: "max_ranges 0;")
+    let content = content(250_000)
+    try directory.write(content, to: "www/a")
+    var options = Self.patient
+    options.largestPiece = 100_000
+    #expect(try await fetch("\(server.url)/a", content, options) == .finished)
+    #expect(try server.log().map(\.status) == [200])
+  }
+
+  @Test("a server that is not there, and one that says nothing, are told apart")
+  func silence() async throws {
+    #expect(try await fetch("http://127.0.0.1:9/a", content(10)) == .failed(.unreachable))
+    // It takes its time to say that it wants to know who asks.
+    let server = try NginxServer(in: directory, rules: "auth_basic a; auth_basic_user_file none; auth_delay 600s;")
+    var options = URLSessionTransport.Options()
+    options.idleTimeoutSeconds = 1
+    try FileManager.default.removeItem(atPath: directory("downloads"))
+    #expect(try await fetch("\(server.url)/a", content(100_000), options) == .failed(.timedOut))
+  }
+
+  @Test(
+    "nothing is fetched over plain HTTP from anywhere but this machine",
+    arguments: [
+      "http://example.com/a", "http://127.0.0.1.example.com/a", "https:///a", "http://user@example.com/a",
+    ])
+  func insecure(_ url: String) async throws {
+    #expect(try await fetch(url, content(10)) == .failed(.insecure))
+  }
+
+  @Test(
+    "what a content range may say",
+    arguments: [
+      ("bytes 0-0/1", 0 as UInt64?), ("bytes 5-9/10", 5), ("bytes 5-9/*", 5), ("bytes */10", nil), ("bytes 9-5/10", nil),
+      ("bytes 5-10/10", nil),
+      ("5-9/10", nil), ("bytes 5-/10", nil), ("bytes -5/10", nil), ("bytes 5-9", nil), ("", nil),
+    ])
+  func contentRange(_ text: String, _ start: UInt64?) {
+    #expect(ContentRange(text)?.start == start)
+  }
+}

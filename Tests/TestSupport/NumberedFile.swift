@@ -1,0 +1,40 @@
+import PackCrypto
+import PackRuntime
+
+/// A file that is made up from its number: what a server has, and what a client must get.
+package struct NumberedFile: Sendable {
+  package let number: Int
+
+  package init(_ number: Int) {
+    self.number = number
+  }
+
+  /// What it is called at the server, and in a queue.
+  package var name: String { "file-\(number)" }
+
+  /// From 1 to 60 000 bytes, never the same; each fiftieth is ten times as large.
+  package var content: [UInt8] {
+    var generator = SeededGenerator(seed: UInt64(number) + 1_000_000)
+    return generator.bytes(number % 50 == 7 ? 300_000 + number * 31 : 1 + number * 7919 % 60_000)
+  }
+
+  /// What a process needs to know that downloads it, without making it up again.
+  package var listing: String {
+    let content = content
+    return "\(name) \(content.count) \(Self.digest(content).map { String($0) }.joined(separator: "."))"
+  }
+
+  package static func request(listed line: Substring, from url: String) -> DownloadRequest? {
+    let words = line.split(separator: " ")
+    guard words.count == 3, let size = UInt64(words[1]) else { return nil }
+    return DownloadRequest(
+      id: String(words[0]), extensionID: "background-\(words[0])", url: "\(url)/\(words[0])", size: size,
+      sha256: words[2].split(separator: ".").compactMap { UInt8($0) })
+  }
+
+  package static func digest(_ bytes: [UInt8]) -> [UInt8] {
+    guard let digest = try? CryptoBackends.standard.makeDigest(), (try? digest.update(bytes.span)) != nil, let result = try? digest.finish()
+    else { preconditionFailure("SHA-256 is there") }
+    return result
+  }
+}
