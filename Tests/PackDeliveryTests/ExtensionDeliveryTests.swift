@@ -18,9 +18,9 @@ struct ExtensionDeliveryTests {
 
   private func downloader() throws(PackError) -> ExtensionDelivery {
     let key = try key().publicKey
-    return ExtensionDelivery(state: try .sample(MemoryFiles(disk)), isForDevice: { $0.platforms.isEmpty }) {
-      (document) throws(PackError) in try document.verify(trusting: [key]).manifest
-    }
+    return ExtensionDelivery(
+      state: try .sample(MemoryFiles(disk)), isForDevice: { $0.platforms.isEmpty },
+      verify: { (document) throws(PackError) in try document.verify(trusting: [key]).manifest })
   }
 
   /// The manifest where the system leaves it.

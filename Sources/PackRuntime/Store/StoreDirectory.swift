@@ -261,18 +261,8 @@ final class StoreDirectory: Sendable {
 
   /// Replaces a file at once, and returns when that has reached the disk.
   func replace(_ name: String, with bytes: [UInt8]) throws(PackError) {
-    let temporary = freshName(in: .staging)
     do throws(FileFailure) {
-      do throws(FileFailure) {
-        let file = try files.open(temporary, .create(mode: 0o644), in: handle)
-        try files.writeAll(file, at: 0, bytes.span)
-        try files.sync(file)
-        try files.rename(temporary, to: name, in: handle)
-      } catch {
-        try? files.remove(temporary, .file, in: handle)
-        throw error
-      }
-      try files.sync(try files.open(PathParts(name)?.directory ?? ".", .directoryUnlinked, in: handle))
+      try files.replace(name, with: bytes.span, by: freshName(in: .staging), mode: 0o644, in: handle)
     } catch {
       throw error.writing(path(name), missingBytes: missingBytes(for: UInt64(bytes.count)))
     }
