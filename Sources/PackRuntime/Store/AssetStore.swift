@@ -242,6 +242,11 @@ public actor AssetStore {
     }
   }
 
+  /// The names of the packs whose records cannot be read: nothing of them runs until ``reconcile(_:)`` has made the records anew.
+  public func damagedRecords() async throws(PackError) -> [String] {
+    try await Crew.settled { [directory] () throws(PackError) in try directory.damagedRecords() }
+  }
+
   /// Opens what runs of a pack: the version on trial, or else the current one. It is in use, and not removed, until the last reference goes.
   ///
   /// - Throws: ``PackError/Code/notInstalled``, ``PackError/Code/purged``, or what opening a pack throws.
