@@ -53,7 +53,7 @@ struct Installation: Sendable {
       let isMovable = try self.isMovable(pack)
       try self.checkDigest(of: pack, order, crew: crew)
       let events = try StoreSpace(directory, manifests).makeRoom(
-        for: self.needs(order, isMovable: isMovable), sparing: order.entry.id)
+        for: Self.needs(order.entry, order.mode, isMovable: isMovable), of: "pack '\(order.entry.id)'", sparing: [order.entry.id])
       // What is moved may be in memory only.
       if order.mode == .packed, isMovable { try self.sync(pack.source.file) }
       return (isMovable, events)
@@ -93,10 +93,7 @@ struct Installation: Sendable {
   }
 
   private func checkFailure(_ entry: ManifestPack, _ record: PackRecord?) throws(PackError) {
-    guard let failure = record?.failures.last(where: { $0.bytes == entry.bytes }) else { return }
-    throw PackError(
-      .versionFailed, "version \(entry.version) of pack '\(entry.id)' failed on this device: \(failure.reason)",
-      hint: "publish a new version; these bytes are not tried again")
+    if let failure = record?.failure(of: entry.bytes) { throw failure }
   }
 
   /// Tells a transfer that was cut, or a page that came instead, by its size: what the header says of such a file is of less help.
@@ -154,11 +151,11 @@ struct Installation: Sendable {
   }
 
   /// The bytes that the volume and the store need.
-  private func needs(_ order: Order, isMovable: Bool) -> StoreSpace.Needs {
-    let blocks = (order.entry.size.adding(4095)) / 4096 * 4096
-    return switch order.mode {
+  static func needs(_ entry: ManifestPack, _ mode: InstallMode, isMovable: Bool) -> StoreSpace.Needs {
+    let blocks = (entry.size.adding(4095)) / 4096 * 4096
+    return switch mode {
     case .packed: StoreSpace.Needs(volume: isMovable ? 0 : blocks, store: blocks)
-    case .unpacked: StoreSpace.Needs(volume: order.entry.installSize, store: order.entry.installSize)
+    case .unpacked: StoreSpace.Needs(volume: entry.installSize, store: entry.installSize)
     }
   }
 
@@ -294,7 +291,7 @@ struct Installation: Sendable {
         throw PackError(
           .limitExceeded, "\(PackRecord.contentLimit) versions of pack '\(id)' are installed", hint: "close some, or remove the pack")
       }
-      try StoreSpace(directory, manifests).checkQuota(for: needs(order, isMovable: candidate.staged == nil), of: id)
+      try StoreSpace(directory, manifests).checkQuota(for: Self.needs(order.entry, order.mode, isMovable: candidate.staged == nil), of: id)
       if candidate.staged == nil {
         let (named, open) = (try directory.status(outside: file), try status(of: pack.source.file))
         guard let named else { throw PackError(.missingInput, "\(file) does not exist") }

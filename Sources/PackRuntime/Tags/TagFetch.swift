@@ -1,0 +1,179 @@
+import PackFormat
+import PackManifest
+
+/// Brings what a request misses onto the device: one beginning of a request, in the task that waits for it.
+struct TagFetch: Sendable {
+  let request: TagRequest
+  let packs: OnDemandPacks
+  let goal: OnDemandPacks.Goal
+
+  private enum Message: Sendable {
+    case finished(DownloadID, path: String)
+    case failed(DownloadID, TransferFailure)
+    case lowSpace(DownloadID, needed: UInt64, free: UInt64)
+    case offline
+    /// A manifest was accepted.
+    case adopted
+    /// Somebody installed something.
+    case installed(InstalledPack)
+  }
+
+  /// Downloads and installs packs, and keeps them in use.
+  ///
+  /// - Returns: what keeps them, by their names.
+  func run(_ missing: [ManifestPack]) async throws(PackError) -> [String: UseMark] {
+    try await packs.store.checkInstallable()
+    let wanted = Dictionary(uniqueKeysWithValues: missing.map { (DownloadID(onDemand: $0), $0) })
+    request.meter.need(missing)
+    let (messages, inbox) = AsyncStream.makeStream(of: Message.self)
+    // Nothing may be missed, so this comes before the first look at how things are.
+    let listening = [
+      packs.queue.hub.handle { event in
+        if let message = Self.message(event, wanted, request.meter) { inbox.yield(message) }
+      } as AnyObject,
+      packs.store.hub.handle { event in
+        switch event {
+        case .adopted: inbox.yield(.adopted)
+        case .installed(let pack): inbox.yield(.installed(pack))
+        default: break
+        }
+      },
+      packs.steps.handle { request.meter.installing($0) },
+    ]
+    defer { withExtendedLifetime(listening) {} }
+    var spent: Set<DownloadID> = []
+    do throws(PackError) {
+      // What was adopted since the goal was set was not heard of.
+      try await packs.check(goal, of: request.tags)
+      try await packs.makeRoom(for: missing)
+      return try await work(wanted, messages, inbox, &spent)
+    } catch {
+      for id in wanted.keys { await packs.leave(request, id, isSpent: spent.contains(id)) }
+      throw error
+    }
+  }
+
+  private static func message(_ event: DownloadEvent, _ wanted: [DownloadID: ManifestPack], _ meter: TagMeter) -> Message? {
+    switch event {
+    case .began(let id, let offset):
+      meter.downloaded(id, offset)
+      return nil
+    case .progress(let id, let received, _):
+      meter.downloaded(id, received)
+      return nil
+    case .finished(let id, let path): return wanted[id] == nil ? nil : .finished(id, path: path)
+    case .failed(let id, let failure): return wanted[id] == nil ? nil : .failed(id, failure)
+    case .lowSpace(let id, let needed, let free): return wanted[id] == nil ? nil : .lowSpace(id, needed: needed, free: free)
+    case .offline: return .offline
+    case .retrying, .forgotten, .online: return nil
+    }
+  }
+
+  private func work(
+    _ wanted: [DownloadID: ManifestPack], _ messages: AsyncStream<Message>, _ inbox: AsyncStream<Message>.Continuation,
+    _ spent: inout Set<DownloadID>
+  ) async throws(PackError) -> [String: UseMark] {
+    var marks: [String: UseMark] = [:]
+    var fetchedAgain: Set<DownloadID> = []
+    for pack in goal.packs {
+      let id = DownloadID(onDemand: pack)
+      guard wanted[id] != nil else { continue }
+      switch try await packs.join(request, pack) {
+      case .installed(let mark): await settle(id, pack, mark, &marks)
+      case .finished(let path): inbox.yield(.finished(id, path: path))
+      case .waiting(let received): if received > 0 { request.meter.downloaded(id, received) }
+      }
+    }
+    if marks.count == wanted.count { return marks }
+    for await message in messages {
+      switch message {
+      case .finished(let id, let path):
+        guard let pack = wanted[id], marks[pack.id] == nil else { continue }
+        request.meter.downloaded(id, pack.size)
+        do throws(PackError) {
+          await settle(id, pack, try await install(pack, id, path), &marks)
+        } catch {
+          if error.code == .missingInput, fetchedAgain.insert(id).inserted {
+            try await packs.fetchAgain(id)
+            continue
+          }
+          if error.isFaultOfFile { spent.insert(id) }
+          throw error
+        }
+      case .installed(let installed):
+        guard let (id, pack) = wanted.first(where: { $1.id == installed.id && $1.sha256 == installed.sha256 }), marks[pack.id] == nil,
+          let mark = try await packs.store.hold([pack]).marks[pack.id]
+        else { continue }
+        await settle(id, pack, mark, &marks)
+      case .failed(let id, let failure):
+        guard let pack = wanted[id], marks[pack.id] == nil else { continue }
+        throw failure.error(of: pack.id)
+      case .lowSpace(let id, let needed, let free):
+        try await packs.makeRoom(request, id, needed: needed, free: free)
+      case .offline:
+        guard !request.waitsForNetwork, let pack = goal.packs.first(where: { wanted[DownloadID(onDemand: $0)] != nil && marks[$0.id] == nil })
+        else { continue }
+        throw TransferFailure.offline.error(of: pack.id)
+      case .adopted:
+        try await packs.check(goal, of: request.tags)
+      }
+      if marks.count == wanted.count { return marks }
+    }
+    throw PackError(.cancelled, "cancelled")
+  }
+
+  private func settle(_ id: DownloadID, _ pack: ManifestPack, _ mark: UseMark, _ marks: inout [String: UseMark]) async {
+    marks[pack.id] = mark
+    request.meter.installed(id)
+    await packs.leave(request, id, isSpent: true)
+  }
+
+  private func install(_ pack: ManifestPack, _ id: DownloadID, _ path: String) async throws(PackError) -> UseMark {
+    do throws(PackError) {
+      try await packs.store.install(path, as: pack.id) { [steps = packs.steps] progress in steps.tell(InstallStep(id: id, progress: progress)) }
+    } catch {
+      // Installed was to be what another manifest names under the same name: then that is the reason, and not that the file is another one.
+      if error.code != .cancelled { try await packs.check(goal, of: request.tags) }
+      if error.isLackOfSpace { await packs.tellLack(of: pack, file: path, error) }
+      throw error
+    }
+    let holding = try await packs.store.hold([pack])
+    guard let mark = holding.marks[pack.id] else {
+      throw holding.failure
+        ?? PackError(.purged, "pack '\(pack.id)' was removed as soon as it was installed", hint: "begin the request again")
+    }
+    return mark
+  }
+}
+
+extension OnDemandPacks {
+  /// Refuses to go on where the tags mean something else by now.
+  ///
+  /// - Throws: ``PackError/Code/manifestChanged``
+  func check(_ goal: Goal, of tags: Set<String>) async throws(PackError) {
+    let manifest = try await store.requiredManifest()
+    guard manifest.version != goal.manifestVersion else { return }
+    let names = tags.sorted().map { "'\(printable($0.utf8))'" }.joined(separator: ", ")
+    let isSame: Bool
+    do throws(PackError) {
+      isSame = try await self.goal(of: tags).isSame(as: goal)
+    } catch {
+      guard error.code == .unknownTag else { throw error }
+      isSame = false
+    }
+    guard !isSame else { return }
+    throw PackError(
+      .manifestChanged, "manifest version \(manifest.version) came while \(names) was asked for, and names other packs or versions for it",
+      hint: "begin the request again")
+  }
+}
+
+extension PackError {
+  /// Whether what is wrong is the file that came, so that it is of no use to try it again.
+  fileprivate var isFaultOfFile: Bool {
+    switch code {
+    case .truncated, .wrongPack, .digestMismatch, .authenticationFailed, .damagedHeader, .damagedPayload, .damagedArchive, .notAPack: true
+    default: false
+    }
+  }
+}
