@@ -118,11 +118,18 @@ public actor AssetStore {
   public func install(
     _ file: String, as id: String, taking: Taking = .moving, mode: InstallMode? = nil, progress: ProgressHandler? = nil
   ) async throws(PackError) -> InstalledPack {
-    // One after the other: the second finds what the first installed, and perhaps took the file of. Who is cancelled while it waits waits no longer.
+    try await install(file, as: id, taking: taking, mode: mode, progress: progress, holder: nil)
+  }
+
+  /// - Parameter holder: gets what keeps the version in use, where it was not installed already.
+  func install(
+    _ file: String, as id: String, taking: Taking, mode: InstallMode?, progress: ProgressHandler?, holder: Monitor<UseMark?>?
+  ) async throws(PackError) -> InstalledPack {
+    // One after the other: the second finds what the first installed, and perhaps took the file of.
     try await installing.take(id)
     defer { installing.give(id) }
     let installation = Installation(
-      directory: directory, manifests: manifests, file: file, id: id, taking: taking, mode: mode, progress: progress)
+      directory: directory, manifests: manifests, file: file, id: id, taking: taking, mode: mode, progress: progress, holder: holder)
     let (installed, events) = try await installation.run(keys: keys)
     hub.tell(events)
     return installed

@@ -13,6 +13,8 @@ struct Installation: Sendable {
   /// What the manifest says where it is nil.
   let mode: InstallMode?
   let progress: ProgressHandler?
+  /// Marks what is installed as in use before anybody else can remove it, and keeps the mark here.
+  var holder: Monitor<UseMark?>?
 
   /// What an entry asks for, and whether the device has it already.
   fileprivate struct Order: Sendable {
@@ -285,6 +287,7 @@ struct Installation: Sendable {
       try checkFailure(order.entry, record)
       if let present = record.content(order.entry.bytes), present.mode == order.mode, try directory.status(directory.place(item)) != nil {
         isKept = false
+        hold(item)
         return directory.installed(present, of: record)
       }
       guard record.contents.count < PackRecord.contentLimit else {
@@ -305,6 +308,7 @@ struct Installation: Sendable {
       record.contents.removeAll { $0.bytes == content.bytes }
       record.contents.append(content)
       record.delivery = order.entry.delivery
+      hold(item)
       return directory.installed(content, of: record)
     } undo: {
       guard isIn else { return }
@@ -316,6 +320,11 @@ struct Installation: Sendable {
     }
     if let staged = candidate.staged, !isKept { directory.empty([staged]) }
     return installed
+  }
+
+  /// Under the store's lock.
+  private func hold(_ item: String) {
+    holder?.withLock { $0 = directory.uses.open(item) }
   }
 
   // MARK: The caller's file

@@ -30,7 +30,7 @@ public actor OnDemandPacks {
   /// The manifest by which the queue was tidied last.
   private var tidiedVersion: UInt64?
 
-  /// Takes a store and a queue, and has downloads rest that an earlier process asked for.
+  /// Takes a store that was reconciled, and a queue, and has downloads rest that an earlier process asked for.
   ///
   /// - Parameter isForDevice: which packs of a manifest are for this device; those that are not do not count, whatever their tags. All where it is left out.
   /// - Throws: what the queue or the store says.
@@ -109,16 +109,20 @@ public actor OnDemandPacks {
   private func enqueue(_ pack: ManifestPack, _ id: DownloadID, isFirst: Bool) async throws(PackError) {
     if let known = try await status(of: id) {
       // The same bytes may have another place now. A download that others wait for goes on where it is.
-      guard isFirst, known.state == .cancelled || known.request.url != pack.url else { return try await go(on: id, known.state) }
+      guard isFirst, known.state == .cancelled || known.request.url != pack.url else {
+        return try await go(on: id, known.state, isFirst: isFirst)
+      }
       try await removeGroup(id)
     }
     let request = DownloadRequest(id: id.id, url: pack.url, size: pack.size, sha256: pack.sha256)
     try await queue.submit([request], group: id.group)
   }
 
-  private func go(on id: DownloadID, _ state: DownloadState) async throws(PackError) {
+  private func go(on id: DownloadID, _ state: DownloadState, isFirst: Bool) async throws(PackError) {
     switch state {
-    case .failed, .finished: try await queue.retry(id)
+    case .failed: try await queue.retry(id)
+    // Tried again where the file is gone, but not where another request may be installing it.
+    case .finished: if isFirst { try await queue.retry(id) }
     case .paused: try await queue.resume(id)
     default: break
     }
@@ -159,7 +163,7 @@ public actor OnDemandPacks {
     }
   }
 
-  /// Fetches a file again that was finished and is gone.
+  /// Fetches a file again that was finished, if it is gone.
   func fetchAgain(_ id: DownloadID) async throws(PackError) {
     try await turns.take(id)
     defer { turns.give(id) }
@@ -208,9 +212,12 @@ public actor OnDemandPacks {
       guard let id = DownloadID(onDemandGroup: group) else { continue }
       try await turns.take(id)
       defer { turns.give(id) }
-      guard requests[id] == nil else { continue }
-      let isInstalled = if let pack = wanted[group] { try await store.hold([pack]).marks[pack.id] != nil } else { manifest != nil }
-      if isInstalled {
+      guard requests[id] == nil else {
+        if manifest != nil, wanted[group] == nil { spent.insert(id) }
+        continue
+      }
+      let isSpent = if let pack = wanted[group] { try await store.hold([pack]).marks[pack.id] != nil } else { manifest != nil }
+      if isSpent {
         try await removeGroup(id)
       } else if try await !queue.status(ofGroup: group).isPaused {
         try await pause(id)

@@ -7,6 +7,9 @@ struct TagFetch: Sendable {
   let packs: OnDemandPacks
   let goal: OnDemandPacks.Goal
 
+  /// How often files are fetched again that went missing: more often it is no accident.
+  private static let mostFetches = 10
+
   private enum Message: Sendable {
     case finished(DownloadID, path: String)
     case failed(DownloadID, TransferFailure)
@@ -74,7 +77,7 @@ struct TagFetch: Sendable {
     _ spent: inout Set<DownloadID>
   ) async throws(PackError) -> [String: UseMark] {
     var marks: [String: UseMark] = [:]
-    var fetchedAgain: Set<DownloadID> = []
+    var fetchedAgain = 0
     for pack in goal.packs {
       let id = DownloadID(onDemand: pack)
       guard wanted[id] != nil else { continue }
@@ -93,7 +96,9 @@ struct TagFetch: Sendable {
         do throws(PackError) {
           await settle(id, pack, try await install(pack, id, path), &marks)
         } catch {
-          if error.code == .missingInput, fetchedAgain.insert(id).inserted {
+          // Somebody took the file away, or installed it and removed it again.
+          if error.code == .missingInput || error.code == .purged, fetchedAgain < Self.mostFetches {
+            fetchedAgain += 1
             try await packs.fetchAgain(id)
             continue
           }
@@ -101,17 +106,23 @@ struct TagFetch: Sendable {
           throw error
         }
       case .installed(let installed):
-        guard let (id, pack) = wanted.first(where: { $1.id == installed.id && $1.sha256 == installed.sha256 }), marks[pack.id] == nil,
-          let mark = try await packs.store.hold([pack]).marks[pack.id]
-        else { continue }
-        await settle(id, pack, mark, &marks)
+        guard let (id, pack) = wanted.first(where: { $1.id == installed.id && $1.sha256 == installed.sha256 }), marks[pack.id] == nil else {
+          continue
+        }
+        if let mark = try await packs.store.hold([pack]).marks[pack.id] {
+          await settle(id, pack, mark, &marks)
+        } else {
+          // It was removed again, and the file with it.
+          try await packs.fetchAgain(id)
+        }
       case .failed(let id, let failure):
         guard let pack = wanted[id], marks[pack.id] == nil else { continue }
         throw failure.error(of: pack.id)
       case .lowSpace(let id, let needed, let free):
         try await packs.makeRoom(request, id, needed: needed, free: free)
       case .offline:
-        guard !request.waitsForNetwork, let pack = goal.packs.first(where: { wanted[DownloadID(onDemand: $0)] != nil && marks[$0.id] == nil })
+        guard !request.waitsForNetwork,
+          let pack = goal.packs.first(where: { wanted[DownloadID(onDemand: $0)] != nil && marks[$0.id] == nil })
         else { continue }
         throw TransferFailure.offline.error(of: pack.id)
       case .adopted:
@@ -129,18 +140,23 @@ struct TagFetch: Sendable {
   }
 
   private func install(_ pack: ManifestPack, _ id: DownloadID, _ path: String) async throws(PackError) -> UseMark {
+    let holder = Monitor<UseMark?>(nil)
     do throws(PackError) {
-      try await packs.store.install(path, as: pack.id) { [steps = packs.steps] progress in steps.tell(InstallStep(id: id, progress: progress)) }
+      _ = try await packs.store.install(
+        path, as: pack.id, taking: .moving, mode: nil, progress: { [steps = packs.steps] in steps.tell(InstallStep(id: id, progress: $0)) },
+        holder: holder)
     } catch {
-      // Installed was to be what another manifest names under the same name: then that is the reason, and not that the file is another one.
+      // Where another manifest names something else under the same name, that is the reason, and not that the file is another one.
       if error.code != .cancelled { try await packs.check(goal, of: request.tags) }
       if error.isLackOfSpace { await packs.tellLack(of: pack, file: path, error) }
       throw error
     }
+    if let mark = holder.withLock({ $0 }) { return mark }
+    // Somebody else had installed it.
     let holding = try await packs.store.hold([pack])
+    if let failure = holding.failure { throw failure }
     guard let mark = holding.marks[pack.id] else {
-      throw holding.failure
-        ?? PackError(.purged, "pack '\(pack.id)' was removed as soon as it was installed", hint: "begin the request again")
+      throw PackError(.purged, "pack '\(pack.id)' was removed as soon as it was installed", hint: "begin the request again")
     }
     return mark
   }
