@@ -361,6 +361,17 @@ public actor DownloadQueue {
     ring()
   }
 
+  /// The free bytes on the volume of the queue.
+  func freeSpace() async throws(PackError) -> UInt64 {
+    try await blocking { [ledger] () throws(PackError) in
+      do throws(FileFailure) {
+        return try ledger.files.freeSpace(at: ledger.directory)
+      } catch {
+        throw error.reading(ledger.path)
+      }
+    }
+  }
+
   @discardableResult
   private func change(
     _ id: DownloadID, from old: Set<JournalRecord.State>, to new: JournalRecord.State, failures: UInt8? = nil

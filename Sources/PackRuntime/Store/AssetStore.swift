@@ -118,19 +118,20 @@ public actor AssetStore {
   public func install(
     _ file: String, as id: String, taking: Taking = .moving, mode: InstallMode? = nil, progress: ProgressHandler? = nil
   ) async throws(PackError) -> InstalledPack {
-    try await install(file, as: id, taking: taking, mode: mode, progress: progress, holder: nil)
+    try await install(file, as: id, taking: taking, mode: mode, progress: progress, note: nil)
   }
 
-  /// - Parameter holder: gets what keeps the version in use, where it was not installed already.
+  /// - Parameter note: gets what comes of it besides.
   func install(
-    _ file: String, as id: String, taking: Taking, mode: InstallMode?, progress: ProgressHandler?, holder: Monitor<UseMark?>?
+    _ file: String, as id: String, taking: Taking, mode: InstallMode?, progress: ProgressHandler?, note: Monitor<Installation.Note>?
   ) async throws(PackError) -> InstalledPack {
     // One after the other: the second finds what the first installed, and perhaps took the file of.
     try await installing.take(id)
     defer { installing.give(id) }
     let installation = Installation(
-      directory: directory, manifests: manifests, file: file, id: id, taking: taking, mode: mode, progress: progress, holder: holder)
+      directory: directory, manifests: manifests, file: file, id: id, taking: taking, mode: mode, progress: progress, note: note)
     let (installed, events) = try await installation.run(keys: keys)
+    note?.withLock { $0.removed = events.compactMap(\.purgedPack) }
     hub.tell(events)
     return installed
   }

@@ -13,8 +13,16 @@ struct Installation: Sendable {
   /// What the manifest says where it is nil.
   let mode: InstallMode?
   let progress: ProgressHandler?
-  /// Marks what is installed as in use before anybody else can remove it, and keeps the mark here.
-  var holder: Monitor<UseMark?>?
+  /// What the caller learns besides; nil where it does not care.
+  var note: Monitor<Note>?
+
+  /// What comes of an installation besides what it installs.
+  struct Note: Sendable {
+    /// Keeps the version in use, from before anybody else could remove it. Nil where it was installed already.
+    var mark: UseMark?
+    /// What was removed to make room.
+    var removed: [InstalledPack] = []
+  }
 
   /// What an entry asks for, and whether the device has it already.
   fileprivate struct Order: Sendable {
@@ -324,7 +332,7 @@ struct Installation: Sendable {
 
   /// Under the store's lock.
   private func hold(_ item: String) {
-    holder?.withLock { $0 = directory.uses.open(item) }
+    note?.withLock { $0.mark = directory.uses.open(item) }
   }
 
   // MARK: The caller's file

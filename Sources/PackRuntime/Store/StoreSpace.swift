@@ -34,24 +34,42 @@ struct StoreSpace {
     _ = sweep()
     missing = try shortage(needs)
     var events: [StoreEvent] = []
-    let wanted = max(missing.volume, missing.quota)
+    let wanted = missing.largest
     if wanted > 0, let candidates = try candidates(freeing: wanted, sparing: ids) {
       let report = try purge(candidates, toFree: wanted)
       events = report.removed.map { .purged($0.pack, reason: $0.reason) }
       missing = try shortage(needs)
     }
     // Somebody else may have taken what was freed.
-    let hint = events.isEmpty ? "nothing was changed" : "what was removed to make room was not enough"
+    let outcome = events.isEmpty ? "nothing was changed" : "what was removed to make room was not enough"
+    if let error = lack(missing, needs, subject, outcome) { throw error }
+    return events
+  }
+
+  /// Looks whether there is room, or would be if all went that may, and removes none of it.
+  ///
+  /// - Returns: the bytes that are missing, and the error that says so; nil where there is room.
+  func lack(for needs: Needs, of subject: String, sparing ids: Set<String>) throws(PackError) -> (missing: UInt64, error: PackError)? {
+    var missing = try shortage(needs)
+    guard missing.largest > 0 else { return nil }
+    _ = sweep()
+    missing = try shortage(needs)
+    guard missing.largest > 0, try candidates(freeing: missing.largest, sparing: ids) == nil,
+      let error = lack(missing, needs, subject, "nothing was changed")
+    else { return nil }
+    return (missing.largest, error)
+  }
+
+  private func lack(_ missing: Shortage, _ needs: Needs, _ subject: String, _ outcome: String) -> PackError? {
     if missing.volume > 0 {
       let margin = directory.policy.freeSpaceMargin
       let besides = margin > 0 ? " and \(margin) that stay free" : ""
-      throw PackError(
+      return PackError(
         .noSpace,
         "\(subject) needs \(needs.volume) bytes on the volume of \(directory.root)\(besides), \(missing.volume) bytes are missing",
-        hint: "free space on that volume; \(hint)")
+        hint: "free space on that volume; \(outcome)")
     }
-    if missing.quota > 0 { throw overQuota(needs, subject, missing: missing.quota, hint) }
-    return events
+    return missing.quota > 0 ? overQuota(needs, subject, missing: missing.quota, outcome) : nil
   }
 
   /// Frees so many bytes, or none: purges only where that is enough.
@@ -88,8 +106,18 @@ struct StoreSpace {
       hint: "remove packs, lower the preservation of some, or raise the quota; \(outcome)")
   }
 
-  /// How many bytes are missing on the volume and under the quota.
-  func shortage(_ needs: Needs) throws(PackError) -> (volume: UInt64, quota: UInt64) {
+  /// How many bytes are missing.
+  struct Shortage {
+    /// On the volume.
+    let volume: UInt64
+    /// Under the quota.
+    let quota: UInt64
+
+    /// What frees so many ends both.
+    var largest: UInt64 { max(volume, quota) }
+  }
+
+  func shortage(_ needs: Needs) throws(PackError) -> Shortage {
     var volume: UInt64 = 0
     if needs.volume > 0 {
       do {
@@ -98,8 +126,8 @@ struct StoreSpace {
         throw error.writing(directory.root)
       }
     }
-    guard let quota = directory.policy.quota else { return (volume, 0) }
-    return (volume, try taken().adding(needs.store).less(quota))
+    guard let quota = directory.policy.quota else { return Shortage(volume: volume, quota: 0) }
+    return Shortage(volume: volume, quota: try taken().adding(needs.store).less(quota))
   }
 
   /// The bytes that the store takes, where what is recorded of installed content is believed.

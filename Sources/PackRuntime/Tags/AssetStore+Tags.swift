@@ -83,45 +83,25 @@ extension AssetStore {
     return onTrial ? token : nil
   }
 
-  /// How an attempt to make room ended.
-  struct Room: Sendable {
-    /// What was removed for it.
-    var removed: [InstalledPack] = []
-    /// The bytes that are missing all the same, and the error that says so.
-    var lack: (missing: UInt64, error: PackError)?
-  }
-
-  /// Sees to it that there is room for packs that are not installed, or changes nothing.
-  func makeRoom(for packs: [ManifestPack]) async throws(PackError) -> Room {
+  /// Looks whether there is room for packs that are not installed, or can be made.
+  ///
+  /// - Returns: the bytes that are missing all the same, and the error that says so; nil where there is room.
+  func lack(for packs: [ManifestPack]) async throws(PackError) -> (missing: UInt64, error: PackError)? {
     let size = packs.reduce(UInt64(0)) { $0.adding($1.sizeOnDevice) }
     let subject = packs.count == 1 ? "pack '\(packs[0].id)'" : "the request for \(packs.count) packs"
-    let (room, events) = try await Crew.settled { [directory, manifests] () throws(PackError) -> (Room, [StoreEvent]) in
-      let space = StoreSpace(directory, manifests)
-      let needs = StoreSpace.Needs(volume: size, store: size)
-      do throws(PackError) {
-        let events = try space.makeRoom(for: needs, of: subject, sparing: Set(packs.map(\.id)))
-        return (Room(removed: events.compactMap(\.purgedPack)), events)
-      } catch {
-        return (Room(lack: (try Self.lack(needs, in: space, error), error)), [])
-      }
+    return try await Crew.settled { [directory, manifests] () throws(PackError) in
+      try StoreSpace(directory, manifests).lack(
+        for: StoreSpace.Needs(volume: size, store: size), of: subject, sparing: Set(packs.map(\.id)))
     }
-    hub.tell(events)
-    return room
   }
 
   /// The bytes that an installation was refused for.
-  func lack(of pack: ManifestPack, file: String, _ error: PackError) async throws(PackError) -> UInt64 {
+  func missingSpace(for pack: ManifestPack, file: String) async throws(PackError) -> UInt64 {
     try await Crew.settled { [directory, manifests] () throws(PackError) in
       let device = try directory.status(outside: file)?.device
       let isMovable = try device == directory.status(".")?.device
-      return try Self.lack(Installation.needs(pack, pack.install, isMovable: isMovable), in: StoreSpace(directory, manifests), error)
+      return try StoreSpace(directory, manifests).shortage(Installation.needs(pack, pack.install, isMovable: isMovable)).largest
     }
-  }
-
-  private static func lack(_ needs: StoreSpace.Needs, in space: StoreSpace, _ error: PackError) throws(PackError) -> UInt64 {
-    guard error.isLackOfSpace else { throw error }
-    let shortage = try space.shortage(needs)
-    return max(shortage.volume, shortage.quota)
   }
 
   /// Frees so many bytes, or none where that is not possible.
@@ -140,7 +120,8 @@ extension PackError {
 }
 
 extension StoreEvent {
-  fileprivate var purgedPack: InstalledPack? {
+  /// What was removed, where it tells of that.
+  var purgedPack: InstalledPack? {
     if case .purged(let pack, _) = self { pack } else { nil }
   }
 }

@@ -67,10 +67,28 @@ public actor OnDemandPacks {
   func goal(of tags: Set<String>) async throws(PackError) -> Goal {
     let manifest = try await store.requiredManifest()
     if manifest.version != tidiedVersion { try await tidy(by: manifest) }
+    return try goal(of: tags, in: manifest)
+  }
+
+  private func goal(of tags: Set<String>, in manifest: Manifest) throws(PackError) -> Goal {
     // A tag whose packs are all for other devices is a tag, and there is nothing to do for it.
     try TagCatalog(manifest.packs).check(tags)
     return Goal(
       manifestVersion: manifest.version, packs: manifest.packs.filter { isForDevice($0) && !tags.isDisjoint(with: $0.tags) })
+  }
+
+  /// Refuses to go on where the tags mean something else by now.
+  ///
+  /// - Throws: ``PackError/Code/manifestChanged``
+  func check(_ goal: Goal, of tags: Set<String>) async throws(PackError) {
+    let manifest = try await store.requiredManifest()
+    guard manifest.version != goal.manifestVersion else { return }
+    if manifest.version != tidiedVersion { try await tidy(by: manifest) }
+    if let now = try? self.goal(of: tags, in: manifest), now.isSame(as: goal) { return }
+    let names = tags.sorted().map { "'\(printable($0.utf8))'" }.joined(separator: ", ")
+    throw PackError(
+      .manifestChanged, "manifest version \(manifest.version) came while \(names) was asked for, and names other packs or versions for it",
+      hint: "begin the request again")
   }
 
   // MARK: Downloads
@@ -237,45 +255,51 @@ public actor OnDemandPacks {
 
   // MARK: Space
 
-  /// Sees to it that there is room for packs of which nothing has come yet. Where there is not, nothing is downloaded.
-  func makeRoom(for packs: [ManifestPack]) async throws(PackError) {
+  /// Refuses packs of which nothing has come yet and that there is no room for, before they are downloaded. What may be purged is purged when they come.
+  func checkRoom(for packs: [ManifestPack]) async throws(PackError) {
     let groups = Set(await queue.groups)
     let fresh = packs.filter { !groups.contains(DownloadID(onDemand: $0).group) }
-    guard !fresh.isEmpty else { return }
-    var room = try await store.makeRoom(for: fresh)
-    if room.lack != nil, try await removeAbandoned() { room = try await store.makeRoom(for: fresh) }
-    let names = fresh.map(\.id)
-    if let lack = room.lack {
-      notices.tell(LowSpace(packs: names, missing: lack.missing, removed: []))
-      throw lack.error
+    guard !fresh.isEmpty, var lack = try await store.lack(for: fresh) else { return }
+    if try await removeAbandoned() {
+      guard let still = try await store.lack(for: fresh) else { return }
+      lack = still
     }
-    if !room.removed.isEmpty { notices.tell(LowSpace(packs: names, missing: 0, removed: room.removed)) }
+    notices.tell(LowSpace(packs: fresh.map(\.id), missing: lack.missing, removed: []))
+    throw lack.error
   }
 
   /// Frees what a download lacks, for all who wait for it.
   ///
+  /// - Parameter needed: the bytes that must be free for it.
   /// - Throws: ``PackError/Code/noSpace`` where that cannot be.
-  func makeRoom(_ request: TagRequest, _ id: DownloadID, needed: UInt64, free: UInt64) async throws(PackError) {
+  func makeRoom(_ request: TagRequest, _ id: DownloadID, needed: UInt64) async throws(PackError) {
     // One of those who wait does it.
     guard requests[id]?.first === request else { return }
-    if try await removeAbandoned() { return try await queue.tryNow(id) }
-    let missing = needed.less(free)
+    // Something may have gone since the download found too little.
+    var free = try await queue.freeSpace()
+    if free < needed, try await removeAbandoned() { free = try await queue.freeSpace() }
+    guard free < needed else { return try await queue.tryNow(id) }
     // What was removed for it before did not help: the store lies on another volume, or somebody else took the space.
     if let known = freeSpace[id], free <= known {
-      notices.tell(LowSpace(packs: [id.id], missing: missing, removed: []))
-      throw TransferFailure.noSpace(of: id.id, missing: missing)
+      notices.tell(LowSpace(packs: [id.id], missing: needed - free, removed: []))
+      throw TransferFailure.noSpace(of: id.id, missing: needed - free)
     }
     freeSpace[id] = free
-    let report = try await store.purgeIfEnough(toFree: missing)
+    let report = try await store.purgeIfEnough(toFree: needed - free)
     notices.tell(LowSpace(packs: [id.id], missing: report.missing, removed: report.removed.map(\.pack)))
     guard report.missing == 0 else { throw TransferFailure.noSpace(of: id.id, missing: report.missing) }
     try await queue.tryNow(id)
   }
 
   /// Tells that there was no room for a pack that has come.
-  func tellLack(of pack: ManifestPack, file: String, _ error: PackError) async {
-    guard let missing = try? await store.lack(of: pack, file: file, error) else { return }
+  func tellLack(of pack: ManifestPack, file: String) async {
+    guard let missing = try? await store.missingSpace(for: pack, file: file) else { return }
     notices.tell(LowSpace(packs: [pack.id], missing: missing, removed: []))
+  }
+
+  /// Tells what was removed for a pack that has come.
+  func tellRoom(for pack: ManifestPack, _ removed: [InstalledPack]) {
+    notices.tell(LowSpace(packs: [pack.id], missing: 0, removed: removed))
   }
 
   /// Removes downloads that nobody waits for.

@@ -13,7 +13,7 @@ struct TagFetch: Sendable {
   private enum Message: Sendable {
     case finished(DownloadID, path: String)
     case failed(DownloadID, TransferFailure)
-    case lowSpace(DownloadID, needed: UInt64, free: UInt64)
+    case lowSpace(DownloadID, needed: UInt64)
     case offline
     /// A manifest was accepted.
     case adopted
@@ -30,25 +30,23 @@ struct TagFetch: Sendable {
     request.meter.need(missing)
     let (messages, inbox) = AsyncStream.makeStream(of: Message.self)
     // Nothing may be missed, so this comes before the first look at how things are.
-    let listening = [
-      packs.queue.hub.handle { event in
-        if let message = Self.message(event, wanted, request.meter) { inbox.yield(message) }
-      } as AnyObject,
-      packs.store.hub.handle { event in
-        switch event {
-        case .adopted: inbox.yield(.adopted)
-        case .installed(let pack): inbox.yield(.installed(pack))
-        default: break
-        }
-      },
-      packs.steps.handle { request.meter.installing($0) },
-    ]
-    defer { withExtendedLifetime(listening) {} }
+    let downloads = packs.queue.hub.handle { event in
+      if let message = Self.message(event, wanted, request.meter) { inbox.yield(message) }
+    }
+    let changes = packs.store.hub.handle { event in
+      switch event {
+      case .adopted: inbox.yield(.adopted)
+      case .installed(let pack): inbox.yield(.installed(pack))
+      default: break
+      }
+    }
+    let steps = packs.steps.handle { request.meter.installing($0) }
+    defer { withExtendedLifetime((downloads, changes, steps)) {} }
     var spent: Set<DownloadID> = []
     do throws(PackError) {
       // What was adopted since the goal was set was not heard of.
       try await packs.check(goal, of: request.tags)
-      try await packs.makeRoom(for: missing)
+      try await packs.checkRoom(for: missing)
       return try await work(wanted, messages, inbox, &spent)
     } catch {
       for id in wanted.keys { await packs.leave(request, id, isSpent: spent.contains(id)) }
@@ -66,7 +64,7 @@ struct TagFetch: Sendable {
       return nil
     case .finished(let id, let path): return wanted[id] == nil ? nil : .finished(id, path: path)
     case .failed(let id, let failure): return wanted[id] == nil ? nil : .failed(id, failure)
-    case .lowSpace(let id, let needed, let free): return wanted[id] == nil ? nil : .lowSpace(id, needed: needed, free: free)
+    case .lowSpace(let id, let needed, _): return wanted[id] == nil ? nil : .lowSpace(id, needed: needed)
     case .offline: return .offline
     case .retrying, .forgotten, .online: return nil
     }
@@ -118,13 +116,15 @@ struct TagFetch: Sendable {
       case .failed(let id, let failure):
         guard let pack = wanted[id], marks[pack.id] == nil else { continue }
         throw failure.error(of: pack.id)
-      case .lowSpace(let id, let needed, let free):
-        try await packs.makeRoom(request, id, needed: needed, free: free)
+      case .lowSpace(let id, let needed):
+        try await packs.makeRoom(request, id, needed: needed)
       case .offline:
-        guard !request.waitsForNetwork,
-          let pack = goal.packs.first(where: { wanted[DownloadID(onDemand: $0)] != nil && marks[$0.id] == nil })
-        else { continue }
-        throw TransferFailure.offline.error(of: pack.id)
+        guard !request.waitsForNetwork else { continue }
+        // What has come needs none.
+        for pack in goal.packs where wanted[DownloadID(onDemand: pack)] != nil && marks[pack.id] == nil {
+          guard try await packs.queue.file(of: DownloadID(onDemand: pack)) == nil else { continue }
+          throw TransferFailure.offline.error(of: pack.id)
+        }
       case .adopted:
         try await packs.check(goal, of: request.tags)
       }
@@ -140,18 +140,20 @@ struct TagFetch: Sendable {
   }
 
   private func install(_ pack: ManifestPack, _ id: DownloadID, _ path: String) async throws(PackError) -> UseMark {
-    let holder = Monitor<UseMark?>(nil)
+    let note = Monitor(Installation.Note())
     do throws(PackError) {
       _ = try await packs.store.install(
         path, as: pack.id, taking: .moving, mode: nil, progress: { [steps = packs.steps] in steps.tell(InstallStep(id: id, progress: $0)) },
-        holder: holder)
+        note: note)
     } catch {
       // Where another manifest names something else under the same name, that is the reason, and not that the file is another one.
       if error.code != .cancelled { try await packs.check(goal, of: request.tags) }
-      if error.isLackOfSpace { await packs.tellLack(of: pack, file: path, error) }
+      if error.isLackOfSpace { await packs.tellLack(of: pack, file: path) }
       throw error
     }
-    if let mark = holder.withLock({ $0 }) { return mark }
+    let (mark, removed) = note.withLock { ($0.mark, $0.removed) }
+    if !removed.isEmpty { await packs.tellRoom(for: pack, removed) }
+    if let mark { return mark }
     // Somebody else had installed it.
     let holding = try await packs.store.hold([pack])
     if let failure = holding.failure { throw failure }
@@ -159,28 +161,6 @@ struct TagFetch: Sendable {
       throw PackError(.purged, "pack '\(pack.id)' was removed as soon as it was installed", hint: "begin the request again")
     }
     return mark
-  }
-}
-
-extension OnDemandPacks {
-  /// Refuses to go on where the tags mean something else by now.
-  ///
-  /// - Throws: ``PackError/Code/manifestChanged``
-  func check(_ goal: Goal, of tags: Set<String>) async throws(PackError) {
-    let manifest = try await store.requiredManifest()
-    guard manifest.version != goal.manifestVersion else { return }
-    let names = tags.sorted().map { "'\(printable($0.utf8))'" }.joined(separator: ", ")
-    let isSame: Bool
-    do throws(PackError) {
-      isSame = try await self.goal(of: tags).isSame(as: goal)
-    } catch {
-      guard error.code == .unknownTag else { throw error }
-      isSame = false
-    }
-    guard !isSame else { return }
-    throw PackError(
-      .manifestChanged, "manifest version \(manifest.version) came while \(names) was asked for, and names other packs or versions for it",
-      hint: "begin the request again")
   }
 }
 

@@ -196,7 +196,8 @@ struct TagSpaceTests {
     let quota = taken + new.entry.sizeOnDevice - 40_000
     let store = try await stage.open(as: "two", StorePolicy(quota: quota, freeSpaceMargin: 0))
     try await store.adopt(stage.manifest(2, offers + [new]))
-    let transport = tags.transport()
+    let isOffline = Monitor(true)
+    let transport = tags.transport { _ in isOffline.withLock { $0 } ? .failure(.offline) : nil }
     let queue = try await tags.queue(transport)
     let packs = try await OnDemandPacks(store: store, queue: queue)
     let notices = packs.lowSpace()
@@ -211,6 +212,10 @@ struct TagSpaceTests {
       #expect(transport.calls.isEmpty)
       // As an app does that heard the notice.
       held.end()
+      // Nothing goes for a pack that does not come.
+      #expect(await failure { () async throws(PackError) in _ = try await request.begin() }?.code == .offline)
+      #expect(try await store.installed().map(\.id) == ["a", "b"])
+      isOffline.withLock { $0 = false }
       #expect(try await request.begin().packs.count == 1)
       let notice = await first(notices)
       #expect(notice?.missing == 0)
