@@ -1,0 +1,6 @@
+import PackFormat
+import PackRemote
+import Testing
+
+@Suite("A materializer")
+struct MaterializerTests {}
