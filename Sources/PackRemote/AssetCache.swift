@@ -99,6 +99,8 @@ struct AssetCache: Sendable {
       } catch {
         guard error.isExisting else { throw error }
       }
+      // Each time: an earlier process may have ended before it came to that. Where the directory above cannot be opened, it was not made here.
+      if let above = PathParts(directory)?.directory, let parent = try? files.open(above, .directory, in: nil) { try files.sync(parent) }
     } catch {
       throw error.writing(directory)
     }

@@ -25,7 +25,7 @@ extension Materializer where Value: Decodable {
     case .typeMismatch(let type, let context): "\(place(context.codingPath)) is no \(type)"
     case .valueNotFound(let type, let context): "\(place(context.codingPath)) is null, and should be a \(type)"
     case .keyNotFound(let key, let context): "\(place(context.codingPath + [key])) is missing"
-    case .dataCorrupted(let context) where context.codingPath.isEmpty: "it cannot be parsed"
+    case .dataCorrupted(let context) where context.codingPath.isEmpty: "it cannot be parsed, or a number does not fit its type"
     case .dataCorrupted(let context): "\(place(context.codingPath)) has a value that is not allowed"
     @unknown default: "it cannot be decoded"
     }

@@ -320,6 +320,9 @@ public final class RemoteAsset<Value: Sendable>: Sendable {
     }
   }
 
+  /// Those who wait for the refresh that is under way.
+  var waitingCount: Int { state.withLock { $0.waiting?.count ?? 0 } }
+
   /// Ends a refresh, and tells all who wait for it; or lets the one who waits longest refresh where it was cancelled.
   private func end(_ result: RefreshResult) {
     let now = clock.now
