@@ -92,7 +92,6 @@ struct AssetCache: Sendable {
     bytes.append(littleEndian: UInt32(head.count))
     bytes += head
     bytes += try backend.digest(of: bytes.span)
-    bytes += kept.content
     do throws(FileFailure) {
       do throws(FileFailure) {
         try files.makeDirectory(directory, mode: 0o700, in: nil)
@@ -104,7 +103,11 @@ struct AssetCache: Sendable {
     } catch {
       throw error.writing(directory)
     }
-    try OutputFile.write(bytes, to: path, files: files)
+    let output = try OutputFile(path, files: files)
+    let size = UInt64(bytes.count + kept.content.count)
+    try output.write(bytes.span, at: 0, of: size)
+    try output.write(kept.content.span, at: UInt64(bytes.count), of: size)
+    try output.commit()
   }
 
   /// Forgets what is kept.
