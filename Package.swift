@@ -44,6 +44,7 @@ let package = Package(
   products: [
     .library(name: "PackRuntime", targets: ["PackRuntime"]),
     .library(name: "PackDelivery", targets: ["PackDelivery"]),
+    .library(name: "PackTrust", targets: ["PackTrust"]),
     .library(name: "PackRemote", targets: ["PackRemote"]),
     .library(name: "PackTransport", targets: ["PackTransport"]),
     .library(name: "PackerKit", targets: ["PackerKit"]),
@@ -82,11 +83,12 @@ let package = Package(
       name: "PackPayload", dependencies: ["PackFormat", zstd],
       swiftSettings: settings),
     .target(name: "PackManifest", dependencies: ["PackFormat"], swiftSettings: settings),
+    .target(name: "PackTrust", dependencies: ["PackCrypto", "PackFormat", "PackManifest"], swiftSettings: settings),
     .target(
       name: "PackDelivery", dependencies: ["PackFiles", "PackFormat", "PackManifest"], swiftSettings: settings),
     .target(
       name: "PackRuntime",
-      dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload"],
+      dependencies: ["PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackTrust"],
       swiftSettings: settings),
     .target(
       name: "PackRemote", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackRuntime"], swiftSettings: settings),
@@ -165,7 +167,7 @@ let package = Package(
     .testTarget(
       name: "PackRuntimeTests",
       dependencies: [
-        "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackRuntime", "PackerKit", "TestSupport",
+        "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackRuntime", "PackerKit", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: leafSettings),

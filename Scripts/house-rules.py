@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 TOP_LEVEL = {"Package.swift", "Sources", "Tests", "Examples", "Scripts", "README.md", "Documentation", "CHANGELOG.md", "LICENSE"}
 LARGEST_FILE = 2_000_000
 
-CLIENT_TARGETS = ("PackFormat", "PackFiles", "PackCrypto", "PackManifest", "PackPayload", "PackDelivery", "PackRuntime", "PackRemote", "PackTransport")
+CLIENT_TARGETS = ("PackFormat", "PackFiles", "PackCrypto", "PackManifest", "PackPayload", "PackTrust", "PackDelivery", "PackRuntime", "PackRemote", "PackTransport")
 
 # Other people's libraries, and the folder below a target that may import it.
 LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "CLibArchiveLoader": "LibArchive", "COpenSSL": "OpenSSL", "CZstd": "Zstd", "libzstd": "Zstd", "CryptoKit": "CryptoKit", "Crypto": "CryptoKit", "Yams": "Configuration", "NIOCore": "NIO", "NIOPosix": "NIO", "NIOHTTP1": "NIO"}

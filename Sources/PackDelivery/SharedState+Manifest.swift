@@ -9,7 +9,7 @@ extension SharedState {
   private static let acceptedLine = "packer-delivery-manifest/1"
   private static let allowanceLine = "packer-delivery-allowance/1"
 
-  /// Checks a manifest's signatures, and reads it. PackDelivery has no cryptography: PackRuntime's `SignedManifest.verify(trusting:)` is what to hand in.
+  /// Checks a manifest's signatures, and reads it. PackDelivery has no cryptography: PackTrust's `SignedManifest.verify(trusting:)` is what to hand in.
   public typealias ManifestCheck = (SignedManifest) throws(PackError) -> Manifest
 
   // MARK: The manifest

@@ -3,3 +3,4 @@
 @_exported public import PackFormat
 @_exported public import PackManifest
 @_exported public import PackPayload
+@_exported public import PackTrust
