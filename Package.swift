@@ -46,6 +46,8 @@ let package = Package(
     .library(name: "PackDelivery", targets: ["PackDelivery"]),
     .library(name: "PackTrust", targets: ["PackTrust"]),
     .library(name: "PackTransport", targets: ["PackTransport"]),
+    .library(name: "PackBackground", targets: ["PackBackground"]),
+    .library(name: "PackBackgroundApp", targets: ["PackBackgroundApp"]),
     .library(name: "PackerKit", targets: ["PackerKit"]),
     .executable(name: "packer", targets: ["packer"]),
   ],
@@ -90,6 +92,12 @@ let package = Package(
       dependencies: ["PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackTrust"],
       swiftSettings: settings),
     .target(name: "PackTransport", dependencies: ["PackFormat", "PackRuntime"], swiftSettings: settings),
+    // Apple only: empty elsewhere.
+    .target(
+      name: "PackBackground", dependencies: ["PackCrypto", "PackDelivery", "PackFormat", "PackManifest", "PackTrust"],
+      swiftSettings: settings),
+    .target(
+      name: "PackBackgroundApp", dependencies: ["PackBackground", "PackDelivery", "PackFormat", "PackRuntime"], swiftSettings: settings),
 
     // Packing side.
     .target(
