@@ -59,6 +59,11 @@ public final class FakeSystem: Sendable {
     var inForeground: Set<String> = []
     var managed: [ManagedFile] = []
     var brought = 0
+
+    mutating func remove(_ identifier: String) {
+      downloads[identifier] = nil
+      inForeground.remove(identifier)
+    }
   }
 
   let state = Guarded(State())
@@ -69,7 +74,7 @@ public final class FakeSystem: Sendable {
   public func setControl(_ control: Control) { state.read { $0.control = control } }
   public func prohibitBackground(_ isProhibited: Bool) { state.read { $0.isBackgroundProhibited = isProhibited } }
   public func setContainer(_ container: URL) { state.read { $0.container = container } }
-  public func forget(_ identifier: String) { state.read { $0.downloads[identifier] = nil } }
+  public func forget(_ identifier: String) { state.read { $0.remove(identifier) } }
   public var identifiers: Set<String> { state.read { Set($0.downloads.keys) } }
   public func isInForeground(_ identifier: String) -> Bool { state.read { $0.inForeground.contains(identifier) } }
 
@@ -127,7 +132,7 @@ public final class FakeSystem: Sendable {
   func cancel(_ download: BADownload) throws {
     try state.read { state in
       guard state.downloads[download.identifier] === download else { throw Self.refusal(.downloadDoesNotExist) }
-      state.downloads[download.identifier] = nil
+      state.remove(download.identifier)
     }
   }
 
@@ -226,7 +231,7 @@ public final class FakeSystem: Sendable {
     guard let download = download(identifier) else { preconditionFailure("there is no download \(identifier)") }
     state.read { state in
       download.values.read { $0.state = .finished }
-      state.downloads[identifier] = nil
+      state.remove(identifier)
     }
     await onSystemThread {
       if let downloader {
