@@ -20,7 +20,7 @@
     public let group: String
     private let challenges: ChallengeHandler
     private let report: @Sendable (BackgroundReport) -> Void
-    private let open: Opening
+    private let make: Opening
 
     /// Puts an extension's part together. Opens nothing yet.
     ///
@@ -36,7 +36,7 @@
       self.group = group
       self.challenges = challenges
       self.report = report
-      self.open = open
+      make = open
     }
 
     /// The usual part: the state that the group shares, and manifests that one of these keys signed.
@@ -110,7 +110,7 @@
 
     private func opened() -> ExtensionDelivery? {
       do throws(PackError) {
-        return try open()
+        return try make()
       } catch {
         report(.refused(error))
         return nil
