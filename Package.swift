@@ -45,6 +45,7 @@ let package = Package(
     .library(name: "PackRuntime", targets: ["PackRuntime"]),
     .library(name: "PackDelivery", targets: ["PackDelivery"]),
     .library(name: "PackTrust", targets: ["PackTrust"]),
+    .library(name: "PackRemote", targets: ["PackRemote"]),
     .library(name: "PackTransport", targets: ["PackTransport"]),
     .library(name: "PackBackground", targets: ["PackBackground"]),
     .library(name: "PackBackgroundApp", targets: ["PackBackgroundApp"]),
@@ -91,7 +92,9 @@ let package = Package(
       name: "PackRuntime",
       dependencies: ["PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackTrust"],
       swiftSettings: settings),
-    .target(name: "PackTransport", dependencies: ["PackFormat", "PackRuntime"], swiftSettings: settings),
+    .target(
+      name: "PackRemote", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackRuntime"], swiftSettings: settings),
+    .target(name: "PackTransport", dependencies: ["PackFormat", "PackRemote", "PackRuntime"], swiftSettings: settings),
     // Apple only: empty elsewhere.
     .target(
       name: "PackBackground", dependencies: ["PackCrypto", "PackDelivery", "PackFormat", "PackManifest", "PackTrust"],
@@ -172,8 +175,14 @@ let package = Package(
     .testTarget(
       name: "PackRuntimeTests",
       dependencies: [
-        "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackRuntime", "PackerKit", "TestSupport",
+        "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackRuntime", "PackerKit", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
+      ],
+      swiftSettings: leafSettings),
+    .testTarget(
+      name: "PackRemoteTests",
+      dependencies: [
+        "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackRemote", "PackRuntime", "PackerKit", "TestSupport",
       ],
       swiftSettings: leafSettings),
     .executableTarget(
@@ -181,7 +190,7 @@ let package = Package(
       swiftSettings: leafSettings),
     .testTarget(
       name: "PackTransportTests",
-      dependencies: ["PackFiles", "PackFormat", "PackRuntime", "PackTransport", "TestSupport", "download-runner"],
+      dependencies: ["PackFiles", "PackFormat", "PackRemote", "PackRuntime", "PackTransport", "TestSupport", "download-runner"],
       swiftSettings: leafSettings),
     .testTarget(
       name: "VectorTests",

@@ -1,7 +1,7 @@
 public import PackFormat
 public import PackManifest
 
-/// All that a downloader extension does, without the system's types: what the adapters of PackBackground call, and what a rehearsal calls.
+/// All that a downloader extension does, without the system's types: what an adapter of the system calls, and what a rehearsal calls.
 ///
 /// Nothing of a pack is read, hashed or decrypted here. A call takes milliseconds, and a content request less than 6 MB of memory over the largest manifest.
 public struct ExtensionDelivery: Sendable {

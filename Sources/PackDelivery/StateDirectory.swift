@@ -169,23 +169,9 @@ struct StateDirectory: Sendable {
   /// - Parameter isSynced: whether it is on the disk when this returns.
   func replace(_ name: String, with bytes: Span<UInt8>, isSynced: Bool = true, in root: OpenFile) throws(PackError) {
     do throws(FileFailure) {
-      let file = try makeWriting(in: root)
-      try files.writeAll(file, at: 0, bytes)
-      if isSynced { try files.sync(file) }
-      try files.rename(Self.writingName, to: name, in: root)
-      if isSynced { try sync(directoryOf: name, in: root) }
+      try files.replace(name, with: bytes, by: Self.writingName, mode: 0o600, isSynced: isSynced, in: root)
     } catch {
       throw error.writing(path(name))
-    }
-  }
-
-  private func makeWriting(in root: OpenFile) throws(FileFailure) -> OpenFile {
-    do throws(FileFailure) {
-      return try files.open(Self.writingName, .create(mode: 0o600), in: root)
-    } catch {
-      guard error.isExisting else { throw error }
-      try files.remove(Self.writingName, .file, in: root)
-      return try files.open(Self.writingName, .create(mode: 0o600), in: root)
     }
   }
 

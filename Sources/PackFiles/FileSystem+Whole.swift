@@ -1,6 +1,37 @@
 package import PackFormat
 
 extension FileSystem {
+  /// Replaces a small file at once: written under a temporary name, synced, renamed, and its directory synced. What fails leaves the temporary file behind
+  /// only where the process ends.
+  ///
+  /// - Parameters:
+  ///   - temporary: a name on the same volume. What an earlier process left under it is removed.
+  ///   - isSynced: whether it has reached the disk when this returns.
+  package func replace(
+    _ name: String, with bytes: Span<UInt8>, by temporary: String, mode: UInt32, isSynced: Bool = true, in directory: OpenFile
+  ) throws(FileFailure) {
+    do throws(FileFailure) {
+      let file = try make(temporary, mode: mode, in: directory)
+      try writeAll(file, at: 0, bytes)
+      if isSynced { try sync(file) }
+      try rename(temporary, to: name, in: directory)
+    } catch {
+      try? remove(temporary, .file, in: directory)
+      throw error
+    }
+    if isSynced { try sync(try open(PathParts(name)?.directory ?? ".", .directoryUnlinked, in: directory)) }
+  }
+
+  private func make(_ name: String, mode: UInt32, in directory: OpenFile) throws(FileFailure) -> OpenFile {
+    do throws(FileFailure) {
+      return try open(name, .create(mode: mode), in: directory)
+    } catch {
+      guard error.isExisting else { throw error }
+      try remove(name, .file, in: directory)
+      return try open(name, .create(mode: mode), in: directory)
+    }
+  }
+
   /// Reads exactly the bytes of `range` of `buffer`, from `offset` on.
   ///
   /// - Throws: ``PackError/Code/truncated`` where the file ends before, ``PackError/Code/cannotRead`` where the system refuses.

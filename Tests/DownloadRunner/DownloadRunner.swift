@@ -53,7 +53,7 @@ struct DownloadRunner {
     listener.cancel()
     try await listener.value
     let status = try await queue.status(ofGroup: "files")
-    print("finished \(status.finished) of \(status.count), peak \(ProcessMemory.kilobytes("VmHWM")) kB")
+    print("finished \(status.finished) of \(status.count), peak \(try ProcessMemory.kilobytes("VmHWM")) kB")
   }
 
   private static func slow(root: String, url: String, large: (size: Int, digest: String), small: (size: Int, digest: String)) async throws {
@@ -74,10 +74,10 @@ struct DownloadRunner {
     }
     try await fetch("small", small)
     ProcessMemory.giveBack()
-    let start = ProcessMemory.kilobytes("VmRSS")
-    ProcessMemory.resetPeak()
+    let start = try ProcessMemory.kilobytes("VmRSS")
+    try ProcessMemory.resetPeak()
     try await fetch("large", large)
-    print("\(large.size) bytes over a slow disk, peak \(ProcessMemory.kilobytes("VmHWM") - start) kB")
+    print("\(large.size) bytes over a slow disk, peak \(try ProcessMemory.kilobytes("VmHWM") - start) kB")
   }
 
   private static func measure(root: String, count: Int) async throws {
@@ -108,8 +108,8 @@ struct DownloadRunner {
     await small.close()
     transport.forgetCalls()
     ProcessMemory.giveBack()
-    let start = ProcessMemory.kilobytes("VmRSS")
-    ProcessMemory.resetPeak()
+    let start = try ProcessMemory.kilobytes("VmRSS")
+    try ProcessMemory.resetPeak()
 
     let queue = try await DownloadQueue(root: root, transport: transport)
     let isNew = await queue.groups.isEmpty
@@ -120,6 +120,6 @@ struct DownloadRunner {
     guard case .waiting = try await queue.status(of: DownloadID(group: "files", id: "level-\(count - 1)/textures.pack")).state else {
       fatalError("the last one is not the last one")
     }
-    print("\(isNew ? "submitted" : "opened") \(count) requests, peak \(ProcessMemory.kilobytes("VmHWM") - start) kB")
+    print("\(isNew ? "submitted" : "opened") \(count) requests, peak \(try ProcessMemory.kilobytes("VmHWM") - start) kB")
   }
 }

@@ -7,7 +7,6 @@ import TestSupport
 import Testing
 
 #if os(Linux)
-  import CMalloc
   import Foundation
 
   @Suite("What planning costs an extension", .serialized)
@@ -46,9 +45,9 @@ import Testing
         // Tests beside this one may take memory in between, so one measurement can be wrong. A plan that needs more shows in each.
         for round in 0..<3 {
           let path = directory(form == "new" ? "state-\(round)" : "state-0")
-          malloc_trim(0)
-          let start = try Self.residentKilobytes("VmRSS")
-          try Self.resetPeak()
+          ProcessMemory.giveBack()
+          let start = try ProcessMemory.kilobytes("VmRSS")
+          try ProcessMemory.resetPeak()
           let time = Self.microseconds()
           let state = try SharedState(directory: path)
           let manifest = try state.accept(manifestAt: document) { (signed) throws(PackError) in try signed.verify(trusting: keys).manifest }
@@ -65,7 +64,7 @@ import Testing
           if recorded - time < smallestTime.reduce(0, +) || smallestTime.isEmpty {
             smallestTime = [accepted - time, read - accepted, planned - read, recorded - planned]
           }
-          smallestPeak = min(smallestPeak, try Self.residentKilobytes("VmHWM") - start)
+          smallestPeak = min(smallestPeak, try ProcessMemory.kilobytes("VmHWM") - start)
           #expect(form == "known" ? plan.underWay.count == 2000 : plan.downloads.count == 2000)
           changes += plan.changes.count
         }
@@ -81,19 +80,6 @@ import Testing
       var time = timespec()
       clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
       return Int(time.tv_sec) * 1_000_000 + Int(time.tv_nsec) / 1000
-    }
-
-    private static func residentKilobytes(_ name: String) throws -> Int {
-      let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-      let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(name + ":") })
-      return try #require(line.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) })
-    }
-
-    /// Has the system forget how much was resident before.
-    private static func resetPeak() throws {
-      let file = try #require(fopen("/proc/self/clear_refs", "w"))
-      fputs("5", file)
-      fclose(file)
     }
   }
 #endif

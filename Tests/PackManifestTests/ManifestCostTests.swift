@@ -6,7 +6,6 @@ import TestSupport
 import Testing
 
 #if os(Linux)
-  import CMalloc
   import Foundation
 
   @Suite("What a manifest costs", .serialized)
@@ -39,29 +38,16 @@ import Testing
       var smallestPeak = Int.max
       for _ in 0..<8 {
         // What others gave back must not be there to be taken unseen.
-        malloc_trim(0)
-        let start = try Self.residentKilobytes("VmRSS")
-        try Self.resetPeak()
+        ProcessMemory.giveBack()
+        let start = try ProcessMemory.kilobytes("VmRSS")
+        try ProcessMemory.resetPeak()
         // A client has read the document into memory of its own.
         let verified = try SignedManifest([UInt8](copying: document.span)).verify(trusting: [key], backend: backend.value)
-        smallestPeak = min(smallestPeak, try Self.residentKilobytes("VmHWM") - start)
+        smallestPeak = min(smallestPeak, try ProcessMemory.kilobytes("VmHWM") - start)
         #expect(verified.manifest.packs.count == 2000)
       }
       #expect(smallestPeak < 4000, "\(smallestPeak) kB at the peak")
       print("largest manifest, \(backend.value.name): \(smallestPeak) kB at the peak")
-    }
-
-    private static func residentKilobytes(_ name: String) throws -> Int {
-      let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-      let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(name + ":") })
-      return try #require(line.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) })
-    }
-
-    /// Has the system forget how much was resident before.
-    private static func resetPeak() throws {
-      let file = try #require(fopen("/proc/self/clear_refs", "w"))
-      fputs("5", file)
-      fclose(file)
     }
   }
 #endif

@@ -7,10 +7,6 @@ import PackRuntime
 import TestSupport
 import Testing
 
-#if os(Linux)
-  import CMalloc
-#endif
-
 @Suite("The body of a response")
 struct BodyTests {
   @Test("the ranges of a player, read one after the other, decompress each frame once")
@@ -180,14 +176,14 @@ struct BodyTests {
       // Tests beside this one may take memory in between, so one measurement can be wrong. A reader that needs more shows in each.
       var smallestPeak = Int.max
       for _ in 0..<8 where smallestPeak >= 8000 {
-        malloc_trim(0)
-        let start = try MemoryUse.resident()
-        try MemoryUse.resetPeak()
+        ProcessMemory.giveBack()
+        let start = try ProcessMemory.kilobytes("VmRSS")
+        try ProcessMemory.resetPeak()
         let reader = try #require(response.body).makeReader()
         var count = 0
         while try reader.next({ count += $0.count }) {}
         #expect(count == 64 << 20)
-        smallestPeak = min(smallestPeak, try MemoryUse.peak() - start)
+        smallestPeak = min(smallestPeak, try ProcessMemory.kilobytes("VmHWM") - start)
       }
       #expect(smallestPeak < 8000, "\(smallestPeak) kB at the peak")
       print("a file of 64 MB: \(smallestPeak) kB at the peak")
@@ -202,24 +198,3 @@ struct BodyTests {
     return bytes
   }
 }
-
-#if os(Linux)
-  /// What the process has in memory, in kilobytes.
-  private enum MemoryUse {
-    static func resident() throws -> Int { try read("VmRSS") }
-    static func peak() throws -> Int { try read("VmHWM") }
-
-    /// Has the system forget how much was resident before.
-    static func resetPeak() throws {
-      let file = try #require(fopen("/proc/self/clear_refs", "w"))
-      fputs("5", file)
-      fclose(file)
-    }
-
-    private static func read(_ name: String) throws -> Int {
-      let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-      let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(name + ":") })
-      return try #require(line.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) })
-    }
-  }
-#endif

@@ -261,18 +261,8 @@ final class StoreDirectory: Sendable {
 
   /// Replaces a file at once, and returns when that has reached the disk.
   func replace(_ name: String, with bytes: [UInt8]) throws(PackError) {
-    let temporary = freshName(in: .staging)
     do throws(FileFailure) {
-      do throws(FileFailure) {
-        let file = try files.open(temporary, .create(mode: 0o644), in: handle)
-        try files.writeAll(file, at: 0, bytes.span)
-        try files.sync(file)
-        try files.rename(temporary, to: name, in: handle)
-      } catch {
-        try? files.remove(temporary, .file, in: handle)
-        throw error
-      }
-      try files.sync(try files.open(PathParts(name)?.directory ?? ".", .directoryUnlinked, in: handle))
+      try files.replace(name, with: bytes.span, by: freshName(in: .staging), mode: 0o644, in: handle)
     } catch {
       throw error.writing(path(name), missingBytes: missingBytes(for: UInt64(bytes.count)))
     }
@@ -316,17 +306,23 @@ final class StoreDirectory: Sendable {
   }
 
   /// The records of all packs, by name. Those that cannot be read are as if nothing were installed.
-  func records() throws(PackError) -> [PackRecord] {
-    var records: [PackRecord] = []
+  func records() throws(PackError) -> [PackRecord] { try readRecords().records }
+
+  /// The names of the packs whose records cannot be read.
+  func damagedRecords() throws(PackError) -> [String] { try readRecords().damaged }
+
+  private func readRecords() throws(PackError) -> (records: [PackRecord], damaged: [String]) {
+    var (records, damaged): ([PackRecord], [String]) = ([], [])
     for name in try names(in: .state).sorted() {
       guard let id = PackName(fileName: name)?.text else { continue }
       do throws(PackError) {
         if let record = try record(id) { records.append(record) }
       } catch {
         guard error.code == .damagedStore else { throw error }
+        damaged.append(id)
       }
     }
-    return records
+    return (records, damaged)
   }
 
   func write(_ record: PackRecord) throws(PackError) {

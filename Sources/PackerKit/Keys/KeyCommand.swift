@@ -22,7 +22,9 @@ enum KeyCommand {
     var writeEnd: OpenFile? = OpenFile(owning: ends[1])
     for descriptor in ends { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
 
-    let (process, number) = spawn(words, output: ends[1])
+    var program = ProgramStart(words)
+    program.streams[1] = .descriptor(ends[1])
+    let (process, number) = program.run()
     // While this side holds the writing end, the reading end never ends.
     withExtendedLifetime(writeEnd) {}
     writeEnd = nil
@@ -63,39 +65,5 @@ enum KeyCommand {
       throw PackError(
         .noKey, "\(name) ended with status \(exit)", hint: "run it by itself; it must print the key text and end with 0")
     }
-  }
-
-  /// Starts the program with its output at `output`. The number is an `errno`, 0 for success.
-  private static func spawn(_ words: [String], output: CInt) -> (process: pid_t, number: CInt) {
-    #if canImport(Darwin)
-      var actions: posix_spawn_file_actions_t?
-      var attributes: posix_spawnattr_t?
-    #else
-      var actions = unsafe posix_spawn_file_actions_t()
-      var attributes = posix_spawnattr_t()
-    #endif
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
-
-    // A program would inherit signals that are blocked or ignored here, and could not be stopped.
-    unsafe posix_spawnattr_init(&attributes)
-    defer { unsafe posix_spawnattr_destroy(&attributes) }
-    var none = sigset_t()
-    unsafe sigemptyset(&none)
-    unsafe posix_spawnattr_setsigmask(&attributes, &none)
-    var usual = sigset_t()
-    unsafe sigemptyset(&usual)
-    for signal in [SIGPIPE, SIGINT, SIGTERM] { unsafe sigaddset(&usual, signal) }
-    unsafe posix_spawnattr_setsigdefault(&attributes, &usual)
-    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-
-    var process: pid_t = 0
-    let number = unsafe withCStrings(words) { arguments in
-      unsafe withCStrings(ProcessEnvironment.withoutKeys()) { environment in
-        unsafe posix_spawnp(&process, words[0], &actions, &attributes, arguments, environment)
-      }
-    }
-    return (process, number)
   }
 }
