@@ -24,7 +24,7 @@ package struct SimulatedFault: Hashable, Sendable {
   package enum Subject: Hashable, Sendable {
     case manifest
     case pack(String)
-    /// The manifest and every pack.
+    /// Every pack; with ``Kind/offline`` the whole device.
     case all
   }
 
@@ -103,17 +103,20 @@ struct PendingFaults {
   private var left: [Key: (count: Int, servedSize: UInt64?)] = [:]
   /// The starts of the app before whose end the device has no network at all.
   private(set) var offlineLaunches = 0
+  private let faults: [SimulatedFault]
+  private var strikes: Set<Key> = []
+
   /// What was struck: packs by name, the manifest as nil.
-  private(set) var struck: Set<String?> = []
+  var struck: Set<String?> { Set(strikes.map(\.pack)) }
 
   init(_ faults: [SimulatedFault], packs: [String]) {
+    self.faults = faults
     for fault in faults {
       let subjects: [String?] =
         switch fault.subject {
         case .manifest: [nil]
         case .pack(let id): [id]
-        // A manifest has no declared size.
-        case .all: fault.kind == .size ? packs : [nil] + packs
+        case .all: packs
         }
       guard fault.subject != .all || fault.kind != .offline else {
         // The whole device is offline, and not one download after the other.
@@ -130,7 +133,7 @@ struct PendingFaults {
     let key = Key(kind: kind, pack: pack)
     guard let entry = left[key], entry.count > 0 else { return false }
     left[key] = (entry.count - 1, entry.servedSize)
-    struck.insert(pack)
+    strikes.insert(key)
     return true
   }
 
@@ -140,11 +143,11 @@ struct PendingFaults {
     return strikes(.size, pack) ? size ?? declared + 1 : nil
   }
 
-  /// Whether any is left.
-  var isEmpty: Bool { left.values.allSatisfy { $0.count == 0 } }
-
   /// What never struck, for a person.
   var unused: [String] {
-    left.filter { $0.value.count > 0 }.map { "\($0.key.pack ?? "manifest"):\($0.key.kind.rawValue)" }.sorted()
+    faults.filter { fault in
+      guard fault.subject != .all || fault.kind != .offline else { return false }
+      return !strikes.contains { $0.kind == fault.kind && (fault.subject == .all || fault.subject == $0.pack.map { .pack($0) } ?? .manifest) }
+    }.map(\.description)
   }
 }

@@ -70,7 +70,6 @@ final class SimulatedWorld: Sendable {
   }
 
   var unusedFaults: [String] { state.withLock { $0.faults.unused } }
-  var faultsAreOver: Bool { state.withLock { $0.faults.isEmpty && $0.launches >= $0.faults.offlineLaunches } }
 
   // MARK: Network
 

@@ -13,6 +13,9 @@ extension Simulation {
     let queue: DownloadQueue
   }
 
+  /// How long the app stays open for what the system still downloads.
+  static let sessionLength: UInt64 = 600_000
+
   /// Plans in one start of the app until nothing is left for it to do, and after which it ends in any case.
   private static let plansPerLaunch = 5
 
@@ -35,7 +38,7 @@ extension Simulation {
     } catch {
       guard error.code != .cancelled else { throw error }
       appRefusal = error
-      world.timeline.tell(.app, "\(error.code): \(error.message)", remedy: "it goes on with what it has, and looks again at its next start")
+      world.timeline.tell(.app, words(error), remedy: "it goes on with what it has, and looks again at its next start")
     }
     signal.finish()
     await process.queue.close()
@@ -69,7 +72,7 @@ extension Simulation {
     for id in start.interrupted { tell(.app, "\(id): its installation was interrupted, and the file waits again", pack: id) }
     for finding in start.findings { tell(.app, "sets right: \(finding)") }
     if let refusal = start.refusal {
-      world.timeline.tell(.app, "\(refusal.code): \(refusal.message)", remedy: "the store goes on with its own manifest")
+      world.timeline.tell(.app, words(refusal), remedy: "the store goes on with its own manifest")
     }
   }
 
@@ -117,7 +120,7 @@ extension Simulation {
       tell(.app, "fetches manifest \(published.manifest.version)")
     } catch {
       world.timeline.tell(
-        .app, "\(error.code): \(error.message)", remedy: "everything stays as it is",
+        .app, words(error), remedy: "everything stays as it is",
         isInjected: document.count != published.document.count)
     }
   }
@@ -126,6 +129,7 @@ extension Simulation {
   private mutating func work(
     _ process: AppProcess, _ relay: Relay, _ signals: AsyncStream<SimulatedTransport.Signal>
   ) async throws(PackError) {
+    let end = clock.milliseconds + Self.sessionLength
     for _ in 0..<Self.plansPerLaunch {
       try check()
       let asked = settings.asked.filter { id in published.manifest.packs.contains { $0.id == id } }
@@ -136,13 +140,15 @@ extension Simulation {
       let tidied = try await process.delivery.tidy(plan)
       if tidied.freed > 0 { tell(.app, "removes \(tidied.freed) bytes of files that nobody has a use for") }
       for id in tidied.removed { tell(.app, "\(id): is not offered any more, and removed", pack: id) }
-      let isIdle = plan.downloads.isEmpty && daemon.downloads.isEmpty && plan.underWay.isEmpty
+      let isIdle = plan.downloads.isEmpty && plan.underWay.isEmpty
       guard !isIdle || progress || tidied.freed > 0 || !tidied.removed.isEmpty else { return }
+      let filesBefore = filesArrived
       if !plan.downloads.isEmpty { tell(.app, "plans \(count(plan.downloads.count, "download", "downloads")) of \(plan.downloadSize) bytes") }
       try await process.delivery.fetch(plan)
       let isOffline = try await runQueue(process, relay, signals)
       guard !isOffline else { return }
-      try await runSystem(toApp: true)
+      try await runSystem(until: end, toApp: true)
+      guard clock.milliseconds < end || filesArrived > filesBefore || !plan.downloads.isEmpty else { return }
       // What the system forgot is known to be gone only when it was missing for a while.
       if !plan.underWay.isEmpty { clock.advance(milliseconds: UInt64(DeliveryPolicy().missingSeconds) * 1000) }
     }
@@ -164,7 +170,7 @@ extension Simulation {
         isChanged = true
       } else if let failure = installation.failure {
         let state = installation.status.map { "\($0.state)" } ?? "the next plan decides"
-        world.timeline.tell(.app, "\(id): \(failure.code): \(failure.message)", pack: id, remedy: state)
+        world.timeline.tell(.app, "\(id): \(words(failure))", pack: id, remedy: state)
         if installation.status?.state.kind != .toBeTransferred { isChanged = true }
       } else {
         tell(.app, "\(id): the file is gone", pack: id)
@@ -254,12 +260,12 @@ extension Simulation {
       case .retrying(let id, let failure, _):
         let pack = DownloadIdentifier(id.id)?.id ?? id.id
         // What a queue with the usual policy waits at most after a first failure.
-        let delay = RetryPolicy().first
-        world.clock.advance(milliseconds: UInt64(delay / .milliseconds(1)))
-        world.timeline.tell(.app, "\(pack): \(failure): tried again after \(delay / .milliseconds(1)) ms", pack: pack)
+        let delay = UInt64(RetryPolicy().first / .milliseconds(1))
+        world.clock.advance(milliseconds: delay)
+        world.timeline.tell(.app, "\(pack): \(failure.text), and is tried again after \(delay) ms", pack: pack)
       case .failed(let id, let failure):
         let pack = DownloadIdentifier(id.id)?.id ?? id.id
-        world.timeline.tell(.app, "\(pack): \(failure): given up", pack: pack, remedy: status.map { "\($0.state)" })
+        world.timeline.tell(.app, "\(pack): \(failure.text), and is given up", pack: pack, remedy: status.map { "\($0.state)" })
       case .lowSpace(_, let needed, let free):
         return PackError(
           .noSpace, "the volume has \(free) bytes free, and \(needed) are needed", hint: "free space, or choose another place with --keep")
@@ -278,6 +284,22 @@ extension Relay {
     switch event {
     case .finished, .retrying, .failed, .lowSpace: release()
     case .began, .progress, .forgotten, .offline, .online: break
+    }
+  }
+}
+
+extension TransferFailure {
+  /// What failed, for a person.
+  fileprivate var text: String {
+    switch self {
+    case .offline: "there is no network"
+    case .unreachable: "the connection is cut"
+    case .timedOut: "nothing came for too long"
+    case .status(let code, _): "the server answers \(code)"
+    case .wrongSize(let size): "the server's file has \(size) bytes"
+    case .wrongDigest: "the server's file is another one"
+    case .forgotten: "the download is gone"
+    default: "the download failed (\(self))"
     }
   }
 }

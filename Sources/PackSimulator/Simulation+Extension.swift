@@ -22,6 +22,7 @@ extension Simulation {
     }
     let path = "\(directory)/system/manifest"
     try write(document, to: path)
+    noteMemory()
     let kind = event == .periodic && settings.misreadsRequest ? DeliveryEvent.update : event
     let allowance = settings.ignoresAllowance ? nil : daemon.promised
     let answer = try wake(about: nil) { (extension_) in extension_.downloads(for: kind, manifestAt: path, allowance: allowance) }
@@ -82,10 +83,9 @@ extension Simulation {
       let remedy =
         answer.plan != nil
         ? "plans with manifest \(answer.manifestVersion ?? 0), which it took before" : "hands nothing over; the next event plans"
-      world.timeline.tell(.extension, "\(refusal.code): \(refusal.message)", remedy: remedy, isInjected: world.wasStruck(nil))
+      world.timeline.tell(.extension, words(refusal), remedy: remedy, isInjected: world.wasStruck(nil))
     }
     guard let plan = answer.plan else { return }
-    note(memoryFor: plan)
     let size = answer.downloads.reduce(0) { $0 + $1.bytes.size }
     let essential = answer.downloads.count(where: \.isEssential)
     tell(
@@ -94,6 +94,8 @@ extension Simulation {
         + (plan.underWay.isEmpty ? "" : ", and waits for \(plan.underWay.count)"))
     for postponement in plan.postponed where postponement.reason != .notAsked {
       tell(.extension, "\(postponement.id): waits: \(postponement.reason.text)", pack: postponement.id)
+      // What planning did not even hand over.
+      if case .allowance = postponement.reason, launches == 0 { errors[postponement.id] = (.wouldExceedAllowance, false) }
     }
     cancel(plan.cancellations, .extension)
     for download in answer.downloads {
@@ -122,7 +124,6 @@ extension Simulation {
       priority: download.priority)
     guard let error = daemon.schedule(handed, permitsEssential: permitsEssential) else { return }
     let isInjected = error == .essentialNotPermitted || error == .backgroundActivityProhibited || world.wasStruck(download.id)
-      || settings.ignoresAllowance
     try fail(
       handed, error, .backgroundAssets(code: error.code ?? 0), "does not take the download of \(handed.size) bytes", isInjected: isInjected)
   }
@@ -164,7 +165,7 @@ extension Simulation {
     } catch {
       if files.death == nil {
         world.timeline.tell(
-          .extension, "\(error.code): \(error.message)", pack: pack, remedy: "the next event finds what was not recorded",
+          .extension, words(error), pack: pack, remedy: "the next event finds what was not recorded",
           isInjected: holder != nil)
         return nil
       }
@@ -211,7 +212,7 @@ extension Simulation {
   }
 
   /// What a content request takes of memory, by what it reads: at most three times the document, and a kilobyte for each pack.
-  private mutating func note(memoryFor plan: DeliveryPlan) {
+  private mutating func noteMemory() {
     let packs = published.manifest.packs.count
     report.cost.memory = max(report.cost.memory, UInt64(3 * published.document.count + 1024 * packs))
   }
@@ -227,7 +228,8 @@ extension Simulation {
       if let deadline, clock.milliseconds >= deadline { return }
       try step(download, deadline, toApp: toApp)
     }
-    if let deadline, clock.milliseconds < deadline { clock.advance(milliseconds: deadline - clock.milliseconds) }
+    // Somebody waits for the app's own reasons; an app waits for nothing.
+    if let deadline, !toApp, clock.milliseconds < deadline { clock.advance(milliseconds: deadline - clock.milliseconds) }
   }
 
   private mutating func step(_ download: DownloadDaemon.Download, _ deadline: UInt64?, toApp: Bool) throws(PackError) {
@@ -347,7 +349,7 @@ extension Simulation {
       return try body(ExtensionDelivery(state: state) { (signed) throws(PackError) in try signed.verify(trusting: trusted).manifest })
     } catch {
       guard holder != nil else { throw error }
-      world.timeline.tell(.app, "\(error.code): \(error.message)", pack: pack, remedy: "the next plan finds it", isInjected: true)
+      world.timeline.tell(.app, words(error), pack: pack, remedy: "the next plan finds it", isInjected: true)
       return nil
     }
   }
@@ -365,15 +367,16 @@ extension Simulation {
     let parking = try hear(pack, toApp: toApp) { (extension_) throws(PackError) in
       try extension_.finished(path, download: download.identifier)
     }
+    let actor: TimelineActor = toApp ? .app : .extension
     let what = "\(pack): \(download.isEssential ? "essential, " : "")\(download.size) bytes are here"
     switch parking {
-    case .recorded: tell(.system, "\(what); moved and recorded", pack: pack)
-    case .unrecorded: tell(.system, "\(what); moved, and the next plan records it", pack: pack)
-    case .notNeeded: tell(.system, "\(what), and nobody waits for them any more", pack: pack)
-    case .wrongSize(let remedy): tell(.system, "\(what), and that is not the size of the manifest: \(remedy.text)", pack: pack)
+    case .recorded: tell(actor, "\(what): moves and records the file", pack: pack)
+    case .unrecorded: tell(actor, "\(what): moves the file; the next plan records it", pack: pack)
+    case .notNeeded: tell(actor, "\(what): leaves the file, for which nobody waits any more", pack: pack)
+    case .wrongSize(let remedy): tell(actor, "\(what), and that is not the size of the manifest: \(remedy.text)", pack: pack)
     case nil:
       let isKept = fileSize(path) == nil
-      tell(.system, "\(what); \(isKept ? "the file was moved before" : "nobody moved the file, so it is removed")", pack: pack)
+      tell(.system, "\(what); \(isKept ? "the file was moved already" : "nobody moved the file, so it is removed")", pack: pack)
     }
   }
 

@@ -45,7 +45,7 @@ extension Simulation {
 
   /// Whether something was done to the device that explains whatever happened before the first start.
   private var isDisturbed: Bool {
-    settings.extensionDeath != nil || settings.isContentOff || settings.misreadsRequest || settings.ignoresAllowance || world.wasStruck(nil)
+    settings.extensionDeath != nil || settings.isContentOff || settings.misreadsRequest || world.wasStruck(nil)
   }
 
   private mutating func judgeManifest() {
@@ -57,7 +57,7 @@ extension Simulation {
       find(.manifest, "the manifest is refused, so nothing is downloaded before the first start of the app", error: error, hint: hint)
     }
     if let refusal = appRefusal ?? extensionRefusal, !isDisturbed || launches >= Self.patience {
-      find(.manifest, "\(refusal.code): \(refusal.message)", hint: refusal.hint)
+      find(.manifest, words(refusal), hint: refusal.hint)
     }
   }
 
@@ -123,7 +123,7 @@ extension Simulation {
         }
         _ = try await store.open(id)
       } catch {
-        find(.missing, "\(id) is installed and does not open: \(error.message)", pack: id, hint: error.hint)
+        find(.missing, "\(id) is installed and does not open: \(words(error))", pack: id, hint: error.hint)
       }
     }
   }

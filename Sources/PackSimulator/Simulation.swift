@@ -19,7 +19,7 @@ package struct Simulation {
   var published: SimulatedRelease
   var report = SimulationReport()
 
-  /// Whether a fault or circumstance that was asked for still matters; see ``fault(_:)``.
+  /// The files that came since the beginning.
   var filesArrived = 0
   var launches = 0
   /// When the extension ran, and how long: what counts within a day.
@@ -38,6 +38,8 @@ package struct Simulation {
   static let patience = 12
   /// From the moment when the app can be opened to the one when it is.
   static let launchDelay: UInt64 = 30_000
+  /// From a periodic request to the next start of the app.
+  static let backgroundLength: UInt64 = 3_600_000
   static let day: UInt64 = 86_400_000
   /// What a call of the extension counts for, besides what it waits.
   static let callRuntime: UInt64 = 100
@@ -73,18 +75,19 @@ package struct Simulation {
       tell(.system, settings.event == .update ? "updates the app" : "looks for something new")
     }
     try await request(settings.event)
-    try await runSystem(onlyEssential: settings.event.permitsEssential)
     if settings.event.permitsEssential {
+      try await runSystem(onlyEssential: true)
       tell(.system, "lets the app be opened")
-      try await runSystem(until: clock.milliseconds + Self.launchDelay)
     }
+    try await runSystem(until: clock.milliseconds + (settings.event.permitsEssential ? Self.launchDelay : Self.backgroundLength))
     changeServer()
     try await launch()
     while launches < Self.patience, !isSettled {
       try check()
-      clock.advance(milliseconds: Self.day)
+      // What the system has goes on without the app.
+      try await runSystem(until: clock.milliseconds + Self.day)
       try await request(.periodic)
-      try await runSystem()
+      try await runSystem(until: clock.milliseconds + Self.backgroundLength)
       try await launch()
     }
     try await conclude()
@@ -135,7 +138,7 @@ package struct Simulation {
 
   /// Whether nothing is left to do that time could do.
   private var isSettled: Bool {
-    guard world.faultsAreOver, appRefusal == nil, let plan = lastPlan else { return false }
+    guard appRefusal == nil, let plan = lastPlan else { return false }
     guard daemon.downloads.isEmpty, plan.downloads.isEmpty, plan.underWay.isEmpty, plan.installing.isEmpty, plan.orphans.isEmpty,
       plan.obsolete.isEmpty
     else { return false }
@@ -155,6 +158,11 @@ package struct Simulation {
   ) {
     world.timeline.tell(actor, text, pack: pack, error: error, remedy: remedy, isInjected: isInjected)
     if launches == 0 { errors[pack] = (error, isInjected || errors[pack]?.isInjected == true) }
+  }
+
+  /// What an error says, without the directory, which is another one each time.
+  func words(_ error: PackError) -> String {
+    "\(error.code): \(error.message.replacing(directory, with: "device"))"
   }
 
   func count(_ number: Int, _ one: String, _ many: String) -> String { "\(number) \(number == 1 ? one : many)" }
