@@ -147,7 +147,9 @@ struct PendingFaults {
   var unused: [String] {
     faults.filter { fault in
       guard fault.subject != .all || fault.kind != .offline else { return false }
-      return !strikes.contains { $0.kind == fault.kind && (fault.subject == .all || fault.subject == $0.pack.map { .pack($0) } ?? .manifest) }
+      return !strikes.contains {
+        $0.kind == fault.kind && (fault.subject == .all || fault.subject == $0.pack.map { .pack($0) } ?? .manifest)
+      }
     }.map(\.description)
   }
 }

@@ -1,7 +1,7 @@
 package import PackFormat
 package import PackManifest
-import PackerKit
 import PackRuntime
+import PackerKit
 
 /// A release as its server has it.
 package struct SimulatedRelease: Sendable {

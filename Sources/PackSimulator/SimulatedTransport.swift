@@ -14,15 +14,25 @@ final class SimulatedTransport: Transport {
 
   private let world: SimulatedWorld
   private let relay: Relay
-  private let signal: @Sendable (Signal) -> Void
+  private let listener = Monitor<AsyncStream<Signal>.Continuation?>(nil)
   private let known = Monitor<Set<String>>([])
 
   private static let piece = 256 << 10
 
-  init(_ world: SimulatedWorld, _ relay: Relay, signal: @escaping @Sendable (Signal) -> Void) {
+  init(_ world: SimulatedWorld, _ relay: Relay) {
     self.world = world
     self.relay = relay
-    self.signal = signal
+  }
+
+  /// What has to be done something about from now on. Each run of a queue listens for itself.
+  func signals() -> AsyncStream<Signal> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Signal.self)
+    listener.withLock { $0 = continuation }
+    return stream
+  }
+
+  private func signal(_ signal: Signal) {
+    _ = listener.withLock { $0 }?.yield(signal)
   }
 
   func inFlight() async -> Set<String>? { known.withLock { $0 } }
@@ -37,7 +47,8 @@ final class SimulatedTransport: Transport {
     }
     let pack = source.pack.id
     if world.isOffline(pack) {
-      world.timeline.tell(.app, "\(pack): there is no network", pack: pack, error: .plain("no connection"), remedy: "it waits", isInjected: true)
+      world.timeline.tell(
+        .app, "\(pack): there is no network", pack: pack, error: .plain("no connection"), remedy: "it waits", isInjected: true)
       signal(.offline)
       await untilCancelled()
       throw .offline
@@ -94,7 +105,8 @@ final class SimulatedTransport: Transport {
     world.transfer(done - offset)
     guard isCut else { return }
     world.timeline.tell(
-      .app, "\(pack): the connection is cut at byte \(done) of \(size)", pack: pack, error: .plain("the connection is cut"), isInjected: true)
+      .app, "\(pack): the connection is cut at byte \(done) of \(size)", pack: pack, error: .plain("the connection is cut"),
+      isInjected: true)
     throw .unreachable
   }
 

@@ -32,7 +32,10 @@ final class SimulatedWorld: Sendable {
   }
 
   func expect(_ faults: [SimulatedFault], packs: [String]) {
-    state.withLock { $0.faults = PendingFaults(faults, packs: packs) }
+    state.withLock { state in
+      state.faults = PendingFaults(faults, packs: packs)
+      state.launches = 0
+    }
   }
 
   /// Has a server offer a release. What it had before stays: nobody overwrites what was published.

@@ -11,6 +11,7 @@ extension Simulation {
     let delivery: AppDelivery
     let store: AssetStore
     let queue: DownloadQueue
+    let transport: SimulatedTransport
   }
 
   /// How long the app stays open for what the system still downloads.
@@ -28,19 +29,18 @@ extension Simulation {
     let isFirst = launches == 0
     daemon.liftRestrictions()
     let relay = Relay()
-    let (signals, signal) = AsyncStream.makeStream(of: SimulatedTransport.Signal.self)
-    let process = try await makeProcess(SimulatedTransport(world, relay) { signal.yield($0) })
+    let process = try await makeProcess(SimulatedTransport(world, relay))
     do throws(PackError) {
       try await begin(process)
       if isFirst { hereAtLaunch = try here() }
       try await fetchManifest(process)
-      try await work(process, relay, signals)
+      try await work(process, relay)
     } catch {
       guard error.code != .cancelled else { throw error }
       appRefusal = error
       world.timeline.tell(.app, words(error), remedy: "it goes on with what it has, and looks again at its next start")
     }
-    signal.finish()
+    appManifest = await process.store.manifest?.manifest.version
     await process.queue.close()
     daemon = daemon.inFullPower
     launches += 1
@@ -64,7 +64,7 @@ extension Simulation {
     policy.freeSpaceMargin = 0
     let queue = try await DownloadQueue(root: "\(home)/downloads", transport: transport, policy: policy, files: files, clock: clock)
     let state = try SharedState(directory: group, files: files, clock: clock)
-    return AppProcess(delivery: AppDelivery(state: state, store: store, queue: queue), store: store, queue: queue)
+    return AppProcess(delivery: AppDelivery(state: state, store: store, queue: queue), store: store, queue: queue, transport: transport)
   }
 
   private func begin(_ process: AppProcess) async throws(PackError) {
@@ -106,7 +106,8 @@ extension Simulation {
   }
 
   /// The app looks for a manifest by itself, as it must where the extension brought none.
-  private func fetchManifest(_ process: AppProcess) async throws(PackError) {
+  private mutating func fetchManifest(_ process: AppProcess) async throws(PackError) {
+    manifestRefusal = nil
     guard !world.isOffline(nil) else {
       world.timeline.tell(
         .app, "has no network for the manifest", error: .plain("no connection"), remedy: "everything stays as it is", isInjected: true)
@@ -119,6 +120,7 @@ extension Simulation {
       _ = try await process.delivery.adopt(document)
       tell(.app, "fetches manifest \(published.manifest.version)")
     } catch {
+      manifestRefusal = error
       world.timeline.tell(
         .app, words(error), remedy: "everything stays as it is",
         isInjected: document.count != published.document.count)
@@ -126,9 +128,7 @@ extension Simulation {
   }
 
   /// Plans, installs, tidies and downloads until nothing is left to do now.
-  private mutating func work(
-    _ process: AppProcess, _ relay: Relay, _ signals: AsyncStream<SimulatedTransport.Signal>
-  ) async throws(PackError) {
+  private mutating func work(_ process: AppProcess, _ relay: Relay) async throws(PackError) {
     let end = clock.milliseconds + Self.sessionLength
     for _ in 0..<Self.plansPerLaunch {
       try check()
@@ -143,9 +143,11 @@ extension Simulation {
       let isIdle = plan.downloads.isEmpty && plan.underWay.isEmpty
       guard !isIdle || progress || tidied.freed > 0 || !tidied.removed.isEmpty else { return }
       let filesBefore = filesArrived
-      if !plan.downloads.isEmpty { tell(.app, "plans \(count(plan.downloads.count, "download", "downloads")) of \(plan.downloadSize) bytes") }
+      if !plan.downloads.isEmpty {
+        tell(.app, "plans \(count(plan.downloads.count, "download", "downloads")) of \(plan.downloadSize) bytes")
+      }
       try await process.delivery.fetch(plan)
-      let isOffline = try await runQueue(process, relay, signals)
+      let isOffline = try await runQueue(process, relay)
       guard !isOffline else { return }
       try await runSystem(until: end, toApp: true)
       guard clock.milliseconds < end || filesArrived > filesBefore || !plan.downloads.isEmpty else { return }
@@ -192,11 +194,10 @@ extension Simulation {
   /// Runs the app's queue until nothing is left that could go on.
   ///
   /// - Returns: whether it ended for lack of a network.
-  private func runQueue(
-    _ process: AppProcess, _ relay: Relay, _ signals: AsyncStream<SimulatedTransport.Signal>
-  ) async throws(PackError) -> Bool {
+  private func runQueue(_ process: AppProcess, _ relay: Relay) async throws(PackError) -> Bool {
     guard await process.queue.groups.contains(AppDelivery.group) else { return false }
     let events = process.queue.events()
+    let signals = process.transport.signals()
     let (queue, delivery, world) = (process.queue, process.delivery, world)
     let (failure, isOffline) = await withTaskGroup(of: QueueEnd.self) { tasks in
       tasks.addTask {

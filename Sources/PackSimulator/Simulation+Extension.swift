@@ -2,9 +2,9 @@ import PackDelivery
 import PackFiles
 import PackFormat
 import PackManifest
-import PackerKit
 import PackRuntime
 import PackTrust
+import PackerKit
 
 extension Simulation {
   /// The system fetches the manifest and asks the extension what to download.
@@ -25,7 +25,7 @@ extension Simulation {
     noteMemory()
     let kind = event == .periodic && settings.misreadsRequest ? DeliveryEvent.update : event
     let allowance = settings.ignoresAllowance ? nil : daemon.promised
-    let answer = try wake(about: nil) { (extension_) in extension_.downloads(for: kind, manifestAt: path, allowance: allowance) }
+    let answer = try wake(about: nil) { (delivery) in delivery.downloads(for: kind, manifestAt: path, allowance: allowance) }
     removeFile(path)
     guard let answer else { return }
     try take(answer, event)
@@ -69,7 +69,7 @@ extension Simulation {
   private mutating func failManifest(
     _ text: String, _ error: SystemError, _ failure: DownloadFailure, isInjected: Bool
   ) throws(PackError) -> [UInt8]? {
-    let remedy = try wake(about: nil) { (extension_) throws(PackError) in try extension_.failed(.manifest, failure) }
+    let remedy = try wake(about: nil) { (delivery) throws(PackError) in try delivery.failed(.manifest, failure) }
     tell(
       .system, text, pack: nil, error, remedy: remedy == .keepEverything ? "everything stays as it is" : "the extension did not hear of it",
       isInjected: isInjected)
@@ -159,8 +159,8 @@ extension Simulation {
     do throws(PackError) {
       let state = try SharedState(directory: group, files: files, clock: clock)
       let trusted = settings.trusted
-      let extension_ = ExtensionDelivery(state: state) { (signed) throws(PackError) in try signed.verify(trusting: trusted).manifest }
-      let result = try body(extension_)
+      let delivery = ExtensionDelivery(state: state) { (signed) throws(PackError) in try signed.verify(trusting: trusted).manifest }
+      let result = try body(delivery)
       if files.death == nil { return result }
     } catch {
       if files.death == nil {
@@ -243,7 +243,8 @@ extension Simulation {
       daemon.end(download.identifier)
       let what = refusal == .disallowedByDomain ? "may not download from \(download.url)" : "does not begin: the allowance is used up"
       return try fail(
-        download, refusal, .backgroundAssets(code: refusal.code ?? 0), what, isInjected: refusal != .disallowedByDomain && world.wasStruck(pack),
+        download, refusal, .backgroundAssets(code: refusal.code ?? 0), what,
+        isInjected: refusal != .disallowedByDomain && world.wasStruck(pack),
         toApp: toApp)
     }
     if daemon.isRestricted, world.strikes(.host, pack) {
@@ -264,7 +265,8 @@ extension Simulation {
     let pack = download.pack
     guard let source = world.source(download.identifier), let size = fileSize(source.path) else {
       daemon.end(download.identifier)
-      return try fail(download, .plain("the server has no such file"), .http(status: 404), "gets status 404", isInjected: false, toApp: toApp)
+      return try fail(
+        download, .plain("the server has no such file"), .http(status: 404), "gets status 404", isInjected: false, toApp: toApp)
     }
     if let deadline {
       let time = NetworkSpeed.latency + world.speed.milliseconds(size - min(size, download.received))
@@ -357,15 +359,15 @@ extension Simulation {
   private mutating func began(_ download: DownloadDaemon.Download, toApp: Bool) throws(PackError) {
     // Only an app is told that a download began; the extension is not woken for it.
     guard toApp else { return }
-    _ = try hear(download.pack, toApp: true) { (extension_) throws(PackError) in
-      try extension_.note(.began, ofDownload: download.identifier)
+    _ = try hear(download.pack, toApp: true) { (delivery) throws(PackError) in
+      try delivery.note(.began, ofDownload: download.identifier)
     }
   }
 
   private mutating func finish(_ download: DownloadDaemon.Download, _ path: String, toApp: Bool) throws(PackError) {
     let pack = download.pack
-    let parking = try hear(pack, toApp: toApp) { (extension_) throws(PackError) in
-      try extension_.finished(path, download: download.identifier)
+    let parking = try hear(pack, toApp: toApp) { (delivery) throws(PackError) in
+      try delivery.finished(path, download: download.identifier)
     }
     let actor: TimelineActor = toApp ? .app : .extension
     let what = "\(pack): \(download.isEssential ? "essential, " : "")\(download.size) bytes are here"
@@ -384,11 +386,12 @@ extension Simulation {
     _ download: DownloadDaemon.Download, _ error: SystemError, _ failure: DownloadFailure, _ text: String, isInjected: Bool,
     toApp: Bool = false
   ) throws(PackError) {
-    let remedy = try hear(download.pack, toApp: toApp) { (extension_) throws(PackError) in
-      try extension_.failed(.download(identifier: download.identifier), failure)
+    let remedy = try hear(download.pack, toApp: toApp) { (delivery) throws(PackError) in
+      try delivery.failed(.download(identifier: download.identifier), failure)
     }
     tell(
-      .system, "\(download.pack): \(text)", pack: download.pack, error, remedy: remedy?.text ?? "nobody heard of it; the next plan finds it",
+      .system, "\(download.pack): \(text)", pack: download.pack, error,
+      remedy: remedy?.text ?? "nobody heard of it; the next plan finds it",
       isInjected: isInjected)
     guard remedy == .handOverAsNonEssential else { return }
     let again = DownloadDaemon.Download(
@@ -396,7 +399,8 @@ extension Simulation {
       priority: download.priority)
     guard let refusal = daemon.schedule(again, permitsEssential: false) else { return }
     try fail(
-      again, refusal, .backgroundAssets(code: refusal.code ?? 0), "does not take the download of \(again.size) bytes", isInjected: isInjected,
+      again, refusal, .backgroundAssets(code: refusal.code ?? 0), "does not take the download of \(again.size) bytes",
+      isInjected: isInjected,
       toApp: toApp)
   }
 }
@@ -408,7 +412,8 @@ extension FailureRemedy {
     case .nothing: "nothing is to be done"
     case .handOverAsNonEssential: "handed over again as a non-essential one"
     case .planAgain(let status):
-      status.delaySeconds > 0 ? "\(status.state): the next attempt is due in \(status.delaySeconds) s" : "\(status.state): the next plan decides"
+      status.delaySeconds > 0
+        ? "\(status.state): the next attempt is due in \(status.delaySeconds) s" : "\(status.state): the next plan decides"
     }
   }
 }

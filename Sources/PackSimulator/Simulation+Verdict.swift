@@ -56,8 +56,11 @@ extension Simulation {
         : error == .disallowedByDomain ? "add the host of BAManifestURL to BADownloadDomainAllowList: packer plist merge" : nil
       find(.manifest, "the manifest is refused, so nothing is downloaded before the first start of the app", error: error, hint: hint)
     }
-    if let refusal = appRefusal ?? extensionRefusal, !isDisturbed || launches >= Self.patience {
-      find(.manifest, words(refusal), hint: refusal.hint)
+    if appManifest != published.manifest.version {
+      let refusal = manifestRefusal ?? extensionRefusal ?? appRefusal
+      let reason = refusal.map { ": \(words($0))" } ?? ""
+      find(
+        .manifest, "manifest \(published.manifest.version) was not taken in \(launches) starts of the app\(reason)", hint: refusal?.hint)
     }
   }
 
@@ -69,14 +72,15 @@ extension Simulation {
       guard !isInjected, !world.wasStruck(pack.id) else { continue }
       let reason = error.map { " (\($0))" } ?? ""
       find(
-        .missing, "\(pack.id) is essential, and was not here when the app was started for the first time\(reason)", pack: pack.id, error: error,
+        .missing, "\(pack.id) is essential, and was not here when the app was started for the first time\(reason)", pack: pack.id,
+        error: error,
         hint: "packer verify tells which number or host is wrong")
     }
   }
 
   private mutating func judgeEnd(_ content: SharedState.Content) {
     for id in content.damaged { find(.stuck, "the record of \(id) cannot be read", pack: id) }
-    guard let plan = lastPlan else { return }
+    guard let plan = lastPlan, appManifest == published.manifest.version else { return }
     let postponed = Dictionary(plan.postponed.map { ($0.id, $0.reason) }, uniquingKeysWith: { first, _ in first })
     for pack in published.manifest.packs {
       let id = pack.id
@@ -108,7 +112,7 @@ extension Simulation {
 
   /// What is ready must open, as the app would open it.
   private mutating func judgeContent() async throws(PackError) {
-    guard let keys = settings.keys, let plan = lastPlan else { return }
+    guard let keys = settings.keys, let plan = lastPlan, appManifest == published.manifest.version else { return }
     let store = try await AssetStore(
       root: "\(directory)/app/store", keys: keys, trusting: settings.trusted, lowestVersion: 0, policy: StorePolicy(freeSpaceMargin: 0),
       files: MortalFiles(), clock: clock, process: StoreProcess(session: "verdict") { $0 == "verdict" },
@@ -132,7 +136,8 @@ extension Simulation {
     let cost = report.cost
     if cost.memory > SimulationReport.ExtensionCost.memoryLimit {
       find(
-        .cost, "a content request may need \(cost.memory) bytes of memory, and an extension has about \(SimulationReport.ExtensionCost.memoryLimit)",
+        .cost,
+        "a content request may need \(cost.memory) bytes of memory, and an extension has about \(SimulationReport.ExtensionCost.memoryLimit)",
         hint: "have fewer packs, or shorter descriptions in the manifest")
     }
     if runtimes.contains(where: { $0.milliseconds > 60_000 }) {

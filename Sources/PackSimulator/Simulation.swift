@@ -5,8 +5,8 @@ import PackManifest
 import PackRuntime
 import PackTrust
 
-/// The life of an app with background downloads, played with the code that ships: the system and its rules are played here, and everything that extension and app
-/// do is done by ``PackDelivery/ExtensionDelivery``, ``PackRuntime/AppDelivery``, the store and the download queue, on real files.
+/// The life of an app with background downloads, played with the code that ships: the system and its rules are played here, and everything that
+/// extension and app do is done by ``PackDelivery/ExtensionDelivery``, ``PackRuntime/AppDelivery``, the store and the download queue, on real files.
 ///
 /// No time passes while it does. The same settings give the same story.
 package struct Simulation {
@@ -31,6 +31,10 @@ package struct Simulation {
   var lastPlan: DeliveryPlan?
   /// Why the app could do nothing the last time.
   var appRefusal: PackError?
+  /// The version of the manifest that the app has.
+  var appManifest: UInt64?
+  /// Why the app did not take the manifest that it fetched the last time.
+  var manifestRefusal: PackError?
   /// Why the extension did not take the manifest the last time.
   var extensionRefusal: PackError?
 
@@ -138,7 +142,7 @@ package struct Simulation {
 
   /// Whether nothing is left to do that time could do.
   private var isSettled: Bool {
-    guard appRefusal == nil, let plan = lastPlan else { return false }
+    guard appRefusal == nil, appManifest == published.manifest.version, let plan = lastPlan else { return false }
     guard daemon.downloads.isEmpty, plan.downloads.isEmpty, plan.underWay.isEmpty, plan.installing.isEmpty, plan.orphans.isEmpty,
       plan.obsolete.isEmpty
     else { return false }

@@ -48,7 +48,8 @@ package final class VirtualClock: DeliveryClock, StoreClock, QueueClock {
     advance(milliseconds: milliseconds)
   }
 
-  /// What a queue waits for by the clock alone is never due here (``endless``): it would make the time pass by itself. It returns when its task is cancelled.
+  /// What a queue waits for by the clock alone is never due here (``endless``): it would make the time pass by itself. It returns when its task is
+  /// cancelled.
   package func sleep(for duration: Duration) async {
     guard duration >= Self.endless else { return advance(milliseconds: UInt64(duration / .milliseconds(1))) }
     while !Task.isCancelled { try? await Task.sleep(for: Self.endless) }

