@@ -134,14 +134,15 @@ extension Simulation {
 
   private mutating func judgeCost() {
     let cost = report.cost
-    if cost.memory > SimulationReport.ExtensionCost.memoryLimit {
+    if cost.memory > settings.memoryLimit {
       find(
-        .cost,
-        "a content request may need \(cost.memory) bytes of memory, and an extension has about \(SimulationReport.ExtensionCost.memoryLimit)",
-        hint: "have fewer packs, or shorter descriptions in the manifest")
+        .cost, "a content request needs about \(cost.memory) bytes of memory, and the extension has \(settings.memoryLimit)",
+        hint: "offer fewer packs, or shorter descriptions of them")
     }
-    if runtimes.contains(where: { $0.milliseconds > 60_000 }) {
-      find(.cost, "a call of the extension took more than a minute")
+    if cost.refusedCalls > 0, settings.faults.isEmpty {
+      find(
+        .cost, "the extension had its 10 minutes of a day, and was not started \(cost.refusedCalls) times after that",
+        hint: "offer fewer and larger packs: each file that comes is a call")
     }
   }
 }

@@ -45,8 +45,6 @@ package struct Simulation {
   /// From a periodic request to the next start of the app.
   static let backgroundLength: UInt64 = 3_600_000
   static let day: UInt64 = 86_400_000
-  /// What a call of the extension counts for, besides what it waits.
-  static let callRuntime: UInt64 = 100
 
   /// - Parameter directory: where the device is made: an empty directory, whose making and removing is the caller's.
   package init(_ settings: SimulationSettings, in directory: String) {

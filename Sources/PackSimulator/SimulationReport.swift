@@ -41,13 +41,13 @@ package struct SimulationReport: Sendable {
     package var operations = 0
     /// The milliseconds that its calls count for.
     package var runtime: UInt64 = 0
-    /// The most of memory that a call needs by the size of manifest and records, in bytes: a bound, not a measurement.
+    /// How often it was not woken, because it had its time of a day.
+    package var refusedCalls = 0
+    /// The most of memory that a call needs, in bytes: an estimate from the size of the manifest, not a measurement.
     package var memory: UInt64 = 0
 
     /// What a day gives it, in milliseconds.
     package static let runtimeLimit: UInt64 = 600_000
-    /// What it may have, in bytes.
-    package static let memoryLimit: UInt64 = 6_000_000
   }
 }
 

@@ -34,6 +34,10 @@ package struct SimulationSettings: Sendable {
   package var misreadsRequest = false
   /// The file operation of the extension, from 1, at which it is killed; nil where it is not.
   package var extensionDeath: Int?
+  /// What a call of the extension counts for, in milliseconds, besides what it waits.
+  package var callRuntime: UInt64 = 100
+  /// What the extension may have of memory, in bytes.
+  package var memoryLimit: UInt64 = 6_000_000
   /// What goes wrong.
   package var faults: [SimulatedFault] = []
   /// The time of day at the beginning, in seconds since 1970; when the manifest was made where it is nil.

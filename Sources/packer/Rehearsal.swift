@@ -32,6 +32,13 @@ struct Rehearsal {
     settings.speed = try options.speed.map { (text) throws(PackError) in try NetworkSpeed(parsing: text) } ?? .wifi
     settings.isLowPower = options.isLowPower
     settings.extensionDeath = options.extensionDeath
+    if let milliseconds = options.callMilliseconds {
+      try Bounds.check(milliseconds, "--extension-call", in: 0...SimulationReport.ExtensionCost.runtimeLimit)
+      settings.callRuntime = milliseconds
+    }
+    if let memory = options.memory {
+      settings.memoryLimit = try Bounds.size(memory, "--extension-memory", in: 1...(1 << 40), isPowerOfTwo: false)
+    }
     settings.start = try start()
     change(&settings)
     try check(settings)
@@ -166,7 +173,7 @@ struct Rehearsal {
     }
     let table = RehearsalText.lines(report.packs)
     for (pack, line) in zip(report.packs, table) { console.result(PackOutcomeRecord(pack), [line]) }
-    if !output.isQuiet { console.result(CostRecord(report.cost), RehearsalText.lines(report)) }
+    if !output.isQuiet { console.result(CostRecord(report.cost), RehearsalText.lines(report, memoryLimit: settings.memoryLimit)) }
     for finding in report.findings { console.result(SimulationFindingRecord(finding), RehearsalText.lines(finding)) }
     let verdict =
       report.findings.isEmpty
@@ -231,12 +238,12 @@ enum RehearsalText {
     }
   }
 
-  static func lines(_ report: SimulationReport) -> [String] {
+  static func lines(_ report: SimulationReport, memoryLimit limit: UInt64) -> [String] {
     let cost = report.cost
     return Table.fields([
       ("extension", "\(Table.count(cost.calls, "call", "calls")), \(Table.count(cost.operations, "file operation", "file operations"))"),
       ("runtime", "\(cost.runtime) ms counted, of \(SimulationReport.ExtensionCost.runtimeLimit) ms in a day"),
-      ("memory", "at most \(cost.memory) bytes by the size of the manifest, of about \(SimulationReport.ExtensionCost.memoryLimit)"),
+      ("memory", "about \(cost.memory) bytes, by the size of the manifest, of \(limit)"),
     ])
   }
 
@@ -325,13 +332,15 @@ private struct CostRecord: Encodable {
   let calls: Int
   let operations: Int
   let runtimeMilliseconds: UInt64
-  let memoryBound: UInt64
+  let refusedCalls: Int
+  let memoryEstimate: UInt64
 
   init(_ cost: SimulationReport.ExtensionCost) {
     calls = cost.calls
     operations = cost.operations
     runtimeMilliseconds = cost.runtime
-    memoryBound = cost.memory
+    refusedCalls = cost.refusedCalls
+    memoryEstimate = cost.memory
   }
 }
 

@@ -365,6 +365,21 @@ struct SimulationFindingTests {
     #expect(report.findings.allSatisfy { $0.kind != .lost })
   }
 
+  @Test("an extension that takes more memory or time than it is given is a finding, and the app fetches what it did not bring")
+  func cost() async throws {
+    var settings = try await Releases.made().settings(.install)
+    settings.memoryLimit = 5000
+    let memory = try await play(settings)
+    #expect(memory.findings.map(\.kind) == [.missing, .cost] && memory.notReady == ["voices-de"], "\(memory.story)")
+    settings.memoryLimit = 6_000_000
+    settings.callRuntime = 300_001
+    let runtime = try await play(settings)
+    #expect(runtime.cost.calls == 2 && runtime.cost.refusedCalls == 3, "\(runtime.story)")
+    #expect(runtime.findings.map(\.kind) == [.cost] && runtime.notReady == ["voices-de"])
+    settings.callRuntime = 100
+    #expect(try await play(settings).findings.isEmpty)
+  }
+
   @Test("a fault that never struck is told")
   func unused() async throws {
     var settings = try await Releases.made().settings(.install, 1, "voices-de:truncate", "core:truncate")

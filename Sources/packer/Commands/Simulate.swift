@@ -171,6 +171,16 @@ struct SimulateOptions: ParsableArguments {
   var extensionDeath: Int?
 
   @Option(
+    name: .customLong("extension-call"),
+    help: ArgumentHelp("What a call of the extension counts for, in milliseconds. (default: 100)", valueName: "ms"))
+  var callMilliseconds: UInt64?
+
+  @Option(
+    name: .customLong("extension-memory"),
+    help: ArgumentHelp("What the extension may have of memory, as in 4MB. (default: 6MB)", valueName: "size"))
+  var memory: String?
+
+  @Option(
     name: .customLong("then"), help: ArgumentHelp("Have the server offer this release in the middle of it.", valueName: "dist"),
     completion: .file())
   var later: String?
