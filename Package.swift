@@ -45,6 +45,7 @@ let package = Package(
     .library(name: "PackRuntime", targets: ["PackRuntime"]),
     .library(name: "PackDelivery", targets: ["PackDelivery"]),
     .library(name: "PackTrust", targets: ["PackTrust"]),
+    .library(name: "PackRemote", targets: ["PackRemote"]),
     .library(name: "PackTransport", targets: ["PackTransport"]),
     .library(name: "PackerKit", targets: ["PackerKit"]),
     .executable(name: "packer", targets: ["packer"]),
@@ -89,7 +90,9 @@ let package = Package(
       name: "PackRuntime",
       dependencies: ["PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackTrust"],
       swiftSettings: settings),
-    .target(name: "PackTransport", dependencies: ["PackFormat", "PackRuntime"], swiftSettings: settings),
+    .target(
+      name: "PackRemote", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackRuntime"], swiftSettings: settings),
+    .target(name: "PackTransport", dependencies: ["PackFormat", "PackRemote", "PackRuntime"], swiftSettings: settings),
 
     // Packing side.
     .target(
@@ -179,12 +182,18 @@ let package = Package(
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: leafSettings),
+    .testTarget(
+      name: "PackRemoteTests",
+      dependencies: [
+        "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackRemote", "PackRuntime", "PackerKit", "TestSupport",
+      ],
+      swiftSettings: leafSettings),
     .executableTarget(
       name: "download-runner", dependencies: ["PackRuntime", "PackTransport", "TestSupport"], path: "Tests/DownloadRunner",
       swiftSettings: leafSettings),
     .testTarget(
       name: "PackTransportTests",
-      dependencies: ["PackFiles", "PackFormat", "PackRuntime", "PackTransport", "TestSupport", "download-runner"],
+      dependencies: ["PackFiles", "PackFormat", "PackRemote", "PackRuntime", "PackTransport", "TestSupport", "download-runner"],
       swiftSettings: leafSettings),
     .testTarget(
       name: "VectorTests",

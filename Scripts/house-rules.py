@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 TOP_LEVEL = {"Package.swift", "Sources", "Tests", "Examples", "Scripts", "README.md", "Documentation", "CHANGELOG.md", "LICENSE"}
 LARGEST_FILE = 2_000_000
 
-CLIENT_TARGETS = ("PackFormat", "PackFiles", "PackCrypto", "PackManifest", "PackPayload", "PackTrust", "PackDelivery", "PackRuntime", "PackTransport")
+CLIENT_TARGETS = ("PackFormat", "PackFiles", "PackCrypto", "PackManifest", "PackPayload", "PackTrust", "PackDelivery", "PackRuntime", "PackRemote", "PackTransport")
 
 # Other people's libraries, and the folder below a target that may import it.
 LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "CLibArchiveLoader": "LibArchive", "COpenSSL": "OpenSSL", "CZstd": "Zstd", "libzstd": "Zstd", "CryptoKit": "CryptoKit", "Crypto": "CryptoKit", "Yams": "Configuration", "NIOCore": "NIO", "NIOPosix": "NIO", "NIOHTTP1": "NIO"}
@@ -24,6 +24,7 @@ FOUNDATION_ALLOWED = {
     "Sources/PackRuntime/Apple/BackupExclusion.swift",  # Apple only: the resource value that keeps a directory out of backups
     "Sources/PackCrypto/CryptoKit/CryptoKitBackend.swift",  # CryptoKit's interface takes Foundation's protocols
     "Sources/PackRuntime/Apple/BackupExclusion.swift",  # Darwin only: the attribute is set through a URL
+    "Sources/PackRemote/Materializer+JSON.swift",  # the platform's own decoder, without the rest of Foundation where that can be
     "Sources/PackRuntime/WebKit/PackSchemeHandler.swift",  # WebKit only: its interface takes Foundation's types
 }
 

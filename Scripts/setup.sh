@@ -94,15 +94,24 @@ install_packages() {
     as_root=(sudo)
   fi
   say "installing $missing"
+  # Some packages start what they bring; nothing here wants a server on port 80. Debian asks this file first, if there is one.
+  local policy=/usr/sbin/policy-rc.d has_policy=yes
+  if [ ! -e "$policy" ]; then
+    has_policy=
+    printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null && "${as_root[@]}" chmod 755 "$policy"
+  fi
   local -a apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o=Dpkg::Use-Pty=0 -o=DPkg::Lock::Timeout=120)
   # A list that is there may be enough; a fresh machine has none.
+  local is_installed=yes
   # shellcheck disable=SC2086
   if ! "${apt[@]}" install -y --no-install-recommends $missing >/dev/null 2>&1; then
     "${apt[@]}" update >&2 || true
     # shellcheck disable=SC2086
-    "${apt[@]}" install -y --no-install-recommends $missing >&2 ||
-      fail "these Debian packages could not be installed: $missing" "run 'apt-get install $missing' by hand and see what it says"
+    "${apt[@]}" install -y --no-install-recommends $missing >&2 || is_installed=
   fi
+  [ -n "$has_policy" ] || "${as_root[@]}" rm -f "$policy"
+  [ -n "$is_installed" ] ||
+    fail "these Debian packages could not be installed: $missing" "run 'apt-get install $missing' by hand and see what it says"
 }
 
 # A virtual environment that is made once and made anew when the requirements change.

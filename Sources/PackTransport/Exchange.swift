@@ -8,7 +8,15 @@ import PackRuntime
   import Foundation
 #endif
 
-/// One request and its response, whose bytes go to a sink.
+/// What the response to one request is for.
+protocol ResponseReceiver: Sendable {
+  /// Judges the status and the header fields, before any byte of the body.
+  func begin(_ response: HTTPURLResponse, to request: URLRequest) throws(TransferFailure)
+  /// Takes the next bytes of the body.
+  func write(_ bytes: Span<UInt8>) throws(TransferFailure)
+}
+
+/// One request and its response, whose bytes go to a receiver.
 ///
 /// The session's queue calls it, one call at a time. Whatever ends it first decides; what comes later is not listened to, because the client of Linux goes on
 /// after it was told to stop.
@@ -22,21 +30,19 @@ final class Exchange: Sendable {
 
   let task: URLSessionDataTask
   private let request: URLRequest
-  private let sink: DownloadSink
-  private let size: UInt64
+  private let receiver: any ResponseReceiver
   private let largestRedirectCount: Int
   private let state = Monitor(State())
 
-  init(_ task: URLSessionDataTask, _ request: URLRequest, sink: DownloadSink, size: UInt64, largestRedirectCount: Int) {
+  init(_ task: URLSessionDataTask, _ request: URLRequest, for receiver: any ResponseReceiver, largestRedirectCount: Int) {
     self.task = task
     self.request = request
-    self.sink = sink
-    self.size = size
+    self.receiver = receiver
     self.largestRedirectCount = largestRedirectCount
   }
 
   /// Sends the request; `finish` is called once.
-  func start(_ finish: @escaping @Sendable (TransferFailure?) -> Void) {
+  private func start(_ finish: @escaping @Sendable (TransferFailure?) -> Void) {
     let result = state.withLock { state in
       if state.result == nil { state.finish = finish }
       return state.result
@@ -44,6 +50,18 @@ final class Exchange: Sendable {
     // Cancelled before it began.
     if let result { return finish(result) }
     task.resume()
+  }
+
+  /// Sends the request and returns when all of the response has come, or soon after the task was cancelled.
+  func run() async throws(TransferFailure) {
+    let failure = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        start { continuation.resume(returning: $0) }
+      }
+    } onCancel: {
+      finish(.cancelled)
+    }
+    if let failure { throw failure }
   }
 
   /// Ends the exchange, with a failure or without.
@@ -86,14 +104,14 @@ final class Exchange: Sendable {
     return following
   }
 
-  private static let travelling: Set = ["range", "if-range", "accept-encoding", "user-agent"]
+  private static let travelling: Set = ["range", "if-range", "if-none-match", "if-modified-since", "accept-encoding", "user-agent"]
 
   /// - Returns: whether the body is wanted.
   func receive(_ response: URLResponse) -> Bool {
     guard !isOver else { return false }
     do throws(TransferFailure) {
       guard let response = response as? HTTPURLResponse else { throw .malformedResponse }
-      try begin(response)
+      try receiver.begin(response, to: request)
       state.withLock { $0.isReceiving = true }
       return true
     } catch {
@@ -102,42 +120,12 @@ final class Exchange: Sendable {
     }
   }
 
-  private func begin(_ response: HTTPURLResponse) throws(TransferFailure) {
-    let encoding = response.value(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? "identity"
-    switch response.statusCode {
-    case 200:
-      guard encoding == "identity" else { throw .malformedResponse }
-      let length = response.value(forHTTPHeaderField: "Content-Length").flatMap { UInt64($0) }
-      try sink.begin(at: 0, size: length, validator: Self.strongTag(response))
-    case 206:
-      let range = ContentRange(response.value(forHTTPHeaderField: "Content-Range"))
-      guard encoding == "identity", let range, range.start == sink.offset, request.value(forHTTPHeaderField: "Range") != nil else {
-        throw .malformedResponse
-      }
-      try sink.begin(at: range.start, size: range.total, validator: Self.strongTag(response) ?? sink.validator)
-    case 416:
-      // What is there cannot be of this file.
-      try sink.begin(at: 0, size: nil, validator: nil)
-      throw .status(416, retryAfter: nil)
-    case 300...399:
-      throw .redirect
-    default:
-      throw .status(response.statusCode, retryAfter: RetryAfter.duration(response.value(forHTTPHeaderField: "Retry-After"), now: Date()))
-    }
-  }
-
-  /// The entity tag, where it promises that not a byte differs.
-  private static func strongTag(_ response: HTTPURLResponse) -> String? {
-    guard let tag = response.value(forHTTPHeaderField: "ETag"), tag.hasPrefix("\""), tag.utf8.count > 2 else { return nil }
-    return tag
-  }
-
   func receive(_ data: Data) {
     guard !isOver else { return }
     guard state.withLock({ $0.isReceiving }) else { return finish(.malformedResponse) }
     let failure = unsafe data.withUnsafeBytes { bytes -> TransferFailure? in
       do throws(TransferFailure) {
-        try sink.write(unsafe Span<UInt8>(_unsafeBytes: bytes))
+        try receiver.write(unsafe Span<UInt8>(_unsafeBytes: bytes))
         return nil
       } catch {
         return error
@@ -149,6 +137,57 @@ final class Exchange: Sendable {
   func complete(_ error: (any Error)?) {
     guard let error else { return finish(nil) }
     finish(TransferFailure(error))
+  }
+}
+
+/// The receiver of a download, whose bytes go to a sink.
+struct DownloadReceiver: ResponseReceiver {
+  let sink: DownloadSink
+
+  func begin(_ response: HTTPURLResponse, to request: URLRequest) throws(TransferFailure) {
+    switch response.statusCode {
+    case 200:
+      guard response.isUnencoded else { throw .malformedResponse }
+      try sink.begin(at: 0, size: response.length, validator: Self.strongTag(response))
+    case 206:
+      let range = ContentRange(response.value(forHTTPHeaderField: "Content-Range"))
+      guard response.isUnencoded, let range, range.start == sink.offset, request.value(forHTTPHeaderField: "Range") != nil else {
+        throw .malformedResponse
+      }
+      try sink.begin(at: range.start, size: range.total, validator: Self.strongTag(response) ?? sink.validator)
+    case 416:
+      // What is there cannot be of this file.
+      try sink.begin(at: 0, size: nil, validator: nil)
+      throw .status(416, retryAfter: nil)
+    default:
+      throw response.failure
+    }
+  }
+
+  /// The entity tag, where it promises that not a byte differs.
+  private static func strongTag(_ response: HTTPURLResponse) -> String? {
+    guard let tag = response.value(forHTTPHeaderField: "ETag"), tag.hasPrefix("\""), tag.utf8.count > 2 else { return nil }
+    return tag
+  }
+
+  func write(_ bytes: Span<UInt8>) throws(TransferFailure) {
+    try sink.write(bytes)
+  }
+}
+
+extension HTTPURLResponse {
+  /// Whether the body is the content itself, in no compressed form.
+  var isUnencoded: Bool { (value(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? "identity") == "identity" }
+
+  /// The bytes of the body, where the server says so.
+  var length: UInt64? { value(forHTTPHeaderField: "Content-Length").flatMap { UInt64($0) } }
+
+  /// What a status is called that is no success.
+  var failure: TransferFailure {
+    switch statusCode {
+    case 300...399: .redirect
+    default: .status(statusCode, retryAfter: RetryAfter.duration(value(forHTTPHeaderField: "Retry-After"), now: Date()))
+    }
   }
 }
 

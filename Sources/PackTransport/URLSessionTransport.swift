@@ -41,16 +41,8 @@ public final class URLSessionTransport: Transport {
   /// Makes a transport with a session of its own, without cache, cookies and credentials.
   public init(options: Options = Options()) {
     self.options = options
-    let configuration = URLSessionConfiguration.ephemeral
-    configuration.httpMaximumConnectionsPerHost = options.connectionsPerHost
-    configuration.timeoutIntervalForRequest = options.idleTimeoutSeconds
-    configuration.urlCache = nil
-    configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-    configuration.httpCookieAcceptPolicy = .never
-    configuration.httpShouldSetCookies = false
-    configuration.allowsCellularAccess = options.allowsCellularAccess
     delegate = SessionDelegate()
-    session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+    session = URLSession(configuration: options.configuration, delegate: delegate, delegateQueue: nil)
   }
 
   deinit {
@@ -82,17 +74,10 @@ public final class URLSessionTransport: Transport {
     }
     let task = session.dataTask(with: message)
     task.priority = Float(request.priority)
-    let exchange = Exchange(task, message, sink: sink, size: request.size, largestRedirectCount: options.largestRedirectCount)
+    let exchange = Exchange(task, message, for: DownloadReceiver(sink: sink), largestRedirectCount: options.largestRedirectCount)
     delegate.add(exchange, identifier: request.identifier)
-    let failure = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        exchange.start { continuation.resume(returning: $0) }
-      }
-    } onCancel: {
-      exchange.finish(.cancelled)
-    }
-    delegate.remove(exchange, identifier: request.identifier)
-    if let failure { throw failure }
+    defer { delegate.remove(exchange, identifier: request.identifier) }
+    try await exchange.run()
   }
 
   /// What this transport is fetching now: nothing outlives the process.
@@ -101,6 +86,21 @@ public final class URLSessionTransport: Transport {
   /// Hands the priority on to the system.
   public func setPriority(_ priority: Double, of identifier: String) async {
     delegate.setPriority(Float(priority), of: identifier)
+  }
+}
+
+extension URLSessionTransport.Options {
+  /// A session without cache, cookies and credentials.
+  var configuration: URLSessionConfiguration {
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.httpMaximumConnectionsPerHost = connectionsPerHost
+    configuration.timeoutIntervalForRequest = idleTimeoutSeconds
+    configuration.urlCache = nil
+    configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+    configuration.httpCookieAcceptPolicy = .never
+    configuration.httpShouldSetCookies = false
+    configuration.allowsCellularAccess = allowsCellularAccess
+    return configuration
   }
 }
 

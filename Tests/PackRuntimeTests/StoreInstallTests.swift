@@ -134,6 +134,33 @@ struct StoreInstallTests {
     #expect(await drain(events, 3).dropFirst().first == .installed(installed))
   }
 
+  @Test("who waits for another installation of the pack waits no longer when it is cancelled, and the others take their turns")
+  func cancelledWait() async throws {
+    let isHeld = Monitor(true)
+    let isBegun = Monitor(false)
+    let files = FaultyFiles { call in
+      guard call.name.hasPrefix("staging/"), call.name.hasSuffix(".pack") else { return nil }
+      isBegun.update { $0 = true }
+      isHeld.waitUntil { !$0 }
+      return nil
+    }
+    let store = try await stage.open(files: files)
+    let offer = try await stage.offer()
+    try await store.adopt(stage.manifest(1, [offer]))
+    func install() -> Task<PackError?, Never> {
+      Task { await failure { () async throws(PackError) in try await store.install(offer.path, as: "core", taking: .copying) } }
+    }
+    let first = install()
+    try await eventually("it does not begin") { isBegun.withLock { $0 } }
+    let others = [install(), install()]
+    others[0].cancel()
+    #expect(await others[0].value?.code == .cancelled)
+    isHeld.update { $0 = false }
+    #expect(await first.value == nil)
+    #expect(await others[1].value == nil)
+    #expect(try await store.installed().count == 1)
+  }
+
   @Test("no path leads out of an unpacked tree, or to what is no file")
   func paths() async throws {
     let store = try await stage.open()

@@ -218,6 +218,32 @@ struct StoreSpaceTests {
     #expect(try await tight.installed().map(\.id) == ["b", "new"])
   }
 
+  @Test("what the system has removed already makes no room, and is not counted on", arguments: [true, false])
+  func missingContent(isEnough: Bool) async throws {
+    let store = try await stage.open()
+    let offers = try await fill(store, [("a", .onDemand), ("b", isEnough ? .onDemand : .essential), ("c", .essential)])
+    let new = try await stage.offer("new", 1, size: 40_000)
+    try await store.adopt(stage.manifest(2, offers + [new]))
+    try FileManager.default.removeItem(atPath: try #require(try await store.current("a")).path)
+    let whole = try stage.sizeOnDevice()
+    let files = FaultyFiles { [stage] call in
+      guard call.operation == .freeSpace else { return nil }
+      return .freeSpace(30_000 + whole - min(whole, (try? stage.sizeOnDevice()) ?? whole))
+    }
+    let tight = try await stage.open(as: "two", files: files)
+    let before = try stage.snapshot()
+    if isEnough {
+      try await tight.install(new.path, as: "new", taking: .copying)
+      #expect(try await tight.installed().map(\.id) == ["c", "new"])
+    } else {
+      let error = await failure { () async throws(PackError) in
+        try await tight.install(new.path, as: "new", taking: .copying)
+      }
+      #expect(error?.code == .noSpace)
+      #expect(try stage.snapshot() == before)
+    }
+  }
+
   @Test("usage sums to what the directory takes, with a reason for each byte")
   func usage() async throws {
     let store = try await stage.open()

@@ -26,8 +26,8 @@ final class Stage {
     work = root.appendingPathComponent("work")
     try Self.files.createDirectory(at: work, withIntermediateDirectories: true)
     variables = ["WORK": work.path, "HOME": root.path, "LC_ALL": "C.UTF-8", "TERM": "dumb", "ESC": "\u{1B}"]
-    // PATH for the programs that print keys, the rest for builds with sanitizers.
-    for name in ["PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "LD_LIBRARY_PATH"] {
+    // PATH for the programs that print keys, the rest for builds with sanitizers and for the measuring of coverage.
+    for name in ["PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "LD_LIBRARY_PATH", "LLVM_PROFILE_FILE"] {
       variables[name] = ProcessInfo.processInfo.environment[name]
     }
   }

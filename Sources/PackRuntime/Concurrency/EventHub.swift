@@ -2,6 +2,7 @@
 final class EventHub<Event: Sendable>: Sendable {
   private struct State {
     var listeners: [Int: AsyncStream<Event>.Continuation] = [:]
+    var handlers: [Int: @Sendable (Event) -> Void] = [:]
     var next = 0
   }
 
@@ -26,11 +27,40 @@ final class EventHub<Event: Sendable>: Sendable {
     }
   }
 
+  /// Calls a function with each event until the returned value goes, on the thread that tells of it. For who must lose none, and is quick.
+  func handle(_ handler: @escaping @Sendable (Event) -> Void) -> Handling {
+    let number = state.withLock { state in
+      state.next += 1
+      state.handlers[state.next] = handler
+      return state.next
+    }
+    return Handling { [weak self] in
+      _ = self?.state.withLock { $0.handlers.removeValue(forKey: number) }
+    }
+  }
+
+  /// Has a function hear events while it exists.
+  final class Handling: Sendable {
+    private let end: @Sendable () -> Void
+
+    fileprivate init(_ end: @escaping @Sendable () -> Void) {
+      self.end = end
+    }
+
+    deinit {
+      end()
+    }
+  }
+
   func tell(_ events: [Event]) {
     guard !events.isEmpty else { return }
     // Outside the lock: a listener that ends takes it itself.
-    for listener in state.withLock({ Array($0.listeners.values) }) {
+    let (listeners, handlers) = state.withLock { (Array($0.listeners.values), Array($0.handlers.values)) }
+    for listener in listeners {
       for event in events { listener.yield(event) }
+    }
+    for handler in handlers {
+      for event in events { handler(event) }
     }
   }
 

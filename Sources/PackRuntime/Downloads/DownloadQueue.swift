@@ -21,7 +21,7 @@ public actor DownloadQueue {
   private let backend: any CryptoBackend
   private let clock: any QueueClock
   /// A slow listener may fall behind by half a megabyte.
-  private let hub = EventHub<DownloadEvent>(bufferedCount: 4096)
+  nonisolated let hub = EventHub<DownloadEvent>(bufferedCount: 4096)
   private var random: any RandomNumberGenerator & Sendable
 
   private var lock: OpenFile?
@@ -37,6 +37,8 @@ public actor DownloadQueue {
   /// What has been tried without a network, since there was one.
   private var offlineFailures = 0
   private var offlineUntil: Duration?
+  /// Whether listeners know that there is no network.
+  private var isOfflineTold = false
   /// Who waits for attempts to end.
   private var endings: [CheckedContinuation<Void, Never>] = []
   private var isSubmitting = false
@@ -349,6 +351,27 @@ public actor DownloadQueue {
     ring()
   }
 
+  /// Ends the wait of a request, and has the network tried at once where there was none. Whether there still is none is told anew.
+  func tryNow(_ id: DownloadID) async throws(PackError) {
+    let place = try await place(of: id)
+    let now = clock.now
+    for index in retries.indices where retries[index].place == place { retries[index].due = now }
+    offlineUntil = nil
+    isOfflineTold = false
+    ring()
+  }
+
+  /// The free bytes on the volume of the queue.
+  func freeSpace() async throws(PackError) -> UInt64 {
+    try await blocking { [ledger] () throws(PackError) in
+      do throws(FileFailure) {
+        return try ledger.files.freeSpace(at: ledger.directory)
+      } catch {
+        throw error.reading(ledger.path)
+      }
+    }
+  }
+
   @discardableResult
   private func change(
     _ id: DownloadID, from old: Set<JournalRecord.State>, to new: JournalRecord.State, failures: UInt8? = nil
@@ -591,6 +614,7 @@ public actor DownloadQueue {
     guard offlineFailures > 0 else { return }
     offlineFailures = 0
     offlineUntil = nil
+    isOfflineTold = false
     hub.tell(.online)
   }
 
@@ -598,7 +622,8 @@ public actor DownloadQueue {
     let now = clock.now
     switch failure {
     case .offline:
-      if offlineFailures == 0 { hub.tell(.offline) }
+      if !isOfflineTold { hub.tell(.offline) }
+      isOfflineTold = true
       offlineFailures += 1
       offlineUntil = now + delay(after: offlineFailures)
       return putBack(place)

@@ -16,12 +16,12 @@ public actor AssetStore {
   /// How the store behaves.
   public nonisolated let policy: StorePolicy
 
-  private let directory: StoreDirectory
-  private let manifests: StoreManifests
+  let directory: StoreDirectory
+  let manifests: StoreManifests
+  let hub = EventHub<StoreEvent>(bufferedCount: 256)
   private let keys: any KeyProvider
-  private let hub = EventHub<StoreEvent>(bufferedCount: 256)
-  /// The packs that this store is installing, and who waits to install the same.
-  private var installing: [String: [CheckedContinuation<Void, Never>]] = [:]
+  /// Whose turn it is to install a pack, by its name.
+  private let installing = Turns<String>()
 
   /// Opens the store in a directory, or makes one there; directories above it are made too. Repairs nothing.
   ///
@@ -118,32 +118,22 @@ public actor AssetStore {
   public func install(
     _ file: String, as id: String, taking: Taking = .moving, mode: InstallMode? = nil, progress: ProgressHandler? = nil
   ) async throws(PackError) -> InstalledPack {
+    try await install(file, as: id, taking: taking, mode: mode, progress: progress, note: nil)
+  }
+
+  /// - Parameter note: gets what comes of it besides.
+  func install(
+    _ file: String, as id: String, taking: Taking, mode: InstallMode?, progress: ProgressHandler?, note: Monitor<Installation.Note>?
+  ) async throws(PackError) -> InstalledPack {
     // One after the other: the second finds what the first installed, and perhaps took the file of.
-    await enter(id)
-    defer { leave(id) }
+    try await installing.take(id)
+    defer { installing.give(id) }
     let installation = Installation(
-      directory: directory, manifests: manifests, file: file, id: id, taking: taking, mode: mode, progress: progress)
+      directory: directory, manifests: manifests, file: file, id: id, taking: taking, mode: mode, progress: progress, note: note)
     let (installed, events) = try await installation.run(keys: keys)
+    note?.withLock { $0.removed = events.compactMap(\.purgedPack) }
     hub.tell(events)
     return installed
-  }
-
-  private func enter(_ id: String) async {
-    guard installing[id] != nil else {
-      installing[id] = []
-      return
-    }
-    await withCheckedContinuation { installing[id]?.append($0) }
-  }
-
-  private func leave(_ id: String) {
-    guard var waiting = installing[id], !waiting.isEmpty else {
-      installing[id] = nil
-      return
-    }
-    let next = waiting.removeFirst()
-    installing[id] = waiting
-    next.resume()
   }
 
   /// Has a version run from now on: on trial until it is confirmed, or for good. Called by the process that will run it, right before.
@@ -240,6 +230,11 @@ public actor AssetStore {
         record.contents.map { directory.installed($0, of: record) }.sorted { $0.version < $1.version }
       }
     }
+  }
+
+  /// The names of the packs whose records cannot be read: nothing of them runs until ``reconcile(_:)`` has made the records anew.
+  public func damagedRecords() async throws(PackError) -> [String] {
+    try await Crew.settled { [directory] () throws(PackError) in try directory.damagedRecords() }
   }
 
   /// Opens what runs of a pack: the version on trial, or else the current one. It is in use, and not removed, until the last reference goes.

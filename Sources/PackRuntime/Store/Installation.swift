@@ -13,6 +13,16 @@ struct Installation: Sendable {
   /// What the manifest says where it is nil.
   let mode: InstallMode?
   let progress: ProgressHandler?
+  /// What the caller learns besides; nil where it does not care.
+  var note: Monitor<Note>?
+
+  /// What comes of an installation besides what it installs.
+  struct Note: Sendable {
+    /// Keeps the version in use, from before anybody else could remove it. Nil where it was installed already.
+    var mark: UseMark?
+    /// What was removed to make room.
+    var removed: [InstalledPack] = []
+  }
 
   /// What an entry asks for, and whether the device has it already.
   fileprivate struct Order: Sendable {
@@ -53,7 +63,7 @@ struct Installation: Sendable {
       let isMovable = try self.isMovable(pack)
       try self.checkDigest(of: pack, order, crew: crew)
       let events = try StoreSpace(directory, manifests).makeRoom(
-        for: self.needs(order, isMovable: isMovable), sparing: order.entry.id)
+        for: Self.needs(order.entry, order.mode, isMovable: isMovable), of: "pack '\(order.entry.id)'", sparing: [order.entry.id])
       // What is moved may be in memory only.
       if order.mode == .packed, isMovable { try self.sync(pack.source.file) }
       return (isMovable, events)
@@ -93,10 +103,7 @@ struct Installation: Sendable {
   }
 
   private func checkFailure(_ entry: ManifestPack, _ record: PackRecord?) throws(PackError) {
-    guard let failure = record?.failures.last(where: { $0.bytes == entry.bytes }) else { return }
-    throw PackError(
-      .versionFailed, "version \(entry.version) of pack '\(entry.id)' failed on this device: \(failure.reason)",
-      hint: "publish a new version; these bytes are not tried again")
+    if let failure = record?.failure(of: entry.bytes) { throw failure }
   }
 
   /// Tells a transfer that was cut, or a page that came instead, by its size: what the header says of such a file is of less help.
@@ -154,11 +161,11 @@ struct Installation: Sendable {
   }
 
   /// The bytes that the volume and the store need.
-  private func needs(_ order: Order, isMovable: Bool) -> StoreSpace.Needs {
-    let blocks = (order.entry.size.adding(4095)) / 4096 * 4096
-    return switch order.mode {
+  static func needs(_ entry: ManifestPack, _ mode: InstallMode, isMovable: Bool) -> StoreSpace.Needs {
+    let blocks = (entry.size.adding(4095)) / 4096 * 4096
+    return switch mode {
     case .packed: StoreSpace.Needs(volume: isMovable ? 0 : blocks, store: blocks)
-    case .unpacked: StoreSpace.Needs(volume: order.entry.installSize, store: order.entry.installSize)
+    case .unpacked: StoreSpace.Needs(volume: entry.installSize, store: entry.installSize)
     }
   }
 
@@ -288,13 +295,14 @@ struct Installation: Sendable {
       try checkFailure(order.entry, record)
       if let present = record.content(order.entry.bytes), present.mode == order.mode, try directory.status(directory.place(item)) != nil {
         isKept = false
+        hold(item)
         return directory.installed(present, of: record)
       }
       guard record.contents.count < PackRecord.contentLimit else {
         throw PackError(
           .limitExceeded, "\(PackRecord.contentLimit) versions of pack '\(id)' are installed", hint: "close some, or remove the pack")
       }
-      try StoreSpace(directory, manifests).checkQuota(for: needs(order, isMovable: candidate.staged == nil), of: id)
+      try StoreSpace(directory, manifests).checkQuota(for: Self.needs(order.entry, order.mode, isMovable: candidate.staged == nil), of: id)
       if candidate.staged == nil {
         let (named, open) = (try directory.status(outside: file), try status(of: pack.source.file))
         guard let named else { throw PackError(.missingInput, "\(file) does not exist") }
@@ -308,6 +316,7 @@ struct Installation: Sendable {
       record.contents.removeAll { $0.bytes == content.bytes }
       record.contents.append(content)
       record.delivery = order.entry.delivery
+      hold(item)
       return directory.installed(content, of: record)
     } undo: {
       guard isIn else { return }
@@ -319,6 +328,11 @@ struct Installation: Sendable {
     }
     if let staged = candidate.staged, !isKept { directory.empty([staged]) }
     return installed
+  }
+
+  /// Under the store's lock.
+  private func hold(_ item: String) {
+    note?.withLock { $0.mark = directory.uses.open(item) }
   }
 
   // MARK: The caller's file

@@ -25,6 +25,14 @@ public final class OpenedPack: Sendable {
     self.use = use
   }
 
+  /// The size of a file in bytes.
+  ///
+  /// - Throws: ``PackError/Code/noSuchEntry``, or what a damaged pack deserves.
+  public func size(of path: String) throws(PackError) -> UInt64 {
+    if let pack { return try pack.entry(at: path).size }
+    return try size(of: open(path), path)
+  }
+
   /// The content of a file, or of a part of it.
   ///
   /// Of a pack that is kept encrypted every byte is authenticated. An unpacked tree was when it was written, and is read as it is.
@@ -36,12 +44,7 @@ public final class OpenedPack: Sendable {
   public func read(_ path: String, range: Range<UInt64>? = nil) throws(PackError) -> [UInt8] {
     if let pack { return try pack.read(path, range: range) }
     let file = try open(path)
-    let size: UInt64
-    do {
-      size = try files.status(of: file).size
-    } catch {
-      throw error.reading(printable(path.utf8))
-    }
+    let size = try size(of: file, path)
     let wanted = range ?? 0..<size
     guard wanted.upperBound <= size, let count = Int(exactly: wanted.upperBound - wanted.lowerBound) else {
       throw PackError(
@@ -51,6 +54,14 @@ public final class OpenedPack: Sendable {
     var span = bytes.mutableSpan
     try files.readExactly(file, at: wanted.lowerBound, into: &span, name: printable(path.utf8))
     return bytes
+  }
+
+  private func size(of file: OpenFile, _ path: String) throws(PackError) -> UInt64 {
+    do {
+      return try files.status(of: file).size
+    } catch {
+      throw error.reading(printable(path.utf8))
+    }
   }
 
   /// Opens a file of the tree, component by component and without following links, so that no path leads out of it.

@@ -306,17 +306,23 @@ final class StoreDirectory: Sendable {
   }
 
   /// The records of all packs, by name. Those that cannot be read are as if nothing were installed.
-  func records() throws(PackError) -> [PackRecord] {
-    var records: [PackRecord] = []
+  func records() throws(PackError) -> [PackRecord] { try readRecords().records }
+
+  /// The names of the packs whose records cannot be read.
+  func damagedRecords() throws(PackError) -> [String] { try readRecords().damaged }
+
+  private func readRecords() throws(PackError) -> (records: [PackRecord], damaged: [String]) {
+    var (records, damaged): ([PackRecord], [String]) = ([], [])
     for name in try names(in: .state).sorted() {
       guard let id = PackName(fileName: name)?.text else { continue }
       do throws(PackError) {
         if let record = try record(id) { records.append(record) }
       } catch {
         guard error.code == .damagedStore else { throw error }
+        damaged.append(id)
       }
     }
-    return records
+    return (records, damaged)
   }
 
   func write(_ record: PackRecord) throws(PackError) {

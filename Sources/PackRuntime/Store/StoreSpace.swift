@@ -24,33 +24,66 @@ struct StoreSpace {
 
   /// Sees to it that there is room, and purges what may be purged where there is not. Purges nothing where that would not be enough.
   ///
-  /// - Parameter id: the pack that the room is for; what runs of it stays.
+  /// - Parameters:
+  ///   - subject: what the room is for, as an error names it.
+  ///   - ids: the packs that the room is for; what runs of them stays.
   /// - Throws: ``PackError/Code/noSpace`` or ``PackError/Code/quotaExceeded``, with the bytes that are missing.
-  func makeRoom(for needs: Needs, sparing id: String) throws(PackError) -> [StoreEvent] {
+  func makeRoom(for needs: Needs, of subject: String, sparing ids: Set<String>) throws(PackError) -> [StoreEvent] {
     var missing = try shortage(needs)
     guard missing.volume > 0 || missing.quota > 0 else { return [] }
     _ = sweep()
     missing = try shortage(needs)
     var events: [StoreEvent] = []
-    let wanted = max(missing.volume, missing.quota)
-    if wanted > 0 {
-      let candidates = try self.candidates(sparing: id)
-      if candidates.reduce(0, { $0.adding($1.content.sizeOnDevice) }) >= wanted {
-        let report = try purge(candidates, toFree: wanted)
-        events = report.removed.map { .purged($0.pack, reason: $0.reason) }
-        missing = try shortage(needs)
-      }
+    let wanted = missing.largest
+    if wanted > 0, let candidates = try candidates(freeing: wanted, sparing: ids) {
+      let report = try purge(candidates, toFree: wanted)
+      events = report.removed.map { .purged($0.pack, reason: $0.reason) }
+      missing = try shortage(needs)
     }
+    // Somebody else may have taken what was freed.
+    let outcome = events.isEmpty ? "nothing was changed" : "what was removed to make room was not enough"
+    if let error = lack(missing, needs, subject, outcome) { throw error }
+    return events
+  }
+
+  /// Looks whether there is room, or would be if all went that may, and removes none of it.
+  ///
+  /// - Returns: the bytes that are missing, and the error that says so; nil where there is room.
+  func lack(for needs: Needs, of subject: String, sparing ids: Set<String>) throws(PackError) -> (missing: UInt64, error: PackError)? {
+    var missing = try shortage(needs)
+    guard missing.largest > 0 else { return nil }
+    _ = sweep()
+    missing = try shortage(needs)
+    guard missing.largest > 0, try candidates(freeing: missing.largest, sparing: ids) == nil,
+      let error = lack(missing, needs, subject, "nothing was changed")
+    else { return nil }
+    return (missing.largest, error)
+  }
+
+  private func lack(_ missing: Shortage, _ needs: Needs, _ subject: String, _ outcome: String) -> PackError? {
     if missing.volume > 0 {
       let margin = directory.policy.freeSpaceMargin
       let besides = margin > 0 ? " and \(margin) that stay free" : ""
-      throw PackError(
+      return PackError(
         .noSpace,
-        "pack '\(id)' needs \(needs.volume) bytes on the volume of \(directory.root)\(besides), \(missing.volume) bytes are missing",
-        hint: "free space on that volume; nothing was changed")
+        "\(subject) needs \(needs.volume) bytes on the volume of \(directory.root)\(besides), \(missing.volume) bytes are missing",
+        hint: "free space on that volume; \(outcome)")
     }
-    if missing.quota > 0 { throw overQuota(needs, id, missing: missing.quota) }
-    return events
+    return missing.quota > 0 ? overQuota(needs, subject, missing: missing.quota, outcome) : nil
+  }
+
+  /// Frees so many bytes, or none: purges only where that is enough.
+  ///
+  /// - Returns: what was removed, and the bytes that could not be freed.
+  func purgeIfEnough(toFree bytes: UInt64) throws(PackError) -> (PurgeReport, [StoreEvent]) {
+    let wanted = bytes.less(sweep())
+    guard let candidates = try candidates(freeing: wanted) else {
+      var free: UInt64 = 0
+      for candidate in try self.candidates() { free = free.adding(try size(of: candidate)) }
+      return (PurgeReport(removed: [], freed: 0, missing: wanted.less(free)), [])
+    }
+    let report = try purge(candidates, toFree: wanted)
+    return (report, report.removed.map { .purged($0.pack, reason: $0.reason) })
   }
 
   /// Looks once more whether there is room, under the store's lock: others may have installed since it was made.
@@ -63,18 +96,28 @@ struct StoreSpace {
       for content in record.contents { sum = sum.adding(content.sizeOnDevice) }
     }
     let missing = sum.adding(needs.store).less(quota)
-    if missing > 0 { throw overQuota(needs, id, missing: missing) }
+    if missing > 0 { throw overQuota(needs, "pack '\(id)'", missing: missing, "nothing was changed") }
   }
 
-  private func overQuota(_ needs: Needs, _ id: String, missing: UInt64) -> PackError {
+  private func overQuota(_ needs: Needs, _ subject: String, missing: UInt64, _ outcome: String) -> PackError {
     PackError(
       .quotaExceeded,
-      "pack '\(id)' needs \(needs.store) bytes of the \(directory.policy.quota ?? 0) that the store may take, \(missing) bytes are missing",
-      hint: "remove packs, lower the preservation of some, or raise the quota; nothing was changed")
+      "\(subject) needs \(needs.store) bytes of the \(directory.policy.quota ?? 0) that the store may take, \(missing) bytes are missing",
+      hint: "remove packs, lower the preservation of some, or raise the quota; \(outcome)")
   }
 
-  /// How many bytes are missing on the volume and under the quota.
-  private func shortage(_ needs: Needs) throws(PackError) -> (volume: UInt64, quota: UInt64) {
+  /// How many bytes are missing.
+  struct Shortage {
+    /// On the volume.
+    let volume: UInt64
+    /// Under the quota.
+    let quota: UInt64
+
+    /// What frees so many ends both.
+    var largest: UInt64 { max(volume, quota) }
+  }
+
+  func shortage(_ needs: Needs) throws(PackError) -> Shortage {
     var volume: UInt64 = 0
     if needs.volume > 0 {
       do {
@@ -83,8 +126,8 @@ struct StoreSpace {
         throw error.writing(directory.root)
       }
     }
-    guard let quota = directory.policy.quota else { return (volume, 0) }
-    return (volume, try taken().adding(needs.store).less(quota))
+    guard let quota = directory.policy.quota else { return Shortage(volume: volume, quota: 0) }
+    return Shortage(volume: volume, quota: try taken().adding(needs.store).less(quota))
   }
 
   /// The bytes that the store takes, where what is recorded of installed content is believed.
@@ -154,6 +197,8 @@ struct StoreSpace {
     var freed: UInt64 = 0
     for candidate in candidates where freed < bytes {
       let id = candidate.record.id
+      // What the system has taken away already frees nothing, whatever the record says.
+      let size = try size(of: candidate)
       let pack = try directory.change(id) { (record) throws(PackError) -> InstalledPack? in
         // Other tasks and processes went on since it was chosen.
         guard let content = record.content(candidate.content.bytes),
@@ -168,29 +213,48 @@ struct StoreSpace {
       }
       guard let pack else { continue }
       removed.append(PurgeReport.Removal(pack: pack, reason: candidate.reason))
-      freed = freed.adding(pack.sizeOnDevice)
+      freed = freed.adding(size)
     }
     return PurgeReport(removed: removed, freed: freed, missing: bytes.less(freed))
   }
 
+  /// The first of all that may go, so many that they free enough; nil where all of it would not.
+  private func candidates(freeing bytes: UInt64, sparing ids: Set<String> = []) throws(PackError) -> [Candidate]? {
+    var chosen: [Candidate] = []
+    var sum: UInt64 = 0
+    for candidate in try candidates(sparing: ids) where sum < bytes {
+      sum = sum.adding(try size(of: candidate))
+      chosen.append(candidate)
+    }
+    return sum >= bytes ? chosen : nil
+  }
+
+  /// The bytes that a candidate takes now; 0 where it is not there any more.
+  private func size(of candidate: Candidate) throws(PackError) -> UInt64 {
+    let place = directory.place(candidate.record.itemName(candidate.content))
+    return try directory.status(place) == nil ? 0 : size(place)
+  }
+
   /// All that may go, in the order in which it goes.
-  private func candidates(sparing id: String? = nil) throws(PackError) -> [Candidate] {
+  private func candidates(sparing ids: Set<String> = []) throws(PackError) -> [Candidate] {
     // An expired manifest says nothing about what is not needed any more.
     let manifest = try manifests.usable()
     var entries: [String: ManifestPack] = [:]
     for entry in manifest?.manifest.packs ?? [] { entries[entry.id] = entry }
     let tellsObsolete = manifest.map { !manifests.isExpired($0) } ?? false
     let used = try directory.usedItems()
+    let priorities = try StorePreservation(directory).priorities()
     var candidates: [Candidate] = []
     for record in try directory.records() {
       let entry = entries[record.id]
       let isObsolete = tellsObsolete && entry == nil
       let preservation =
-        record.preservation ?? Self.preservation(isObsolete ? nil : entry?.delivery ?? record.delivery, isObsolete: isObsolete)
+        record.preservation ?? entry?.tags.compactMap { priorities[$0] }.max()
+        ?? Self.preservation(isObsolete ? nil : entry?.delivery ?? record.delivery, isObsolete: isObsolete)
       for content in record.contents where !used.contains(record.itemName(content)) {
         let state = record.state(of: content)
         let isRunning = state == .current || state == .trial || state == .fallback
-        if state == .trial || state == .fallback || (isRunning && record.id == id) { continue }
+        if state == .trial || state == .fallback || (isRunning && ids.contains(record.id)) { continue }
         let candidate: (rank: Int, reason: String)? =
           switch state {
           case .failed: (0, "it failed")

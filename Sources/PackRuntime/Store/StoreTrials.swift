@@ -211,4 +211,12 @@ extension PackRecord {
     }
     return PackError(.staleConfirmation, "the trial of version \(token.version) of pack '\(id)' is not under way any more")
   }
+  /// The refusal of bytes that failed; nil where they did not.
+  func failure(of bytes: Bytes) -> PackError? {
+    failures.last { $0.bytes == bytes }.map { failure in
+      PackError(
+        .versionFailed, "version \(bytes.version) of pack '\(id)' failed on this device: \(failure.reason)",
+        hint: "publish a new version; these bytes are not tried again")
+    }
+  }
 }

@@ -55,12 +55,14 @@ struct StoreOptions: ParsableArguments {
   }
 
   /// Opens the store for a command that reads packs.
-  func open(key: KeyOptions, in session: Session) async throws(PackError) -> AssetStore {
+  ///
+  /// - Parameter quota: the bytes that the store may take; nil for as many as there are.
+  func open(key: KeyOptions, quota: UInt64?, in session: Session) async throws(PackError) -> AssetStore {
     let configuration = try ReleaseVerification.configuration(at: configuration)
     // Whose manifests count is told before anybody is asked for a key.
     let trusted = try trusted(configuration, decides: true, in: session)
     let resolved = try session.key(key, configured: configuration?.key)
-    return try await AssetStore(root: directory, keys: KeyRing(resolved.key), trusting: trusted)
+    return try await AssetStore(root: directory, keys: KeyRing(resolved.key), trusting: trusted, policy: StorePolicy(quota: quota))
   }
 
   private func open(

@@ -74,6 +74,12 @@ struct StoreInstall: Verb {
   @Flag(name: .customLong("move"), help: "Have the files become the store's, instead of copies of them.")
   var isMoving = false
 
+  @Option(
+    help: ArgumentHelp(
+      "The bytes that the store may take on the device. What may be purged is purged for it; what does not fit is refused.",
+      valueName: "size"))
+  var quota: String?
+
   @OptionGroup var store: StoreOptions
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
@@ -83,6 +89,9 @@ struct StoreInstall: Verb {
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let mode = try installMode()
+    let quota = try quota.map { (text) throws(PackError) in
+      try Bounds.size(text, "--quota", in: 1...UInt64(Int64.max), isPowerOfTwo: false)
+    }
     let releases = sources.filter(ReleaseVerification.isDirectory)
     guard releases.isEmpty || sources.count == 1 else {
       throw PackError(.usage, "'\(releases[0])' is a release, and more was given", hint: "install one release at a time")
@@ -95,7 +104,7 @@ struct StoreInstall: Verb {
       throw PackError(.missingInput, "\(missing) does not exist")
     }
     let document = try releases.first.map { (path) throws(PackError) in try SignedManifest.read(ReleaseFolder(path).manifestPath) }
-    let opened = try await store.open(key: key, in: session)
+    let opened = try await store.open(key: key, quota: quota, in: session)
     let plan = try await adopting(document, in: opened)
     let wanted = try await wanted(plan, in: opened)
     var installed: [InstalledPack] = []

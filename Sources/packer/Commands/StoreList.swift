@@ -23,9 +23,16 @@ struct StoreList: Verb {
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     try StorePlace.require(store.directory)
-    let packs = try await store.open(decidesByManifest: false, in: session).installed()
+    let opened = try await store.open(decidesByManifest: false, in: session)
+    let packs = try await opened.installed()
     for (pack, line) in zip(packs, StoredPackRecord.lines(packs)) { session.console.result(StoredPackRecord(pack), [line]) }
-    if packs.isEmpty { session.console.note("\(store.directory): nothing is installed") }
+    let damaged = try await opened.damagedRecords()
+    for id in damaged {
+      session.console.warning(
+        "what the store remembers of '\(id)' cannot be read, so it is not listed", hint: "packer store reconcile --store \(store.directory)"
+      )
+    }
+    if packs.isEmpty, damaged.isEmpty { session.console.note("\(store.directory): nothing is installed") }
     return .done
   }
 }

@@ -54,6 +54,10 @@ public func CFDataGetTypeID() -> CFTypeID { 20 }
 public func CFDataGetLength(_ theData: CFData!) -> CFIndex { theData.bytes.count }
 public func CFDataGetBytePtr(_ theData: CFData!) -> UnsafePointer<UInt8>! { UnsafePointer(theData.bytes.baseAddress) }
 
+public func CFDataCreate(_ allocator: CFAllocator!, _ bytes: UnsafePointer<UInt8>!, _ length: CFIndex) -> CFData! {
+  CFData(UnsafeBufferPointer(start: bytes, count: length))
+}
+
 public func CFDataCreateWithBytesNoCopy(
   _ allocator: CFAllocator!, _ bytes: UnsafePointer<UInt8>!, _ length: CFIndex, _ bytesDeallocator: CFAllocator!
 ) -> CFData! {

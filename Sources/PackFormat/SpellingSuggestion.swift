@@ -10,7 +10,7 @@ package enum SpellingSuggestion {
   }
 
   /// The letters to add, remove, replace or swap with their neighbour.
-  static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
+  package static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
     var previous = [Int](repeating: 0, count: right.count + 1)
     var current = Array(0...right.count)
     for row in left.indices {

@@ -1,0 +1,122 @@
+import PackCrypto
+import PackFiles
+import PackFormat
+
+/// The file that keeps the content of one asset over starts of the app:
+///
+///     "packer-asset/1\n"                        15 bytes
+///     length of the head                        4 bytes, little-endian like all
+///     head: name, app version, tag, modified    each with its length in 4 bytes; an empty text is none
+///           SHA-256 of the source's name        32 bytes
+///           size and SHA-256 of the content     8 and 32 bytes
+///     SHA-256 of all before                     32 bytes
+///     content                                   to the end
+///
+/// It is replaced whole, by a rename. One that is not exactly this counts as none.
+struct AssetCache: Sendable {
+  let directory: String
+  let name: PackName
+  let appVersion: String
+  /// The SHA-256 of the source's name.
+  let source: [UInt8]
+  let sizeLimit: Int
+  let files: any FileSystem
+  let backend: any CryptoBackend
+
+  /// What is kept.
+  struct Kept: Sendable {
+    let content: [UInt8]
+    let sha256: [UInt8]
+    let version: ContentVersion?
+  }
+
+  static let marker = Array("packer-asset/1\n".utf8)
+  /// The longest app version, in bytes.
+  static let longestVersion = 256
+  /// Four texts with their lengths, two digests and a size.
+  static let longestHead = 4 * 4 + Limits.nameLength + longestVersion + 2 * ContentVersion.longestText + 32 + 8 + 32
+
+  var path: String { "\(directory)/\(name.fileName).asset" }
+
+  // MARK: Reading
+
+  /// What was kept for this name, app version and source; nil where there is nothing, and where it is damaged or of another.
+  func load() -> Kept? {
+    guard let bytes = try? files.contents(of: path, limit: Self.marker.count + 4 + Self.longestHead + 32 + sizeLimit) else { return nil }
+    return try? parse(bytes)
+  }
+
+  private func parse(_ bytes: [UInt8]) throws(PackError) -> Kept {
+    let span = bytes.span
+    var cursor = FieldCursor(failure: .invalidContent)
+    let marker = try cursor.bytes("marker", count: Self.marker.count, in: span)
+    let headSize = try cursor.uint32("length of the head", in: span)
+    guard marker == Self.marker, headSize <= UInt32(Self.longestHead) else { throw Self.damage }
+    let head = try cursor.range("head", count: Int(headSize), in: span)
+    let headDigest = try backend.digest(of: span.extracting(0..<head.upperBound))
+    guard try cursor.bytes("digest of the head", count: 32, in: span) == headDigest else { throw Self.damage }
+
+    var field = FieldCursor(at: head.lowerBound, failure: .invalidContent)
+    func text() throws(PackError) -> String {
+      let count = try field.uint32("length of a text", in: span)
+      guard count <= headSize else { throw Self.damage }
+      return String(decoding: try field.bytes("text", count: Int(count), in: span), as: UTF8.self)
+    }
+    let (name, appVersion, tag, modified) = (try text(), try text(), try text(), try text())
+    let source = try field.bytes("source", count: 32, in: span)
+    let size = try field.uint64("size", in: span)
+    let sha256 = try field.bytes("digest of the content", count: 32, in: span)
+    let content = Array(bytes[cursor.offset...])
+    guard field.offset == head.upperBound, name == self.name.text, appVersion == self.appVersion, source == self.source,
+      size == UInt64(content.count), content.count <= sizeLimit, try backend.digest(of: content.span) == sha256
+    else { throw Self.damage }
+    let version = ContentVersion(tag: tag, modified: modified)
+    return Kept(content: content, sha256: sha256, version: version == ContentVersion() ? nil : version)
+  }
+
+  private static let damage = PackError(.invalidContent, "not a kept asset of this app version")
+
+  // MARK: Writing
+
+  /// Replaces what is kept. The directory is made where it is missing; the one above it must exist.
+  func save(_ kept: Kept) throws(PackError) {
+    var head: [UInt8] = []
+    for text in [name.text, appVersion, kept.version?.tag ?? "", kept.version?.modified ?? ""] {
+      head.append(littleEndian: UInt32(text.utf8.count))
+      head += text.utf8
+    }
+    head += source
+    head.append(littleEndian: UInt64(kept.content.count))
+    head += kept.sha256
+    var bytes = Self.marker
+    bytes.append(littleEndian: UInt32(head.count))
+    bytes += head
+    bytes += try backend.digest(of: bytes.span)
+    do throws(FileFailure) {
+      do throws(FileFailure) {
+        try files.makeDirectory(directory, mode: 0o700, in: nil)
+      } catch {
+        guard error.isExisting else { throw error }
+      }
+      // Each time: an earlier process may have ended before it came to that. Where the directory above cannot be opened, it was not made here.
+      if let above = PathParts(directory)?.directory, let parent = try? files.open(above, .directory, in: nil) { try files.sync(parent) }
+    } catch {
+      throw error.writing(directory)
+    }
+    let output = try OutputFile(path, files: files)
+    let size = UInt64(bytes.count + kept.content.count)
+    try output.write(bytes.span, at: 0, of: size)
+    try output.write(kept.content.span, at: UInt64(bytes.count), of: size)
+    try output.commit()
+  }
+
+  /// Forgets what is kept.
+  func remove() throws(PackError) {
+    do throws(FileFailure) {
+      try files.remove(path, .file, in: nil)
+      if let above = try? files.open(directory, .directory, in: nil) { try files.sync(above) }
+    } catch {
+      guard error.isMissing else { throw error.writing(path) }
+    }
+  }
+}

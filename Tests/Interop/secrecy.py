@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""Runs every verb of `packer` with keys, contents and a home directory that are marked, in text and as JSON, where it works and where it refuses, and
+looks for the marks in everything that was written: both streams, every file that is left, and what strace saw written while it ran.
+
+A key stands in the key files that hold it, and nowhere else. A content stands in the source, and in what was asked to bring it back. The command is named by
+the variable PACKER. Prints how much was searched.
+"""
+
+import base64
+import os
+import pathlib
+import re
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PACKER = os.environ.get("PACKER", str(ROOT / ".build/debug/packer"))
+
+CONFIGURATION = """\
+app: {bundleID: com.example.arcade, group: group.com.example.arcade}
+serve: {baseURL: "https://cdn.example.com/packs/"}
+key: file:game.key
+signKey: file:game.sign.key
+packs:
+  - {id: core, root: content/core, delivery: essential, tags: [start]}
+  - {id: kart, root: content/kart, delivery: prefetch, install: packed}
+"""
+
+
+def fail(message):
+    sys.exit(f"error: {message}")
+
+
+def forms(key):
+    """The ways in which 32 secret bytes may be written down."""
+    digits = key.hex()
+    yield key
+    yield digits.encode()
+    yield digits.upper().encode()
+    yield base64.b64encode(key).rstrip(b"=")
+    yield base64.urlsafe_b64encode(key).rstrip(b"=")
+    # Half of a key is too much as well.
+    yield key[:16]
+    yield key[16:]
+    yield digits[:32].encode()
+    yield digits[32:].encode()
+
+
+class Place:
+    def __init__(self, directory):
+        # The name of the home directory is a mark too.
+        self.mark = secrets.token_hex(8)
+        self.home = directory / f"home-{self.mark}"
+        self.work = self.home / "project"
+        self.work.mkdir(parents=True)
+        (self.home / "tmp").mkdir()
+        self.traces = directory / "trace"
+        self.content = [f"PLAIN-{secrets.token_hex(24)}" for _ in range(2)]
+        self.keys = {}
+        self.runs = self.searched = 0
+        self.strace = shutil.which("strace")
+
+    def environment(self, **more):
+        kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS") if name in os.environ}
+        return dict(kept, HOME=str(self.home), TMPDIR=str(self.home / "tmp"), LC_ALL="C.UTF-8", **more)
+
+    def learn(self, name):
+        text = (self.work / name).read_text().strip()
+        self.keys[name] = bytes.fromhex(text.split("-")[1])
+
+    def run(self, *arguments, status=0, shows_content=False, is_traced=True, given=None, **variables):
+        command = [PACKER, *arguments]
+        # What is written to any descriptor, files without a name among them, as long as it is.
+        if self.strace and is_traced:
+            shutil.rmtree(self.traces, ignore_errors=True)
+            self.traces.mkdir()
+            command = [
+                self.strace, "-ff", "-qq", "-xx", "-s", "2000000", "-e", "trace=write,pwrite64,writev,pwritev,sendto,sendmsg",
+                "-e", "signal=none", "-o", str(self.traces / "t"), *command]
+        done = subprocess.run(command, cwd=self.work, env=self.environment(**variables), input=given or b"", capture_output=True)
+        if done.returncode != status:
+            fail(f"packer {' '.join(arguments)} ended with {done.returncode}, not {status}:\n{done.stdout.decode()}{done.stderr.decode()}")
+        self.runs += 1
+        where = f"packer {' '.join(arguments)}"
+        for stream, text in (("standard output", done.stdout), ("standard error", done.stderr)):
+            self.search(text, f"{stream} of {where}", shows_content)
+            if str(self.home).encode() in text:
+                fail(f"{stream} of {where} names the home directory")
+        for trace in self.traces.glob("t*") if self.strace and is_traced else []:
+            for line in trace.read_text().splitlines():
+                # Keys alone: what an unpack writes are contents.
+                for quoted in re.findall(r'"((?:\\x[0-9a-f]{2})*)"', line):
+                    self.search(bytes.fromhex(quoted.replace("\\x", "")), f"what {where} wrote", True)
+        return done
+
+    def search(self, data, where, shows_content=False):
+        self.searched += len(data)
+        for name, key in self.keys.items():
+            if any(form in data for form in forms(key)):
+                fail(f"the key in {name} is in {where}")
+        if not shows_content:
+            for content in self.content:
+                if content.encode() in data:
+                    fail(f"a content is in {where}")
+
+    def search_files(self, holding_contents):
+        """Looks at everything that is left, but for the keys' own files and, for contents, what was asked to hold them."""
+        count = 0
+        for path in self.home.rglob("*"):
+            if path.is_symlink() or not path.is_file():
+                continue
+            name = str(path.relative_to(self.work)) if path.is_relative_to(self.work) else f"~/{path.relative_to(self.home)}"
+            if name in self.keys or name.startswith("child"):
+                continue
+            data = path.read_bytes()
+            self.search(data, name, name.startswith(holding_contents))
+            if self.mark.encode() in data:
+                fail(f"{name} names the home directory")
+            count += 1
+        left = [path.name for path in (self.home / "tmp").iterdir()]
+        if left:
+            fail(f"temporary files were left: {left}")
+        return count
+
+
+def both(place, *arguments, **more):
+    place.run(*arguments, **more)
+    return place.run(*arguments, "--json", **more)
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="packer-secrets.") as name:
+        place = Place(pathlib.Path(name))
+        for pack, content in zip(("core", "kart"), place.content):
+            directory = place.work / "content" / pack
+            directory.mkdir(parents=True)
+            (directory / "index.html").write_text(f"<title>{pack}</title>")
+            # What does not shrink stands in a frame as it is.
+            (directory / "data.txt").write_text(content)
+            (directory / "noise.bin").write_bytes(secrets.token_bytes(100_000))
+        (place.work / "packer.yml").write_text(CONFIGURATION)
+        (place.work / "Info.plist").write_bytes(
+            b'<?xml version="1.0" encoding="UTF-8"?>\n<plist version="1.0"><dict><key>CFBundleIdentifier</key>'
+            b"<string>com.example.arcade</string></dict></plist>\n")
+
+        # Keys. They are marks from here on: whatever packer says of them later is looked at.
+        for key, kind in (("game.key", []), ("other.key", []), ("game.sign.key", ["--signing"]), ("other.sign.key", ["--signing"])):
+            place.run("key", "new", *kind, "-o", key, is_traced=False)
+            place.learn(key)
+        key_text = (place.work / "game.key").read_text().strip()
+        for arguments in (["key", "id", "--key", "game.key"], ["key", "public", "--sign-key", "game.sign.key"]):
+            both(place, *arguments)
+        place.run("key", "id", PACKER_KEY=key_text)
+        place.run("key", "id", "--key", "env:MINE", MINE=key_text)
+        place.run("key", "id", "--key", "stdin", given=key_text.encode())
+        place.run("key", "id", "--key", "cmd:cat game.key", is_traced=False)
+        # What a program gets to see that prints a key.
+        (place.work / "child").write_text("#!/bin/sh\nenv >child-environment\ncat /proc/$PPID/cmdline >child-parent\ncat game.key\n")
+        (place.work / "child").chmod(0o755)
+        place.run("key", "id", "--key", "cmd:./child", is_traced=False, MINE="kept", PACKER_SIGN_KEY=key_text.replace("pkk1", "pks1"), PACKER_KEY_OLD=key_text)
+        for said in ("child-environment", "child-parent"):
+            data = (place.work / said).read_bytes()
+            if not data:
+                fail(f"{said} is empty")
+            place.search(data, f"what a key command sees, {said}")
+        # A key under another name than PACKER_* is the user's own affair; ours are gone.
+        if b"MINE=kept" not in (place.work / "child-environment").read_bytes():
+            fail("a key command lost a variable that is none of ours")
+        # Wrong keys, of every kind, are told without a digit of them.
+        for text, status in ((key_text[:-1] + ("0" if key_text[-1] != "0" else "1"), 10), (key_text[5:69].upper(), 10), (key_text + key_text, 10), (key_text[:40], 10)):
+            place.run("key", "id", status=status, PACKER_KEY=text)
+            place.run("key", "id", "--json", status=status, PACKER_KEY=text)
+        place.run("key", "id", "--key", key_text, status=64)
+        place.run("pack", "content/core", "-o", "x.pack", "--key", key_text, status=64)
+        place.run("ls", "x.pack", "--key", f"env:{key_text}", status=64)
+
+        # One pack.
+        both(place, "pack", "content/core", "-o", "core.pack", "--key", "game.key")
+        place.run("pack", "content/core", "-o", "random.pack", "--key", "game.key", "--random-salt")
+        for verb in (["ls"], ["ls", "--long"], ["verify"]):
+            both(place, verb[0], "core.pack", *verb[1:], "--key", "game.key")
+            both(place, verb[0], "core.pack", *verb[1:], "--key", "other.key", status=11)
+        both(place, "verify", "core.pack", "--key", "game.key", "--against", "content/core")
+        both(place, "inspect", "core.pack")
+        place.run("cat", "core.pack", "data.txt", "--key", "game.key", shows_content=True)
+        place.run("cat", "core.pack", "none.txt", "--key", "game.key", status=66)
+        place.run("unpack", "core.pack", "-C", "restored", "--key", "game.key")
+        place.run("unpack", "core.pack", "-C", "refused", "--key", "other.key", status=11)
+        place.run("decrypt", "core.pack", "-o", "payload.tar.zst", "--key", "game.key")
+        damaged = bytearray((place.work / "core.pack").read_bytes())
+        (place.work / "short.pack").write_bytes(damaged[: 144 + 65536])
+        damaged[-20] ^= 1
+        (place.work / "damaged.pack").write_bytes(damaged)
+        for file, status in (("damaged.pack", 12), ("short.pack", 13), ("none.pack", 66), ("packer.yml", 65)):
+            both(place, "verify", file, "--key", "game.key", status=status)
+            place.run("unpack", file, "-C", "refused", "--key", "game.key", status=status)
+
+        # A release.
+        place.run("init", "content", "-o", "proposed.yml")
+        place.run("schema", "config")
+        place.run("explain")
+        both(place, "build")
+        both(place, "build", "--dry-run")
+        both(place, "plist", "print")
+        both(place, "plist", "merge", "Info.plist")
+        both(place, "plist", "check", "Info.plist")
+        both(place, "verify", "--plist", "Info.plist")
+        place.run("verify", "--format", "junit")
+        place.run("verify", "--key", "other.key", status=11)
+        both(place, "key", "check", "core.pack", "--key", "game.key")
+        both(place, "key", "check", "dist/manifest.json", "--sign-key", "game.sign.key")
+        public = place.run("key", "public", "--sign-key", "game.sign.key").stdout.decode().strip().split()[0]
+        other = place.run("key", "public", "--sign-key", "other.sign.key").stdout.decode().strip().split()[0]
+        place.run("release", "record", "--app", "1.0", "--plist", "Info.plist")
+
+        # A device.
+        both(place, "store", "adopt", "dist", "--store", "phone", "--trust", public)
+        place.run("store", "install", "dist", "--store", "phone", "--key", "other.key", status=11)
+        both(place, "store", "install", "dist", "--store", "phone")
+        place.run("store", "install", "dist", "--store", "elsewhere", "--trust", other, status=14)
+        token = place.run("store", "activate", "kart", "--store", "phone").stdout.decode().strip()
+        place.run("store", "confirm", token, "--store", "phone")
+        for verb in ("list", "usage", "reconcile"):
+            both(place, "store", verb, "--store", "phone")
+        simulate = subprocess.run([PACKER, "simulate", "--help"], capture_output=True).returncode == 0
+        if simulate:
+            both(place, "simulate", "install", "--plist", "Info.plist")
+
+        # Below the store, a pack that was unpacked is content, as it is below `restored`. The rest of what is left holds none.
+        unpacked = tuple(str(path.relative_to(place.work)) for path in place.work.glob("phone/packs/*"))
+        count = place.search_files(("content/", "restored/", "payload.tar.zst", *unpacked))
+        # The search finds what is there to be found.
+        place.keys.clear()
+        (place.work / "leak").write_text(place.content[0])
+        try:
+            place.search((place.work / "leak").read_bytes(), "a leak")
+        except SystemExit:
+            pass
+        else:
+            fail("the search does not find a content that is there")
+        how = "with what strace saw of every write" if place.strace else "without strace, which is not installed: files without a name were not seen"
+        print(f"{place.runs} runs, {place.searched} bytes searched, {count} files left: no key, no content, no home directory; {how}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+import PackFormat
+import PackRuntime
+import TestSupport
+import Testing
+
+@testable import PackRemote
+
+@Suite("A provider of content", .timeLimit(.minutes(10)))
+struct DataProviderTests {
+  private let clock = ManualClock()
+  private var request: ContentRequest { ContentRequest(known: nil, sizeLimit: 100, clock: clock) }
+
+  /// Without chance.
+  private func policy(_ attempts: Int) -> RetryPolicy {
+    var policy = RetryPolicy()
+    policy.attempts = attempts
+    policy.jitter = 0
+    return policy
+  }
+
+  /// Lets the provider work, and the time pass whenever somebody waits.
+  private func run(_ provider: DataProvider, waits: Int) async -> (Result<ProvidedContent, PackError>, [Duration]) {
+    async let result = { () async -> Result<ProvidedContent, PackError> in
+      do throws(PackError) {
+        return .success(try await provider(request))
+      } catch {
+        return .failure(error)
+      }
+    }()
+    var waited: [Duration] = []
+    for _ in 0..<waits {
+      let duration = await clock.sleeper()
+      waited.append(duration)
+      clock.advance(by: duration)
+    }
+    return (await result, waited)
+  }
+
+  @Test("what fails is tried again after waits that double, until it succeeds")
+  func retried() async throws {
+    let failure = Source.Answer.failure(.transfer(.unreachable))
+    let source = Source(failure, .failure(.other(PackError(.notInstalled, "none"))), failure, .text("remote"))
+    let (result, waited) = await run(source.provider.retrying(policy(5)), waits: 3)
+    #expect(try result.get() == .content(Array("remote".utf8)))
+    #expect(waited == [.seconds(1), .seconds(2), .seconds(4)])
+  }
+
+  @Test("the attempts are used up, and the last failure is told")
+  func exhausted() async throws {
+    let source = Source(.failure(.transfer(.timedOut)), .failure(.transfer(.status(503, retryAfter: nil))))
+    let (result, waited) = await run(source.provider.retrying(policy(3)), waits: 2)
+    guard case .failure(let error) = result else {
+      Issue.record("it succeeded")
+      return
+    }
+    #expect(error.code == .contentUnavailable)
+    #expect(error.message.contains("503"))
+    #expect(waited == [.seconds(1), .seconds(2)])
+    #expect(source.requests.count == 3)
+  }
+
+  @Test("a server's own wish is heeded")
+  func retryAfter() async {
+    let source = Source(.failure(.transfer(.status(503, retryAfter: .seconds(7)))), .text(""))
+    let (_, waited) = await run(source.provider.retrying(policy(2)), waits: 1)
+    #expect(waited == [.seconds(7)])
+  }
+
+  @Test(
+    "what another attempt cannot change is not tried again",
+    arguments: [
+      ContentFailure.transfer(.status(404, retryAfter: nil)), .transfer(.insecure), .transfer(.redirect), .transfer(.cancelled),
+      .other(PackError(.limitExceeded, "large")), .cancelled,
+    ])
+  func permanent(_ failure: ContentFailure) async {
+    let source = Source(.failure(failure))
+    let (result, _) = await run(source.provider.retrying(policy(5)), waits: 0)
+    #expect((try? result.get()) == nil)
+    #expect(source.requests.count == 1)
+  }
+
+  @Test("a wait for the next attempt ends with its task")
+  func cancelledWait() async {
+    let source = Source(.failure(.transfer(.offline)))
+    let provider = source.provider.retrying(policy(5))
+    let request = request
+    let task = Task { await awaitedCode { () async throws(PackError) in _ = try await provider(request) } }
+    await clock.sleeper()
+    task.cancel()
+    #expect(await task.value == .cancelled)
+    #expect(source.requests.count == 1)
+  }
+
+  @Test("what takes too long is given up")
+  func timeLimit() async throws {
+    let source = Source(.text("remote"))
+    source.isOpen.set(false)
+    let (result, waited) = await run(source.provider.timeLimit(.seconds(10)), waits: 1)
+    #expect(waited == [.seconds(10)])
+    guard case .failure(let error) = result else {
+      Issue.record("it succeeded")
+      return
+    }
+    #expect(error.code == .contentUnavailable)
+    #expect(error.message == "nothing came for too long")
+    source.isOpen.set(true)
+    #expect(try await source.provider.timeLimit(.seconds(10))(request) == .content(Array("remote".utf8)))
+  }
+
+  @Test("a limit before the retries is each attempt's, and one behind them is all attempts'")
+  func order() async {
+    let source = Source(.text("remote"))
+    source.isOpen.set(false)
+    let (_, waits) = await run(source.provider.timeLimit(.seconds(10)).retrying(policy(3)), waits: 5)
+    #expect(waits == [.seconds(10), .seconds(1), .seconds(10), .seconds(2), .seconds(10)])
+    #expect(source.requests.count == 3)
+
+    let failing = Source(.failure(.transfer(.offline)))
+    let provider = failing.provider.retrying(policy(5)).timeLimit(.milliseconds(2500))
+    async let result = awaitedCode { () async throws(PackError) in _ = try await provider(request) }
+    for wait in [Duration.seconds(1), .milliseconds(1500)] {
+      // The wait for the next attempt, and the limit.
+      while clock.sleeperCount < 2 { await Task.yield() }
+      #expect(await clock.sleeper() == wait)
+      clock.advance(by: wait)
+    }
+    #expect(await result == .contentUnavailable)
+    #expect(failing.requests.count == 2)
+  }
+
+  @Test("what was said of when to look again stays in a longer chain")
+  func chain() {
+    let provider = Source(.text("")).provider.every(.seconds(60)).refreshed { AsyncStream<Void> { $0.finish() } }.retrying().timeLimit(
+      .seconds(1))
+    #expect(provider.interval == .seconds(60))
+    #expect(provider.watches.count == 1)
+    #expect(provider.source == "test")
+    #expect(provider.every(.seconds(5)).interval == .seconds(5))
+  }
+
+  @Test(
+    "a version is text that may stand in a header field, or none",
+    arguments: [
+      ("\"a\"", true), ("W/\"a\"", true), ("", false), ("a\r\nHost: b", false), ("ä", false), (String(repeating: "a", count: 1025), false),
+    ])
+  func version(_ text: String, _ isTaken: Bool) {
+    #expect(ContentVersion(tag: text).tag == (isTaken ? text : nil))
+    #expect(ContentVersion(modified: text).modified == (isTaken ? text : nil))
+  }
+}
