@@ -122,10 +122,14 @@ let package = Package(
         .product(name: "NIOHTTP1", package: "swift-nio"),
       ],
       swiftSettings: settings),
+    .target(
+      name: "PackSimulator",
+      dependencies: ["PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackRuntime", "PackTrust", "PackerKit"],
+      swiftSettings: settings),
     .executableTarget(
       name: "packer",
       dependencies: [
-        "PackFiles", "PackManifest", "PackRuntime", "PackServer", "PackerKit",
+        "PackDelivery", "PackFiles", "PackManifest", "PackRuntime", "PackServer", "PackSimulator", "PackerKit",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
@@ -168,6 +172,13 @@ let package = Package(
       dependencies: [
         "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackRuntime", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
+      ],
+      swiftSettings: leafSettings),
+    .testTarget(
+      name: "PackSimulatorTests",
+      dependencies: [
+        "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackRuntime", "PackSimulator", "PackTrust", "PackerKit",
+        "TestSupport",
       ],
       swiftSettings: leafSettings),
     .testTarget(

@@ -18,7 +18,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
-DOCUMENTS = ["README.md", "Documentation/PIPELINE.md", "Documentation/STORE.md"]
+DOCUMENTS = ["README.md", "Documentation/PIPELINE.md", "Documentation/STORE.md", "Documentation/SIMULATION.md"]
 SNIPPET = "Examples/LinuxClient/Sources/LinuxClient/Assets.swift"
 EXIT_STATUS = "Sources/packer/ExitStatus.swift"
 

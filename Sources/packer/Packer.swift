@@ -30,7 +30,7 @@ struct Packer: ParsableCommand {
     // The libraries' versions are asked for only when they are told: every run makes this configuration.
     version: Version.title,
     subcommands: [
-      Initialize.self, Build.self, Verify.self, Explain.self, Plist.self, Release.self, Store.self, Schema.self,
+      Initialize.self, Build.self, Verify.self, Explain.self, Plist.self, Release.self, Store.self, Simulate.self, Schema.self,
       Key.self, PackVerb.self, Unpack.self, List.self, Cat.self, Inspect.self, Decrypt.self, Serve.self, Completions.self,
     ])
 }

@@ -1,0 +1,155 @@
+package import PackFormat
+
+/// Something that goes wrong because it was asked for.
+package struct SimulatedFault: Hashable, Sendable {
+  /// What goes wrong.
+  package enum Kind: String, Hashable, Sendable, CaseIterable {
+    /// The connection is cut in the middle.
+    case truncate
+    /// The file at the server has another size than the manifest says.
+    case size
+    /// There is no network.
+    case offline
+    /// The server leads to a host that the Info.plist does not allow.
+    case host
+    /// The extension is ended for the memory it takes.
+    case memory
+    /// The other process has exclusive control, and never lets go.
+    case lock
+    /// The system forgets the download.
+    case forgotten
+  }
+
+  /// What it strikes.
+  package enum Subject: Hashable, Sendable {
+    case manifest
+    case pack(String)
+    /// Every pack; with ``Kind/offline`` the whole device.
+    case all
+  }
+
+  package let subject: Subject
+  package let kind: Kind
+  /// How often it strikes: each subject so many times.
+  package let count: Int
+  /// The size of the file at the server, for ``Kind/size``; one byte more than the manifest says where it is nil.
+  package let servedSize: UInt64?
+
+  package init(_ subject: Subject, _ kind: Kind, count: Int = 1, servedSize: UInt64? = nil) {
+    self.subject = subject
+    self.kind = kind
+    self.count = count
+    self.servedSize = servedSize
+  }
+
+  /// Reads `PACK:KIND`, with `=BYTES` behind `size` and `*N` at the end where it is wanted.
+  ///
+  /// - Throws: ``PackFormat/PackError/Code/usage``.
+  package init(parsing text: String) throws(PackError) {
+    func refuse(_ fault: String, _ hint: String) -> PackError { PackError(.usage, "--fail is '\(text)', \(fault)", hint: hint) }
+    // Names of packs hold no colon.
+    let halves = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    guard halves.count == 2, !halves[0].isEmpty else {
+      throw refuse("which is not PACK:KIND", "write --fail core:truncate, --fail manifest:offline or --fail all:forgotten")
+    }
+    var rest = halves[1]
+    var count = 1
+    if let star = rest.lastIndex(of: "*") {
+      guard let number = Int(rest[rest.index(after: star)...]), (1...1000).contains(number) else {
+        throw refuse("and what stands behind * is not from 1 to 1000", "write --fail core:truncate*3")
+      }
+      count = number
+      rest = String(rest[..<star])
+    }
+    var size: UInt64?
+    if let equals = rest.firstIndex(of: "=") {
+      guard rest[..<equals] == "size", let number = UInt64(rest[rest.index(after: equals)...]) else {
+        throw refuse("and only size takes a number of bytes", "write --fail core:size=4096")
+      }
+      size = number
+      rest = "size"
+    }
+    guard let kind = Kind(rawValue: rest) else {
+      throw refuse("and '\(rest)' is none of the faults", "use one of \(Kind.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
+    let subject: Subject = halves[0] == "manifest" ? .manifest : halves[0] == "all" ? .all : .pack(halves[0])
+    guard !(subject == .manifest && kind == .size && size == nil) else {
+      throw refuse("and a manifest has no declared size", "say how large the one at the server is, as in --fail manifest:size=200000")
+    }
+    self.init(subject, kind, count: count, servedSize: size)
+  }
+}
+
+extension SimulatedFault: CustomStringConvertible {
+  package var description: String {
+    let front =
+      switch subject {
+      case .manifest: "manifest"
+      case .pack(let id): id
+      case .all: "all"
+      }
+    return "\(front):\(kind.rawValue)\(servedSize.map { "=\($0)" } ?? "")\(count == 1 ? "" : "*\(count)")"
+  }
+}
+
+/// The faults that are still to strike.
+struct PendingFaults {
+  private struct Key: Hashable {
+    let kind: SimulatedFault.Kind
+    /// The name of a pack; nil for the manifest.
+    let pack: String?
+  }
+
+  private var left: [Key: (count: Int, servedSize: UInt64?)] = [:]
+  /// The starts of the app before whose end the device has no network at all.
+  private(set) var offlineLaunches = 0
+  private let faults: [SimulatedFault]
+  private var strikes: Set<Key> = []
+
+  /// What was struck: packs by name, the manifest as nil.
+  var struck: Set<String?> { Set(strikes.map(\.pack)) }
+
+  init(_ faults: [SimulatedFault], packs: [String]) {
+    self.faults = faults
+    for fault in faults {
+      let subjects: [String?] =
+        switch fault.subject {
+        case .manifest: [nil]
+        case .pack(let id): [id]
+        case .all: packs
+        }
+      guard fault.subject != .all || fault.kind != .offline else {
+        // The whole device is offline, and not one download after the other.
+        offlineLaunches += fault.count
+        continue
+      }
+      for subject in subjects { left[Key(kind: fault.kind, pack: subject), default: (0, nil)].count += fault.count }
+      for subject in subjects { left[Key(kind: fault.kind, pack: subject)]?.servedSize = fault.servedSize }
+    }
+  }
+
+  /// Whether a fault strikes now; it has struck then.
+  mutating func strikes(_ kind: SimulatedFault.Kind, _ pack: String?) -> Bool {
+    let key = Key(kind: kind, pack: pack)
+    guard let entry = left[key], entry.count > 0 else { return false }
+    left[key] = (entry.count - 1, entry.servedSize)
+    strikes.insert(key)
+    return true
+  }
+
+  /// The size of what the server has in the place of a file, where a fault says so; it has struck then.
+  mutating func servedSize(of pack: String?, declared: UInt64) -> UInt64? {
+    let size = left[Key(kind: .size, pack: pack)]?.servedSize
+    return strikes(.size, pack) ? size ?? declared + 1 : nil
+  }
+
+  /// What never struck, for a person.
+  var unused: [String] {
+    faults.filter { fault in
+      guard fault.subject != .all || fault.kind != .offline else { return false }
+      return !strikes.contains {
+        $0.kind == fault.kind && (fault.subject == .all || fault.subject == $0.pack.map { .pack($0) } ?? .manifest)
+      }
+    }.map(\.description)
+  }
+}

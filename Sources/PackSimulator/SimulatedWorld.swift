@@ -1,0 +1,83 @@
+import PackDelivery
+import PackFiles
+import PackFormat
+import PackManifest
+import PackRuntime
+
+/// What lies outside of app, extension and system: time, network, servers, and what goes wrong. It is asked from the tasks of a download queue too.
+final class SimulatedWorld: Sendable {
+  /// A file at a server.
+  struct Source: Sendable {
+    let pack: ManifestPack
+    let path: String
+  }
+
+  private struct State {
+    var faults: PendingFaults
+    /// Starts of the app that came to their end.
+    var launches = 0
+    var sources: [String: Source] = [:]
+  }
+
+  let clock: VirtualClock
+  let timeline: Timeline
+  let speed: NetworkSpeed
+  private let state: Monitor<State>
+
+  init(clock: VirtualClock, speed: NetworkSpeed) {
+    self.clock = clock
+    self.speed = speed
+    timeline = Timeline(clock)
+    state = Monitor(State(faults: PendingFaults([], packs: [])))
+  }
+
+  func expect(_ faults: [SimulatedFault], packs: [String]) {
+    state.withLock { state in
+      state.faults = PendingFaults(faults, packs: packs)
+      state.launches = 0
+    }
+  }
+
+  /// Has a server offer a release. What it had before stays: nobody overwrites what was published.
+  func publish(_ release: SimulatedRelease) {
+    state.withLock { state in
+      for pack in release.manifest.packs {
+        let identifier = DownloadIdentifier(id: pack.id, bytes: PackBytes(pack)).description
+        state.sources[identifier] = Source(pack: pack, path: release.file(of: pack))
+      }
+    }
+  }
+
+  func source(_ identifier: String) -> Source? { state.withLock { $0.sources[identifier] } }
+
+  func endLaunch() { state.withLock { $0.launches += 1 } }
+
+  // MARK: Faults
+
+  /// Whether there is no network: for anybody, or for one download.
+  func isOffline(_ pack: String?) -> Bool {
+    state.withLock { state in
+      state.launches < state.faults.offlineLaunches || state.faults.strikes(.offline, pack)
+    }
+  }
+
+  func strikes(_ kind: SimulatedFault.Kind, _ pack: String?) -> Bool { state.withLock { $0.faults.strikes(kind, pack) } }
+
+  func servedSize(of pack: String?, declared: UInt64) -> UInt64? {
+    state.withLock { $0.faults.servedSize(of: pack, declared: declared) }
+  }
+
+  /// Whether something was done to a pack, or the manifest, that was asked for.
+  func wasStruck(_ pack: String?) -> Bool {
+    state.withLock { $0.faults.struck.contains(pack) || $0.faults.struck.contains(nil) || $0.faults.offlineLaunches > 0 }
+  }
+
+  var unusedFaults: [String] { state.withLock { $0.faults.unused } }
+
+  // MARK: Network
+
+  /// Has so many bytes come, which takes its time.
+  func transfer(_ bytes: UInt64) {
+    clock.advance(milliseconds: NetworkSpeed.latency + speed.milliseconds(bytes))
+  }
+}

@@ -1,0 +1,306 @@
+import PackCrypto
+import PackDelivery
+import PackFiles
+import PackFormat
+import PackManifest
+import PackRuntime
+
+extension Simulation {
+  /// The app's parts, as one of its processes has them.
+  struct AppProcess {
+    let delivery: AppDelivery
+    let store: AssetStore
+    let queue: DownloadQueue
+    let transport: SimulatedTransport
+  }
+
+  /// How long the app stays open for what the system still downloads.
+  static let sessionLength: UInt64 = 600_000
+
+  /// Plans in one start of the app until nothing is left for it to do, and after which it ends in any case.
+  private static let plansPerLaunch = 5
+
+  /// The app is started, does all it can, and ends.
+  mutating func launch() async throws(PackError) {
+    appRefusal = nil
+    lastPlan = nil
+    tell(.app, launches == 0 ? "is started" : "is started again")
+    if daemon.isRestricted { tell(.system, "lifts its restrictions") }
+    let isFirst = launches == 0
+    daemon.liftRestrictions()
+    let relay = Relay()
+    let process = try await makeProcess(SimulatedTransport(world, relay))
+    do throws(PackError) {
+      try await begin(process)
+      if isFirst { hereAtLaunch = try here() }
+      try await fetchManifest(process)
+      try await work(process, relay)
+    } catch {
+      guard error.code != .cancelled else { throw error }
+      appRefusal = error
+      world.timeline.tell(.app, words(error), remedy: "it goes on with what it has, and looks again at its next start")
+    }
+    appManifest = await process.store.manifest?.manifest.version
+    await process.queue.close()
+    daemon = daemon.inFullPower
+    launches += 1
+    world.endLaunch()
+  }
+
+  private func makeProcess(_ transport: SimulatedTransport) async throws(PackError) -> AppProcess {
+    let home = "\(directory)/app"
+    try makeDirectory(home)
+    let files = MortalFiles()
+    let session = "start-\(launches)-\(settings.earlier == nil || published.path != settings.earlier?.path ? 1 : 0)"
+    let store = try await AssetStore(
+      root: "\(home)/store", keys: settings.keys ?? KeyRing(), trusting: settings.trusted, lowestVersion: 0,
+      policy: StorePolicy(freeSpaceMargin: 0), files: files, clock: clock,
+      process: StoreProcess(session: session) { $0 == session }, backend: CryptoBackends.standard)
+    var policy = QueuePolicy()
+    // One at a time, and the next attempt at once: the order is always the same then. What the waiting takes is added to the time.
+    policy.concurrentDownloads = 1
+    policy.retry.first = .zero
+    policy.reconcileInterval = VirtualClock.endless
+    policy.freeSpaceMargin = 0
+    let queue = try await DownloadQueue(root: "\(home)/downloads", transport: transport, policy: policy, files: files, clock: clock)
+    let state = try SharedState(directory: group, files: files, clock: clock)
+    return AppProcess(delivery: AppDelivery(state: state, store: store, queue: queue), store: store, queue: queue, transport: transport)
+  }
+
+  private func begin(_ process: AppProcess) async throws(PackError) {
+    let start = try await process.delivery.start()
+    for id in start.interrupted { tell(.app, "\(id): its installation was interrupted, and the file waits again", pack: id) }
+    for finding in start.findings { tell(.app, "sets right: \(finding)") }
+    if let refusal = start.refusal {
+      world.timeline.tell(.app, words(refusal), remedy: "the store goes on with its own manifest")
+    }
+  }
+
+  /// The packs of which the very bytes that are offered are here.
+  private func here() throws(PackError) -> Set<String> {
+    let state = try SharedState(directory: group, files: MortalFiles(), clock: clock)
+    let files = Set(try state.content().files.map(\.identifier.description))
+    var ids = Set(lastReady)
+    for pack in settings.release.manifest.packs
+    where files.contains(DownloadIdentifier(id: pack.id, bytes: PackBytes(pack)).description) {
+      ids.insert(pack.id)
+    }
+    return ids
+  }
+
+  /// The packs of this release that were ready before.
+  private var lastReady: [String] {
+    guard let earlier = settings.earlier else { return [] }
+    let held = Set(earlier.manifest.packs.filter { $0.delivery != .onDemand }.map(PackBytesOfPack.init))
+    return settings.release.manifest.packs.filter { held.contains(PackBytesOfPack($0)) }.map(\.id)
+  }
+
+  private struct PackBytesOfPack: Hashable {
+    let id: String
+    let bytes: PackBytes
+
+    init(_ pack: ManifestPack) {
+      id = pack.id
+      bytes = PackBytes(pack)
+    }
+  }
+
+  /// The app looks for a manifest by itself, as it must where the extension brought none.
+  private mutating func fetchManifest(_ process: AppProcess) async throws(PackError) {
+    manifestRefusal = nil
+    guard !world.isOffline(nil) else {
+      world.timeline.tell(
+        .app, "has no network for the manifest", error: .plain("no connection"), remedy: "everything stays as it is", isInjected: true)
+      return
+    }
+    var document = published.document
+    if world.strikes(.truncate, nil) { document.removeLast(document.count / 2) }
+    world.transfer(UInt64(document.count))
+    do throws(PackError) {
+      _ = try await process.delivery.adopt(document)
+      tell(.app, "fetches manifest \(published.manifest.version)")
+    } catch {
+      manifestRefusal = error
+      world.timeline.tell(
+        .app, words(error), remedy: "everything stays as it is",
+        isInjected: document.count != published.document.count)
+    }
+  }
+
+  /// Plans, installs, tidies and downloads until nothing is left to do now.
+  private mutating func work(_ process: AppProcess, _ relay: Relay) async throws(PackError) {
+    let end = clock.milliseconds + Self.sessionLength
+    for _ in 0..<Self.plansPerLaunch {
+      try check()
+      let asked = settings.asked.filter { id in published.manifest.packs.contains { $0.id == id } }
+      let plan = try await process.delivery.plan(asked: asked, downloads: Set(daemon.downloads.map(\.identifier)))
+      lastPlan = plan
+      cancel(plan.cancellations, .app)
+      let progress = try await install(plan, process)
+      let tidied = try await process.delivery.tidy(plan)
+      if tidied.freed > 0 { tell(.app, "removes \(tidied.freed) bytes of files that nobody has a use for") }
+      for id in tidied.removed { tell(.app, "\(id): is not offered any more, and removed", pack: id) }
+      let isIdle = plan.downloads.isEmpty && plan.underWay.isEmpty
+      guard !isIdle || progress || tidied.freed > 0 || !tidied.removed.isEmpty else { return }
+      let filesBefore = filesArrived
+      if !plan.downloads.isEmpty {
+        tell(.app, "plans \(count(plan.downloads.count, "download", "downloads")) of \(plan.downloadSize) bytes")
+      }
+      try await process.delivery.fetch(plan)
+      let isOffline = try await runQueue(process, relay)
+      guard !isOffline else { return }
+      try await runSystem(until: end, toApp: true)
+      guard clock.milliseconds < end || filesArrived > filesBefore || !plan.downloads.isEmpty else { return }
+      // What the system forgot is known to be gone only when it was missing for a while.
+      if !plan.underWay.isEmpty { clock.advance(milliseconds: UInt64(DeliveryPolicy().missingSeconds) * 1000) }
+    }
+  }
+
+  /// Installs what waits.
+  ///
+  /// - Returns: whether anything changed by it.
+  private mutating func install(_ plan: DeliveryPlan, _ process: AppProcess) async throws(PackError) -> Bool {
+    guard settings.keys != nil, !plan.handOver.isEmpty else { return false }
+    var isChanged = false
+    for installation in try await process.delivery.install(plan) {
+      let id = installation.id
+      if let installed = installation.installed {
+        // What the app opens from now on.
+        try await process.store.activate(id, version: installed.version, onTrial: false)
+        tell(.app, "\(id): version \(installed.version) is installed, \(installed.mode.rawValue)", pack: id)
+        if published.manifest.packs.contains(where: { $0.id == id && $0.sha256 == installed.sha256 }) { readyAt[id] = clock.milliseconds }
+        isChanged = true
+      } else if let failure = installation.failure {
+        let state = installation.status.map { "\($0.state)" } ?? "the next plan decides"
+        world.timeline.tell(.app, "\(id): \(words(failure))", pack: id, remedy: state)
+        if installation.status?.state.kind != .toBeTransferred { isChanged = true }
+      } else {
+        tell(.app, "\(id): the file is gone", pack: id)
+        isChanged = true
+      }
+    }
+    return isChanged
+  }
+
+  // MARK: The queue
+
+  private enum QueueEnd: Sendable {
+    case ran(PackError?)
+    case heard(PackError?)
+    case offline
+    case other
+  }
+
+  /// Runs the app's queue until nothing is left that could go on.
+  ///
+  /// - Returns: whether it ended for lack of a network.
+  private func runQueue(_ process: AppProcess, _ relay: Relay) async throws(PackError) -> Bool {
+    guard await process.queue.groups.contains(AppDelivery.group) else { return false }
+    let events = process.queue.events()
+    let signals = process.transport.signals()
+    let (queue, delivery, world) = (process.queue, process.delivery, world)
+    let (failure, isOffline) = await withTaskGroup(of: QueueEnd.self) { tasks in
+      tasks.addTask {
+        do throws(PackError) {
+          try await queue.run(until: .idle)
+          return .ran(nil)
+        } catch {
+          return .ran(error)
+        }
+      }
+      tasks.addTask {
+        for await event in events {
+          if let failure = await Self.take(event, delivery, world) { return .heard(failure) }
+          await relay.release(after: event)
+        }
+        return .other
+      }
+      tasks.addTask {
+        for await signal in signals {
+          guard signal == .forgotten else { return .offline }
+          // It is missed when it was missing twice.
+          for _ in 0..<2 {
+            world.clock.advance(milliseconds: 60_000)
+            await queue.reconcile()
+          }
+        }
+        return .other
+      }
+      var failure: PackError?
+      var isOffline = false
+      while let end = await tasks.next() {
+        switch end {
+        case .ran(let error):
+          failure = failure ?? error
+          if error == nil, !isOffline { await relay.turn() }
+          tasks.cancelAll()
+        case .heard(let error):
+          failure = failure ?? error
+          await relay.release()
+          tasks.cancelAll()
+        case .offline:
+          isOffline = true
+          tasks.cancelAll()
+        case .other: break
+        }
+      }
+      return (failure, isOffline)
+    }
+    if let failure, !isOffline { throw failure }
+    return isOffline
+  }
+
+  /// Has the app hear of what happened in its queue.
+  private static func take(_ event: DownloadEvent, _ delivery: AppDelivery, _ world: SimulatedWorld) async -> PackError? {
+    do throws(PackError) {
+      let status = try await delivery.take(event)
+      switch event {
+      case .finished(let id, _):
+        let pack = DownloadIdentifier(id.id)?.id ?? id.id
+        world.timeline.tell(.app, "\(pack): is here and checked", pack: pack)
+      case .retrying(let id, let failure, _):
+        let pack = DownloadIdentifier(id.id)?.id ?? id.id
+        // What a queue with the usual policy waits at most after a first failure.
+        let delay = UInt64(RetryPolicy().first / .milliseconds(1))
+        world.clock.advance(milliseconds: delay)
+        world.timeline.tell(.app, "\(pack): \(failure.text), and is tried again after \(delay) ms", pack: pack)
+      case .failed(let id, let failure):
+        let pack = DownloadIdentifier(id.id)?.id ?? id.id
+        world.timeline.tell(.app, "\(pack): \(failure.text), and is given up", pack: pack, remedy: status.map { "\($0.state)" })
+      case .lowSpace(_, let needed, let free):
+        return PackError(
+          .noSpace, "the volume has \(free) bytes free, and \(needed) are needed", hint: "free space, or choose another place with --keep")
+      case .began, .progress, .forgotten, .offline, .online: break
+      }
+      return nil
+    } catch {
+      return error
+    }
+  }
+}
+
+extension Relay {
+  /// An event that ends an attempt was told.
+  func release(after event: DownloadEvent) {
+    switch event {
+    case .finished, .retrying, .failed, .lowSpace: release()
+    case .began, .progress, .forgotten, .offline, .online: break
+    }
+  }
+}
+
+extension TransferFailure {
+  /// What failed, for a person.
+  fileprivate var text: String {
+    switch self {
+    case .offline: "there is no network"
+    case .unreachable: "the connection is cut"
+    case .timedOut: "nothing came for too long"
+    case .status(let code, _): "the server answers \(code)"
+    case .wrongSize(let size): "the server's file has \(size) bytes"
+    case .wrongDigest: "the server's file is another one"
+    case .forgotten: "the download is gone"
+    default: "the download failed (\(self))"
+    }
+  }
+}

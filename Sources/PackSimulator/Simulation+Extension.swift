@@ -1,0 +1,437 @@
+import PackDelivery
+import PackFiles
+import PackFormat
+import PackManifest
+import PackRuntime
+import PackTrust
+import PackerKit
+
+extension Simulation {
+  /// The system fetches the manifest and asks the extension what to download.
+  mutating func request(_ event: DeliveryEvent) async throws(PackError) {
+    guard let document = try fetchManifest() else { return }
+    guard !(daemon.isRestricted && settings.isContentOff) else {
+      tell(
+        .system, "does not start the extension: in-app content is switched off", pack: nil, .notPermittedBeforeLaunch,
+        remedy: "everything waits for the first start of the app", isInjected: true)
+      return
+    }
+    guard !world.strikes(.forgotten, nil) else {
+      world.timeline.tell(.system, "forgets to start the extension", isInjected: true)
+      return
+    }
+    let path = "\(directory)/system/manifest"
+    try write(document, to: path)
+    report.cost.memory = max(report.cost.memory, requestMemory)
+    let kind = event == .periodic && settings.misreadsRequest ? DeliveryEvent.update : event
+    let allowance = settings.ignoresAllowance ? nil : daemon.promised
+    let answer = try wake(about: nil, isRequest: true) { (delivery) in delivery.downloads(for: kind, manifestAt: path, allowance: allowance)
+    }
+    removeFile(path)
+    guard let answer else { return }
+    try take(answer, event)
+  }
+
+  /// The manifest as it comes over the network; nil where it does not.
+  private mutating func fetchManifest() throws(PackError) -> [UInt8]? {
+    let url = settings.rules.manifestURL.text
+    if let refusal = daemon.refusal(ofURL: url) ?? (daemon.isRestricted && world.strikes(.host, nil) ? .disallowedByDomain : nil) {
+      let isListed = daemon.refusal(ofURL: url) == nil
+      return try failManifest(
+        isListed ? "is led to a host that is not in the domain allow list" : "may not fetch \(url)", refusal, .backgroundAssets(code: 202),
+        isInjected: isListed)
+    }
+    guard !world.isOffline(nil) else {
+      return try failManifest("has no network for the manifest", .plain("no connection"), .offline, isInjected: true)
+    }
+    var document = published.document
+    let size = world.servedSize(of: nil, declared: UInt64(document.count))
+    let served = size ?? UInt64(document.count)
+    if let refusal = daemon.charge(manifest: served) {
+      return try failManifest(
+        "refuses the manifest of \(served) bytes", refusal, .backgroundAssets(code: 203), isInjected: size != nil)
+    }
+    if world.strikes(.truncate, nil) {
+      document.removeLast(document.count / 2)
+      world.timeline.tell(.system, "gets \(document.count) bytes of the manifest, and the connection is cut", isInjected: true)
+    } else if let size {
+      let largest = UInt64(Manifest.largestSize) + 1
+      document += [UInt8](repeating: UInt8(ascii: " "), count: Int(min(size, largest)) - min(document.count, Int(min(size, largest))))
+      document.removeLast(document.count - Int(min(size, largest)))
+      world.timeline.tell(.system, "gets a manifest of \(size) bytes", isInjected: true)
+    } else {
+      let left = daemon.remaining.map { ", which leaves \($0.essential) of essential downloads" } ?? ""
+      tell(.system, "downloads manifest \(published.manifest.version): \(document.count) bytes\(left)")
+    }
+    world.transfer(UInt64(document.count))
+    return document
+  }
+
+  private mutating func failManifest(
+    _ text: String, _ error: SystemError, _ failure: DownloadFailure, isInjected: Bool
+  ) throws(PackError) -> [UInt8]? {
+    let remedy = try wake(about: nil) { (delivery) throws(PackError) in try delivery.failed(.manifest, failure) }
+    tell(
+      .system, text, pack: nil, error, remedy: remedy == .keepEverything ? "everything stays as it is" : "the extension did not hear of it",
+      isInjected: isInjected)
+    return nil
+  }
+
+  /// Does what the extension answered.
+  private mutating func take(_ answer: ExtensionDelivery.Answer, _ event: DeliveryEvent) throws(PackError) {
+    extensionRefusal = answer.refusal
+    if let refusal = answer.refusal {
+      let remedy =
+        answer.plan != nil
+        ? "plans with manifest \(answer.manifestVersion ?? 0), which it took before" : "hands nothing over; the next event plans"
+      world.timeline.tell(.extension, words(refusal), remedy: remedy, isInjected: world.wasStruck(nil))
+    }
+    guard let plan = answer.plan else { return }
+    let size = answer.downloads.reduce(0) { $0 + $1.bytes.size }
+    let essential = answer.downloads.count(where: \.isEssential)
+    tell(
+      .extension,
+      "plans \(count(answer.downloads.count, "download", "downloads")) of \(size) bytes, \(essential) essential"
+        + (plan.underWay.isEmpty ? "" : ", and waits for \(plan.underWay.count)"))
+    for postponement in plan.postponed where postponement.reason != .notAsked {
+      tell(.extension, "\(postponement.id): waits: \(postponement.reason.text)", pack: postponement.id)
+      // What planning did not even hand over.
+      if case .allowance = postponement.reason, launches == 0 { errors[postponement.id] = (.wouldExceedAllowance, false) }
+    }
+    cancel(plan.cancellations, .extension)
+    for download in answer.downloads {
+      try hand(over: download, isEssential: download.isEssential, permitsEssential: event.permitsEssential)
+    }
+  }
+
+  /// Ends downloads of which nobody has any use.
+  mutating func cancel(_ identifiers: [String], _ actor: TimelineActor) {
+    for identifier in identifiers {
+      let pack = DownloadIdentifier(identifier)?.id
+      if let error = daemon.cancel(identifier) {
+        world.timeline.tell(
+          actor, "\(identifier): is cancelled, and the system does not have it", pack: pack, error: error, remedy: "nothing is to be done")
+      } else {
+        tell(actor, "\(identifier): is cancelled", pack: pack)
+      }
+    }
+  }
+
+  /// Hands a download to the system, which may refuse it.
+  private mutating func hand(over download: PlannedDownload, isEssential: Bool, permitsEssential: Bool) throws(PackError) {
+    let identifier = download.identifier.description
+    let handed = DownloadDaemon.Download(
+      identifier: identifier, pack: download.id, url: download.url, size: download.bytes.size, isEssential: isEssential,
+      priority: download.priority)
+    guard let error = daemon.schedule(handed, permitsEssential: permitsEssential) else { return }
+    let isInjected = error == .essentialNotPermitted || error == .backgroundActivityProhibited || world.wasStruck(download.id)
+    try fail(
+      handed, error, .backgroundAssets(code: error.code ?? 0), "does not take the download of \(handed.size) bytes", isInjected: isInjected)
+  }
+
+  // MARK: The extension's process
+
+  /// Wakes the extension for one call.
+  ///
+  /// - Parameters:
+  ///   - pack: the pack that it is about; nil for the manifest.
+  ///   - isRequest: whether it is asked what to download.
+  /// - Returns: nil where it did not come to an end.
+  private mutating func wake<Result>(
+    about pack: String?, isRequest: Bool = false, _ body: (ExtensionDelivery) throws(PackError) -> Result
+  ) throws(PackError) -> Result? {
+    guard hasRuntime else {
+      tell(.system, "does not start the extension: it had its 10 minutes of this day", pack: pack)
+      report.cost.refusedCalls += 1
+      return nil
+    }
+    let isTooLarge = isRequest && requestMemory > settings.memoryLimit
+    let diesAtOnce = world.strikes(.memory, pack) || isTooLarge
+    let before = report.cost.operations
+    let death = diesAtOnce ? before + 1 : settings.extensionDeath
+    let files = MortalFiles(count: before, deathAt: death.flatMap { $0 > before ? $0 : nil })
+    let start = clock.milliseconds
+    report.cost.calls += 1
+    clock.advance(milliseconds: settings.callRuntime)
+    defer {
+      report.cost.operations = files.count
+      let taken = clock.milliseconds - start
+      report.cost.runtime += taken
+      runtimes.append((start, taken))
+    }
+    let holder = try holdLock(about: pack, .extension)
+    defer { withExtendedLifetime(holder) {} }
+    do throws(PackError) {
+      let state = try SharedState(directory: group, files: files, clock: clock)
+      let trusted = settings.trusted
+      let delivery = ExtensionDelivery(state: state) { (signed) throws(PackError) in try signed.verify(trusting: trusted).manifest }
+      let result = try body(delivery)
+      if files.death == nil { return result }
+    } catch {
+      if files.death == nil {
+        world.timeline.tell(
+          .extension, words(error), pack: pack, remedy: "the next event finds what was not recorded",
+          isInjected: holder != nil)
+        return nil
+      }
+    }
+    world.timeline.tell(
+      .system,
+      diesAtOnce
+        ? "ends the extension for the memory it takes" : "kills the extension at its file operation \(files.count): \(files.death ?? "")",
+      pack: pack, remedy: "the next event finds what there is", isInjected: !isTooLarge)
+    return nil
+  }
+
+  private var hasRuntime: Bool {
+    let now = clock.milliseconds
+    let today = runtimes.filter { $0.at + Self.day > now }.reduce(0) { $0 + $1.milliseconds }
+    return today < SimulationReport.ExtensionCost.runtimeLimit
+  }
+
+  /// Has another process hold the lock of the shared state, where a fault says so.
+  private func holdLock(about pack: String?, _ actor: TimelineActor) throws(PackError) -> OpenFile? {
+    guard world.strikes(.lock, pack) else { return nil }
+    do throws(FileFailure) {
+      // Whoever made the directory made it.
+      let lock = try SystemFiles().open("\(group)/lock", .readUnlinked, in: nil)
+      guard try SystemFiles().tryLock(lock) else { return nil }
+      world.timeline.tell(actor, "finds the lock of the shared state held, and nobody lets go of it", pack: pack, isInjected: true)
+      return lock
+    } catch {
+      guard error.isMissing else { throw error.reading(group) }
+      _ = try SharedState(directory: group, files: MortalFiles(), clock: clock)
+      return try holdMadeLock(actor, pack)
+    }
+  }
+
+  private func holdMadeLock(_ actor: TimelineActor, _ pack: String?) throws(PackError) -> OpenFile? {
+    do throws(FileFailure) {
+      let lock = try SystemFiles().open("\(group)/lock", .readUnlinked, in: nil)
+      guard try SystemFiles().tryLock(lock) else { return nil }
+      world.timeline.tell(actor, "finds the lock of the shared state held, and nobody lets go of it", pack: pack, isInjected: true)
+      return lock
+    } catch {
+      throw error.reading(group)
+    }
+  }
+
+  /// What a content request takes of memory, by what it reads: twice the document, and half a kilobyte for each pack. The largest manifest there may
+  /// be takes 3.0 MB where that is measured, and 3.1 MB here.
+  private var requestMemory: UInt64 { UInt64(2 * published.document.count + 512 * published.manifest.packs.count) }
+
+  // MARK: The system's downloads
+
+  /// Has the system work on what it was handed.
+  ///
+  /// - Parameter deadline: when somebody else gets a turn; when all is done where it is nil.
+  mutating func runSystem(onlyEssential: Bool = false, until deadline: UInt64? = nil, toApp: Bool = false) async throws(PackError) {
+    while let download = daemon.next(), !onlyEssential || download.isEssential {
+      try check()
+      if let deadline, clock.milliseconds >= deadline { return }
+      try step(download, deadline, toApp: toApp)
+    }
+    // Somebody waits for the app's own reasons; an app waits for nothing.
+    if let deadline, !toApp, clock.milliseconds < deadline { clock.advance(milliseconds: deadline - clock.milliseconds) }
+  }
+
+  private mutating func step(_ download: DownloadDaemon.Download, _ deadline: UInt64?, toApp: Bool) throws(PackError) {
+    let pack = download.pack
+    if world.strikes(.forgotten, pack) {
+      daemon.end(download.identifier)
+      world.timeline.tell(.system, "\(pack): forgets the download", pack: pack, isInjected: true)
+      return
+    }
+    if let refusal = daemon.refusal(toBegin: download) {
+      daemon.end(download.identifier)
+      let what = refusal == .disallowedByDomain ? "may not download from \(download.url)" : "does not begin: the allowance is used up"
+      return try fail(
+        download, refusal, .backgroundAssets(code: refusal.code ?? 0), what,
+        isInjected: refusal != .disallowedByDomain && world.wasStruck(pack),
+        toApp: toApp)
+    }
+    if daemon.isRestricted, world.strikes(.host, pack) {
+      daemon.end(download.identifier)
+      return try fail(
+        download, .disallowedByDomain, .backgroundAssets(code: 202), "is led to a host that is not in the domain allow list",
+        isInjected: true, toApp: toApp)
+    }
+    guard !world.isOffline(pack) else {
+      daemon.end(download.identifier)
+      return try fail(download, .plain("no connection"), .offline, "has no network", isInjected: true, toApp: toApp)
+    }
+    try transfer(download, deadline, toApp: toApp)
+  }
+
+  /// Brings a file over, or the part of it for which there is time.
+  private mutating func transfer(_ download: DownloadDaemon.Download, _ deadline: UInt64?, toApp: Bool) throws(PackError) {
+    let pack = download.pack
+    guard let source = world.source(download.identifier), let size = fileSize(source.path) else {
+      daemon.end(download.identifier)
+      return try fail(
+        download, .plain("the server has no such file"), .http(status: 404), "gets status 404", isInjected: false, toApp: toApp)
+    }
+    if let deadline {
+      let time = NetworkSpeed.latency + world.speed.milliseconds(size - min(size, download.received))
+      let left = deadline - clock.milliseconds
+      guard time <= left else {
+        clock.advance(milliseconds: left)
+        let came = min(world.speed.bytes(within: left - min(left, NetworkSpeed.latency)), size - min(size, download.received))
+        _ = daemon.charge(came, to: download)
+        daemon.note(received: download.received + came, of: download.identifier)
+        tell(.system, "\(pack): has \(download.received + came) of \(download.size) bytes", pack: pack)
+        return
+      }
+    }
+    daemon.end(download.identifier)
+    try began(download, toApp: toApp)
+    if world.strikes(.truncate, pack) {
+      let part = (size - min(size, download.received)) / 2
+      world.transfer(part)
+      _ = daemon.charge(part, to: download)
+      return try fail(
+        download, .plain("the connection is cut"), .other, "has the connection cut after \(part) bytes", isInjected: true, toApp: toApp)
+    }
+    let injected = world.servedSize(of: pack, declared: download.size)
+    let served = injected ?? size
+    if let exceeded = daemon.charge(served - min(served, download.received), to: download) {
+      world.transfer(min(served, download.size))
+      return try fail(
+        download, exceeded, .backgroundAssets(code: 204), "gets \(served) bytes where \(download.size) were declared, more than are left",
+        isInjected: injected != nil, toApp: toApp)
+    }
+    world.transfer(served - min(served, download.received))
+    guard served == download.size else {
+      return try fail(
+        download, .plain("the size is not the declared one"), .other, "gets \(served) bytes where \(download.size) were declared",
+        isInjected: injected != nil, toApp: toApp)
+    }
+    let path = "\(directory)/system/download"
+    try copy(source.path, size: size, to: path)
+    try finish(download, path, toApp: toApp)
+    // What was not moved away, the system removes.
+    removeFile(path)
+    filesArrived += 1
+    if filesArrived >= settings.changesAfter { changeServer() }
+  }
+
+  private func fileSize(_ path: String) -> UInt64? {
+    guard let status = try? SystemFiles().status(of: path, in: nil, following: .followed), status.kind == .file else { return nil }
+    return status.size
+  }
+
+  private func copy(_ source: String, size: UInt64, to path: String) throws(PackError) {
+    let files = SystemFiles()
+    removeFile(path)
+    do throws(FileFailure) {
+      let input = try files.open(source, .read, in: nil)
+      let output = try files.open(path, .create(mode: 0o600), in: nil)
+      var done: UInt64 = 0
+      var buffer = [UInt8](repeating: 0, count: 1 << 20)
+      while done < size {
+        var span = buffer.mutableSpan
+        guard let count = try? files.read(input, at: done, filling: &span, name: source), count > 0 else { throw FileFailure.inputOutput }
+        try files.writeAll(output, at: done, buffer.span.extracting(first: min(count, Int(size - done))))
+        done += UInt64(count)
+      }
+    } catch {
+      throw error.writing(path)
+    }
+  }
+
+  // MARK: What downloads come to
+
+  /// Has the app hear of it where it runs, else the extension. What the app does is done by the same code on the same state.
+  private mutating func hear<Result>(
+    _ pack: String, toApp: Bool, _ body: (ExtensionDelivery) throws(PackError) -> Result
+  ) throws(PackError) -> Result? {
+    guard toApp else { return try wake(about: pack, body) }
+    let holder = try holdLock(about: pack, .app)
+    defer { withExtendedLifetime(holder) {} }
+    let state = try SharedState(directory: group, files: MortalFiles(), clock: clock)
+    let trusted = settings.trusted
+    do throws(PackError) {
+      return try body(ExtensionDelivery(state: state) { (signed) throws(PackError) in try signed.verify(trusting: trusted).manifest })
+    } catch {
+      guard holder != nil else { throw error }
+      world.timeline.tell(.app, words(error), pack: pack, remedy: "the next plan finds it", isInjected: true)
+      return nil
+    }
+  }
+
+  private mutating func began(_ download: DownloadDaemon.Download, toApp: Bool) throws(PackError) {
+    // Only an app is told that a download began; the extension is not woken for it.
+    guard toApp else { return }
+    _ = try hear(download.pack, toApp: true) { (delivery) throws(PackError) in
+      try delivery.note(.began, ofDownload: download.identifier)
+    }
+  }
+
+  private mutating func finish(_ download: DownloadDaemon.Download, _ path: String, toApp: Bool) throws(PackError) {
+    let pack = download.pack
+    let parking = try hear(pack, toApp: toApp) { (delivery) throws(PackError) in
+      try delivery.finished(path, download: download.identifier)
+    }
+    let actor: TimelineActor = toApp ? .app : .extension
+    let what = "\(pack): \(download.isEssential ? "essential, " : "")\(download.size) bytes are here"
+    switch parking {
+    case .recorded: tell(actor, "\(what): moves and records the file", pack: pack)
+    case .unrecorded: tell(actor, "\(what): moves the file; the next plan records it", pack: pack)
+    case .notNeeded: tell(actor, "\(what): leaves the file, for which nobody waits any more", pack: pack)
+    case .wrongSize(let remedy): tell(actor, "\(what), and that is not the size of the manifest: \(remedy.text)", pack: pack)
+    case nil:
+      let isKept = fileSize(path) == nil
+      tell(.system, "\(what); \(isKept ? "the file was moved already" : "nobody moved the file, so it is removed")", pack: pack)
+    }
+  }
+
+  private mutating func fail(
+    _ download: DownloadDaemon.Download, _ error: SystemError, _ failure: DownloadFailure, _ text: String, isInjected: Bool,
+    toApp: Bool = false
+  ) throws(PackError) {
+    let remedy = try hear(download.pack, toApp: toApp) { (delivery) throws(PackError) in
+      try delivery.failed(.download(identifier: download.identifier), failure)
+    }
+    tell(
+      .system, "\(download.pack): \(text)", pack: download.pack, error,
+      remedy: remedy?.text ?? "nobody heard of it; the next plan finds it",
+      isInjected: isInjected)
+    guard remedy == .handOverAsNonEssential else { return }
+    let again = DownloadDaemon.Download(
+      identifier: download.identifier, pack: download.pack, url: download.url, size: download.size, isEssential: false,
+      priority: download.priority)
+    guard let refusal = daemon.schedule(again, permitsEssential: false) else { return }
+    try fail(
+      again, refusal, .backgroundAssets(code: refusal.code ?? 0), "does not take the download of \(again.size) bytes",
+      isInjected: isInjected,
+      toApp: toApp)
+  }
+}
+
+extension FailureRemedy {
+  var text: String {
+    switch self {
+    case .keepEverything: "everything stays as it is"
+    case .nothing: "nothing is to be done"
+    case .handOverAsNonEssential: "handed over again as a non-essential one"
+    case .planAgain(let status):
+      status.delaySeconds > 0
+        ? "\(status.state): the next attempt is due in \(status.delaySeconds) s" : "\(status.state): the next plan decides"
+    }
+  }
+}
+
+extension Postponement.Reason {
+  var text: String {
+    switch self {
+    case .notAsked: "nobody asked for it"
+    case .cancelled: "its download was cancelled"
+    case .beforeLaunch(let reason): DeliveryState.notLoaded(reason).reason
+    case .allowance(let size, let left): "\(size) bytes, and \(left) may be downloaded before the first start of the app"
+    case .space(let needed, let free): "\(needed) bytes are needed, and \(free) are free"
+    case .failed(let reason, let left):
+      "\(DeliveryState.failed(reason).reason); " + (left.map { "tried again in \($0) s" } ?? "not tried again before it changes")
+    case .manifestExpired: "the manifest has expired"
+    }
+  }
+}

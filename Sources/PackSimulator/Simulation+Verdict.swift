@@ -1,0 +1,148 @@
+import PackCrypto
+import PackDelivery
+import PackFormat
+import PackManifest
+import PackRuntime
+
+extension Simulation {
+  /// Looks at what the device has in the end, and judges it.
+  mutating func conclude() async throws(PackError) {
+    report.events = world.timeline.events
+    report.launches = launches
+    report.duration = clock.milliseconds
+    let state = try SharedState(directory: group, files: MortalFiles(), clock: clock)
+    let content = try state.content()
+    let records = Dictionary(content.records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    for pack in published.manifest.packs {
+      let record = records[pack.id]
+      let isOf = record?.bytes == PackBytes(pack)
+      report.packs.append(
+        .init(
+          id: pack.id, version: pack.version, delivery: pack.delivery,
+          state: isOf ? record.map { "\($0.state)" } ?? "" : "not-loaded new",
+          reason: isOf ? record?.state.reason ?? "" : DeliveryState.notLoaded(.new).reason, readyAt: readyAt[pack.id],
+          wasHereAtLaunch: hereAtLaunch.contains(pack.id)))
+    }
+    judgeManifest()
+    judgeLaunch()
+    judgeEnd(content)
+    try await judgeContent()
+    judgeCost()
+    if settings.keys == nil {
+      report.notes.append("no key was given, so nothing was installed: the app's part ends where files wait for it")
+    }
+    for fault in world.unusedFaults { report.notes.append("\(fault) never struck") }
+    if let death = settings.extensionDeath, report.cost.operations < death {
+      report.notes.append("the extension made \(report.cost.operations) file operations, so none was the one with number \(death)")
+    }
+  }
+
+  private mutating func find(
+    _ kind: SimulationFinding.Kind, _ message: String, pack: String? = nil, error: SystemError? = nil, hint: String? = nil
+  ) {
+    report.findings.append(SimulationFinding(kind: kind, message: message, pack: pack, error: error, hint: hint))
+  }
+
+  /// Whether something was done to the device that explains whatever happened before the first start.
+  private var isDisturbed: Bool {
+    settings.extensionDeath != nil || settings.isContentOff || settings.misreadsRequest || world.wasStruck(nil)
+  }
+
+  private mutating func judgeManifest() {
+    if let (error, isInjected) = errors[nil], !isInjected {
+      let hint =
+        error == .disallowedByAllowance
+        ? "raise BAEssentialDownloadAllowance above the size of the manifest: packer plist merge"
+        : error == .disallowedByDomain ? "add the host of BAManifestURL to BADownloadDomainAllowList: packer plist merge" : nil
+      find(.manifest, "the manifest is refused, so nothing is downloaded before the first start of the app", error: error, hint: hint)
+    }
+    if appManifest != published.manifest.version {
+      let refusal = manifestRefusal ?? extensionRefusal ?? appRefusal
+      let reason = refusal.map { ": \(words($0))" } ?? ""
+      find(
+        .manifest, "manifest \(published.manifest.version) was not taken in \(launches) starts of the app\(reason)", hint: refusal?.hint)
+    }
+  }
+
+  /// What had to be there when the app was started for the first time, and was not, by the release's own fault.
+  private mutating func judgeLaunch() {
+    guard settings.event.permitsEssential, !isDisturbed, errors[nil] == nil else { return }
+    for pack in settings.release.manifest.packs where pack.delivery == .essential && !hereAtLaunch.contains(pack.id) {
+      let (error, isInjected) = errors[pack.id] ?? (nil, false)
+      guard !isInjected, !world.wasStruck(pack.id) else { continue }
+      let reason = error.map { " (\($0))" } ?? ""
+      find(
+        .missing, "\(pack.id) is essential, and was not here when the app was started for the first time\(reason)", pack: pack.id,
+        error: error,
+        hint: "packer verify tells which number or host is wrong")
+    }
+  }
+
+  private mutating func judgeEnd(_ content: SharedState.Content) {
+    for id in content.damaged { find(.stuck, "the record of \(id) cannot be read", pack: id) }
+    guard let plan = lastPlan, appManifest == published.manifest.version else { return }
+    let postponed = Dictionary(plan.postponed.map { ($0.id, $0.reason) }, uniquingKeysWith: { first, _ in first })
+    for pack in published.manifest.packs {
+      let id = pack.id
+      if plan.ready.contains(id) || plan.handOver.contains(where: { $0.id == id }) && settings.keys == nil { continue }
+      if let reason = postponed[id] {
+        guard reason != .notAsked || settings.asked.contains(id) else { continue }
+        find(.missing, "\(id) is not on the device after \(launches) starts of the app: \(reason.text)", pack: id, hint: hint(for: reason))
+      } else if plan.underWay.contains(id) || plan.installing.contains(id) || plan.handOver.contains(where: { $0.id == id })
+        || plan.downloads.contains(where: { $0.id == id })
+      {
+        let state = report.packs.first { $0.id == id }?.state ?? "unknown"
+        find(.stuck, "\(id) is still '\(state)' after \(launches) starts of the app", pack: id)
+      } else {
+        find(.lost, "\(id) is in no list of the plan", pack: id)
+      }
+    }
+    for pack in plan.obsolete { find(.stuck, "\(pack.id) is not offered any more, and is still here", pack: pack.id) }
+    for orphan in plan.orphans { find(.stuck, "the file \(orphan) is of no use, and is still here") }
+  }
+
+  private func hint(for reason: Postponement.Reason) -> String? {
+    switch reason {
+    case .failed(.wrongBytes, _), .failed(.system, _), .failed(.server, _), .failed(.wrongSize, _):
+      "hold what the server has against the manifest: packer verify \(published.path)"
+    case .manifestExpired: "sign the manifest anew: packer build"
+    default: nil
+    }
+  }
+
+  /// What is ready must open, as the app would open it.
+  private mutating func judgeContent() async throws(PackError) {
+    guard let keys = settings.keys, let plan = lastPlan, appManifest == published.manifest.version else { return }
+    let store = try await AssetStore(
+      root: "\(directory)/app/store", keys: keys, trusting: settings.trusted, lowestVersion: 0, policy: StorePolicy(freeSpaceMargin: 0),
+      files: MortalFiles(), clock: clock, process: StoreProcess(session: "verdict") { $0 == "verdict" },
+      backend: CryptoBackends.standard)
+    for id in plan.ready {
+      guard let pack = published.manifest.packs.first(where: { $0.id == id }) else { continue }
+      do throws(PackError) {
+        let current = try await store.current(id)
+        guard current?.version == pack.version, current?.sha256 == pack.sha256 else {
+          find(.missing, "\(id) opens as version \(current?.version ?? 0), and the manifest offers \(pack.version)", pack: id)
+          continue
+        }
+        _ = try await store.open(id)
+      } catch {
+        find(.missing, "\(id) is installed and does not open: \(words(error))", pack: id, hint: error.hint)
+      }
+    }
+  }
+
+  private mutating func judgeCost() {
+    let cost = report.cost
+    if cost.memory > settings.memoryLimit {
+      find(
+        .cost, "a content request needs about \(cost.memory) bytes of memory, and the extension has \(settings.memoryLimit)",
+        hint: "offer fewer packs, or shorter descriptions of them")
+    }
+    if cost.refusedCalls > 0, settings.faults.isEmpty {
+      find(
+        .cost, "the extension had its 10 minutes of a day, and was not started \(cost.refusedCalls) times after that",
+        hint: "offer fewer and larger packs: each file that comes is a call")
+    }
+  }
+}

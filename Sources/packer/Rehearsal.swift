@@ -1,0 +1,369 @@
+import PackDelivery
+import PackFiles
+import PackManifest
+import PackRuntime
+import PackSimulator
+import PackerKit
+
+/// The part of `packer simulate` that finds what belongs to a simulation, has it played, and tells it.
+struct Rehearsal {
+  let options: SimulateOptions
+  let key: KeyOptions
+  let output: OutputOptions
+
+  func run(
+    _ event: DeliveryEvent, from earlier: String?, in session: Session, _ change: (inout SimulationSettings) -> Void
+  ) async throws(PackError) -> Outcome {
+    let configuration = try ReleaseVerification.configuration(at: options.configuration)
+    try ReleaseVerification.checkPresence(of: options.release, configuration: configuration)
+    let target = options.release ?? ReleaseVerification.place(ReleaseBuild.defaultOutput, beside: configuration)
+    let release = try SimulatedRelease(reading: target)
+    let app = try app(beside: configuration, of: target)
+    let rules = try rules(app, target)
+    let trusted = try trusted(app?.app, configuration, in: session)
+    let faults = try options.fail.map { (text) throws(PackError) in try SimulatedFault(parsing: text) }
+    var settings = SimulationSettings(
+      event, of: release, rules: rules, trusted: trusted, keys: try keys(app?.app, configuration, in: session))
+    settings.earlier = try earlier.map { (path) throws(PackError) in try SimulatedRelease(reading: path) }
+    settings.later = try options.later.map { (path) throws(PackError) in try SimulatedRelease(reading: path) }
+    settings.changesAfter = try changesAfter()
+    settings.faults = faults
+    settings.asked = try (settings.later ?? release).packs(asked: options.ask)
+    settings.speed = try options.speed.map { (text) throws(PackError) in try NetworkSpeed(parsing: text) } ?? .wifi
+    settings.isLowPower = options.isLowPower
+    settings.extensionDeath = options.extensionDeath
+    if let milliseconds = options.callMilliseconds {
+      try Bounds.check(milliseconds, "--extension-call", in: 0...SimulationReport.ExtensionCost.runtimeLimit)
+      settings.callRuntime = milliseconds
+    }
+    if let memory = options.memory {
+      settings.memoryLimit = try Bounds.size(memory, "--extension-memory", in: 1...(1 << 40), isPowerOfTwo: false)
+    }
+    settings.start = try start()
+    change(&settings)
+    try check(settings)
+    let directory = try SimulatedDevice(options.keep)
+    defer { directory.remove() }
+    var simulation = Simulation(settings, in: directory.path)
+    let report = try await simulation.run()
+    show(report, settings, on: session.console)
+    guard report.findings.isEmpty else {
+      return .findings("\(target): \(Table.count(report.findings.count, "finding", "findings"))")
+    }
+    return .done
+  }
+
+  // MARK: What belongs to it
+
+  private func app(
+    beside configuration: PackerConfiguration?, of target: String
+  ) throws(PackError) -> (app: ReleaseLock.App, lock: String)? {
+    guard let version = options.appVersion else {
+      guard options.lock == nil else {
+        throw PackError(.usage, "--lock names app versions, and none was chosen", hint: "choose one with --app-version")
+      }
+      return nil
+    }
+    guard options.plist == nil else {
+      throw PackError(
+        .usage, "--plist and --app-version exclude each other", hint: "the lock file has what the plist of that app version says")
+    }
+    guard let path = ReleaseVerification.lockFile(options.lock, beside: configuration, of: target) else {
+      throw PackError(
+        .missingInput, "there is no \(ReleaseLock.fileName), so no app version is known", hint: "packer release record --app \(version)")
+    }
+    let lock = try ReleaseLock.read(path)
+    guard let app = lock.apps.first(where: { $0.version == version }) else {
+      let known = lock.apps.map(\.version).joined(separator: ", ")
+      throw PackError(
+        .missingInput, "\(path) has no app version \(version)",
+        hint: known.isEmpty ? "packer release record --app \(version)" : "choose one of \(known)")
+    }
+    return (app, path)
+  }
+
+  private func rules(_ app: (app: ReleaseLock.App, lock: String)?, _ target: String) throws(PackError) -> SystemRules {
+    if let app { return try SystemRules(app.app, of: app.lock) }
+    if let plist = options.plist { return try SystemRules(InfoPlist.read(plist)) }
+    let directory = ReleaseVerification.directory(of: target)
+    let fragment = "\(directory.hasSuffix("/") ? String(directory.dropLast()) : directory)/\(ReleaseFile.infoFragment)"
+    guard ReleaseVerification.exists(fragment) else {
+      throw PackError(
+        .missingInput, "\(fragment) does not exist, and no Info.plist was named", hint: "give --plist App/Info.plist, or --app-version")
+    }
+    return try SystemRules(InfoPlist.read(fragment))
+  }
+
+  private func trusted(
+    _ app: ReleaseLock.App?, _ configuration: PackerConfiguration?, in session: Session
+  ) throws(PackError) -> [SigningPublicKey] {
+    let texts = options.trust.isEmpty ? app?.trustedKeys ?? [] : options.trust
+    let keys = try session.trustedKeys(texts, configuration)
+    guard keys.isEmpty else { return keys }
+    throw PackError(
+      .untrustedSignature, "no public key is trusted, so no manifest can be",
+      hint: "give --trust KEY as 'packer key public' prints it, or --config with a packer.yml that names keys")
+  }
+
+  /// The keys that the app has; nil where none is at hand, and nothing is to be installed.
+  private func keys(
+    _ app: ReleaseLock.App?, _ configuration: PackerConfiguration?, in session: Session
+  ) throws(PackError) -> KeyRing? {
+    let ring = KeyRing()
+    do throws(PackError) {
+      let resolved = try session.key(key, configured: configuration?.key)
+      // An app version that does not hold the key cannot open what was made with it.
+      if app?.keyIDs.contains("\(resolved.key.id)") ?? true { ring.add(resolved.key) }
+      return ring
+    } catch {
+      guard key.references.isEmpty, error.code == .noKey || error.code == .missingInput else { throw error }
+      return nil
+    }
+  }
+
+  private func changesAfter() throws(PackError) -> Int {
+    guard let number = options.changesAfter else { return 1 }
+    guard options.later != nil else {
+      throw PackError(.usage, "--replace-manifest-after says when, and nothing says by what", hint: "give the other release with --then")
+    }
+    try Bounds.check(number, "--replace-manifest-after", in: 1...1_000_000)
+    return number
+  }
+
+  private func start() throws(PackError) -> Int64? {
+    guard let text = options.time else { return nil }
+    guard let time = ManifestTime(text) else {
+      throw PackError(.usage, "--at is '\(text)', which is no time", hint: "write it as in 2026-12-24T18:00:00Z")
+    }
+    return time.secondsSince1970
+  }
+
+  private func check(_ settings: SimulationSettings) throws(PackError) {
+    if let death = settings.extensionDeath { try Bounds.check(death, "--kill-extension", in: 1...1_000_000_000) }
+    let ids = Set((settings.release.manifest.packs + (settings.later?.manifest.packs ?? [])).map(\.id))
+    for fault in settings.faults {
+      guard case .pack(let id) = fault.subject, !ids.contains(id) else { continue }
+      let nearest = SpellingSuggestion.nearest(to: id, among: ids.sorted()).map { "did you mean '\($0)'?" }
+      throw PackError(.unknownPack, "--fail is '\(fault)', and the manifest has no pack '\(id)'", hint: nearest)
+    }
+    if let earlier = settings.earlier, earlier.manifest.version > settings.release.manifest.version {
+      throw PackError(
+        .usage, "--from is manifest \(earlier.manifest.version), which is later than \(settings.release.manifest.version)",
+        hint: "give the older release with --from")
+    }
+    if let later = settings.later, later.manifest.version <= settings.release.manifest.version {
+      throw PackError(
+        .usage, "--then is manifest \(later.manifest.version), which is not later than \(settings.release.manifest.version)",
+        hint: "publish every change under a higher version: 'packer build' counts it up from packer.lock.json")
+    }
+  }
+
+  // MARK: What is told
+
+  private func show(_ report: SimulationReport, _ settings: SimulationSettings, on console: Console) {
+    let manifest = settings.release.manifest
+    let head = [
+      "simulate \(settings.event.rawValue): \(settings.release.path), manifest \(manifest.version), "
+        + Table.count(manifest.packs.count, "pack", "packs"),
+      "  rules of \(settings.rules.source), \(settings.speed.name) with \(settings.speed.bytesPerSecond) bytes in a second",
+    ]
+    console.result(SimulationRecord(report, settings), output.isQuiet ? [] : head)
+    if !output.isQuiet {
+      for event in report.events { console.result(TimelineRecord(event), RehearsalText.lines(event)) }
+    }
+    let table = RehearsalText.lines(report.packs)
+    for (pack, line) in zip(report.packs, table) { console.result(PackOutcomeRecord(pack), [line]) }
+    if !output.isQuiet { console.result(CostRecord(report.cost), RehearsalText.lines(report, memoryLimit: settings.memoryLimit)) }
+    for finding in report.findings { console.result(SimulationFindingRecord(finding), RehearsalText.lines(finding)) }
+    let verdict =
+      report.findings.isEmpty
+      ? "ok, settled after \(Table.count(report.launches, "start", "starts")) of the app"
+      : Table.count(report.findings.count, "finding", "findings")
+    console.result(VerdictRecord(verdict: verdict), ["\(settings.release.path): \(verdict)"])
+    for note in report.notes { console.note(note) }
+  }
+}
+
+/// The directory in which a device is made.
+struct SimulatedDevice {
+  let path: String
+  private let isKept: Bool
+
+  /// - Parameter kept: where it is to stay; a directory that is removed afterwards where it is nil.
+  init(_ kept: String?) throws(PackError) {
+    isKept = kept != nil
+    let place = StandardStreams.variable("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+    path = kept ?? "\(place)/packer-simulate-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+    do throws(FileFailure) {
+      try SystemFiles().makeDirectory(path, mode: 0o700, in: nil)
+    } catch {
+      guard error.isExisting else { throw error.writing(path) }
+      throw PackError(.outputExists, "\(path) exists already", hint: "name a directory that does not exist")
+    }
+  }
+
+  func remove() {
+    if !isKept { try? SystemFiles().removeTree(path, in: nil) }
+  }
+}
+
+/// A simulation as lines for a person.
+enum RehearsalText {
+  /// The time that passed, as in `1d 02:03:04.5`.
+  static func time(_ milliseconds: UInt64) -> String {
+    func two(_ number: UInt64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let seconds = milliseconds / 1000
+    let clock = "\(two(seconds / 3600 % 24)):\(two(seconds / 60 % 60)):\(two(seconds % 60)).\(milliseconds / 100 % 10)"
+    let days = seconds / 86_400
+    return "\(days > 0 ? "\(days)d" : "  ") \(clock)"
+  }
+
+  static func lines(_ event: TimelineEvent) -> [String] {
+    let error = event.error.map { " [\($0)]" } ?? ""
+    var lines = ["  \(time(event.time))  \(Table.left(event.actor.rawValue, 9))  \(event.text)\(error)"]
+    if let remedy = event.remedy { lines.append(String(repeating: " ", count: 28) + "-> \(remedy)") }
+    return lines
+  }
+
+  static func lines(_ packs: [SimulationReport.PackOutcome]) -> [String] {
+    let rows = packs.map { pack in
+      let when = pack.readyAt.map { "ready at \(time($0).trimmingSpaces)" }
+      return [pack.id, "\(pack.version)", pack.delivery.rawValue, pack.state, when ?? pack.reason]
+    }
+    func width(_ column: Int) -> Int { rows.map { $0[column].count }.max() ?? 0 }
+    let widths = (0..<4).map(width)
+    return rows.map { row in
+      "  \(Table.left(row[0], widths[0]))  \(Table.right(row[1], widths[1]))  \(Table.left(row[2], widths[2]))  "
+        + "\(Table.left(row[3], widths[3]))  \(row[4])"
+    }
+  }
+
+  static func lines(_ report: SimulationReport, memoryLimit limit: UInt64) -> [String] {
+    let cost = report.cost
+    return Table.fields([
+      ("extension", "\(Table.count(cost.calls, "call", "calls")), \(Table.count(cost.operations, "file operation", "file operations"))"),
+      ("runtime", "\(cost.runtime) ms counted, of \(SimulationReport.ExtensionCost.runtimeLimit) ms in a day"),
+      ("memory", "about \(cost.memory) bytes, by the size of the manifest, of \(limit)"),
+    ])
+  }
+
+  static func lines(_ finding: SimulationFinding) -> [String] {
+    var lines = ["error \(finding.kind.rawValue): \(finding.message)"]
+    if let hint = finding.hint { lines.append("  hint: \(hint)") }
+    return lines
+  }
+}
+
+extension String {
+  fileprivate var trimmingSpaces: String { String(drop { $0 == " " }) }
+}
+
+// MARK: Records
+
+private struct SimulationRecord: Encodable {
+  let type = "simulation"
+  let event: String
+  let release: String
+  let manifestVersion: UInt64
+  let rules: String
+  let speed: UInt64
+  let launches: Int
+  let durationMilliseconds: UInt64
+  let notes: [String]
+
+  init(_ report: SimulationReport, _ settings: SimulationSettings) {
+    event = settings.event.rawValue
+    release = settings.release.path
+    manifestVersion = settings.release.manifest.version
+    rules = settings.rules.source
+    speed = settings.speed.bytesPerSecond
+    launches = report.launches
+    durationMilliseconds = report.duration
+    notes = report.notes
+  }
+}
+
+private struct TimelineRecord: Encodable {
+  let type = "event"
+  let milliseconds: UInt64
+  let actor: String
+  let text: String
+  let pack: String?
+  let baCode: Int?
+  let error: String?
+  let remedy: String?
+  let injected: Bool
+
+  init(_ event: TimelineEvent) {
+    milliseconds = event.time
+    actor = event.actor.rawValue
+    text = event.text
+    pack = event.pack
+    baCode = event.error?.code
+    error = event.error?.name
+    remedy = event.remedy
+    injected = event.isInjected
+  }
+}
+
+private struct PackOutcomeRecord: Encodable {
+  let type = "pack"
+  let id: String
+  let version: UInt64
+  let delivery: String
+  let state: String
+  let reason: String
+  let readyMilliseconds: UInt64?
+  let hereAtFirstStart: Bool
+
+  init(_ pack: SimulationReport.PackOutcome) {
+    id = pack.id
+    version = pack.version
+    delivery = pack.delivery.rawValue
+    state = pack.state
+    reason = pack.reason
+    readyMilliseconds = pack.readyAt
+    hereAtFirstStart = pack.wasHereAtLaunch
+  }
+}
+
+private struct CostRecord: Encodable {
+  let type = "extension"
+  let calls: Int
+  let operations: Int
+  let runtimeMilliseconds: UInt64
+  let refusedCalls: Int
+  let memoryEstimate: UInt64
+
+  init(_ cost: SimulationReport.ExtensionCost) {
+    calls = cost.calls
+    operations = cost.operations
+    runtimeMilliseconds = cost.runtime
+    refusedCalls = cost.refusedCalls
+    memoryEstimate = cost.memory
+  }
+}
+
+private struct SimulationFindingRecord: Encodable {
+  let type = "finding"
+  let kind: String
+  let message: String
+  let pack: String?
+  let baCode: Int?
+  let error: String?
+  let hint: String?
+
+  init(_ finding: SimulationFinding) {
+    kind = finding.kind.rawValue
+    message = finding.message
+    pack = finding.pack
+    baCode = finding.error?.code
+    error = finding.error?.name
+    hint = finding.hint
+  }
+}
+
+private struct VerdictRecord: Encodable {
+  let type = "verdict"
+  let verdict: String
+}

@@ -1,0 +1,418 @@
+import Foundation
+import PackDelivery
+import PackFormat
+import PackManifest
+import PackRuntime
+import PackSimulator
+import TestSupport
+import Testing
+
+@Suite("Errors of the system, each with what is done about it")
+struct SimulatedErrorTests {
+  @Test(
+    "an installation without any fault reports none: essential packs are here at the first start, the others soon after, and all of them open"
+  )
+  func clean() async throws {
+    let report = try await play(Releases.made().settings(.install))
+    #expect(report.codes.isEmpty && report.findings.isEmpty && report.notes.isEmpty && report.launches == 1, "\(report.story)")
+    #expect(report.notReady == ["voices-de"])
+    #expect(report.packs.first { $0.id == "core" }?.wasHereAtLaunch == true)
+    #expect(report.events.allSatisfy { !$0.isInjected })
+  }
+
+  @Test("112: a budget that is too small is refused when the download is scheduled, and the pack comes when no budget holds any more")
+  func exceedsAllowance() async throws {
+    let releases = try await Releases.made()
+    var settings = try releases.settings(.install)
+    settings.rules = try releases.rules(1, essential: 20_000, other: 30_000)
+    settings.ignoresAllowance = true
+    let report = try await play(settings)
+    #expect(report.codes("core") == [112, 112], "as an essential one, and as another: \(report.story)")
+    #expect(report.remedies(112).first == "handed over again as a non-essential one")
+    #expect(report.codes("music") == [112])
+    #expect(report.notReady == ["voices-de"])
+    let finding = try #require(report.findings.first)
+    #expect(report.findings.count == 1 && finding.kind == .missing && finding.pack == "core" && finding.error == .wouldExceedAllowance)
+  }
+
+  @Test(
+    "an extension that counts what is left hands nothing over that the system would refuse with 112, and the finding names the code all the same"
+  )
+  func plannedAllowance() async throws {
+    let releases = try await Releases.made()
+    var settings = try releases.settings(.install)
+    settings.rules = try releases.rules(1, essential: 20_000, other: 30_000)
+    let report = try await play(settings)
+    #expect(report.codes.isEmpty, "\(report.story)")
+    #expect(report.findings.map(\.error) == [.wouldExceedAllowance])
+    #expect(report.notReady == ["voices-de"])
+  }
+
+  @Test("112: an essential download that failed has no room among the others, where the budget leaves none for it")
+  func demotedExceeds() async throws {
+    let releases = try await Releases.made()
+    var settings = try releases.settings(.install, 1, "core:truncate")
+    let others = try ["extra", "gone", "music"].reduce(0) { try $0 + releases.pack($1, of: 1).size }
+    settings.rules = try releases.rules(1, other: others + 1)
+    let report = try await play(settings)
+    #expect(report.codes("core") == [-1, 112], "\(report.story)")
+    #expect(report.findings.isEmpty && report.notReady == ["voices-de"])
+  }
+
+  @Test("a download of exactly what is left does not fit, and one of a byte less does")
+  func exactFit() async throws {
+    let releases = try await Releases.made()
+    let needed = try releases.pack("core", of: 1).size + UInt64(releases[1].document.count)
+    for (allowance, isHere) in [(needed, false), (needed + 1, true)] {
+      var settings = try releases.settings(.install)
+      settings.rules = try releases.rules(1, essential: allowance)
+      let report = try await play(settings)
+      #expect(report.packs.first { $0.id == "core" }?.wasHereAtLaunch == isHere, "\(allowance)")
+      #expect(report.findings.isEmpty == isHere)
+    }
+  }
+
+  @Test("203: a manifest that is larger than both allowances is refused, and nothing is downloaded before the first start")
+  func manifestAllowance() async throws {
+    let releases = try await Releases.made()
+    let size = UInt64(releases[1].document.count)
+    var settings = try releases.settings(.install)
+    settings.rules = try releases.rules(1, essential: size, other: size)
+    let report = try await play(settings)
+    #expect(report.codes(nil) == [203] && report.remedies(203) == ["everything stays as it is"], "\(report.story)")
+    #expect(report.findings.map(\.kind) == [.manifest] && report.findings[0].error == .disallowedByAllowance)
+    #expect(report.packs.allSatisfy { !$0.wasHereAtLaunch } && report.notReady == ["voices-de"])
+    // What does not fit the essential allowance is taken from the other one.
+    settings.rules = try releases.rules(1, essential: size, other: 1_000_000)
+    #expect(try await play(settings).codes(nil).isEmpty)
+  }
+
+  @Test("204 and 203: a file larger than declared uses the allowance up while it comes, and downloads behind it do not begin")
+  func allowanceExceeded() async throws {
+    let report = try await play(Releases.made().settings(.install, 1, "extra:size=9000000"))
+    #expect(report.codes("extra") == [204], "\(report.story)")
+    #expect(report.codes("gone") == [203] && report.codes("music") == [203])
+    #expect(report.remedies(204) == ["not-loaded allowance: the next plan decides"])
+    #expect(report.findings.isEmpty && report.notReady == ["voices-de"])
+    #expect(report.packs.first { $0.id == "core" }?.wasHereAtLaunch == true, "essential ones have an allowance of their own")
+  }
+
+  @Test("202: a host that the list does not have, whether it is the manifest's, or one that a server leads to")
+  func host() async throws {
+    let releases = try await Releases.made()
+    var settings = try releases.settings(.install)
+    settings.rules = try releases.rules(1, hosts: ["cdn.example.org"])
+    let refused = try await play(settings)
+    #expect(refused.codes(nil) == [202] && refused.findings.first?.error == .disallowedByDomain, "\(refused.story)")
+    #expect(refused.notReady == ["voices-de"], "no list holds once the app was started")
+    let led = try await play(releases.settings(.install, 1, "music:host"))
+    #expect(led.codes("music") == [202] && led.remedies(202) == ["not-loaded host: the next plan decides"])
+    #expect(led.findings.isEmpty && led.notReady == ["voices-de"])
+    let manifest = try await play(releases.settings(.install, 1, "manifest:host"))
+    #expect(manifest.codes(nil) == [202] && manifest.findings.isEmpty && manifest.notReady == ["voices-de"])
+  }
+
+  @Test("109: an essential download outside of an installation or update is handed over again as a non-essential one")
+  func essential() async throws {
+    let releases = try await Releases.made()
+    var settings = try releases.settings(.periodic, 2, from: 1)
+    settings.misreadsRequest = true
+    let report = try await play(settings)
+    #expect(report.codes("core") == [109] && report.remedies(109) == ["handed over again as a non-essential one"], "\(report.story)")
+    #expect(report.findings.isEmpty && report.notReady == ["voices-de"])
+    settings.misreadsRequest = false
+    #expect(try await play(settings).codes.isEmpty, "an extension that knows its requests never asks for one")
+  }
+
+  @Test("a size that is not the declared one has no published code: a plain failure, an essential one goes on as another")
+  func size() async throws {
+    let report = try await play(Releases.made().settings(.install, 1, "core:size", "music:size"))
+    let event = try #require(report.events.first { $0.pack == "core" && $0.error != nil })
+    #expect(event.error?.code == nil && "\(event.error!)" == "no published code: the size is not the declared one")
+    #expect(event.remedy == "handed over again as a non-essential one")
+    #expect(report.codes("music") == [-1] && report.findings.isEmpty && report.notReady == ["voices-de"], "\(report.story)")
+  }
+
+  @Test("111: in low power mode the system takes nothing but essential downloads, and the app fetches the rest in the foreground")
+  func lowPower() async throws {
+    var settings = try await Releases.made().settings(.install)
+    settings.isLowPower = true
+    let report = try await play(settings)
+    #expect(report.codes("core").isEmpty && report.codes("extra") == [111] && report.codes("gone") == [111], "\(report.story)")
+    #expect(Set(report.remedies(111)) == ["not-loaded background: the next plan decides"])
+    #expect(report.findings.isEmpty && report.notReady == ["voices-de"] && report.launches == 1)
+  }
+
+  @Test("206: with in-app content switched off the extension is not started before the app was")
+  func contentOff() async throws {
+    var settings = try await Releases.made().settings(.install)
+    settings.isContentOff = true
+    let report = try await play(settings)
+    #expect(
+      report.codes == [206] && report.cost.calls == 0 && report.notReady == ["voices-de"] && report.findings.isEmpty, "\(report.story)")
+  }
+
+  @Test("100: a download so slow that the extension hands it over again after a day of silence is under way once")
+  func alreadyScheduled() async throws {
+    let releases = try await Releases.made()
+    var settings = try releases.settings(.install)
+    settings.speed = try NetworkSpeed(parsing: "1")
+    let report = try await play(settings)
+    #expect(report.codes == [100] && report.findings.isEmpty && report.notReady == ["voices-de"], "\(report.story)")
+  }
+
+  @Test("113: the download of an older version that the system forgot cannot be cancelled, and need not be")
+  func doesNotExist() async throws {
+    let releases = try await Releases.made()
+    var settings = try releases.settings(.install, 1, "music:forgotten")
+    settings.later = releases[2]
+    let report = try await play(settings)
+    #expect(report.codes("music") == [113] && report.remedies(113) == ["nothing is to be done"], "\(report.story)")
+    #expect(report.packs.first { $0.id == "music" }?.version == 2 && report.notReady == ["voices-de"] && report.findings.isEmpty)
+  }
+}
+
+@Suite("What goes wrong without an error of the system")
+struct SimulatedFaultTests {
+  @Test("forgotten: a download that the system lost is found to be gone at the start of the app, and fetched")
+  func forgotten() async throws {
+    let report = try await play(Releases.made().settings(.install, 1, "core:forgotten", "extra:forgotten"))
+    #expect(report.findings.isEmpty && report.notReady == ["voices-de"] && report.notes.isEmpty, "\(report.story)")
+    let found = report.events.filter { $0.text.contains("in the foreground") }.compactMap(\.pack)
+    #expect(Set(found) == ["core", "extra"])
+  }
+
+  @Test("forgotten: a download of the app's own queue is missed twice, and tried again")
+  func forgottenInQueue() async throws {
+    var settings = try await Releases.made().settings(.install, 1, "voices-de:forgotten")
+    settings.asked = ["voices-de"]
+    let report = try await play(settings)
+    #expect(report.notReady.isEmpty && report.findings.isEmpty, "\(report.story)")
+    #expect(report.events.contains { $0.text == "voices-de: the download is gone, and is tried again after 1000 ms" })
+  }
+
+  @Test("lock: where nobody lets go of it, a content request hands nothing over, and a file is moved all the same")
+  func lock() async throws {
+    let releases = try await Releases.made()
+    let request = try await play(releases.settings(.install, 1, "manifest:lock"))
+    #expect(request.events.contains { $0.text.hasPrefix("state-busy: device/group is being changed") }, "\(request.story)")
+    #expect(request.findings.isEmpty && request.notReady == ["voices-de"])
+    let file = try await play(releases.settings(.install, 1, "core:lock"))
+    #expect(file.events.contains { $0.actor == .extension && $0.text.hasSuffix("are here: moves the file; the next plan records it") })
+    #expect(file.findings.isEmpty && file.notReady == ["voices-de"] && file.packs.first { $0.id == "core" }?.wasHereAtLaunch == true)
+    #expect(!file.events.contains { $0.text.contains("in the foreground") }, "nothing is fetched twice")
+    // A failure that could not be recorded.
+    let failure = try await play(releases.settings(.install, 1, "core:lock", "core:truncate"))
+    #expect(failure.events.contains { $0.remedy == "nobody heard of it; the next plan finds it" }, "\(failure.story)")
+    #expect(failure.findings.isEmpty && failure.notReady == ["voices-de"])
+  }
+
+  @Test("memory: the extension is ended in a content request, and over a file")
+  func memory() async throws {
+    let releases = try await Releases.made()
+    for fault in ["manifest:memory", "core:memory", "all:memory"] {
+      let report = try await play(releases.settings(.install, 1, fault))
+      #expect(report.events.contains { $0.text == "ends the extension for the memory it takes" })
+      #expect(report.findings.isEmpty && report.notReady == ["voices-de"], "\(fault)\n\(report.story)")
+    }
+  }
+
+  @Test("offline: with no network until the app was started, and for two starts more, everything comes when there is one")
+  func offline() async throws {
+    let releases = try await Releases.made()
+    for (fault, launches) in [("all:offline", 2), ("all:offline*3", 4)] {
+      let report = try await play(releases.settings(.install, 1, fault))
+      #expect(report.launches == launches && report.findings.isEmpty && report.notReady == ["voices-de"], "\(fault)\n\(report.story)")
+    }
+    let update = try await play(releases.settings(.update, 2, from: 1, "all:offline"))
+    #expect(update.launches == 2 && update.notReady == ["voices-de"] && update.findings.isEmpty, "\(update.story)")
+    #expect(update.packs.first { $0.id == "extra" }?.readyAt == nil, "what the device had, it never lost")
+    let one = try await play(releases.settings(.install, 1, "core:offline*3"))
+    #expect(one.findings.isEmpty && one.notReady == ["voices-de"], "\(one.story)")
+  }
+
+  @Test("truncate: a cut download of the system's is handed over again, one of the queue's goes on where it was cut")
+  func truncate() async throws {
+    var settings = try await Releases.made().settings(.install, 1, "core:truncate", "voices-de:truncate*2", "manifest:truncate")
+    settings.asked = ["voices-de"]
+    let report = try await play(settings)
+    #expect(report.notReady.isEmpty && report.findings.isEmpty, "\(report.story)")
+    #expect(report.events.contains { $0.text.contains("voices-de: downloads") && $0.text.contains("from byte") })
+    #expect(report.events.contains { $0.text.hasPrefix("damaged-manifest: ") }, "half a manifest is none")
+  }
+
+  @Test("a version that changes while a file of the old one waits is one more download, and the old file goes")
+  func versionChange() async throws {
+    let releases = try await Releases.made()
+    for count in 1...3 {
+      var settings = try releases.settings(.update, 2, from: 1)
+      settings.later = releases[3]
+      settings.changesAfter = count
+      let report = try await play(settings)
+      #expect(report.notReady == ["voices-de"] && report.findings.isEmpty, "after \(count)\n\(report.story)")
+      #expect(report.packs.map(\.version) == [3, 2, 2, 1])
+      #expect(report.events.count { $0.text.contains("core: downloads") } == 1)
+      #expect(report.events.contains { $0.text.contains("of files that nobody has a use for") })
+      #expect(report.events.contains { $0.text == "gone: is not offered any more, and removed" })
+    }
+  }
+
+  @Test(
+    "killed at each of its file operations, the extension loses no pack: at the next start of the app all are there",
+    arguments: [DeliveryEvent.install, .update])
+  func killed(_ event: DeliveryEvent) async throws {
+    let releases = try await Releases.made()
+    var number = 0
+    var kept = 0
+    while true {
+      // What an update does differently, one operation in five shows.
+      number += event == .install ? 1 : 5
+      var settings = try releases.settings(event, event == .install ? 1 : 2, from: event == .install ? nil : 1)
+      settings.extensionDeath = number
+      let report = try await play(settings)
+      #expect(report.findings.isEmpty && report.notReady == ["voices-de"], "killed at operation \(number)\n\(report.story)")
+      if report.events.contains(where: { $0.text.contains("the file was moved already") }) { kept += 1 }
+      if report.notes.contains(where: { $0.hasSuffix("so none was the one with number \(number)") }) { break }
+      #expect(report.events.contains { $0.text.hasPrefix("kills the extension at its file operation \(number): ") }, "\(number)")
+    }
+    #expect(number > 100 && kept > 5, "it made \(number) operations, and \(kept) files were moved before the end")
+  }
+
+  @Test("any faults together end with every pack on the device")
+  func together() async throws {
+    let releases = try await Releases.made()
+    var random = SeededGenerator()
+    for round in 0..<25 {
+      let event = [DeliveryEvent.install, .update, .periodic][Int(random.next() % 3)]
+      var settings = try releases.settings(event, event == .install ? 1 : 2, from: event == .install ? nil : 1)
+      var faults: [String] = []
+      for _ in 0...Int(random.next() % 4) {
+        let subject = ["core", "extra", "gone", "music", "all", "manifest"][Int(random.next() % 6)]
+        let kind = SimulatedFault.Kind.allCases[Int(random.next() % UInt64(SimulatedFault.Kind.allCases.count))].rawValue
+        faults.append("\(subject):\(kind)\(kind == "size" ? "=70000" : "")*\(1 + random.next() % 3)")
+      }
+      settings.faults = try faults.map { try SimulatedFault(parsing: $0) }
+      if random.next() % 2 == 0 { settings.extensionDeath = 1 + Int(random.next() % 250) }
+      if event != .periodic, random.next() % 2 == 0 { settings.later = releases[3] }
+      settings.isLowPower = random.next() % 3 == 0
+      settings.speed = try NetworkSpeed(parsing: "\(1 + random.next() % 100_000)")
+      let report = try await play(settings)
+      let what = "seed \(random.seed), round \(round): \(event) \(faults) killed at \(settings.extensionDeath ?? 0), \(settings.speed.name)"
+      #expect(report.findings.isEmpty && report.notReady == ["voices-de"], "\(what)\n\(report.story)")
+    }
+  }
+
+  @Test("the same settings tell the same story, in another directory too")
+  func deterministic() async throws {
+    var settings = try await Releases.made().settings(
+      .install, 1, "core:truncate", "music:lock", "extra:forgotten", "voices-de:truncate*3", "gone:offline")
+    settings.asked = ["voices-de"]
+    let (first, second) = (try await play(settings), try await play(settings))
+    #expect(first.events == second.events && first.packs == second.packs && first.cost == second.cost)
+    #expect(first.events.count > 20)
+  }
+}
+
+@Suite("What is a finding")
+struct SimulationFindingTests {
+  @Test("a pack that the server does not have, or has with other bytes, is missing in the end")
+  func wrongFile() async throws {
+    let releases = try await Releases.made()
+    let file = try #require(try releases.pack("extra", of: 1).url.split(separator: "/").last)
+    let gone = try releases.copy(of: 1, "without-extra") { try FileManager.default.removeItem(atPath: "\($0)/\(file)") }
+    let other = try releases.copy(of: 1, "other-extra") { path in
+      var bytes = try Data(contentsOf: URL(fileURLWithPath: "\(path)/\(file)"))
+      bytes[bytes.count - 1] ^= 1
+      try bytes.write(to: URL(fileURLWithPath: "\(path)/\(file)"))
+    }
+    for release in [gone, other] {
+      var settings = try releases.settings(.install)
+      settings.release = release
+      let report = try await play(settings)
+      #expect(report.findings.map(\.kind) == [.missing] && report.findings[0].pack == "extra", "\(report.story)")
+      #expect(report.notReady == ["extra", "voices-de"])
+      #expect(report.launches > 5, "it was tried for days")
+    }
+  }
+
+  @Test("a manifest that nobody trusted signed is taken by neither extension nor app")
+  func untrusted() async throws {
+    var settings = try await Releases.made().settings(.install)
+    settings.trusted = [try Releases.signer(7).publicKey]
+    let report = try await play(settings)
+    #expect(report.findings.contains { $0.kind == .manifest && $0.message.contains("untrusted-signature: ") }, "\(report.story)")
+    #expect(report.packs.allSatisfy { $0.state == "not-loaded new" })
+  }
+
+  @Test("without the key that packs were made with, they wait for ever")
+  func wrongKey() async throws {
+    var settings = try await Releases.made().settings(.install)
+    settings.keys = KeyRing(try Releases.key(9))
+    let report = try await play(settings)
+    #expect(report.findings.map(\.kind) == [.stuck, .stuck, .stuck, .stuck], "\(report.story)")
+    settings.keys = nil
+    let keyless = try await play(settings)
+    #expect(keyless.findings.isEmpty && keyless.packs.count { $0.state == "to-be-transferred" } == 4, "\(keyless.story)")
+    #expect(keyless.notes == ["no key was given, so nothing was installed: the app's part ends where files wait for it"])
+  }
+
+  @Test("an expired manifest brings nothing new, and takes nothing away")
+  func expired() async throws {
+    var settings = try await Releases.made().settings(.update, 2, from: 1)
+    settings.start = settings.release.manifest.expires.secondsSince1970
+    let report = try await play(settings)
+    #expect(report.findings.contains { $0.kind == .manifest && $0.message.contains("manifest-expired: ") }, "\(report.story)")
+    #expect(report.findings.allSatisfy { $0.kind != .lost })
+  }
+
+  @Test("an extension that takes more memory or time than it is given is a finding, and the app fetches what it did not bring")
+  func cost() async throws {
+    var settings = try await Releases.made().settings(.install)
+    settings.memoryLimit = 5000
+    let memory = try await play(settings)
+    #expect(memory.findings.map(\.kind) == [.missing, .cost] && memory.notReady == ["voices-de"], "\(memory.story)")
+    settings.memoryLimit = 6_000_000
+    settings.callRuntime = 300_001
+    let runtime = try await play(settings)
+    #expect(runtime.cost.calls == 2 && runtime.cost.refusedCalls == 3, "\(runtime.story)")
+    #expect(runtime.findings.map(\.kind) == [.cost] && runtime.notReady == ["voices-de"])
+    settings.callRuntime = 100
+    #expect(try await play(settings).findings.isEmpty)
+  }
+
+  @Test("a fault that never struck is told")
+  func unused() async throws {
+    var settings = try await Releases.made().settings(.install, 1, "voices-de:truncate", "core:truncate")
+    settings.extensionDeath = 1_000_000
+    let notes = try await play(settings).notes
+    #expect(
+      notes.count == 2 && notes[0] == "voices-de:truncate never struck" && notes[1].hasSuffix("so none was the one with number 1000000"))
+  }
+
+  @Test(
+    "faults and speeds are read as they are written, and nothing else is",
+    arguments: [
+      "core", ":truncate", "core:", "core:late", "core:size=", "core:truncate=4", "core:size*0", "core:size*x", "manifest:size",
+      "core:size*1001",
+    ])
+  func words(_ text: String) throws {
+    #expect(throws: PackError.self) { try SimulatedFault(parsing: text) }
+    for text in ["core:truncate", "all:offline*3", "manifest:size=4096", "a:size=1*2", "manifest:lock"] {
+      #expect(try SimulatedFault(parsing: text).description == text)
+    }
+    for text in ["", "0", "-1", "5g", "1.5", "1000000000001"] { #expect(throws: PackError.self) { try NetworkSpeed(parsing: text) } }
+    #expect(try NetworkSpeed(parsing: "3G").bytesPerSecond == 94_000)
+  }
+
+  @Test("what is asked for by a tag or a name comes, and an unknown word names the nearest")
+  func asked() async throws {
+    let releases = try await Releases.made()
+    #expect(try releases[1].packs(asked: ["german", "boot"]) == ["voices-de", "core"])
+    let error = #expect(throws: PackError.self) { try releases[1].packs(asked: ["germen"]) }
+    #expect(error?.code == .unknownPack && error?.hint == "did you mean 'german'?")
+    var settings = try releases.settings(.periodic, 3, from: 1)
+    settings.asked = ["voices-de"]
+    let report = try await play(settings)
+    #expect(report.notReady.isEmpty && report.findings.isEmpty, "\(report.story)")
+  }
+}

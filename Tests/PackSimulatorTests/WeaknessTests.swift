@@ -1,0 +1,257 @@
+import Foundation
+import PackCrypto
+import PackDelivery
+import PackFiles
+import PackFormat
+import PackManifest
+import PackRuntime
+import PackSimulator
+import PackTrust
+import TestSupport
+import Testing
+
+/// What the usual sample of an app with background downloads gets wrong, one by one, with a real extension, app, store and packs.
+@Suite("The weaknesses of the usual sample, from end to end")
+struct WeaknessTests {
+  @Test("offline wipe: neither extension nor app forgets a pack for lack of a manifest, or over one that is none")
+  func offlineWipe() async throws {
+    let device = try await TestDevice()
+    try await device.install(1)
+    let before = try device.tree()
+    let downloader = try device.downloader()
+    #expect(try downloader.failed(.manifest, .offline) == .keepEverything)
+    for document in [[UInt8](), Array("{}".utf8), Array("{\"packages\":[]}".utf8), Array(device.releases[2].document.dropLast(9))] {
+      let path = try device.directory.write(document, to: "manifest")
+      let answer = downloader.downloads(for: .periodic, manifestAt: path, allowance: nil)
+      #expect(answer.refusal?.code == .damagedManifest && answer.downloads.isEmpty)
+      #expect(answer.plan?.ready == ["core", "extra", "gone", "music"], "it plans with the last good one")
+      let app = try await device.app()
+      await #expect(throws: PackError.self) { try await app.adopt(document) }
+    }
+    #expect(try device.tree().filter { $0.hasPrefix("group/packs/") } == before.filter { $0.hasPrefix("group/packs/") })
+    let app = try await device.app()
+    _ = try await app.start()
+    #expect(try await app.plan(downloads: []).ready == ["core", "extra", "gone", "music"])
+    #expect(try await device.content("core") == device.source("core", 1))
+  }
+
+  @Test("stale content: after an update what the app opens is the new content, not what was unpacked before")
+  func staleContent() async throws {
+    let device = try await TestDevice()
+    try await device.install(1)
+    #expect(try await device.content("core") == device.source("core", 1))
+    try await device.install(2, for: .update)
+    #expect(try await device.content("core") == device.source("core", 2))
+    #expect(device.source("core", 1) != device.source("core", 2))
+  }
+
+  @Test("move onto an existing file: a file that lies there from an earlier attempt is replaced, and installed")
+  func moveOntoExisting() async throws {
+    let device = try await TestDevice()
+    let download = try #require(try device.request(1, .install).downloads.first { $0.id == "core" })
+    let name = "group/incoming/\(download.identifier)"
+    try device.directory.write([1, 2, 3], to: name)
+    _ = try device.finish(download)
+    #expect(try device.state().status(of: "core")?.state == .toBeTransferred)
+    // And once more, as a system does that did not hear that it was taken.
+    _ = try device.finish(download)
+    #expect(UInt64(device.directory.bytes(of: name)?.count ?? 0) == download.bytes.size)
+    try await device.launch()
+    #expect(try await device.content("core") == device.source("core", 1))
+  }
+
+  @Test("an id in two lists: a new version while the old file waits is in one list of each plan, of the extension and of the app")
+  func twoLists() async throws {
+    let device = try await TestDevice()
+    for download in try device.request(1, .install).downloads { _ = try device.finish(download) }
+    let plan = try #require(try device.request(2, .update).plan)
+    for id in ["core", "music"] { #expect(Self.lists(of: id, plan) == ["downloads"]) }
+    let app = try await device.app()
+    _ = try await app.start()
+    let second = try await app.plan(downloads: Set(plan.downloads.map(\.identifier.description)))
+    for pack in device.releases[2].manifest.packs { #expect(Self.lists(of: pack.id, second).count == 1, "\(pack.id)") }
+    #expect(Self.lists(of: "core", second) == ["underWay"])
+    #expect(second.orphans.count == 2, "the old files are told")
+    #expect(try await app.tidy(second).freed > 0)
+  }
+
+  private static func lists(of id: String, _ plan: DeliveryPlan) -> [String] {
+    [
+      ("downloads", plan.downloads.map(\.id)), ("underWay", plan.underWay), ("handOver", plan.handOver.map(\.id)),
+      ("installing", plan.installing), ("ready", plan.ready), ("postponed", plan.postponed.map(\.id)),
+    ].flatMap { name, ids in ids.filter { $0 == id }.map { _ in name } }
+  }
+
+  @Test("orphans: what the manifest drops goes from the device, the installed pack and the file that waits")
+  func orphans() async throws {
+    let device = try await TestDevice()
+    try await device.install(1)
+    #expect(try await device.app().store.current("gone") != nil)
+    try await device.install(3, for: .update)
+    let app = try await device.app()
+    #expect(try await app.store.current("gone") == nil)
+    #expect(try device.state().status(of: "gone") == nil)
+    // One that was downloaded and never installed.
+    let other = try await TestDevice()
+    for download in try other.request(1, .install).downloads { _ = try other.finish(download) }
+    _ = try other.request(3, .periodic)
+    try await other.launch()
+    #expect(try other.state().status(of: "gone") == nil)
+    #expect(try other.state().content().files.isEmpty)
+  }
+
+  @Test("a purged cache: a pack that the system removed is not ready, whatever the record says, and comes again")
+  func purgedCache() async throws {
+    let device = try await TestDevice()
+    try await device.install(1)
+    let path = try #require(try await device.app().store.current("core")?.path)
+    try FileManager.default.removeItem(atPath: path)
+    #expect(try device.state().status(of: "core")?.state == .ready, "the record does not know it")
+    let app = try await device.app()
+    _ = try await app.start()
+    let plan = try await app.plan(downloads: [])
+    #expect(plan.downloads.map(\.id) == ["core"] && !plan.ready.contains("core"))
+    for download in plan.downloads { _ = try device.finish(download) }
+    try await device.launch()
+    #expect(try await device.content("core") == device.source("core", 1))
+  }
+
+  @Test("missing integrity checks: a file with one wrong bit, of the right size, is never installed, and comes again")
+  func integrity() async throws {
+    let device = try await TestDevice()
+    let downloads = try device.request(1, .install).downloads
+    for download in downloads { _ = try device.finish(download, isDamaged: download.id == "core") }
+    let app = try await device.app()
+    _ = try await app.start()
+    let plan = try await app.plan(downloads: [])
+    let failed = try #require(try await app.install(plan).first { $0.id == "core" })
+    #expect(failed.installed == nil && failed.failure != nil && failed.status?.state == .failed(.wrongBytes))
+    #expect(try await app.store.current("core") == nil)
+    device.clock.advance(milliseconds: 60_000)
+    #expect(try await app.plan(downloads: []).downloads.map(\.id) == ["core"])
+    _ = try device.finish(try #require(downloads.first { $0.id == "core" }))
+    try await device.launch()
+    #expect(try await device.content("core") == device.source("core", 1))
+  }
+
+  @Test("whole-blob rewrites: a callback about one pack writes the record of that pack, and progress writes nothing")
+  func wholeBlob() async throws {
+    let device = try await TestDevice()
+    let downloads = try device.request(1, .install).downloads
+    let before = try device.records()
+    try device.downloader().note(.began, ofDownload: downloads[1].identifier.description)
+    let after = try device.records()
+    #expect(after.keys.filter { after[$0] != before[$0] } == [downloads[1].id])
+    let files = MortalFiles()
+    let state = try SharedState(directory: device.directory("group"), files: files, clock: device.clock)
+    let start = files.count
+    for _ in 0..<100 { try state.note(.began, ofDownload: downloads[1].identifier.description) }
+    #expect(files.count - start <= 800, "what a callback reads does not grow with the packs")
+    #expect(try device.records() == after)
+  }
+
+  @Test("failed downloads skipped: the next plan hands over again what failed, and a failed essential one goes on at once")
+  func failedDownload() async throws {
+    let device = try await TestDevice()
+    let downloads = try device.request(1, .install).downloads
+    let downloader = try device.downloader()
+    let core = try #require(downloads.first { $0.id == "core" }).identifier.description
+    let extra = try #require(downloads.first { $0.id == "extra" }).identifier.description
+    #expect(try downloader.failed(.download(identifier: core), .other) == .handOverAsNonEssential)
+    guard case .planAgain = try downloader.failed(.download(identifier: extra), .offline) else { return #expect(Bool(false)) }
+    for download in downloads where download.id != "extra" { _ = try device.finish(download) }
+    device.clock.advance(milliseconds: 60_000)
+    let app = try await device.app()
+    _ = try await app.start()
+    let plan = try await app.plan(downloads: [])
+    #expect(plan.downloads.map(\.id) == ["extra"])
+    for download in plan.downloads { _ = try device.finish(download) }
+    try await device.launch()
+    #expect(try await device.content("extra") == device.source("extra", 1))
+  }
+}
+
+/// A device with an app and its extension, and a system that does what a test says.
+private struct TestDevice {
+  let releases: Releases
+  let directory: TemporaryDirectory
+  let clock: VirtualClock
+
+  init() async throws {
+    releases = try await Releases.made()
+    directory = try TemporaryDirectory()
+    clock = VirtualClock(start: 1_795_000_000)
+    try directory.makeDirectory("app")
+  }
+
+  func state() throws(PackError) -> SharedState {
+    try SharedState(directory: directory("group"), files: MortalFiles(), clock: clock)
+  }
+
+  func downloader() throws -> ExtensionDelivery {
+    let keys = [try Releases.signer().publicKey]
+    return ExtensionDelivery(state: try state()) { (signed) throws(PackError) in try signed.verify(trusting: keys).manifest }
+  }
+
+  func app() async throws -> AppDelivery {
+    let store = try await AssetStore(
+      root: directory("app/store"), keys: KeyRing(try Releases.key()), trusting: [try Releases.signer().publicKey], lowestVersion: 0,
+      policy: StorePolicy(freeSpaceMargin: 0), files: MortalFiles(), clock: clock, process: StoreProcess(session: "test") { $0 == "test" },
+      backend: CryptoBackends.standard)
+    return AppDelivery(state: try state(), store: store)
+  }
+
+  /// The system asks the extension.
+  func request(_ number: Int, _ event: DeliveryEvent) throws -> ExtensionDelivery.Answer {
+    let path = try directory.write(releases[number].document, to: "manifest")
+    return try downloader().downloads(for: event, manifestAt: path, allowance: nil)
+  }
+
+  /// The system brings a file.
+  func finish(_ download: PlannedDownload, isDamaged: Bool = false) throws -> SharedState.Parking {
+    let name = try #require(download.url.split(separator: "/").last)
+    let source = try #require(
+      (1...3).map { releases.directory("release-\($0)/\(name)") }.first { FileManager.default.fileExists(atPath: $0) })
+    var bytes = try #require(FileManager.default.contents(atPath: source))
+    if isDamaged { bytes[bytes.count / 2] ^= 1 }
+    return try downloader().finished(directory.write(bytes, to: "download"), download: download.identifier.description)
+  }
+
+  /// The app is started, installs what waits, and opens it.
+  func launch() async throws {
+    let app = try await app()
+    _ = try await app.start()
+    let plan = try await app.plan(downloads: [])
+    for installation in try await app.install(plan) {
+      guard let installed = installation.installed else { continue }
+      try await app.store.activate(installed.id, version: installed.version, onTrial: false)
+    }
+    _ = try await app.tidy(plan)
+  }
+
+  /// All of a release comes, and is installed.
+  func install(_ number: Int, for event: DeliveryEvent = .install) async throws {
+    for download in try request(number, event).downloads { _ = try finish(download) }
+    try await launch()
+  }
+
+  /// The content of the one file of a pack that is installed, as the app reads it.
+  func content(_ id: String) async throws -> [UInt8]? {
+    let opened = try await app().store.open(id)
+    let path = opened.installed.path
+    guard let name = try FileManager.default.contentsOfDirectory(atPath: path).first else { return nil }
+    return FileManager.default.contents(atPath: "\(path)/\(name)").map { [UInt8]($0) }
+  }
+
+  /// What the file of a pack held when a release was built.
+  func source(_ id: String, _ number: Int) -> [UInt8] { releases.sources["\(id)-\(number)"] ?? [] }
+
+  func tree() throws -> [String] { try directory.tree() }
+
+  /// The records, by the names of their packs.
+  func records() throws -> [String: [UInt8]] {
+    var records: [String: [UInt8]] = [:]
+    for name in directory.names(in: "group/packs") { records[name] = directory.bytes(of: "group/packs/\(name)") }
+    return records
+  }
+}
