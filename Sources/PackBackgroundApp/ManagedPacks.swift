@@ -3,6 +3,7 @@
   import Foundation
   import PackBackground
   public import PackRuntime
+  import System
 
   /// Packs that came as managed asset packs: the system downloads and updates them, and they are opened like any other.
   ///

@@ -6,7 +6,7 @@
 // Objects that Apple marks as Sendable are so here; the manager and its delegate are not. Nothing says on which thread a callback comes: none is the main one.
 // What only the fake needs is hidden behind @_spi(Fake), where the adapters cannot see it.
 
-@_exported public import ExtensionFoundation
+public import ExtensionFoundation
 @_exported public import Foundation
 // Foundation itself on Apple platforms.
 @_exported public import FoundationNetworking

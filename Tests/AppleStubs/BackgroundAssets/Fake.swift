@@ -2,6 +2,7 @@
 // What is observed of it and written down nowhere: a manifest's download is of a class of its own below BAURLDownload; a list of downloads has those that failed.
 
 import Dispatch
+import System
 
 /// A value behind a lock.
 final class Guarded<Value>: @unchecked Sendable {
@@ -59,6 +60,7 @@ public final class FakeSystem: Sendable {
     var inForeground: Set<String> = []
     var managed: [ManagedFile] = []
     var brought = 0
+    var looks = 0
 
     mutating func remove(_ identifier: String) {
       downloads[identifier] = nil
@@ -75,6 +77,8 @@ public final class FakeSystem: Sendable {
   public func prohibitBackground(_ isProhibited: Bool) { state.read { $0.isBackgroundProhibited = isProhibited } }
   public func setContainer(_ container: URL) { state.read { $0.container = container } }
   public func forget(_ identifier: String) { state.read { $0.remove(identifier) } }
+  /// How often somebody asked for the list of downloads.
+  public var looks: Int { state.read { $0.looks } }
   public var identifiers: Set<String> { state.read { Set($0.downloads.keys) } }
   public func isInForeground(_ identifier: String) -> Bool { state.read { $0.inForeground.contains(identifier) } }
 
@@ -94,6 +98,7 @@ public final class FakeSystem: Sendable {
   }
 
   func fetch(_ handler: @escaping @Sendable ([BADownload], (any Error)?) -> Void) {
+    state.read { $0.looks += 1 }
     queue.async { [self] in handler(state.read { Array($0.downloads.values) }, nil) }
   }
 

@@ -1,6 +1,7 @@
 // AssetPack, AssetPackManager and ManagedDownloaderExtension of iOS 26, which exist in Swift only.
 
-@_exported public import System
+public import ExtensionFoundation
+public import System
 
 @available(iOS 26, macOS 26, tvOS 26, visionOS 26, *)
 public struct AssetPack: Identifiable, Hashable, Sendable {

@@ -462,8 +462,10 @@ struct BackgroundDriver {
     try BADownloadManager.shared.scheduleDownload(there)
     let events = queue.events()
     try await delivery.fetch(plan)
+    let looks = system.looks
     let work = Task { try await queue.run() }
-    while system.identifiers.count < 3 { try await Task.sleep(for: .milliseconds(5)) }
+    // The queue asks at its start, and for each download once somebody waits for it.
+    while system.identifiers.count < 3 || system.looks < looks + 4 { try await Task.sleep(for: .milliseconds(5)) }
     require(try system.identifiers == Set(["core", "extra", "game"].map(identifier)))
     require(system.download(extra) === there, "a download that was there was begun again")
     require(system.isInForeground(try identifier("core")))
@@ -472,8 +474,6 @@ struct BackgroundDriver {
     await system.fail(game, NSError(domain: NSURLErrorDomain, code: NSURLErrorTimedOut))
     while system.download(game)?.state != .waiting { try await Task.sleep(for: .milliseconds(5)) }
     for id in ["core", "extra", "game"] {
-      // A task may be between two of its steps; it waits soon.
-      try await Task.sleep(for: .milliseconds(20))
       let file = try arrived(id)
       let wasLeft = await system.finish(try identifier(id), with: file)
       require(!wasLeft, "\(id) was not taken")
