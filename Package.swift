@@ -47,6 +47,8 @@ let package = Package(
     .library(name: "PackTrust", targets: ["PackTrust"]),
     .library(name: "PackRemote", targets: ["PackRemote"]),
     .library(name: "PackTransport", targets: ["PackTransport"]),
+    .library(name: "PackBackground", targets: ["PackBackground"]),
+    .library(name: "PackBackgroundApp", targets: ["PackBackgroundApp"]),
     .library(name: "PackerKit", targets: ["PackerKit"]),
     .executable(name: "packer", targets: ["packer"]),
   ],
@@ -93,6 +95,12 @@ let package = Package(
     .target(
       name: "PackRemote", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackRuntime"], swiftSettings: settings),
     .target(name: "PackTransport", dependencies: ["PackFormat", "PackRemote", "PackRuntime"], swiftSettings: settings),
+    // Apple only: empty elsewhere.
+    .target(
+      name: "PackBackground", dependencies: ["PackCrypto", "PackDelivery", "PackFormat", "PackManifest", "PackTrust"],
+      swiftSettings: settings),
+    .target(
+      name: "PackBackgroundApp", dependencies: ["PackBackground", "PackDelivery", "PackFormat", "PackRuntime"], swiftSettings: settings),
 
     // Packing side.
     .target(

@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 TOP_LEVEL = {"Package.swift", "Sources", "Tests", "Examples", "Scripts", "README.md", "Documentation", "CHANGELOG.md", "LICENSE"}
 LARGEST_FILE = 2_000_000
 
-CLIENT_TARGETS = ("PackFormat", "PackFiles", "PackCrypto", "PackManifest", "PackPayload", "PackTrust", "PackDelivery", "PackRuntime", "PackRemote", "PackTransport")
+CLIENT_TARGETS = ("PackFormat", "PackFiles", "PackCrypto", "PackManifest", "PackPayload", "PackTrust", "PackDelivery", "PackRuntime", "PackRemote", "PackTransport", "PackBackground", "PackBackgroundApp")
 
 # Other people's libraries, and the folder below a target that may import it.
 LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "CLibArchiveLoader": "LibArchive", "COpenSSL": "OpenSSL", "CZstd": "Zstd", "libzstd": "Zstd", "CryptoKit": "CryptoKit", "Crypto": "CryptoKit", "Yams": "Configuration", "NIOCore": "NIO", "NIOPosix": "NIO", "NIOHTTP1": "NIO"}
@@ -27,6 +27,10 @@ FOUNDATION_ALLOWED = {
     "Sources/PackRemote/Materializer+JSON.swift",  # the platform's own decoder, without the rest of Foundation where that can be
     "Sources/PackRuntime/WebKit/PackSchemeHandler.swift",  # WebKit only: its interface takes Foundation's types
 }
+
+# Empty but on Apple platforms, whose own types they are about: there Foundation is part of the system, and BackgroundAssets is made of it.
+APPLE_TARGETS = ("PackBackground", "PackBackgroundApp")
+APPLE_ONLY = "#if canImport(BackgroundAssets)\n"
 
 # The one target that downloads with the system's client. On Linux that is some fifty shared libraries, none of which can be linked statically, so nothing
 # that `packer` is made of may import it.
@@ -107,13 +111,16 @@ def check_source(name, text):
 
     if target in CLIENT_TARGETS:
         for module, number in imported.items():
-            if module.startswith("Foundation") and name not in FOUNDATION_ALLOWED and target != NETWORK_TARGET:
+            if module.startswith("Foundation") and name not in FOUNDATION_ALLOWED and target not in (NETWORK_TARGET, *APPLE_TARGETS):
                 offend(name, number, f"{target} is client side and imports {module}")
             if module in ("CLibArchive", "CLibArchiveLoader", "ArgumentParser", "PackArchive", "PackerKit"):
                 offend(name, number, f"{target} is client side and imports {module}, which only the packing side may")
         for number, line in code_lines(text):
             if TOO_NEW.search(line):
                 offend(name, number, f"newer than the systems the client side is written for: {line.strip()}")
+
+    if target in APPLE_TARGETS and not name.endswith("/Exports.swift") and not (text.startswith(APPLE_ONLY) and text.endswith("#endif\n")):
+        offend(name, 1, f"{target} is for Apple platforms alone, and this file is not in '{APPLE_ONLY.strip()}'")
 
     if target != "PackFiles" and SYSTEM_MODULES & imported.keys():
         allowed = FILE_CALLS_ALLOWED.get(name, set())

@@ -6,7 +6,7 @@ public enum DownloadFailure: Hashable, Sendable {
   case offline
   /// The server or the network was too slow.
   case timeout
-  /// The server answered with this status.
+  /// The server answered with this status; 0 where the system does not tell it.
   case http(status: Int)
   /// The file is not as large as the manifest says.
   case wrongSize

@@ -90,4 +90,28 @@ struct DownloadFailureTests {
     }
     #expect(disk.tree() == before)
   }
+
+  @Test(
+    "errors of the system are put in their places by domain and number",
+    arguments: [
+      ("BAErrorDomain", 112, DownloadFailure.backgroundAssets(code: 112)), ("BAErrorDomain", 9999, .backgroundAssets(code: 9999)),
+      ("NSURLErrorDomain", -1009, .offline), ("NSURLErrorDomain", -1020, .offline), ("NSURLErrorDomain", -1003, .offline),
+      ("NSURLErrorDomain", -1001, .timeout), ("NSURLErrorDomain", -1011, .http(status: 0)), ("NSURLErrorDomain", -1102, .http(status: 403)),
+      ("NSURLErrorDomain", -1100, .http(status: 404)), ("NSURLErrorDomain", -1103, .wrongSize), ("NSPOSIXErrorDomain", 28, .noSpace),
+      ("NSPOSIXErrorDomain", 60, .timeout), ("NSPOSIXErrorDomain", 61, .offline), ("NSCocoaErrorDomain", 640, .noSpace),
+    ])
+  func systemErrors(domain: String, code: Int, failure: DownloadFailure) {
+    #expect(DownloadFailure(domain: domain, code: code) == failure)
+  }
+
+  @Test(
+    "an error that says nothing about a download is left to whoever knows what is below it",
+    arguments: [
+      ("NSURLErrorDomain", -999), ("NSURLErrorDomain", -1200), ("NSURLErrorDomain", 28), ("NSPOSIXErrorDomain", 0),
+      ("NSPOSIXErrorDomain", 640),
+      ("NSCocoaErrorDomain", 28), ("CKErrorDomain", 112), ("", 0),
+    ])
+  func otherErrors(domain: String, code: Int) {
+    #expect(DownloadFailure(domain: domain, code: code) == nil)
+  }
 }

@@ -233,15 +233,19 @@ struct RemoteAssetTests {
 
   @Test("content that came although the task was cancelled is not taken")
   func cancelledLate() async throws {
+    let isAsked = LatestValue(false)
     let asset = try place.open(
       from: DataProvider { (_) throws(PackError) in
+        isAsked.set(true)
         while !Task.isCancelled { await Task.yield() }
         return .content(Array("remote".utf8))
       })
     let task = Task { await asset.refresh() }
+    _ = await isAsked.next(after: 1)
     task.cancel()
     #expect(await task.value.isCancelled)
     #expect(asset.value == "bundled")
+    #expect(place.disk.bytes(of: AssetPlace.path) == nil)
   }
 
   @Test("where the refresh that others wait for is cancelled, one of them refreshes in its place")
@@ -444,6 +448,33 @@ struct RemoteAssetTests {
     signal.yield()
     #expect(await values.next() == "remote")
     #expect(place.clock.now == .zero)
+    task.cancel()
+    await task.value
+  }
+
+  @Test("a signal that comes while it looks makes it look once more")
+  func signalMeanwhile() async throws {
+    let source = place.source
+    let count = LatestValue(0)
+    let asset = try place.open(
+      from: source.provider.refreshed {
+        AsyncStream<Void>(unfolding: {
+          count.set(count.value + 1)
+          if count.value == 1 {
+            await source.asked(1)
+            return ()
+          }
+          // Who asks for the second has taken the first.
+          _ = await LatestValue(()).next(after: 1)
+          return nil
+        })
+      })
+    source.isOpen.set(false)
+    let task = Task { await asset.run() }
+    var seen: UInt64 = 0
+    while count.value < 2, let next = await count.next(after: seen) { seen = next.revision }
+    source.isOpen.set(true)
+    await source.asked(2)
     task.cancel()
     await task.value
   }

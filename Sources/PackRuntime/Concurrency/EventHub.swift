@@ -1,5 +1,5 @@
 /// Hands events to whoever listens.
-final class EventHub<Event: Sendable>: Sendable {
+package final class EventHub<Event: Sendable>: Sendable {
   private struct State {
     var listeners: [Int: AsyncStream<Event>.Continuation] = [:]
     var handlers: [Int: @Sendable (Event) -> Void] = [:]
@@ -10,11 +10,11 @@ final class EventHub<Event: Sendable>: Sendable {
   private let bufferedCount: Int
 
   /// - Parameter bufferedCount: the events that a slow listener may fall behind before it loses the oldest.
-  init(bufferedCount: Int) {
+  package init(bufferedCount: Int) {
     self.bufferedCount = bufferedCount
   }
 
-  func listen() -> AsyncStream<Event> {
+  package func listen() -> AsyncStream<Event> {
     AsyncStream(bufferingPolicy: .bufferingNewest(bufferedCount)) { continuation in
       let number = state.withLock { state in
         state.next += 1
@@ -52,7 +52,7 @@ final class EventHub<Event: Sendable>: Sendable {
     }
   }
 
-  func tell(_ events: [Event]) {
+  package func tell(_ events: [Event]) {
     guard !events.isEmpty else { return }
     // Outside the lock: a listener that ends takes it itself.
     let (listeners, handlers) = state.withLock { (Array($0.listeners.values), Array($0.handlers.values)) }
@@ -64,7 +64,7 @@ final class EventHub<Event: Sendable>: Sendable {
     }
   }
 
-  func tell(_ event: Event) { tell([event]) }
+  package func tell(_ event: Event) { tell([event]) }
 
   deinit {
     for listener in state.withLock({ Array($0.listeners.values) }) { listener.finish() }

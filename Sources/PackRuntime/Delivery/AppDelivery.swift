@@ -216,16 +216,42 @@ public actor AppDelivery {
     }
     try await queue.submit(
       plan.downloads.lazy.map { download in
+        // The system may know a download by the same name as the extension does.
         DownloadRequest(
-          id: download.identifier.description, url: download.url, size: download.bytes.size, sha256: download.bytes.sha256,
-          priority: download.priority, isEssential: download.isEssential)
+          id: download.identifier.description, extensionID: download.identifier.description, url: download.url, size: download.bytes.size,
+          sha256: download.bytes.sha256, priority: download.priority, isEssential: download.isEssential)
       }, group: Self.group)
+    try await dismissArrived()
     for download in plan.downloads {
       // What was given up, cancelled or taken away before is tried anew.
       _ = try await inQueue(download.identifier.description) { (queue, id) throws(PackError) in try await queue.retry(id) }
     }
     // A file that is here already is not told of again.
     try await parkFinished()
+  }
+
+  /// Gives a pack up that the person does not want, and ends its download in the queue. It comes again when it is asked for. A download that was handed to
+  /// the system directly is not ended by this.
+  public func cancel(_ id: String) async throws(PackError) {
+    guard let identifier = try await blocking({ (state) throws(PackError) in try state.cancel(id) }) else { return }
+    _ = try await inQueue(identifier.description) { (queue, id) throws(PackError) in try await queue.cancel(id) }
+  }
+
+  /// Takes out of the queue what came by another way: through the extension, or from a system's service that went on after the queue stopped waiting.
+  private func dismissArrived() async throws(PackError) {
+    let records = try await blocking { (state) throws(PackError) in try state.content().records }
+    for record in records {
+      switch record.state.kind {
+      case .toBeTransferred, .installing, .ready: break
+      default: continue
+      }
+      let identifier = record.identifier.description
+      switch try await inQueue(identifier, { (queue, id) throws(PackError) in try await queue.status(of: id) })?.state {
+      case .waiting, .running, .retrying, .paused, .failed:
+        _ = try await inQueue(identifier) { (queue, id) throws(PackError) in try await queue.cancel(id) }
+      case .finished, .cancelled, nil: break
+      }
+    }
   }
 
   /// Records what the queue tells.

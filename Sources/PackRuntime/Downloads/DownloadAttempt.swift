@@ -16,6 +16,7 @@ final class AttemptControl: Sendable {
     var reason: Reason?
     var name: DownloadID?
     var identifier: String?
+    var handedOver: String?
     var sink: DownloadSink?
     var missedLooks = 0
   }
@@ -50,7 +51,10 @@ final class AttemptControl: Sendable {
 
   /// Says that the transport has it now.
   func began(_ identifier: String) {
-    state.withLock { $0.identifier = identifier }
+    state.withLock {
+      $0.identifier = identifier
+      $0.handedOver = identifier
+    }
   }
 
   /// Says that the transport has it no more.
@@ -67,6 +71,9 @@ final class AttemptControl: Sendable {
 
   /// What the transport knows it by, while it has it.
   var identifier: String? { state.withLock { $0.identifier } }
+
+  /// What the transport knows it by, or knew: a system's service may go on with what nobody waits for.
+  var handedOver: String? { state.withLock { $0.handedOver } }
 
   /// The bytes that are on the device.
   var received: UInt64 { state.withLock { $0.sink }?.offset ?? 0 }

@@ -582,7 +582,7 @@ public actor DownloadQueue {
     case .ended(let place, let outcome):
       let control = attempts.removeValue(forKey: place)
       take(outcome, of: place, control, isEnding: isEnding)
-      tidy(place, into: &tasks)
+      tidy(place, control?.handedOver, into: &tasks)
     case .settled:
       settlingCount = 0
     case .tidied:
@@ -658,13 +658,19 @@ public actor DownloadQueue {
     policy.retry.delay(after: failures, atLeast: atLeast, using: &random)
   }
 
-  /// Removes what an attempt left whose request was cancelled meanwhile.
-  private func tidy(_ place: RequestPlace, into tasks: inout TaskGroup<Message>) {
-    guard ledger.slot(place)?.state == .cancelled || ledger.isCancelled(place.group), !unsettled.contains(where: { $0.place == place })
-    else { return }
+  /// Ends in the transport what somebody paused or cancelled meanwhile, and removes what a cancelled attempt left.
+  private func tidy(_ place: RequestPlace, _ handedOver: String?, into tasks: inout TaskGroup<Message>) {
+    let isCancelled = ledger.slot(place)?.state == .cancelled || ledger.isCancelled(place.group)
+    let isPaused = ledger.slot(place)?.state == .paused || !ledger.isActive(place.group)
+    guard isCancelled || isPaused && handedOver != nil, !unsettled.contains(where: { $0.place == place }) else { return }
     tidyingCount += 1
     ledger.setBusy(place, true)
-    tasks.addTask { [ledger] in
+    tasks.addTask { [ledger, transport] in
+      if let handedOver { await transport.cancel(handedOver) }
+      guard isCancelled else {
+        ledger.setBusy(place, false)
+        return .tidied
+      }
       // Where this does not work, the group's end removes it.
       try? await self.blocking { () throws(PackError) in
         let names = DownloadNames(place)

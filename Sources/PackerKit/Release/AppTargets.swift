@@ -18,11 +18,11 @@ public struct AppTargets: Sendable {
   }
 
   private static let identifierKey = "CFBundleIdentifier"
-  private static let groupsKey = "com.apple.security.application-groups"
-  private static let attributesKey = "EXAppExtensionAttributes"
-  private static let pointKey = "EXExtensionPointIdentifier"
+  static let groupsKey = "com.apple.security.application-groups"
+  static let attributesKey = "EXAppExtensionAttributes"
+  static let pointKey = "EXExtensionPointIdentifier"
   /// What Xcode's template of a downloader extension says.
-  private static let point = "com.apple.background-asset-downloader-extension"
+  static let point = "com.apple.background-asset-downloader-extension"
   /// What some templates of managed asset packs say; reported to work there, and only there.
   private static let managedPoint = "com.apple.background-assets.content-request"
 

@@ -8,23 +8,42 @@ struct PlistPrint: Verb {
     commandName: "print",
     abstract: "Prints the keys of a release as a property list.",
     discussion: """
+      With --part it prints the extension's Info.plist, or the entitlements that app and extension both need, whole.
+
       Examples:
         packer plist print
+        packer plist print --part entitlements > App.entitlements
         packer plist print --dist dist > Release.plist
         packer plist print -c packer.yml --json
       """)
+
+  @Option(
+    help: ArgumentHelp("Which of the app's files: app, extension or entitlements. (default: app)", valueName: "part"),
+    completion: .list(AppPart.allCases.map(\.rawValue)),
+    transform: { text in
+      guard let part = AppPart(rawValue: text) else {
+        throw ValidationError("'\(text)' is no part: use app, extension or entitlements")
+      }
+      return part
+    })
+  var part = AppPart.app
 
   @OptionGroup var release: ReleaseKeysOptions
   @OptionGroup var output: OutputOptions
 
   var isQuiet: Bool { output.isQuiet }
 
+  func validate() throws {
+    guard output.isJSON, part != .app else { return }
+    throw ValidationError("--json tells the keys of the app's Info.plist, and has no form for --part \(part.rawValue)")
+  }
+
   func run(in session: Session) async throws(PackError) -> Outcome {
     let keys = try release.wanted(try release.configuration())
     if output.isJSON {
       session.console.result(KeysRecord(keys), [])
     } else {
-      let bytes = try InfoPlist.fragment(of: keys)
+      let bytes = try part.bytes(for: keys)
       try session.console.stream(bytes.span, remaining: UInt64(bytes.count))
     }
     return .done

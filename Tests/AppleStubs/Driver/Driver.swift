@@ -3,7 +3,8 @@ import PackRuntime
 import Security
 import WebKit
 
-/// Runs the adapters of PackRuntime against fakes: `Driver PACK KEYFILE DIRECTORY`, the directory being what was packed.
+/// Runs the adapters against fakes: `Driver PACK KEYFILE DIRECTORY RELEASE PUBLICKEY PLACE`, the directory being what was packed, the release what `packer build` made with
+/// the same key, the place a directory to fill.
 @main
 @MainActor
 struct Driver {
@@ -29,6 +30,7 @@ struct Driver {
     try await driver.answers()
     try await driver.stops()
     print("the adapters did what they should")
+    try await BackgroundDriver.run(dist: arguments[4], key: text, publicKey: arguments[5], in: arguments[6])
   }
 
   /// Asks for something as a web view does.

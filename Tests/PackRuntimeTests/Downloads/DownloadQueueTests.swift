@@ -164,6 +164,30 @@ struct DownloadQueueTests {
     #expect(try await place.content(again, 3) == Samples.content(3))
   }
 
+  @Test("what is paused or cancelled is ended in the transport too, whose service might go on with it; what only makes room is not")
+  func endedInTransport() async throws {
+    let transport = FaultyTransport(content: Samples.content(of:)) { _ in .stuck(at: 1, isKnown: true) }
+    let queue = try await place.open(transport)
+    try await queue.submit(try [3, 4, 5].map { try Samples.request($0) }, group: "levels")
+    try await queue.submit([try Samples.request(6)], group: "music")
+    try await queue.running {
+      try await eventually("they do not begin") { transport.running.count == 4 }
+      #expect(transport.cancelled.isEmpty)
+      try await queue.pause(Samples.id(3))
+      try await eventually("the paused one goes on") { transport.cancelled == ["levels/file-3"] }
+      try await queue.cancel(Samples.id(4))
+      try await eventually("the cancelled one goes on") { transport.cancelled == ["levels/file-3", "levels/file-4"] }
+      try await queue.pause(group: "music")
+      try await eventually("the paused group goes on") { transport.cancelled.last == "music/file-6" }
+      // It goes on from where it was.
+      try await queue.resume(Samples.id(3))
+      try await eventually("it does not begin again") { transport.running.contains("levels/file-3") }
+    }
+    // The end of the queue ends nothing of a service's.
+    #expect(transport.cancelled == ["levels/file-3", "levels/file-4", "music/file-6"])
+    await queue.close()
+  }
+
   @Test("a paused group rests, also in the next process, while others go on")
   func pausedGroup() async throws {
     let transport = FaultyTransport(content: Samples.content(of:))

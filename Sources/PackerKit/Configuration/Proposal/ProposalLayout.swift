@@ -44,21 +44,23 @@ struct ProposalLayout: Sendable {
     // Directories with a file somewhere in them.
     var occupied: Set<String> = []
     for entry in entries {
-      var names = ProposalRule.components(of: entry.path)
-      if entry.kind != .directory {
-        let name = names.removeLast()
-        if name == "index.html" || name == "index.htm" { indexes.insert(names.joined(separator: "/")) }
+      guard entry.kind != .directory else {
+        Self.climb(from: entry.path) { parent, name, _ in found[parent, default: []].insert(name).inserted }
+        continue
       }
-      for (depth, name) in names.enumerated() {
-        found[names[..<depth].joined(separator: "/"), default: []].insert(name)
-        if entry.kind != .directory { occupied.insert(names[...depth].joined(separator: "/")) }
+      let (directory, name) = Self.split(entry.path)
+      if name == "index.html" || name == "index.htm" { indexes.insert(directory) }
+      Self.climb(from: directory) { parent, name, path in
+        found[parent, default: []].insert(name)
+        return occupied.insert(path).inserted
       }
     }
     var matched = found
+    var visited: Set<String> = []
     for path in leftOut {
-      let names = ProposalRule.components(of: path).dropLast()
-      for (depth, name) in names.enumerated() where !name.hasPrefix(".") {
-        matched[names[..<depth].joined(separator: "/"), default: []].insert(name)
+      Self.climb(from: Self.split(path).directory) { parent, name, path in
+        if !name.hasPrefix(".") { matched[parent, default: []].insert(name) }
+        return visited.insert(path).inserted
       }
     }
     func sorted(_ names: [String: Set<String>]) -> [String: [String]] {
@@ -66,7 +68,12 @@ struct ProposalLayout: Sendable {
     }
     matches = sorted(matched)
     let children = sorted(found)
-    var search = GameSearch(children: children, occupied: occupied, indexes: indexes)
+    // Directories with a game somewhere below them.
+    var aboveGames: Set<String> = []
+    for directory in indexes {
+      Self.climb(from: directory) { parent, _, _ in aboveGames.insert(parent).inserted }
+    }
+    var search = GameSearch(children: children, occupied: occupied, indexes: indexes, aboveGames: aboveGames)
     search.visit("", depth: 0)
     var taken: Set<String> = []
     var parts: [Part] = search.folders.flatMap { folder -> [Part] in
@@ -90,6 +97,23 @@ struct ProposalLayout: Sendable {
     }
     self.parts = parts
     self.places = places
+  }
+
+  /// What is in front of the last slash of a path, empty where there is none, and what is behind it.
+  private static func split(_ path: String) -> (directory: String, name: String) {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return ("", path) }
+    return (String(path[..<slash]), String(path[path.utf8.index(after: slash)...]))
+  }
+
+  /// Goes up from a directory, as long as `note` finds something new: what is above a directory that was met before was met with it. So a tree
+  /// costs as much as it has directories, however deep they lie.
+  private static func climb(from directory: String, note: (_ parent: String, _ name: String, _ path: String) -> Bool) {
+    var path = directory
+    while !path.isEmpty {
+      let (parent, name) = split(path)
+      guard note(parent, name, path) else { return }
+      path = parent
+    }
   }
 
   /// The ids that directories give, in lower case, or nil where one is not legal or two are the same.
@@ -123,7 +147,8 @@ struct ProposalLayout: Sendable {
     of path: String, isDirectory: Bool, _ places: [String: Int], _ parts: [Part]
   ) -> (entry: Int, front: String)? {
     let names = ProposalRule.components(of: path)
-    for depth in names.indices {
+    // No part lies deeper than games are looked for.
+    for depth in names.indices.prefix(deepest + 2) {
       let directory = names[...depth].joined(separator: "/")
       guard let number = places[directory] else { continue }
       if case .collection = parts[number] {
@@ -214,9 +239,12 @@ private struct GameSearch {
   let occupied: Set<String>
   /// Directories with an index.html.
   let indexes: Set<String>
+  /// Directories with one of those somewhere below them.
+  let aboveGames: Set<String>
   private(set) var folders: [Folder] = []
 
-  init(children: [String: [String]], occupied: Set<String>, indexes: Set<String>) {
+  init(children: [String: [String]], occupied: Set<String>, indexes: Set<String>, aboveGames: Set<String>) {
+    self.aboveGames = aboveGames
     self.children = children
     self.occupied = occupied
     self.indexes = indexes
@@ -249,7 +277,7 @@ private struct GameSearch {
 
   /// Whether packs are found somewhere in a directory that is none itself.
   private func holdsGame(_ directory: String) -> Bool {
-    indexes.contains { $0.hasPrefix(directory + "/") }
+    aboveGames.contains(directory)
       || (children[directory] ?? []).contains {
         ProposalLayout.prefix(ofCollection: $0) != nil && children["\(directory)/\($0)"] != nil
       }

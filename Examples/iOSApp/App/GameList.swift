@@ -13,6 +13,8 @@ struct GameList: View {
           Task { await games.install(game.id) }
         } play: {
           playing = game
+        } cancel: {
+          Task { await games.cancel(game.id) }
         } remove: {
           Task { await games.remove(game.id) }
         }
@@ -39,6 +41,7 @@ struct GameRow: View {
   let work: String?
   let install: @MainActor () -> Void
   let play: @MainActor () -> Void
+  let cancel: @MainActor () -> Void
   let remove: @MainActor () -> Void
 
   var body: some View {
@@ -51,6 +54,7 @@ struct GameRow: View {
       Spacer()
       if let work {
         ProgressView(work)
+        Button("Cancel", action: cancel)
       } else {
         if let size = game.downloadSize {
           Button("\(game.isInstalled ? "Update" : "Install") (\(size / 1_000_000) MB)", action: install)

@@ -1,0 +1,184 @@
+import PackBackgroundApp
+import PackRuntime
+import SwiftUI
+
+/// The games that the manifest names, and what of them is on the device.
+@MainActor
+final class Games: ObservableObject {
+  /// One game.
+  struct Game: Identifiable {
+    let id: String
+    let name: String
+    let description: String
+    /// The bytes to download where this version is not installed.
+    let downloadSize: UInt64?
+    /// What would be played.
+    let current: InstalledPack?
+    /// Whether something is installed that could be played.
+    let isInstalled: Bool
+  }
+
+  @Published private(set) var games: [Game] = []
+  /// What is being done, by game.
+  @Published private(set) var work: [String: String] = [:]
+  @Published var problem: Problem?
+  private(set) var store: AssetStore?
+
+  /// What went wrong, for a person.
+  struct Problem: Identifiable {
+    let id = UUID()
+    let text: String
+
+    init(_ error: any Error) {
+      let error = error as? PackError
+      text = error.map { [$0.message, $0.hint].compactMap { $0 }.joined(separator: "\n") } ?? "The network did not answer."
+    }
+
+    init(_ text: String) { self.text = text }
+  }
+
+  private var delivery: AppDelivery?
+  private var downloads: BackgroundDownloads?
+  private var listening: Task<Void, Never>?
+
+  /// Opens the store, sets right what the last run left, and installs what the extension brought.
+  func open() async {
+    guard store == nil else { return }
+    do {
+      try Keys.addDevelopmentKey()
+      // Not in Caches, which the system empties. The store itself keeps packs out of the backup.
+      let support = try FileManager.default.url(for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
+      let store = try await AssetStore(
+        root: support.appendingPathComponent("packs").path, keys: Keys.provider, trusting: [SigningPublicKey(text: Publisher.publicKey)])
+      let delivery = AppDelivery(state: try Deliveries.state(), store: store, isForDevice: Publisher.isForDevice)
+      let downloads = BackgroundDownloads(group: Publisher.group, state: delivery.state)
+      // From here on the system tells the app, and no longer starts the extension.
+      let events = downloads.events()
+      downloads.listen()
+      listening = Task { [weak self] in
+        for await event in events { await self?.take(event) }
+      }
+      let start = try await delivery.start()
+      for finding in start.findings { print("store: \(finding)") }
+      (self.store, self.delivery, self.downloads) = (store, delivery, downloads)
+      // Without a network there is what was there, and what the extension brought.
+      await bring()
+      await update()
+    } catch {
+      problem = Problem(error)
+    }
+  }
+
+  /// Fetches the manifest. Whatever is wrong with it, the last good one stays.
+  func update() async {
+    guard let delivery else { return }
+    do {
+      guard let text = Bundle.main.object(forInfoDictionaryKey: "BAManifestURL") as? String, let address = URL(string: text) else {
+        problem = Problem("The app's Info.plist names no BAManifestURL.")
+        return
+      }
+      let (data, response) = try await URLSession.shared.data(from: address)
+      try Self.check(response)
+      try await delivery.adopt([UInt8](data))
+    } catch {
+      problem = Problem(error)
+    }
+    await bring()
+  }
+
+  /// Plans, installs what waits, and hands to the system what is missing. It stays encrypted; nothing of it is unpacked.
+  private func bring(_ asked: Set<String> = []) async {
+    guard let delivery, let downloads, await delivery.store.manifest != nil else { return await show() }
+    do {
+      let plan = try await delivery.plan(asked: asked, downloads: await downloads.current())
+      for file in plan.handOver { work[file.id] = "Checking" }
+      for installation in try await delivery.install(plan) {
+        work[installation.id] = nil
+        if let failure = installation.failure { problem = Problem(failure) }
+      }
+      let handed = await downloads.hand(plan)
+      for identifier in handed.scheduled + handed.started { work[Self.name(identifier)] = "Waiting" }
+      for identifier in handed.refused.keys where asked.contains(Self.name(identifier)) {
+        problem = Problem("The system does not download this now. It is tried again later.")
+      }
+      _ = try await delivery.tidy(plan)
+    } catch {
+      problem = Problem(error)
+    }
+    await show()
+  }
+
+  /// What the system tells.
+  private func take(_ event: BackgroundEvent) async {
+    switch event {
+    case .began(let download): work[Self.name(download)] = "Downloading"
+    case .paused(let download): work[Self.name(download)] = "Paused"
+    case .progress(let download, let received, let size):
+      work[Self.name(download)] = "Downloading \(size == 0 ? 0 : received * 100 / size) %"
+    case .arrived:
+      await bring()
+    case .failed(let download, _, let remedy):
+      // It is tried again by the next plan, or by the system at once.
+      work[Self.name(download)] = remedy == .handOverAsNonEssential ? "Waiting" : nil
+    case .manifestFailed: break
+    case .refused(let error): problem = Problem(error)
+    }
+  }
+
+  private static func name(_ download: String) -> String { DownloadIdentifier(download)?.id ?? download }
+
+  /// Downloads a game and installs it. Somebody waits for it, so it begins at once.
+  func install(_ id: String) async {
+    await bring([id])
+  }
+
+  /// Ends the download of a game.
+  func cancel(_ id: String) async {
+    do {
+      try await downloads?.cancel(id)
+    } catch {
+      problem = Problem(error)
+    }
+    work[id] = nil
+    await show()
+  }
+
+  /// Removes a game. What it saved stays: that belongs to its origin in the web view.
+  func remove(_ id: String) async {
+    guard let delivery, let downloads else { return }
+    do {
+      try await delivery.store.remove(id)
+      // The next plan would bring it again, as after the system freed space; so it is given up until somebody asks for it.
+      _ = await downloads.hand(try await delivery.plan(downloads: await downloads.current()))
+      try await downloads.cancel(id)
+    } catch {
+      problem = Problem(error)
+    }
+    work[id] = nil
+    await show()
+  }
+
+  /// Reads what there is.
+  func show() async {
+    guard let store, let manifest = await store.manifest?.manifest else { return }
+    do {
+      let downloads = Set(try await store.plan().downloads.map(\.id))
+      let installed = Set(try await store.installed().filter { $0.state != .failed }.map(\.id))
+      var games: [Game] = []
+      for pack in manifest.packs {
+        games.append(
+          Game(
+            id: pack.id, name: pack.name.isEmpty ? pack.id : pack.name, description: pack.description,
+            downloadSize: downloads.contains(pack.id) ? pack.size : nil, current: try await store.current(pack.id),
+            isInstalled: installed.contains(pack.id)))
+      }
+      self.games = games
+    } catch {
+      problem = Problem(error)
+    }
+  }
+
+  private static func check(_ response: URLResponse) throws {
+    guard let response = response as? HTTPURLResponse, response.statusCode == 200 else { throw URLError(.badServerResponse) }
+  }
+}

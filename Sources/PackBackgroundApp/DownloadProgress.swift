@@ -1,0 +1,41 @@
+#if canImport(BackgroundAssets)
+  import PackRuntime
+
+  /// How far downloads are: in memory only, for those that are under way.
+  final class DownloadProgress: Sendable {
+    private struct Entry {
+      var received: UInt64
+      var told: Duration?
+    }
+
+    private let entries = Monitor<[String: Entry]>([:])
+    private let interval: Duration
+    private let clock: any QueueClock
+
+    init(interval: Duration, clock: any QueueClock = SystemQueueClock()) {
+      self.interval = interval
+      self.clock = clock
+    }
+
+    /// Takes note of it.
+    ///
+    /// - Returns: whether somebody is to hear of it: after the interval, and when all of it is there.
+    func note(_ download: String, received: UInt64, of size: UInt64) -> Bool {
+      let now = clock.now
+      return entries.withLock { entries in
+        var entry = entries[download] ?? Entry(received: 0)
+        entry.received = received
+        let isDue = received >= size || entry.told.map { now - $0 >= interval } ?? true
+        if isDue { entry.told = now }
+        entries[download] = entry
+        return isDue
+      }
+    }
+
+    func received(_ download: String) -> UInt64? { entries.withLock { $0[download]?.received } }
+
+    func forget(_ download: String) {
+      entries.withLock { $0[download] = nil }
+    }
+  }
+#endif

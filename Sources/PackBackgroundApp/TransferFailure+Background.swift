@@ -1,0 +1,25 @@
+#if canImport(BackgroundAssets)
+  import PackBackground
+  import PackRuntime
+
+  extension TransferFailure {
+    /// What a failure of the system's download service is for a queue.
+    init(_ failure: DownloadFailure, size: UInt64) {
+      self =
+        switch failure {
+        case .backgroundAssets(let code):
+          switch failure.remedy {
+          case .handOverAnew: .forgotten
+          default: .refused(code: code)
+          }
+        case .offline: .offline
+        case .timeout: .timedOut
+        case .http(let status): status == 0 ? .malformedResponse : .status(status, retryAfter: nil)
+        case .wrongSize: .wrongSize(0)
+        case .wrongBytes: .wrongDigest
+        case .noSpace: .noSpace(needed: size, free: 0)
+        case .other: .other
+        }
+    }
+  }
+#endif

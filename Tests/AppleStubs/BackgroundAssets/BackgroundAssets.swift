@@ -1,0 +1,233 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are Apple's.
+
+// BADownload.h, BAURLDownload.h, BADownloadManager.h, BADownloaderExtension.h, BAAppExtensionInfo.h, BATypes.h and BAError.h of iOS, as Swift sees them.
+//
+// Objects that Apple marks as Sendable are so here; the manager and its delegate are not. Nothing says on which thread a callback comes: none is the main one.
+// What only the fake needs is hidden behind @_spi(Fake), where the adapters cannot see it.
+
+@_exported public import ExtensionFoundation
+@_exported public import Foundation
+// Foundation itself on Apple platforms.
+@_exported public import FoundationNetworking
+
+@available(iOS 16.1, macOS 13, tvOS 18.4, visionOS 2.4, *)
+public class BADownload: NSObject, NSCopying, @unchecked Sendable {
+  public enum State: Int, Sendable {
+    case failed = -1
+    case created = 0
+    case waiting = 1
+    case downloading = 2
+    case finished = 3
+  }
+
+  /// NS_TYPED_EXTENSIBLE_ENUM of NSInteger. The header does not tell the values.
+  public struct Priority: RawRepresentable, Hashable, Sendable {
+    public let rawValue: Int
+    public init(rawValue: Int) { self.rawValue = rawValue }
+    public init(_ rawValue: Int) { self.rawValue = rawValue }
+    public static let min = Priority(-1000)
+    public static let `default` = Priority(0)
+    public static let max = Priority(1000)
+  }
+
+  struct Values {
+    var identifier: String
+    var request: URLRequest
+    var isEssential: Bool
+    var size: Int
+    var group: String
+    var priority: Priority
+    var state = State.created
+  }
+
+  let values: Guarded<Values>
+  public let uniqueIdentifier = UUID().uuidString
+
+  required init(_ values: Values) {
+    self.values = Guarded(values)
+  }
+
+  public var state: State { values.read { $0.state } }
+  public var identifier: String { values.read { $0.identifier } }
+  public var priority: Priority { values.read { $0.priority } }
+  @available(iOS 16.4, macOS 13.3, *)
+  public var isEssential: Bool { values.read { $0.isEssential } }
+
+  @available(iOS 16.4, macOS 13.3, *)
+  public func removingEssential() -> Self {
+    var copy = values.read { $0 }
+    copy.isEssential = false
+    copy.state = .created
+    return Self(copy)
+  }
+
+  public func copy(with zone: NSZone? = nil) -> Any { Self(values.read { $0 }) }
+}
+
+@available(iOS 16.1, macOS 13, tvOS 18.4, visionOS 2.4, *)
+public class BAURLDownload: BADownload, @unchecked Sendable {
+  required init(_ values: Values) { super.init(values) }
+
+  @available(iOS 16.4, macOS 13.3, *)
+  public init(
+    identifier: String, request: URLRequest, essential: Bool, fileSize: Int, applicationGroupIdentifier: String, priority: Priority
+  ) {
+    precondition(request.url?.scheme == "https", "the address of a download is https")
+    precondition(fileSize > 0, "the size of a download is known")
+    precondition(applicationGroupIdentifier.hasPrefix("group."), "an app group is named")
+    super.init(
+      Values(
+        identifier: identifier, request: request, isEssential: essential, size: fileSize, group: applicationGroupIdentifier,
+        priority: priority))
+  }
+
+  @available(iOS 16.4, macOS 13.3, *)
+  public convenience init(identifier: String, request: URLRequest, fileSize: Int, applicationGroupIdentifier: String) {
+    self.init(
+      identifier: identifier, request: request, essential: false, fileSize: fileSize,
+      applicationGroupIdentifier: applicationGroupIdentifier, priority: .default)
+  }
+}
+
+public enum BAContentRequest: Int, Sendable {
+  case install = 1
+  case update = 2
+  case periodic = 3
+  @available(iOS 27, macOS 27, tvOS 27, visionOS 27, *)
+  case languageChange = 4
+}
+
+@available(iOS 16.1, macOS 13, tvOS 18.4, visionOS 2.4, *)
+open class BAAppExtensionInfo: NSObject, @unchecked Sendable {
+  /// Nil once the app was started.
+  public let restrictedDownloadSizeRemaining: Int?
+  @available(iOS 16.4, macOS 13.3, *)
+  public let restrictedEssentialDownloadSizeRemaining: Int?
+
+  @_spi(Fake)
+  public init(restrictedDownloadSizeRemaining: Int?, restrictedEssentialDownloadSizeRemaining: Int?) {
+    self.restrictedDownloadSizeRemaining = restrictedDownloadSizeRemaining
+    self.restrictedEssentialDownloadSizeRemaining = restrictedEssentialDownloadSizeRemaining
+  }
+}
+
+@available(iOS 17, macOS 14, tvOS 18.4, visionOS 2.4, *)
+public let BAErrorDomain = "BAErrorDomain"
+
+/// NS_ENUM and not NS_ERROR_ENUM: what is thrown is an NSError.
+@available(iOS 17, macOS 14, tvOS 18.4, visionOS 2.4, *)
+public enum BAErrorCode: Int, Sendable {
+  case downloadInvalid = 0
+  case callFromExtensionNotAllowed = 50
+  case callFromInactiveProcessNotAllowed = 51
+  case callerConnectionNotAccepted = 55
+  case callerConnectionInvalid = 56
+  case downloadAlreadyScheduled = 100
+  case downloadNotScheduled = 101
+  case downloadFailedToStart = 102
+  case downloadAlreadyFailed = 103
+  case downloadEssentialDownloadNotPermitted = 109
+  case downloadBackgroundActivityProhibited = 111
+  case downloadWouldExceedAllowance = 112
+  case downloadDoesNotExist = 113
+  case sessionDownloadDisallowedByDomain = 202
+  case sessionDownloadDisallowedByAllowance = 203
+  case sessionDownloadAllowanceExceeded = 204
+  case sessionDownloadNotPermittedBeforeAppLaunch = 206
+}
+
+/// All of it is optional in Objective-C. The challenge has a form with a completion handler as well, which is the same method.
+@available(iOS 16.1, macOS 13, tvOS 18.4, visionOS 2.4, *)
+public protocol BADownloadManagerDelegate: NSObjectProtocol {
+  func downloadDidBegin(_ download: BADownload)
+  func downloadDidPause(_ download: BADownload)
+  func download(
+    _ download: BADownload, didWriteBytes bytesWritten: Int64, totalBytesWritten: Int64, totalBytesExpectedToWrite totalExpectedBytes: Int64
+  )
+  func download(
+    _ download: BADownload, didReceive challenge: URLAuthenticationChallenge
+  ) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
+  func download(_ download: BADownload, failedWithError error: any Error)
+  func download(_ download: BADownload, finishedWithFileURL fileURL: URL)
+}
+
+@available(iOS 16.1, macOS 13, tvOS 18.4, visionOS 2.4, *)
+extension BADownloadManagerDelegate {
+  public func downloadDidBegin(_ download: BADownload) {}
+  public func downloadDidPause(_ download: BADownload) {}
+  public func download(
+    _ download: BADownload, didWriteBytes bytesWritten: Int64, totalBytesWritten: Int64, totalBytesExpectedToWrite totalExpectedBytes: Int64
+  ) {}
+  public func download(
+    _ download: BADownload, didReceive challenge: URLAuthenticationChallenge
+  ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) { (.performDefaultHandling, nil) }
+  public func download(_ download: BADownload, failedWithError error: any Error) {}
+  public func download(_ download: BADownload, finishedWithFileURL fileURL: URL) {}
+}
+
+/// The calls do what the fake does: see Fake.swift.
+@available(iOS 16.1, macOS 13, tvOS 18.4, visionOS 2.4, *)
+open class BADownloadManager: NSObject {
+  nonisolated(unsafe) private static let only = BADownloadManager()
+  open class var shared: BADownloadManager { only }
+  override init() {}
+
+  open weak var delegate: (any BADownloadManagerDelegate)?
+
+  /// May block, and is not to be called on the main thread.
+  @available(iOS 16.4, macOS 13.3, *)
+  open func fetchCurrentDownloads() throws -> [BADownload] { try FakeSystem.shared.currentDownloads() }
+
+  open func fetchCurrentDownloads(completionHandler: @escaping @Sendable ([BADownload], (any Error)?) -> Void) {
+    FakeSystem.shared.fetch(completionHandler)
+  }
+
+  open func scheduleDownload(_ download: BADownload) throws { try FakeSystem.shared.schedule(download) }
+  open func startForegroundDownload(_ download: BADownload) throws { try FakeSystem.shared.startInForeground(download) }
+  open func cancel(_ download: BADownload) throws { try FakeSystem.shared.cancel(download) }
+
+  /// NS_SWIFT_DISABLE_ASYNC, and deprecated by iOS 27's async form.
+  open func withExclusiveControl(_ performHandler: @escaping (Bool, (any Error)?) -> Void) {
+    withExclusiveControl(beforeDate: .distantFuture, perform: performHandler)
+  }
+  open func withExclusiveControl(beforeDate date: Date, perform performHandler: @escaping (Bool, (any Error)?) -> Void) {
+    FakeSystem.shared.control(before: date, performHandler)
+  }
+}
+
+@MainActor @preconcurrency public protocol BADownloaderExtensionConfiguration: AppExtensionConfiguration {}
+
+struct DownloaderConfiguration: BADownloaderExtensionConfiguration, ManagedDownloaderExtensionConfiguration {}
+
+/// Every requirement has an implementation.
+@available(iOS 16.1, macOS 13, tvOS 18.4, visionOS 2.4, *)
+public protocol BADownloaderExtension: AppExtension {
+  func downloads(for request: BAContentRequest, manifestURL: URL, extensionInfo: BAAppExtensionInfo) -> Set<BADownload>
+  func backgroundDownload(
+    _ download: BADownload, didReceive challenge: URLAuthenticationChallenge
+  ) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
+  func backgroundDownload(_ failedDownload: BADownload, failedWithError error: any Error)
+  func backgroundDownload(_ finishedDownload: BADownload, finishedWithFileURL fileURL: URL)
+  @available(*, deprecated, message: "extensionWillTerminate will not be invoked in all circumstances and should not be relied upon.")
+  func extensionWillTerminate()
+}
+
+@available(iOS 16.1, macOS 13, tvOS 18.4, visionOS 2.4, *)
+extension BADownloaderExtension {
+  @MainActor @preconcurrency public var configuration: some BADownloaderExtensionConfiguration { DownloaderConfiguration() }
+  public func downloads(for request: BAContentRequest, manifestURL: URL, extensionInfo: BAAppExtensionInfo) -> Set<BADownload> { [] }
+  public func backgroundDownload(
+    _ download: BADownload, didReceive challenge: URLAuthenticationChallenge
+  ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) { (.performDefaultHandling, nil) }
+  public func backgroundDownload(_ failedDownload: BADownload, failedWithError error: any Error) {}
+  public func backgroundDownload(_ finishedDownload: BADownload, finishedWithFileURL fileURL: URL) {}
+  public func extensionWillTerminate() {}
+}
+
+// Foundation's on Apple platforms; what is on the disk of an app group is wherever the fake says.
+extension FileManager {
+  public func containerURL(forSecurityApplicationGroupIdentifier groupIdentifier: String) -> URL? {
+    FakeSystem.shared.container(of: groupIdentifier)
+  }
+}

@@ -1,0 +1,316 @@
+// The system behind BackgroundAssets, as strict as it is known to be: where the framework ends the process or its documentation forbids something, this traps.
+// What is observed of it and written down nowhere: a manifest's download is of a class of its own below BAURLDownload; a list of downloads has those that failed.
+
+import Dispatch
+
+/// A value behind a lock.
+final class Guarded<Value>: @unchecked Sendable {
+  private let lock = NSLock()
+  private var value: Value
+  init(_ value: Value) { self.value = value }
+
+  func read<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+    lock.lock()
+    defer { lock.unlock() }
+    return try body(&value)
+  }
+}
+
+/// What the system downloads a manifest with.
+final class BAManifestDownload: BAURLDownload, @unchecked Sendable {
+  required init(_ values: Values) { super.init(values) }
+}
+
+/// What keeps the downloads of an app, starts its extension and calls its delegate.
+@_spi(Fake)
+public final class FakeSystem: Sendable {
+  public static let shared = FakeSystem()
+
+  /// Who calls.
+  public enum Caller: Sendable, Equatable { case downloader, activeApp, inactiveApp }
+
+  /// What becomes of who wants exclusive control.
+  public enum Control: Sendable, Equatable {
+    case free
+    /// Somebody has it and does not let it go: refused when the date comes.
+    case held
+    /// Nobody ever answers.
+    case silent
+  }
+
+  /// A file of a managed asset pack.
+  public struct ManagedFile: Sendable {
+    public var pack: AssetPack
+    public var path: String
+    public var file: URL
+    public var isHere: Bool
+    public init(pack: AssetPack, path: String, file: URL, isHere: Bool) {
+      (self.pack, self.path, self.file, self.isHere) = (pack, path, file, isHere)
+    }
+  }
+
+  struct State {
+    var caller = Caller.downloader
+    var control = Control.free
+    var isInContentRequest = false
+    var isBackgroundProhibited = false
+    var container: URL?
+    var downloads: [String: BADownload] = [:]
+    var inForeground: Set<String> = []
+    var managed: [ManagedFile] = []
+    var brought = 0
+
+    mutating func remove(_ identifier: String) {
+      downloads[identifier] = nil
+      inForeground.remove(identifier)
+    }
+  }
+
+  let state = Guarded(State())
+  private let queue = DispatchQueue(label: "BackgroundAssets")
+  private let controlQueue = DispatchQueue(label: "exclusive control")
+
+  public func become(_ caller: Caller) { state.read { $0.caller = caller } }
+  public func setControl(_ control: Control) { state.read { $0.control = control } }
+  public func prohibitBackground(_ isProhibited: Bool) { state.read { $0.isBackgroundProhibited = isProhibited } }
+  public func setContainer(_ container: URL) { state.read { $0.container = container } }
+  public func forget(_ identifier: String) { state.read { $0.remove(identifier) } }
+  public var identifiers: Set<String> { state.read { Set($0.downloads.keys) } }
+  public func isInForeground(_ identifier: String) -> Bool { state.read { $0.inForeground.contains(identifier) } }
+
+  func container(of group: String) -> URL? { group.hasPrefix("group.") ? state.read { $0.container } : nil }
+
+  /// The download that the system has.
+  public func download(_ identifier: String) -> BADownload? { state.read { $0.downloads[identifier] } }
+  public func size(of identifier: String) -> Int { state.read { $0.downloads[identifier]?.values.read { $0.size } } ?? 0 }
+
+  // MARK: What the manager's methods do
+
+  static func refusal(_ code: BAErrorCode) -> NSError { NSError(domain: BAErrorDomain, code: code.rawValue) }
+
+  func currentDownloads() throws -> [BADownload] {
+    precondition(!Thread.isMainThread, "fetchCurrentDownloads() may block, and was called on the main thread")
+    return state.read { Array($0.downloads.values) }
+  }
+
+  func fetch(_ handler: @escaping @Sendable ([BADownload], (any Error)?) -> Void) {
+    queue.async { [self] in handler(state.read { Array($0.downloads.values) }, nil) }
+  }
+
+  func schedule(_ download: BADownload) throws {
+    try state.read { state in
+      precondition(!state.isInContentRequest, "a download was scheduled inside a content request")
+      precondition(type(of: download) != BAManifestDownload.self, "the manifest is the system's to download")
+      guard !download.isEssential else { throw Self.refusal(.downloadEssentialDownloadNotPermitted) }
+      if let known = state.downloads[download.identifier], known.state != .failed { throw Self.refusal(.downloadAlreadyScheduled) }
+      guard download.state != .failed else { throw Self.refusal(.downloadAlreadyFailed) }
+      guard !state.isBackgroundProhibited else { throw Self.refusal(.downloadBackgroundActivityProhibited) }
+      download.values.read { $0.state = .waiting }
+      state.downloads[download.identifier] = download
+    }
+  }
+
+  func startInForeground(_ download: BADownload) throws {
+    try state.read { state in
+      precondition(!download.isEssential, "an essential download cannot be started in the foreground")
+      precondition(type(of: download) != BAManifestDownload.self, "the manifest is the system's to download")
+      switch state.caller {
+      case .downloader: throw Self.refusal(.callFromExtensionNotAllowed)
+      case .inactiveApp: throw Self.refusal(.callFromInactiveProcessNotAllowed)
+      case .activeApp: break
+      }
+      guard download.state != .failed else { throw Self.refusal(.downloadAlreadyFailed) }
+      if let known = state.downloads[download.identifier], known.state != .failed, known !== download {
+        throw Self.refusal(.downloadAlreadyScheduled)
+      }
+      download.values.read { $0.state = .downloading }
+      state.downloads[download.identifier] = download
+      state.inForeground.insert(download.identifier)
+    }
+  }
+
+  func cancel(_ download: BADownload) throws {
+    try state.read { state in
+      guard state.downloads[download.identifier] === download else { throw Self.refusal(.downloadDoesNotExist) }
+      state.remove(download.identifier)
+    }
+  }
+
+  func control(before date: Date, _ handler: @escaping (Bool, (any Error)?) -> Void) {
+    // The framework calls the handler on a thread of its own.
+    nonisolated(unsafe) let handler = handler
+    switch state.read({ $0.control }) {
+    case .free: controlQueue.async { handler(true, nil) }
+    case .held:
+      precondition(date < Date(timeIntervalSinceNow: 3600), "waits for exclusive control without an end")
+      controlQueue.asyncAfter(deadline: .now() + max(0, date.timeIntervalSinceNow)) {
+        handler(false, NSError(domain: BAErrorDomain, code: BAErrorCode.callerConnectionInvalid.rawValue))
+      }
+    case .silent: break
+    }
+  }
+
+  // MARK: What the system does
+
+  /// Runs on a thread of the system's, never the main one.
+  private func onSystemThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+      queue.async {
+        precondition(!Thread.isMainThread)
+        continuation.resume(returning: body())
+      }
+    }
+  }
+
+  /// Asks an extension what to download, as after an installation, and schedules that.
+  ///
+  /// - Returns: what it handed over.
+  @discardableResult
+  public func ask(
+    _ downloader: some BADownloaderExtension & Sendable, _ request: BAContentRequest, manifest: URL, essentialLeft: Int? = nil,
+    otherLeft: Int? = nil
+  ) async throws -> [BADownload] {
+    let copy = FileManager.default.temporaryDirectory.appendingPathComponent("manifest-\(UUID().uuidString)")
+    try FileManager.default.copyItem(at: manifest, to: copy)
+    become(.downloader)
+    let downloads = await onSystemThread { [self] in
+      state.read { $0.isInContentRequest = true }
+      let downloads = downloader.downloads(
+        for: request, manifestURL: copy,
+        extensionInfo: BAAppExtensionInfo(
+          restrictedDownloadSizeRemaining: otherLeft, restrictedEssentialDownloadSizeRemaining: essentialLeft))
+      state.read { $0.isInContentRequest = false }
+      return downloads
+    }
+    // It goes when the method returns; whoever moved it away broke the rules.
+    precondition(FileManager.default.fileExists(atPath: copy.path), "the manifest was moved away")
+    try FileManager.default.removeItem(at: copy)
+    precondition(Set(downloads.map(\.identifier)).count == downloads.count, "two downloads have one identifier")
+    for download in downloads {
+      precondition(!download.isEssential || request == .install || request == .update, "an essential download outside an installation")
+      state.read { state in
+        download.values.read { $0.state = .waiting }
+        state.downloads[download.identifier] = download
+      }
+    }
+    return downloads.sorted { $0.priority.rawValue > $1.priority.rawValue }
+  }
+
+  /// Whom the running app wants told; the manager holds it weakly.
+  private func delegate() -> any BADownloadManagerDelegate {
+    guard let delegate = BADownloadManager.shared.delegate else { preconditionFailure("nobody listens") }
+    return delegate
+  }
+
+  public func begin(_ identifier: String) async {
+    guard let download = download(identifier) else { preconditionFailure("there is no download \(identifier)") }
+    download.values.read { $0.state = .downloading }
+    await onSystemThread { self.delegate().downloadDidBegin(download) }
+  }
+
+  public func pause(_ identifier: String) async {
+    guard let download = download(identifier) else { preconditionFailure("there is no download \(identifier)") }
+    await onSystemThread { self.delegate().downloadDidPause(download) }
+  }
+
+  public func progress(_ identifier: String, _ bytes: Int64) async {
+    guard let download = download(identifier) else { preconditionFailure("there is no download \(identifier)") }
+    let size = Int64(size(of: identifier))
+    await onSystemThread {
+      self.delegate().download(
+        download, didWriteBytes: 1, totalBytesWritten: bytes, totalBytesExpectedToWrite: size)
+    }
+  }
+
+  /// Tells of a file, and removes it where it was left.
+  ///
+  /// - Parameter downloader: who is told where the app does not run; its delegate where it is nil.
+  /// - Returns: whether it was left.
+  @discardableResult
+  public func finish(_ identifier: String, with file: URL, _ downloader: (any BADownloaderExtension & Sendable)? = nil) async -> Bool {
+    guard let download = download(identifier) else { preconditionFailure("there is no download \(identifier)") }
+    state.read { state in
+      download.values.read { $0.state = .finished }
+      state.remove(identifier)
+    }
+    await onSystemThread {
+      if let downloader {
+        downloader.backgroundDownload(download, finishedWithFileURL: file)
+      } else {
+        self.delegate().download(download, finishedWithFileURL: file)
+      }
+    }
+    let wasLeft = FileManager.default.fileExists(atPath: file.path)
+    try? FileManager.default.removeItem(at: file)
+    return wasLeft
+  }
+
+  /// Tells of a failure. The download stays in the list, as one that failed.
+  public func fail(_ identifier: String, _ error: NSError, _ downloader: (any BADownloaderExtension & Sendable)? = nil) async {
+    guard let download = download(identifier) else { preconditionFailure("there is no download \(identifier)") }
+    download.values.read { $0.state = .failed }
+    await onSystemThread { self.tell(download, error, downloader) }
+  }
+
+  private func tell(_ download: BADownload, _ error: NSError, _ downloader: (any BADownloaderExtension)?) {
+    if let downloader {
+      downloader.backgroundDownload(download, failedWithError: error)
+    } else {
+      delegate().download(download, failedWithError: error)
+    }
+  }
+
+  /// Tells of a manifest that could not be downloaded.
+  public func failManifest(_ identifier: String, _ code: Int, _ downloader: (any BADownloaderExtension & Sendable)? = nil) async {
+    let request = URLRequest(url: URL(string: "https://cdn.example.com/manifest.json")!)
+    let download = BAManifestDownload(
+      BADownload.Values(
+        identifier: identifier, request: request, isEssential: true, size: 0, group: "group.example", priority: BADownload.Priority(1001),
+        state: .failed))
+    await onSystemThread { self.tell(download, NSError(domain: BAErrorDomain, code: code), downloader) }
+  }
+
+  // MARK: Managed packs
+
+  public var managed: [ManagedFile] { state.read { $0.managed } }
+  public func setManaged(_ files: [ManagedFile]) { state.read { $0.managed = files } }
+  /// How many packs were downloaded because somebody asked for them.
+  public var brought: Int { state.read { $0.brought } }
+
+  func bring(_ pack: AssetPack) throws {
+    try state.read { state in
+      guard state.managed.contains(where: { $0.pack == pack }) else {
+        throw ManagedBackgroundAssetsError.assetPackNotFound(withID: pack.id)
+      }
+      for index in state.managed.indices where state.managed[index].pack == pack && !state.managed[index].isHere {
+        state.managed[index].isHere = true
+        state.brought += 1
+      }
+    }
+  }
+
+  func removeManaged(_ id: String) {
+    state.read { state in
+      for index in state.managed.indices where state.managed[index].pack.id == id { state.managed[index].isHere = false }
+    }
+  }
+
+  func managedFile(_ path: String, in id: String?) throws -> URL {
+    precondition(!path.isEmpty, "the root of the packs is nobody's to ask for")
+    let found = state.read { $0.managed.first { $0.path == path && $0.isHere && (id == nil || $0.pack.id == id) } }
+    guard let found else { throw ManagedBackgroundAssetsError.fileNotFound(at: FilePath(path)) }
+    return found.file
+  }
+
+  /// Well formed whatever is there.
+  func managedURL(_ path: String, in id: String?) throws -> URL {
+    (try? managedFile(path, in: id)) ?? URL(fileURLWithPath: "/nowhere/\(path)")
+  }
+
+  func managedDescriptor(_ path: String, in id: String?) throws -> FileDescriptor {
+    let file = try managedFile(path, in: id)
+    let descriptor = open(file.path, O_RDONLY)
+    guard descriptor >= 0 else { throw ManagedBackgroundAssetsError.fileNotFound(at: FilePath(path)) }
+    return FileDescriptor(rawValue: descriptor)
+  }
+}

@@ -1,0 +1,563 @@
+@_spi(Fake) import BackgroundAssets
+import Foundation
+import PackBackground
+import PackBackgroundApp
+import PackRuntime
+
+/// Ends the driver where something is not as it should be. Other than `precondition` it takes what throws and waits.
+func require(_ isSo: Bool, _ message: String = "not as it should be", file: StaticString = #file, line: UInt = #line) {
+  if !isSo { preconditionFailure(message, file: file, line: line) }
+}
+
+/// Plays downloads through the strict fake of the system: `dist` is a release with the packs `core` (essential), `game` and `extra` (both prefetch), `later` (on demand).
+struct BackgroundDriver {
+  let dist: URL
+  let place: URL
+  let key: KeyRing
+  let publicKey: SigningPublicKey
+  let system = FakeSystem.shared
+  static let group = "group.com.example.games"
+
+  static func run(dist: String, key text: [UInt8], publicKey: String, in place: String) async throws {
+    let driver = BackgroundDriver(
+      dist: URL(fileURLWithPath: dist), place: URL(fileURLWithPath: place), key: try KeyRing(PackKey(text: text.span)),
+      publicKey: try SigningPublicKey(text: publicKey))
+    try driver.priorities()
+    driver.errors()
+    try await driver.firstInstallation()
+    try await driver.failures()
+    try await driver.wrongFile()
+    try await driver.challenges()
+    try await driver.listening()
+    try await driver.handing()
+    try await driver.cancelling()
+    try await driver.deliveryOfAnApp()
+    try await driver.queue()
+    try await driver.managed()
+    print("the adapters of Background Assets did what they should")
+  }
+
+  // MARK: Means
+
+  /// What the extension said it did.
+  final class Log: @unchecked Sendable {
+    private let lock = NSLock()
+    private var reports: [BackgroundReport] = []
+    func add(_ report: BackgroundReport) { lock.withLock { reports.append(report) } }
+    func take() -> [BackgroundReport] {
+      lock.withLock {
+        defer { reports = [] }
+        return reports
+      }
+    }
+  }
+
+  /// What an app writes, but for how it finds its delivery.
+  struct Downloader: PackDownloaderExtension, Sendable {
+    let delivery: BackgroundDelivery
+    init() { preconditionFailure("this one is not made by the system") }
+    init(_ delivery: BackgroundDelivery) { self.delivery = delivery }
+  }
+
+  /// A device of its own for each part of the story.
+  func newContainer(_ name: String) throws -> URL {
+    let container = place.appendingPathComponent(name)
+    try FileManager.default.createDirectory(at: container, withIntermediateDirectories: true)
+    system.setContainer(container)
+    system.setControl(.free)
+    system.prohibitBackground(false)
+    for identifier in system.identifiers { system.forget(identifier) }
+    return container
+  }
+
+  func downloader(_ log: Log = Log(), challenges: ChallengeHandler = .system) -> Downloader {
+    Downloader(
+      BackgroundDelivery(group: Self.group, trusting: [publicKey], challenges: challenges, report: { log.add($0) }))
+  }
+
+  var manifestFile: URL { dist.appendingPathComponent("manifest.json") }
+
+  func manifest() throws -> Manifest {
+    try SignedManifest([UInt8](Data(contentsOf: manifestFile))).verify(trusting: [publicKey]).manifest
+  }
+
+  func identifier(_ id: String) throws -> String {
+    let pack = try manifest().packs.first { $0.id == id }!
+    return DownloadIdentifier(id: id, bytes: PackBytes(version: pack.version, size: pack.size, sha256: pack.sha256)).description
+  }
+
+  /// The file as the system has it when it is downloaded.
+  func arrived(_ id: String) throws -> URL {
+    let pack = try manifest().packs.first { $0.id == id }!
+    let name = URL(string: pack.url)!.lastPathComponent
+    let file = place.appendingPathComponent("downloaded-\(UUID().uuidString)")
+    try FileManager.default.copyItem(at: dist.appendingPathComponent(name), to: file)
+    return file
+  }
+
+  func status(_ id: String) throws -> PackStatus? { try SharedState(group: Self.group).status(of: id) }
+
+  /// Every file below a directory: its name, number, size and time.
+  func snapshot(_ directory: URL) -> [String] {
+    let names = FileManager.default.enumerator(atPath: directory.path)!.compactMap { $0 as? String }.sorted()
+    return names.map { name in
+      let values = try! FileManager.default.attributesOfItem(atPath: "\(directory.path)/\(name)")
+      return "\(name) \(values[.systemFileNumber]!) \(values[.size]!) \(values[.modificationDate]!)"
+    }
+  }
+
+  func number(of file: String) -> Int? {
+    (try? FileManager.default.attributesOfItem(atPath: file))?[.systemFileNumber] as? Int
+  }
+
+  /// The bytes that this process has read so far.
+  func bytesRead() -> Int {
+    let text = String(decoding: FileManager.default.contents(atPath: "/proc/self/io") ?? Data(), as: UTF8.self)
+    return text.split(separator: "\n").first.flatMap { Int($0.split(separator: " ").last!) } ?? 0
+  }
+
+  // MARK: The extension
+
+  /// What is more urgent has a higher number, whatever its place among the others.
+  func priorities() throws {
+    let numbers = [1, 0.75, 0.5, 0].map { priority in
+      [0, 1, 10_000].map { DownloadPriority.number(priority, place: $0, min: -1000, default: 0, max: 1000) }
+    }
+    require(numbers[0].first == 1000 && numbers[2].first == 0 && numbers[3].last == -1000)
+    let flat = numbers.flatMap { $0 }
+    require(flat == flat.sorted(by: >), "\(flat)")
+    // Whatever Apple's numbers are.
+    require(DownloadPriority.number(0.5, place: 3, min: 0, default: 0, max: 0) == 0)
+    require(DownloadPriority.number(7, place: 0, min: 1, default: 2, max: 3) == 3)
+  }
+
+  func errors() {
+    let below = NSError(domain: NSURLErrorDomain, code: NSURLErrorNotConnectedToInternet)
+    require(DownloadFailure(below) == .offline)
+    require(DownloadFailure(NSError(domain: "Other", code: 1, userInfo: [NSUnderlyingErrorKey: below])) == .offline)
+    require(DownloadFailure(NSError(domain: "Other", code: 1)) == .other)
+    let outer = NSError(domain: BAErrorDomain, code: 204, userInfo: [NSUnderlyingErrorKey: below])
+    require(DownloadFailure(outer) == .backgroundAssets(code: 204))
+    require(BAErrorCode.sessionDownloadAllowanceExceeded.rawValue == 204)
+  }
+
+  /// Content request, finished files, and what is recorded; nothing of a pack is read or copied.
+  func firstInstallation() async throws {
+    let container = try newContainer("install")
+    let log = Log()
+    let downloader = downloader(log)
+    let handed = try await system.ask(downloader, .install, manifest: manifestFile, essentialLeft: 50_000_000, otherLeft: 50_000_000)
+    require(try handed.map(\.identifier) == ["core", "extra", "game"].map(identifier), "\(handed.map(\.identifier))")
+    require(handed.map(\.isEssential) == [true, false, false])
+    for download in handed {
+      let pack = try manifest().packs.first { $0.id == DownloadIdentifier(download.identifier)!.id }!
+      require(system.size(of: download.identifier) == Int(pack.size))
+      require(type(of: download) == BAURLDownload.self)
+    }
+    require(try status("core")?.state == .scheduled && status("game")?.state == .scheduled && status("later") == nil)
+
+    // The lock of the system's manager is nobody's business in here.
+    system.setControl(.silent)
+    let file = try arrived("game")
+    let number = number(of: file.path)
+    let size = try manifest().packs.first { $0.id == "game" }!.size
+    let read = bytesRead()
+    let wasLeft = await system.finish(try identifier("game"), with: file, downloader)
+    require(!wasLeft && size > 1_000_000 && bytesRead() - read < 200_000, "\(bytesRead() - read) bytes were read")
+    let parked = "\(container.path)/Library/Caches/deliveries/incoming/\(try identifier("game"))"
+    require(self.number(of: parked) == number && number != nil, "the file was not moved")
+    require(try status("game")?.state == .toBeTransferred)
+
+    // An update asks for nothing that is here, and for nothing twice.
+    let again = try await system.ask(downloader, .update, manifest: manifestFile)
+    require(again.isEmpty, "\(again.map(\.identifier))")
+    // A manifest that is damaged erases nothing, and a periodic look has no essential downloads.
+    let damaged = place.appendingPathComponent("damaged.json")
+    try Data("{\"signatures\":[".utf8).write(to: damaged)
+    let before = snapshot(container)
+    require(try await system.ask(downloader, .periodic, manifest: damaged).isEmpty)
+    require(snapshot(container) == before)
+    let reports = log.take()
+    require("\(reports[0])" == "manifest 1, 3 downloads", "\(reports[0])")
+    require(reports.contains { if case .answered(let answer) = $0 { answer.refusal?.code == .damagedManifest } else { false } })
+    require(reports.contains { if case .arrived(_, .recorded) = $0 { true } else { false } })
+    // Without a container nothing can be done, and nothing ends.
+    let nobody = Downloader(BackgroundDelivery(group: "other", trusting: [publicKey], report: { log.add($0) }))
+    require(try await system.ask(nobody, .install, manifest: manifestFile).isEmpty)
+    require(log.take().contains { if case .refused(let error) = $0 { error.code == .noAppGroup } else { false } })
+  }
+
+  /// Failures of an essential download, of another, and of the manifest.
+  func failures() async throws {
+    let container = try newContainer("failures")
+    let log = Log()
+    let downloader = downloader(log)
+    try await system.ask(downloader, .install, manifest: manifestFile, essentialLeft: 50_000_000, otherLeft: 50_000_000)
+    let (core, game) = (try identifier("core"), try identifier("game"))
+
+    // The essential one is with the system again, as one that is not.
+    let first = system.download(core)
+    await system.fail(core, NSError(domain: NSURLErrorDomain, code: NSURLErrorTimedOut), downloader)
+    let second = system.download(core)
+    require(second !== first && second?.isEssential == false && second?.state == .waiting)
+    require(try status("core")?.state == .scheduled && status("core")?.isEssential == false)
+
+    await system.fail(game, NSError(domain: BAErrorDomain, code: BAErrorCode.sessionDownloadDisallowedByDomain.rawValue), downloader)
+    require(try status("game")?.state == .notLoaded(.host))
+    require(system.download(game)?.state == .failed)
+
+    // The manifest's failure is told by its type, even under a name that is one of ours.
+    let before = snapshot(container)
+    await system.failManifest("com.example.games.Manifest-1", 203, downloader)
+    await system.failManifest(core, 203, downloader)
+    require(snapshot(container) == before)
+    let told = log.take().filter { if case .manifestFailed(.backgroundAssets(code: 203)) = $0 { true } else { false } }
+    require(told.count == 2)
+
+    // Where the system does not take it again either, that is recorded.
+    system.prohibitBackground(true)
+    _ = try newContainer("failures-again")
+    try await system.ask(downloader, .install, manifest: manifestFile)
+    system.prohibitBackground(true)
+    await system.fail(core, NSError(domain: BAErrorDomain, code: BAErrorCode.sessionDownloadAllowanceExceeded.rawValue), downloader)
+    require(try status("core")?.state == .notLoaded(.background), "core is not put off")
+  }
+
+  /// A file of another size is left to the system, and asked for again.
+  func wrongFile() async throws {
+    _ = try newContainer("wrong-file")
+    let downloader = downloader()
+    try await system.ask(downloader, .install, manifest: manifestFile)
+    let core = try identifier("core")
+    let file = place.appendingPathComponent("short")
+    try Data(repeating: 7, count: 100).write(to: file)
+    require(await system.finish(core, with: file, downloader), "a file of the wrong size was taken")
+    require(try status("core")?.state == .scheduled && system.download(core)?.isEssential == false)
+    // A file that nobody waits for is left, too.
+    let game = try identifier("game")
+    await system.finish(game, with: try arrived("game"), downloader)
+    try await system.ask(downloader, .periodic, manifest: manifestFile)
+    require(try status("game")?.state == .toBeTransferred)
+  }
+
+  final class Sender: NSObject, URLAuthenticationChallengeSender, @unchecked Sendable {
+    func cancel(_ challenge: URLAuthenticationChallenge) {}
+    func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}
+    func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
+    func performDefaultHandling(for challenge: URLAuthenticationChallenge) {}
+    func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {}
+  }
+
+  /// Challenges reach the app's closure, in the extension and in the app, in both forms.
+  func challenges() async throws {
+    _ = try newContainer("challenges")
+    let handler = ChallengeHandler { challenge, download in
+      let user = "\(challenge.protectionSpace.host) \(DownloadIdentifier(download.identifier)?.id ?? "?")"
+      return (.useCredential, URLCredential(user: user, password: "p", persistence: .none))
+    }
+    let downloader = downloader(challenges: handler)
+    try await system.ask(downloader, .install, manifest: manifestFile)
+    let download = system.download(try identifier("core"))!
+    let space = URLProtectionSpace(
+      host: "cdn.example.com", port: 443, protocol: "https", realm: nil, authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+    let challenge = URLAuthenticationChallenge(
+      protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil, error: nil, sender: Sender())
+    let (disposition, credential) = await downloader.backgroundDownload(download, didReceive: challenge)
+    require(disposition == .useCredential && credential?.user == "cdn.example.com core")
+
+    let later = ChallengeHandler { _, _, completion in
+      DispatchQueue.global().async {
+        completion(.cancelAuthenticationChallenge, nil)
+        completion(.useCredential, nil)
+      }
+    }
+    let downloads = BackgroundDownloads(group: Self.group, state: try SharedState(group: Self.group), challenges: later)
+    downloads.listen()
+    let answer = await BADownloadManager.shared.delegate!.download(download, didReceive: challenge)
+    require(answer.0 == .cancelAuthenticationChallenge && answer.1 == nil)
+    let usual = await self.downloader().backgroundDownload(download, didReceive: challenge)
+    require(usual.0 == .performDefaultHandling)
+  }
+
+  // MARK: The app
+
+  /// Begin, pause, progress, failure, arrival; progress is written nowhere.
+  func listening() async throws {
+    let container = try newContainer("listening")
+    try await system.ask(downloader(), .install, manifest: manifestFile)
+    let state = try SharedState(group: Self.group)
+    let downloads = BackgroundDownloads(group: Self.group, state: state, progressInterval: .seconds(3600))
+    downloads.listen()
+    let events = downloads.events()
+    let game = try identifier("game")
+    await system.begin(game)
+    require(try status("game")?.state == .loading)
+    await system.pause(game)
+    require(try status("game")?.state == .paused(.system))
+    await system.begin(game)
+    let before = snapshot(container)
+    let size = Int64(system.size(of: game))
+    for bytes in stride(from: 0, through: size, by: Int(size) / 5000) { await system.progress(game, bytes) }
+    require(downloads.received(game)! > UInt64(size) * 9 / 10)
+    await system.progress(game, size)
+    require(snapshot(container) == before, "progress was written")
+    require(downloads.received(game) == UInt64(size))
+    require(await !system.finish(game, with: try arrived("game")))
+    require(downloads.received(game) == nil)
+    let core = try identifier("core")
+    await system.fail(core, NSError(domain: NSURLErrorDomain, code: NSURLErrorTimedOut))
+    require(system.download(core)?.isEssential == false)
+    let extra = try identifier("extra")
+    await system.fail(extra, NSError(domain: "NSPOSIXErrorDomain", code: 28))
+    require(try status("extra")?.state == .failed(.noSpace))
+    await system.failManifest("x", 1)
+    // One that failed is in the system's list, and is not under way.
+    require(system.identifiers.contains(extra))
+    require(await downloads.current() == [core])
+
+    var progress = 0
+    var told: [String] = []
+    for await event in events {
+      switch event {
+      case .began: told.append("began")
+      case .paused: told.append("paused")
+      case .progress: progress += 1
+      case .arrived(_, .recorded): told.append("arrived")
+      case .failed(let download, _, _): told.append("failed \(DownloadIdentifier(download)!.id)")
+      case .manifestFailed: told.append("manifest")
+      default: preconditionFailure("\(event)")
+      }
+      if told.last == "manifest" { break }
+    }
+    require(told == ["began", "paused", "began", "arrived", "failed core", "failed extra", "manifest"], "\(told)")
+    // The first, the last of them by size, and nothing between.
+    require((2...3).contains(progress), "\(progress)")
+  }
+
+  /// Plans reach the system, in the foreground where somebody waits, with the manager's lock or without it.
+  func handing() async throws {
+    for control in [FakeSystem.Control.free, .held, .silent] {
+      _ = try newContainer("handing-\(control)")
+      let state = try SharedState(group: Self.group)
+      let downloads = BackgroundDownloads(group: Self.group, state: state, control: ExclusiveControl(patienceSeconds: 0.2))
+      downloads.listen()
+      system.setControl(control)
+      system.become(.inactiveApp)
+      let manifest = try manifest()
+      let plan = try state.plan(for: manifest, facts: DeliveryFacts(.launch, at: state.time, asked: ["later"])).plan
+      require(plan.downloads.count == 4)
+      let handed = await downloads.hand(plan)
+      require(handed.isExclusive == (control == .free))
+      // Not in the foreground, so all of it waits for the system's occasion.
+      require(handed.scheduled.count == 4 && handed.started.isEmpty && handed.refused.isEmpty && handed.errors.isEmpty)
+      require(system.identifiers.count == 4)
+      require(system.identifiers.allSatisfy { system.download($0)?.isEssential == false })
+
+      // The same plan again changes nothing, but that the app is in the foreground now.
+      system.become(.activeApp)
+      let again = await downloads.hand(plan)
+      require(again.known.count == 4 && again.scheduled.isEmpty)
+      require(try system.isInForeground(identifier("later")) && !system.isInForeground(identifier("game")))
+      require(try await downloads.promote(identifier("game")) == .started)
+      require(try system.isInForeground(identifier("game")))
+      require(await downloads.promote("no@1-0123456789abcdef") == nil)
+    }
+    // What failed is handed over as a new object; what the system refuses is recorded.
+    _ = try newContainer("handing-again")
+    let state = try SharedState(group: Self.group)
+    let downloads = BackgroundDownloads(group: Self.group, state: state)
+    downloads.listen()
+    system.become(.activeApp)
+    let plan = try state.plan(for: try manifest(), facts: DeliveryFacts(.launch, at: state.time)).plan
+    _ = await downloads.hand(plan)
+    let game = try identifier("game")
+    await system.fail(game, NSError(domain: BAErrorDomain, code: BAErrorCode.downloadFailedToStart.rawValue))
+    require(try await downloads.current()?.contains(game) == false && status("game")?.state == .failed(.system))
+    let retried = try state.plan(
+      for: try manifest(), facts: DeliveryFacts(.launch, at: state.time, downloads: await downloads.current(), asked: ["game"])
+    ).plan
+    require(retried.downloads.map(\.id) == ["game"])
+    require(await downloads.hand(retried).started == [game])
+    system.prohibitBackground(true)
+    let extra = try identifier("extra")
+    system.forget(extra)
+    let barred = try state.plan(
+      for: try manifest(), facts: DeliveryFacts(.launch, at: state.time + 3600, downloads: await downloads.current())
+    ).plan
+    require(barred.downloads.map(\.id) == ["extra"])
+    require(await downloads.hand(barred).refused == [extra: .backgroundAssets(code: 111)])
+    require(try status("extra")?.state == .notLoaded(.background))
+  }
+
+  /// Cancelling works once; the second time there is no such download, and that is right too.
+  func cancelling() async throws {
+    _ = try newContainer("cancelling")
+    let state = try SharedState(group: Self.group)
+    let downloads = BackgroundDownloads(group: Self.group, state: state)
+    downloads.listen()
+    let plan = try state.plan(for: try manifest(), facts: DeliveryFacts(.launch, at: state.time)).plan
+    _ = await downloads.hand(plan)
+    let game = try identifier("game")
+    let object = system.download(game)!
+    try await downloads.cancel("game")
+    require(try !system.identifiers.contains(game) && status("game")?.state == .notLoaded(.cancelled))
+    try await downloads.cancel("game")
+    do {
+      try BADownloadManager.shared.cancel(object)
+      preconditionFailure("the fake lets a download be cancelled twice")
+    } catch {
+      require(DownloadFailure(error) == .backgroundAssets(code: 113))
+    }
+    // It stays cancelled until somebody asks for it.
+    let next = try state.plan(for: try manifest(), facts: DeliveryFacts(.launch, at: state.time, downloads: await downloads.current())).plan
+    require(next.downloads.isEmpty)
+  }
+
+  func store(_ name: String) async throws -> AssetStore {
+    try await AssetStore(root: place.appendingPathComponent(name).path, keys: key, trusting: [publicKey])
+  }
+
+  /// The extension brings packs, the app installs and reads them.
+  func deliveryOfAnApp() async throws {
+    _ = try newContainer("app")
+    let downloader = downloader()
+    try await system.ask(downloader, .install, manifest: manifestFile)
+    await system.finish(try identifier("core"), with: try arrived("core"), downloader)
+    await system.finish(try identifier("game"), with: try arrived("game"), downloader)
+    system.become(.activeApp)
+    let delivery = AppDelivery(state: try SharedState(group: Self.group), store: try await store("app-store"))
+    let downloads = BackgroundDownloads(group: Self.group, state: delivery.state)
+    downloads.listen()
+    let start = try await delivery.start()
+    require(start.refusal == nil)
+    let plan = try await delivery.plan(downloads: await downloads.current())
+    require(plan.handOver.map(\.id).sorted() == ["core", "game"] && plan.underWay == ["extra"], "\(plan)")
+    require(try await delivery.install(plan).allSatisfy { $0.installed != nil })
+    _ = await downloads.hand(plan)
+    try await delivery.store.activate("core", onTrial: false)
+    require(try await delivery.store.open("core").read("hello.txt") == Array("hello\n".utf8))
+    require(try status("core")?.state == .ready && status("game")?.state == .ready)
+    // What was under way when the app was started comes to the app.
+    require(await !system.finish(try identifier("extra"), with: try arrived("extra")))
+    require(try await delivery.plan(downloads: await downloads.current()).handOver.map(\.id) == ["extra"])
+  }
+
+  /// A queue that downloads with the system's service.
+  func queue() async throws {
+    _ = try newContainer("queue")
+    let state = try SharedState(group: Self.group)
+    let downloads = BackgroundDownloads(group: Self.group, state: state)
+    downloads.listen()
+    system.become(.activeApp)
+    let transport = BackgroundTransport(downloads)
+    let queue = try await DownloadQueue(root: place.appendingPathComponent("queue-files").path, transport: transport)
+    let delivery = AppDelivery(state: state, store: try await store("queue-store"), queue: queue)
+    _ = try await delivery.start()
+    try await delivery.adopt([UInt8](Data(contentsOf: manifestFile)))
+    let plan = try await delivery.plan(downloads: await downloads.current())
+    require(plan.downloads.count == 3)
+    // The system has one already, from the extension.
+    let extra = try identifier("extra")
+    let there = plan.downloads.first { $0.id == "extra" }!.systemDownload(in: Self.group)!
+    try BADownloadManager.shared.scheduleDownload(there)
+    let events = queue.events()
+    try await delivery.fetch(plan)
+    let work = Task { try await queue.run() }
+    while system.identifiers.count < 3 { try await Task.sleep(for: .milliseconds(5)) }
+    require(try system.identifiers == Set(["core", "extra", "game"].map(identifier)))
+    require(system.download(extra) === there, "a download that was there was begun again")
+    require(system.isInForeground(try identifier("core")))
+    let game = try identifier("game")
+    // Whoever waits for it is told of a failure, and comes again.
+    await system.fail(game, NSError(domain: NSURLErrorDomain, code: NSURLErrorTimedOut))
+    while system.download(game)?.state != .waiting { try await Task.sleep(for: .milliseconds(5)) }
+    for id in ["core", "extra", "game"] {
+      // A task may be between two of its steps; it waits soon.
+      try await Task.sleep(for: .milliseconds(20))
+      let file = try arrived(id)
+      let wasLeft = await system.finish(try identifier(id), with: file)
+      require(!wasLeft, "\(id) was not taken")
+    }
+    var finished: Set<String> = []
+    for await event in events {
+      _ = try await delivery.take(event)
+      if case .finished(let id, _) = event { finished.insert(id.id) }
+      if finished.count == 3 { break }
+    }
+    let next = try await delivery.plan(downloads: await downloads.current())
+    require(next.handOver.count == 3 && next.downloads.isEmpty, "\(next)")
+    require(try await delivery.install(next).allSatisfy { $0.installed != nil })
+
+    // A pack that somebody gives up is ended in the system as well.
+    let asked = try await delivery.plan(asked: ["later"], downloads: await downloads.current())
+    try await delivery.fetch(asked)
+    let later = try identifier("later")
+    while !system.identifiers.contains(later) { try await Task.sleep(for: .milliseconds(5)) }
+    try await delivery.cancel("later")
+    while system.identifiers.contains(later) { try await Task.sleep(for: .milliseconds(5)) }
+
+    // One whose queue ends goes on, and comes to the shared directory.
+    let anew = try await delivery.plan(asked: ["later"], downloads: await downloads.current())
+    try await delivery.fetch(anew)
+    while !system.identifiers.contains(later) { try await Task.sleep(for: .milliseconds(5)) }
+    work.cancel()
+    _ = try? await work.value
+    require(system.identifiers.contains(later))
+    require(await !system.finish(later, with: try arrived("later")))
+    require(try status("later")?.state == .toBeTransferred)
+    // And the queue asks for it no more.
+    let last = try await delivery.plan(downloads: await downloads.current())
+    require(last.handOver.map(\.id) == ["later"])
+    _ = try await delivery.install(last)
+    try await delivery.fetch(last)
+    require(try await queue.status(of: DownloadID(group: AppDelivery.group, id: later)).state == .cancelled)
+  }
+
+  // MARK: Managed packs
+
+  struct ManagedDownloader: PackManagedDownloaderExtension {
+    let choice: ManagedChoice
+    init() { choice = ManagedChoice { $0.id != "extra" } }
+  }
+
+  /// Packs that came through Apple's managed system are opened like any other.
+  func managed() async throws {
+    let core = AssetPack(id: "core", downloadSize: 1, version: 1)
+    let game = AssetPack(id: "game", downloadSize: 1, version: 1)
+    let extra = AssetPack(id: "extra", downloadSize: 1, version: 1)
+    system.setManaged([
+      .init(pack: core, path: "core.pack", file: try arrived("core"), isHere: false),
+      // Somebody's file has the name of another's.
+      .init(pack: extra, path: "game.pack", file: try arrived("extra"), isHere: true),
+    ])
+    let packs = ManagedPacks(keys: key)
+    await expect(.missingInput) { _ = try await packs.open("core") }
+    try await packs.fetch("core")
+    try await packs.fetch("core")
+    require(system.brought == 1)
+    require(try await packs.open("core").read("hello.txt") == Array("hello\n".utf8))
+    await expect(.wrongPack) { _ = try await packs.open("game") }
+    await expect(.unknownPack) { try await packs.fetch("game") }
+
+    let store = try await store("managed-store")
+    try await store.adopt(SignedManifest([UInt8](Data(contentsOf: manifestFile))))
+    let installed = try await packs.install("core", in: store, mode: .packed)
+    require(installed.id == "core")
+    // What is the system's stays there.
+    require(system.managed.first { $0.path == "core.pack" }.map { FileManager.default.fileExists(atPath: $0.file.path) } == true)
+    try await packs.remove("core")
+    await expect(.missingInput) { _ = try await packs.open("core") }
+
+    let downloader = await ManagedDownloader()
+    require(downloader.shouldDownload(core) && downloader.shouldDownload(game) && !downloader.shouldDownload(extra))
+  }
+
+  func expect(_ code: PackError.Code, _ body: () async throws -> Void) async {
+    do {
+      _ = try await body()
+      preconditionFailure("not refused")
+    } catch {
+      require((error as? PackError)?.code == code, "\(error)")
+    }
+  }
+}

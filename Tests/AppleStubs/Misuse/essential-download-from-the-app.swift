@@ -1,0 +1,11 @@
+// expect: cannot convert value of type '[BAURLDownload]' to expected argument type 'DeliveryPlan'
+import BackgroundAssets
+import PackBackgroundApp
+
+/// The app hands over plans, of which nothing is essential; a download that somebody made is not taken.
+func hand(_ downloads: BackgroundDownloads, _ planned: PlannedDownload) async {
+  let download = BAURLDownload(
+    identifier: planned.identifier.description, request: URLRequest(url: URL(string: planned.url)!), essential: true, fileSize: 1,
+    applicationGroupIdentifier: downloads.group, priority: .max)
+  _ = await downloads.hand([download])
+}

@@ -1,0 +1,6 @@
+// expect: type 'Downloader' does not conform to protocol 'PackDownloaderExtension'
+import ExtensionFoundation
+import PackBackground
+
+@main
+struct Downloader: PackDownloaderExtension {}

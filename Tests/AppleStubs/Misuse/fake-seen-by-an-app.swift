@@ -1,0 +1,6 @@
+// expect: cannot find 'FakeSystem' in scope
+import BackgroundAssets
+
+func look() {
+  _ = FakeSystem.shared
+}
