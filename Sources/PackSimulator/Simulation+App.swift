@@ -196,6 +196,7 @@ extension Simulation {
   /// - Returns: whether it ended for lack of a network.
   private func runQueue(_ process: AppProcess, _ relay: Relay) async throws(PackError) -> Bool {
     guard await process.queue.groups.contains(AppDelivery.group) else { return false }
+    await relay.open()
     let events = process.queue.events()
     let signals = process.transport.signals()
     let (queue, delivery, world) = (process.queue, process.delivery, world)
@@ -210,9 +211,13 @@ extension Simulation {
       }
       tasks.addTask {
         for await event in events {
-          if let failure = await Self.take(event, delivery, world) { return .heard(failure) }
+          if let failure = await Self.take(event, delivery, world) {
+            await relay.close()
+            return .heard(failure)
+          }
           await relay.release(after: event)
         }
+        await relay.close()
         return .other
       }
       tasks.addTask {
@@ -236,7 +241,6 @@ extension Simulation {
           tasks.cancelAll()
         case .heard(let error):
           failure = failure ?? error
-          await relay.release()
           tasks.cancelAll()
         case .offline:
           isOffline = true

@@ -302,6 +302,24 @@ struct SimulatedFaultTests {
     }
   }
 
+  @Test("a simulation that is cancelled ends, wherever it is")
+  func cancelled() async throws {
+    var settings = try await Releases.made().settings(.install, 1, "all:forgotten*2", "all:truncate*3", "manifest:lock")
+    settings.asked = ["voices-de"]
+    for round in 0..<12 {
+      let task = Task { [settings] in try await play(settings) }
+      // Somewhere: how far it has come by then does not matter.
+      for _ in 0..<(round * round * 4) { await Task.yield() }
+      task.cancel()
+      do {
+        let report = try await task.value
+        #expect(report.notReady.isEmpty, "it was faster")
+      } catch let error as PackError {
+        #expect(error.code == .cancelled || error.code == .storeBusy, "\(error)")
+      }
+    }
+  }
+
   @Test("the same settings tell the same story, in another directory too")
   func deterministic() async throws {
     var settings = try await Releases.made().settings(
