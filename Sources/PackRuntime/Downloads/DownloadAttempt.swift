@@ -203,7 +203,7 @@ struct DownloadAttempt: Sendable {
     do throws(PackError) {
       request = try ledger.request(at: place)
     } catch {
-      throw .other
+      throw error.code == .damagedQueue ? .other : .cannotWrite
     }
     guard let group = ledger.name(of: place.group) else { throw .cancelled }
     var start = Start(request: request, name: DownloadID(group: group, id: request.id), offset: 0)

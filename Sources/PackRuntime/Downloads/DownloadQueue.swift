@@ -635,11 +635,12 @@ public actor DownloadQueue {
     }
     // Bytes of an earlier attempt that were wrong are gone now, and were not this one's fault.
     let isOwn = !(isResumed && (failure == .wrongDigest || failure == .status(416, retryAfter: nil)))
-    let failures = isOwn ? slot.failures &+ 1 : slot.failures
+    let failures = isOwn ? max(slot.failures, slot.failures &+ 1) : slot.failures
     if failure.isPermanent || Int(failures) >= policy.retry.attempts || failures == .max {
       try? ledger.set(place, to: .failed, failures: failures, failure: failure, regardless: true)
       ledger.setBusy(place, false)
-      if let name { hub.tell(.failed(name, failure)) }
+      // Where the disk would not give even its id: whoever waits for it must not wait for ever.
+      if let name = name ?? ledger.name(of: place.group).map({ DownloadID(group: $0, id: "") }) { hub.tell(.failed(name, failure)) }
       return
     }
     var atLeast: Duration?

@@ -67,7 +67,7 @@ public enum DownloadEvent: Sendable {
   case finished(DownloadID, path: String)
   /// An attempt failed, and the next one comes after a while.
   case retrying(DownloadID, TransferFailure, after: Duration)
-  /// The request was given up.
+  /// The request was given up. Its id is empty where it could not be read, because of the disk.
   case failed(DownloadID, TransferFailure)
   /// The request was under way when the process ended, or the system does not know it any more; it is tried again.
   case forgotten(DownloadID)

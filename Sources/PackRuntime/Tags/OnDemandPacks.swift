@@ -125,7 +125,7 @@ public actor OnDemandPacks {
   }
 
   private func enqueue(_ pack: ManifestPack, _ id: DownloadID, isFirst: Bool) async throws(PackError) {
-    if let known = try await status(of: id) {
+    if let known = try await status(of: id, isFirst: isFirst) {
       // The same bytes may have another place now. A download that others wait for goes on where it is.
       guard isFirst, known.state == .cancelled || known.request.url != pack.url else {
         return try await go(on: id, known.state, isFirst: isFirst)
@@ -147,12 +147,17 @@ public actor OnDemandPacks {
     if try await queue.status(ofGroup: id.group).isPaused { try await queue.resume(group: id.group) }
   }
 
-  /// How far a download has come; nil where the queue does not know it.
-  private func status(of id: DownloadID) async throws(PackError) -> DownloadStatus? {
+  /// How far a download has come; nil where the queue does not know it, or not any more.
+  private func status(of id: DownloadID, isFirst: Bool) async throws(PackError) -> DownloadStatus? {
     do throws(PackError) {
       return try await queue.status(of: id)
     } catch {
-      guard error.code == .noSuchRequest else { throw error }
+      // What cannot be read of it is written anew.
+      if error.code == .damagedQueue, isFirst {
+        try await removeGroup(id)
+      } else if error.code != .noSuchRequest {
+        throw error
+      }
       return nil
     }
   }

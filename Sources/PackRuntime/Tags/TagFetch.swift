@@ -63,7 +63,9 @@ struct TagFetch: Sendable {
       meter.downloaded(id, received)
       return nil
     case .finished(let id, let path): return wanted[id] == nil ? nil : .finished(id, path: path)
-    case .failed(let id, let failure): return wanted[id] == nil ? nil : .failed(id, failure)
+    case .failed(let id, let failure):
+      // Each has a group of its own, which tells it where its id could not be read.
+      return wanted.keys.first { $0 == id || (id.id.isEmpty && $0.group == id.group) }.map { .failed($0, failure) }
     case .lowSpace(let id, let needed, _): return wanted[id] == nil ? nil : .lowSpace(id, needed: needed)
     case .offline: return .offline
     case .retrying, .forgotten, .online: return nil

@@ -75,7 +75,8 @@ public final class TagRequest: Sendable {
   ///
   /// An earlier version does not count: the tags mean what the manifest says. Who can do with it opens it by ``AssetStore/open(_:)``.
   ///
-  /// - Throws: ``PackError/Code/unknownTag``, ``PackError/Code/noManifest``, ``PackError/Code/usage``, or what opening a pack throws.
+  /// - Throws: ``PackError/Code/unknownTag``, ``PackError/Code/noManifest``, ``PackError/Code/usage`` where the request is under way already,
+  ///   ``PackError/Code/manifestChanged`` where another manifest comes in this moment, or what opening a pack throws.
   public func conditionallyBegin() async throws(PackError) -> TagAccess? {
     try await underWay { () throws(PackError) in
       let goal = try await self.packs.goal(of: self.tags)

@@ -90,6 +90,27 @@ struct DownloadQueueTests {
     #expect(try await place.content(queue, 1) == Samples.content(1))
   }
 
+  @Test("a request that is given up because its very id cannot be read is told of by its group")
+  func unreadableID() async throws {
+    var place = place
+    place.policy.retry.attempts = 1
+    let isBroken = Monitor(false)
+    let files = FaultyFiles { call in
+      call.operation == .open && call.name.hasSuffix("/requests") && isBroken.withLock { $0 } ? .failure(.inputOutput) : nil
+    }
+    let queue = try await place.open(FaultyTransport(content: Samples.content(of:)), files: files)
+    try await queue.submit([try Samples.request(1)], group: "levels")
+    isBroken.withLock { $0 = true }
+    let events = try await events(queue) { try await queue.run(until: .idle) }
+    let failed = events.compactMap { if case .failed(let id, let failure) = $0 { (id, failure) } else { nil } }
+    #expect(failed.map(\.0) == [DownloadID(group: "levels", id: "")])
+    #expect(failed.map(\.1) == [.cannotWrite])
+    isBroken.withLock { $0 = false }
+    try await queue.retry(Samples.id(1))
+    try await queue.run(until: .idle)
+    #expect(try await place.content(queue, 1) == Samples.content(1))
+  }
+
   @Test("a refusal that will not change is not asked for again", arguments: [400, 403, 404, 410])
   func permanent(_ code: Int) async throws {
     let transport = FaultyTransport(content: Samples.content(of:)) { _ in .failure(.status(code, retryAfter: nil)) }

@@ -1,3 +1,4 @@
+import Foundation
 import PackCrypto
 import PackFiles
 import PackFormat
@@ -9,6 +10,9 @@ import Testing
 
 @Suite("A request by tags that is stopped anywhere")
 struct TagCrashTests {
+  /// The long form, with every failure, runs where PACKER_SOAK is set.
+  private static let isLong = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1"
+
   private struct Life {
     let store: AssetStore
     let queue: DownloadQueue
@@ -52,19 +56,59 @@ struct TagCrashTests {
     await life.queue.close()
   }
 
-  @Test("whatever a process left, the next one gets access, and nothing is kept in use for the one that ended")
-  func everyChange() async throws {
+  /// Two packs with one tag, the manifest that names them, and what a server has.
+  private func release() async throws -> (sample: CrashSample, manifest: SignedManifest, content: @Sendable (String) -> [UInt8]) {
     let sample = try await CrashSample.shared()
     var entries = CrashSample.ids.compactMap { sample.entries[$0]?[1] }
     for index in entries.indices { entries[index].tags = ["level"] }
     let signed = try Manifest(
       version: 1, issued: nil, expires: ManifestTime(secondsSince1970: 1_900_000_000)!, budget: nil, packs: entries
     ).signedBytes()
-    let manifest = try SignedManifest(
-      signed: signed, signatures: [try SignedManifest.signature(of: signed, by: StoreStage.signer(0))])
+    let manifest = try SignedManifest(signed: signed, signatures: [try SignedManifest.signature(of: signed, by: StoreStage.signer(0))])
     let files = Dictionary(uniqueKeysWithValues: entries.map { ($0.url, sample.packs[$0.id]?[1] ?? []) })
-    @Sendable func content(_ url: String) -> [UInt8] { files[url] ?? [] }
+    return (sample, manifest, { files[$0] ?? [] })
+  }
 
+  @Test("any operation on files may fail once: a request that fails of it is told so, and the next one gets access")
+  func everyFailure() async throws {
+    let (sample, manifest, content) = try await release()
+    var random = SeededGenerator(for: "failures of requests by tags")
+    var number = 0
+    var isReached = true
+    while isReached {
+      let place: Comment = "operation \(number)"
+      let files = MemoryFiles(MemoryDisk(), .fail(number, number % 3 == 0 ? .fullDisk : .inputOutput))
+      let transport = FaultyTransport(content: content)
+      var access: TagAccess?
+      for _ in 0..<3 where access == nil {
+        guard let life = try? await live(as: "one", on: files, transport) else { continue }
+        access = try? await life.queue.running {
+          try await life.store.adopt(manifest)
+          let request = TagRequest(["level"], of: life.packs)
+          do throws(PackError) {
+            return try await request.begin()
+          } catch {
+            #expect(files.struck != nil, place)
+            return try await request.begin()
+          }
+        }
+        await life.queue.close()
+      }
+      #expect(access?.packs.map(\.installed.id) == CrashSample.ids, place)
+      for pack in access?.packs ?? [] {
+        // The failure may be that of reading.
+        let bytes = try (try? pack.read("index.html")) ?? pack.read("index.html")
+        #expect(bytes == sample.trees[pack.installed.id]?[1]?.files["index.html"]?.bytes, place)
+      }
+      isReached = files.struck != nil
+      number += Self.isLong ? 1 : 1 + Int(random.next() % 16)
+    }
+    #expect(number > 200)
+  }
+
+  @Test("whatever a process left, the next one gets access, and nothing is kept in use for the one that ended")
+  func everyChange() async throws {
+    let (sample, manifest, content) = try await release()
     var number = 0
     var isReached = true
     while isReached {

@@ -1,3 +1,4 @@
+import Foundation
 import PackCrypto
 import PackFiles
 import PackFormat
@@ -9,6 +10,9 @@ import Testing
 
 @Suite("Downloads of requests by tags")
 struct TagDownloadTests {
+  /// The long form runs where PACKER_SOAK is set.
+  private static let rounds = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1" ? 300 : 12
+
   let tags: TagStage
   private var stage: StoreStage { tags.stage }
 
@@ -325,7 +329,7 @@ struct TagDownloadTests {
           group.addTask {
             var random = SeededGenerator(seed: seed)
             var held: [TagAccess] = []
-            for _ in 0..<12 {
+            for _ in 0..<Self.rounds {
               let wanted = ["tag-\(random.next() % 6)", ["even", "odd"][Int(random.next() % 2)]]
               let request = TagRequest(
                 Set(wanted.prefix(Int(random.next() % 2) + 1)), of: packs, priority: Double(random.next() % 101) / 100)
