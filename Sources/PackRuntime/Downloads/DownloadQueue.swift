@@ -434,9 +434,11 @@ public actor DownloadQueue {
       tasks.addTask { await Self.next(rings) }
       addReconciliation(to: &tasks)
       while !Task.isCancelled {
-        launch(into: &tasks)
+        // One time for both: what becomes due between two looks would be neither begun nor waited for.
+        let now = clock.now
+        launch(into: &tasks, now)
         settle(into: &tasks)
-        setAlarm(&alarm, in: &tasks)
+        setAlarm(&alarm, in: &tasks, now)
         if end == .idle, isIdle { break }
         guard let message = await tasks.next() else { break }
         switch message {
@@ -506,8 +508,7 @@ public actor DownloadQueue {
     return nil
   }
 
-  private func launch(into tasks: inout TaskGroup<Message>) {
-    let now = clock.now
+  private func launch(into tasks: inout TaskGroup<Message>, _ now: Duration) {
     for retry in retries where retry.due <= now {
       if ledger.slot(retry.place)?.state == .retrying { try? ledger.set(retry.place, to: .waiting, regardless: true) }
     }
@@ -538,10 +539,9 @@ public actor DownloadQueue {
     tasks.addTask { .ended(place, await attempt.run()) }
   }
 
-  private func setAlarm(_ alarm: inout Duration?, in tasks: inout TaskGroup<Message>) {
+  private func setAlarm(_ alarm: inout Duration?, in tasks: inout TaskGroup<Message>, _ now: Duration) {
     var due = retries.map(\.due).min()
     if let offlineUntil, ledger.next() != nil { due = min(due ?? offlineUntil, offlineUntil) }
-    let now = clock.now
     // Nothing is due that only an end of something else could let begin.
     guard let due, due > now, alarm.map({ due < $0 }) ?? true else { return }
     alarm = due
