@@ -25,12 +25,17 @@ let leafSettings: [SwiftSetting] =
   // Its headers are where all headers are, and CLibArchiveLoader loads the library.
   let libArchiveConfiguration: String? = nil
   let platformPackages: [Package.Dependency] = []
+  // A bundle with resources brings Foundation along, which nothing here needs.
+  let privacyExcluded = ["PrivacyInfo.xcprivacy"]
+  let privacyResources: [Resource] = []
 #else
   let zstd: Target.Dependency = .product(name: "libzstd", package: "zstd")
   let libArchiveConfiguration: String? = "libarchive"
   let platformPackages: [Package.Dependency] = [
     .package(url: "https://github.com/facebook/zstd", from: "1.5.4")
   ]
+  let privacyExcluded: [String] = []
+  let privacyResources: [Resource] = [.process("PrivacyInfo.xcprivacy")]
 #endif
 
 let openSSL: Target.Dependency = .target(name: "COpenSSL", condition: .when(platforms: [.linux]))
@@ -77,7 +82,7 @@ let package = Package(
     .target(
       name: "PackFiles",
       dependencies: ["PackFormat", .target(name: "CLinux", condition: .when(platforms: [.linux]))],
-      swiftSettings: settings),
+      exclude: privacyExcluded, resources: privacyResources, swiftSettings: settings),
     .target(
       name: "PackCrypto", dependencies: ["PackFormat", openSSL, swiftCrypto],
       swiftSettings: settings),

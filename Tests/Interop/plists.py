@@ -128,7 +128,28 @@ def check_merge(place, values, title):
         packer("check", merged, "--dist", place)
 
 
+# Calls for which Apple wants a reason, the categories they are in, and ours: files of the app's own containers, and whether there is room to write.
+REASONS = {
+    r"\bf?l?stat(at)?\(": ("NSPrivacyAccessedAPICategoryFileTimestamp", "C617.1"),
+    r"\bf?statvfs\(|\bf?statfs\(": ("NSPrivacyAccessedAPICategoryDiskSpace", "E174.1"),
+    r"\bmach_absolute_time\(|\bsystemUptime\b": ("NSPrivacyAccessedAPICategorySystemBootTime", "35F9.1"),
+    r"\bUserDefaults\b": ("NSPrivacyAccessedAPICategoryUserDefaults", "CA92.1"),
+}
+
+
+def check_privacy():
+    """The privacy manifest declares what the client's sources call, and nothing else."""
+    declared = plistlib.loads((ROOT / "Sources/PackFiles/PrivacyInfo.xcprivacy").read_bytes())
+    expect(declared["NSPrivacyTracking"] is False and declared["NSPrivacyCollectedDataTypes"] == [], "the privacy manifest says more than nothing is collected")
+    found = {item["NSPrivacyAccessedAPIType"]: item["NSPrivacyAccessedAPITypeReasons"] for item in declared["NSPrivacyAccessedAPITypes"]}
+    targets = ("Format", "Files", "Crypto", "Payload", "Manifest", "Trust", "Delivery", "Runtime", "Remote", "Transport", "Background", "BackgroundApp")
+    text = "".join(path.read_text() for name in targets for path in sorted((ROOT / f"Sources/Pack{name}").rglob("*.swift")))
+    called = {category: [reason] for pattern, (category, reason) in REASONS.items() if re.search(pattern, text)}
+    expect(found == called, f"the privacy manifest declares {found}, and the sources call for {called}")
+
+
 def main():
+    check_privacy()
     print(f"random plists from the seed {SEED}")
     chance = random.Random(SEED)
     with tempfile.TemporaryDirectory(prefix="packer-plists.") as name:
