@@ -1,4 +1,5 @@
 import PackFormat
+import TestSupport
 import Testing
 
 @testable import PackCrypto
@@ -62,7 +63,7 @@ struct SigningTests {
   func cctv(_ backend: Backend) throws {
     let run = try answer(CaseFile.cctv, backend)
     #expect(run >= 914)
-    print("evidence: CCTV: Ed25519: \(CaseFile.cctv.cases.count) cases, \(run) run, 0 not run, with \(backend.value.name)")
+    Evidence.tell("CCTV: Ed25519", cases: run, with: backend.value.name)
   }
 
   /// How many cases were asked of.

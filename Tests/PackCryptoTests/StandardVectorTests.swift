@@ -1,4 +1,5 @@
 import PackFormat
+import TestSupport
 import Testing
 
 @testable import PackCrypto
@@ -57,7 +58,7 @@ struct StandardVectorTests {
       #expect(holds == test.holds, "\(test.comment)")
     }
     #expect(cases.count >= 87 && cases.contains { $0.holds })
-    print("evidence: Wycheproof: HMAC-SHA256: \(cases.count) cases, \(cases.count) run, 0 not run, with \(backend.value.name)")
+    Evidence.tell("Wycheproof: HMAC-SHA256", cases: cases.count, with: backend.value.name)
   }
 
   @Test("HKDF-SHA256, RFC 5869", arguments: Backend.all)

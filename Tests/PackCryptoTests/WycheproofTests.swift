@@ -1,5 +1,6 @@
 import Foundation
 import PackFormat
+import TestSupport
 import Testing
 
 @testable import PackCrypto
@@ -73,12 +74,7 @@ struct WycheproofTests {
       let (ran, left) = (run.values.reduce(0, +), notRun.values.reduce(0, +))
       #expect(ran + left == count, "cases that were neither run nor counted as not run")
       #expect((run["valid"] ?? 0) > 0 && (run["invalid"] ?? 0) > 0)
-      func list(_ figures: [String: Int]) -> String {
-        figures.isEmpty ? "" : " (\(figures.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")))"
-      }
-      print(
-        "evidence: Wycheproof: \(suite): \(count) cases, \(ran) run\(list(run)), \(left) not run\(list(notRun)), with \(backend.value.name)"
-      )
+      Evidence.tell("Wycheproof: \(suite)", cases: count, notRun: notRun, with: backend.value.name)
     }
   }
 

@@ -11,7 +11,7 @@ struct ManifestVectorTests {
   func vectorsAreThere() throws {
     #expect(ManifestVector.all.count > 130)
     let count = ManifestVector.all.count { $0.hasPrefix("rfc8785-") }
-    print("evidence: RFC 8785: \(count) cases, \(count) run, 0 not run")
+    Evidence.tell("RFC 8785", cases: count)
     for name in ManifestVector.all {
       #expect(["ok", "damaged", "unsupported", "untrusted"].contains(try ManifestVector(named: name).expect), "\(name)")
     }

@@ -48,7 +48,7 @@ struct VectorTests {
       counts[suite, default: 0] += 1
     }
     // Each is an argument of the tests below, which skip none.
-    for (suite, count) in counts { print("evidence: \(try #require(Self.suites[suite])): \(count) cases, \(count) run, 0 not run") }
+    for (suite, count) in counts { Evidence.tell(try #require(Self.suites[suite]), cases: count) }
     #expect(Set(counts.keys) == Set(Self.suites.keys) || TestVector.folder.lastPathComponent != "Vectors")
   }
 
