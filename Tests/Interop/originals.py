@@ -6,7 +6,7 @@
 DIR holds what was fetched by hand, each below its own name; what is not there is told and left out:
 
   CCTV, json-canonicalization, libarchive, zstd, zip-slip-vulnerability     clones of the repositories of these names
-  traversal-archives                                                        the tars of its release
+  traversal-archives                                                        the tars of its release, or those that its Makefile makes
   cpython                                                                   a clone, or a folder with its test data
 
 A tar becomes two packs, sealed with the right key: one with the index that fits the tar best, and one whose index lists nothing.
