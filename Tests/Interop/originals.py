@@ -21,6 +21,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -44,7 +45,7 @@ COMPRESSED = (b"\x1f\x9d", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x04\x22\x4d\x18"
 
 def uudecoded(text):
     """The file in a uuencoded text. Lines are often padded otherwise than Python wants it."""
-    result, inside = b"", False
+    lines, inside = [], False
     for line in text.splitlines():
         if not inside:
             inside = line.startswith(b"begin ")
@@ -52,10 +53,10 @@ def uudecoded(text):
             break
         elif line:
             try:
-                result += binascii.a2b_uu(line)
+                lines.append(binascii.a2b_uu(line))
             except binascii.Error:
-                result += binascii.a2b_uu(line[:(((line[0] - 32) & 63) * 4 + 5) // 3])
-    return result
+                lines.append(binascii.a2b_uu(line[:(((line[0] - 32) & 63) * 4 + 5) // 3]))
+    return b"".join(lines)
 
 
 def is_tar(data):
@@ -75,7 +76,9 @@ def tar_in(path):
     if path.suffix == ".uu":
         data = uudecoded(data)
     if not is_tar(data) and data.startswith(COMPRESSED):
-        done = subprocess.run(["bsdcat", "-"], input=data, capture_output=True)
+        # One fixture is a gzip file that holds itself: it has to end somewhere.
+        done = subprocess.run(["bsdcat", "-"], input=data, capture_output=True, preexec_fn=lambda: resource.setrlimit(
+            resource.RLIMIT_AS, (256 << 20, 256 << 20)))
         data = done.stdout
         if done.returncode != 0 and not data:
             return None, "compressed in a way that bsdcat does not undo"
