@@ -153,7 +153,7 @@ let package = Package(
     .testTarget(
       name: "PackCryptoTests",
       dependencies: [
-        "PackCrypto", "PackFormat", .target(name: "CMalloc", condition: .when(platforms: [.linux])),
+        "PackCrypto", "PackFormat", "TestSupport", .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: leafSettings),
     .target(

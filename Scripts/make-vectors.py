@@ -1434,7 +1434,7 @@ AK = bytes(range(32))
 OTHER_AK = bytes(range(32, 64))
 NAME, VERSION, SMALL = "vector", 7, 4096
 OWN_AK = key_of_pack(AK, NAME)
-FOLDERS = ("valid", "refused-open", "hostile")
+FOLDERS = ("valid", "refused-open", "hostile", "others")
 
 
 def vector_bytes(vector):
@@ -2411,6 +2411,370 @@ def hostile_pax():
 
 
 # ---------------------------------------------------------------------------------------------
+# Vectors: others. Other people's cases, each built anew from its published description
+# ---------------------------------------------------------------------------------------------
+
+# Their suites: the beginning of the names, and where the descriptions are.
+OTHERS = {
+    "age": "C2SP/CCTV, age/internal/tests/stream_*: chunks are segments here",
+    "zstd": "facebook/zstd, tests/golden-decompression-errors and doc/decompressor_permissive.md",
+    "traversal": "jwilk/traversal-archives, README",
+    "zip-slip": "snyk/zip-slip-vulnerability, archives/README.md",
+    "python": "python/cpython, Lib/test/test_tarfile.py, TestExtractionFilters",
+    "libarchive": "libarchive/libarchive, the fixtures of libarchive/test, tar/test and cpio/test that are tars",
+}
+
+
+def age_filler(length, keys):
+    """A payload of `length` bytes, and its segments' plaintexts. What fills it is chosen so that it is zeros once it is
+    encrypted: so large a vector is small in a repository."""
+    def payload(filling):
+        return tree_payload(list(SMALL_TREE), extra=lambda extra: [skippable(0x184D2A50, filling)])
+
+    room = length - len(payload(b"")[0])
+    pieces = split_segments(bytes(length), SMALL)
+    cipher = AESGCM(keys.SEGK)
+    stream = b"".join(cipher.encrypt(nonce(keys.NP, i, i == len(pieces) - 1), piece, b"")[:-16] for i, piece in enumerate(pieces))
+    start = payload(bytes(room))[0].index(skippable(0x184D2A50, b"", room)) + 8
+    filled, records = payload(stream[start:start + room])
+    assert len(filled) == length
+    return filled, records
+
+
+def age_vectors():
+    """CCTV, age: the cases of the stream. A chunk is a segment; the first has 40 bytes less room, for the Tink header."""
+    core = make_core(NAME, VERSION, bytes(range(32)), S=SMALL)
+    header, tink = make_header(AK, core, derive_stanza(AK))
+    keys, cipher, P = schedule(AK, core), None, SMALL - 16
+    cipher = AESGCM(keys.SEGK)
+    first = P - 40
+
+    def chunks(*sizes_and_flags):
+        """What these chunks are sealed as: (size, whether it is final)."""
+        return header + tink + b"".join(
+            cipher.encrypt(nonce(keys.NP, i, final), noise(size, b"age"), b"") for i, (size, final) in enumerate(sizes_and_flags))
+
+    def bad(name, expect, comment, data):
+        return refused("age-stream_" + name, expect, comment, data)
+
+    def good(name, comment, length):
+        payload, records = age_filler(length, keys)
+        return valid("age-stream_" + name, comment, payload, records, salt=bytes(range(32)))
+
+    def sealed(length):
+        return pack_of(age_filler(length, keys)[0], salt=bytes(range(32)))
+
+    yield good("last_chunk_full", "one segment, which is full", first)
+    yield good("two_chunks", "two segments, both full", first + P)
+    yield good("last_chunk_full_second", "two segments, the last one full", first + P)
+    yield good("three_chunks", "three segments, all full", first + 2 * P)
+    yield good("257_chunks", "256 full segments and one of a byte: the counter goes beyond one byte", first + 255 * P + 1)
+    yield good("257_chunks_full", "257 full segments", first + 256 * P)
+    yield good("258_chunks", "257 full segments and one of a byte", first + 256 * P + 1)
+    yield bad("empty_payload", "damaged", "one empty segment: the stream holds, and no payload is empty", chunks((0, True)))
+    yield bad("last_chunk_empty", "truncated", "an empty last segment after a full one", chunks((first, False), (0, True)))
+    yield bad("bad_tag", "damaged", "a bit of the only tag", flip(sealed(1000), -1, 0x20))
+    yield bad("bad_tag_second_chunk", "damaged", "a bit of the tag of a second segment of one byte", flip(sealed(first + 1), -1, 0x20))
+    yield bad("bad_tag_second_chunk_full", "damaged", "a bit of the tag of a second segment that is full", flip(sealed(first + P), -1, 0x20))
+    yield bad("no_nonce", "truncated", "the file ends where the Tink header begins", header)
+    yield bad("short_nonce", "truncated", "12 bytes of the Tink header", header + tink[:12])
+    yield bad("no_chunks", "truncated", "no segment", header + tink)
+    yield bad("short_chunk", "truncated", "12 bytes in the place of a segment, less than a tag", header + tink + noise(12))
+    yield bad("missing_tag", "truncated", "a segment of three bytes without its tag", chunks((3, True))[:-16])
+    yield bad("short_second_chunk", "truncated", "a full segment, and 12 bytes", chunks((first, False)) + noise(12))
+    yield bad("no_final", "truncated", "the only segment is not sealed as the last", chunks((1, False)))
+    yield bad("no_final_full", "truncated", "the only segment is full and not sealed as the last", chunks((first, False)))
+    yield bad("no_final_two_chunks", "truncated", "the second segment is not sealed as the last", chunks((first, False), (1, False)))
+    yield bad("no_final_two_chunks_full", "truncated", "two full segments, neither sealed as the last", chunks((first, False), (P, False)))
+    yield bad("trailing_garbage_long", "damaged", "20 bytes after a full last segment", chunks((first, True)) + noise(20))
+    yield bad("trailing_garbage_short", "truncated", "12 bytes after a full last segment", chunks((first, True)) + noise(12))
+    yield bad("two_final_chunks", "damaged", "two segments sealed as the last, the second of a byte", chunks((first, True), (1, True)))
+    yield bad("two_final_chunks_full", "damaged", "two full segments sealed as the last", chunks((first, True), (P, True)))
+    yield bad("two_final_chunks_second", "damaged", "the second and the third of three segments sealed as the last",
+              chunks((first, False), (P, True), (1, True)))
+    yield bad("two_final_chunks_short", "damaged", "two segments of a byte, both sealed as the last", chunks((1, True), (1, True)))
+
+
+def zstd_vectors():
+    """zstd's golden errors, and the reserved bits of which its document speaks beside them."""
+    n = len(tar_of(SMALL_TREE))
+    for name, comment, block in (
+            ("off0", "an offset that comes to 0", "08 00 02 00 2f 43 0b ae"),
+            ("truncated_huff_state", "initial states of Huffman weights that are cut", "72 80 01 04 20 7e 1f 02 aa 00"),
+            ("zeroSeq_extraneous", "a byte after no sequences in the form of two bytes", "68" + b"Hello World!\n".hex() + "8000" + "00"),
+            ("reserved_bits", "the reserved bits of the compression modes", "68" + b"Hello World!\n".hex() + "0103ffffff")):
+        body = bytes.fromhex(block)
+        body = zstd_block(2, len(body), body, True)
+        theirs = b"\x28\xb5\x2f\xfd\x00\x00" + body
+        yield hostile_tree(f"zstd-{name}", f"{comment}: the frame as zstd has it, without a content size", data=only_frame(theirs))
+        yield hostile_tree(f"zstd-{name}-sized", f"{comment}: the block in a frame that states the size of the tar",
+                           data=only_frame(frame_header(n) + body))
+        yield hostile_tree(f"zstd-{name}-block", f"{comment}: in the frame of a block of the index",
+                           blocks=lambda b: [b[0][:128] + frame_header(60) + body])
+        yield hostile_tree(f"zstd-{name}-directory", f"{comment}: in the frame of the directory",
+                           dirframe=lambda d: frame_header(11) + body)
+
+
+class OtherTar(TarBuilder):
+    """A tar in the form of §4.2 but for what a case is about, and the index that fits it best: it lists every file, hard link
+    and directory, and of a path that stands twice the last."""
+
+    def __init__(self):
+        super().__init__()
+        self.listed = {}
+
+    def file(self, path, content=b"moo\n", *, listed=None, executable=False, **broken):
+        """`listed` is the path in the index, where it is not that of the tar."""
+        offset = self.add(path, content=content, executable=executable, **broken)
+        name = path if listed is None else listed
+        self.listed[name] = file_record(name, content, offset, executable)
+        return self
+
+    def directory(self, path, **broken):
+        self.add(path, "directory", **broken)
+        self.listed[path] = directory_record(path)
+        return self
+
+    def symlink(self, path, target):
+        return self.other(path, b"2", linkname=target)
+
+    def link(self, path, target, **broken):
+        self.add(path, "link", target=target, **broken)
+        self.listed[path] = self.listed.get(target, file_record(path, b"", 0))._replace(path=path)
+        return self
+
+    def other(self, path, flag, content=b"", **broken):
+        """An entry of another type; the index has nothing of it."""
+        self.add(path, content=content, typeflag=flag, **broken)
+        return self
+
+    def bytes(self, data):
+        self.raw(data)
+        return self
+
+    def vector(self, name, comment, client="ok", **changes):
+        return hostile_tar(name, comment, self, [self.listed[path] for path in sorted(self.listed)], client=client, **changes)
+
+
+def escapes(name, comment, path):
+    """A path that leads outside: where index and tar both have it, and where the tar alone does."""
+    yield OtherTar().file(path).vector(name, comment, client=None)
+    yield OtherTar().file(path, listed=b"moo").vector(name + "-tar", comment + "; the index has the data under a harmless path")
+
+
+def traversal_vectors():
+    """jwilk/traversal-archives"""
+    yield from escapes("traversal-absolute1", "`/tmp/moo`", b"/tmp/moo")
+    yield from escapes("traversal-absolute2", "`//tmp/moo`", b"//tmp/moo")
+    yield from escapes("traversal-relative0", "`../moo`", b"../moo")
+    yield from escapes("traversal-relative2", "`tmp/../../moo`", b"tmp/../../moo")
+    yield OtherTar().symlink(b"moo", b"/tmp/moo").file(b"moo").vector(
+        "traversal-symlink", "a symbolic link `moo` to `/tmp/moo`, and a file `moo`")
+    yield OtherTar().symlink(b"tmp", b"/tmp").file(b"tmp/moo").vector(
+        "traversal-dirsymlink", "a symbolic link `tmp` to `/tmp`, and `tmp/moo`")
+    yield OtherTar().symlink(b"cur", b".").symlink(b"par", b"cur/..").file(b"par/moo").vector(
+        "traversal-dirsymlink2a", "`cur` to `.`, `par` to `cur/..`, and `par/moo`")
+    yield OtherTar().symlink(b"cur", b".").symlink(b"cur/par", b"..").file(b"par/moo").vector(
+        "traversal-dirsymlink2b", "`cur` to `.`, `cur/par` to `..`, and `par/moo`")
+    # snyk/zip-slip-vulnerability
+    for name, path in (("zip-slip", b"../" * 40 + b"tmp/evil.txt"), ("zip-slip-win", b"..\\" * 40 + b"Temp\\evil.txt")):
+        yield OtherTar().file(b"good.txt").file(path).vector(name, f"`good.txt`, and `{path[-16:].decode()}` 40 levels up", client=None)
+        yield OtherTar().file(b"good.txt").file(path, listed=b"tmp/evil.txt").vector(
+            name + "-tar", "the same; the index has the data under a harmless path")
+
+
+def python_vectors():
+    """CPython, TestExtractionFilters"""
+    def vector(name, comment, tar, client="ok"):
+        return tar.vector("python-" + name, comment, client)
+
+    yield from escapes("python-absolute", "an absolute path", b"/outerdir/escaped.evil")
+    yield vector("parent_symlink", "`current` to `.`, `parent` to `current/..`, and `parent/evil`",
+                 OtherTar().symlink(b"current", b".").symlink(b"parent", b"current/..").file(b"parent/evil"))
+    yield vector("parent_symlink2", "`current` to `.`, `current/parent` to `..`, and `parent/evil`",
+                 OtherTar().symlink(b"current", b".").symlink(b"current/parent", b"..").file(b"parent/evil"))
+    yield vector("absolute_symlink", "`parent` to an absolute path, and `parent/evil`",
+                 OtherTar().symlink(b"parent", b"/outerdir").file(b"parent/evil"))
+    yield vector("absolute_hardlink", "a hard link to an absolute path", OtherTar().link(b"parent", b"/outerdir/foo"))
+    yield vector("sly_relative0", "a symbolic link at `../moo`", OtherTar().symlink(b"../moo", b"..//tmp/moo"))
+    yield vector("sly_relative2", "a directory `tmp`, and a symbolic link at `tmp/../../moo`",
+                 OtherTar().directory(b"tmp").symlink(b"tmp/../../moo", b"tmp/../..//tmp/moo"))
+    yield vector("deep_symlink", "a hard link and a symbolic link to a file in another directory",
+                 OtherTar().file(b"targetdir/target", b"123").link(b"linkdir/hardlink", b"targetdir/target").symlink(
+                     b"linkdir/symlink", b"../targetdir/target"))
+    yield vector("chains", "links to links, before their targets",
+                 OtherTar().symlink(b"linkdir/symlink", b"hardlink").symlink(b"symlink2", b"linkdir/hardlink2").file(
+                     b"targetdir/target", b"123").link(b"linkdir/hardlink", b"targetdir/target").link(b"linkdir/hardlink2", b"linkdir/symlink"))
+    for name, mode in (("all_bits", 0o7777), ("perm_bits", 0o777), ("exec_group_other", 0o677), ("read_group_only", 0o040), ("no_bits", 0)):
+        yield vector("modes-" + name, f"a file of mode {mode:04o}", OtherTar().file(b"file", mode=mode))
+    for name, mode in (("dir", 0o077), ("dir_all_bits", 0o7777)):
+        yield vector("modes-" + name, f"a directory of mode {mode:04o}", OtherTar().directory(b"dir", mode=mode))
+    yield vector("pipe", "a named pipe", OtherTar().other(b"foo", b"6"))
+    yield vector("special_files-character", "a character device", OtherTar().other(b"foo", b"3"))
+    yield vector("special_files-block", "a block device", OtherTar().other(b"foo", b"4"))
+    yield vector("stateful_filter", "a file, a symbolic link to `/`, and the file again",
+                 OtherTar().file(b"good").symlink(b"bad", b"/").file(b"good"))
+
+
+# test_patterns_4: ways of writing where a file is on Windows, and elsewhere.
+WINDOWS_PATHS = r"""/file01 /../file02 /../../file03 c:/file04 D:../file05 c:../../file06 C:/../file07 a:/../../file08 //./c:/file09
+//./C:/../file10 //?/c:/file11 //?/C:/../file12 ////c:/file13 ////C://///file14 //?/UNC/server/share/file15 //?/UNC/file16
+//?/UNC/../file17 //?/unc/server/share/file18 //?/unc/file19 //?/unc/../file20 \file21 \..\file22 \..\..\file23 C:\file24 z:..\file25
+c:..\..\file26 Z:\..\file27 C:\..\..\file28 \\.\c:\file29 \\.\C:\..\file30 \\?\c:\file31 \\?\D:\..\file32 \\\\c:\file33
+\\\\C:\\\\\file34 \\?\UNC\server\share\file35 \\?\UNC\file36 \\?\UNC\..\file37 \\?\unc\server\share\file38 \\?\unc\file39
+\\?\unc\..\file40 \../file41 \../..\file42 c:../..\file43 C:/..\file44 D:\../..\file45 \/./c:\file46 \\./C:\..\file47 \/?\c:/file48
+\\?/D:/..\file49 \//\D:\file50 \\//c:\//\\file51 \/?/uNc/server\share\file52 \\?/UNc\file53 \/?\UnC\../file54""".split()
+
+
+def libarchive_paths():
+    """Fixtures about paths."""
+    for text in WINDOWS_PATHS:
+        name = f"libarchive-patterns_4-{text[-2:]}"
+        if ":" in text and not re.search(r"\\|^/|/\.\./", text):
+            # §5.2: a colon is for the writer and the tool to refuse. Where clients run it is a character as any other.
+            yield valid_tree(name, f"`{text}`, which only Windows takes for a drive", [file(text, b"moo\n")])
+        else:
+            yield OtherTar().file(text.encode()).vector(name, f"`{text}`", client=None)
+    yield from escapes("libarchive-leading_slash", "`/foo/file`", b"/foo/file")
+    yield OtherTar().file(b"foo/file").link(b"/foo/hardlink", b"/foo/file").vector(
+        "libarchive-leading_slash-link", "a hard link at `/foo/hardlink` to `/foo/file`", client=None)
+    yield OtherTar().file(b"foo/file").link(b"foo/hardlink", b"/foo/file").vector(
+        "libarchive-leading_slash-target", "a hard link at `foo/hardlink` to `/foo/file`")
+    yield OtherTar().directory(b"/tmp/foo").directory(b"/tmp/foo/bar").file(b"/tmp/foo/bar/baz", listed=b"baz").vector(
+        "libarchive-patterns_2", "directories below `/tmp/foo`", client=None)
+    yield OtherTar().directory(b"/tmp/foo/bar").directory(b"tmp/foo/baz").vector(
+        "libarchive-patterns_3", "a directory below `/tmp/foo`, and one below `tmp/foo`", client=None)
+    yield OtherTar().directory(b"").file(b"a.txt").vector("libarchive-tar_empty_filename", "a directory without a name", client=None)
+    for name, comment, path in (
+            ("gtar_filename_cp866", "in CP866", b"\x8f\x90\x88\x82\x85\x92"), ("gtar_filename_eucjp", "in EUC-JP", b"\xb4\xc1\xbb\xfa.txt"),
+            ("gtar_filename_koi8r", "in KOI8-R", b"\xd0\xd2\xc9\xd7\xc5\xd4")):
+        yield OtherTar().file(path, pax=[], magic=b"ustar  \0").vector("libarchive-" + name, f"a path {comment}, under the magic of GNU", client=None)
+        yield OtherTar().file(path, pax=[]).vector(f"libarchive-us{name[1:]}", f"a path {comment}, in the header alone", client=None)
+        yield OtherTar().file(path).vector(f"libarchive-tar{name[4:]}", f"a path {comment}, in a pax record", client=None)
+    binary = b"abc\xcc\x8cmno\xfcxyz"
+    yield OtherTar().file(binary).vector("libarchive-pax_filename_encoding-1", "a pax path that is not UTF-8", client=None)
+    yield OtherTar().file(binary, pax=[(b"hdrcharset", b"BINARY"), (b"path", binary)]).vector(
+        "libarchive-pax_filename_encoding-2", "the same, with hdrcharset=BINARY before it", client=None)
+    for name, path in (("compat_mac-1", b"dir/._file"), ("compat_mac-2", b"._mydir"), ("tar_mac_metadata_1", b"._101_" + b"a" * 94)):
+        yield OtherTar().file(path).vector("libarchive-" + name, f"a file of metadata, `{path[:11].decode()}…`", client=None)
+
+
+def libarchive_types():
+    """Fixtures about types and links."""
+    long, other = b"1234567890" * 20, b"abcdefghij" * 20
+    def of_name(text):
+        return text + b"\0"
+
+    yield OtherTar().other(b"././@LongLink", b"L", of_name(long)).file(long[:100], listed=long, pax=[], main_path=long[:100]).vector(
+        "libarchive-compat_gtar_1-name", "a GNU long name before a file")
+    yield OtherTar().file(b"f").other(b"././@LongLink", b"K", of_name(long)).other(b"././@LongLink", b"L", of_name(other)).other(
+        other[:99], b"2", linkname=long[:100]).vector("libarchive-compat_gtar_1-link", "a GNU long link name and a GNU long name before a symbolic link")
+    deep = b"/".join([b"0123456789" * 10] * 4)
+    yield OtherTar().other(b"././@LongLink", b"L", of_name(deep)).file(deep[:90], listed=deep, main_path=deep[:90], pax=[]).vector(
+        "libarchive-print_longpath", "a GNU long name of 403 bytes")
+    again = b"storage/emulated/0/" + b"x" * 110
+    tar = OtherTar()
+    for text in (again, again[:-8], again, again[:-8]):
+        tar.other(b"././@LongLink", b"L", of_name(text))
+    yield tar.file(b"hello.txt", listed=again[:-8]).vector("libarchive-gtar_redundant_L", "four GNU long names before one file")
+    yield OtherTar().file(b"file").link(b"linkfile", b"file").symlink(b"symlink", b"file").directory(b"dir").vector(
+        "libarchive-gcpio_compat_ref", "a file, a hard link, a symbolic link and a directory")
+    yield OtherTar().file(b"f").link(b"hl", b"f").symlink(b"sl", b"f").file(b"d/f").vector(
+        "libarchive-list_item", "a hard link and a symbolic link beside files")
+    yield OtherTar().directory(b"directory1", typeflag=b"\0", magic=bytes(8)).vector(
+        "libarchive-compat_tar_directory_1", "a directory of old form: type 00, a final slash, no magic")
+    yield OtherTar().directory(b"directory1", size_bytes=size_field(1)).vector(
+        "libarchive-compat_tar_directory_1-size", "a directory of size 1, without data")
+    yield OtherTar().file(b"READMf", b"x" * 321).link(b"README", b"READMf", size_bytes=size_field(321)).vector(
+        "libarchive-compat_tar_hardlink_1", "a hard link that states the size of its target and has no data")
+    yield OtherTar().other(b"file", b"A", b"1000007\0user::rw-").file(b"file").vector(
+        "libarchive-compat_solaris_tar_acl", "an entry of type A, an access control list")
+    yield OtherTar().other(b"label", b"V").file(b"a.txt").vector("libarchive-tar_empty_with_gnulabel", "a GNU label before the files")
+    yield OtherTar().other(b"label", b"V").vector("libarchive-tar_empty_with_gnulabel-alone", "a GNU label, and no file")
+    yield OtherTar().other(b"label", b"V", size_bytes=b"\xff\0\0\0\0\0\0 \0\0\0\0").vector(
+        "libarchive-tar_V_negative_size", "a GNU label of negative size")
+    yield OtherTar().file(b"file1").bytes(bytes(1024)).file(b"file2").vector("libarchive-tar_concatenated", "two tars, one after the other")
+    yield OtherTar().file(b"file").file(b"file", b"other").file(b"file", b"third").vector(
+        "libarchive-acl_pax_posix1e-names", "the same path three times")
+
+
+def libarchive_sparse():
+    """Fixtures about sparse files."""
+    body = noise(512)
+
+    def pax(*pairs):
+        return [(key.encode(), value.encode()) for key, value in pairs]
+
+    yield OtherTar().other(b"sparse", b"S", body, magic=b"ustar  \0").vector("libarchive-gtar_sparse_1_13", "a GNU sparse file, magic of GNU included")
+    yield OtherTar().other(b"sparse", b"S", body).vector("libarchive-gtar_sparse_1_17", "a GNU sparse file in a ustar header")
+    yield OtherTar().other(b"sparse", b"S", size_bytes=size_field(0)).vector("libarchive-gtar_sparse_reuse", "a GNU sparse file without data")
+    for name, pairs, content in (
+            ("gtar_sparse_1_17_posix00", (("GNU.sparse.size", "3145728"), ("GNU.sparse.numblocks", "1"), ("GNU.sparse.offset", "99"),
+                                          ("GNU.sparse.numbytes", "512")), body),
+            ("gtar_sparse_1_17_posix01", (("GNU.sparse.size", "3145728"), ("GNU.sparse.numblocks", "1"), ("GNU.sparse.map", "99,512")), body),
+            ("gtar_sparse_1_17_posix10", (("GNU.sparse.major", "1"), ("GNU.sparse.minor", "0"), ("GNU.sparse.name", "sparse"),
+                                          ("GNU.sparse.realsize", "3145728")), b"1\n99\n512\n".ljust(512, b"\0") + body),
+            ("gtar_sparse_1_17_posix10_modified", (("GNU.sparse.major", "1"), ("GNU.sparse.minor", "0"), ("GNU.sparse.name", "sparse")),
+             b"#!gnu-sparse-format\n1\n99\n512\n".ljust(512, b"\0") + body),
+            ("gtar_sparse_length", (("GNU.sparse.major", "1"), ("GNU.sparse.minor", "0"), ("GNU.sparse.realsize", "1279")), body),
+            ("gtar_sparse_skip_entry", (("size", "4612"), ("GNU.sparse.major", "1"), ("GNU.sparse.minor", "0"), ("GNU.sparse.name", "a"),
+                                        ("GNU.sparse.realsize", "10737418244")), b"1\n10737418240\n4\n".ljust(512, b"\0") + b"foo\n"),
+            ("compat_solaris_pax_sparse_1", (("SUN.holesdata", " 0 512 1024"), ("size", "512")), body),
+            ("compat_solaris_pax_sparse_2", (("SUN.holesdata", " 0 512 819200"),), body),
+            ("tar_pax_sun_holesdata", (("SUN.holesdata", " 0 512 1024 1536"),), body)):
+        yield OtherTar().file(b"sparse", content, pax=pax(*pairs)).vector("libarchive-" + name, f"a sparse file by the pax key {pairs[-1][0]}")
+
+
+def libarchive_pax():
+    """Fixtures about pax records and the fields of headers."""
+    def vector(name, comment, *pairs):
+        return OtherTar().file(b"file", pax=list(pairs)).vector("libarchive-" + name, comment)
+
+    acl = b"owner@:rwxpaARWcCos::allow"
+    yield vector("acl_pax_posix1e", "an access control list", (b"SCHILY.acl.access", b"user::--x,group::r--,other::-w-"))
+    yield vector("acl_pax_nfs4", "an access control list of NFSv4", (b"SCHILY.acl.ace", acl))
+    yield vector("compat_star_acl_nfs4", "times and an access control list", (b"atime", b"1479121596.485714000"), (b"SCHILY.acl.ace", acl))
+    yield vector("tar_acl_oob_read", "an access control list with zero bytes", (b"SCHILY.acl.ace", acl[:8] + bytes(26) + acl[8:]))
+    yield OtherTar().other(b"././@PaxHeader", b"g", pax_record(b"SCHILY.archtype", b"exustar")).file(b"file1").vector(
+        "libarchive-compat_star_acl_posix1e", "a global pax header before the files")
+    yield vector("pax_xattr_header_schily", "an extended attribute", (b"SCHILY.xattr.user.data1", b"ABCDEFG"))
+    yield vector("pax_xattr_header_libarchive", "an extended attribute in base 64", (b"LIBARCHIVE.xattr.user.data1", b"QUJDREVGRw"))
+    yield vector("pax_xattr_header_all", "an extended attribute in both forms", (b"LIBARCHIVE.xattr.user.data1", b"QUJDREVGRw"),
+                 (b"SCHILY.xattr.user.data1", b"ABCDEFG"))
+    yield vector("read_pax_xattr_schily", "an attribute that gives rights", (b"SCHILY.xattr.security.capability", b"\1\0\0\2"))
+    yield vector("read_pax_xattr_rht_security_selinux", "a label of SELinux", (b"RHT.security.selinux", b"system_u:object_r:admin_home_t:s0"))
+    yield vector("tar_pax_timestamps", "times", (b"mtime", b"1748089464.951928467"), (b"atime", b"1"))
+    yield vector("tar_pax_negative_time", "a time before 1970", (b"mtime", b"-2146608000"))
+    yield vector("tar_invalid_pax_size", "a size below zero", (b"size", b"-19769411113659727436"))
+    yield vector("tar_pax_large_attr", "a record of 8 MB", (b"SCHILY.xattr.user.x", b"a" * 8_000_000))
+    yield OtherTar().file(b"empty", pax=b"4 x=").vector("libarchive-read_pax_empty_val_no_nl", "a record without value and without line end")
+    yield OtherTar().other(b"pax_global_header", b"g", pax_record(b"comment", b"d" * 40)).vector(
+        "libarchive-tar_empty_pax", "a global pax header, and no file")
+    yield OtherTar().other(b"empty", b"g", size_bytes=b"40000000000\0").vector(
+        "libarchive-tar_pax_g_large", "a global pax header of 4 GiB in 512 bytes")
+    yield OtherTar().file(b"f.txt", mode=0o64, size_bytes=bytes(12)).vector(
+        "libarchive-tar_timestamp_overflow", "a size field without a digit")
+    yield OtherTar().file(b"file", mtime=b"\xff" * 7 + b"\x80\x0d\x5c\x80 ").vector(
+        "libarchive-tar_pax_negative_time-header", "a time before 1970 in base 256")
+    yield OtherTar().file(b"file", size_bytes=b"          4\0").vector("libarchive-compat_perl_archive_tar", "a size with spaces before it")
+    yield OtherTar().file(b"file", size_bytes=b"          4 ", magic=b"ustar\0\0\0").vector(
+        "libarchive-compat_plexus_archiver_tar", "a size with spaces around it, and no version after the magic")
+    yield OtherTar().file(b"file", magic=b"ustar  \0").vector("libarchive-compat_gtar_2", "the magic of GNU")
+    yield OtherTar().file(b"file", magic=bytes(8)).vector("libarchive-compat_tar_hardlink_1-magic", "no magic, as before ustar")
+    yield OtherTar().file(b"file", magic=b"utsar\x0000").vector("libarchive-tar_invalid_pax_size-magic", "a magic that is misspelt")
+
+
+def other_vectors():
+    return [*age_vectors(), *zstd_vectors(), *traversal_vectors(), *python_vectors(), *libarchive_paths(), *libarchive_types(),
+            *libarchive_sparse(), *libarchive_pax()]
+
+
+def suite_of(name):
+    """The suite of a vector in `others`: of two that fit, the longer."""
+    return max((suite for suite in OTHERS if name == suite or name.startswith(suite + "-")), key=len)
+
+
+# ---------------------------------------------------------------------------------------------
 # Commands make and check
 # ---------------------------------------------------------------------------------------------
 
@@ -2423,6 +2787,7 @@ def all_vectors():
         "hostile": [*hostile_paths(), *hostile_records(), *hostile_head(), *hostile_blocks(), *hostile_frames(),
                     *hostile_seek(), *hostile_parts(), *hostile_tar_types(), *hostile_tar_links(),
                     *hostile_tar_match(), *hostile_tar_form()],
+        "others": other_vectors(),
     }
 
 
@@ -2443,22 +2808,29 @@ def command_make(arguments):
                 out.write(data)
         print(f"{folder}: {len(vectors)} vectors, {total} bytes")
     make_manifest_vectors(arguments.directory)
+    make_case_files(arguments.directory)
 
 
 def make_manifest_vectors(directory):
     target = os.path.join(directory, MANIFEST_FOLDER)
     os.makedirs(target, exist_ok=True)
     for name in os.listdir(target):
-        if name.endswith((".manifest-vector", SIGNATURE_FILE)):
+        if name.endswith(".manifest-vector"):
             os.unlink(os.path.join(target, name))
     vectors = all_manifest_vectors()
     assert len({vector.name for vector in vectors}) == len(vectors)
     for vector in vectors:
         with open(os.path.join(target, vector.name + ".manifest-vector"), "wb") as out:
             out.write(manifest_vector_bytes(vector))
-    with open(os.path.join(target, SIGNATURE_FILE), "w", encoding="utf-8", newline="\n") as out:
-        out.writelines(signature_lines())
     print(f"{MANIFEST_FOLDER}: {len(vectors)} vectors")
+
+
+def make_case_files(directory):
+    for name, cases, _ in CASE_FILES:
+        lines = list(case_lines(cases()))
+        with open(os.path.join(directory, name), "w", encoding="utf-8", newline="\n") as out:
+            out.writelines(lines)
+        print(f"{name}: {len(lines)} cases")
 
 
 def outcome(vector, verify, key):
@@ -2512,16 +2884,20 @@ def command_check(arguments):
     for name in sorted(os.listdir(target)):
         with open(os.path.join(target, name), "rb") as file_object:
             data = file_object.read()
-        if name.endswith(".manifest-vector"):
-            problems = list(check_manifest_vector(parse_manifest_vector(f"{MANIFEST_FOLDER}/{name}", data), arguments.verbose))
-        elif name == SIGNATURE_FILE:
-            problems = [line for line in data.decode().splitlines() if not check_signature_line(line)]
-        else:
+        if not name.endswith(".manifest-vector"):
             continue
         count += 1
-        failures += len(problems)
-        for problem in problems:
+        for problem in check_manifest_vector(parse_manifest_vector(f"{MANIFEST_FOLDER}/{name}", data), arguments.verbose):
+            failures += 1
             print(f"{MANIFEST_FOLDER}/{name}: {problem}")
+    for name, _, holds in CASE_FILES:
+        with open(os.path.join(arguments.directory, name), encoding="utf-8") as file_object:
+            lines = file_object.read().splitlines()
+        count += len(lines)
+        for line in lines:
+            if not check_case_line(line, holds):
+                failures += 1
+                print(f"{name}: {line}")
     print(f"{count} vectors, {failures} problems")
     if failures or not count:
         raise Problem("the vectors and this reader do not agree")
@@ -3076,8 +3452,61 @@ def unsupported_manifests():
         yield manifest_vector(name, "unsupported", comment, make_manifest(kat_signed(**changes), [SEED]))
 
 
+def rfc8785_manifests():
+    """RFC 8785 and the test data of its author, cyberphone/json-canonicalization: as the value of a key that readers pass over.
+    What lies outside of the subset of §9.1 is refused, canonical or not."""
+    signed = canonical_json(kat_signed(a="b", packs=[kat_pack()]))
+
+    def case(name, expect, comment, value):
+        return manifest_vector("rfc8785-" + name, expect, comment, make_manifest(signed.replace('"a":"b"', '"a":' + value).encode("utf-8"), [SEED]))
+
+    yield case("arrays-input", "damaged", "arrays.json as it is given: white space, keys in no order", '[\n  56,\n  {\n    "d": true,\n    "10": null,\n    "1": [ ]\n  }\n]')
+    yield case("arrays", "damaged", "arrays.json in its canonical form, which has null", '[56,{"1":[],"10":null,"d":true}]')
+    yield case("arrays-subset", "ok", "the same without null", '[56,{"1":[],"d":true}]')
+    yield case("french-input", "damaged", "french.json as it is given", '{\n  "peach": "This sorting order",\n  "péché": "is wrong according to French",\n'
+               '  "pêche": "but canonicalization MUST",\n  "sin":   "ignore locale"\n}')
+    yield case("french", "damaged", "french.json in its canonical form, which has keys beyond ASCII", '{"peach":"This sorting order",'
+               '"péché":"is wrong according to French","pêche":"but canonicalization MUST","sin":"ignore locale"}')
+    yield case("french-subset", "ok", "the same without those keys", '{"peach":"This sorting order","sin":"ignore locale"}')
+    yield case("structures-input", "damaged", "structures.json as it is given", '{\n  "1": {"f": {"f": "hi","F": 5} ,"\\n": 56.0},\n  "10": { },\n'
+               '  "": "empty",\n  "a": { },\n  "111": [ {"e": "yes","E": "no" } ],\n  "A": { }\n}')
+    yield case("structures", "ok", "structures.json in its canonical form",
+               '{"":"empty","1":{"\\n":56,"f":{"F":5,"f":"hi"}},"10":{},"111":[{"E":"no","e":"yes"}],"A":{},"a":{}}')
+    yield case("unicode-input", "damaged", "unicode.json as it is given", '{\n  "Unnormalized Unicode":"A\\u030a"\n}')
+    yield case("unicode", "ok", "unicode.json in its canonical form: nothing is composed", '{"Unnormalized Unicode":"A\u030a"}')
+    yield case("values-input", "damaged", "values.json as it is given", '{\n  "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],\n'
+               '  "string": "\\u20ac$\\u000F\\u000aA\'\\u0042\\u0022\\u005c\\\\\\"\\/",\n  "literals": [null, true, false]\n}')
+    string = '"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"'
+    yield case("values", "damaged", "values.json in its canonical form, which has null and fractions",
+               '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":' + string + "}")
+    yield case("values-subset", "ok", "the same without null and numbers", '{"literals":[true,false],"string":' + string + "}")
+    yield case("weird-input", "damaged", "weird.json as it is given", '{\n  "\\u20ac": "Euro Sign",\n  "\\r": "Carriage Return",\n  "\\u000a": "Newline",\n'
+               '  "1": "One",\n  "\\u0080": "Control\\u007f",\n  "\\ud83d\\ude02": "Smiley",\n  "\\u00f6": "Latin Small Letter O With Diaeresis",\n'
+               '  "\\ufb33": "Hebrew Letter Dalet With Dagesh",\n  "</script>": "Browser Challenge"\n}')
+    ascii_part = '"\\n":"Newline","\\r":"Carriage Return","1":"One","</script>":"Browser Challenge"'
+    yield case("weird", "damaged", "weird.json in its canonical form, which has keys beyond ASCII, in the order of UTF-16",
+               "{" + ascii_part + ',"\u0080":"Control\u007f","ö":"Latin Small Letter O With Diaeresis","€":"Euro Sign","\U0001f602":"Smiley",'
+               '"\ufb33":"Hebrew Letter Dalet With Dagesh"}')
+    yield case("weird-subset", "ok", "the same without those keys", "{" + ascii_part + "}")
+    # RFC 8785, appendix B: the double, and what it is written as.
+    for bits, text in RFC8785_NUMBERS:
+        expect = "ok" if re.fullmatch("[0-9]+", text) and int(text) <= MAX_INTEGER else "damaged"
+        yield case(f"number-{bits}", expect, f"appendix B: {text}", text)
+
+
+RFC8785_NUMBERS = (
+    ("0000000000000000", "0"), ("8000000000000000", "0"), ("0000000000000001", "5e-324"), ("8000000000000001", "-5e-324"),
+    ("7fefffffffffffff", "1.7976931348623157e+308"), ("ffefffffffffffff", "-1.7976931348623157e+308"),
+    ("4340000000000000", "9007199254740992"), ("c340000000000000", "-9007199254740992"), ("4430000000000000", "295147905179352830000"),
+    ("44b52d02c7e14af5", "9.999999999999997e+22"), ("44b52d02c7e14af6", "1e+23"), ("44b52d02c7e14af7", "1.0000000000000001e+23"),
+    ("444b1ae4d6e2ef4e", "999999999999999700000"), ("444b1ae4d6e2ef4f", "999999999999999900000"), ("444b1ae4d6e2ef50", "1e+21"),
+    ("3eb0c6f7a0b5ed8c", "9.999999999999997e-7"), ("3eb0c6f7a0b5ed8d", "0.000001"), ("41b3de4355555553", "333333333.3333332"),
+    ("41b3de4355555554", "333333333.33333325"), ("41b3de4355555555", "333333333.3333333"), ("41b3de4355555556", "333333333.3333334"),
+    ("41b3de4355555557", "333333333.33333343"), ("becbf647612f3696", "-0.0000033333333333333333"), ("43143ff3c1cb0959", "1424953923781206.2"))
+
+
 def all_manifest_vectors():
-    return [*valid_manifests(), *untrusted_manifests(), *damaged_manifests(), *unsupported_manifests()]
+    return [*valid_manifests(), *untrusted_manifests(), *damaged_manifests(), *unsupported_manifests(), *rfc8785_manifests()]
 
 
 def signature_cases():
@@ -3168,19 +3597,126 @@ def signature_cases():
         yield False, mixed, message, signature, f"A with a part of order {order}: holds with the cofactor only"
 
 
+def cctv_signature_cases():
+    """CCTV, ed25519: every pair of points A and R that has a part of small order, of which the encoding is not the only one, or
+    both; with a challenge that takes the parts of small order away and with one that does not; and with the challenge of the
+    canonical encodings where those are not the ones that stand there. The same cases in the same order, of another secret."""
+    digest = bytearray(hashlib.sha512(b"cctv").digest()[:32])
+    digest[0] &= 248
+    digest[31] = digest[31] & 127 | 64
+    a = int.from_bytes(digest, "little")
+    r = int.from_bytes(hashlib.sha512(b"cctv nonce").digest(), "little") % L
+    honest_a, honest_r = times(a, BASE), times(r, BASE)
+    # Each point of small order, and the encodings that are not its canonical one.
+    small = sorted((encode_point(times(i, (recover_x(ORDER_8_Y, 0), ORDER_8_Y))), i) for i in range(8))
+    sign = 1 << 255
+    other = {0: [1 | sign, P + 1, P + 1 | sign], 4: [P - 1 | sign], 2: [], 6: []}
+    for canonical, i in small:
+        if i in (2, 6):
+            other[i] = [P | sign if canonical[31] & 0x80 else P]
+    points = [(i, canonical, [value.to_bytes(32, "little") for value in other.get(i, ())]) for canonical, i in small]
+
+    def case(i, j, a_text, r_text, canonical_a, canonical_r, with_a, with_r, reencoded):
+        """The first message for each answer to whether the parts of small order take each other away."""
+        found = set()
+        for residue_class in range(8):
+            count = 0
+            while True:
+                message = b"cctv %d" % count
+                k = challenge(canonical_a if reencoded else a_text, message, canonical_r if reencoded else r_text)
+                if k % 8 == residue_class:
+                    break
+                count += 1
+            residue = (k * i + j) % 8 != 0
+            if residue in found:
+                continue
+            found.add(residue)
+            s = (k * (a if with_a else 0) + (r if with_r else 0)) % L
+            really = (challenge(a_text, message, r_text) * i + j) % 8 != 0
+            flags = [name for name, holds in (
+                ("low_order_R", not with_r), ("low_order_A", not with_a), ("low_order_component_R", j != 0), ("low_order_component_A", i != 0),
+                ("low_order_residue", really), ("non_canonical_A", a_text != canonical_a), ("non_canonical_R", r_text != canonical_r),
+                ("reencoded_k", reencoded)) if holds]
+            # §9.2 in CCTV's words.
+            holds = not set(flags) - {"low_order_component_A", "low_order_component_R"}
+            yield holds, a_text, message, r_text + s.to_bytes(32, "little"), "CCTV: " + (", ".join(flags) or "no flag")
+
+    def mixed(honest, i):
+        return encode_point(add(honest, times(i, (recover_x(ORDER_8_Y, 0), ORDER_8_Y))))
+
+    for i, small_a, others_a in points:
+        mixed_a = mixed(honest_a, i)
+        for j, small_r, others_r in points:
+            mixed_r = mixed(honest_r, j)
+            yield from case(i, j, small_a, small_r, small_a, small_r, False, False, False)
+            yield from case(i, j, small_a, mixed_r, small_a, mixed_r, False, True, False)
+            yield from case(i, j, mixed_a, small_r, mixed_a, small_r, True, False, False)
+            yield from case(i, j, mixed_a, mixed_r, mixed_a, mixed_r, True, True, False)
+            for text in others_a:
+                yield from case(i, j, text, small_r, small_a, small_r, False, False, False)
+                for reencoded in (False, True):
+                    yield from case(i, j, text, mixed_r, small_a, mixed_r, False, True, reencoded)
+            for text in others_r:
+                yield from case(i, j, small_a, text, small_a, small_r, False, False, False)
+                for reencoded in (False, True):
+                    yield from case(i, j, mixed_a, text, mixed_a, small_r, True, False, reencoded)
+            for text_a in others_a:
+                for text_r in others_r:
+                    yield from case(i, j, text_a, text_r, small_a, small_r, False, False, False)
+
+
+def hmac_cases():
+    """Wycheproof, hmac_sha256_test.json, the cases with whole codes: (holds, key, message, code, what it shows)."""
+    def key(length, count):
+        return noise(length, b"hmac key %d %d" % (length, count))
+
+    def whole(comment, size, length):
+        secret, message = key(size, length), noise(length, b"hmac message")
+        return True, secret, message, hmac256(secret, message), comment
+
+    for length in (*range(18), 24, 32, 47, 48, 49, 112, 127, 128, 255):
+        yield whole("empty message" if length == 0 else f"a message of {length} bytes", 32, length)
+    changes = [(f"bit {bit} of the code", 1 << bit) for bit in (0, 1, 7, 8, 31, 32, 33, 63, 64, 71, 77, 80, 96, 97, 103, 248, 249, 254, 255)]
+    changes += [(f"bits {one} and {two} of the code", 1 << one | 1 << two) for one, two in ((0, 64), (31, 63), (63, 127))]
+    every = (1 << 256) - 1
+    for comment, bits in (*changes, ("all bits of the code", every), ("a code of zeros", None), ("a code of ones", every + 1),
+                          ("the highest bit of every byte", every // 255 * 128), ("the lowest bit of every byte", every // 255)):
+        for length in (0, 16):
+            secret, message = key(32, length), noise(length, b"hmac message")
+            code = int.from_bytes(hmac256(secret, message), "little")
+            code = 0 if bits is None else every if bits > every else code ^ bits
+            yield False, secret, message, code.to_bytes(32, "little"), comment
+    for size in (16, 65):
+        for length in (0, 16, 32):
+            yield whole(f"a key of {size} bytes", size, length)
+
+
 ORDER_8_Y = int.from_bytes(bytes.fromhex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"), "little")
 SIGNATURE_FILE = "ed25519.txt"
 
 
-def signature_lines():
-    for holds, public, message, signature, comment in signature_cases():
-        yield f"{'holds' if holds else 'refused'} {public.hex()} {message.hex() or '-'} {signature.hex() or '-'} {comment}\n"
+def case_lines(cases):
+    """Cases as lines: the answer, three values in hex, and what the case shows."""
+    for holds, *values, comment in cases:
+        yield " ".join(["holds" if holds else "refused", *(value.hex() or "-" for value in values), comment]) + "\n"
 
 
-def check_signature_line(line):
+def check_case_line(line, holds):
     expected, *parts = line.rstrip("\n").split(" ", 4)
-    public, message, signature = (b"" if part == "-" else bytes.fromhex(part) for part in parts[:3])
-    return expected == ("holds" if signature_holds(public, message, signature) else "refused")
+    values = (b"" if part == "-" else bytes.fromhex(part) for part in parts[:3])
+    return expected == ("holds" if holds(*values) else "refused")
+
+
+def code_holds(key, message, code):
+    return hmac256(key, message) == code
+
+
+# Files of lines: where they are, what makes them, and what checks a line.
+CASE_FILES = (
+    (f"{MANIFEST_FOLDER}/{SIGNATURE_FILE}", signature_cases, signature_holds),
+    (f"others/cctv-{SIGNATURE_FILE}", cctv_signature_cases, signature_holds),
+    ("others/wycheproof-hmac-sha256.txt", hmac_cases, code_holds),
+)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -3614,7 +4150,7 @@ def parse_arguments():
     known = commands.add_parser("known-answers", help="recompute the known answers of FORMAT.md")
     known.add_argument("--format", metavar="FORMAT.md", help="check too that the values stand in this document")
     known.set_defaults(run=command_known_answers)
-    make = commands.add_parser("make", help="write the test vectors into the folders valid, refused-open, hostile")
+    make = commands.add_parser("make", help="write the test vectors into the folders valid, refused-open, hostile, others and manifest")
     make.add_argument("directory", metavar="DIR")
     make.set_defaults(run=command_make)
     check = commands.add_parser("check", help="read test vectors and compare with their heads")

@@ -1,27 +1,8 @@
-import Foundation
 import PackFormat
+import TestSupport
 import Testing
 
 @testable import PackCrypto
-
-/// The edges of FORMAT.md §9.2, as Scripts/make-vectors.py writes them.
-struct SignatureCase: Sendable, CustomTestStringConvertible {
-  let holds: Bool
-  let publicKey, message, signature: [UInt8]
-  let testDescription: String
-
-  static let all: [SignatureCase] = {
-    let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    let text = (try? String(contentsOf: tests.appendingPathComponent("Vectors/manifest/ed25519.txt"), encoding: .utf8)) ?? ""
-    return text.split(separator: "\n").map { line in
-      let parts = line.split(separator: " ", maxSplits: 4).map(String.init)
-      func bytes(_ text: String) -> [UInt8] { text == "-" ? [] : hex(text) }
-      return SignatureCase(
-        holds: parts[0] == "holds", publicKey: bytes(parts[1]), message: bytes(parts[2]), signature: bytes(parts[3]),
-        testDescription: parts[4])
-    }
-  }()
-}
 
 @Suite("signatures")
 struct SigningTests {
@@ -75,13 +56,25 @@ struct SigningTests {
 
   @Test("every back end has the one answer of the format, for every edge", arguments: Backend.all)
   func edges(_ backend: Backend) throws {
-    #expect(SignatureCase.all.count > 60)
-    #expect(SignatureCase.all.contains { $0.holds })
-    for edge in SignatureCase.all {
+    #expect(try answer(CaseFile.edges, backend) > 60)
+  }
+
+  @Test("every back end has the one answer of the format, for every pair of points of CCTV", arguments: Backend.all)
+  func cctv(_ backend: Backend) throws {
+    let run = try answer(CaseFile.cctv, backend)
+    #expect(run >= 914)
+    Evidence.tell("CCTV: Ed25519", cases: run, with: backend.value.name)
+  }
+
+  /// How many cases were asked of.
+  private func answer(_ file: CaseFile, _ backend: Backend) throws -> Int {
+    #expect(file.cases.contains { $0.holds })
+    for edge in file.cases {
       let holds = try Ed25519.isValid(
-        edge.signature.span, of: edge.message.span, publicKey: edge.publicKey.span, backend: backend.value)
-      #expect(holds == edge.holds, "\(edge.testDescription)")
+        edge.proof.span, of: edge.message.span, publicKey: edge.key.span, backend: backend.value)
+      #expect(holds == edge.holds, "\(edge.comment)")
     }
+    return file.cases.count
   }
 
   @Test("a change of any bit of signature, key or message is refused", arguments: Backend.all)

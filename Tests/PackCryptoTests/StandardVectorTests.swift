@@ -1,4 +1,5 @@
 import PackFormat
+import TestSupport
 import Testing
 
 @testable import PackCrypto
@@ -46,6 +47,18 @@ struct StandardVectorTests {
       #expect(code.count == 32)
       #expect(code.hex.hasPrefix(vector.code), "case \(number + 1)")
     }
+  }
+
+  @Test("HMAC-SHA256, the cases of Wycheproof with whole codes", arguments: Backend.all)
+  func wholeCodes(_ backend: Backend) throws {
+    let cases = CaseFile.codes.cases
+    for test in cases {
+      let code = try backend.value.authenticationCode(of: test.message.span, key: secret(test.key))
+      let holds = equalInConstantTime(code.span, test.proof.span)
+      #expect(holds == test.holds, "\(test.comment)")
+    }
+    #expect(cases.count >= 87 && cases.contains { $0.holds })
+    Evidence.tell("Wycheproof: HMAC-SHA256", cases: cases.count, with: backend.value.name)
   }
 
   @Test("HKDF-SHA256, RFC 5869", arguments: Backend.all)

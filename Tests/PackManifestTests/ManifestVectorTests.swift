@@ -10,6 +10,8 @@ struct ManifestVectorTests {
   @Test("the vectors are there, and name only classes of the format")
   func vectorsAreThere() throws {
     #expect(ManifestVector.all.count > 130)
+    let count = ManifestVector.all.count { $0.hasPrefix("rfc8785-") }
+    Evidence.tell("RFC 8785", cases: count)
     for name in ManifestVector.all {
       #expect(["ok", "damaged", "unsupported", "untrusted"].contains(try ManifestVector(named: name).expect), "\(name)")
     }

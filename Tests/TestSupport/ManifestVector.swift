@@ -24,7 +24,7 @@ package struct ManifestVector: Sendable {
   /// The bytes of the manifest.
   package let manifest: [UInt8]
 
-  private static var folder: URL { TestVector.testsFolder.appendingPathComponent("Vectors/manifest") }
+  private static var folder: URL { TestVector.folder.appendingPathComponent("manifest") }
 
   /// The names of all vectors, without folder and ending.
   package static let all: [String] = {

@@ -34,10 +34,15 @@ package struct TestVector: Sendable {
   package static let testsFolder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent()
 
-  /// All vectors, as paths below Tests/Vectors.
+  /// Where the vectors are: Tests/Vectors, or the folder that `PACKER_VECTORS` names.
+  package static let folder: URL = {
+    guard let path = ProcessInfo.processInfo.environment["PACKER_VECTORS"] else { return testsFolder.appendingPathComponent("Vectors") }
+    return URL(fileURLWithPath: path)
+  }()
+
+  /// All vectors, as paths below the folder.
   package static let all: [String] = {
-    let root = testsFolder.appendingPathComponent("Vectors").path
-    let names = FileManager.default.enumerator(atPath: root)?.compactMap { $0 as? String } ?? []
+    let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
     return names.filter { $0.hasSuffix(".vector") }.sorted()
   }()
 
@@ -51,7 +56,7 @@ package struct TestVector: Sendable {
   }
 
   package init(named name: String) throws {
-    let file = Self.testsFolder.appendingPathComponent("Vectors/\(name)")
+    let file = Self.folder.appendingPathComponent(name)
     try self.init(parsing: [UInt8](Data(contentsOf: file)))
   }
 
