@@ -42,6 +42,24 @@ struct FuzzTests {
     await expectPromises(target, inputs)
   }
 
+  @Test(
+    "take a million bytes of what opens something",
+    arguments: ["manifest", "json", "records", "plist", "configuration", "key-text", "ranges", "status", "store"])
+  func nesting(_ name: String) async throws {
+    let target = try #require(FuzzTarget.named(name))
+    let openings = [
+      "[", "{\"a\":", "[{\"a\":", "<?xml version=\"1.0\"?><plist>|<array>", "- ", "? ", "[*a,", "&a [", "\"\\u", "/%41", "bytes=|1-,",
+      "\"a\",",
+    ]
+    await expectPromises(
+      target,
+      openings.map { text in
+        let parts = text.split(separator: "|").map { Array($0.utf8) }
+        let (start, repeated) = parts.count == 2 ? (parts[0], parts[1]) : ([], parts[0])
+        return (start + Array(repeatElement(repeated, count: 1_000_000 / repeated.count).joined()), text)
+      })
+  }
+
   @Test("are there for every folder of kept inputs, which stay small")
   func folders() throws {
     let root = TestVector.testsFolder.appendingPathComponent("Corpora")

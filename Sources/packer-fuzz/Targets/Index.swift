@@ -33,6 +33,11 @@ extension FuzzTarget {
         seed("three", [records(["a", "b/c", "d/"])]), seed("minor", flags: 3, [records(["a", "b/c"]) + [0]]), seed("none", []),
         seed("two-blocks", [records(Array(many.prefix(128))), records(Array(many.suffix(12)))]),
         seed("unicode", [records(["ä/ö", "日本語/ファイル"])]),
+        seed("paths", [records([".", "..", "._a", ".pack", "a/../b", "a\\b", "a\u{7}", "a\u{202E}b", "e\u{301}", "\u{9B}"])]),
+        seed("long-component", [records([String(repeating: "x", count: 256)])]),
+        seed("longest", [records([String(repeating: "x/", count: 600) + "x"])]),
+        seed("reserved", [records([".pack/a"])]), seed("dots", [records(["a/./b"])]), seed("dots-first", [records(["../a"])]),
+        seed("metadata", [records(["a/._b"])]), seed("bidi", [records(["a\u{2066}"])]), seed("control", [records(["\u{85}a"])]),
         seed("below-another", [records(["a", "a-b", "a/b"])]), seed("long", [records([String(repeating: "d/", count: 400) + "x"])]),
         seed(
           "by-hand", flags: 0, [first],

@@ -119,6 +119,14 @@ extension FuzzTarget {
           trustedKeys: ["pkp1-03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8-0124f049"], keyIDs: ["e545120e613dd715"],
           format: "1.0", firstManifest: 1)
       ]
+      let one = lock
+      let twice = lock.apps + lock.apps
+      lock.apps = twice
+      let same = FuzzSeed("lock-same-app-twice", lock.document)
+      lock.apps[1].version = "1.9.x"
+      lock.released?.packs.append(pack)
+      let two = FuzzSeed("lock-two-apps", lock.document)
+      lock = one
       let build = BuildRecord(
         manifest: .init(version: 3, size: 1000, signedDigest: digest, contentDigest: digest, issued: time, expires: later),
         packs: [
@@ -128,7 +136,7 @@ extension FuzzTarget {
             created: time, differsFrom: digest)
         ], rootKeyID: nil, signers: ["pkp1-x"], files: ["core.pack", "manifest.json"])
       return [
-        empty, FuzzSeed("lock", lock.document), FuzzSeed("build", build.document),
+        empty, same, two, FuzzSeed("lock", lock.document), FuzzSeed("build", build.document),
         FuzzSeed("escapes", #"{"a": "\ud83d\ude00\/\u00e9", "b": [ ]}"#), FuzzSeed("deep", String(repeating: "[", count: 17)),
       ]
     },
