@@ -54,9 +54,9 @@ struct FuzzTests {
     await expectPromises(
       target,
       openings.map { text in
-        let parts = text.split(separator: "|").map { Array($0.utf8) }
-        let (start, repeated) = parts.count == 2 ? (parts[0], parts[1]) : ([], parts[0])
-        return (start + Array(repeatElement(repeated, count: 1_000_000 / repeated.count).joined()), text)
+        let parts = text.split(separator: "|").map(String.init)
+        let (start, repeated) = parts.count == 2 ? (parts[0], parts[1]) : ("", parts[0])
+        return (Array((start + String(repeating: repeated, count: 1_000_000 / repeated.utf8.count)).utf8), text)
       })
   }
 
