@@ -101,7 +101,8 @@ extension FuzzTarget {
     seeds: {
       [
         FuzzSeed("nothing", [UInt8]()), FuzzSeed("flip", [0, 0x40, 0x01, 1]), FuzzSeed("flip-body", [0, 0x00, 0x10, 0x80]),
-        FuzzSeed("cut", [1, 0x00, 0x10, 0]), FuzzSeed("add", [2, 0, 0, 9]), FuzzSeed("copy", [3, 0xB4, 0x10, 0]),
+        FuzzSeed("cut", [1, 0x00, 0x10, 0]), FuzzSeed("cut-segment", [1, 0, 0, 1]), FuzzSeed("add", [2, 0, 0, 9]),
+        FuzzSeed("copy", [3, 0xB4, 0x10, 0]),
         FuzzSeed("size", [0, 12, 0, 0x30]),
       ]
     },
@@ -114,7 +115,9 @@ extension FuzzTarget {
         guard !pack.isEmpty else { break }
         switch kind % 4 {
         case 0: pack[place % pack.count] ^= value
-        case 1: pack.removeLast(min(pack.count, 1 + place % pack.count))
+        // Anywhere, or behind a whole segment: the header of this pack ends at 144.
+        case 1:
+          pack.removeLast(value & 1 == 0 ? min(pack.count, 1 + place % pack.count) : max(0, pack.count - 144 - 4096 * (1 + place % 4)))
         case 2: pack += [UInt8](repeating: value, count: 1 + place % 5000)
         default:
           // One segment in another's place, as far as they are there.

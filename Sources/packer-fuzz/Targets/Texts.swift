@@ -65,7 +65,11 @@ extension FuzzTarget {
       "Sources/PackerKit/Configuration/ScalarFormat.swift", "Sources/PackerKit/Configuration/EachPattern.swift",
     ],
     seeds: {
-      var seeds: [FuzzSeed] = []
+      let serve = "serve: {baseURL: \"https://cdn.example.com/packs/\"}\n"
+      var seeds = [
+        FuzzSeed("each", serve + "packs: [{id: \"l-${name}\", each: levels/*, name: \"${name}\"}]\n"), FuzzSeed("empty", ""),
+        FuzzSeed("keys", "[a]: 1\n? {b: c}\n: 2\n"), FuzzSeed("file", serve + "packs: [{id: f, root: core/file}]\n"),
+      ]
       for file in ["accepted", "refused"] {
         let text = try String(contentsOf: TestVector.testsFolder.appendingPathComponent("Configurations/\(file).txt"), encoding: .utf8)
         for (number, part) in text.components(separatedBy: "\n== ").enumerated() {
