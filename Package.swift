@@ -147,6 +147,13 @@ let package = Package(
       ],
       // It calls more of the library than packer does.
       swiftSettings: settings, linkerSettings: [.linkedLibrary("archive")]),
+    .executableTarget(
+      name: "packer-fuzz",
+      dependencies: [
+        "PackArchive", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackRuntime",
+        "PackTrust", "PackerKit", "TestSupport",
+      ],
+      swiftSettings: settings, linkerSettings: [.linkedLibrary("archive")]),
 
     // Tests.
     .systemLibrary(name: "CMalloc", path: "Tests/CMalloc"),
@@ -225,6 +232,9 @@ let package = Package(
       swiftSettings: leafSettings),
     .testTarget(
       name: "PackerBenchTests", dependencies: ["PackArchive", "PackFormat", "TestSupport", "packer-bench"], swiftSettings: leafSettings,
+      linkerSettings: [.linkedLibrary("archive")]),
+    .testTarget(
+      name: "FuzzTests", dependencies: ["PackRuntime", "TestSupport", "packer-fuzz"], swiftSettings: leafSettings,
       linkerSettings: [.linkedLibrary("archive")]),
     .testTarget(
       name: "PackerCommandTests", dependencies: ["packer", "PackManifest", "PackerKit", "PackRuntime"], exclude: ["Scripts"],

@@ -6,7 +6,8 @@ public struct PackError: Error, Sendable, CustomStringConvertible {
   /// What went wrong, for code that has to decide what to do next.
   public let code: Code
 
-  /// What went wrong, for a person: lower case, no period, naming the thing at fault.
+  /// What went wrong, for a person: lower case, no period, naming the thing at fault. One line, without characters that could disturb a terminal:
+  /// what a stranger's document has of them stands there escaped, as `\u{1b}`.
   public let message: String
 
   /// What the person could do about it, where there is something.
@@ -15,12 +16,16 @@ public struct PackError: Error, Sendable, CustomStringConvertible {
   /// The single things at fault where there are several, one line each: all offending paths of a tree, for example.
   public let details: [String]
 
-  /// Makes an error.
+  /// Makes an error. Characters that could disturb a terminal are escaped in message and details, whoever they come from.
   public init(_ code: Code, _ message: String, details: [String] = [], hint: String? = nil) {
     self.code = code
-    self.message = message
-    self.details = details
+    self.message = Self.line(message)
+    self.details = details.map(Self.line)
     self.hint = hint
+  }
+
+  private static func line(_ text: String) -> String {
+    text.utf8.allSatisfy { (0x20..<0x7F).contains($0) } ? text : printable(text.utf8)
   }
 
   /// The message, then the hint where there is one.

@@ -127,6 +127,39 @@ struct ConfigurationTests {
     #expect(error.details.isEmpty)
   }
 
+  // What an alias stands for would be looked at as often as it is named: 10^12 times in the last of these lines.
+  @Test(
+    "aliases of aliases are refused where they stand, and never followed",
+    arguments: ["[*a11, 1]: 1", "? *a11\n: 1", "*a11 : 1", "name: *a11"])
+  func aliasBomb(_ use: String) throws {
+    var lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    for level in 1..<12 {
+      let item = "*a\(level - 1)"
+      lines.append("a\(level): &a\(level) [" + Array(repeating: item, count: 10).joined(separator: ", ") + "]")
+    }
+    lines.append(use)
+
+    let mistakes = try project.mistakes(lines.joined(separator: "\n") + "\n")
+
+    #expect(mistakes.contains("12:6: anchors and aliases are not read here: write the value out where it is wanted"))
+    #expect(mistakes.contains { $0.hasPrefix("13:") }, "\(mistakes)")
+  }
+
+  @Test("an alias that nothing is named is told as one, and with its place")
+  func undefinedAlias() throws {
+    let mistakes = try project.mistakes(Self.start + "packs: [{id: core, root: build/core, tags: [a, *b]}]\n")
+
+    #expect(mistakes == ["2:48: anchors and aliases are not read here: write the value out where it is wanted"])
+  }
+
+  @Test("a million values inside each other end the reading, and not the process", arguments: ["[", "{a: ", "- ", "? ", "- ? "])
+  func nesting(_ opening: String) throws {
+    let mistakes = try project.mistakes(String(repeating: opening, count: 1_000_000 / opening.utf8.count - 10) + "a")
+
+    #expect(mistakes.count == 1)
+    #expect(mistakes.first?.hasSuffix("values are too deep inside each other") == true, "\(mistakes)")
+  }
+
   @Test("a key in it is refused and not repeated", arguments: ["a key in the file", "a key where nothing is expected"])
   func secret(_ name: String) throws {
     let sample = try #require(ConfigurationCase.refused.first { $0.name == name })

@@ -15,6 +15,12 @@ private func read(_ body: String) throws(PackError) -> PropertyList {
   try PropertyList(parsing: document(body), path: "t")
 }
 
+extension [UInt8] {
+  fileprivate init(bigEndian number: Int, width: Int) {
+    self = (0..<width).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+  }
+}
+
 private func real(_ value: Double) -> PropertyList { .real(bitPattern: value.bitPattern) }
 
 /// Every type, at its edges.
@@ -131,6 +137,23 @@ struct PropertyListTests {
     for _ in 1..<64 { list = .array([list]) }
     #expect(try PropertyList(parsing: list.bytes(as: .binary), path: "t") == list)
     #expect(throws: PackError.self) { try PropertyList(parsing: PropertyList.array([list]).bytes(as: .binary), path: "t") }
+  }
+
+  @Test("so it is with the binary form: 100 000 arrays, each in the one before")
+  func binaryDepth() {
+    let count = 100_000
+    var bytes = Array("bplist00".utf8)
+    var table: [UInt8] = []
+    for number in 0..<count {
+      table += [UInt8](bigEndian: bytes.count, width: 4)
+      bytes += number == count - 1 ? [0xA0] : [0xA1] + [UInt8](bigEndian: number + 1, width: 4)
+    }
+    let start = bytes.count
+    bytes += table + [0, 0, 0, 0, 0, 0, 4, 4] + [UInt8](bigEndian: count, width: 8) + [UInt8](bigEndian: 0, width: 8)
+    bytes += [UInt8](bigEndian: start, width: 8)
+
+    let error = #expect(throws: PackError.self) { try PropertyList(parsing: bytes, path: "t") }
+    #expect(error?.code == .malformedPlist)
   }
 
   @Test("every form that XML has for a value is read")

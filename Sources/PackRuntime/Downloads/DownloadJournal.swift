@@ -7,14 +7,14 @@ import PackFormat
 ///
 /// All zeros says that nothing was written yet. A record whose checksum is wrong was being written when the process or the power went, and counts
 /// as nothing too: every state that matters can be had again from the files beside it.
-struct JournalRecord: Hashable, Sendable {
+package struct JournalRecord: Hashable, Sendable {
   /// What is written for a request. The numbers are part of the format.
   enum State: UInt8, Sendable {
     case waiting = 1
     case running, retrying, paused, finished, failed, cancelled
   }
 
-  static let size = 16
+  package static let size = 16
 
   var state: State = .waiting
   var failures: UInt8 = 0
@@ -25,7 +25,7 @@ struct JournalRecord: Hashable, Sendable {
   var fileSize: UInt64 = 0
 
   /// - Parameter position: the number of the record in its journal, which its checksum covers: a record in another's place is none.
-  func bytes(position: UInt64) -> [UInt8] {
+  package func bytes(position: UInt64) -> [UInt8] {
     var bytes: [UInt8] = [state.rawValue, failures, rank.bits, failure?.code ?? 0]
     bytes.append(littleEndian: failure?.value ?? fileSize)
     bytes.append(littleEndian: Self.checksum(bytes.span, position: position))
@@ -33,7 +33,7 @@ struct JournalRecord: Hashable, Sendable {
   }
 
   /// - Returns: nil where nothing was written, or not all of it.
-  init?(_ bytes: Span<UInt8>, position: UInt64) {
+  package init?(_ bytes: Span<UInt8>, position: UInt64) {
     var cursor = FieldCursor(failure: .damagedQueue)
     guard let state = try? cursor.uint8("state", in: bytes), let failures = try? cursor.uint8("failures", in: bytes),
       let rank = try? cursor.uint8("rank", in: bytes), let code = try? cursor.uint8("code", in: bytes),

@@ -1,5 +1,5 @@
-import PackCrypto
-import PackFormat
+package import PackCrypto
+package import PackFormat
 
 /// Where a request stands.
 struct RequestPlace: Hashable, Sendable {
@@ -14,7 +14,7 @@ struct RequestPlace: Hashable, Sendable {
 /// What is known of an id without its text: 48 bits of a hash, then the number in the batch.
 ///
 /// Different ids may have the same hash, so whoever finds one looks at the request itself.
-struct RequestKey: Hashable, Comparable, Sendable {
+package struct RequestKey: Hashable, Comparable, Sendable {
   let bits: UInt64
 
   init(bits: UInt64) {
@@ -28,7 +28,7 @@ struct RequestKey: Hashable, Comparable, Sendable {
   var hash: UInt64 { bits >> 16 }
   var index: UInt16 { UInt16(truncatingIfNeeded: bits) }
 
-  static func < (left: RequestKey, right: RequestKey) -> Bool { left.bits < right.bits }
+  package static func < (left: RequestKey, right: RequestKey) -> Bool { left.bits < right.bits }
 
   /// 48 bits of FNV-1a.
   static func hash(_ id: String) -> UInt64 {
@@ -73,18 +73,18 @@ struct RequestRank: Hashable, Comparable, Sendable {
 ///     size u64 · SHA-256 · rank u8 · bytes of id u16, of extension id u16, of URL u16 · id · extension id · URL
 ///
 /// The queue keeps the head of each batch in memory, and the bodies of two.
-struct RequestBatch {
+package struct RequestBatch {
   /// What stands before the body.
-  struct Head {
-    var group: String
-    var keys: [RequestKey]
+  package struct Head {
+    package var group: String
+    package var keys: [RequestKey]
     var extensionKeys: [RequestKey]
     var ranks: [RequestRank]
     var totalSize: UInt64
-    var bodySize: Int
-    var bodyDigest: [UInt8]
+    package var bodySize: Int
+    package var bodyDigest: [UInt8]
     /// Where the body starts.
-    var size: Int
+    package var size: Int
   }
 
   private static let magic = Array("PKDLREQ1".utf8)
@@ -96,7 +96,7 @@ struct RequestBatch {
   private static let largestBody = QueuePolicy.largestBatch * (4 + largestRecord)
 
   /// The bytes of a batch.
-  static func encode(_ requests: [DownloadRequest], group: String, backend: any CryptoBackend) throws(PackError) -> [UInt8] {
+  package static func encode(_ requests: [DownloadRequest], group: String, backend: any CryptoBackend) throws(PackError) -> [UInt8] {
     precondition((1...QueuePolicy.largestBatch).contains(requests.count))
     var body: [UInt8] = []
     body.reserveCapacity(
@@ -148,7 +148,7 @@ struct RequestBatch {
   }
 
   /// How long the head is, from its first bytes.
-  static func headSize(_ bytes: Span<UInt8>) throws(PackError) -> Int {
+  package static func headSize(_ bytes: Span<UInt8>) throws(PackError) -> Int {
     let counts = try self.counts(bytes)
     return fixedSize + counts.group + 9 * counts.requests + 8 * counts.extensionIDs + digestSize
   }
@@ -167,7 +167,7 @@ struct RequestBatch {
   }
 
   /// Reads the head, which must be all of `bytes`.
-  static func head(_ bytes: Span<UInt8>, backend: any CryptoBackend) throws(PackError) -> Head {
+  package static func head(_ bytes: Span<UInt8>, backend: any CryptoBackend) throws(PackError) -> Head {
     let counts = try self.counts(bytes)
     guard bytes.count == fixedSize + counts.group + 9 * counts.requests + 8 * counts.extensionIDs + digestSize else {
       throw damaged("the length of its head")
@@ -194,17 +194,17 @@ struct RequestBatch {
   }
 
   /// The body of a batch, from which requests are taken one by one.
-  struct Body {
+  package struct Body {
     private let bytes: [UInt8]
 
-    init(_ bytes: [UInt8], digest expected: [UInt8], backend: any CryptoBackend) throws(PackError) {
+    package init(_ bytes: [UInt8], digest expected: [UInt8], backend: any CryptoBackend) throws(PackError) {
       let digest = try backend.makeDigest()
       try digest.update(bytes.span)
       guard try digest.finish() == expected else { throw damaged("its body") }
       self.bytes = bytes
     }
 
-    func request(_ index: UInt16) throws(PackError) -> DownloadRequest {
+    package func request(_ index: UInt16) throws(PackError) -> DownloadRequest {
       let bytes = bytes.span
       var cursor = FieldCursor(at: 4 * Int(index), failure: .damagedQueue)
       cursor = FieldCursor(at: Int(try cursor.uint32("offset", in: bytes)), failure: .damagedQueue)

@@ -8,7 +8,7 @@ package enum RangeSelection: Equatable {
   case unsatisfiable
 
   /// The most ranges of one request. Nobody who means well asks for more; whoever does, gets the whole file.
-  static let mostParts = 16
+  package static let mostParts = 16
 
   /// Reads the value of a `Range` field.
   ///

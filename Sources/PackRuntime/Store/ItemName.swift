@@ -2,7 +2,7 @@ import PackFormat
 import PackManifest
 
 /// The name of one version of a pack in the directory `packs`: `<pack>@<version>-<16 digits>.pack`, or without the end where it was unpacked.
-struct ItemName: Hashable, Sendable {
+package struct ItemName: Hashable, Sendable {
   let id: String
   let version: UInt64
   /// The first 16 hexadecimal digits of the SHA-256 of the pack file.
@@ -17,7 +17,7 @@ struct ItemName: Hashable, Sendable {
   }
 
   /// - Returns: nil where no store gives such a name.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     let halves = text.split(separator: "@", omittingEmptySubsequences: false)
     guard halves.count == 2, let id = PackName(fileName: halves[0])?.text else { return nil }
     var rest = halves[1]
@@ -32,7 +32,7 @@ struct ItemName: Hashable, Sendable {
     guard self.text == text else { return nil }
   }
 
-  var text: String { "\(PackName.fileName(of: id))@\(version)-\(digits)\(mode == .packed ? Self.ending : "")" }
+  package var text: String { "\(PackName.fileName(of: id))@\(version)-\(digits)\(mode == .packed ? Self.ending : "")" }
 
   private static let ending = ".pack"
 }

@@ -1,4 +1,4 @@
-import PackFormat
+package import PackFormat
 import PackManifest
 
 // The one form of a record: the JSON of manifests (FORMAT.md §9.1), keys ascending, no white space, integers only.
@@ -7,7 +7,7 @@ extension PackRecord {
   /// The largest record, in bytes: a dozen times what the limits on its parts allow.
   static let largestSize = 256 << 10
 
-  var text: [UInt8] {
+  package var text: [UInt8] {
     var writer = CanonicalWriter()
     writer.object { writer in
       if let confirmed {
@@ -68,7 +68,7 @@ extension PackRecord {
   /// Reads a record, and refuses one that no store writes.
   ///
   /// - Throws: ``PackError/Code/damagedStore``
-  init(parsing bytes: [UInt8], id: String) throws(PackError) {
+  package init(parsing bytes: [UInt8], id: String) throws(PackError) {
     var reader = RecordReader(bytes.span.count, "record of '\(id)'")
     self.init(id: id)
     let bytes = bytes.span

@@ -2,7 +2,7 @@ import PackFormat
 import PackManifest
 
 /// What a store knows of one pack. A plain value: nothing in here touches a file.
-struct PackRecord: Hashable, Sendable {
+package struct PackRecord: Hashable, Sendable {
   /// Which bytes are meant: a version may come with other bytes later.
   struct Bytes: Hashable, Sendable {
     var version: UInt64

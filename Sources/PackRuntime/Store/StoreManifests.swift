@@ -150,9 +150,9 @@ final class StoreManifests: Sendable {
 extension ManifestMemory.Accepted {
   fileprivate static let schema = "packer-store-memory/1"
   /// The largest text, in bytes: no manifest names more packs than fit into its own limit.
-  static let largestSize = Manifest.largestSize
+  package static let largestSize = Manifest.largestSize
 
-  var text: [UInt8] {
+  package var text: [UInt8] {
     var writer = CanonicalWriter()
     writer.object { writer in
       writer.key("packs")
@@ -177,7 +177,7 @@ extension ManifestMemory.Accepted {
   /// Reads what ``text`` wrote.
   ///
   /// - Throws: ``PackError/Code/damagedStore``
-  init(parsing text: [UInt8]) throws(PackError) {
+  package init(parsing text: [UInt8]) throws(PackError) {
     let bytes = text.span
     var cursor = CanonicalCursor(at: 0, end: bytes.count, subject: "memory of manifests", code: .damagedStore)
     var object = try cursor.beginObject("a memory", depth: 1, in: bytes)

@@ -70,8 +70,7 @@ struct ConfigurationReader {
   private func serve(_ node: ConfigurationNode?) -> PackerConfiguration.Serve {
     var base = node?.text("baseURL", .baseURL).map(url) ?? ""
     if !base.hasSuffix("/") { base += "/" }
-    var hosts: [String] = []
-    for host in node?.texts("hosts", .host) ?? [] where !hosts.contains(host.lowercased()) { hosts.append(host.lowercased()) }
+    let hosts = Self.once((node?.texts("hosts", .host) ?? []).map { $0.lowercased() })
     return PackerConfiguration.Serve(
       baseURL: base, manifestURL: node?.text("manifestURL", .manifestURL).map(url) ?? base + ReleaseFile.manifest, hosts: hosts)
   }
@@ -230,9 +229,7 @@ struct ConfigurationReader {
   ) -> PackerConfiguration.Pack {
     func filled(_ text: String) -> String { placeholder.map { text.replacing("${name}", with: $0) } ?? text }
     func setting(_ key: String) -> ConfigurationNode? { entry[key] ?? defaults?[key] }
-    var excludes: [String] = []
-    for text in (defaults?.texts("exclude", .glob) ?? []) + entry.texts("exclude", .glob).map(filled)
-    where !excludes.contains(text) { excludes.append(text) }
+    let excludes = Self.once((defaults?.texts("exclude", .glob) ?? []) + entry.texts("exclude", .glob).map(filled))
     let platforms = setting("platforms")?.items.compactMap { $0.scalarText(.text(longest: 100)) } ?? []
     return PackerConfiguration.Pack(
       id: id, root: inDirectory(root), rootInProject: root,
@@ -258,6 +255,12 @@ struct ConfigurationReader {
         download: node.size("download"), installed: node.size("installed"),
         message: node.text("message", .text(longest: 2000)).map(filled), position: node.position)
     }
+  }
+
+  /// The texts in their order, each where it stands first. A file has room for a hundred thousand.
+  private static func once(_ texts: [String]) -> [String] {
+    var seen: Set<String> = []
+    return texts.filter { seen.insert($0).inserted }
   }
 
   /// A relative path without what says nothing.

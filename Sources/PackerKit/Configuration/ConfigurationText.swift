@@ -5,13 +5,17 @@ import Yams
 /// Reads YAML into nodes. JSON is YAML too.
 ///
 /// Of YAML only what a person would write for one configuration is taken: one document, no anchors, no tags.
-struct ConfigurationText {
+struct ConfigurationText: Sendable {
   /// The root of the document; nil where there is none that could be read.
   private(set) var root: ConfigurationNode?
   private(set) var mistakes: [ConfigurationMistake] = []
 
   /// The largest file that is read, in bytes (1 MiB): some 5 000 packs.
   static let largestSize = 1 << 20
+  /// The most values, one inside the other, that are read. A configuration has five.
+  private static let greatestDepth = 64
+  /// What stands in the place of each `*` that could begin an alias.
+  private var aliasMark: Unicode.Scalar?
   /// Keys that stand twice and are told before the rest waits for the next reading.
   private static let mostDuplicates = 50
 
@@ -46,15 +50,23 @@ struct ConfigurationText {
       mistakes.append(ConfigurationMistake(Self.firstInvalid(in: bytes), "the file is not UTF-8"))
       return
     }
-    parse(text)
+    self = DeepStack.run {
+      var read = ConfigurationText()
+      read.parse(text)
+      return read
+    }
   }
+
+  private init() {}
 
   // MARK: Yams
 
   /// Yams stops at a key that stands twice, and tells where it stands first. So that both places and all other mistakes are found, the
   /// first one is given another name and the text is read again.
-  private mutating func parse(_ text: String) {
-    var text = text
+  private mutating func parse(_ original: String) {
+    let (withoutAliases, mark) = Self.withoutAliases(original)
+    var text = withoutAliases
+    aliasMark = mark
     var renamed: [SourcePosition: String] = [:]
     for number in 0...Self.mostDuplicates {
       do {
@@ -66,7 +78,7 @@ struct ConfigurationText {
           return
         }
         // The parser keeps the anchors, of which nodes know only as long as it is there.
-        withExtendedLifetime(parser) { self.root = node(root, renamed: renamed) }
+        withExtendedLifetime(parser) { self.root = node(root, depth: 1, renamed: renamed) }
         return
       } catch let error as YamlError {
         if case .duplicatedKeysInMapping(let keys, let context) = error, let key = keys.first, number < Self.mostDuplicates,
@@ -75,13 +87,56 @@ struct ConfigurationText {
           renamed[place] = key
           continue
         }
-        mistakes.append(Self.mistake(error, in: text))
+        let mistake = Self.mistake(error, in: text)
+        mistakes.append(ConfigurationMistake(mistake.position, written(mistake.message), hint: mistake.hint))
         return
       } catch {
         mistakes.append(ConfigurationMistake(SourcePosition(line: 1, column: 1), "the file is not YAML"))
         return
       }
     }
+  }
+
+  /// The text with another character in the place of every `*` that could begin an alias, and that character; nil where there is no such `*`.
+  ///
+  /// Yams puts in the place of an alias what its anchor names, and compares the keys of a map with all that is in them. A few lines in which each anchor names the one
+  /// before ten times would take it longer than anybody waits. Aliases are refused anyway, so it never gets to see one: what stands there is a text
+  /// that begins with the character. In quotes, comments and longer texts a `*` is no alias, and is put back.
+  private static func withoutAliases(_ text: String) -> (String, mark: Unicode.Scalar?) {
+    let scalars = Array(text.unicodeScalars)
+    let places = scalars.indices.dropLast().filter { scalars[$0] == "*" && isOfAlias(scalars[$0 + 1]) }
+    guard !places.isEmpty else { return (text, nil) }
+    let taken = Set(scalars)
+    // There are more of these than a file has room for.
+    let mark =
+      (0x10000...0x10FFFD).reversed().lazy.compactMap { Unicode.Scalar($0 as UInt32) }.first { !taken.contains($0) } ?? "\u{10FFFD}"
+    var changed = scalars
+    for place in places { changed[place] = mark }
+    var view = String.UnicodeScalarView()
+    view.append(contentsOf: changed)
+    return (String(view), mark)
+  }
+
+  /// What the name of an alias is made of for libyaml.
+  private static func isOfAlias(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "a"..."z", "A"..."Z", "0"..."9", "_", "-": true
+    default: false
+    }
+  }
+
+  /// A text as it was written.
+  private func written(_ text: String) -> String {
+    guard let aliasMark, text.unicodeScalars.contains(aliasMark) else { return text }
+    var view = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars { view.append(scalar == aliasMark ? "*" : scalar) }
+    return String(view)
+  }
+
+  /// Whether a scalar would have been an alias.
+  private func isAlias(_ scalar: Node.Scalar) -> Bool {
+    guard let aliasMark else { return false }
+    return scalar.style == .plain && scalar.string.unicodeScalars.first == aliasMark
   }
 
   /// Puts a character of nobody's in the place of a key's first one.
@@ -109,54 +164,67 @@ struct ConfigurationText {
     ["\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"].contains(scalar)
   }
 
-  private mutating func node(_ node: Node, renamed: [SourcePosition: String]) -> ConfigurationNode {
+  private mutating func node(_ node: Node, depth: Int, renamed: [SourcePosition: String]) -> ConfigurationNode {
     let position = SourcePosition(node.mark)
+    guard depth <= Self.greatestDepth else {
+      refuse(position, Self.tooDeep)
+      return ConfigurationNode(position: position, content: .refused)
+    }
     if node.anchor != nil {
-      refuse(position, "anchors and aliases are not read here: write the value out where it is wanted")
+      refuse(position, Self.noAliases)
       return ConfigurationNode(position: position, content: .refused)
     }
     switch node {
+    case .scalar(let scalar) where isAlias(scalar):
+      refuse(position, Self.noAliases)
+      return ConfigurationNode(position: position, content: .refused)
     case .scalar(let scalar):
       let isPlain = scalar.style == .plain
       // What stands in quotes has the tag of texts, without anybody's having written it.
       if scalar.tag.rawValue != (isPlain ? Tag.Name.implicit : .str).rawValue { refuseTag(position) }
       return ConfigurationNode(
-        position: position, content: .scalar(isPlain ? .init(plain: scalar.string) : .init(quoted: scalar.string)))
+        position: position, content: .scalar(isPlain ? .init(plain: written(scalar.string)) : .init(quoted: written(scalar.string))))
     case .sequence(let sequence):
       if !sequence.tag.rawValue.isEmpty { refuseTag(position) }
-      return ConfigurationNode(position: position, content: .list(sequence.map { self.node($0, renamed: renamed) }))
+      return ConfigurationNode(position: position, content: .list(sequence.map { self.node($0, depth: depth + 1, renamed: renamed) }))
     case .mapping(let mapping):
       if !mapping.tag.rawValue.isEmpty { refuseTag(position) }
       var fields: [ConfigurationNode.Field] = []
       for (key, value) in mapping {
         let keyPosition = SourcePosition(key.mark)
         if key.anchor != nil {
-          refuse(keyPosition, "anchors and aliases are not read here: write the value out where it is wanted")
+          refuse(keyPosition, Self.noAliases)
           continue
         }
         guard case .scalar(let scalar) = key else {
           refuse(keyPosition, "a key is no text")
           continue
         }
+        guard !isAlias(scalar) else {
+          refuse(keyPosition, Self.noAliases)
+          continue
+        }
         fields.append(
           ConfigurationNode.Field(
-            key: renamed[keyPosition] ?? scalar.string, keyPosition: keyPosition, value: self.node(value, renamed: renamed)))
+            key: written(renamed[keyPosition] ?? scalar.string), keyPosition: keyPosition,
+            value: self.node(value, depth: depth + 1, renamed: renamed)))
       }
       return ConfigurationNode(position: position, content: .map(fields))
     case .alias:
-      refuse(position, "anchors and aliases are not read here: write the value out where it is wanted")
+      refuse(position, Self.noAliases)
       return ConfigurationNode(position: position, content: .refused)
     }
   }
+
+  private static let tooDeep = "values are too deep inside each other"
+  private static let noAliases = "anchors and aliases are not read here: write the value out where it is wanted"
 
   private mutating func refuseTag(_ position: SourcePosition) {
     refuse(position, "tags (words that start with '!') are not read here")
   }
 
-  /// Notes a mistake, once: what an alias repeats has one place.
   private mutating func refuse(_ position: SourcePosition, _ message: String) {
-    let mistake = ConfigurationMistake(position, message)
-    if !mistakes.contains(mistake) { mistakes.append(mistake) }
+    mistakes.append(ConfigurationMistake(position, message))
   }
 
   // MARK: Errors
@@ -177,7 +245,7 @@ struct ConfigurationText {
       let words =
         problem == "but found another document"
         ? "a second document starts here, and a configuration is one"
-        : problem == "found undefined alias" ? "anchors and aliases are not read here: write the value out where it is wanted" : problem
+        : problem == "found undefined alias" ? Self.noAliases : problem
       return ConfigurationMistake(SourcePosition(mark), words)
     case .reader(let problem, let offset, _, _):
       return ConfigurationMistake(position(of: offset ?? 0, in: text), problem)
@@ -213,7 +281,7 @@ struct ConfigurationText {
     case "did not find expected alphabetic or numeric character":
       return "a '*' or '&' in front has a meaning of its own: put the value in quotes"
     case _ where problem.hasPrefix("Maximum nesting level reached"):
-      return "values are too deep inside each other"
+      return tooDeep
     default:
       return problem
     }

@@ -131,7 +131,7 @@ public struct BuildRecord: Hashable, Sendable {
     ]).document
   }
 
-  private init(_ value: RecordValue) throws(PackError) {
+  package init(_ value: RecordValue) throws(PackError) {
     var fields = try RecordFields(value, "the record")
     let version = try fields.number("version")
     guard version == Self.fileVersion else {

@@ -1,9 +1,9 @@
-import PackFormat
+package import PackFormat
 
 /// A value of the JSON that records of releases are written in: of JSON, only what they need.
 ///
 /// Objects keep the order of their keys, so that a text has one form.
-enum RecordValue: Hashable, Sendable {
+package enum RecordValue: Hashable, Sendable {
   case text(String)
   case number(UInt64)
   case flag(Bool)
@@ -11,9 +11,9 @@ enum RecordValue: Hashable, Sendable {
   case object([Member])
 
   /// A key of an object, and what stands behind it.
-  struct Member: Hashable, Sendable {
-    var key: String
-    var value: RecordValue
+  package struct Member: Hashable, Sendable {
+    package var key: String
+    package var value: RecordValue
   }
 
   /// An object with its keys in ascending byte order; members that are nil are left out.
@@ -28,7 +28,7 @@ enum RecordValue: Hashable, Sendable {
   // MARK: Writing
 
   /// The document: what stands in a list takes one line, so that changes of different things touch different lines.
-  var document: [UInt8] {
+  package var document: [UInt8] {
     var text = ""
     write(to: &text, indent: 0)
     text += "\n"
@@ -90,7 +90,7 @@ enum RecordValue: Hashable, Sendable {
 }
 
 /// Reads a document of ``RecordValue``s, and nothing that is not one: no duplicate keys, no `null`, no fractions, no comments.
-struct RecordParser {
+package struct RecordParser {
   private let bytes: [UInt8]
   private var index = 0
   private var depth = 0
@@ -99,7 +99,7 @@ struct RecordParser {
   private static let deepest = 16
 
   /// - Throws: ``PackError/Code/invalidRecord`` with line and column.
-  static func parse(_ bytes: [UInt8]) throws(PackError) -> RecordValue {
+  package static func parse(_ bytes: [UInt8]) throws(PackError) -> RecordValue {
     var parser = RecordParser(bytes: bytes)
     let value = try parser.value()
     parser.skipSpace()

@@ -73,7 +73,7 @@ extension ReleaseLock {
     ]).document
   }
 
-  private init(_ value: RecordValue) throws(PackError) {
+  package init(_ value: RecordValue) throws(PackError) {
     var fields = try RecordFields(value, "the lock")
     let version = try fields.number("version")
     guard version == Self.fileVersion else {

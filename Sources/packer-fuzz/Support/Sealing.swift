@@ -1,0 +1,82 @@
+import PackArchive
+import PackCrypto
+import PackFormat
+import TestSupport
+
+/// Makes packs whose every tag is right, whatever is in them.
+enum Sealing {
+  static let name = "fuzz"
+
+  /// A header with fields that a writer chooses.
+  static func header(segmentSize: UInt32 = 4096, minor: UInt8 = 0) throws(PackError) -> PackHeader {
+    var header = PackHeader(
+      segmentSize: segmentSize, flags: 0, packVersion: 7, packID: try PackID.bytes(for: PackName(name)),
+      salt: (0..<32).map { 0xA0 ^ UInt8($0) })
+    header.minor = minor
+    return header
+  }
+
+  /// The pack that holds `payload`.
+  static func pack(_ payload: [UInt8], header: PackHeader) throws(PackError) -> [UInt8] {
+    let key = try knownKey()
+    var bytes = try HeaderAuthentication.seal(header, key: key)
+    let opened = try HeaderAuthentication.open(bytes.span, key: key)
+    let layout = try SegmentLayout(
+      payloadSize: UInt64(payload.count), headerSize: bytes.count - SegmentLayout.tinkHeaderSize, segmentSize: header.segmentSize)
+    let cipher = try SegmentCipher(schedule: opened.schedule, layout: layout)
+    for segment in 0..<layout.segmentCount {
+      let range = layout.payloadRange(ofSegment: segment)
+      var ciphertext = [UInt8](repeating: 0, count: range.count + SegmentLayout.tagSize)
+      var target = ciphertext.mutableSpan
+      try cipher.seal(segment: segment, payload.span.extracting(Int(range.lowerBound)..<Int(range.upperBound)), into: &target)
+      bytes += ciphertext
+    }
+    return bytes
+  }
+
+  /// The payload of a pack, or nil where it does not open.
+  static func payload(of pack: [UInt8], key keyBytes: [UInt8]) -> (header: PackHeader, bytes: [UInt8])? {
+    do throws(PackError) {
+      let key = try PackKey(bytes: keyBytes.span)
+      let opened = try HeaderAuthentication.open(pack.span, key: key)
+      let sealed = try HeaderAuthentication.seal(opened.header, key: key)
+      let layout = try SegmentLayout(
+        packSize: UInt64(pack.count), headerSize: sealed.count - SegmentLayout.tinkHeaderSize, segmentSize: opened.header.segmentSize)
+      try layout.checkLastSegment()
+      let cipher = try SegmentCipher(schedule: opened.schedule, layout: layout)
+      var payload: [UInt8] = []
+      for segment in 0..<layout.segmentCount {
+        let range = layout.packRange(ofSegment: segment)
+        var plaintext = [UInt8](repeating: 0, count: range.count - SegmentLayout.tagSize)
+        var target = plaintext.mutableSpan
+        try cipher.open(segment: segment, pack.span.extracting(Int(range.lowerBound)..<Int(range.upperBound)), into: &target)
+        payload += plaintext
+      }
+      return (opened.header, payload)
+    } catch {
+      return nil
+    }
+  }
+
+  /// One zstd frame.
+  static func frame(_ content: [UInt8]) throws(PackError) -> [UInt8] {
+    let context = try CompressionContext(level: 1)
+    var frame = [UInt8](repeating: 0, count: Limits.compressBound(content.count) + 64)
+    var target = frame.mutableSpan
+    let count = try context.compress(content.span, into: &target)
+    frame.removeLast(frame.count - count)
+    return frame
+  }
+
+  /// A skippable frame of the index.
+  static func skippable(_ content: [UInt8]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(littleEndian: IndexHead.frameMagic)
+    bytes.append(littleEndian: UInt32(content.count))
+    return bytes + content
+  }
+
+  static func digest(_ bytes: [UInt8]) throws(PackError) -> [UInt8] {
+    try CryptoBackends.standard.digest(of: bytes.span)
+  }
+}

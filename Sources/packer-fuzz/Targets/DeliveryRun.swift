@@ -1,0 +1,206 @@
+import PackDelivery
+import PackFormat
+import PackManifest
+
+/// Four packs to which things happen, one after the other.
+struct DeliveryRun {
+  private static let ids = ["a", "B", "c", "d"]
+  private let policy = DeliveryPolicy()
+  private var time: Int64 = 1_790_000_000
+  private var records: [String: PackStatus] = [:]
+  private var files: [WaitingFile] = []
+  private var device: [DevicePack] = []
+  private var manifest: Manifest
+
+  init() {
+    let expires = ManifestTime(secondsSince1970: 2_000_000_000)
+    manifest = Manifest(
+      version: 1, issued: nil, expires: expires ?? ManifestTime(secondsSince1970: 0)!, budget: nil,
+      packs: Self.ids.enumerated().map { Self.offer($1, version: 1, number: UInt8($0)) })
+    for pack in manifest.packs { records[pack.id] = PackStatus(id: pack.id, bytes: PackBytes(pack), at: time) }
+  }
+
+  private static func offer(_ id: String, version: UInt64, number: UInt8) -> ManifestPack {
+    ManifestPack(
+      id: id, version: version, url: "https://cdn.example.com/\(id)", size: 1000 * UInt64(number + 1),
+      sha256: [UInt8](repeating: number &+ UInt8(truncatingIfNeeded: version), count: 32),
+      contentRoot: [UInt8](repeating: 1, count: 32), contentSize: 2000, installSize: 4096, files: 1, maxFrame: 1024,
+      keyID: "e545120e613dd715", delivery: DeliveryClass.allCases[Int(number) % 3], install: number % 2 == 0 ? .packed : .unpacked)
+  }
+
+  /// Takes one thing that happens: a byte for the pack or another kind of thing, one for the event, one for its values.
+  mutating func step(_ feed: inout ByteFeed) throws(BrokenPromise) {
+    let what = feed.byte()
+    switch what {
+    case 0xFF: try plan(feed.byte())
+    case 0xFE: time += Int64(feed.byte()) * 600
+    case 0xFD: time -= Int64(feed.byte()) * 600
+    case 0xFC:
+      let place = Int(feed.byte()) % manifest.packs.count
+      let old = manifest.packs[place]
+      manifest.packs[place] = Self.offer(old.id, version: old.version + 1, number: UInt8(place))
+      manifest.version += 1
+    case 0xFB:
+      let place = Int(feed.byte()) % Self.ids.count
+      if manifest.packs.count > 1 { manifest.packs.removeAll { $0.id == Self.ids[place] } }
+    case 0xFA:
+      let pack = manifest.packs[Int(feed.byte()) % manifest.packs.count]
+      device.removeAll { $0.id == pack.id }
+      device.append(
+        DevicePack(id: pack.id, version: pack.version, sha256: pack.sha256, mode: pack.install, isRejected: feed.byte() & 1 != 0))
+    case 0xF9:
+      let pack = manifest.packs[Int(feed.byte()) % manifest.packs.count]
+      files.append(
+        WaitingFile(
+          identifier: DownloadIdentifier(id: pack.id, bytes: PackBytes(pack)), size: feed.byte() & 1 == 0 ? pack.size : 1,
+          isBeingInstalled: feed.byte() & 1 != 0))
+    default:
+      let id = Self.ids[Int(what) % Self.ids.count]
+      guard let record = records[id] else { return }
+      try take(event(feed.byte(), feed.byte(), record), record)
+    }
+  }
+
+  private func event(_ kind: UInt8, _ value: UInt8, _ record: PackStatus) -> PackEvent {
+    func one<Value>(_ values: [Value]) -> Value { values[Int(value) % values.count] }
+    return switch PackEvent.Kind.allCases[Int(kind) % PackEvent.Kind.allCases.count] {
+    case .offered:
+      .offered(value & 1 == 0 ? record.bytes : PackBytes(version: UInt64(value), size: 9, sha256: Array(repeating: value, count: 32)))
+    case .asked: .asked
+    case .scheduled: .scheduled(isEssential: value & 1 != 0)
+    case .began: .began
+    case .paused: .paused(one(PauseReason.allCases))
+    case .arrived: .arrived
+    case .demoted: .demoted
+    case .turnedAway: .turnedAway(one(IdleReason.allCases))
+    case .downloadFailed: .downloadFailed(one(FailureReason.allCases))
+    case .forgotten: .forgotten
+    case .cancelled: .cancelled
+    case .installBegan: .installBegan
+    case .installed: .installed(one(InstallMode.allCases))
+    case .installPutOff: .installPutOff
+    case .installFailed: .installFailed(one(FailureReason.allCases))
+    case .interrupted: .interrupted
+    case .found: .found(one(InstallMode.allCases))
+    case .purged: .purged
+    case .unlisted: .unlisted
+    case .removed: .removed
+    case .retryDue: .retryDue
+    }
+  }
+
+  /// An event changes what the table of edges says, and nothing else.
+  private mutating func take(_ event: PackEvent, _ record: PackStatus) throws(BrokenPromise) {
+    let edge = DeliveryEdge.all.first { $0.from == record.state.kind && $0.event == event.kind }
+    switch record.after(event, at: time, policy: policy) {
+    case .passedOver:
+      try hold(edge == nil, "\(event.kind) is passed over in \(record.state), and has an edge")
+    case .forgotten:
+      try hold(edge != nil && edge?.to == nil, "\(event.kind) forgets a pack in \(record.state)")
+      records[record.id] = nil
+    case .became(let next):
+      try hold(edge != nil && edge?.to == next.state.kind, "\(event.kind) leads from \(record.state) to \(next.state)")
+      try hold(next.id == record.id, "a record is of another pack")
+      if case .offered = event {} else { try hold(next.bytes == record.bytes, "\(event.kind) changes what the record is about") }
+      try check(next)
+      records[record.id] = next
+    }
+  }
+
+  private func check(_ status: PackStatus) throws(BrokenPromise) {
+    try hold(!status.state.waysOut.isEmpty, "nothing leads out of \(status.state)")
+    try hold(DeliveryState(status.state.description) == status.state, "\(status.state) is another state once it was written")
+    try hold(status.delaySeconds <= policy.longestDelaySeconds, "a delay of \(status.delaySeconds) seconds")
+    try hold(status.secondsLeft(at: time) <= UInt64(status.delaySeconds), "more seconds are left than there were")
+    let again = try required("reading a record that was written") { () throws(PackError) in
+      try PackStatus(reading: status.record, of: status.id)
+    }
+    try hold(again == status, "a record is another one once it was written")
+  }
+
+  /// Plans with the facts that a byte says, and does what the plan says of records.
+  private mutating func plan(_ facts: UInt8) throws(BrokenPromise) {
+    let event = DeliveryEvent.allCases[Int(facts) % DeliveryEvent.allCases.count]
+    let allowance = facts & 0x10 == 0 ? nil : Allowance(essential: 2500, other: 2500)
+    let free: UInt64? = facts & 0x20 == 0 ? nil : 5000
+    let plan = DeliveryPlan(
+      for: manifest, records: records.values.sorted { $0.id < $1.id }, files: files,
+      facts: DeliveryFacts(
+        event, at: time, device: facts & 0x40 == 0 ? nil : device, downloads: facts & 0x80 == 0 ? nil : [],
+        asked: facts & 0x08 == 0 ? [] : [Self.ids[Int(facts) % 4]], allowance: event.permitsEssential ? allowance : nil, freeSpace: free),
+      policy: policy)
+    let lists = [
+      plan.downloads.map(\.id), plan.underWay, plan.handOver.map(\.id), plan.installing, plan.ready, plan.postponed.map(\.id),
+    ]
+    let named = lists.flatMap { $0 }
+    try hold(named.count == Set(named).count, "a plan names a pack twice: \(named.sorted())")
+    try hold(Set(named).isSuperset(of: manifest.packs.map(\.id)), "a plan leaves out a pack: \(named.sorted())")
+    try hold(event.permitsEssential || !plan.downloads.contains { $0.isEssential }, "an essential download outside of an installation")
+    for download in plan.downloads {
+      try hold(
+        manifest.packs.contains { $0.id == download.id && PackBytes($0) == download.bytes }, "a download that the manifest does not offer")
+    }
+    if event.permitsEssential, let allowance {
+      for (isEssential, most) in [(true, allowance.essential), (false, allowance.other)] {
+        let sum = plan.downloads.filter { $0.isEssential == isEssential }.reduce(0) { $0 + $1.bytes.size }
+        try hold(sum <= most, "downloads of \(sum) bytes, and \(most) are allowed")
+      }
+    }
+    for change in plan.changes {
+      try hold(change.before == records[change.id], "a plan changes a record that is another one")
+      records[change.id] = change.after
+      if let after = change.after { try check(after) }
+    }
+    for download in plan.downloads {
+      try hold(
+        records[download.id]?.state == .scheduled, "a download is planned in \(records[download.id].map { "\($0.state)" } ?? "no state")")
+    }
+  }
+
+  /// From wherever it stands, with a day of patience, every pack that is offered comes to be on the device.
+  mutating func settle() throws(BrokenPromise) {
+    device = []
+    files = []
+    for id in Self.ids { if let record = records[id], case .ready = record.state { try take(.purged, record) } }
+    for _ in 0..<12 {
+      time += 2 * Int64(policy.longestDelaySeconds)
+      try planAll()
+      for (id, record) in records.sorted(by: { $0.key < $1.key }) {
+        switch record.state {
+        case .scheduled, .loading, .paused: try take(.arrived, record)
+        case .toBeTransferred: try take(.installBegan, record)
+        case .installing: try take(.installed(.packed), record)
+        case .obsolete: try take(.removed, record)
+        default: break
+        }
+        guard let next = records[id], case .ready = next.state, !device.contains(where: { $0.id == id && $0.sha256 == next.bytes.sha256 })
+        else { continue }
+        device.append(DevicePack(id: id, version: next.bytes.version, sha256: next.bytes.sha256, mode: .packed))
+      }
+    }
+    for pack in manifest.packs {
+      guard let record = records[pack.id] else { throw BrokenPromise("pack \(pack.id) was lost") }
+      if case .failed(let reason) = record.state, !reason.isWorthRetrying { continue }
+      try hold(record.state == .ready && record.bytes == PackBytes(pack), "pack \(pack.id) is stuck in \(record.state)")
+    }
+  }
+
+  private mutating func planAll() throws(BrokenPromise) {
+    var waiting: [WaitingFile] = []
+    for record in records.values {
+      switch record.state {
+      case .toBeTransferred, .installing:
+        waiting.append(WaitingFile(identifier: record.identifier, size: record.bytes.size, isBeingInstalled: record.state == .installing))
+      default: break
+      }
+    }
+    let plan = DeliveryPlan(
+      for: manifest, records: records.values.sorted { $0.id < $1.id },
+      files: waiting.sorted { $0.identifier.description < $1.identifier.description },
+      facts: DeliveryFacts(.launch, at: time, device: device, downloads: nil, asked: Set(Self.ids)), policy: policy)
+    for change in plan.changes {
+      records[change.id] = change.after
+      if let after = change.after { try check(after) }
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import PackCrypto
+import PackFormat
+import TestSupport
+
+extension FuzzTarget {
+  /// The start of a pack: fields, key stanzas, MAC and stream header, as they stand there and sealed anew.
+  static let header = FuzzTarget(
+    "header",
+    files: [
+      "Sources/PackFormat/PackHeader.swift", "Sources/PackFormat/FieldCursor.swift", "Sources/PackCrypto/HeaderAuthentication.swift",
+      "Sources/PackFormat/SegmentLayout.swift",
+    ],
+    seeds: {
+      var seeds = [FuzzSeed("sealed", try HeaderAuthentication.seal(try Sealing.header(), key: knownKey()))]
+      var minor = try Sealing.header(segmentSize: 1 << 20, minor: 3)
+      minor.flags = PackHeader.deterministicSalt
+      seeds.append(FuzzSeed("minor-3", try HeaderAuthentication.seal(minor, key: knownKey()) + [0, 1, 2, 3, 4, 5, 6, 7]))
+      for name in TestVector.all where name.hasPrefix("refused-open/") {
+        seeds.append(FuzzSeed(String(name.dropFirst(13).dropLast(7)), Array(try TestVector(named: name).pack.prefix(1024))))
+      }
+      return seeds
+    },
+    run: { (bytes) throws(BrokenPromise) in
+      let key = try required("a known key") { () throws(PackError) in try knownKey() }
+      let parsed = try accepted { () throws(PackError) in try PackHeader.parse(bytes.span) }
+      if let parsed {
+        try hold(parsed.bytes == Array(bytes.prefix(PackHeader.size)), "a header that was read is written otherwise")
+        let size = bytes.suffix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        try checkLayout(packSize: size, headerSize: min(bytes.count, Limits.headerSize), segmentSize: parsed.segmentSize)
+        try checkLayout(payloadSize: size, headerSize: min(bytes.count, Limits.headerSize), segmentSize: parsed.segmentSize)
+      }
+      do throws(PackError) {
+        let opened = try HeaderAuthentication.open(bytes.span, key: key)
+        // Nobody but the holder of the key makes a MAC, so what holds is one of the seeds, or their like.
+        try unsealed(opened.header == parsed, "a header is opened as another one than is read")
+        let again = try HeaderAuthentication.seal(opened.header, key: key)
+        if opened.stanzas.unknownTypes.isEmpty, opened.stanzas.keyID == key.id {
+          try unsealed(bytes.starts(with: again), "a header that holds is sealed otherwise")
+        }
+      } catch {
+        if error.code == .fuzzing { throw BrokenPromise(error.message) }
+        try checkRefusal(error)
+      }
+      // The same fields with a MAC that holds.
+      guard let parsed else { return }
+      let sealed = try required("sealing a header that was read") { () throws(PackError) in try HeaderAuthentication.seal(parsed, key: key)
+      }
+      let header = try required("opening a header that was sealed") { () throws(PackError) in
+        try HeaderAuthentication.open(sealed.span, key: key).header
+      }
+      try hold(header == parsed, "a header that was sealed opens as another one")
+    })
+
+  /// A promise inside of code that throws errors of packs.
+  private static func unsealed(_ condition: Bool, _ broken: String) throws(PackError) {
+    guard condition else { throw PackError(.fuzzing, broken) }
+  }
+
+  private static func checkLayout(packSize: UInt64, headerSize: Int, segmentSize: UInt32) throws(BrokenPromise) {
+    guard
+      let layout = try accepted({ () throws(PackError) in
+        let layout = try SegmentLayout(packSize: packSize, headerSize: headerSize, segmentSize: segmentSize)
+        try layout.checkLastSegment()
+        return layout
+      })
+    else { return }
+    try check(layout)
+    try hold(layout.packSize == packSize, "a layout has another size than its pack")
+  }
+
+  private static func checkLayout(payloadSize: UInt64, headerSize: Int, segmentSize: UInt32) throws(BrokenPromise) {
+    guard
+      let layout = try accepted({ () throws(PackError) in
+        try SegmentLayout(payloadSize: payloadSize, headerSize: headerSize, segmentSize: segmentSize)
+      })
+    else { return }
+    try check(layout)
+    try hold(layout.payloadSize == payloadSize, "a layout has another payload than it was made for")
+  }
+
+  /// Segments follow each other without a gap, and each byte of the payload is in the segment that is said to hold it.
+  private static func check(_ layout: SegmentLayout) throws(BrokenPromise) {
+    let last = layout.segmentCount - 1
+    try hold(layout.payloadRange(ofSegment: 0).lowerBound == 0, "a payload starts elsewhere than at 0")
+    try hold(layout.payloadRange(ofSegment: last).upperBound == layout.payloadSize, "the last segment ends elsewhere than the payload")
+    try hold(layout.packRange(ofSegment: last).upperBound == layout.packSize, "the last segment ends elsewhere than the pack")
+    for segment in Set([0, last / 2, last]) {
+      let payload = layout.payloadRange(ofSegment: segment)
+      let pack = layout.packRange(ofSegment: segment)
+      try hold(pack.count == payload.count + SegmentLayout.tagSize, "segment \(segment) has no room for its tag")
+      if segment < last {
+        try hold(layout.payloadRange(ofSegment: segment + 1).lowerBound == payload.upperBound, "there is a gap behind segment \(segment)")
+        try hold(layout.packRange(ofSegment: segment + 1).lowerBound == pack.upperBound, "there is a gap behind segment \(segment)")
+      }
+      guard !payload.isEmpty else { continue }
+      try hold(layout.segment(holding: payload.lowerBound) == segment, "the first byte of segment \(segment) is said to be elsewhere")
+      try hold(layout.segment(holding: payload.upperBound - 1) == segment, "the last byte of segment \(segment) is said to be elsewhere")
+    }
+  }
+
+  /// The list of key stanzas.
+  static let stanzas = FuzzTarget(
+    "stanzas", largestInput: 20_000, files: ["Sources/PackFormat/KeyStanza.swift"],
+    seeds: {
+      let known = KeyStanzas.bytes(for: try knownKey().id)
+      return [
+        FuzzSeed("one", known), FuzzSeed("none", [UInt8]()), FuzzSeed("unknown-first", [2, 0, 3, 0, 9, 9, 9] + known),
+        FuzzSeed("unknown-last", known + [0xFF, 0xFF, 0, 0]), FuzzSeed("two", known + known),
+      ]
+    },
+    run: { (bytes) throws(BrokenPromise) in
+      guard let stanzas = try accepted({ () throws(PackError) in try KeyStanzas.parse(bytes.span) }) else { return }
+      if stanzas.unknownTypes.isEmpty {
+        try hold(KeyStanzas.bytes(for: stanzas.keyID) == bytes, "stanzas that were read are written otherwise")
+      }
+      try hold(!stanzas.unknownTypes.contains(1), "a known stanza counts as unknown")
+      try hold(bytes.count >= 12 + 4 * stanzas.unknownTypes.count, "more stanzas are counted than there is room for")
+    })
+}
+
+extension PackError.Code {
+  /// A broken promise, where only errors of packs may be thrown.
+  static let fuzzing = Self(rawValue: "fuzzing")
+}

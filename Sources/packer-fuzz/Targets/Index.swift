@@ -1,0 +1,199 @@
+import PackFormat
+import PackPayload
+import TestSupport
+
+extension FuzzTarget {
+  /// The index: head, directory and blocks, given without their compression.
+  ///
+  /// The input is a byte of flags, the head, the directory behind its length, and blocks of records behind theirs. Bit 0 of the flags is a
+  /// minor version above 0; bit 1 has numbers and directory follow from the blocks, so that the records are read.
+  static let index = FuzzTarget(
+    "index", largestInput: 8192,
+    files: ["Sources/PackFormat/PayloadIndex.swift", "Sources/PackPayload/IndexReader.swift", "Sources/PackFormat/EntryPath.swift"],
+    seeds: {
+      func records(_ paths: [String]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for (number, path) in paths.enumerated() {
+          let isDirectory = path.hasSuffix("/")
+          IndexRecord(
+            path: Array(isDirectory ? String(path.dropLast()).utf8 : path.utf8),
+            kind: isDirectory ? .directory : number % 2 == 0 ? .file : .executable,
+            size: isDirectory ? 0 : 100, offset: isDirectory ? 0 : UInt64(512 + 1024 * number)
+          ).append(to: &bytes)
+        }
+        return bytes
+      }
+      func seed(_ name: String, flags: UInt8 = 2, _ blocks: [[UInt8]], head: IndexHead? = nil, directory: [UInt8] = []) -> FuzzSeed {
+        let head = head ?? IndexHead(recordCount: 0, largestFrame: 0, contentSize: 100, tarSize: 0, contentRoot: Array(0..<32))
+        return FuzzSeed(name, [flags] + head.bytes + lengthAndBytes(directory) + blocks.flatMap(lengthAndBytes))
+      }
+      let many = (0..<140).map { "level/\(String(1000 + $0))" }
+      let first = records(["a"])
+      return [
+        seed("three", [records(["a", "b/c", "d/"])]), seed("minor", flags: 3, [records(["a", "b/c"]) + [0]]), seed("none", []),
+        seed("two-blocks", [records(Array(many.prefix(128))), records(Array(many.suffix(12)))]),
+        seed("unicode", [records(["ä/ö", "日本語/ファイル"])]),
+        seed("paths", [records([".", "..", "._a", ".pack", "a/../b", "a\\b", "a\u{7}", "a\u{202E}b", "e\u{301}", "\u{9B}"])]),
+        seed("long-component", [records([String(repeating: "x", count: 256)])]),
+        seed("longest", [records([String(repeating: "x/", count: 600) + "x"])]),
+        seed("reserved", [records([".pack/a"])]), seed("dots", [records(["a/./b"])]), seed("dots-first", [records(["../a"])]),
+        seed("metadata", [records(["a/._b"])]), seed("bidi", [records(["a\u{2066}"])]), seed("control", [records(["\u{85}a"])]),
+        seed("below-another", [records(["a", "a-b", "a/b"])]), seed("long", [records([String(repeating: "d/", count: 400) + "x"])]),
+        seed(
+          "by-hand", flags: 0, [first],
+          head: IndexHead(recordCount: 1, largestFrame: 65_536, contentSize: 100, tarSize: 65_536, contentRoot: Array(0..<32)),
+          directory: IndexDirectory.bytes(for: [(UInt32(32 + (try Sealing.frame(first)).count), [0x61])])),
+      ]
+    },
+    run: { (input) throws(BrokenPromise) in
+      try IndexInput(input).run()
+    })
+}
+
+/// The index that an input stands for.
+private struct IndexInput {
+  private let isGrown: Bool
+  private var head: [UInt8]
+  private var directory: [UInt8]
+  private var blocks: [[UInt8]] = []
+  private let followsBlocks: Bool
+  /// The tar that nobody reads.
+  private static let tarSize: UInt32 = 65_536
+
+  init(_ input: [UInt8]) {
+    var feed = ByteFeed(input)
+    let flags = feed.byte()
+    isGrown = flags & 1 != 0
+    followsBlocks = flags & 2 != 0
+    head = feed.piece(IndexHead.size)
+    directory = feed.piece()
+    while !feed.isEmpty, blocks.count < 8 { blocks.append(feed.piece()) }
+  }
+
+  func run() throws(BrokenPromise) {
+    try checkHead(head)
+    var head = head
+    var directory = directory
+    var stored: [[UInt8]] = []
+    var items: [(length: UInt32, firstPath: [UInt8])] = []
+    for (number, block) in blocks.enumerated() {
+      let count = number == blocks.count - 1 ? min(Self.recordCount(in: block), 128) : Limits.recordsPerBlock
+      let frame = try required("compressing") { () throws(PackError) in try Sealing.frame(block) }
+      stored.append([UInt8](repeating: UInt8(number), count: 32 * count) + frame)
+      items.append((UInt32(32 * count + frame.count), Self.firstPath(in: block)))
+    }
+    let last = blocks.last.map { min(Self.recordCount(in: $0), 128) } ?? 0
+    let recordCount = UInt32(max(0, blocks.count - 1) * Limits.recordsPerBlock + last)
+    if followsBlocks {
+      directory = IndexDirectory.bytes(for: items)
+      head =
+        IndexHead(
+          recordCount: recordCount, largestFrame: Self.tarSize, contentSize: 100, tarSize: UInt64(Self.tarSize),
+          contentRoot: [UInt8](repeating: 3, count: 32)
+        ).bytes
+    }
+    let compressed =
+      directory.isEmpty && followsBlocks ? [] : try required("compressing") { () throws(PackError) in try Sealing.frame(directory) }
+    let blocksFrame = Sealing.skippable(stored.flatMap { $0 })
+    let headFrame = Sealing.skippable(head + compressed)
+    let table = SeekTable.bytes(
+      for: [(100, Self.tarSize), (UInt32(blocksFrame.count), 0), (UInt32(headFrame.count), 0)])
+    let payload = [UInt8](repeating: 0, count: 100) + blocksFrame + headFrame + table
+    let source = MemorySource(payload)
+    guard
+      let (parsed, reader) = try accepted({ () throws(PackError) in
+        let parsed = try SeekTable(parsing: table.span, payloadSize: UInt64(payload.count))
+        return (parsed, try IndexReader(source: source, table: parsed, minor: isGrown ? 1 : 0))
+      })
+    else { return }
+    try hold(reader.head.bytes == head, "a head that was read is written otherwise")
+    try hold(reader.head.tarSize == parsed.tarSize, "a head disagrees with its seek table")
+    try checkDirectory(directory, reader.head, blocksSize: UInt64(blocksFrame.count - 8))
+    let decoder = try required("a decoder") { () throws(PackError) in try DecompressionContext() }
+    var order = EntryPath.TreeOrder()
+    var previous: [UInt8]?
+    for number in 0..<reader.head.blockCount {
+      let block = try accepted { () throws(PackError) in
+        try reader.block(number, source: source, decoder: decoder, order: &order)
+      }
+      guard let block else { return }
+      try check(block, number, reader, &previous)
+    }
+  }
+
+  private func check(_ block: IndexBlock, _ number: Int, _ reader: IndexReader, _ previous: inout [UInt8]?) throws(BrokenPromise) {
+    try hold(block.count == reader.head.recordCount(inBlock: number), "block \(number) has another number of records than the head says")
+    var written: [UInt8] = []
+    for row in 0..<block.count {
+      let record = block.record(row)
+      record.append(to: &written)
+      if let previous {
+        try hold(previous.lexicographicallyPrecedes(record.path), "paths are out of order")
+        try hold(!record.path.starts(with: previous + [0x2F]), "a path lies below one that is an entry itself")
+      }
+      previous = record.path
+      try hold(EntryPath.securityProblem(of: record.path.span) == nil, "a path was accepted that may not stand in a pack")
+      try hold(Self.isPlain(record.path), "the path \(record.path) was accepted")
+      try hold(record.kind != .directory || record.size == 0, "a directory has content")
+      try hold(
+        record.size <= UInt64(Self.tarSize) && record.offset <= UInt64(Self.tarSize) - record.size, "a content lies outside of the tar")
+      try hold(reader.block(holding: record.path.span) == number, "a path is looked for in another block")
+      try hold(block.row(of: record.path.span) == row, "a path is not found where it is")
+      let entry = block.entry(row)
+      try hold(Array(entry.path.utf8) == record.path && entry.size == record.size, "an entry differs from its record")
+    }
+    if blocks.indices.contains(number), !isGrown, followsBlocks {
+      try hold(written == blocks[number], "records that were read are written otherwise")
+    }
+  }
+
+  private func checkHead(_ bytes: [UInt8]) throws(BrokenPromise) {
+    guard let head = try accepted({ () throws(PackError) in try IndexHead.parse(bytes.span) }) else { return }
+    try hold(head.bytes == bytes, "a head that was read is written otherwise")
+    try hold(head.recordCount <= UInt32(Limits.records), "a head has too many records")
+  }
+
+  private func checkDirectory(_ bytes: [UInt8], _ head: IndexHead, blocksSize: UInt64) throws(BrokenPromise) {
+    guard head.recordCount > 0 else { return }
+    guard
+      let directory = try accepted({ () throws(PackError) in
+        try IndexDirectory(parsing: bytes, head: head, blocksSize: blocksSize)
+      })
+    else { return }
+    var feed = ByteFeed(bytes)
+    var items: [(length: UInt32, firstPath: [UInt8])] = []
+    for block in 0..<directory.count {
+      let length = UInt32(feed.number(width: 4))
+      items.append((length, feed.piece()))
+      try hold(directory.range(ofBlock: block).count == Int(length), "block \(block) has another length than its directory says")
+      let path = items[block].firstPath
+      try hold(directory.block(block, startsWith: path.span), "block \(block) starts with another path")
+    }
+    try hold(IndexDirectory.bytes(for: items) == bytes, "a directory that was read is written otherwise")
+  }
+
+  /// What is wrong with a path by the plainest of means, for what the format excludes whatever else it says.
+  private static func isPlain(_ path: [UInt8]) -> Bool {
+    let parts = path.split(separator: 0x2F, omittingEmptySubsequences: false).map(Array.init)
+    return !path.contains { $0 < 0x20 || $0 == 0x5C || $0 == 0x7F } && String(validating: path, as: UTF8.self) != nil
+      && parts.allSatisfy { (1...255).contains($0.count) && $0 != [0x2E] && $0 != [0x2E, 0x2E] && !$0.starts(with: [0x2E, 0x5F]) }
+      && parts[0] != Array(".pack".utf8) && path.count <= 1024
+  }
+
+  /// The records that begin in some bytes, were they all sound.
+  private static func recordCount(in bytes: [UInt8]) -> Int {
+    var (count, place) = (0, 0)
+    while place < bytes.count {
+      place += IndexRecord.fixedSize + Int(bytes[place]) + (place + 1 < bytes.count ? Int(bytes[place + 1]) << 8 : 0)
+      count += 1
+    }
+    return max(1, count)
+  }
+
+  private static func firstPath(in bytes: [UInt8]) -> [UInt8] {
+    var feed = ByteFeed(bytes)
+    let length = Int(feed.number(width: 2))
+    _ = feed.piece(IndexRecord.fixedSize - 2)
+    return feed.piece(length)
+  }
+}

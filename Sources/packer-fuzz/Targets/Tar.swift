@@ -1,0 +1,87 @@
+import PackArchive
+import PackFormat
+
+extension FuzzTarget {
+  /// A tar as libarchive reads it, through the code that hands it over piece by piece.
+  static let tar = FuzzTarget(
+    "tar", largestInput: 8192,
+    files: [
+      "Sources/PackArchive/TarReader.swift", "Sources/PackArchive/LibArchive/ReadHandle.swift", "Sources/PackArchive/PlainHeader.swift",
+    ],
+    seeds: {
+      func seed(_ name: String, _ headers: [TarHeader]) throws -> FuzzSeed {
+        let writer = TarWriter()
+        var tar: [UInt8] = []
+        for header in headers {
+          try writer.appendHeader(header, to: &tar)
+          tar += [UInt8](repeating: 0x61, count: (Int(header.size) + 511) / 512 * 512)
+        }
+        return FuzzSeed(name, [7] + tar + [UInt8](repeating: 0, count: 1024))
+      }
+      return [
+        try seed("empty", []), try seed("file", [TarHeader(path: "a/b.txt", kind: .file, size: 600, linkTarget: nil)]),
+        try seed(
+          "link",
+          [
+            TarHeader(path: "a", kind: .executable, size: 3, linkTarget: nil),
+            TarHeader(path: "b", kind: .executable, size: 0, linkTarget: "a"),
+            TarHeader(path: "d", kind: .directory, size: 0, linkTarget: nil),
+          ]),
+        try seed("pax", [TarHeader(path: String(repeating: "long/", count: 60) + "ö", kind: .file, size: 9, linkTarget: nil)]),
+      ]
+    },
+    run: { (input) throws(BrokenPromise) in
+      var feed = ByteFeed(input)
+      let step = 1 + Int(feed.byte()) * 7
+      let tar = feed.rest()
+      let whole = try entries(tar, piece: 1 << 20)
+      // How it is cut up makes no difference, and neither does passing over contents.
+      try hold(try entries(tar, piece: step) == whole, "a tar in pieces of \(step) bytes is another one")
+      var end: UInt64 = 0
+      var plain = PlainHeader()
+      for entry in whole.entries {
+        try hold(entry.start >= end || entry.start == 0, "entries are out of order")
+        end = entry.start
+        guard let path = entry.path, entry.isFile || entry.isDirectory, entry.dataOffset >= entry.start + 512 else { continue }
+        let name = path.hasSuffix("/") ? String(path.dropLast()) : path
+        let kind: IndexRecord.Kind = entry.isDirectory ? .directory : entry.permissions & 0o111 != 0 ? .executable : .file
+        let header = TarHeader(path: name, kind: kind, size: entry.size, linkTarget: entry.linkTarget)
+        let bytes = Array(tar[Int(entry.dataOffset) - 512..<min(tar.count, Int(entry.dataOffset))])
+        // What we take for our own header, we would write.
+        if plain.matches(bytes.span, header) {
+          let written = try required("writing a header that was read") { () throws(PackError) in
+            var written: [UInt8] = []
+            try TarWriter().appendHeader(header, to: &written)
+            return written
+          }
+          try hold(written == bytes, "a header that was read is written otherwise")
+        }
+      }
+    })
+
+  /// What a tar is taken for: its entries, and how it ends.
+  private struct Listing: Equatable {
+    var entries: [TarEntry] = []
+    var isSound = false
+  }
+
+  private static func entries(_ tar: [UInt8], piece: Int) throws(BrokenPromise) -> Listing {
+    var listing = Listing()
+    var rest = tar[...]
+    listing.isSound =
+      try isAccepted { () throws(PackError) in
+        let reader = try TarReader { () throws(PackError) in
+          defer { rest = rest.dropFirst(piece) }
+          return Array(rest.prefix(piece))
+        }
+        while let entry = try reader.next() {
+          listing.entries.append(entry)
+          // Nothing of a tar is shorter than a block.
+          guard listing.entries.count <= tar.count / 512 + 1 else {
+            throw PackError(.fuzzing, "more entries than blocks")
+          }
+        }
+      }
+    return listing
+  }
+}

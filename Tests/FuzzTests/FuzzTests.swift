@@ -1,0 +1,107 @@
+import Foundation
+import PackRuntime
+import TestSupport
+import Testing
+
+@testable import packer_fuzz
+
+@Suite("Fuzz targets")
+struct FuzzTests {
+  private static let names = FuzzTarget.all.map(\.name)
+
+  /// The inputs that are changed at random for each target: 2 000, fewer where each takes a whole pack, or what `PACKER_FUZZ_ROUNDS` says.
+  private static let rounds = ProcessInfo.processInfo.environment["PACKER_FUZZ_ROUNDS"].flatMap(Int.init)
+
+  private static func corpus(_ name: String) -> [FuzzSeed] {
+    let folder = TestVector.testsFolder.appendingPathComponent("Corpora/\(name)")
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    return files.sorted().compactMap { file in
+      (try? Data(contentsOf: folder.appendingPathComponent(file))).map { FuzzSeed(file, [UInt8]($0)) }
+    }
+  }
+
+  @Test("keep their promises on valid values, and on everything that was found", arguments: names)
+  func seeds(_ name: String) async throws {
+    let target = try #require(FuzzTarget.named(name))
+    let seeds = try target.seeds()
+
+    #expect(seeds.count >= 3)
+    #expect(Set(seeds.map(\.name)).count == seeds.count, "two seeds have one name")
+    await expectPromises(target, (seeds + Self.corpus(name)).map { ($0.bytes, $0.name) })
+  }
+
+  @Test("keep their promises on values that were changed at random", arguments: names)
+  func mutations(_ name: String) async throws {
+    let target = try #require(FuzzTarget.named(name))
+    let random = SeededGenerator(for: "fuzzing \(name)")
+    var mutator = Mutator(random)
+    let seeds = try target.seeds() + Self.corpus(name)
+    let inputs = (0..<(Self.rounds ?? target.rounds)).map { round in
+      (mutator.input(from: seeds, largest: target.largestInput), "PACKER_TEST_SEED=\(random.seed), round \(round)")
+    }
+    await expectPromises(target, inputs)
+  }
+
+  @Test(
+    "take a million bytes of what opens something",
+    arguments: ["manifest", "json", "records", "plist", "configuration", "key-text", "ranges", "status", "store"])
+  func nesting(_ name: String) async throws {
+    let target = try #require(FuzzTarget.named(name))
+    let openings = [
+      "[", "{\"a\":", "[{\"a\":", "<?xml version=\"1.0\"?><plist>|<array>", "- ", "? ", "[*a,", "&a [", "\"\\u", "/%41", "bytes=|1-,",
+      "\"a\",",
+    ]
+    await expectPromises(
+      target,
+      openings.map { text in
+        let parts = text.split(separator: "|").map(String.init)
+        let (start, repeated) = parts.count == 2 ? (parts[0], parts[1]) : ("", parts[0])
+        return (Array((start + String(repeating: repeated, count: 1_000_000 / repeated.utf8.count)).utf8), text)
+      })
+  }
+
+  @Test("are there for every folder of kept inputs, which stay small")
+  func folders() throws {
+    let root = TestVector.testsFolder.appendingPathComponent("Corpora")
+    let folders = try FileManager.default.contentsOfDirectory(atPath: root.path).filter { $0 != "README.md" }
+
+    #expect(folders.allSatisfy { Self.names.contains($0) }, "\(folders)")
+    #expect(folders.map { Self.corpus($0).reduce(0) { $0 + $1.bytes.count } }.reduce(0, +) < 300_000)
+  }
+
+  @Test("name sources that are there")
+  func files() {
+    let root = TestVector.testsFolder.deletingLastPathComponent()
+    for file in Set(FuzzTarget.all.flatMap(\.files)) {
+      #expect(FileManager.default.fileExists(atPath: root.appendingPathComponent(file).path), "\(file)")
+    }
+  }
+
+  @Test("tell a broken promise")
+  func broken() {
+    let target = FuzzTarget(
+      "broken", files: [], seeds: { [] },
+      run: { (bytes) throws(BrokenPromise) in
+        try hold(bytes.isEmpty, "it is not empty")
+      })
+
+    #expect(throws: BrokenPromise("it is not empty")) { try target.run([1]) }
+    #expect(throws: Never.self) { try target.run([]) }
+  }
+
+  /// Runs a target on a thread of its own: some of them wait for tasks, which need the threads that tests run on.
+  private func expectPromises(_ target: FuzzTarget, _ inputs: [(bytes: [UInt8], name: String)]) async {
+    let broken = await Crew.settled { () -> [String] in
+      var broken: [String] = []
+      for (bytes, name) in inputs {
+        do throws(BrokenPromise) {
+          try target.run(bytes)
+        } catch {
+          broken.append("\(target.name), \(name): \(error)\n\(Data(bytes.prefix(8192)).base64EncodedString())")
+        }
+      }
+      return broken
+    }
+    for text in broken.prefix(5) { Issue.record("\(text)") }
+  }
+}
