@@ -280,9 +280,16 @@ extension Simulation {
       guard time <= left else {
         clock.advance(milliseconds: left)
         let came = min(world.speed.bytes(within: left - min(left, NetworkSpeed.latency)), size - min(size, download.received))
-        _ = daemon.charge(came, to: download)
-        daemon.note(received: download.received + came, of: download.identifier)
-        tell(.system, "\(pack): has \(download.received + came) of \(download.size) bytes", pack: pack)
+        if let exceeded = daemon.charge(came, to: download) {
+          daemon.end(download.identifier)
+          return try fail(
+            download, exceeded, .backgroundAssets(code: 204), "gets \(size) bytes where \(download.size) were declared, more than are left",
+            isInjected: false, toApp: toApp)
+        }
+        let received = download.received + came
+        daemon.note(received: received, of: download.identifier)
+        let declared = received > download.size ? " where \(download.size) were declared" : " of \(download.size)"
+        tell(.system, "\(pack): has \(received) bytes\(declared)", pack: pack)
         return
       }
     }

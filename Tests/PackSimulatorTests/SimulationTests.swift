@@ -97,6 +97,22 @@ struct SimulatedErrorTests {
     #expect(report.packs.first { $0.id == "core" }?.wasHereAtLaunch == true, "essential ones have an allowance of their own")
   }
 
+  @Test("204: a file larger than declared ends when the allowance does, also where it takes longer than it is until the app is started")
+  func slowlyExceeded() async throws {
+    let releases = try await Releases.made()
+    let file = try #require(try releases.pack("extra", of: 1).url.split(separator: "/").last)
+    var settings = try releases.settings(.install)
+    settings.release = try releases.copy(of: 1, "large-extra") { path in
+      let handle = try #require(FileHandle(forWritingAtPath: "\(path)/\(file)"))
+      try handle.truncate(atOffset: 1 << 30)
+      try handle.close()
+    }
+    settings.speed = try NetworkSpeed(parsing: "4g")
+    let report = try await play(settings)
+    #expect(report.codes("extra").first == 204, "\(report.story)")
+    #expect(!report.events.contains { $0.text.hasPrefix("extra: has ") && $0.time <= 31_000 })
+  }
+
   @Test("202: a host that the list does not have, whether it is the manifest's, or one that a server leads to")
   func host() async throws {
     let releases = try await Releases.made()
