@@ -20,6 +20,9 @@ extension SharedState {
   /// Where anything is wrong, nothing changes: what was accepted before stays (``lastManifest(verify:)``), and so do all records and files. The app's
   /// store checks all this again, and more strictly, when it adopts the manifest.
   ///
+  /// What was accepted under a key that is trusted no more says nothing about what may follow: whoever stole that key could lock the app out with its
+  /// version otherwise.
+  ///
   /// - Parameters:
   ///   - document: the document. Of one that is larger than a manifest may be, nothing is looked at.
   ///   - verify: what checks the signatures.
@@ -28,20 +31,10 @@ extension SharedState {
   public func accept(_ document: [UInt8], verify: ManifestCheck) throws(PackError) -> Manifest {
     let signed = try SignedManifest(document)
     let manifest = try verify(signed)
-    try checkPackVersions(of: manifest)
-    let known = try acceptedVersion(verify)
-    guard known.map({ manifest.version >= $0 }) ?? true else {
-      throw PackError(
-        .manifestRollback, "manifest has version \(manifest.version), and version \(known ?? 0) was accepted before",
-        hint: "fetch the manifest again; a server or cache between may hold an old one")
-    }
-    if known == manifest.version, let isSame = try holdsSame(signed) {
-      guard isSame else {
-        throw PackError(
-          .manifestRollback, "manifest says something else under version \(manifest.version), which was accepted before",
-          hint: "publish every change under a higher version; 'packer build' counts it up from packer.lock.json")
-      }
-      return manifest
+    do throws(PackError) {
+      guard try isNew(manifest, signed, verify) else { return manifest }
+    } catch {
+      guard error.code == .manifestRollback, isForgotten(verify) else { throw error }
     }
     try directory.withLock { (root) throws(PackError) in
       // The document first: a crash between the two leaves the next attempt to go through.
@@ -71,6 +64,36 @@ extension SharedState {
       return nil
     }
     return try directory.read(Self.manifestName, limit: Int(size), in: try directory.open())
+  }
+
+  /// Refuses a manifest that would lead back.
+  ///
+  /// - Returns: whether it is another one than the one that was accepted last.
+  private func isNew(_ manifest: Manifest, _ signed: SignedManifest, _ verify: ManifestCheck) throws(PackError) -> Bool {
+    try checkPackVersions(of: manifest)
+    guard let known = try acceptedVersion(verify) else { return true }
+    guard manifest.version >= known else {
+      throw PackError(
+        .manifestRollback, "manifest has version \(manifest.version), and version \(known) was accepted before",
+        hint: "fetch the manifest again; a server or cache between may hold an old one")
+    }
+    guard known == manifest.version, let isSame = try holdsSame(signed) else { return true }
+    guard isSame else {
+      throw PackError(
+        .manifestRollback, "manifest says something else under version \(manifest.version), which was accepted before",
+        hint: "publish every change under a higher version; 'packer build' counts it up from packer.lock.json")
+    }
+    return false
+  }
+
+  /// Whether nobody who is trusted vouches for the document that was accepted last, so that what it said counts no more (FORMAT.md §9.4).
+  private func isForgotten(_ verify: ManifestCheck) -> Bool {
+    do throws(PackError) {
+      _ = try lastManifest(verify: verify)
+      return false
+    } catch {
+      return error.code == .untrustedSignature
+    }
   }
 
   /// Refuses a manifest that would lead a pack back, whatever its own version is.

@@ -63,8 +63,11 @@ package struct SimulatedFault: Hashable, Sendable {
     }
     var size: UInt64?
     if let equals = rest.firstIndex(of: "=") {
-      guard rest[..<equals] == "size", let number = UInt64(rest[rest.index(after: equals)...]) else {
+      guard rest[..<equals] == "size" else {
         throw refuse("and only size takes a number of bytes", "write --fail core:size=4096")
+      }
+      guard let number = UInt64(rest[rest.index(after: equals)...]) else {
+        throw refuse("and what stands behind = is no number of bytes from 0 to \(UInt64.max)", "write --fail core:size=4096")
       }
       size = number
       rest = "size"

@@ -36,11 +36,11 @@ extension Simulation {
       try await fetchManifest(process)
       try await work(process, relay)
     } catch {
-      guard error.code != .cancelled else { throw error }
+      guard error.code != .cancelled, error.code != .noSpace else { throw error }
       appRefusal = error
       world.timeline.tell(.app, words(error), remedy: "it goes on with what it has, and looks again at its next start")
     }
-    appManifest = await process.store.manifest?.manifest.version
+    appManifest = await process.store.manifest?.manifest
     await process.queue.close()
     daemon = daemon.inFullPower
     launches += 1
@@ -135,6 +135,7 @@ extension Simulation {
       let asked = settings.asked.filter { id in published.manifest.packs.contains { $0.id == id } }
       let plan = try await process.delivery.plan(asked: asked, downloads: Set(daemon.downloads.map(\.identifier)))
       lastPlan = plan
+      try checkSpace(plan)
       cancel(plan.cancellations, .app)
       let progress = try await install(plan, process)
       let tidied = try await process.delivery.tidy(plan)
@@ -164,6 +165,7 @@ extension Simulation {
     var isChanged = false
     for installation in try await process.delivery.install(plan) {
       let id = installation.id
+      installRefusals[id] = installation.failure
       if let installed = installation.installed {
         // What the app opens from now on.
         try await process.store.activate(id, version: installed.version, onTrial: false)
@@ -171,6 +173,7 @@ extension Simulation {
         if published.manifest.packs.contains(where: { $0.id == id && $0.sha256 == installed.sha256 }) { readyAt[id] = clock.milliseconds }
         isChanged = true
       } else if let failure = installation.failure {
+        guard failure.code != .noSpace else { throw fullDisk(failure.message) }
         let state = installation.status.map { "\($0.state)" } ?? "the next plan decides"
         world.timeline.tell(.app, "\(id): \(words(failure))", pack: id, remedy: state)
         if installation.status?.state.kind != .toBeTransferred { isChanged = true }
@@ -273,7 +276,8 @@ extension Simulation {
         world.timeline.tell(.app, "\(pack): \(failure.text), and is given up", pack: pack, remedy: status.map { "\($0.state)" })
       case .lowSpace(_, let needed, let free):
         return PackError(
-          .noSpace, "the volume has \(free) bytes free, and \(needed) are needed", hint: "free space, or choose another place with --keep")
+          .noSpace, "the volume has \(free) bytes free, and \(needed) are needed",
+          hint: "free space, or choose another place with --keep or TMPDIR")
       case .began, .progress, .forgotten, .offline, .online: break
       }
       return nil

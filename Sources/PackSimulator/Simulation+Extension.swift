@@ -81,12 +81,14 @@ extension Simulation {
   private mutating func take(_ answer: ExtensionDelivery.Answer, _ event: DeliveryEvent) throws(PackError) {
     extensionRefusal = answer.refusal
     if let refusal = answer.refusal {
+      guard refusal.code != .noSpace else { throw refusal }
       let remedy =
         answer.plan != nil
         ? "plans with manifest \(answer.manifestVersion ?? 0), which it took before" : "hands nothing over; the next event plans"
       world.timeline.tell(.extension, words(refusal), remedy: remedy, isInjected: world.wasStruck(nil))
     }
     guard let plan = answer.plan else { return }
+    try checkSpace(plan)
     let size = answer.downloads.reduce(0) { $0 + $1.bytes.size }
     let essential = answer.downloads.count(where: \.isEssential)
     tell(
@@ -169,6 +171,7 @@ extension Simulation {
       if files.death == nil { return result }
     } catch {
       if files.death == nil {
+        guard error.code != .noSpace else { throw error }
         world.timeline.tell(
           .extension, words(error), pack: pack, remedy: "the next event finds what was not recorded",
           isInjected: holder != nil)
@@ -277,9 +280,16 @@ extension Simulation {
       guard time <= left else {
         clock.advance(milliseconds: left)
         let came = min(world.speed.bytes(within: left - min(left, NetworkSpeed.latency)), size - min(size, download.received))
-        _ = daemon.charge(came, to: download)
-        daemon.note(received: download.received + came, of: download.identifier)
-        tell(.system, "\(pack): has \(download.received + came) of \(download.size) bytes", pack: pack)
+        if let exceeded = daemon.charge(came, to: download) {
+          daemon.end(download.identifier)
+          return try fail(
+            download, exceeded, .backgroundAssets(code: 204), "gets \(size) bytes where \(download.size) were declared, more than are left",
+            isInjected: false, toApp: toApp)
+        }
+        let received = download.received + came
+        daemon.note(received: received, of: download.identifier)
+        let declared = received > download.size ? " where \(download.size) were declared" : " of \(download.size)"
+        tell(.system, "\(pack): has \(received) bytes\(declared)", pack: pack)
         return
       }
     }
@@ -353,7 +363,7 @@ extension Simulation {
     do throws(PackError) {
       return try body(ExtensionDelivery(state: state) { (signed) throws(PackError) in try signed.verify(trusting: trusted).manifest })
     } catch {
-      guard holder != nil else { throw error }
+      guard holder != nil, error.code != .noSpace else { throw error }
       world.timeline.tell(.app, words(error), pack: pack, remedy: "the next plan finds it", isInjected: true)
       return nil
     }

@@ -56,7 +56,7 @@ extension Simulation {
         : error == .disallowedByDomain ? "add the host of BAManifestURL to BADownloadDomainAllowList: packer plist merge" : nil
       find(.manifest, "the manifest is refused, so nothing is downloaded before the first start of the app", error: error, hint: hint)
     }
-    if appManifest != published.manifest.version {
+    if appManifest != published.manifest {
       let refusal = manifestRefusal ?? extensionRefusal ?? appRefusal
       let reason = refusal.map { ": \(words($0))" } ?? ""
       find(
@@ -80,7 +80,7 @@ extension Simulation {
 
   private mutating func judgeEnd(_ content: SharedState.Content) {
     for id in content.damaged { find(.stuck, "the record of \(id) cannot be read", pack: id) }
-    guard let plan = lastPlan, appManifest == published.manifest.version else { return }
+    guard let plan = lastPlan, appManifest == published.manifest else { return }
     let postponed = Dictionary(plan.postponed.map { ($0.id, $0.reason) }, uniquingKeysWith: { first, _ in first })
     for pack in published.manifest.packs {
       let id = pack.id
@@ -92,7 +92,9 @@ extension Simulation {
         || plan.downloads.contains(where: { $0.id == id })
       {
         let state = report.packs.first { $0.id == id }?.state ?? "unknown"
-        find(.stuck, "\(id) is still '\(state)' after \(launches) starts of the app", pack: id)
+        let refusal = plan.handOver.contains { $0.id == id } ? installRefusals[id] : nil
+        let reason = refusal.map { ": \(words($0))" } ?? ""
+        find(.stuck, "\(id) is still '\(state)' after \(launches) starts of the app\(reason)", pack: id, hint: refusal?.hint)
       } else {
         find(.lost, "\(id) is in no list of the plan", pack: id)
       }
@@ -112,7 +114,7 @@ extension Simulation {
 
   /// What is ready must open, as the app would open it.
   private mutating func judgeContent() async throws(PackError) {
-    guard let keys = settings.keys, let plan = lastPlan, appManifest == published.manifest.version else { return }
+    guard let keys = settings.keys, let plan = lastPlan, appManifest == published.manifest else { return }
     let store = try await AssetStore(
       root: "\(directory)/app/store", keys: keys, trusting: settings.trusted, lowestVersion: 0, policy: StorePolicy(freeSpaceMargin: 0),
       files: MortalFiles(), clock: clock, process: StoreProcess(session: "verdict") { $0 == "verdict" },

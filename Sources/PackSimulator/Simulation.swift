@@ -31,8 +31,10 @@ package struct Simulation {
   var lastPlan: DeliveryPlan?
   /// Why the app could do nothing the last time.
   var appRefusal: PackError?
-  /// The version of the manifest that the app has.
-  var appManifest: UInt64?
+  /// The manifest that the app has.
+  var appManifest: Manifest?
+  /// Why a file that is here could not be installed the last time, by pack.
+  var installRefusals: [String: PackError] = [:]
   /// Why the app did not take the manifest that it fetched the last time.
   var manifestRefusal: PackError?
   /// Why the extension did not take the manifest the last time.
@@ -102,8 +104,10 @@ package struct Simulation {
     world.timeline.setRecording(false)
     world.publish(earlier)
     try await launch()
-    guard lastPlan != nil else {
-      throw appRefusal ?? PackError(.noManifest, "\(earlier.path) could not be taken")
+    guard lastPlan != nil, appManifest == earlier.manifest else {
+      let refusal = manifestRefusal ?? appRefusal
+      let reason = refusal.map { ": \($0.message.replacing(directory, with: "device"))" } ?? ""
+      throw PackError(refusal?.code ?? .noManifest, "\(earlier.path) cannot be what the device has\(reason)", hint: refusal?.hint)
     }
     world.timeline.setRecording(true)
   }
@@ -111,7 +115,7 @@ package struct Simulation {
   /// The beginning of what is told.
   private mutating func begin() {
     let release = settings.release
-    clock.restart(notBefore: settings.start ?? release.manifest.issued?.secondsSince1970 ?? 0)
+    clock.restart(at: settings.start ?? max(clock.secondsSince1970, release.manifest.issued?.secondsSince1970 ?? 0))
     if let earlier = settings.earlier {
       tell(.app, "has manifest \(earlier.manifest.version): \(count(lastPlan?.ready.count ?? 0, "pack is", "packs are")) ready")
     }
@@ -127,6 +131,7 @@ package struct Simulation {
     readyAt = [:]
     hereAtLaunch = []
     runtimes = []
+    installRefusals = [:]
     extensionRefusal = nil
   }
 
@@ -140,7 +145,7 @@ package struct Simulation {
 
   /// Whether nothing is left to do that time could do.
   private var isSettled: Bool {
-    guard appRefusal == nil, appManifest == published.manifest.version, let plan = lastPlan else { return false }
+    guard appRefusal == nil, appManifest == published.manifest, let plan = lastPlan else { return false }
     guard daemon.downloads.isEmpty, plan.downloads.isEmpty, plan.underWay.isEmpty, plan.installing.isEmpty, plan.orphans.isEmpty,
       plan.obsolete.isEmpty
     else { return false }
@@ -165,6 +170,19 @@ package struct Simulation {
   /// What an error says, without the directory, which is another one each time.
   func words(_ error: PackError) -> String {
     "\(error.code): \(error.message.replacing(directory, with: "device"))"
+  }
+
+  /// The disk below is full: that says nothing about the release.
+  func fullDisk(_ message: String) -> PackError {
+    PackError(.noSpace, message, hint: "free space, or choose another place with --keep or TMPDIR")
+  }
+
+  /// Refuses to go on where a plan waits for space on the disk below.
+  func checkSpace(_ plan: DeliveryPlan) throws(PackError) {
+    for postponement in plan.postponed {
+      guard case .space(let needed, let free) = postponement.reason else { continue }
+      throw fullDisk("the volume of \(directory) has \(free) bytes free, and \(needed) are needed")
+    }
   }
 
   func count(_ number: Int, _ one: String, _ many: String) -> String { "\(number) \(number == 1 ? one : many)" }

@@ -27,12 +27,9 @@ package final class VirtualClock: DeliveryClock, StoreClock, QueueClock {
     state.withLock { $0.elapsed += milliseconds }
   }
 
-  /// Begins anew at a time of day that is not earlier than the present one.
-  package func restart(notBefore time: Int64) {
-    state.withLock { state in
-      state.start = max(time, state.start + Int64(state.elapsed / 1000))
-      state.elapsed = 0
-    }
+  /// Begins anew at a time of day, which may be an earlier one: clocks of devices are wrong in both directions.
+  package func restart(at time: Int64) {
+    state.withLock { $0 = State(start: time) }
   }
 
   package func pause(milliseconds: UInt32) {

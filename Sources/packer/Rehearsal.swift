@@ -192,6 +192,7 @@ struct SimulatedDevice {
   /// - Parameter kept: where it is to stay; a directory that is removed afterwards where it is nil.
   init(_ kept: String?) throws(PackError) {
     isKept = kept != nil
+    guard kept != "" else { throw PackError(.usage, "--keep names no directory", hint: "name a directory that does not exist") }
     let place = StandardStreams.variable("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
     path = kept ?? "\(place)/packer-simulate-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
     do throws(FileFailure) {

@@ -100,6 +100,29 @@ struct AcceptedManifestTests {
     #expect(failure { () throws(PackError) in try accept(document(manifest(version: 7))) }?.code == .manifestRollback)
   }
 
+  @Test("what a stolen key had remembered is forgotten with the key, and not before: the highest versions there are lock nobody out")
+  func stolenKey() throws {
+    let highest: UInt64 = 1 << 53 - 1
+    let theirs = try document(manifest(offer("a", highest), version: highest), by: [1])
+    let (stolen, next) = (try key(1).publicKey, try key().publicKey)
+    func take(_ document: [UInt8], trusting keys: [SigningPublicKey]) throws(PackError) -> UInt64 {
+      let check: SharedState.ManifestCheck = { (signed) throws(PackError) in try signed.verify(trusting: keys).manifest }
+      let state = try open()
+      let manifest = try state.accept(document, verify: check)
+      _ = try state.plan(for: manifest, facts: DeliveryFacts(.periodic, at: state.time))
+      return manifest.version
+    }
+    #expect(try take(theirs, trusting: [stolen, next]) == highest)
+    let ours = try document(manifest(offer("a"), version: 2))
+    #expect(failure { () throws(PackError) in _ = try take(ours, trusting: [stolen, next]) }?.code == .manifestRollback)
+    #expect(try take(ours, trusting: [next]) == 2)
+    #expect(try last()?.version == 2)
+    for old in [manifest(offer("a"), version: 1), manifest(offer("a", 0), version: 3)] {
+      let old = try document(old)
+      #expect(failure { () throws(PackError) in _ = try take(old, trusting: [next]) }?.code == .manifestRollback)
+    }
+  }
+
   @Test("where the note of the version is damaged the document is asked, and where both are, the next sound manifest is taken")
   func damaged() throws {
     try accept(document(manifest(offer("a"), version: 7)))

@@ -97,6 +97,22 @@ struct SimulatedErrorTests {
     #expect(report.packs.first { $0.id == "core" }?.wasHereAtLaunch == true, "essential ones have an allowance of their own")
   }
 
+  @Test("204: a file larger than declared ends when the allowance does, also where it takes longer than it is until the app is started")
+  func slowlyExceeded() async throws {
+    let releases = try await Releases.made()
+    let file = try #require(try releases.pack("extra", of: 1).url.split(separator: "/").last)
+    var settings = try releases.settings(.install)
+    settings.release = try releases.copy(of: 1, "large-extra") { path in
+      let handle = try #require(FileHandle(forWritingAtPath: "\(path)/\(file)"))
+      try handle.truncate(atOffset: 1 << 30)
+      try handle.close()
+    }
+    settings.speed = try NetworkSpeed(parsing: "4g")
+    let report = try await play(settings)
+    #expect(report.codes("extra").first == 204, "\(report.story)")
+    #expect(!report.events.contains { $0.text.hasPrefix("extra: has ") && $0.time <= 31_000 })
+  }
+
   @Test("202: a host that the list does not have, whether it is the manifest's, or one that a server leads to")
   func host() async throws {
     let releases = try await Releases.made()
@@ -368,10 +384,49 @@ struct SimulationFindingTests {
     settings.keys = KeyRing(try Releases.key(9))
     let report = try await play(settings)
     #expect(report.findings.map(\.kind) == [.stuck, .stuck, .stuck, .stuck], "\(report.story)")
+    #expect(report.findings.allSatisfy { $0.message.contains(" starts of the app: wrong-key: ") }, "they say why: \(report.story)")
     settings.keys = nil
     let keyless = try await play(settings)
     #expect(keyless.findings.isEmpty && keyless.packs.count { $0.state == "to-be-transferred" } == 4, "\(keyless.story)")
     #expect(keyless.notes == ["no key was given, so nothing was installed: the app's part ends where files wait for it"])
+  }
+
+  @Test("an earlier release that the app cannot have taken is refused, with the reason and without the directory of the device")
+  func untrustedEarlier() async throws {
+    var settings = try await Releases.made().settings(.update, 2, from: 1)
+    settings.trusted = [try Releases.signer(7).publicKey]
+    let directory = try TemporaryDirectory()
+    var simulation = Simulation(settings, in: directory.path)
+    do {
+      _ = try await simulation.run()
+      Issue.record("it was taken")
+    } catch {
+      #expect(error.code == .untrustedSignature && !error.message.contains(directory.path), "\(error.message)")
+      #expect(error.message.hasPrefix("\(settings.earlier?.path ?? "") cannot be what the device has: "))
+    }
+  }
+
+  @Test("the time at the beginning is the one that is asked for, an earlier one too", arguments: [0, 4_102_444_800])
+  func start(_ start: Int64) async throws {
+    let clock = VirtualClock(start: 1_793_491_200)
+    clock.advance(milliseconds: 5000)
+    clock.restart(at: start)
+    #expect(clock.secondsSince1970 == start && clock.milliseconds == 0)
+    for event in [DeliveryEvent.install, .update] {
+      var settings = try await Releases.made().settings(event, 2, from: event == .update ? 1 : nil)
+      settings.start = start
+      let report = try await play(settings)
+      let isExpired = start > settings.release.manifest.expires.secondsSince1970
+      #expect(report.findings.isEmpty != isExpired, "\(report.story)")
+    }
+  }
+
+  @Test("a clock beyond the years that a manifest can name has every manifest expired, for the extension and for the app")
+  func endOfTime() async throws {
+    var settings = try await Releases.made().settings(.install)
+    settings.start = 253_402_300_799
+    let report = try await play(settings)
+    #expect(report.findings.contains { $0.kind == .manifest && $0.message.contains("manifest-expired: ") }, "\(report.story)")
   }
 
   @Test("an expired manifest brings nothing new, and takes nothing away")

@@ -73,6 +73,9 @@ public actor AssetStore {
     }
   }
 
+  /// What a document says that a trusted key vouches for, old or expired as it may be.
+  nonisolated func vouched(_ document: SignedManifest) throws(PackError) -> Manifest { try manifests.vouched(document) }
+
   /// Accepts a manifest and says what it asks for. On any error nothing changes.
   ///
   /// - Throws: ``PackError/Code/untrustedSignature``, ``PackError/Code/damagedManifest``, ``PackError/Code/manifestRollback``,

@@ -46,6 +46,11 @@ final class StoreManifests: Sendable {
     return try result.get()
   }
 
+  /// What a document says that a trusted key vouches for, old or expired as it may be.
+  func vouched(_ document: SignedManifest) throws(PackError) -> Manifest {
+    try document.verify(trusting: trusted, backend: directory.backend).manifest
+  }
+
   /// The same, and nil where it cannot be read or nobody who is trusted vouches for it.
   func usable() throws(PackError) -> VerifiedManifest? {
     do throws(PackError) {
@@ -142,8 +147,10 @@ final class StoreManifests: Sendable {
   /// Whether a manifest may not be installed from any more.
   func isExpired(_ manifest: VerifiedManifest) -> Bool { (try? manifest.manifest.checkExpiry(at: now)) == nil }
 
+  /// The present time, as near as a manifest can say it: a clock beyond the year 9999 is at the end of it, and not at its beginning.
   private var now: ManifestTime {
-    ManifestTime(secondsSince1970: directory.clock.secondsSince1970) ?? ManifestTime(secondsSince1970: 0)!
+    let seconds = directory.clock.secondsSince1970
+    return ManifestTime(secondsSince1970: min(max(seconds, 0), 253_402_300_799))!
   }
 }
 

@@ -107,6 +107,7 @@ struct StoreInstall: Verb {
     let opened = try await store.open(key: key, quota: quota, in: session)
     let plan = try await adopting(document, in: opened)
     let wanted = try await wanted(plan, in: opened)
+    let before = try await opened.installed()
     var installed: [InstalledPack] = []
     for (file, id) in wanted {
       let pack = try await naming(file) { () async throws(PackError) in
@@ -125,6 +126,13 @@ struct StoreInstall: Verb {
       session.console.note("\(store.directory): everything \(failed.isEmpty ? "" : "else ")is installed already")
       return .done
     }
+    let after = try await opened.installed()
+    func isGone(_ pack: InstalledPack) -> Bool { !after.contains { $0.id == pack.id && $0.version == pack.version } }
+    for pack in (before + installed).filter(isGone) {
+      session.console.warning(
+        "version \(pack.version) of pack '\(pack.id)' was removed to make room", hint: quota == nil ? nil : "raise --quota")
+    }
+    installed.removeAll(where: isGone)
     let lines = StoredPackRecord.lines(installed)
     for (pack, line) in zip(installed, lines) { session.console.result(StoredPackRecord(pack), [line]) }
     return .done

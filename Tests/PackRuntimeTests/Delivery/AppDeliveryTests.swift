@@ -65,6 +65,21 @@ struct AppDeliveryTests {
     #expect(try await app.plan().handOver.map(\.id) == ["core"])
   }
 
+  @Test("an app that drops a stolen key takes its publisher's manifest again, and so does its extension")
+  func stolenKey() async throws {
+    let core = try await stage.offer()
+    let robbed = AppDelivery(state: try place.state(), store: try await stage.open(trusting: [0, 1]))
+    try await robbed.adopt(stage.manifest(1 << 53 - 1, [core], signedBy: 1).bytes)
+    let ours = try stage.manifest(2, [core])
+    #expect(await failure { () async throws(PackError) in try await robbed.adopt(ours.bytes) }?.code == .manifestRollback)
+    stage.end("one")
+    let app = try await place.app(session: "two")
+    try await app.adopt(ours.bytes)
+    #expect(try place.state().lastDocument() == ours.bytes)
+    let path = try place.download(stage.manifest(3, [core]))
+    #expect(try place.extension().downloads(for: .periodic, manifestAt: path, allowance: nil).refusal == nil)
+  }
+
   @Test("a file that is not what the manifest names goes and is downloaded again, and keeps none of the others")
   func wrongBytes() async throws {
     let (core, other) = (try await stage.offer("core"), try await stage.offer("other"))
