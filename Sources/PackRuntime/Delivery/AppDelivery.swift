@@ -124,7 +124,7 @@ public actor AppDelivery {
     public let installed: InstalledPack?
     /// Why it is not.
     public let failure: PackError?
-    /// What was recorded; nil where somebody else had changed the record, or the file was gone.
+    /// What was recorded; nil where somebody else had changed the record, where the file was gone, or where it could not be recorded: the next plan knows more.
     public let status: PackStatus?
   }
 
@@ -141,15 +141,18 @@ public actor AppDelivery {
         installations.append(Installation(id: file.id, installed: nil, failure: nil, status: nil))
         continue
       }
+      let installed: InstalledPack
       do throws(PackError) {
-        let installed = try await store.install(path, as: file.id, taking: .moving, mode: file.mode, progress: progress)
-        let status = try await finish(file, .installed(installed.mode))
-        installations.append(Installation(id: file.id, installed: installed, failure: nil, status: status))
+        installed = try await store.install(path, as: file.id, taking: .moving, mode: file.mode, progress: progress)
       } catch {
         let status = try await finish(file, Self.outcome(of: error))
         guard error.code != .cancelled else { throw error }
         installations.append(Installation(id: file.id, installed: nil, failure: error, status: status))
+        continue
       }
+      // The store has it, and that is what counts: where it cannot be recorded, the next plan finds it there.
+      let status = try? await finish(file, .installed(installed.mode))
+      installations.append(Installation(id: file.id, installed: installed, failure: nil, status: status))
     }
     return installations
   }
@@ -162,7 +165,7 @@ public actor AppDelivery {
   package static func outcome(of error: PackError) -> SharedState.InstallOutcome {
     switch error.code {
     case .noSpace, .quotaExceeded, .noKey, .wrongKey, .noUsableKey, .malformedKey, .storeBusy, .cancelled, .noManifest, .manifestExpired,
-      .unknownPack, .cannotRead, .cannotWrite, .inUse, .unsupported:
+      .manifestRollback, .unknownPack, .cannotRead, .cannotWrite, .inUse, .unsupported, .damagedStore, .sourceChanged, .internalError:
       .putOff
     case .versionFailed: .failed(.rejected)
     case .truncated: .failed(.wrongSize)
@@ -214,13 +217,13 @@ public actor AppDelivery {
     for identifier in plan.cancellations {
       _ = try await inQueue(identifier) { (queue, id) throws(PackError) in try await queue.cancel(id) }
     }
-    try await queue.submit(
-      plan.downloads.lazy.map { download in
-        // The system may know a download by the same name as the extension does.
-        DownloadRequest(
-          id: download.identifier.description, extensionID: download.identifier.description, url: download.url, size: download.bytes.size,
-          sha256: download.bytes.sha256, priority: download.priority, isEssential: download.isEssential)
-      }, group: Self.group)
+    do throws(PackError) {
+      try await submit(plan.downloads, to: queue)
+    } catch {
+      guard error.code == .requestExists else { throw error }
+      try await renew(besides: plan.downloads, in: queue)
+      try await submit(plan.downloads, to: queue)
+    }
     try await dismissArrived()
     for download in plan.downloads {
       // What was given up, cancelled or taken away before is tried anew.
@@ -228,6 +231,32 @@ public actor AppDelivery {
     }
     // A file that is here already is not told of again.
     try await parkFinished()
+  }
+
+  private func submit(_ downloads: [PlannedDownload], to queue: DownloadQueue) async throws(PackError) {
+    try await queue.submit(
+      downloads.lazy.map { download in
+        // The system may know a download by the same name as the extension does.
+        DownloadRequest(
+          id: download.identifier.description, extensionID: download.identifier.description, url: download.url, size: download.bytes.size,
+          sha256: download.bytes.sha256, priority: download.priority, isEssential: download.isEssential)
+      }, group: Self.group)
+  }
+
+  /// Makes the group anew with what is under way besides some downloads: the same bytes have another place now, and a request never changes. What came of
+  /// files that are not whole comes again. Where the process ends in the middle of it, the next plans find what is missing.
+  private func renew(besides downloads: [PlannedDownload], in queue: DownloadQueue) async throws(PackError) {
+    try await parkFinished()
+    let planned = Set(downloads.map(\.identifier.description))
+    let underWay = try await queued().subtracting(planned)
+    var requests: [DownloadRequest] = []
+    for identifier in underWay.sorted() {
+      if let status = try await inQueue(identifier, { (queue, id) throws(PackError) in try await queue.status(of: id) }) {
+        requests.append(status.request)
+      }
+    }
+    try await queue.remove(group: Self.group)
+    try await queue.submit(requests, group: Self.group)
   }
 
   /// Gives a pack up that the person does not want, and ends its download in the queue. It comes again when it is asked for. A download that was handed to

@@ -289,11 +289,60 @@ struct AppDeliveryTests {
     #expect(try await app.install(try await app.plan(downloads: [])).first?.installed?.version == 2)
   }
 
+  @Test("bytes that have another place by now are fetched from there, and what else is under way goes on")
+  func movedFile() async throws {
+    let (old, other) = (try await stage.offer("core"), try await stage.offer("other"))
+    var core = old
+    core.entry.url = "https://mirror.example.com/core.pack"
+    let transport = try network([core, other]) { $0.request.url == old.entry.url ? .failure(.status(410, retryAfter: nil)) : nil }
+    let app = try await place.app(transport)
+    try await app.adopt(stage.manifest(1, [old]).bytes)
+    let queue = try #require(app.queue)
+    let events = queue.events()
+    try await app.fetch(try await app.plan(downloads: []))
+    try await queue.run(until: .idle)
+    for await event in events {
+      try await app.take(event)
+      if case .failed = event { break }
+    }
+    try await app.adopt(stage.manifest(2, [old, other]).bytes)
+    try await app.fetch(try await app.plan(downloads: []))
+    place.clock.advance(61)
+    try await app.adopt(stage.manifest(3, [core, other]).bytes)
+    let plan = try await app.plan(downloads: [])
+    #expect(plan.downloads.map(\.url) == [core.entry.url] && plan.underWay == ["other"])
+    try await app.fetch(plan)
+    #expect(try await queue.status(of: DownloadID(group: AppDelivery.group, id: plan.downloads[0].identifier.description)).state == .waiting)
+    try await queue.run(until: .idle)
+    #expect(Set(transport.calls.map(\.request.url)) == [old.entry.url, core.entry.url, other.entry.url])
+    _ = try await app.start()
+    #expect(try await app.plan(downloads: []).handOver.map(\.id).sorted() == ["core", "other"])
+  }
+
+  @Test("what is installed and cannot be recorded is installed, and the next plan finds it")
+  func unrecorded() async throws {
+    let core = try await stage.offer("core")
+    try place.deliver(stage.manifest(1, [core]), [core])
+    let isHeld = Monitor(false)
+    let files = FaultyFiles { call in isHeld.withLock { $0 } && call.operation == .lock ? .locked : nil }
+    let app = AppDelivery(state: try place.state(files), store: try await stage.open(as: "one", StorePolicy(freeSpaceMargin: 0)))
+    _ = try await app.start()
+    let plan = try await app.plan()
+    let installations = try await app.install(plan) { _ in isHeld.withLock { $0 = true } }
+    isHeld.withLock { $0 = false }
+    #expect(installations.map(\.installed?.id) == ["core"] && installations.allSatisfy { $0.failure == nil && $0.status == nil })
+    let next = try await app.plan()
+    #expect(next.ready == ["core"] && next.downloads == [])
+  }
+
   // MARK: Tables
 
   @Test("each error of an installation says whether the file is of use")
   func outcomes() {
-    let putOff: [PackError.Code] = [.noSpace, .quotaExceeded, .noKey, .wrongKey, .storeBusy, .cancelled, .manifestExpired, .cannotWrite]
+    let putOff: [PackError.Code] = [
+      .noSpace, .quotaExceeded, .noKey, .wrongKey, .storeBusy, .cancelled, .manifestExpired, .cannotWrite,
+      .manifestRollback, .damagedStore, .sourceChanged, .internalError,
+    ]
     for code in putOff { #expect(AppDelivery.outcome(of: PackError(code, "")) == .putOff, "\(code.rawValue)") }
     let failed: [(PackError.Code, FailureReason)] = [
       (.digestMismatch, .wrongBytes), (.wrongPack, .wrongBytes), (.authenticationFailed, .wrongBytes), (.truncated, .wrongSize),
