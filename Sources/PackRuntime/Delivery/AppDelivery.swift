@@ -16,6 +16,8 @@ public actor AppDelivery {
   /// What the app downloads with while it runs; nil where it hands plans to the system itself.
   public nonisolated let queue: DownloadQueue?
   private let isForDevice: @Sendable (ManifestPack) -> Bool
+  /// Whose turn it is to change the group of its requests.
+  private let fetching = Turns<String>()
 
   /// The group of its requests in the queue.
   public static let group = "deliveries"
@@ -124,7 +126,7 @@ public actor AppDelivery {
     public let installed: InstalledPack?
     /// Why it is not.
     public let failure: PackError?
-    /// What was recorded; nil where somebody else had changed the record, where the file was gone, or where it could not be recorded: the next plan knows more.
+    /// What was recorded; nil where somebody else had changed the record, the file was gone, or it could not be recorded. The next plan knows more.
     public let status: PackStatus?
   }
 
@@ -214,15 +216,24 @@ public actor AppDelivery {
     guard let queue else {
       throw PackError(.usage, "there is no queue to fetch with", hint: "give AppDelivery a DownloadQueue, or hand the plan to the system")
     }
+    // One after the other: what one makes anew, another must not lose.
+    try await fetching.take(Self.group)
+    defer { fetching.give(Self.group) }
     for identifier in plan.cancellations {
       _ = try await inQueue(identifier) { (queue, id) throws(PackError) in try await queue.cancel(id) }
     }
+    let group = await queue.groups.contains(Self.group) ? try await queue.status(ofGroup: Self.group) : nil
+    // To what somebody cancelled nothing can be added, and what is settled would be remembered for as long as there is the app.
+    let isOver = group.map { $0.isCancelled || (!$0.isPaused && $0.finished + $0.cancelled == $0.count) } ?? false
+    if isOver { try await renew(besides: plan.downloads, in: queue) }
     do throws(PackError) {
       try await submit(plan.downloads, to: queue)
     } catch {
-      guard error.code == .requestExists else { throw error }
+      // The same bytes have another place now, and a request never changes; or there are too many that are over.
+      guard error.code == .requestExists || error.code == .limitExceeded else { throw error }
       try await renew(besides: plan.downloads, in: queue)
       try await submit(plan.downloads, to: queue)
+      if group?.isPaused == true { try await queue.pause(group: Self.group) }
     }
     try await dismissArrived()
     for download in plan.downloads {
@@ -243,8 +254,8 @@ public actor AppDelivery {
       }, group: Self.group)
   }
 
-  /// Makes the group anew with what is under way besides some downloads: the same bytes have another place now, and a request never changes. What came of
-  /// files that are not whole comes again. Where the process ends in the middle of it, the next plans find what is missing.
+  /// Makes the group anew with what is under way besides some downloads. What came of files that are not whole comes again. Where the process ends in the
+  /// middle of it, the next plans find what is missing.
   private func renew(besides downloads: [PlannedDownload], in queue: DownloadQueue) async throws(PackError) {
     try await parkFinished()
     let planned = Set(downloads.map(\.identifier.description))
@@ -285,7 +296,7 @@ public actor AppDelivery {
 
   /// Records what the queue tells.
   ///
-  /// - Returns: the record that changed; nil where none did, or the event is about something else.
+  /// - Returns: the record that changed, or of a finished file that waits already; nil where none did, or the event is about something else.
   @discardableResult
   public func take(_ event: DownloadEvent) async throws(PackError) -> PackStatus? {
     switch event {
@@ -315,7 +326,14 @@ public actor AppDelivery {
 
   /// Moves a finished file into the shared directory, where installations take it from.
   private func park(_ path: String, as id: DownloadID) async throws(PackError) -> PackStatus? {
-    let parking = try await blocking { (state) throws(PackError) in try state.park(path, asDownload: id.id) }
+    let parking: SharedState.Parking
+    do throws(PackError) {
+      parking = try await blocking { (state) throws(PackError) in try state.park(path, asDownload: id.id) }
+    } catch {
+      guard error.code == .missingInput else { throw error }
+      // It was found finished, and moved, before the queue's word of it was taken.
+      return await parked(id.id)
+    }
     switch parking {
     case .recorded(let status): return status
     case .unrecorded: return nil
@@ -323,6 +341,15 @@ public actor AppDelivery {
       try await queue?.discard(id)
       return nil
     }
+  }
+
+  /// The record of a file that waits already; nil where it does not.
+  private func parked(_ identifier: String) async -> PackStatus? {
+    guard let download = DownloadIdentifier(identifier),
+      let status = try? await blocking({ (state) throws(PackError) in try state.status(of: download.id) }),
+      status.identifier == download, status.state == .toBeTransferred
+    else { return nil }
+    return status
   }
 
   private func parkFinished() async throws(PackError) {

@@ -312,7 +312,8 @@ struct AppDeliveryTests {
     let plan = try await app.plan(downloads: [])
     #expect(plan.downloads.map(\.url) == [core.entry.url] && plan.underWay == ["other"])
     try await app.fetch(plan)
-    #expect(try await queue.status(of: DownloadID(group: AppDelivery.group, id: plan.downloads[0].identifier.description)).state == .waiting)
+    let id = DownloadID(group: AppDelivery.group, id: plan.downloads[0].identifier.description)
+    #expect(try await queue.status(of: id).state == .waiting)
     try await queue.run(until: .idle)
     #expect(Set(transport.calls.map(\.request.url)) == [old.entry.url, core.entry.url, other.entry.url])
     _ = try await app.start()
@@ -325,7 +326,7 @@ struct AppDeliveryTests {
     try place.deliver(stage.manifest(1, [core]), [core])
     let isHeld = Monitor(false)
     let files = FaultyFiles { call in isHeld.withLock { $0 } && call.operation == .lock ? .locked : nil }
-    let app = AppDelivery(state: try place.state(files), store: try await stage.open(as: "one", StorePolicy(freeSpaceMargin: 0)))
+    let app = AppDelivery(state: try place.state(files), store: try await stage.open())
     _ = try await app.start()
     let plan = try await app.plan()
     let installations = try await app.install(plan) { _ in isHeld.withLock { $0 = true } }
@@ -333,6 +334,48 @@ struct AppDeliveryTests {
     #expect(installations.map(\.installed?.id) == ["core"] && installations.allSatisfy { $0.failure == nil && $0.status == nil })
     let next = try await app.plan()
     #expect(next.ready == ["core"] && next.downloads == [])
+  }
+
+  @Test("what is settled is forgotten by the queue, and a group that somebody cancelled is made anew")
+  func settled() async throws {
+    let (old, new) = (try await stage.offer("core", 1), try await stage.offer("core", 2))
+    let transport = try network([old, new])
+    let app = try await place.app(transport)
+    let queue = try #require(app.queue)
+    try await app.adopt(stage.manifest(1, [old]).bytes)
+    try await app.fetch(try await app.plan(downloads: []))
+    try await queue.cancel(group: AppDelivery.group)
+    place.clock.advance(1_000_000)
+    try await app.fetch(try await app.plan(downloads: []))
+    try await queue.run(until: .idle)
+    _ = try await app.start()
+    #expect(try await app.install(try await app.plan(downloads: [])).first?.installed?.version == 1)
+    try await app.fetch(try await app.plan(downloads: []))
+    #expect(await queue.groups == [])
+    try await app.adopt(stage.manifest(2, [new]).bytes)
+    try await app.fetch(try await app.plan(downloads: []))
+    try await queue.run(until: .idle)
+    _ = try await app.start()
+    #expect(try await app.install(try await app.plan(downloads: [])).first?.installed?.version == 2)
+  }
+
+  @Test("word of a finished file that was found already is taken, and says that it waits")
+  func finishedFoundBefore() async throws {
+    let core = try await stage.offer("core")
+    let app = try await place.app(try network([core]))
+    let queue = try #require(app.queue)
+    let events = queue.events()
+    try await app.adopt(stage.manifest(1, [core]).bytes)
+    try await app.fetch(try await app.plan(downloads: []))
+    try await queue.run(until: .idle)
+    try await app.fetch(try await app.plan(downloads: []))
+    for await event in events {
+      guard case .finished = event else { continue }
+      #expect(try await app.take(event)?.state == .toBeTransferred)
+      #expect(try await app.install(try await app.plan(downloads: [])).first?.status?.state == .ready)
+      #expect(try await app.take(event) == nil)
+      break
+    }
   }
 
   // MARK: Tables
