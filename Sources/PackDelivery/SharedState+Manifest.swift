@@ -29,26 +29,35 @@ extension SharedState {
     let signed = try SignedManifest(document)
     let manifest = try verify(signed)
     try checkPackVersions(of: manifest)
+    // Most events bring what is known, and take no lock.
+    guard try isNew(manifest, signed, verify) else { return manifest }
+    try directory.withLock { (root) throws(PackError) in
+      // Somebody else may have accepted a later one while the lock was waited for.
+      guard try isNew(manifest, signed, verify) else { return }
+      // The document first: a crash between the two leaves the next attempt to go through.
+      try directory.replace(Self.manifestName, with: document.span, in: root)
+      try directory.replace(Self.acceptedName, with: Self.text(Self.acceptedLine, [("version", manifest.version)]).span, in: root)
+    }
+    return manifest
+  }
+
+  /// Whether a manifest is later than the one that was accepted last, and not the same.
+  ///
+  /// - Throws: ``PackFormat/PackError/Code/manifestRollback`` for an older one, and for another one of the same version.
+  private func isNew(_ manifest: Manifest, _ signed: SignedManifest, _ verify: ManifestCheck) throws(PackError) -> Bool {
     let known = try acceptedVersion(verify)
     guard known.map({ manifest.version >= $0 }) ?? true else {
       throw PackError(
         .manifestRollback, "manifest has version \(manifest.version), and version \(known ?? 0) was accepted before",
         hint: "fetch the manifest again; a server or cache between may hold an old one")
     }
-    if known == manifest.version, let isSame = try holdsSame(signed) {
-      guard isSame else {
-        throw PackError(
-          .manifestRollback, "manifest says something else under version \(manifest.version), which was accepted before",
-          hint: "publish every change under a higher version; 'packer build' counts it up from packer.lock.json")
-      }
-      return manifest
+    guard known == manifest.version, let isSame = try holdsSame(signed) else { return true }
+    guard isSame else {
+      throw PackError(
+        .manifestRollback, "manifest says something else under version \(manifest.version), which was accepted before",
+        hint: "publish every change under a higher version; 'packer build' counts it up from packer.lock.json")
     }
-    try directory.withLock { (root) throws(PackError) in
-      // The document first: a crash between the two leaves the next attempt to go through.
-      try directory.replace(Self.manifestName, with: document.span, in: root)
-      try directory.replace(Self.acceptedName, with: Self.text(Self.acceptedLine, [("version", manifest.version)]).span, in: root)
-    }
-    return manifest
+    return false
   }
 
   /// The same of a file.

@@ -87,7 +87,7 @@ extension Simulation {
       world.timeline.tell(.extension, words(refusal), remedy: remedy, isInjected: world.wasStruck(nil))
     }
     guard let plan = answer.plan else { return }
-    let size = answer.downloads.reduce(0) { $0 + $1.bytes.size }
+    let size = plan.downloadSize
     let essential = answer.downloads.count(where: \.isEssential)
     tell(
       .extension,
