@@ -77,12 +77,12 @@ public actor AppDelivery {
   public func adopt(_ document: [UInt8]) async throws(PackError) -> UpdatePlan {
     let signed = try SignedManifest(document)
     let plan = try await store.adopt(signed)
-    guard let verified = await store.manifest else {
-      throw PackError(.noManifest, "the manifest was accepted, and is gone", hint: "free space on the device, and fetch it again")
+    // The store checked the signatures; the shared state has nothing to check them with. What the store has by now may be a later one.
+    _ = try await blocking { (state) throws(PackError) in
+      try state.accept(document) { (signed) throws(PackError) in
+        try Manifest(parsingSigned: signed.bytes.span.extracting(signed.signedBytes))
+      }
     }
-    // The store checked the signatures; the shared state has nothing to check them with.
-    let manifest = verified.manifest
-    _ = try await blocking { (state) throws(PackError) in try state.accept(document) { _ throws(PackError) in manifest } }
     return plan
   }
 

@@ -65,6 +65,24 @@ struct AppDeliveryTests {
     #expect(try await app.plan().handOver.map(\.id) == ["core"])
   }
 
+  @Test("of two manifests that are adopted at once the later one stays, in store and shared state")
+  func adoptedAtOnce() async throws {
+    let core = try await stage.offer()
+    // With a lock that is really waited for.
+    var policy = DeliveryPolicy()
+    policy.lockTimeoutMilliseconds = 60_000
+    let state = try SharedState(directory: stage.directory("shared"), policy: policy)
+    let app = AppDelivery(state: state, store: try await stage.open())
+    for round in 1...80 as ClosedRange<UInt64> {
+      let (old, new) = (try stage.manifest(2 * round, [core]).bytes, try stage.manifest(2 * round + 1, [core]).bytes)
+      async let first = try? app.adopt(old)
+      async let second = try? app.adopt(new)
+      _ = await (first, second)
+      #expect(try app.state.lastDocument() == new)
+      #expect(await app.store.manifest?.manifest.version == 2 * round + 1)
+    }
+  }
+
   @Test("a file that is not what the manifest names goes and is downloaded again, and keeps none of the others")
   func wrongBytes() async throws {
     let (core, other) = (try await stage.offer("core"), try await stage.offer("other"))
