@@ -10,10 +10,12 @@
     ///   - place: how many of the same plan come before it.
     package static func number(_ priority: Double, place: Int, min: Int, default usual: Int, max: Int) -> Int {
       let (lower, upper, share) = priority < 0.5 ? (min, usual, priority * 2) : (usual, max, priority * 2 - 1)
-      let number = lower + Int((Double(upper - lower) * Swift.min(Swift.max(share, 0), 1)).rounded())
+      // Nobody has published what the system's constants are, so nothing here may overflow, whatever they are.
+      let whole = (Double(upper) - Double(lower)) * Swift.min(Swift.max(share, 0), 1)
       // The classes are a quarter apart at least.
-      let room = Swift.max(0, Swift.min(usual - min, max - usual) / 4)
-      return Swift.max(min, number - Swift.min(place, room))
+      let room = Swift.max(0, Swift.min(Double(usual) - Double(min), Double(max) - Double(usual)) / 4).rounded(.down)
+      let number = Double(lower) + whole.rounded() - Swift.min(Double(place), room)
+      return Swift.max(min, Swift.min(max, Int(exactly: number) ?? (number < 0 ? min : max)))
     }
 
     package static func system(_ priority: Double, place: Int) -> BADownload.Priority {

@@ -31,12 +31,11 @@ extension SharedState {
   public func accept(_ document: [UInt8], verify: ManifestCheck) throws(PackError) -> Manifest {
     let signed = try SignedManifest(document)
     let manifest = try verify(signed)
-    do throws(PackError) {
-      guard try isNew(manifest, signed, verify) else { return manifest }
-    } catch {
-      guard error.code == .manifestRollback, isForgotten(verify) else { throw error }
-    }
+    // Most events bring what is known, and take no lock.
+    guard try supersedes(manifest, signed, verify) else { return manifest }
     try directory.withLock { (root) throws(PackError) in
+      // Somebody else may have accepted a later one while the lock was waited for.
+      guard try supersedes(manifest, signed, verify) else { return }
       // The document first: a crash between the two leaves the next attempt to go through.
       try directory.replace(Self.manifestName, with: document.span, in: root)
       try directory.replace(Self.acceptedName, with: Self.text(Self.acceptedLine, [("version", manifest.version)]).span, in: root)
@@ -64,6 +63,18 @@ extension SharedState {
       return nil
     }
     return try directory.read(Self.manifestName, limit: Int(size), in: try directory.open())
+  }
+
+  /// Whether a manifest takes the place of the one that was accepted last. What nobody who is trusted vouches for any more stands in nobody's way.
+  ///
+  /// - Throws: ``PackFormat/PackError/Code/manifestRollback`` where it would lead back.
+  private func supersedes(_ manifest: Manifest, _ signed: SignedManifest, _ verify: ManifestCheck) throws(PackError) -> Bool {
+    do throws(PackError) {
+      return try isNew(manifest, signed, verify)
+    } catch {
+      guard error.code == .manifestRollback, isForgotten(verify) else { throw error }
+      return true
+    }
   }
 
   /// Refuses a manifest that would lead back.

@@ -89,7 +89,7 @@ extension Simulation {
     }
     guard let plan = answer.plan else { return }
     try checkSpace(plan)
-    let size = answer.downloads.reduce(0) { $0 + $1.bytes.size }
+    let size = plan.downloadSize
     let essential = answer.downloads.count(where: \.isEssential)
     tell(
       .extension,
@@ -310,7 +310,9 @@ extension Simulation {
         download, exceeded, .backgroundAssets(code: 204), "gets \(served) bytes where \(download.size) were declared, more than are left",
         isInjected: injected != nil, toApp: toApp)
     }
-    world.transfer(served - min(served, download.received))
+    // The system holds the server to what was declared, and takes no more.
+    let taken = min(served, download.size)
+    world.transfer(taken - min(taken, download.received))
     guard served == download.size else {
       return try fail(
         download, .plain("the size is not the declared one"), .other, "gets \(served) bytes where \(download.size) were declared",

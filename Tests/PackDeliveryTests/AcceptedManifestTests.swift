@@ -165,4 +165,30 @@ struct AcceptedManifestTests {
     other.end()
     try accept(document(manifest(version: 7)), state)
   }
+
+  @Test("a later manifest that came while the lock was waited for is not written over")
+  func overtaken() throws {
+    try accept(document(manifest(version: 4)))
+    let other = MemoryFiles(disk)
+    let lock = try other.open("/group/lock", .readUnlinked, in: nil)
+    #expect(try other.tryLock(lock))
+    let later = try document(manifest(version: 6))
+    let clock = InterruptingClock { [self] in
+      other.end()
+      _ = try? accept(later)
+    }
+    let state = try SharedState(directory: "/group", files: MemoryFiles(disk), clock: clock)
+    #expect(failure { () throws(PackError) in try accept(document(manifest(version: 5)), state) }?.code == .manifestRollback)
+    #expect(try open().lastDocument() == later)
+    #expect(failure { () throws(PackError) in try accept(document(manifest(version: 5))) }?.code == .manifestRollback)
+  }
+}
+
+/// Has something happen while somebody waits.
+private struct InterruptingClock: DeliveryClock {
+  let happen: @Sendable () -> Void
+
+  var secondsSince1970: Int64 { now }
+
+  func pause(milliseconds: UInt32) { happen() }
 }

@@ -149,6 +149,15 @@ struct SimulatedErrorTests {
     #expect(report.codes("music") == [-1] && report.findings.isEmpty && report.notReady == ["voices-de"], "\(report.story)")
   }
 
+  @Test("a file of any size at the server takes no longer than what was declared of it", arguments: ["wifi", "1000"])
+  func endlessFile(_ speed: String) async throws {
+    var settings = try await Releases.made().settings(.periodic, 1, "extra:size=\(UInt64.max)")
+    settings.speed = try NetworkSpeed(parsing: speed)
+    let report = try await play(settings)
+    #expect(report.findings.isEmpty && report.notReady == ["voices-de"], "\(report.story)")
+    #expect(report.duration < 30 * 86_400_000)
+  }
+
   @Test("111: in low power mode the system takes nothing but essential downloads, and the app fetches the rest in the foreground")
   func lowPower() async throws {
     var settings = try await Releases.made().settings(.install)

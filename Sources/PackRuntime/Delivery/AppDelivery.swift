@@ -16,6 +16,8 @@ public actor AppDelivery {
   /// What the app downloads with while it runs; nil where it hands plans to the system itself.
   public nonisolated let queue: DownloadQueue?
   private let isForDevice: @Sendable (ManifestPack) -> Bool
+  /// Whose turn it is to change the group of its requests.
+  private let fetching = Turns<String>()
 
   /// The group of its requests in the queue.
   public static let group = "deliveries"
@@ -75,13 +77,13 @@ public actor AppDelivery {
   public func adopt(_ document: [UInt8]) async throws(PackError) -> UpdatePlan {
     let signed = try SignedManifest(document)
     let plan = try await store.adopt(signed)
-    guard let verified = await store.manifest else {
-      throw PackError(.noManifest, "the manifest was accepted, and is gone", hint: "free space on the device, and fetch it again")
-    }
-    // The store checked the signatures of this one; the shared state has nothing to check them with.
-    let (manifest, store) = (verified.manifest, store)
+    // The store checked the signatures of this one, and has perhaps a later one by now; the shared state has nothing to check them with.
+    let store = store
     _ = try await blocking { (state) throws(PackError) in
-      try state.accept(document) { (other) throws(PackError) in other.bytes == document ? manifest : try store.vouched(other) }
+      try state.accept(document) { (other) throws(PackError) in
+        guard other.bytes == document else { return try store.vouched(other) }
+        return try Manifest(parsingSigned: other.bytes.span.extracting(other.signedBytes))
+      }
     }
     return plan
   }
@@ -126,7 +128,7 @@ public actor AppDelivery {
     public let installed: InstalledPack?
     /// Why it is not.
     public let failure: PackError?
-    /// What was recorded; nil where somebody else had changed the record, or the file was gone.
+    /// What was recorded; nil where somebody else had changed the record, the file was gone, or it could not be recorded. The next plan knows more.
     public let status: PackStatus?
   }
 
@@ -143,15 +145,18 @@ public actor AppDelivery {
         installations.append(Installation(id: file.id, installed: nil, failure: nil, status: nil))
         continue
       }
+      let installed: InstalledPack
       do throws(PackError) {
-        let installed = try await store.install(path, as: file.id, taking: .moving, mode: file.mode, progress: progress)
-        let status = try await finish(file, .installed(installed.mode))
-        installations.append(Installation(id: file.id, installed: installed, failure: nil, status: status))
+        installed = try await store.install(path, as: file.id, taking: .moving, mode: file.mode, progress: progress)
       } catch {
         let status = try await finish(file, Self.outcome(of: error))
         guard error.code != .cancelled else { throw error }
         installations.append(Installation(id: file.id, installed: nil, failure: error, status: status))
+        continue
       }
+      // The store has it, and that is what counts: where it cannot be recorded, the next plan finds it there.
+      let status = try? await finish(file, .installed(installed.mode))
+      installations.append(Installation(id: file.id, installed: installed, failure: nil, status: status))
     }
     return installations
   }
@@ -164,7 +169,7 @@ public actor AppDelivery {
   package static func outcome(of error: PackError) -> SharedState.InstallOutcome {
     switch error.code {
     case .noSpace, .quotaExceeded, .noKey, .wrongKey, .noUsableKey, .malformedKey, .storeBusy, .cancelled, .noManifest, .manifestExpired,
-      .unknownPack, .cannotRead, .cannotWrite, .inUse, .unsupported:
+      .manifestRollback, .unknownPack, .cannotRead, .cannotWrite, .inUse, .unsupported, .damagedStore, .sourceChanged, .internalError:
       .putOff
     case .versionFailed: .failed(.rejected)
     case .truncated: .failed(.wrongSize)
@@ -213,16 +218,25 @@ public actor AppDelivery {
     guard let queue else {
       throw PackError(.usage, "there is no queue to fetch with", hint: "give AppDelivery a DownloadQueue, or hand the plan to the system")
     }
+    // One after the other: what one makes anew, another must not lose.
+    try await fetching.take(Self.group)
+    defer { fetching.give(Self.group) }
     for identifier in plan.cancellations {
       _ = try await inQueue(identifier) { (queue, id) throws(PackError) in try await queue.cancel(id) }
     }
-    try await queue.submit(
-      plan.downloads.lazy.map { download in
-        // The system may know a download by the same name as the extension does.
-        DownloadRequest(
-          id: download.identifier.description, extensionID: download.identifier.description, url: download.url, size: download.bytes.size,
-          sha256: download.bytes.sha256, priority: download.priority, isEssential: download.isEssential)
-      }, group: Self.group)
+    let group = await queue.groups.contains(Self.group) ? try await queue.status(ofGroup: Self.group) : nil
+    // To what somebody cancelled nothing can be added, and what is settled would be remembered for as long as there is the app.
+    let isOver = group.map { $0.isCancelled || (!$0.isPaused && $0.finished + $0.cancelled == $0.count) } ?? false
+    if isOver { try await renew(besides: plan.downloads, in: queue) }
+    do throws(PackError) {
+      try await submit(plan.downloads, to: queue)
+    } catch {
+      // The same bytes have another place now, and a request never changes; or there are too many that are over.
+      guard error.code == .requestExists || error.code == .limitExceeded else { throw error }
+      try await renew(besides: plan.downloads, in: queue)
+      try await submit(plan.downloads, to: queue)
+      if group?.isPaused == true { try await queue.pause(group: Self.group) }
+    }
     try await dismissArrived()
     for download in plan.downloads {
       // What was given up, cancelled or taken away before is tried anew.
@@ -230,6 +244,32 @@ public actor AppDelivery {
     }
     // A file that is here already is not told of again.
     try await parkFinished()
+  }
+
+  private func submit(_ downloads: [PlannedDownload], to queue: DownloadQueue) async throws(PackError) {
+    try await queue.submit(
+      downloads.lazy.map { download in
+        // The system may know a download by the same name as the extension does.
+        DownloadRequest(
+          id: download.identifier.description, extensionID: download.identifier.description, url: download.url, size: download.bytes.size,
+          sha256: download.bytes.sha256, priority: download.priority, isEssential: download.isEssential)
+      }, group: Self.group)
+  }
+
+  /// Makes the group anew with what is under way besides some downloads. What came of files that are not whole comes again. Where the process ends in the
+  /// middle of it, the next plans find what is missing.
+  private func renew(besides downloads: [PlannedDownload], in queue: DownloadQueue) async throws(PackError) {
+    try await parkFinished()
+    let planned = Set(downloads.map(\.identifier.description))
+    let underWay = try await queued().subtracting(planned)
+    var requests: [DownloadRequest] = []
+    for identifier in underWay.sorted() {
+      if let status = try await inQueue(identifier, { (queue, id) throws(PackError) in try await queue.status(of: id) }) {
+        requests.append(status.request)
+      }
+    }
+    try await queue.remove(group: Self.group)
+    try await queue.submit(requests, group: Self.group)
   }
 
   /// Gives a pack up that the person does not want, and ends its download in the queue. It comes again when it is asked for. A download that was handed to
@@ -258,7 +298,7 @@ public actor AppDelivery {
 
   /// Records what the queue tells.
   ///
-  /// - Returns: the record that changed; nil where none did, or the event is about something else.
+  /// - Returns: the record that changed, or of a finished file that waits already; nil where none did, or the event is about something else.
   @discardableResult
   public func take(_ event: DownloadEvent) async throws(PackError) -> PackStatus? {
     switch event {
@@ -288,7 +328,14 @@ public actor AppDelivery {
 
   /// Moves a finished file into the shared directory, where installations take it from.
   private func park(_ path: String, as id: DownloadID) async throws(PackError) -> PackStatus? {
-    let parking = try await blocking { (state) throws(PackError) in try state.park(path, asDownload: id.id) }
+    let parking: SharedState.Parking
+    do throws(PackError) {
+      parking = try await blocking { (state) throws(PackError) in try state.park(path, asDownload: id.id) }
+    } catch {
+      guard error.code == .missingInput else { throw error }
+      // It was found finished, and moved, before the queue's word of it was taken.
+      return await parked(id.id)
+    }
     switch parking {
     case .recorded(let status): return status
     case .unrecorded: return nil
@@ -296,6 +343,15 @@ public actor AppDelivery {
       try await queue?.discard(id)
       return nil
     }
+  }
+
+  /// The record of a file that waits already; nil where it does not.
+  private func parked(_ identifier: String) async -> PackStatus? {
+    guard let download = DownloadIdentifier(identifier),
+      let status = try? await blocking({ (state) throws(PackError) in try state.status(of: download.id) }),
+      status.identifier == download, status.state == .toBeTransferred
+    else { return nil }
+    return status
   }
 
   private func parkFinished() async throws(PackError) {

@@ -422,6 +422,7 @@ final class DownloadLedger: Sendable {
       (status.waiting, status.running, status.retrying) = (count(.waiting), count(.running), count(.retrying))
       (status.paused, status.finished, status.failed) = (count(.paused), count(.finished), count(.failed))
       status.cancelled = count(.cancelled)
+      status.isCancelled = group.isCancelled
       if group.isCancelled {
         status.cancelled = status.count - status.finished - status.failed
         (status.waiting, status.running, status.retrying, status.paused) = (0, 0, 0, 0)

@@ -50,6 +50,8 @@ public struct DownloadGroupStatus: Hashable, Sendable {
   public internal(set) var totalSize: UInt64 = 0
   /// Whether the group is paused.
   public internal(set) var isPaused = false
+  /// Whether the group was cancelled. Nothing can be added to it any more.
+  public internal(set) var isCancelled = false
 
   /// All requests of the group.
   public var count: Int { waiting + running + retrying + paused + finished + failed + cancelled }

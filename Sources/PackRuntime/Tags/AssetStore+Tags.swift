@@ -73,10 +73,12 @@ extension AssetStore {
 
   /// Has the version that a manifest names run, if it does not.
   ///
-  /// - Returns: the token of the trial that was begun, where one was.
+  /// - Returns: the token of the trial that it is on, begun here or by an earlier request that failed afterwards, where trials are asked for.
   func run(_ pack: ManifestPack, update: TagUpdate) async throws(PackError) -> BootToken? {
     let current = try await current(pack.id)
-    if let current, current.version == pack.version, current.sha256 == pack.sha256 { return nil }
+    if let current, current.version == pack.version, current.sha256 == pack.sha256 {
+      return update == .onTrial && current.state == .trial ? try await trial(of: pack.id) : nil
+    }
     // Where nothing ran, there is nothing that a trial could fall back to.
     let onTrial = update == .onTrial && current != nil
     let token = try await activate(pack.id, version: pack.version, onTrial: onTrial)

@@ -7,7 +7,7 @@ public import PackFormat
 public final class TagAccess: Sendable {
   /// What was asked for.
   public let tags: Set<String>
-  /// What confirms the versions that this access has put on trial (``TagUpdate/onTrial``), for ``AssetStore/confirm(_:)``. Usually none.
+  /// What confirms the versions of this access that are on trial, where that was asked for (``TagUpdate/onTrial``), for ``AssetStore/confirm(_:)``. Usually none.
   public let trials: [BootToken]
 
   private let held: Monitor<[OpenedPack]?>

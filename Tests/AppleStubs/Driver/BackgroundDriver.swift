@@ -129,6 +129,8 @@ struct BackgroundDriver {
     // Whatever Apple's numbers are.
     require(DownloadPriority.number(0.5, place: 3, min: 0, default: 0, max: 0) == 0)
     require(DownloadPriority.number(7, place: 0, min: 1, default: 2, max: 3) == 3)
+    require(DownloadPriority.number(1, place: 0, min: .min, default: 0, max: .max) == .max)
+    require(DownloadPriority.number(0, place: 9, min: .min, default: 0, max: .max) == .min)
   }
 
   func errors() {

@@ -80,6 +80,24 @@ struct AppDeliveryTests {
     #expect(try place.extension().downloads(for: .periodic, manifestAt: path, allowance: nil).refusal == nil)
   }
 
+  @Test("of two manifests that are adopted at once the later one stays, in store and shared state")
+  func adoptedAtOnce() async throws {
+    let core = try await stage.offer()
+    // With a lock that is really waited for.
+    var policy = DeliveryPolicy()
+    policy.lockTimeoutMilliseconds = 60_000
+    let state = try SharedState(directory: stage.directory("shared"), policy: policy)
+    let app = AppDelivery(state: state, store: try await stage.open())
+    for round in 1...80 as ClosedRange<UInt64> {
+      let (old, new) = (try stage.manifest(2 * round, [core]).bytes, try stage.manifest(2 * round + 1, [core]).bytes)
+      async let first = try? app.adopt(old)
+      async let second = try? app.adopt(new)
+      _ = await (first, second)
+      #expect(try app.state.lastDocument() == new)
+      #expect(await app.store.manifest?.manifest.version == 2 * round + 1)
+    }
+  }
+
   @Test("a file that is not what the manifest names goes and is downloaded again, and keeps none of the others")
   func wrongBytes() async throws {
     let (core, other) = (try await stage.offer("core"), try await stage.offer("other"))
@@ -304,11 +322,103 @@ struct AppDeliveryTests {
     #expect(try await app.install(try await app.plan(downloads: [])).first?.installed?.version == 2)
   }
 
+  @Test("bytes that have another place by now are fetched from there, and what else is under way goes on")
+  func movedFile() async throws {
+    let (old, other) = (try await stage.offer("core"), try await stage.offer("other"))
+    var core = old
+    core.entry.url = "https://mirror.example.com/core.pack"
+    let transport = try network([core, other]) { $0.request.url == old.entry.url ? .failure(.status(410, retryAfter: nil)) : nil }
+    let app = try await place.app(transport)
+    try await app.adopt(stage.manifest(1, [old]).bytes)
+    let queue = try #require(app.queue)
+    let events = queue.events()
+    try await app.fetch(try await app.plan(downloads: []))
+    try await queue.run(until: .idle)
+    for await event in events {
+      try await app.take(event)
+      if case .failed = event { break }
+    }
+    try await app.adopt(stage.manifest(2, [old, other]).bytes)
+    try await app.fetch(try await app.plan(downloads: []))
+    place.clock.advance(61)
+    try await app.adopt(stage.manifest(3, [core, other]).bytes)
+    let plan = try await app.plan(downloads: [])
+    #expect(plan.downloads.map(\.url) == [core.entry.url] && plan.underWay == ["other"])
+    try await app.fetch(plan)
+    let id = DownloadID(group: AppDelivery.group, id: plan.downloads[0].identifier.description)
+    #expect(try await queue.status(of: id).state == .waiting)
+    try await queue.run(until: .idle)
+    #expect(Set(transport.calls.map(\.request.url)) == [old.entry.url, core.entry.url, other.entry.url])
+    _ = try await app.start()
+    #expect(try await app.plan(downloads: []).handOver.map(\.id).sorted() == ["core", "other"])
+  }
+
+  @Test("what is installed and cannot be recorded is installed, and the next plan finds it")
+  func unrecorded() async throws {
+    let core = try await stage.offer("core")
+    try place.deliver(stage.manifest(1, [core]), [core])
+    let isHeld = Monitor(false)
+    let files = FaultyFiles { call in isHeld.withLock { $0 } && call.operation == .lock ? .locked : nil }
+    let app = AppDelivery(state: try place.state(files), store: try await stage.open())
+    _ = try await app.start()
+    let plan = try await app.plan()
+    let installations = try await app.install(plan) { _ in isHeld.withLock { $0 = true } }
+    isHeld.withLock { $0 = false }
+    #expect(installations.map(\.installed?.id) == ["core"] && installations.allSatisfy { $0.failure == nil && $0.status == nil })
+    let next = try await app.plan()
+    #expect(next.ready == ["core"] && next.downloads == [])
+  }
+
+  @Test("what is settled is forgotten by the queue, and a group that somebody cancelled is made anew")
+  func settled() async throws {
+    let (old, new) = (try await stage.offer("core", 1), try await stage.offer("core", 2))
+    let transport = try network([old, new])
+    let app = try await place.app(transport)
+    let queue = try #require(app.queue)
+    try await app.adopt(stage.manifest(1, [old]).bytes)
+    try await app.fetch(try await app.plan(downloads: []))
+    try await queue.cancel(group: AppDelivery.group)
+    place.clock.advance(1_000_000)
+    try await app.fetch(try await app.plan(downloads: []))
+    try await queue.run(until: .idle)
+    _ = try await app.start()
+    #expect(try await app.install(try await app.plan(downloads: [])).first?.installed?.version == 1)
+    try await app.fetch(try await app.plan(downloads: []))
+    #expect(await queue.groups == [])
+    try await app.adopt(stage.manifest(2, [new]).bytes)
+    try await app.fetch(try await app.plan(downloads: []))
+    try await queue.run(until: .idle)
+    _ = try await app.start()
+    #expect(try await app.install(try await app.plan(downloads: [])).first?.installed?.version == 2)
+  }
+
+  @Test("word of a finished file that was found already is taken, and says that it waits")
+  func finishedFoundBefore() async throws {
+    let core = try await stage.offer("core")
+    let app = try await place.app(try network([core]))
+    let queue = try #require(app.queue)
+    let events = queue.events()
+    try await app.adopt(stage.manifest(1, [core]).bytes)
+    try await app.fetch(try await app.plan(downloads: []))
+    try await queue.run(until: .idle)
+    try await app.fetch(try await app.plan(downloads: []))
+    for await event in events {
+      guard case .finished = event else { continue }
+      #expect(try await app.take(event)?.state == .toBeTransferred)
+      #expect(try await app.install(try await app.plan(downloads: [])).first?.status?.state == .ready)
+      #expect(try await app.take(event) == nil)
+      break
+    }
+  }
+
   // MARK: Tables
 
   @Test("each error of an installation says whether the file is of use")
   func outcomes() {
-    let putOff: [PackError.Code] = [.noSpace, .quotaExceeded, .noKey, .wrongKey, .storeBusy, .cancelled, .manifestExpired, .cannotWrite]
+    let putOff: [PackError.Code] = [
+      .noSpace, .quotaExceeded, .noKey, .wrongKey, .storeBusy, .cancelled, .manifestExpired, .cannotWrite,
+      .manifestRollback, .damagedStore, .sourceChanged, .internalError,
+    ]
     for code in putOff { #expect(AppDelivery.outcome(of: PackError(code, "")) == .putOff, "\(code.rawValue)") }
     let failed: [(PackError.Code, FailureReason)] = [
       (.digestMismatch, .wrongBytes), (.wrongPack, .wrongBytes), (.authenticationFailed, .wrongBytes), (.truncated, .wrongSize),

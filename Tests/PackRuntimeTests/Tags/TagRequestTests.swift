@@ -276,6 +276,33 @@ struct TagRequestTests {
     }
   }
 
+  @Test("a trial that a request began before it failed is confirmed by the next one")
+  func trialOfFailedRequest() async throws {
+    let store = try await stage.open()
+    let packs = try await OnDemandPacks(store: store, queue: tags.queue(tags.noNetwork()))
+    var olds: [StoreStage.Offer] = []
+    var news: [StoreStage.Offer] = []
+    for id in ["core", "extra"] {
+      olds.append(try await tags.offer(id, 1, tags: ["boot"]))
+      news.append(try await tags.offer(id, 2, tags: ["boot"]))
+    }
+    try await store.adopt(stage.manifest(1, olds))
+    try await tags.deliver(olds, to: store)
+    try await store.adopt(stage.manifest(2, news))
+    for offer in news { try await store.install(offer.path, as: offer.entry.id, taking: .copying) }
+    // Another process has the second on trial, so the request fails when the first is on trial already.
+    let other = try await stage.open(as: "two")
+    let foreign = try await other.activate("extra", version: 2, onTrial: true)
+    let request = TagRequest(["boot"], of: packs, update: .onTrial)
+    _ = try? await request.conditionallyBegin()
+    #expect(try await store.current("core")?.state == .trial)
+    try await other.confirm(foreign)
+    let access = try #require(try await request.conditionallyBegin())
+    #expect(access.trials.map(\.id) == ["core"])
+    for trial in access.trials { try await store.confirm(trial) }
+    #expect(try await store.current("core")?.state == .current)
+  }
+
   @Test("while there is access nothing of it is purged, and after its end it may be", arguments: ["ended", "forgotten", "killed"])
   func lasting(how: String) async throws {
     let store = try await stage.open()
