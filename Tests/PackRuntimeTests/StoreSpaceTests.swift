@@ -169,6 +169,36 @@ struct StoreSpaceTests {
     #expect(try stage.sizeOnDevice() <= quota)
   }
 
+  @Test("what was purged for an installation that then failed is told")
+  func purgedInVain() async throws {
+    let store = try await stage.open()
+    let (old, new) = (try await stage.offer("old"), try await stage.offer("new", install: .unpacked))
+    try await store.adopt(stage.manifest(1, [old, new]))
+    try await store.install(old.path, as: "old", taking: .copying)
+    let isBroken = Monitor(false)
+    let files = FaultyFiles { call in isBroken.withLock { $0 } && call.operation == .write ? .failure(.inputOutput) : nil }
+    let quota = try stage.sizeOnDevice() + new.entry.installSize - 100
+    let tight = try await stage.open(as: "two", StorePolicy(quota: quota, freeSpaceMargin: 0), files: files)
+    let events = tight.events()
+    let error = await failure { () async throws(PackError) in
+      _ = try await tight.install(new.path, as: "new", taking: .copying) { _ in isBroken.withLock { $0 = true } }
+    }
+    #expect(error?.code == .cannotWrite)
+    isBroken.withLock { $0 = false }
+    #expect(try await tight.installed().isEmpty)
+    try await tight.install(new.path, as: "new", taking: .copying)
+    var told: [String] = []
+    for await event in events {
+      switch event {
+      case .purged(let pack, _): told.append("purged \(pack.id)")
+      case .installed(let pack): told.append("installed \(pack.id)")
+      default: break
+      }
+      if told.last == "installed new" { break }
+    }
+    #expect(told == ["purged old", "installed new"])
+  }
+
   @Test("two that install at the same time do not take more than the quota together")
   func quotaOfTwo() async throws {
     let (first, second) = (try await stage.offer("a", 1, size: 50_000), try await stage.offer("b", 1, size: 50_000))

@@ -132,11 +132,9 @@ public actor AssetStore {
     try await installing.take(id)
     defer { installing.give(id) }
     let installation = Installation(
-      directory: directory, manifests: manifests, file: file, id: id, taking: taking, mode: mode, progress: progress, note: note)
-    let (installed, events) = try await installation.run(keys: keys)
-    note?.withLock { $0.removed = events.compactMap(\.purgedPack) }
-    hub.tell(events)
-    return installed
+      directory: directory, manifests: manifests, file: file, id: id, taking: taking, mode: mode, progress: progress, note: note,
+      tell: { [hub] in hub.tell($0) })
+    return try await installation.run(keys: keys)
   }
 
   /// Has a version run from now on: on trial until it is confirmed, or for good. Called by the process that will run it, right before.

@@ -15,6 +15,8 @@ struct Installation: Sendable {
   let progress: ProgressHandler?
   /// What the caller learns besides; nil where it does not care.
   var note: Monitor<Note>?
+  /// Hears what happens to the store, as soon as it has.
+  let tell: @Sendable ([StoreEvent]) -> Void
 
   /// What comes of an installation besides what it installs.
   struct Note: Sendable {
@@ -38,11 +40,11 @@ struct Installation: Sendable {
     var content: PackRecord.Content
   }
 
-  func run(keys: any KeyProvider) async throws(PackError) -> (InstalledPack, [StoreEvent]) {
+  func run(keys: any KeyProvider) async throws(PackError) -> InstalledPack {
     let order = try await Crew.settled { () throws(PackError) in try self.order() }
     if let present = order.present {
       try await takeFile(of: order)
-      return (present, [])
+      return present
     }
     do throws(PackError) {
       return try await install(order, keys: keys)
@@ -51,22 +53,26 @@ struct Installation: Sendable {
       guard error.code == .missingInput, let present = try await Crew.settled({ () throws(PackError) in try self.order() }).present else {
         throw error
       }
-      return (present, [])
+      return present
     }
   }
 
-  private func install(_ order: Order, keys: any KeyProvider) async throws(PackError) -> (InstalledPack, [StoreEvent]) {
+  private func install(_ order: Order, keys: any KeyProvider) async throws(PackError) -> InstalledPack {
     try await Crew.settled { () throws(PackError) in try self.checkSize(order.entry) }
     let pack = try await Pack.open(file, keys: keys, files: directory.files, backend: directory.backend)
-    let (isMovable, events) = try await Crew.value { (crew) throws(PackError) in
+    let isMovable = try await Crew.value { (crew) throws(PackError) in
       try pack.check(against: order.entry)
       let isMovable = try self.isMovable(pack)
       try self.checkDigest(of: pack, order, crew: crew)
-      let events = try StoreSpace(directory, manifests).makeRoom(
-        for: Self.needs(order.entry, order.mode, isMovable: isMovable), of: "pack '\(order.entry.id)'", sparing: [order.entry.id])
+      try StoreSpace(directory, manifests).makeRoom(
+        for: Self.needs(order.entry, order.mode, isMovable: isMovable), of: "pack '\(order.entry.id)'", sparing: [order.entry.id]
+      ) { events in
+        note?.withLock { $0.removed += events.compactMap(\.purgedPack) }
+        tell(events)
+      }
       // What is moved may be in memory only.
       if order.mode == .packed, isMovable { try self.sync(pack.source.file) }
-      return (isMovable, events)
+      return isMovable
     }
     var candidate = try await prepare(pack, order, isMovable: isMovable)
     var result = try await place(candidate, order, pack)
@@ -77,7 +83,8 @@ struct Installation: Sendable {
     }
     guard let result else { throw PackError(.internalError, "\(file) was copied into the store and is still elsewhere") }
     if taking == .moving, candidate.staged != nil { await Crew.settled { removeFile() } }
-    return (result, events + [.installed(result)])
+    tell([.installed(result)])
+    return result
   }
 
   // MARK: Checks

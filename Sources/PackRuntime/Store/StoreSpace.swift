@@ -27,10 +27,11 @@ struct StoreSpace {
   /// - Parameters:
   ///   - subject: what the room is for, as an error names it.
   ///   - ids: the packs that the room is for; what runs of them stays.
+  ///   - tell: hears what was removed, also where that was not enough.
   /// - Throws: ``PackError/Code/noSpace`` or ``PackError/Code/quotaExceeded``, with the bytes that are missing.
-  func makeRoom(for needs: Needs, of subject: String, sparing ids: Set<String>) throws(PackError) -> [StoreEvent] {
+  func makeRoom(for needs: Needs, of subject: String, sparing ids: Set<String>, tell: ([StoreEvent]) -> Void) throws(PackError) {
     var missing = try shortage(needs)
-    guard missing.volume > 0 || missing.quota > 0 else { return [] }
+    guard missing.volume > 0 || missing.quota > 0 else { return }
     _ = sweep()
     missing = try shortage(needs)
     var events: [StoreEvent] = []
@@ -38,12 +39,12 @@ struct StoreSpace {
     if wanted > 0, let candidates = try candidates(freeing: wanted, sparing: ids) {
       let report = try purge(candidates, toFree: wanted)
       events = report.removed.map { .purged($0.pack, reason: $0.reason) }
+      tell(events)
       missing = try shortage(needs)
     }
     // Somebody else may have taken what was freed.
     let outcome = events.isEmpty ? "nothing was changed" : "what was removed to make room was not enough"
     if let error = lack(missing, needs, subject, outcome) { throw error }
-    return events
   }
 
   /// Looks whether there is room, or would be if all went that may, and removes none of it.
