@@ -141,7 +141,8 @@ let package = Package(
     .executableTarget(
       name: "packer-bench",
       dependencies: [
-        "CLibArchive", "PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackRuntime", "PackerKit",
+        "CLibArchive", "PackArchive", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackRuntime",
+        "PackerKit",
         openSSL, zstd,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
