@@ -30,24 +30,31 @@ import Testing
     }
 
     @Test("the largest manifest is verified and read within 4 MB, the document itself included", arguments: Backend.all)
-    func memory(_ backend: Backend) throws {
-      let document = try Self.largest()
-      #expect(document.count > Manifest.largestSize - 2000)
-      let key = try signingKey().publicKey
-      // Tests beside this one may take memory in between, so one measurement can be wrong. A reader that needs more shows in each.
-      var smallestPeak = Int.max
-      for _ in 0..<8 {
-        // What others gave back must not be there to be taken unseen.
-        ProcessMemory.giveBack()
-        let start = try ProcessMemory.kilobytes("VmRSS")
-        try ProcessMemory.resetPeak()
-        // A client has read the document into memory of its own.
-        let verified = try SignedManifest([UInt8](copying: document.span)).verify(trusting: [key], backend: backend.value)
-        smallestPeak = min(smallestPeak, try ProcessMemory.kilobytes("VmHWM") - start)
-        #expect(verified.manifest.packs.count == 2000)
+    func memory(_ backend: Backend) async throws {
+      // In a process of its own: what tests beside this one take would count otherwise.
+      let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+        [name = backend.value.name as String] in
+        let backend = try #require(Backend.all.first { $0.value.name == name })
+        let document = try Self.largest()
+        #expect(document.count > Manifest.largestSize - 2000)
+        let key = try signingKey().publicKey
+        var smallestPeak = Int.max
+        for _ in 0..<3 {
+          // What was given back must not be there to be taken unseen.
+          ProcessMemory.giveBack()
+          let start = try ProcessMemory.kilobytes("VmRSS")
+          try ProcessMemory.resetPeak()
+          // A client has read the document into memory of its own.
+          let verified = try SignedManifest([UInt8](copying: document.span)).verify(trusting: [key], backend: backend.value)
+          smallestPeak = min(smallestPeak, try ProcessMemory.kilobytes("VmHWM") - start)
+          #expect(verified.manifest.packs.count == 2000)
+        }
+        #expect(smallestPeak < 4000, "\(smallestPeak) kB at the peak")
+        print("largest manifest, \(name): \(smallestPeak) kB at the peak")
       }
-      #expect(smallestPeak < 4000, "\(smallestPeak) kB at the peak")
-      print("largest manifest, \(backend.value.name): \(smallestPeak) kB at the peak")
+      print(
+        String(decoding: result?.standardOutputContent ?? [], as: UTF8.self).split(separator: "\n").filter { $0.contains("kB at the peak") }
+          .joined(separator: "\n"))
     }
   }
 #endif
