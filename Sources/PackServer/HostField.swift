@@ -4,7 +4,7 @@ import PackRuntime
 ///
 /// A page of a stranger can have its own name resolve to a loopback address and then counts as one origin with what is served there (DNS
 /// rebinding). Its requests carry its name.
-enum HostField: Hashable {
+package enum HostField: Hashable {
   /// An address of this machine, or `localhost`.
   case machine
   /// A name below `localhost`, which browsers never ask anybody about (RFC 6761 §6.3): the part in front of it, in small letters.
@@ -12,7 +12,7 @@ enum HostField: Hashable {
   case stranger
 
   /// - Parameter value: the value of `Host`, or of the authority in a whole address; nil where an old client names none.
-  init(_ value: String?) {
+  package init(_ value: String?) {
     guard let value, !value.isEmpty else {
       self = .machine
       return
@@ -40,11 +40,15 @@ enum HostField: Hashable {
   static func port(_ value: String?) -> String {
     guard let value, let colon = value.lastIndex(of: ":"), !value.hasSuffix("]") else { return "" }
     let digits = value[value.index(after: colon)...]
-    return UInt16(digits) == nil ? "" : ":\(digits)"
+    return UInt16(digits) == nil || digits.hasPrefix("+") ? "" : ":\(digits)"
   }
 
   private static func isLoopback(_ host: String) -> Bool {
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    return parts.count == 4 && parts[0] == "127"
+      && parts.allSatisfy { part in
+        // No sign, which UInt8 would take.
+        part.utf8.allSatisfy { (0x30...0x39).contains($0) } && UInt8(part) != nil
+      }
   }
 }

@@ -195,20 +195,8 @@ extension Simulation {
   /// Has another process hold the lock of the shared state, where a fault says so.
   private func holdLock(about pack: String?, _ actor: TimelineActor) throws(PackError) -> OpenFile? {
     guard world.strikes(.lock, pack) else { return nil }
-    do throws(FileFailure) {
-      // Whoever made the directory made it.
-      let lock = try SystemFiles().open("\(group)/lock", .readUnlinked, in: nil)
-      guard try SystemFiles().tryLock(lock) else { return nil }
-      world.timeline.tell(actor, "finds the lock of the shared state held, and nobody lets go of it", pack: pack, isInjected: true)
-      return lock
-    } catch {
-      guard error.isMissing else { throw error.reading(group) }
-      _ = try SharedState(directory: group, files: MortalFiles(), clock: clock)
-      return try holdMadeLock(actor, pack)
-    }
-  }
-
-  private func holdMadeLock(_ actor: TimelineActor, _ pack: String?) throws(PackError) -> OpenFile? {
+    // Whoever comes first makes the directory, and the lock in it.
+    _ = try SharedState(directory: group, files: MortalFiles(), clock: clock)
     do throws(FileFailure) {
       let lock = try SystemFiles().open("\(group)/lock", .readUnlinked, in: nil)
       guard try SystemFiles().tryLock(lock) else { return nil }

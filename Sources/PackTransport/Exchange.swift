@@ -191,44 +191,6 @@ extension HTTPURLResponse {
   }
 }
 
-/// What a `Content-Range` says (RFC 9110 §14.4).
-struct ContentRange: Hashable {
-  let start: UInt64
-  let end: UInt64
-  /// The bytes of the whole file; nil where the server does not say.
-  let total: UInt64?
-
-  init?(_ text: String?) {
-    guard let text, text.lowercased().hasPrefix("bytes ") else { return nil }
-    let parts = text.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count == 2 else { return nil }
-    let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
-    guard ends.count == 2, let start = UInt64(ends[0]), let end = UInt64(ends[1]), start <= end else { return nil }
-    if parts[1] == "*" {
-      total = nil
-    } else {
-      guard let size = UInt64(parts[1]), end < size else { return nil }
-      total = size
-    }
-    self.start = start
-    self.end = end
-  }
-}
-
-/// What a `Retry-After` says (RFC 9110 §10.2.3).
-enum RetryAfter {
-  static func duration(_ text: String?, now: Date) -> Duration? {
-    guard let text else { return nil }
-    if let seconds = UInt32(text) { return .seconds(Int64(seconds)) }
-    let form = DateFormatter()
-    form.locale = Locale(identifier: "en_US_POSIX")
-    form.timeZone = TimeZone(secondsFromGMT: 0)
-    form.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-    guard let date = form.date(from: text) else { return nil }
-    return .seconds(max(0, Int64(date.timeIntervalSince(now).rounded(.up))))
-  }
-}
-
 extension TransferFailure {
   /// What the system's client calls it.
   init(_ error: any Error) {

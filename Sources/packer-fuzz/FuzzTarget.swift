@@ -35,8 +35,8 @@ package struct FuzzTarget: Sendable {
 
   /// Every target, in the order of the documentation.
   package static let all: [FuzzTarget] = [
-    header, stanzas, index, seekTable, frames, manifest, json, records, plist, configuration, keyText, ranges, journal, batch, status,
-    store,
+    header, stanzas, index, seekTable, frames, manifest, json, records, plist, configuration, keyText, ranges, fields, journal, batch,
+    status, store,
     pack, tree, tamper, delivery, tar,
   ]
 

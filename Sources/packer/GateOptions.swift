@@ -12,10 +12,7 @@ struct GateOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The app's Info.plist.", valueName: "file"), completion: .file())
   var plist: String?
 
-  @Option(
-    help: ArgumentHelp("The lock file. (default: packer.lock.json beside the configuration, where there is one)", valueName: "file"),
-    completion: .file())
-  var lock: String?
+  @OptionGroup var lockFile: LockOption
 
   @Option(
     help: ArgumentHelp(
@@ -45,7 +42,7 @@ struct GateOptions: ParsableArguments {
   /// The first option that was given, nil where none was: those make no sense for single packs.
   var given: String? {
     let options: [(String, Bool)] = [
-      ("--config", configuration != nil), ("--plist", plist != nil), ("--lock", lock != nil), ("--trust", !trust.isEmpty),
+      ("--config", configuration != nil), ("--plist", plist != nil), ("--lock", lockFile.lock != nil), ("--trust", !trust.isEmpty),
       ("--quick", isQuick), ("--strict", isStrict), ("--only", !only.isEmpty), ("--ignore", !ignore.isEmpty),
       ("--format", format != nil && format != "json"), ("--report", !reports.isEmpty),
     ]

@@ -43,6 +43,51 @@ struct SignKeyOptions: ParsableArguments {
   }
 }
 
+/// Whose manifests count, and where the keys are named.
+struct TrustOptions: ParsableArguments {
+  @Option(
+    name: [.customShort("c"), .customLong("config")],
+    help: ArgumentHelp(
+      "The configuration, for the keys it names and trusts. (default: packer.yml, where there is one)", valueName: "file"),
+    completion: .file())
+  var configuration: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A public key (pkp1-…) that the app trusts, in the place of those of the configuration. Repeatable.", valueName: "key"))
+  var trust: [String] = []
+
+  /// The configuration that `--config` names, or the one in this directory; nil where there is none.
+  func readConfiguration() throws(PackError) -> PackerConfiguration? {
+    try ReleaseVerification.configuration(at: configuration)
+  }
+
+  /// The public keys whose manifests count.
+  ///
+  /// - Parameters:
+  ///   - others: those that count where `--trust` names none, before those of the configuration.
+  ///   - isNeeded: whether it is an error that there is none.
+  func keys(
+    _ configuration: PackerConfiguration?, or others: [String] = [], isNeeded: Bool = true, in session: Session
+  ) throws(PackError) -> [SigningPublicKey] {
+    let keys = try session.trustedKeys(trust.isEmpty ? others : trust, configuration)
+    guard !keys.isEmpty || !isNeeded else {
+      throw PackError(
+        .untrustedSignature, "no public key is trusted, so no manifest can be",
+        hint: "give --trust KEY as 'packer key public' prints it, or --config with a packer.yml that names keys")
+    }
+    return keys
+  }
+}
+
+/// Which lock file is read.
+struct LockOption: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("The lock file. (default: packer.lock.json beside the configuration, where there is one)", valueName: "file"),
+    completion: .file())
+  var lock: String?
+}
+
 /// How many threads work.
 struct JobsOption: ParsableArguments {
   @Option(help: ArgumentHelp("The threads to use, from 1 to 1024. (default: one per core)", valueName: "n"))

@@ -8,19 +8,19 @@ import PackerKit
 /// The part of `packer simulate` that finds what belongs to a simulation, has it played, and tells it.
 struct Rehearsal {
   let options: SimulateOptions
-  let key: KeyOptions
-  let output: OutputOptions
+
+  private var output: OutputOptions { options.output }
 
   func run(
     _ event: DeliveryEvent, from earlier: String?, in session: Session, _ change: (inout SimulationSettings) -> Void
   ) async throws(PackError) -> Outcome {
-    let configuration = try ReleaseVerification.configuration(at: options.configuration)
+    let configuration = try options.trust.readConfiguration()
     try ReleaseVerification.checkPresence(of: options.release, configuration: configuration)
     let target = options.release ?? ReleaseVerification.place(ReleaseBuild.defaultOutput, beside: configuration)
     let release = try SimulatedRelease(reading: target)
     let app = try app(beside: configuration, of: target)
     let rules = try rules(app, target)
-    let trusted = try trusted(app?.app, configuration, in: session)
+    let trusted = try options.trust.keys(configuration, or: app?.app.trustedKeys ?? [], in: session)
     let faults = try options.fail.map { (text) throws(PackError) in try SimulatedFault(parsing: text) }
     var settings = SimulationSettings(
       event, of: release, rules: rules, trusted: trusted, keys: try keys(app?.app, configuration, in: session))
@@ -59,7 +59,7 @@ struct Rehearsal {
     beside configuration: PackerConfiguration?, of target: String
   ) throws(PackError) -> (app: ReleaseLock.App, lock: String)? {
     guard let version = options.appVersion else {
-      guard options.lock == nil else {
+      guard options.lockFile.lock == nil else {
         throw PackError(.usage, "--lock names app versions, and none was chosen", hint: "choose one with --app-version")
       }
       return nil
@@ -68,7 +68,7 @@ struct Rehearsal {
       throw PackError(
         .usage, "--plist and --app-version exclude each other", hint: "the lock file has what the plist of that app version says")
     }
-    guard let path = ReleaseVerification.lockFile(options.lock, beside: configuration, of: target) else {
+    guard let path = ReleaseVerification.lockFile(options.lockFile.lock, beside: configuration, of: target) else {
       throw PackError(
         .missingInput, "there is no \(ReleaseLock.fileName), so no app version is known", hint: "packer release record --app \(version)")
     }
@@ -94,29 +94,18 @@ struct Rehearsal {
     return try SystemRules(InfoPlist.read(fragment))
   }
 
-  private func trusted(
-    _ app: ReleaseLock.App?, _ configuration: PackerConfiguration?, in session: Session
-  ) throws(PackError) -> [SigningPublicKey] {
-    let texts = options.trust.isEmpty ? app?.trustedKeys ?? [] : options.trust
-    let keys = try session.trustedKeys(texts, configuration)
-    guard keys.isEmpty else { return keys }
-    throw PackError(
-      .untrustedSignature, "no public key is trusted, so no manifest can be",
-      hint: "give --trust KEY as 'packer key public' prints it, or --config with a packer.yml that names keys")
-  }
-
   /// The keys that the app has; nil where none is at hand, and nothing is to be installed.
   private func keys(
     _ app: ReleaseLock.App?, _ configuration: PackerConfiguration?, in session: Session
   ) throws(PackError) -> KeyRing? {
     let ring = KeyRing()
     do throws(PackError) {
-      let resolved = try session.key(key, configured: configuration?.key)
+      let resolved = try session.key(options.key, configured: configuration?.key)
       // An app version that does not hold the key cannot open what was made with it.
       if app?.keyIDs.contains("\(resolved.key.id)") ?? true { ring.add(resolved.key) }
       return ring
     } catch {
-      guard key.references.isEmpty, error.code == .noKey || error.code == .missingInput else { throw error }
+      guard options.key.references.isEmpty, error.code == .noKey || error.code == .missingInput else { throw error }
       return nil
     }
   }
@@ -231,12 +220,7 @@ enum RehearsalText {
       let when = pack.readyAt.map { "ready at \(time($0).trimmingSpaces)" }
       return [pack.id, "\(pack.version)", pack.delivery.rawValue, pack.state, when ?? pack.reason]
     }
-    func width(_ column: Int) -> Int { rows.map { $0[column].count }.max() ?? 0 }
-    let widths = (0..<4).map(width)
-    return rows.map { row in
-      "  \(Table.left(row[0], widths[0]))  \(Table.right(row[1], widths[1]))  \(Table.left(row[2], widths[2]))  "
-        + "\(Table.left(row[3], widths[3]))  \(row[4])"
-    }
+    return Table.columns(rows, numbers: [1])
   }
 
   static func lines(_ report: SimulationReport, memoryLimit limit: UInt64) -> [String] {

@@ -19,7 +19,7 @@ struct ReleaseGate {
     var verification = ReleaseVerification(
       target ?? ReleaseVerification.place(ReleaseBuild.defaultOutput, beside: configuration), now: try ManifestTime.now())
     verification.configuration = configuration
-    verification.lock = ReleaseVerification.lockFile(options.lock, beside: verification.configuration, of: verification.target)
+    verification.lock = ReleaseVerification.lockFile(options.lockFile.lock, beside: verification.configuration, of: verification.target)
     verification.plist = options.plist
     verification.isQuick = options.isQuick
     verification.only = options.only

@@ -20,6 +20,19 @@ enum Table {
     return lines
   }
 
+  /// Rows of as many cells as the first has; the last is not filled up. Numbers stand at the right of their columns.
+  static func columns(_ rows: [[String]], numbers: Set<Int>) -> [String] {
+    guard let first = rows.first else { return [] }
+    let widths = first.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    return rows.map { row in
+      let cells = row.indices.map { column in
+        if numbers.contains(column) { return right(row[column], widths[column]) }
+        return column == row.count - 1 ? row[column] : left(row[column], widths[column])
+      }
+      return "  " + cells.joined(separator: "  ")
+    }
+  }
+
   static func left(_ text: String, _ width: Int) -> String {
     text + String(repeating: " ", count: max(0, width - text.count))
   }

@@ -76,7 +76,9 @@ struct HouseTests {
   @Test("the system's HTTP client is used by PackTransport alone, and nothing that packer is made of uses PackTransport")
   func network() {
     for file in sources where !file.path.hasPrefix("Sources/PackTransport/") {
-      #expect(Set(file.imports).isDisjoint(with: ["FoundationNetworking", "PackTransport"]), "\(file)")
+      // What a server says of itself is tried by the fuzzer too.
+      let allowed: Set<String> = file.path.hasPrefix("Sources/packer-fuzz/") ? ["PackTransport"] : []
+      #expect(Set(file.imports).subtracting(allowed).isDisjoint(with: ["FoundationNetworking", "PackTransport"]), "\(file)")
     }
   }
 

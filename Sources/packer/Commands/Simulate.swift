@@ -31,8 +31,18 @@ struct Simulate: ParsableCommand {
     subcommands: [SimulateInstall.self, SimulateUpdate.self, SimulatePeriodic.self])
 }
 
+/// A command that rehearses: it makes a device, which an interruption must not leave behind.
+protocol SimulateVerb: Verb {
+  var options: SimulateOptions { get }
+}
+
+extension SimulateVerb {
+  static var leavesNothingBehind: Bool { false }
+  var isQuiet: Bool { options.output.isQuiet }
+}
+
 /// `packer simulate install`
-struct SimulateInstall: Verb {
+struct SimulateInstall: SimulateVerb {
   static let configuration = CommandConfiguration(
     commandName: "install", abstract: "The app is installed, and started for the first time.",
     discussion: """
@@ -52,14 +62,9 @@ struct SimulateInstall: Verb {
   var ignoresAllowance = false
 
   @OptionGroup var options: SimulateOptions
-  @OptionGroup var key: KeyOptions
-  @OptionGroup var output: OutputOptions
-
-  static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    try await Rehearsal(options: options, key: key, output: output).run(.install, from: nil, in: session) { settings in
+    try await Rehearsal(options: options).run(.install, from: nil, in: session) { settings in
       settings.isContentOff = isContentOff
       settings.ignoresAllowance = ignoresAllowance
     }
@@ -67,7 +72,7 @@ struct SimulateInstall: Verb {
 }
 
 /// `packer simulate update`
-struct SimulateUpdate: Verb {
+struct SimulateUpdate: SimulateVerb {
   static let configuration = CommandConfiguration(
     commandName: "update", abstract: "The app is updated, with an earlier release on the device.",
     discussion: """
@@ -77,28 +82,22 @@ struct SimulateUpdate: Verb {
         packer simulate update dist --from old/dist --plist App/Info.plist
       """)
 
-  @Option(help: ArgumentHelp("The release that the device has: a directory, or its manifest.", valueName: "dist"), completion: .file())
-  var from: String?
+  @OptionGroup var earlier: EarlierReleaseOption
 
   @OptionGroup var options: SimulateOptions
-  @OptionGroup var key: KeyOptions
-  @OptionGroup var output: OutputOptions
-
-  static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    guard let from else {
+    guard let from = earlier.from else {
       throw PackError(
         .usage, "an update starts from an earlier release, and --from names none",
         hint: "keep the directory of each release, and give the one that is on the devices: --from old/dist")
     }
-    return try await Rehearsal(options: options, key: key, output: output).run(.update, from: from, in: session) { _ in }
+    return try await Rehearsal(options: options).run(.update, from: from, in: session) { _ in }
   }
 }
 
 /// `packer simulate periodic`
-struct SimulatePeriodic: Verb {
+struct SimulatePeriodic: SimulateVerb {
   static let configuration = CommandConfiguration(
     commandName: "periodic", abstract: "The system looks for something new in the background.",
     discussion: """
@@ -108,25 +107,25 @@ struct SimulatePeriodic: Verb {
         packer simulate periodic dist --from old/dist --low-power
       """)
 
-  @Option(help: ArgumentHelp("The release that the device has: a directory, or its manifest.", valueName: "dist"), completion: .file())
-  var from: String?
+  @OptionGroup var earlier: EarlierReleaseOption
 
   @Flag(
     name: .customLong("misread-request"), help: "The extension takes the request for an update, as one does that does not know its kind.")
   var misreadsRequest = false
 
   @OptionGroup var options: SimulateOptions
-  @OptionGroup var key: KeyOptions
-  @OptionGroup var output: OutputOptions
-
-  static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    try await Rehearsal(options: options, key: key, output: output).run(.periodic, from: from, in: session) { settings in
+    try await Rehearsal(options: options).run(.periodic, from: earlier.from, in: session) { settings in
       settings.misreadsRequest = misreadsRequest
     }
   }
+}
+
+/// What the device had before.
+struct EarlierReleaseOption: ParsableArguments {
+  @Option(help: ArgumentHelp("The release that the device has: a directory, or its manifest.", valueName: "dist"), completion: .file())
+  var from: String?
 }
 
 /// What all simulations take.
@@ -144,22 +143,8 @@ struct SimulateOptions: ParsableArguments {
     help: ArgumentHelp("Take budget, hosts and keys of this app version from the lock file.", valueName: "version"))
   var appVersion: String?
 
-  @Option(
-    help: ArgumentHelp("The lock file. (default: packer.lock.json beside the configuration, where there is one)", valueName: "file"),
-    completion: .file())
-  var lock: String?
-
-  @Option(
-    name: [.customShort("c"), .customLong("config")],
-    help: ArgumentHelp(
-      "The configuration, for the keys it names and trusts. (default: packer.yml, where there is one)", valueName: "file"),
-    completion: .file())
-  var configuration: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "A public key (pkp1-…) that the app trusts, in the place of those of the configuration. Repeatable.", valueName: "key"))
-  var trust: [String] = []
+  @OptionGroup var lockFile: LockOption
+  @OptionGroup var trust: TrustOptions
 
   @Option(help: ArgumentHelp("Have the app ask for a pack, or for all with a tag. Repeatable.", valueName: "pack|tag"))
   var ask: [String] = []
@@ -203,4 +188,7 @@ struct SimulateOptions: ParsableArguments {
 
   @Option(help: ArgumentHelp("Make the device in this directory, and leave it there.", valueName: "dir"), completion: .directory)
   var keep: String?
+
+  @OptionGroup var key: KeyOptions
+  @OptionGroup var output: OutputOptions
 }

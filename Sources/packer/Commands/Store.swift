@@ -34,53 +34,25 @@ struct StoreOptions: ParsableArguments {
   @Option(name: .customLong("store"), help: ArgumentHelp("The directory of the store.", valueName: "dir"), completion: .directory)
   var directory: String
 
-  @Option(
-    name: [.customShort("c"), .customLong("config")],
-    help: ArgumentHelp(
-      "The configuration, for the keys it names and trusts. (default: packer.yml, where there is one)", valueName: "file"),
-    completion: .file())
-  var configuration: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "A public key (pkp1-…) whose manifests the store takes, in the place of those of the configuration. Repeatable.", valueName: "key"))
-  var trust: [String] = []
+  @OptionGroup var trust: TrustOptions
 
   /// Opens the store for a command to which keys of packs mean nothing.
   ///
   /// - Parameter decides: whether what the command does depends on the accepted manifest, which nobody vouches for where no key is trusted.
   func open(decidesByManifest decides: Bool, in session: Session) async throws(PackError) -> AssetStore {
-    let configuration = try ReleaseVerification.configuration(at: configuration)
-    return try await open(configuration, keys: KeyRing(), decides: decides, in: session)
+    let trusted = try trust.keys(try trust.readConfiguration(), isNeeded: decides, in: session)
+    return try await AssetStore(root: directory, keys: KeyRing(), trusting: trusted)
   }
 
   /// Opens the store for a command that reads packs.
   ///
   /// - Parameter quota: the bytes that the store may take; nil for as many as there are.
   func open(key: KeyOptions, quota: UInt64?, in session: Session) async throws(PackError) -> AssetStore {
-    let configuration = try ReleaseVerification.configuration(at: configuration)
+    let configuration = try trust.readConfiguration()
     // Whose manifests count is told before anybody is asked for a key.
-    let trusted = try trusted(configuration, decides: true, in: session)
+    let trusted = try trust.keys(configuration, in: session)
     let resolved = try session.key(key, configured: configuration?.key)
     return try await AssetStore(root: directory, keys: KeyRing(resolved.key), trusting: trusted, policy: StorePolicy(quota: quota))
-  }
-
-  private func open(
-    _ configuration: PackerConfiguration?, keys: KeyRing, decides: Bool, in session: Session
-  ) async throws(PackError) -> AssetStore {
-    try await AssetStore(root: directory, keys: keys, trusting: try trusted(configuration, decides: decides, in: session))
-  }
-
-  private func trusted(
-    _ configuration: PackerConfiguration?, decides: Bool, in session: Session
-  ) throws(PackError) -> [SigningPublicKey] {
-    let keys = try session.trustedKeys(trust, configuration)
-    guard !keys.isEmpty || !decides else {
-      throw PackError(
-        .untrustedSignature, "no public key is trusted, so no manifest can be",
-        hint: "give --trust KEY as 'packer key public' prints it, or --config with a packer.yml that names keys")
-    }
-    return keys
   }
 }
 
@@ -108,11 +80,6 @@ struct StoredPackRecord: Encodable {
   /// Packs in columns: name, version, what they are to the store, how they are kept, bytes on the device.
   static func lines(_ packs: [InstalledPack]) -> [String] {
     let rows = packs.map { [$0.id, "\($0.version)", $0.state.rawValue, $0.mode.rawValue, Table.grouped(Int64(clamping: $0.sizeOnDevice))] }
-    func width(_ column: Int) -> Int { rows.map { $0[column].count }.max() ?? 0 }
-    let widths = (0..<5).map(width)
-    return rows.map { row in
-      "  \(Table.left(row[0], widths[0]))  \(Table.right(row[1], widths[1]))  \(Table.left(row[2], widths[2]))  "
-        + "\(Table.left(row[3], widths[3]))  \(Table.right(row[4], widths[4]))"
-    }
+    return Table.columns(rows, numbers: [1, 4])
   }
 }

@@ -16,18 +16,18 @@ struct AppDeliveryQueueTests {
     place = try DeliveryStage()
   }
 
-  private func network(_ offers: [StoreStage.Offer]) throws -> FaultyTransport {
-    var files: [String: [UInt8]] = [:]
-    for offer in offers { files[offer.entry.url] = try SystemFiles().contents(of: offer.path, limit: 1 << 20) }
-    return FaultyTransport(content: { [files] url in files[url] ?? [] })
+  /// An app that has a manifest of one pack.
+  private func started() async throws -> (core: StoreStage.Offer, transport: FaultyTransport, app: AppDelivery) {
+    let core = try await stage.offer("core", 1)
+    let transport = try place.network([core])
+    let app = try await place.app(transport)
+    try await app.adopt(stage.manifest(1, [core]).bytes)
+    return (core, transport, app)
   }
 
   @Test("a transport knows a download by the name that the extension knows it by")
   func names() async throws {
-    let core = try await stage.offer("core", 1)
-    let transport = try network([core])
-    let app = try await place.app(transport)
-    try await app.adopt(stage.manifest(1, [core]).bytes)
+    let (_, transport, app) = try await started()
     let plan = try await app.plan(downloads: [])
     try await app.fetch(plan)
     try await app.queue?.run(until: .idle)
@@ -37,10 +37,7 @@ struct AppDeliveryQueueTests {
 
   @Test("a pack that came by another way leaves the queue, and is not fetched a second time")
   func cameOtherwise() async throws {
-    let core = try await stage.offer("core", 1)
-    let transport = try network([core])
-    let app = try await place.app(transport)
-    try await app.adopt(stage.manifest(1, [core]).bytes)
+    let (core, transport, app) = try await started()
     let plan = try await app.plan(downloads: [])
     try await app.fetch(plan)
     let identifier = try #require(plan.downloads.first).identifier.description
@@ -58,10 +55,7 @@ struct AppDeliveryQueueTests {
 
   @Test("a pack that is given up leaves the queue, and comes again when it is asked for")
   func givenUp() async throws {
-    let core = try await stage.offer("core", 1)
-    let transport = try network([core])
-    let app = try await place.app(transport)
-    try await app.adopt(stage.manifest(1, [core]).bytes)
+    let (_, transport, app) = try await started()
     try await app.fetch(try await app.plan(downloads: []))
     try await app.cancel("core")
     try await app.cancel("nothing")

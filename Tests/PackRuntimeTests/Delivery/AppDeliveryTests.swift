@@ -17,16 +17,6 @@ struct AppDeliveryTests {
 
   private var stage: StoreStage { place.stage }
 
-  /// A network that serves these packs.
-  private func network(
-    _ offers: [StoreStage.Offer], _ decide: @escaping @Sendable (FaultyTransport.Call) -> FaultyTransport.Fault? = { _ in nil }
-  ) throws -> FaultyTransport {
-    var files: [String: [UInt8]] = [:]
-    for offer in offers { files[offer.entry.url] = try SystemFiles().contents(of: offer.path, limit: 1 << 20) }
-    let served = files
-    return FaultyTransport(content: { served[$0] ?? [] }, decide)
-  }
-
   // MARK: Refusals
 
   @Test("without a manifest nothing is planned, and the app's start finds nothing wrong")
@@ -236,7 +226,7 @@ struct AppDeliveryTests {
   @Test("the queue fetches what a plan asks for, and nothing is left of it but what is installed")
   func fetch() async throws {
     let offers = [try await stage.offer("core", size: 20_000), try await stage.offer("extra", delivery: .onDemand)]
-    let transport = try network(offers)
+    let transport = try place.network(offers)
     let app = try await place.app(transport)
     _ = try await app.start()
     try await app.adopt(stage.manifest(1, offers).bytes)
@@ -266,7 +256,7 @@ struct AppDeliveryTests {
   @Test("a file that was whole when the app died is not fetched again")
   func finishedUnheard() async throws {
     let core = try await stage.offer("core")
-    let transport = try network([core])
+    let transport = try place.network([core])
     let app = try await place.app(transport)
     try await app.adopt(stage.manifest(1, [core]).bytes)
     try await app.fetch(try await app.plan(downloads: []))
@@ -283,7 +273,7 @@ struct AppDeliveryTests {
   @Test("what the queue gave up rests, and is tried again when its time has come")
   func givenUp() async throws {
     let core = try await stage.offer("core")
-    let transport = try network([core]) { $0.attempt == 0 ? .failure(.status(404, retryAfter: nil)) : nil }
+    let transport = try place.network([core]) { $0.attempt == 0 ? .failure(.status(404, retryAfter: nil)) : nil }
     let app = try await place.app(transport)
     try await app.adopt(stage.manifest(1, [core]).bytes)
     let queue = try #require(app.queue)
@@ -308,7 +298,7 @@ struct AppDeliveryTests {
   @Test("a download that a new manifest makes useless leaves the queue, and the new bytes are fetched")
   func replaced() async throws {
     let (old, new) = (try await stage.offer("core", 1), try await stage.offer("core", 2))
-    let transport = try network([old, new])
+    let transport = try place.network([old, new])
     let app = try await place.app(transport)
     try await app.adopt(stage.manifest(1, [old]).bytes)
     try await app.fetch(try await app.plan(downloads: []))
@@ -327,7 +317,7 @@ struct AppDeliveryTests {
     let (old, other) = (try await stage.offer("core"), try await stage.offer("other"))
     var core = old
     core.entry.url = "https://mirror.example.com/core.pack"
-    let transport = try network([core, other]) { $0.request.url == old.entry.url ? .failure(.status(410, retryAfter: nil)) : nil }
+    let transport = try place.network([core, other]) { $0.request.url == old.entry.url ? .failure(.status(410, retryAfter: nil)) : nil }
     let app = try await place.app(transport)
     try await app.adopt(stage.manifest(1, [old]).bytes)
     let queue = try #require(app.queue)
@@ -372,7 +362,7 @@ struct AppDeliveryTests {
   @Test("what is settled is forgotten by the queue, and a group that somebody cancelled is made anew")
   func settled() async throws {
     let (old, new) = (try await stage.offer("core", 1), try await stage.offer("core", 2))
-    let transport = try network([old, new])
+    let transport = try place.network([old, new])
     let app = try await place.app(transport)
     let queue = try #require(app.queue)
     try await app.adopt(stage.manifest(1, [old]).bytes)
@@ -395,7 +385,7 @@ struct AppDeliveryTests {
   @Test("word of a finished file that was found already is taken, and says that it waits")
   func finishedFoundBefore() async throws {
     let core = try await stage.offer("core")
-    let app = try await place.app(try network([core]))
+    let app = try await place.app(try place.network([core]))
     let queue = try #require(app.queue)
     let events = queue.events()
     try await app.adopt(stage.manifest(1, [core]).bytes)

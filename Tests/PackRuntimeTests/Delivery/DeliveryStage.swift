@@ -47,6 +47,16 @@ final class DeliveryStage: Sendable {
     AppDelivery(state: try state(), store: try await stage.open(as: session, policy))
   }
 
+  /// A network that serves these packs.
+  func network(
+    _ offers: [StoreStage.Offer], _ decide: @escaping @Sendable (FaultyTransport.Call) -> FaultyTransport.Fault? = { _ in nil }
+  ) throws -> FaultyTransport {
+    var files: [String: [UInt8]] = [:]
+    for offer in offers { files[offer.entry.url] = try SystemFiles().contents(of: offer.path, limit: 1 << 20) }
+    let served = files
+    return FaultyTransport(content: { served[$0] ?? [] }, decide)
+  }
+
   /// The manifest as the system leaves it for the extension.
   func download(_ document: SignedManifest) throws -> String {
     try stage.directory.write(document.bytes, to: "system-manifest")

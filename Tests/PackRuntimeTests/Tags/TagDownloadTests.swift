@@ -39,11 +39,8 @@ struct TagDownloadTests {
 
   @Test("requests for the same packs share one download, which goes on while one of them waits for it")
   func shared() async throws {
-    let store = try await stage.open()
     let isHeld = Monitor(true)
-    let transport = tags.transport { _ in isHeld.withLock { $0 } ? .stuck(at: 700, isKnown: true) : nil }
-    let queue = try await tags.queue(transport)
-    let packs = try await OnDemandPacks(store: store, queue: queue)
+    let (store, transport, queue, packs) = try await tags.open { _ in isHeld.withLock { $0 } ? .stuck(at: 700, isKnown: true) : nil }
     let offers = try await [tags.offer("core", tags: ["a", "b", "c"]), tags.offer("more", tags: ["b"])]
     try await store.adopt(stage.manifest(1, offers))
     try await queue.running {
@@ -74,10 +71,7 @@ struct TagDownloadTests {
 
   @Test("what somebody else installs meanwhile is as good as what was downloaded")
   func installedElsewhere() async throws {
-    let store = try await stage.open()
-    let transport = tags.transport { _ in .stuck(at: 700, isKnown: true) }
-    let queue = try await tags.queue(transport)
-    let packs = try await OnDemandPacks(store: store, queue: queue)
+    let (store, transport, queue, packs) = try await tags.open { _ in .stuck(at: 700, isKnown: true) }
     let offer = try await tags.offer("core", tags: ["boot"])
     try await store.adopt(stage.manifest(1, [offer]))
     try await queue.running {
@@ -123,10 +117,7 @@ struct TagDownloadTests {
 
   @Test("a file that was downloaded and went missing is fetched again")
   func missingFile() async throws {
-    let store = try await stage.open()
-    let transport = tags.transport()
-    let queue = try await tags.queue(transport)
-    let packs = try await OnDemandPacks(store: store, queue: queue)
+    let (store, transport, queue, packs) = try await tags.open()
     let offer = try await tags.offer("core", tags: ["boot"])
     try await store.adopt(stage.manifest(1, [offer]))
     let id = DownloadID(onDemand: offer.entry)
@@ -143,10 +134,9 @@ struct TagDownloadTests {
 
   @Test("bytes that have another place by now are fetched from there")
   func movedFile() async throws {
-    let store = try await stage.open()
-    let transport = tags.transport { $0.request.url.hasSuffix("core-1-0.pack") ? .failure(.status(410, retryAfter: nil)) : nil }
-    let queue = try await tags.queue(transport)
-    let packs = try await OnDemandPacks(store: store, queue: queue)
+    let (store, transport, queue, packs) = try await tags.open {
+      $0.request.url.hasSuffix("core-1-0.pack") ? .failure(.status(410, retryAfter: nil)) : nil
+    }
     let offer = try await tags.offer("core", tags: ["boot"])
     try await store.adopt(stage.manifest(1, [offer]))
     try await queue.running {
@@ -162,10 +152,7 @@ struct TagDownloadTests {
 
   @Test("a download has the highest priority of those who wait for it, also when it is changed while it runs")
   func priority() async throws {
-    let store = try await stage.open()
-    let transport = tags.transport { _ in .stuck(at: 700, isKnown: true) }
-    let queue = try await tags.queue(transport)
-    let packs = try await OnDemandPacks(store: store, queue: queue)
+    let (store, transport, queue, packs) = try await tags.open { _ in .stuck(at: 700, isKnown: true) }
     let offer = try await tags.offer("core", tags: ["boot"])
     try await store.adopt(stage.manifest(1, [offer]))
     try await queue.running {
@@ -193,14 +180,11 @@ struct TagDownloadTests {
 
   @Test("an urgent request takes the place of others, which go on later")
   func urgent() async throws {
-    let store = try await stage.open()
     let isHeld = Monitor(true)
     let offers = try await [tags.offer("film", tags: ["film"]), tags.offer("level", tags: ["level"])]
-    let transport = tags.transport { call in
+    let (store, transport, queue, packs) = try await tags.open(concurrentDownloads: 1) { call in
       isHeld.withLock { $0 } && call.request.identifier == TagStage.identifier(offers[0]) ? .stuck(at: 700, isKnown: true) : nil
     }
-    let queue = try await tags.queue(transport, concurrentDownloads: 1)
-    let packs = try await OnDemandPacks(store: store, queue: queue)
     try await store.adopt(stage.manifest(1, offers))
     try await queue.running {
       let film = begin(TagRequest(["film"], of: packs))
@@ -264,10 +248,7 @@ struct TagDownloadTests {
 
   @Test("progress stands where the download does, for who came first and who came later")
   func progressOfStuck() async throws {
-    let store = try await stage.open()
-    let transport = tags.transport { _ in .stuck(at: 700, isKnown: true) }
-    let queue = try await tags.queue(transport)
-    let packs = try await OnDemandPacks(store: store, queue: queue)
+    let (store, _, queue, packs) = try await tags.open { _ in .stuck(at: 700, isKnown: true) }
     let offer = try await tags.offer("core", tags: ["boot"])
     try await store.adopt(stage.manifest(1, [offer]))
     try await queue.running {

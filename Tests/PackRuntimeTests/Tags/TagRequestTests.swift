@@ -144,10 +144,7 @@ struct TagRequestTests {
 
   @Test("a request that is under way cannot begin once more")
   func underWay() async throws {
-    let store = try await stage.open()
-    let transport = tags.transport { _ in .stuck(at: 100, isKnown: true) }
-    let queue = try await tags.queue(transport)
-    let packs = try await OnDemandPacks(store: store, queue: queue)
+    let (store, transport, queue, packs) = try await tags.open { _ in .stuck(at: 100, isKnown: true) }
     try await store.adopt(stage.manifest(1, [tags.offer("core", tags: ["boot"])]))
     try await queue.running {
       let request = TagRequest(["boot"], of: packs)
@@ -164,10 +161,7 @@ struct TagRequestTests {
 
   @Test("what is missing is downloaded, installed and opened, and nothing stays in the queue", arguments: InstallMode.allCases)
   func begin(install: InstallMode) async throws {
-    let store = try await stage.open()
-    let transport = tags.transport()
-    let queue = try await tags.queue(transport)
-    let packs = try await OnDemandPacks(store: store, queue: queue)
+    let (store, transport, queue, packs) = try await tags.open()
     let offers = try await [
       tags.offer("core", tags: ["boot"], delivery: .essential), tags.offer("forest", tags: ["level-1", "outdoors"], install: install),
       tags.offer("cave", tags: ["level-2"]), tags.offer("music", tags: ["level-1", "level-2"], install: install),
@@ -355,10 +349,7 @@ struct TagRequestTests {
 
   @Test("where another manifest gives the tags another meaning the request fails, and where it does not it goes on")
   func changedManifest() async throws {
-    let store = try await stage.open()
-    let transport = tags.transport { $0.attempt == 0 ? .stuck(at: 700, isKnown: true) : nil }
-    let queue = try await tags.queue(transport)
-    let packs = try await OnDemandPacks(store: store, queue: queue)
+    let (store, transport, queue, packs) = try await tags.open { $0.attempt == 0 ? .stuck(at: 700, isKnown: true) : nil }
     let (old, new) = try await (tags.offer("core", 1, tags: ["boot"]), tags.offer("core", 2, tags: ["boot"]))
     let other = try await tags.offer("other", 1, tags: ["other"])
     try await store.adopt(stage.manifest(1, [old]))
@@ -388,10 +379,7 @@ struct TagRequestTests {
 
   @Test("a tag that another manifest does not have any more ends the request for it")
   func droppedTag() async throws {
-    let store = try await stage.open()
-    let transport = tags.transport { _ in .stuck(at: 700, isKnown: true) }
-    let queue = try await tags.queue(transport)
-    let packs = try await OnDemandPacks(store: store, queue: queue)
+    let (store, transport, queue, packs) = try await tags.open { _ in .stuck(at: 700, isKnown: true) }
     let offer = try await tags.offer("core", 1, tags: ["boot"])
     try await store.adopt(stage.manifest(1, [offer]))
     try await queue.running {

@@ -61,6 +61,16 @@ final class TagStage: Sendable {
     return try await place.open(transport, files: files)
   }
 
+  /// An app that was just started: what it has, and the server that its queue fetches from.
+  func open(
+    concurrentDownloads: Int = 20, _ decide: @escaping @Sendable (FaultyTransport.Call) -> FaultyTransport.Fault? = { _ in nil }
+  ) async throws -> (store: AssetStore, transport: FaultyTransport, queue: DownloadQueue, packs: OnDemandPacks) {
+    let store = try await stage.open()
+    let transport = transport(decide)
+    let queue = try await queue(transport, concurrentDownloads: concurrentDownloads)
+    return (store, transport, queue, try await OnDemandPacks(store: store, queue: queue))
+  }
+
   /// Installs what is offered as an app does that got it with its own installation.
   func deliver(_ offers: [StoreStage.Offer], to store: AssetStore) async throws {
     for offer in offers {

@@ -41,6 +41,8 @@ struct ManifestReading {
       sighting.contentDigest = try digest.finish()
       sighting.manifest = manifest
     } catch {
+      // What could not be looked at is no finding about the manifest, and must not pass for one that is sound.
+      guard error.code != .internalError else { throw error }
       sighting.failure = error.message.contains(path) ? error : error.about(path)
     }
     return sighting
@@ -55,9 +57,9 @@ struct ManifestReading {
     }
     let keys = trusted.isEmpty ? ofApps : trusted
     sighting.trusted = keys.map(\.text)
-    sighting.signatureFailure = failure(of: signed, keys)
+    sighting.signatureFailure = try failure(of: signed, keys)
     for key in Set(trusted + ofApps) {
-      if failure(of: signed, [key]) == nil {
+      if try failure(of: signed, [key]) == nil {
         sighting.vouching.insert(key.text)
       } else if sighting.keyIDs.contains(key.id) {
         sighting.disproved.insert(key.text)
@@ -66,12 +68,13 @@ struct ManifestReading {
   }
 
   /// Why a signature does not count. What is wrong with the signed part is told elsewhere.
-  private func failure(of signed: SignedManifest, _ keys: [SigningPublicKey]) -> PackError? {
+  private func failure(of signed: SignedManifest, _ keys: [SigningPublicKey]) throws(PackError) -> PackError? {
     guard !keys.isEmpty else { return nil }
     do throws(PackError) {
       _ = try signed.verify(trusting: keys)
       return nil
     } catch {
+      guard error.code != .internalError else { throw error }
       return error.code == .untrustedSignature ? error : nil
     }
   }
