@@ -50,6 +50,7 @@ struct StoreOptions: ParsableArguments {
   ///
   /// - Parameter decides: whether what the command does depends on the accepted manifest, which nobody vouches for where no key is trusted.
   func open(decidesByManifest decides: Bool, in session: Session) async throws(PackError) -> AssetStore {
+    try StorePlace.checkName(directory)
     let configuration = try ReleaseVerification.configuration(at: configuration)
     return try await open(configuration, keys: KeyRing(), decides: decides, in: session)
   }
@@ -58,6 +59,7 @@ struct StoreOptions: ParsableArguments {
   ///
   /// - Parameter quota: the bytes that the store may take; nil for as many as there are.
   func open(key: KeyOptions, quota: UInt64?, in session: Session) async throws(PackError) -> AssetStore {
+    try StorePlace.checkName(directory)
     let configuration = try ReleaseVerification.configuration(at: configuration)
     // Whose manifests count is told before anybody is asked for a key.
     let trusted = try trusted(configuration, decides: true, in: session)
