@@ -32,6 +32,51 @@ extension FileSystem {
     }
   }
 
+  /// Makes a new file that appears under its name whole or not at all, and brings it to the disk. What stands there already is never replaced.
+  ///
+  /// Where the file system has no files without a name, it is made under its own, and what a process that is killed has written by then stays.
+  ///
+  /// - Parameters:
+  ///   - mode: the permissions, before the process's mask.
+  ///   - fill: writes the content.
+  /// - Throws: a failure that ``FileFailure/isExisting`` where something has the name.
+  package func makeNew(
+    _ name: String, mode: UInt32, in directory: OpenFile, fill: (OpenFile) throws(FileFailure) -> Void
+  ) throws(FileFailure) {
+    // Told before anything is written, and whatever else is wrong with the directory.
+    if (try? status(of: name, in: directory, following: .asThemselves)) != nil { throw FileFailure.exists }
+    if let file = try nameless(mode: mode, in: directory) {
+      try fill(file)
+      try sync(file)
+      try link(file, as: name, in: directory)
+    } else {
+      let file = try open(name, .create(mode: mode), in: directory)
+      do throws(FileFailure) {
+        try fill(file)
+        try sync(file)
+      } catch {
+        try? remove(name, .file, in: directory)
+        throw error
+      }
+    }
+    do throws(FileFailure) {
+      try sync(directory)
+    } catch {
+      try? remove(name, .file, in: directory)
+      throw error
+    }
+  }
+
+  /// A file without a name, nil where the file system has none.
+  private func nameless(mode: UInt32, in directory: OpenFile) throws(FileFailure) -> OpenFile? {
+    do throws(FileFailure) {
+      return try open(".", .nameless(mode: mode), in: directory)
+    } catch {
+      guard error.isUnsupported else { throw error }
+      return nil
+    }
+  }
+
   /// Reads exactly the bytes of `range` of `buffer`, from `offset` on.
   ///
   /// - Throws: ``PackError/Code/truncated`` where the file ends before, ``PackError/Code/cannotRead`` where the system refuses.

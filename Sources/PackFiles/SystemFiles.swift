@@ -12,7 +12,7 @@ package struct SystemFiles: FileSystem {
   package func open(
     _ name: String, _ access: FileAccess, in directory: OpenFile?
   ) throws(FileFailure) -> OpenFile {
-    // O_NONBLOCK: opening a pipe for reading must not wait for a writer.
+    // O_NONBLOCK: opening a pipe must not wait for its other end.
     var flags = O_CLOEXEC
     var mode: mode_t = 0
     switch access {
@@ -20,7 +20,7 @@ package struct SystemFiles: FileSystem {
     case .readUnlinked: flags |= O_RDONLY | O_NONBLOCK | O_NOFOLLOW
     case .directory: flags |= O_RDONLY | O_DIRECTORY
     case .directoryUnlinked: flags |= O_RDONLY | O_DIRECTORY | O_NOFOLLOW
-    case .writeUnlinked: flags |= O_WRONLY | O_NOFOLLOW
+    case .writeUnlinked: flags |= O_WRONLY | O_NONBLOCK | O_NOFOLLOW
     case .create(let permissions):
       flags |= O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
       mode = mode_t(permissions)

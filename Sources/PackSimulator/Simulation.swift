@@ -95,6 +95,8 @@ package struct Simulation {
       try await launch()
     }
     try await conclude()
+    // What a cancellation cut short would look like a fault of the release.
+    try check()
     return report
   }
 

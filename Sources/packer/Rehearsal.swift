@@ -45,7 +45,13 @@ struct Rehearsal {
     let directory = try SimulatedDevice(options.keep)
     defer { directory.remove() }
     var simulation = Simulation(settings, in: directory.path)
-    let report = try await simulation.run()
+    let report: SimulationReport
+    do throws(PackError) {
+      report = try await simulation.run()
+      try directory.keep()
+    } catch {
+      throw directory.naming(error)
+    }
     show(report, settings, on: session.console)
     guard report.findings.isEmpty else {
       return .findings("\(target): \(Table.count(report.findings.count, "finding", "findings"))")
@@ -173,27 +179,52 @@ struct Rehearsal {
   }
 }
 
-/// The directory in which a device is made.
+/// The directory in which a device is made. One that is to stay appears under its name when all is played, or not at all.
 struct SimulatedDevice {
+  /// Where it is made.
   let path: String
-  private let isKept: Bool
+  /// Nil where it is to go afterwards.
+  private let kept: OutputDirectory?
 
   /// - Parameter kept: where it is to stay; a directory that is removed afterwards where it is nil.
   init(_ kept: String?) throws(PackError) {
-    isKept = kept != nil
     guard kept != "" else { throw PackError(.usage, "--keep names no directory", hint: "name a directory that does not exist") }
-    let place = StandardStreams.variable("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
-    path = kept ?? "\(place)/packer-simulate-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
-    do throws(FileFailure) {
-      try SystemFiles().makeDirectory(path, mode: 0o700, in: nil)
-    } catch {
-      guard error.isExisting else { throw error.writing(path) }
-      throw PackError(.outputExists, "\(path) exists already", hint: "name a directory that does not exist")
+    guard let kept else {
+      self.kept = nil
+      let place = StandardStreams.variable("TMPDIR") ?? "/tmp"
+      path = "\(place)/packer-simulate-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+      do {
+        try SystemFiles().makeDirectory(path, mode: 0o700, in: nil)
+      } catch {
+        throw error.writing(path)
+      }
+      return
     }
+    // An empty one may be somebody's too.
+    guard (try? SystemFiles().status(of: kept, in: nil, following: .asThemselves)) == nil else {
+      throw PackError(.outputExists, "\(kept) exists already", hint: "name a directory that does not exist")
+    }
+    let output = try OutputDirectory(kept, files: SystemFiles())
+    self.kept = output
+    path = output.temporaryPath
+  }
+
+  /// Gives it its name, where it is to stay.
+  func keep() throws(PackError) {
+    try kept?.commit(mode: 0o700)
+  }
+
+  /// The error with the name that it is to have in the place of the temporary one.
+  func naming(_ error: PackError) -> PackError {
+    guard let kept else { return error }
+    func told(_ text: String) -> String { text.replacing(path, with: kept.path) }
+    return PackError(error.code, told(error.message), details: error.details.map(told), hint: error.hint)
   }
 
   func remove() {
-    if !isKept { try? SystemFiles().removeTree(path, in: nil) }
+    // What was to stay and has not its name goes with its owner, and not before.
+    withExtendedLifetime(kept) {}
+    if kept == nil { try? SystemFiles().removeTree(path, in: nil) }
   }
 }
 

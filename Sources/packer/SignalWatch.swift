@@ -28,8 +28,9 @@ final class SignalWatch: Sendable {
     watched = [SIGINT, SIGTERM, SIGHUP].filter { !Self.isIgnored($0) }
     var set = Self.set(of: watched)
     unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
-    // A closed pipe is told by the write that fails.
+    // A closed pipe is told by the write that fails, and so is a file that may not grow any more.
     _ = signal(SIGPIPE, SIG_IGN)
+    _ = signal(SIGXFSZ, SIG_IGN)
   }
 
   /// The status of the first signal that came, if one did.

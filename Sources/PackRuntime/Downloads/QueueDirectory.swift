@@ -15,19 +15,21 @@ struct QueueDirectory: Sendable {
   /// Opens the directory, or makes it in one that exists. The caller has waited for the lock.
   init(_ root: String, lock: OpenFile, files: any FileSystem) throws(PackError) {
     let top = try Self.open(root, files: files)
+    let isNew: Bool
     do throws(FileFailure) {
       let names = try files.names(in: top).map(\.text)
-      if names.contains("queue") {
-        guard (try? files.contents(of: "\(root)/queue", limit: 100)) == Self.marker else { throw Self.foreign }
-      } else {
+      isNew = !names.contains("queue")
+      if isNew {
         // What a process leaves that ended while it made the directory.
         guard names.allSatisfy({ $0 == "lock" || $0 == "groups" || $0.hasPrefix(".queue") }) else { throw Self.foreign }
-        do throws(PackError) {
-          try OutputFile.write(Self.marker, to: "\(root)/queue", files: files)
-        } catch {
-          throw FileFailure.inputOutput
-        }
+      } else {
+        guard (try? files.contents(of: "\(root)/queue", limit: 100)) == Self.marker else { throw Self.foreign }
       }
+    } catch {
+      throw Self.failure(error, root)
+    }
+    if isNew { try OutputFile.write(Self.marker, to: "\(root)/queue", files: files) }
+    do throws(FileFailure) {
       do throws(FileFailure) {
         try files.makeDirectory("groups", mode: 0o700, in: top)
       } catch {
@@ -38,15 +40,17 @@ struct QueueDirectory: Sendable {
       groups = try files.open("groups", .directoryUnlinked, in: top)
       path = try files.canonicalPath(of: "\(root)/groups")
     } catch {
-      guard error != Self.foreign else {
-        throw PackError(.notAQueue, "\(root) is not a directory of downloads, or one of a newer version", hint: "choose an empty directory")
-      }
       throw error.writing(root)
     }
     self.lock = lock
   }
 
   private static let foreign = FileFailure.unsupported
+
+  private static func failure(_ failure: FileFailure, _ root: String) -> PackError {
+    guard failure == foreign else { return failure.writing(root) }
+    return PackError(.notAQueue, "\(root) is not a directory of downloads, or one of a newer version", hint: "choose an empty directory")
+  }
 
   private static func open(_ root: String, files: any FileSystem) throws(PackError) -> OpenFile {
     do throws(FileFailure) {

@@ -5,7 +5,8 @@ public import PackRuntime
 public enum KeyFile {
   /// Writes a new key file that only its owner may read.
   ///
-  /// An existing file is never replaced: a key that is lost makes its packs unreadable. On failure no file is left.
+  /// An existing file is never replaced: a key that is lost makes its packs unreadable. On failure no file is left, and none that is half written where the
+  /// process is killed.
   ///
   /// - Throws: ``PackError/Code/outputExists`` where something stands at `path` already.
   public static func write(_ key: borrowing PackKey, to path: String) throws(PackError) {
@@ -31,18 +32,12 @@ public enum KeyFile {
     }
     do throws(FileFailure) {
       let directory = try files.open(parts.directory, .directory, in: nil)
-      let file = try files.open(parts.name, .create(mode: 0o600), in: directory)
-      do throws(FileFailure) {
-        // The mode of `create` passes through the process's mask, which may take away too much.
+      try files.makeNew(parts.name, mode: 0o600, in: directory) { (file) throws(FileFailure) in
+        // The mode passes through the process's mask, which may take away too much.
         try files.setMode(0o600, of: file)
         try files.writeAll(file, at: 0, text)
         let newline: [UInt8] = [0x0A]
         try files.writeAll(file, at: UInt64(text.count), newline.span)
-        try files.sync(file)
-        try files.sync(directory)
-      } catch {
-        try? files.remove(parts.name, .file, in: directory)
-        throw error
       }
     } catch {
       throw failure(error, path: path, directory: parts.directory)

@@ -52,7 +52,7 @@ package struct ProgramStart: Sendable {
     unsafe posix_spawnattr_setsigmask(&attributes, &none)
     var usual = sigset_t()
     unsafe sigemptyset(&usual)
-    for signal in [SIGPIPE, SIGINT, SIGTERM] { unsafe sigaddset(&usual, signal) }
+    for signal in [SIGPIPE, SIGXFSZ, SIGINT, SIGTERM] { unsafe sigaddset(&usual, signal) }
     unsafe posix_spawnattr_setsigdefault(&attributes, &usual)
     unsafe posix_spawnattr_setpgroup(&attributes, 0)
     let group = hasOwnGroup ? POSIX_SPAWN_SETPGROUP : 0

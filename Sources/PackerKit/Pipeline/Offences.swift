@@ -16,6 +16,9 @@ final class Offences: Sendable {
   /// Whether there are none.
   var isEmpty: Bool { offences.withLock { $0.isEmpty } }
 
+  /// The first that could not be read.
+  var firstUnread: PackError? { sorted.first { $0.error.code == .cannotRead }?.error }
+
   func add(_ path: String, _ code: PackError.Code, _ problem: String, hint: String? = nil) {
     let error = PackError(code, "\(printable(path.utf8)) \(problem)", hint: hint)
     offences.withLock { $0.append(Offence(path: path, problem: problem, error: error)) }

@@ -40,6 +40,7 @@ struct StoreOptions: ParsableArguments {
   ///
   /// - Parameter decides: whether what the command does depends on the accepted manifest, which nobody vouches for where no key is trusted.
   func open(decidesByManifest decides: Bool, in session: Session) async throws(PackError) -> AssetStore {
+    try StorePlace.checkName(directory)
     let trusted = try trust.keys(try trust.readConfiguration(), isNeeded: decides, in: session)
     return try await AssetStore(root: directory, keys: KeyRing(), trusting: trusted)
   }
@@ -48,6 +49,7 @@ struct StoreOptions: ParsableArguments {
   ///
   /// - Parameter quota: the bytes that the store may take; nil for as many as there are.
   func open(key: KeyOptions, quota: UInt64?, in session: Session) async throws(PackError) -> AssetStore {
+    try StorePlace.checkName(directory)
     let configuration = try trust.readConfiguration()
     // Whose manifests count is told before anybody is asked for a key.
     let trusted = try trust.keys(configuration, in: session)

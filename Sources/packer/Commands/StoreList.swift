@@ -90,7 +90,15 @@ private struct UsageRecord: Encodable {
 
 /// The directory of a store that is only looked at: it must not be made for that.
 enum StorePlace {
+  /// Refuses a name that is none.
+  static func checkName(_ path: String) throws(PackError) {
+    guard !path.isEmpty else {
+      throw PackError(.usage, "--store names no directory", hint: "name the directory of the store")
+    }
+  }
+
   static func require(_ path: String) throws(PackError) {
+    try checkName(path)
     guard !ReleaseVerification.exists(path) || ReleaseVerification.isDirectory(path) else {
       throw PackError(.notAStore, "\(path) is not a store: it is no directory", hint: "name the directory of the store")
     }

@@ -84,7 +84,7 @@ public struct ConfigurationProposal: Sendable {
   ///   - path: where the configuration is to go; paths in it start from there.
   ///   - jobs: the number of threads; the processors that are online where it is nil.
   /// - Throws: ``PackError/Code/outputExists`` where there is a file at `path` already, ``PackError/Code/unsuitableSource`` where there is
-  ///   nothing to pack.
+  ///   nothing to pack, ``PackError/Code/cannotRead`` where nothing could be read.
   public static func make(
     for directory: String, configuration path: String, jobs: Int? = nil, progress: ProgressHandler? = nil
   ) async throws(PackError) -> ConfigurationProposal {
@@ -103,6 +103,7 @@ public struct ConfigurationProposal: Sendable {
     }
     let offences = Offences()
     let scan = try await DirectoryScan.run(directory, options: .init(), files: files, offences: offences, jobs: workers)
+    var unread = offences.firstUnread
     var refused = offences.takeRefusals()
     let reader = try SourceReader(root: directory, followsSymlinks: false, files: files, offences: offences)
     let entries = proposal.sort(scan, place)
@@ -112,9 +113,11 @@ public struct ConfigurationProposal: Sendable {
         reader.look(at: entry, allowsSecrets: false)
       }
     }
+    unread = unread ?? offences.firstUnread
     refused += offences.takeRefusals()
     let kept = proposal.sort(refused, entries)
     guard kept.contains(where: { $0.kind != .directory }) else {
+      if let unread { throw unread.about(directory) }
       throw PackError(
         .unsuitableSource, "\(directory) holds nothing to pack", hint: "name the directory that the app's content is in: packer init DIR")
     }
@@ -139,14 +142,8 @@ public struct ConfigurationProposal: Sendable {
     guard let parts = PathParts(path) else { throw Self.noName(path) }
     do throws(FileFailure) {
       let directory = try files.open(parts.directory, .directory, in: nil)
-      let file = try files.open(parts.name, .create(mode: 0o644), in: directory)
-      do throws(FileFailure) {
+      try files.makeNew(parts.name, mode: 0o644, in: directory) { (file) throws(FileFailure) in
         try files.writeAll(file, at: 0, Array(text.utf8).span)
-        try files.sync(file)
-        try files.sync(directory)
-      } catch {
-        try? files.remove(parts.name, .file, in: directory)
-        throw error
       }
     } catch {
       throw error.isExisting ? Self.exists(path) : error.writing(path)
