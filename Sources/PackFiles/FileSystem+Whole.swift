@@ -34,7 +34,8 @@ extension FileSystem {
 
   /// Makes a new file that appears under its name whole or not at all, and brings it to the disk. What stands there already is never replaced.
   ///
-  /// Where the file system has no files without a name, it is made under its own, and what a process that is killed has written by then stays.
+  /// Where the file system has no files without a name, it has a temporary one until it is whole; where it has no second names either, an
+  /// empty one keeps the place until it is renamed, and stays where the process is killed in between.
   ///
   /// - Parameters:
   ///   - mode: the permissions, before the process's mask.
@@ -50,14 +51,7 @@ extension FileSystem {
       try sync(file)
       try link(file, as: name, in: directory)
     } else {
-      let file = try open(name, .create(mode: mode), in: directory)
-      do throws(FileFailure) {
-        try fill(file)
-        try sync(file)
-      } catch {
-        try? remove(name, .file, in: directory)
-        throw error
-      }
+      try makeNamed(name, mode: mode, in: directory, fill: fill)
     }
     do throws(FileFailure) {
       try sync(directory)
@@ -65,6 +59,33 @@ extension FileSystem {
       try? remove(name, .file, in: directory)
       throw error
     }
+  }
+
+  /// Makes a file under a temporary name, and gives it its own when it is whole.
+  private func makeNamed(
+    _ name: String, mode: UInt32, in directory: OpenFile, fill: (OpenFile) throws(FileFailure) -> Void
+  ) throws(FileFailure) {
+    let temporary = StagedName.temporaryName(for: name)
+    let file = try open(temporary, .create(mode: mode), in: directory)
+    // Whoever clears up leaves alone what is locked.
+    _ = try? tryLock(file)
+    do throws(FileFailure) {
+      try fill(file)
+      try sync(file)
+      do throws(FileFailure) {
+        try link(temporary, in: directory, as: name, in: directory)
+      } catch {
+        guard error.isUnsupported else { throw error }
+        // A rename would replace what somebody else has made meanwhile; an empty file keeps the place.
+        _ = try open(name, .create(mode: mode), in: directory)
+        try rename(temporary, to: name, in: directory)
+        return
+      }
+    } catch {
+      try? remove(temporary, .file, in: directory)
+      throw error
+    }
+    try? remove(temporary, .file, in: directory)
   }
 
   /// A file without a name, nil where the file system has none.

@@ -174,10 +174,8 @@ package final class StagedName: @unchecked Sendable {
     _ kind: FileStatus.Kind = .file,
     _ body: (String, OpenFile) throws(FileFailure) -> OpenFile
   ) throws(PackError) -> OpenFile {
-    // 255 bytes are the most a name may have; the random part must fit behind what is kept of it.
-    let front = "." + String(decoding: parts.name.utf8.prefix(200), as: UTF8.self)
     for _ in 0..<100 {
-      let name = front + Self.marker + Self.randomPart()
+      let name = Self.temporaryName(for: parts.name)
       do throws(FileFailure) {
         let file = try body(name, directory)
         temporaryName = name
@@ -260,7 +258,7 @@ package final class StagedName: @unchecked Sendable {
 
   /// Returns the name that the earlier directory has now.
   private func replaceInTwoSteps(_ name: String) throws(FileFailure) -> String {
-    let spare = "." + String(decoding: parts.name.utf8.prefix(200), as: UTF8.self) + Self.marker + Self.randomPart()
+    let spare = Self.temporaryName(for: parts.name)
     try files.rename(parts.name, to: spare, in: directory)
     do throws(FileFailure) {
       try files.rename(name, to: parts.name, in: directory)
@@ -276,6 +274,12 @@ package final class StagedName: @unchecked Sendable {
     temporaryName.map { parts.directory == "." ? $0 : parts.directory == "/" ? "/\($0)" : "\(parts.directory)/\($0)" }
   }
 
+  /// A name for what is to have another one in the same directory. What is left under it goes with the next output of that name.
+  static func temporaryName(for name: String) -> String { front(of: name) + randomPart() }
+
+  /// 255 bytes are the most a name may have; the random part must fit behind what is kept of it.
+  private static func front(of name: String) -> String { "." + String(decoding: name.utf8.prefix(200), as: UTF8.self) + marker }
+
   /// 16 hexadecimal digits: long enough that nobody's own file looks like it by chance.
   private static func randomPart() -> String {
     let digits = String(UInt64.random(in: 0...UInt64.max), radix: 16)
@@ -288,7 +292,7 @@ package final class StagedName: @unchecked Sendable {
 
   /// Removes what killed processes left under temporary names of this output. Those in use are locked.
   private func removeStale() {
-    let front = "." + String(decoding: parts.name.utf8.prefix(200), as: UTF8.self) + Self.marker
+    let front = Self.front(of: parts.name)
     guard let names = try? files.names(in: directory) else { return }
     for name in names where name.text.hasPrefix(front) && Self.isRandomPart(name.text.dropFirst(front.count)) {
       guard let status = try? files.status(of: name.text, in: directory, following: .asThemselves) else { continue }

@@ -17,8 +17,11 @@ package enum HostField: Hashable {
       self = .machine
       return
     }
-    var host = Self.host(value)
-    if host.hasSuffix(".") { host.removeLast() }
+    guard var host = Self.host(value) else {
+      self = .stranger
+      return
+    }
+    if host.hasSuffix("."), !host.hasPrefix("[") { host.removeLast() }
     let suffix = ".localhost"
     if host == "localhost" || host == "[::1]" || Self.isLoopback(host) {
       self = .machine
@@ -29,26 +32,28 @@ package enum HostField: Hashable {
     }
   }
 
-  /// The host in small letters, without the port.
-  private static func host(_ value: String) -> String {
+  /// The host in small letters, without the port; nil where something else stands behind an address in brackets.
+  private static func host(_ value: String) -> String? {
     let text = value.lowercased()
-    if text.hasPrefix("["), let end = text.firstIndex(of: "]") { return String(text[...end]) }
-    return String(text.prefix { $0 != ":" })
+    guard text.hasPrefix("[") else { return String(text.prefix { $0 != ":" }) }
+    guard let end = text.firstIndex(of: "]") else { return nil }
+    let rest = text[text.index(after: end)...]
+    return rest.isEmpty || rest.hasPrefix(":") ? String(text[...end]) : nil
   }
 
   /// The port with its colon, or nothing.
   static func port(_ value: String?) -> String {
     guard let value, let colon = value.lastIndex(of: ":"), !value.hasSuffix("]") else { return "" }
     let digits = value[value.index(after: colon)...]
-    return UInt16(digits) == nil || digits.hasPrefix("+") ? "" : ":\(digits)"
+    return isNumber(digits) && UInt16(digits) != nil ? ":\(digits)" : ""
   }
 
   private static func isLoopback(_ host: String) -> Bool {
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)
     return parts.count == 4 && parts[0] == "127"
-      && parts.allSatisfy { part in
-        // No sign, which UInt8 would take.
-        part.utf8.allSatisfy { (0x30...0x39).contains($0) } && UInt8(part) != nil
-      }
+      && parts.allSatisfy { isNumber($0) && UInt8($0) != nil }
   }
+
+  /// Digits alone: no sign, which the initializers of numbers would take.
+  private static func isNumber(_ text: Substring) -> Bool { text.utf8.allSatisfy { (0x30...0x39).contains($0) } }
 }

@@ -36,7 +36,7 @@ extension Simulation {
       try await fetchManifest(process)
       try await work(process, relay)
     } catch {
-      guard error.code != .cancelled, error.code != .noSpace else { throw error }
+      guard !Self.isOutside(error) else { throw error }
       appRefusal = error
       world.timeline.tell(.app, words(error), remedy: "it goes on with what it has, and looks again at its next start")
     }
@@ -174,6 +174,7 @@ extension Simulation {
         isChanged = true
       } else if let failure = installation.failure {
         guard failure.code != .noSpace else { throw fullDisk(failure.message) }
+        guard !Self.isOutside(failure) else { throw failure }
         let state = installation.status.map { "\($0.state)" } ?? "the next plan decides"
         world.timeline.tell(.app, "\(id): \(words(failure))", pack: id, remedy: state)
         if installation.status?.state.kind != .toBeTransferred { isChanged = true }

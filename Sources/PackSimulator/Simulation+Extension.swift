@@ -81,7 +81,7 @@ extension Simulation {
   private mutating func take(_ answer: ExtensionDelivery.Answer, _ event: DeliveryEvent) throws(PackError) {
     extensionRefusal = answer.refusal
     if let refusal = answer.refusal {
-      guard refusal.code != .noSpace else { throw refusal }
+      guard !Self.isOutside(refusal) else { throw refusal }
       let remedy =
         answer.plan != nil
         ? "plans with manifest \(answer.manifestVersion ?? 0), which it took before" : "hands nothing over; the next event plans"
@@ -171,7 +171,7 @@ extension Simulation {
       if files.death == nil { return result }
     } catch {
       if files.death == nil {
-        guard error.code != .noSpace else { throw error }
+        guard !Self.isOutside(error) else { throw error }
         world.timeline.tell(
           .extension, words(error), pack: pack, remedy: "the next event finds what was not recorded",
           isInjected: holder != nil)
@@ -353,7 +353,7 @@ extension Simulation {
     do throws(PackError) {
       return try body(ExtensionDelivery(state: state) { (signed) throws(PackError) in try signed.verify(trusting: trusted).manifest })
     } catch {
-      guard holder != nil, error.code != .noSpace else { throw error }
+      guard holder != nil, !Self.isOutside(error) else { throw error }
       world.timeline.tell(.app, words(error), pack: pack, remedy: "the next plan finds it", isInjected: true)
       return nil
     }

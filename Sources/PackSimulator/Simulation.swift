@@ -174,6 +174,11 @@ package struct Simulation {
     "\(error.code): \(error.message.replacing(directory, with: "device"))"
   }
 
+  /// Whether an error is about the machine on which all is played, or about who stopped it: that says nothing about the release.
+  static func isOutside(_ error: PackError) -> Bool {
+    [.cancelled, .noSpace, .cannotRead, .cannotWrite, .internalError].contains(error.code)
+  }
+
   /// The disk below is full: that says nothing about the release.
   func fullDisk(_ message: String) -> PackError {
     PackError(.noSpace, message, hint: "free space, or choose another place with --keep or TMPDIR")

@@ -186,7 +186,8 @@ extension HTTPURLResponse {
   var failure: TransferFailure {
     switch statusCode {
     case 300...399: .redirect
-    default: .status(statusCode, retryAfter: RetryAfter.duration(value(forHTTPHeaderField: "Retry-After"), now: Date()))
+    default:
+      .status(statusCode, retryAfter: RetryAfter.duration(value(forHTTPHeaderField: "Retry-After"), now: HTTPDate.now.secondsSince1970))
     }
   }
 }

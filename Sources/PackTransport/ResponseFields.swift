@@ -1,4 +1,4 @@
-package import Foundation
+import PackRuntime
 
 /// What a `Content-Range` says (RFC 9110 §14.4).
 package struct ContentRange: Hashable {
@@ -26,18 +26,16 @@ package struct ContentRange: Hashable {
 
 /// What a `Retry-After` says (RFC 9110 §10.2.3).
 package enum RetryAfter {
-  /// The longest that is taken at its word, in seconds.
+  /// The longest that is taken at its word, in seconds: more than a century, and sums of it overflow nowhere. A queue's policy waits less.
   private static let longest = Int64(UInt32.max)
 
-  package static func duration(_ text: String?, now: Date) -> Duration? {
+  /// - Parameter now: the seconds since 1970 from which a date counts.
+  package static func duration(_ text: String?, now: Int64) -> Duration? {
     guard let text else { return nil }
     if let seconds = decimal(text[...]) { return .seconds(Int64(min(seconds, UInt64(longest)))) }
-    let form = DateFormatter()
-    form.locale = Locale(identifier: "en_US_POSIX")
-    form.timeZone = TimeZone(secondsFromGMT: 0)
-    form.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-    guard let date = form.date(from: text) else { return nil }
-    return .seconds(min(longest, max(0, Int64(date.timeIntervalSince(now).rounded(.up)))))
+    // Foundation's reader of dates traps on some texts that are not ASCII.
+    guard let date = HTTPDate(text) else { return nil }
+    return .seconds(min(longest, max(0, date.secondsSince1970 - now)))
   }
 }
 

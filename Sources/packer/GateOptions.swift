@@ -14,10 +14,7 @@ struct GateOptions: ParsableArguments {
 
   @OptionGroup var lockFile: LockOption
 
-  @Option(
-    help: ArgumentHelp(
-      "A public key (pkp1-…) that the app trusts, in the place of those of the configuration. Repeatable.", valueName: "key"))
-  var trust: [String] = []
+  @OptionGroup var keyTexts: TrustedKeysOption
 
   @Flag(name: .customLong("quick"), help: "Look at everything that needs no payload.")
   var isQuick = false
@@ -42,7 +39,7 @@ struct GateOptions: ParsableArguments {
   /// The first option that was given, nil where none was: those make no sense for single packs.
   var given: String? {
     let options: [(String, Bool)] = [
-      ("--config", configuration != nil), ("--plist", plist != nil), ("--lock", lockFile.lock != nil), ("--trust", !trust.isEmpty),
+      ("--config", configuration != nil), ("--plist", plist != nil), ("--lock", lockFile.lock != nil), ("--trust", !keyTexts.trust.isEmpty),
       ("--quick", isQuick), ("--strict", isStrict), ("--only", !only.isEmpty), ("--ignore", !ignore.isEmpty),
       ("--format", format != nil && format != "json"), ("--report", !reports.isEmpty),
     ]

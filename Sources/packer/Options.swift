@@ -43,6 +43,14 @@ struct SignKeyOptions: ParsableArguments {
   }
 }
 
+/// Whose manifests count.
+struct TrustedKeysOption: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "A public key (pkp1-…) whose manifests count, in the place of those of the configuration. Repeatable.", valueName: "key"))
+  var trust: [String] = []
+}
+
 /// Whose manifests count, and where the keys are named.
 struct TrustOptions: ParsableArguments {
   @Option(
@@ -52,10 +60,7 @@ struct TrustOptions: ParsableArguments {
     completion: .file())
   var configuration: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "A public key (pkp1-…) that the app trusts, in the place of those of the configuration. Repeatable.", valueName: "key"))
-  var trust: [String] = []
+  @OptionGroup var keyTexts: TrustedKeysOption
 
   /// The configuration that `--config` names, or the one in this directory; nil where there is none.
   func readConfiguration() throws(PackError) -> PackerConfiguration? {
@@ -70,7 +75,7 @@ struct TrustOptions: ParsableArguments {
   func keys(
     _ configuration: PackerConfiguration?, or others: [String] = [], isNeeded: Bool = true, in session: Session
   ) throws(PackError) -> [SigningPublicKey] {
-    let keys = try session.trustedKeys(trust.isEmpty ? others : trust, configuration)
+    let keys = try session.trustedKeys(keyTexts.trust.isEmpty ? others : keyTexts.trust, configuration)
     guard !keys.isEmpty || !isNeeded else {
       throw PackError(
         .untrustedSignature, "no public key is trusted, so no manifest can be",

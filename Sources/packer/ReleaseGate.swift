@@ -25,7 +25,7 @@ struct ReleaseGate {
     verification.only = options.only
     verification.ignored = options.ignore
     verification.jobs = jobs
-    verification.trusted = try session.trustedKeys(options.trust, verification.configuration)
+    verification.trusted = try session.trustedKeys(options.keyTexts.trust, verification.configuration)
     let inputs = [configuration?.path, verification.lock, verification.plist].compactMap { $0 }
     for (_, path) in files { try ReportFile.check(path, against: inputs, release: ReleaseVerification.directory(of: verification.target)) }
     let content = try contentKey(verification.configuration, in: session)

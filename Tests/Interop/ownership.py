@@ -31,11 +31,13 @@ packs:
   - {id: kart, root: tree/kart, delivery: prefetch, install: packed}
 """
 
-# What a verb gets over: locking memory is best effort, a frame that cannot be decompressed over itself is decompressed apart, and a signature that
-# held for the release does not hold for an app that nobody has.
-MAY_PASS = {"mlock", "ZSTD_decompressDCtx", "EVP_DigestVerify"}
-# An app comes to what a store remembers anew, and a simulated device tries again on the next day.
-MAY_RECOVER = {"store", "simulate"}
+# What a verb gets over: locking memory is best effort, and a frame that cannot be decompressed over itself is decompressed apart.
+MAY_PASS = {"mlock", "ZSTD_decompressDCtx"}
+# The second question is whether it held for an app that nobody has; and a store goes on with what is installed although its manifest is in nobody's
+# name any more.
+MAY_PASS_IN = {
+    ("verify", "dist"): {"EVP_DigestVerify:2"}, ("store", "activate"): {"EVP_DigestVerify:1"}, ("store", "purge"): {"EVP_DigestVerify:1"},
+    ("store", "reconcile"): {"EVP_DigestVerify:1"}}
 # zstd and OpenSSL of the fuzz targets are those of packer. Linked with libarchive, they have functions of its names, which the library then calls.
 SHARED_NAMES = {"archive_entry_free"}
 
@@ -147,6 +149,8 @@ def verbs():
     yield ("verify", "dist"), None
     yield ("store", "install", "dist", "--store", "tablet"), (0,)
     yield ("store", "activate", "core", "--store", "phone"), None
+    yield ("store", "purge", "--free", "1KiB", "--store", "phone"), None
+    yield ("store", "reconcile", "--store", "phone"), None
     yield ("simulate", "install", "dist", "--quiet"), None
 
 
@@ -189,7 +193,10 @@ def main():
             counter.add(report)
             # Threads share the work as it comes: a call may have been one of fewer.
             counter.failures += report.failures
-            if status == 0 and report.failures and fault.partition(":")[0] not in MAY_PASS and arguments[0] not in MAY_RECOVER:
+            may_pass = fault.partition(":")[0] in MAY_PASS or fault in MAY_PASS_IN.get(arguments[:2], ())
+            # What could not be looked at is no finding of a store's.
+            passed = (0, 1) if "reconcile" in arguments else (0,)
+            if status in passed and report.failures and not may_pass and arguments[0] != "simulate":
                 fail(f"packer {' '.join(arguments)} takes no notice of a failing {fault}")
 
         # Every vector, right ones and hostile ones.

@@ -463,6 +463,8 @@ def main():
         directory = pathlib.Path(name)
         looks = [
             crew.submit(look, case, directory / "work" / str(number)) for number, case in enumerate(cases(directory)) if options.only in case.name]
+        if not looks:
+            fail("no command is meant")
         for each in looks:
             each.result()
     for name in sorted({name for name, _ in counts}):

@@ -142,9 +142,13 @@ struct URLSessionTransportTests {
     }
     task.cancel()
     try await task.value
-    let now = Date(timeIntervalSince1970: 1_783_000_000)
+    let now: Int64 = 1_783_000_000
     #expect(RetryAfter.duration("Thu, 02 Jul 2026 13:46:50 GMT", now: now) == .seconds(10))
-    #expect(RetryAfter.duration("soon", now: now) == nil)
+    #expect(RetryAfter.duration("Thu, 02 Jul 2026 13:46:30 GMT", now: now) == .zero)
+    #expect(RetryAfter.duration("Fri, 31 Dec 9999 23:59:59 GMT", now: now) == .seconds(UInt32.max))
+    #expect(RetryAfter.duration("99999999999", now: now) == .seconds(UInt32.max))
+    // A text on which Foundation's own reader of dates traps.
+    for text in ["soon", "+7", "", "Fri, 3\u{313}1 Dec 999 23:59:59 GMT"] { #expect(RetryAfter.duration(text, now: now) == nil, "\(text)") }
   }
 
   @Test("a redirect is followed, and the range with it")

@@ -92,6 +92,9 @@ package struct DecompressionContext: ~Copyable {
   /// Takes the decoder's result apart.
   private static func check(_ count: Int, contentSize: Int, name: String) throws(PackError) {
     guard ZSTD_isError(count) == 0 else {
+      guard ZSTD_getErrorCode(count) != ZSTD_error_memory_allocation else {
+        throw PackError(.internalError, "zstd has no memory to decompress \(name)")
+      }
       throw PackError(.damagedPayload, "\(name) does not decompress: \(unsafe String(cString: ZSTD_getErrorName(count)))")
     }
     guard count == contentSize else {

@@ -42,6 +42,7 @@ final class StoreManifests: Sendable {
     } catch {
       result = .failure(error.about(directory.path(Self.name)))
     }
+    if case .failure(let error) = result, Self.isOutside(error) { throw error }
     known.withLock { $0 = Known(status: status, verified: result) }
     return try result.get()
   }
@@ -56,10 +57,13 @@ final class StoreManifests: Sendable {
     do throws(PackError) {
       return try verified()
     } catch {
-      guard error.code != .cannotRead else { throw error }
+      guard !Self.isOutside(error) else { throw error }
       return nil
     }
   }
+
+  /// Whether an error says nothing about the manifest, because it could not be looked at: it may be in order the next time.
+  static func isOutside(_ error: PackError) -> Bool { error.code == .cannotRead || error.code == .internalError }
 
   /// The manifest, for who cannot do without.
   ///
@@ -68,7 +72,7 @@ final class StoreManifests: Sendable {
     do throws(PackError) {
       if let manifest = try verified() { return manifest }
     } catch {
-      guard error.code != .cannotRead else { throw error }
+      guard !Self.isOutside(error) else { throw error }
       throw PackError(
         .noManifest, "no manifest that can be used is left: \(error.message)",
         hint: "fetch the manifest and adopt it ('packer store adopt')")

@@ -108,7 +108,7 @@ struct StoreRepair {
     do throws(PackError) {
       _ = try manifests.verified()
     } catch {
-      guard error.code != .cannotRead else { throw error }
+      guard !StoreManifests.isOutside(error) else { throw error }
       // One that nobody who is trusted vouches for may be trusted by the next release again.
       isDamaged = error.code == .damagedManifest || error.code == .damagedStore
       found(

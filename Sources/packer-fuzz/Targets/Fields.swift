@@ -1,5 +1,5 @@
-import Foundation
 import PackFormat
+import PackRuntime
 import PackServer
 import PackTransport
 
@@ -8,7 +8,7 @@ extension FuzzTarget {
   static let fields = FuzzTarget(
     "fields", largestInput: 512,
     files: [
-      "Sources/PackTransport/ResponseFields.swift", "Sources/PackServer/HTTPDate.swift", "Sources/PackServer/HostField.swift",
+      "Sources/PackTransport/ResponseFields.swift", "Sources/PackRuntime/Serving/HTTPDate.swift", "Sources/PackServer/HostField.swift",
     ],
     seeds: {
       let date = "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -20,6 +20,8 @@ extension FuzzTarget {
           "bytes 0-18446744073709551614/18446744073709551615\nFri, 31 Dec 9999 23:59:59 GMT\nFri, 31 Dec 9999 23:59:59 GMT\n[::1]:1"),
         FuzzSeed("years", "bytes */10\nSun, 06 Nov 999999999 08:49:37 GMT\nSun, 06 Nov 19994 08:49:37 GMT\n127.0.0.1.example.com"),
         FuzzSeed("stranger", "\n-1\nSunday, 06-Nov-94 08:49:37 GMT\nexample.com:80"), FuzzSeed("empty", ""),
+        FuzzSeed("behind-address", "\n\n\n[::1].example.com"), FuzzSeed("address-dot", "\n\n\n[::1]."),
+        FuzzSeed("no-ascii", "\nFri, 3\u{313}1 Dec 999 23:59:59 GMT\n\n"), FuzzSeed("behind-name", "\n\n\ngame.localhost.example.com:80"),
       ]
     },
     run: { (bytes) throws(BrokenPromise) in
@@ -32,27 +34,29 @@ extension FuzzTarget {
         try hold(ContentRange(again) == range, "a range is another one once it was written")
       }
 
-      if let wait = RetryAfter.duration(line(1), now: Date(timeIntervalSince1970: 1_800_000_000)) {
+      if let wait = RetryAfter.duration(line(1), now: 1_800_000_000) {
         try hold(wait >= .zero, "a server wants something before now")
         try hold(wait <= .seconds(UInt32.max), "a server has somebody wait for \(wait)")
       }
 
       if let date = HTTPDate(line(2)) {
         try hold(date.text == line(2), "a date is another one once it was written")
-        try hold(HTTPDate(date.text) == date, "a date is read otherwise once it was written")
       }
 
       let host = line(3).lowercased()
       switch HostField(line(3)) {
       case .stranger: break
       case .machine:
-        let names = host.isEmpty || host.hasPrefix("localhost") || host.hasPrefix("127.") || host.hasPrefix("[::1]")
+        let names = host.isEmpty || host.hasPrefix("localhost") || host.hasPrefix("127.") || host == "[::1]" || host.hasPrefix("[::1]:")
         try hold(names, "\(line(3).debugDescription) counts as this machine")
         let name = host.hasPrefix("[") ? "" : String(host.prefix { $0 != ":" })
         let isNumber = name.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
         try hold(isNumber || name == "localhost" || name == "localhost.", "\(line(3).debugDescription) counts as this machine")
       case .name(let name):
-        try hold(!name.isEmpty && host.hasPrefix("\(name).localhost"), "\(line(3).debugDescription) is read as \(name.debugDescription)")
+        let whole = String(host.prefix { $0 != ":" })
+        try hold(
+          !name.isEmpty && ["\(name).localhost", "\(name).localhost."].contains(whole),
+          "\(line(3).debugDescription) is read as \(name.debugDescription)")
       }
     })
 }

@@ -186,7 +186,7 @@ struct SimulateOptions: ParsableArguments {
     help: ArgumentHelp("The time at the beginning, as in 2026-12-24T18:00:00Z. (default: when the manifest was made)", valueName: "time"))
   var time: String?
 
-  @Option(help: ArgumentHelp("Make the device in this directory, and leave it there.", valueName: "dir"), completion: .directory)
+  @Option(help: ArgumentHelp("Leave the device in this directory, when all is played.", valueName: "dir"), completion: .directory)
   var keep: String?
 
   @OptionGroup var key: KeyOptions

@@ -1,4 +1,4 @@
-import PackRuntime
+import PackManifest
 
 #if canImport(Darwin)
   import Darwin
@@ -18,7 +18,7 @@ package struct HTTPDate: Hashable, Comparable {
     self.secondsSince1970 = min(max(secondsSince1970, 0), 253_402_300_799)
   }
 
-  static var now: HTTPDate { HTTPDate(secondsSince1970: Int64(time(nil))) }
+  package static var now: HTTPDate { HTTPDate(secondsSince1970: Int64(time(nil))) }
 
   /// Reads the form that everybody writes since 1996, and not the two older ones.
   package init?(_ text: String) {
