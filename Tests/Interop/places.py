@@ -38,7 +38,7 @@ FINDINGS = {1, 2, 3}
 # What says something in any case.
 TALKATIVE = (
     "ls", "cat", "inspect", "explain", "schema", "completions", "--version", "help", "key id", "key public", "key check", "plist print", "verify",
-    "simulate", "build", "store list", "store usage", "store activate", "store reconcile", "store purge")
+    "simulate", "build", "store list", "store usage", "store activate", "store purge")
 
 # When everything is built: before now, or a time that cannot be would be a finding.
 EPOCH = str(int(time.time()) - 3600)
