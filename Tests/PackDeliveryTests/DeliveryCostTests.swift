@@ -30,7 +30,9 @@ import Testing
       return try document((Manifest.largestSize - bare) / 2000)
     }
 
-    @Test("reading, checking, planning and recording the largest manifest stays below 6 MB, on a new device and on one that has everything")
+    @Test(
+      "reading, checking, planning and recording the largest manifest stays below 6 MB, on a new device and on one that has everything",
+      .enabled(if: ProcessMemory.isMeasurable, "a sanitizer takes memory of its own"))
     func memory() async throws {
       // In a process of its own: what tests beside this one take would count otherwise.
       let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {

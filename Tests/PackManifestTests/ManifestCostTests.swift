@@ -29,7 +29,9 @@ import Testing
       return try document((Manifest.largestSize - bare) / 2000)
     }
 
-    @Test("the largest manifest is verified and read within 4 MB, the document itself included", arguments: Backend.all)
+    @Test(
+      "the largest manifest is verified and read within 4 MB, the document itself included",
+      .enabled(if: ProcessMemory.isMeasurable, "a sanitizer takes memory of its own"), arguments: Backend.all)
     func memory(_ backend: Backend) async throws {
       // In a process of its own: what tests beside this one take would count otherwise.
       let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {

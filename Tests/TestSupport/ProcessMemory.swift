@@ -6,6 +6,9 @@ import Foundation
 
 /// What the process takes, as the system counts it.
 package enum ProcessMemory {
+  /// Whether what a process takes is what its code takes. A sanitizer has memory of its own; `Scripts/soak sanitizers` sets the variable.
+  package static let isMeasurable = ProcessInfo.processInfo.environment["PACKER_SANITIZER"] == nil
+
   /// The system does not say how much memory is taken. A test that goes on without that has shown nothing.
   package struct Unknown: Error {
     /// What was asked for.
