@@ -750,6 +750,8 @@ public actor DownloadQueue {
       do {
         guard !item.isInPlace else {
           try files.sync(try files.open(names.whole, .readUnlinked, in: directory))
+          // A process may have ended between the file's new name and this.
+          try? ledger.removeFile(names.tag)
           return true
         }
         try files.sync(try files.open(names.part, .readUnlinked, in: directory))

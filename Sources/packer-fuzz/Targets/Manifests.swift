@@ -1,4 +1,3 @@
-import Foundation
 import PackCrypto
 import PackFormat
 import PackManifest
@@ -7,24 +6,6 @@ import PackerKit
 import TestSupport
 
 extension FuzzTarget {
-  /// The names of all members, with those of the objects around them.
-  private static func keys(in document: [UInt8]) -> Set<String> {
-    guard let value = try? JSONSerialization.jsonObject(with: Data(document), options: .fragmentsAllowed) else { return [] }
-    var keys: Set<String> = []
-    func look(_ value: Any, _ path: String) {
-      if let object = value as? [String: Any] {
-        for (key, member) in object {
-          keys.insert("\(path)/\(key)")
-          look(member, "\(path)/\(key)")
-        }
-      } else if let array = value as? [Any] {
-        for item in array { look(item, path) }
-      }
-    }
-    look(value, "")
-    return keys
-  }
-
   /// A manifest, as it stands there and as a signed part with a signature that holds.
   static let manifest = FuzzTarget(
     "manifest", largestInput: 8192,
@@ -62,7 +43,7 @@ extension FuzzTarget {
           let again = try required("reading what was written") { () throws(PackError) in try Manifest(parsingSigned: written.span) }
           try hold(again == manifest, "a manifest is another one once it was written")
           // A key that nobody knows may be as long as one that is missing.
-          if written.count == bytes.count, keys(in: bytes).isSubset(of: keys(in: written)) {
+          if written.count == bytes.count, memberNames(in: bytes).isSubset(of: memberNames(in: written)) {
             try hold(written == bytes, "a manifest has two forms of one length")
           }
         }

@@ -63,6 +63,8 @@ struct DownloadCrashTests {
       }
       let again = finished.withLock { $0 }.intersection(after.calls.map(\.request.identifier))
       #expect(again.isEmpty, "\(again) again, stopped at operation \(number)")
+      let left = try place.files(".part") + place.files(".tag")
+      #expect(left.isEmpty, "\(left) are left, stopped at operation \(number)")
       await queue.close()
       number += 1
     }
