@@ -158,7 +158,13 @@ struct UnpackTests {
         try FileManager.default.removeItem(atPath: directory("out"))
       }
       if number % 5 == 0 || error == nil {
-        try await open(path).unpack(to: directory("out"), jobs: 1)
+        // A program that another test starts has this process's locks for the moment before it runs; then it is the run after that.
+        for attempt in 0..<50 {
+          try await open(path).unpack(to: directory("out"), jobs: 1)
+          guard outputs != ["out"], attempt < 49 else { break }
+          try FileManager.default.removeItem(atPath: directory("out"))
+          usleep(20_000)
+        }
         #expect(outputs == ["out"])
         try FileManager.default.removeItem(atPath: directory("out"))
       }
