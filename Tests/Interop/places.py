@@ -25,8 +25,8 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PACKER = os.environ.get("PACKER", str(ROOT / ".build/debug/packer"))
+from project import CONFIGURATION, PACKER, PLIST, fail, inherited
+
 SEED = int(os.environ.get("SEED", random.SystemRandom().randrange(1 << 32)))
 
 # Nobody, on every system.
@@ -46,29 +46,10 @@ EPOCH = str(int(time.time()) - 3600)
 # A run has these seconds.
 PATIENCE = 20
 
-CONFIGURATION = """\
-app: {bundleID: com.example.arcade, group: group.com.example.arcade}
-serve: {baseURL: "https://cdn.example.com/packs/"}
-key: file:game.key
-signKey: file:game.sign.key
-packs:
-  - {id: core, root: content/core, delivery: essential, tags: [start]}
-  - {id: kart, root: content/kart, delivery: prefetch, install: packed}
-"""
-
-PLIST = """\
-<?xml version="1.0" encoding="UTF-8"?>
-<plist version="1.0"><dict><key>CFBundleIdentifier</key><string>com.example.arcade</string></dict></plist>
-"""
-
 # Of so many runs of each verb one is done, where not all are.
 SHARE = 10
 
 TEMPORARY = re.compile(r"(^|/)(\..*\.packer-[0-9a-f]{16}|packer-simulate-[0-9a-z]+)(/|$)|(^|/)phone/(staging|trash|uses)/")
-
-
-def fail(message):
-    sys.exit(f"error: {message}")
 
 
 class Wrong(Exception):
@@ -79,8 +60,7 @@ class Wrong(Exception):
 
 
 def environment(place, **more):
-    kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS") if name in os.environ}
-    everything = {**kept, "HOME": str(place), "TMPDIR": str(place / "tmp"), "LC_ALL": "C.UTF-8", "SOURCE_DATE_EPOCH": EPOCH, **more}
+    everything = {**inherited(), "HOME": str(place), "TMPDIR": str(place / "tmp"), "LC_ALL": "C.UTF-8", "SOURCE_DATE_EPOCH": EPOCH, **more}
     return {name: value for name, value in everything.items() if value is not None}
 
 

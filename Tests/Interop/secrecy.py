@@ -13,25 +13,9 @@ import re
 import secrets
 import shutil
 import subprocess
-import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PACKER = os.environ.get("PACKER", str(ROOT / ".build/debug/packer"))
-
-CONFIGURATION = """\
-app: {bundleID: com.example.arcade, group: group.com.example.arcade}
-serve: {baseURL: "https://cdn.example.com/packs/"}
-key: file:game.key
-signKey: file:game.sign.key
-packs:
-  - {id: core, root: content/core, delivery: essential, tags: [start]}
-  - {id: kart, root: content/kart, delivery: prefetch, install: packed}
-"""
-
-
-def fail(message):
-    sys.exit(f"error: {message}")
+from project import CONFIGURATION, PACKER, fail, inherited
 
 
 def forms(key):
@@ -64,8 +48,7 @@ class Place:
         self.strace = shutil.which("strace")
 
     def environment(self, **more):
-        kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS") if name in os.environ}
-        return dict(kept, HOME=str(self.home), TMPDIR=str(self.home / "tmp"), LC_ALL="C.UTF-8", **more)
+            return dict(inherited(), HOME=str(self.home), TMPDIR=str(self.home / "tmp"), LC_ALL="C.UTF-8", **more)
 
     def learn(self, name):
         text = (self.work / name).read_text().strip()

@@ -21,8 +21,8 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PACKER = os.environ.get("PACKER", str(ROOT / ".build/debug/packer"))
+from project import CONFIGURATION, PACKER, PLIST, fail, inherited
+
 SEED = int(os.environ.get("SEED", random.SystemRandom().randrange(1 << 32)))
 
 # What the signals end a process with that noticed them.
@@ -37,21 +37,6 @@ EPOCH = str(int(time.time()) - 3600)
 # The calls at which strace kills: what changes files, and what is printed.
 CALLS = "mkdirat,unlinkat,renameat,renameat2,linkat,fchmod,fsync,syncfs,pwrite64,fallocate,write"
 
-CONFIGURATION = """\
-app: {bundleID: com.example.arcade, group: group.com.example.arcade}
-serve: {baseURL: "https://cdn.example.com/packs/"}
-key: file:game.key
-signKey: file:game.sign.key
-packs:
-  - {id: core, root: content/core, delivery: essential, tags: [start]}
-  - {id: kart, root: content/kart, delivery: prefetch, install: packed}
-"""
-
-PLIST = """\
-<?xml version="1.0" encoding="UTF-8"?>
-<plist version="1.0"><dict><key>CFBundleIdentifier</key><string>com.example.arcade</string></dict></plist>
-"""
-
 # The names of outputs that are being made; in a store, what docs call staging, trash and marks of use; a device that is not kept.
 TEMPORARY = re.compile(r"(^|/)(\..*\.packer-[0-9a-f]{16}|packer-simulate-[0-9a-z]+)(/|$)|^phone/(staging|trash|uses)/")
 
@@ -61,18 +46,13 @@ NONCE = re.compile(rb'"(nonce|confirmed)":"[0-9a-f]{32}"')
 LAST_USE = re.compile(rb'"lastUse":[0-9]+')
 
 
-def fail(message):
-    sys.exit(f"error: {message}")
-
-
 class Wrong(Exception):
     """A run after which something is not as it should be."""
 
 
 def environment(place):
-    kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS") if name in os.environ}
     return dict(
-        kept, HOME=str(place / "home"), TMPDIR=str(place / "tmp"), LC_ALL="C.UTF-8", SOURCE_DATE_EPOCH=EPOCH,
+        inherited(), HOME=str(place / "home"), TMPDIR=str(place / "tmp"), LC_ALL="C.UTF-8", SOURCE_DATE_EPOCH=EPOCH,
         GITHUB_STEP_SUMMARY=str(place / "summary.md"))
 
 
