@@ -57,11 +57,7 @@ extension Pack {
       offset += UInt64(count)
     }
     let found = try digest.finish()
-    guard found == entry.sha256 else {
-      throw PackError(
-        .digestMismatch, "pack has SHA-256 \(found.hex), but the manifest says \(entry.sha256.hex)", hint: "fetch the pack again"
-      ).about(source)
-    }
+    guard found == entry.sha256 else { throw PackError.digestMismatch(found, entry).about(source) }
   }
 
   private func refuse(_ differences: [String]) throws(PackError) {
@@ -70,5 +66,12 @@ extension Pack {
       .wrongPack, first, details: differences.count == 1 ? [] : differences,
       hint: "it was replaced after the manifest was made, or renamed; build both again, or fetch the pack again"
     ).about(source)
+  }
+}
+
+extension PackError {
+  /// A file is not the one that a manifest names.
+  static func digestMismatch(_ found: [UInt8], _ entry: ManifestPack) -> PackError {
+    PackError(.digestMismatch, "pack has SHA-256 \(found.hex), but the manifest says \(entry.sha256.hex)", hint: "fetch the pack again")
   }
 }

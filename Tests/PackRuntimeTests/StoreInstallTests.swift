@@ -67,6 +67,28 @@ struct StoreInstallTests {
     #expect(try stage.snapshot() == before)
   }
 
+  @Test("whatever byte of the header is another one, the file is wrong, and not its key or its version", arguments: InstallMode.allCases)
+  func wrongHeader(mode: InstallMode) async throws {
+    let store = try await stage.open()
+    let offer = try await stage.offer()
+    try await store.adopt(stage.manifest(1, [offer]))
+    let bytes = try #require(stage.directory.bytes(of: "core-1-0.pack"))
+    let size = try PackStart(offer.path, files: FaultyFiles()).bytes.count
+    var codes: Set<PackError.Code> = []
+    for offset in 0..<size {
+      var changed = bytes
+      changed[offset] ^= 0x10
+      let path = try stage.directory.write(changed, to: "changed")
+      let error = try #require(await failure { () async throws(PackError) in _ = try await store.install(path, as: "core", mode: mode) })
+      codes.insert(error.code)
+      // Who waits for a key or for another release of the app would wait for ever.
+      #expect(AppDelivery.outcome(of: error) != .putOff, "byte \(offset): \(error.message)")
+    }
+    #expect(codes.contains(.digestMismatch) && codes.isDisjoint(with: [.wrongKey, .noKey, .noUsableKey, .unsupported]))
+    #expect(stage.directory.names(in: "store/packs") == [])
+    try await store.install(offer.path, as: "core", mode: mode)
+  }
+
   @Test("a key that does not fit is told as such, and nothing is written")
   func wrongKey() async throws {
     _ = try await stage.open()

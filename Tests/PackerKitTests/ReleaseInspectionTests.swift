@@ -130,6 +130,18 @@ struct ReleaseInspectionTests {
     #expect(report.verdict(isStrict: false) == .damaged)
   }
 
+  // Bytes 8 and 104 say which version of the format and which key it needs.
+  @Test("a header that somebody changed is damage, and neither a key nor a reader that is missing", arguments: [8, 104], [true, false])
+  func changedHeader(offset: Int, isQuick: Bool) async throws {
+    let dist = try await DistSample()
+    try dist.change(0) { $0[offset] ^= 0x10 }
+    let report = try await dist.report(isQuick: isQuick)
+    #expect(ids(report).contains("PK2004") && ids(report).isDisjoint(with: ["PK1001", "PK2007"]))
+    #expect(report.verdict(isStrict: false) == .damaged)
+    // Whoever gave a key that the manifest does not name either has to be told that.
+    #expect(ids(try await dist.report(key: 1, isQuick: isQuick)).contains("PK1001"))
+  }
+
   @Test("a pack whose end is missing is truncated")
   func truncated() async throws {
     let dist = try await DistSample()

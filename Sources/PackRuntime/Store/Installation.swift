@@ -59,7 +59,7 @@ struct Installation: Sendable {
 
   private func install(_ order: Order, keys: any KeyProvider) async throws(PackError) -> InstalledPack {
     try await Crew.settled { () throws(PackError) in try self.checkSize(order.entry) }
-    let pack = try await Pack.open(file, keys: keys, files: directory.files, backend: directory.backend)
+    let pack = try await open(order.entry, keys: keys)
     let isMovable = try await Crew.value { (crew) throws(PackError) in
       try pack.check(against: order.entry)
       let isMovable = try self.isMovable(pack)
@@ -88,6 +88,39 @@ struct Installation: Sendable {
   }
 
   // MARK: Checks
+
+  /// Opens the file. What its header says of keys and versions counts only where the file is the one that was signed: anybody could have written there
+  /// that another key is needed, and the file would be kept until there is one.
+  private func open(_ entry: ManifestPack, keys: any KeyProvider) async throws(PackError) -> Pack {
+    do throws(PackError) {
+      return try await Pack.open(file, keys: keys, files: directory.files, backend: directory.backend)
+    } catch {
+      guard [.wrongKey, .noKey, .noUsableKey, .unsupported, .limitExceeded].contains(error.code) else { throw error }
+      try await Crew.value { (crew) throws(PackError) in try self.checkDigest(entry, crew: crew) }
+      throw error
+    }
+  }
+
+  /// Holds all of the file against the manifest, whatever its header says.
+  private func checkDigest(_ entry: ManifestPack, crew: Crew) throws(PackError) {
+    let opened: OpenFile
+    do throws(FileFailure) {
+      opened = try directory.files.open(file, .read, in: nil)
+    } catch {
+      throw error.reading(file)
+    }
+    let found = try digest(of: opened, crew: crew)
+    guard found == entry.sha256 else { throw PackError.digestMismatch(found, entry).about(file) }
+  }
+
+  /// SHA-256 of a whole file.
+  private func digest(of opened: OpenFile, crew: Crew) throws(PackError) -> [UInt8] {
+    var buffer = [UInt8](repeating: 0, count: 256 << 10)
+    let digest = try directory.backend.makeDigest()
+    _ = try InstalledTree(files: directory.files, backend: directory.backend).hash(
+      opened, by: digest, buffer: &buffer, path: file, each: crew.checkpoint)
+    return try digest.finish()
+  }
 
   /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/manifestExpired``, ``PackError/Code/unknownPack``, ``PackError/Code/versionFailed``.
   private func order() throws(PackError) -> Order {
@@ -357,11 +390,7 @@ struct Installation: Sendable {
         throw PackError(
           .wrongPack, "\(file) is not the pack that the manifest names", hint: "it was left where it is; that pack is installed")
       }
-      var buffer = [UInt8](repeating: 0, count: 256 << 10)
-      let digest = try directory.backend.makeDigest()
-      _ = try InstalledTree(files: directory.files, backend: directory.backend).hash(
-        start.file, by: digest, buffer: &buffer, path: file, each: crew.checkpoint)
-      guard try digest.finish() == order.entry.sha256 else {
+      guard try digest(of: start.file, crew: crew) == order.entry.sha256 else {
         throw PackError(
           .digestMismatch, "\(file) is not the pack that the manifest names", hint: "it was left where it is; that pack is installed")
       }

@@ -88,13 +88,14 @@ struct AppDeliveryTests {
     }
   }
 
-  @Test("a file that is not what the manifest names goes and is downloaded again, and keeps none of the others")
-  func wrongBytes() async throws {
+  // Bytes 8 and 104 say which version of the format and which key it needs.
+  @Test("a file that is not what the manifest names goes and is downloaded again, and keeps none of the others", arguments: [8, 104, 3000])
+  func wrongBytes(offset: Int) async throws {
     let (core, other) = (try await stage.offer("core"), try await stage.offer("other"))
     let ours = try place.extension()
     let answer = ours.downloads(for: .install, manifestAt: try place.download(stage.manifest(1, [core, other])), allowance: nil)
     for download in answer.downloads {
-      let file = try download.id == "core" ? place.download(core, changing: 3000) : place.download(other)
+      let file = try download.id == "core" ? place.download(core, changing: offset) : place.download(other)
       _ = try ours.finished(file, download: download.identifier.description)
     }
     let app = try await place.app()

@@ -42,6 +42,9 @@ struct ReleaseContext: Sendable {
   /// Whether a content key was at hand.
   var hasKey: Bool { keyID != nil }
 
+  /// Whether the content key that was at hand opens the pack of an entry, by what the manifest says of it.
+  func hasKey(of entry: ManifestPack) -> Bool { hasKey && [entry.keyID, roots[entry.keyID]].contains(keyID) }
+
   /// Whether a pack was made with a key of its own; nil where nothing tells.
   func hasOwnKey(_ entry: ManifestPack) -> Bool? {
     if roots[entry.keyID] != nil { return true }
@@ -120,6 +123,11 @@ struct PackSighting: Sendable {
   var visible: [String] = []
   /// How it differs from its source directory; nil where that was not looked at.
   var differences: [Finding]?
+
+  /// Whether it holds other bytes than the manifest says. A file of another size is told by itself.
+  func isChanged(since entry: ManifestPack) -> Bool {
+    size == entry.size && sha256 != nil && sha256 != entry.sha256
+  }
 
   /// What the readable start of a pack says.
   struct Start: Sendable, Hashable {

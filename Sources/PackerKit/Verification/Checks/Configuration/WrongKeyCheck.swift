@@ -12,6 +12,8 @@ enum WrongKeyCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.compactMap { entry, file in
       guard let failure = file.failure, failure.code == .wrongKey else { return nil }
+      // Where the key at hand is the one that the manifest names, a header that says otherwise was changed, and PK2004 tells that.
+      guard !file.isChanged(since: entry) || !release.hasKey(of: entry) else { return nil }
       return finding(failure.message, pack: entry.id, file: file.path, hint: failure.hint ?? "packer inspect \(ShellWord.path(file.path))")
     }
   }

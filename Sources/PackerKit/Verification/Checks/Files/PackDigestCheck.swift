@@ -11,8 +11,7 @@ enum PackDigestCheck: ReleaseCheck {
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.compactMap { entry, file in
-      // Another size is told by itself.
-      guard file.size == entry.size, let digest = file.sha256, digest != entry.sha256 else { return nil }
+      guard file.isChanged(since: entry), let digest = file.sha256 else { return nil }
       return finding(
         "\(file.path) has the SHA-256 \(digest.hex), but the manifest says \(entry.sha256.hex)", pack: entry.id, file: file.path,
         hint: release.rebuild(entry.id))

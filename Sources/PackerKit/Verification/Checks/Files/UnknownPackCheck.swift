@@ -13,6 +13,8 @@ enum UnknownPackCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.compactMap { entry, file in
       guard let failure = file.failure, !told.contains(failure.code) else { return nil }
+      // A newer reader would not help with a version that somebody else wrote there; PK2004 tells that.
+      guard failure.code != .unsupported || !file.isChanged(since: entry) else { return nil }
       return finding(failure.message, pack: entry.id, file: file.path, hint: failure.hint)
     }
   }
