@@ -11,6 +11,8 @@ struct KeyOptions: ParsableArguments {
     completion: .file())
   var references: [String] = []
 
+  func validate() { KeyReference.withhold(references) }
+
   func reference() throws(PackError) -> KeyReference {
     guard let text = references.first else { return try .fromEnvironment() }
     guard references.count == 1 else {
@@ -26,6 +28,8 @@ struct SignKeyOptions: ParsableArguments {
     name: .customLong("sign-key"),
     help: ArgumentHelp("The signing key, named as --key names a pack's.", valueName: "ref"), completion: .file())
   var references: [String] = []
+
+  func validate() { KeyReference.withhold(references) }
 
   /// The one key that the options or the environment name.
   func reference() throws(PackError) -> KeyReference {

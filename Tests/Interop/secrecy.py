@@ -48,13 +48,13 @@ class Place:
         self.strace = shutil.which("strace")
 
     def environment(self, **more):
-            return dict(inherited(), HOME=str(self.home), TMPDIR=str(self.home / "tmp"), LC_ALL="C.UTF-8", **more)
+        return dict(inherited(), HOME=str(self.home), TMPDIR=str(self.home / "tmp"), LC_ALL="C.UTF-8", **more)
 
     def learn(self, name):
         text = (self.work / name).read_text().strip()
         self.keys[name] = bytes.fromhex(text.split("-")[1])
 
-    def run(self, *arguments, status=0, shows_content=False, is_traced=True, given=None, **variables):
+    def run(self, *arguments, status=0, shows_content=False, is_traced=True, given=None, pass_fds=(), **variables):
         command = [PACKER, *arguments]
         # What is written to any descriptor, files without a name among them, as long as it is.
         if self.strace and is_traced:
@@ -63,7 +63,7 @@ class Place:
             command = [
                 self.strace, "-ff", "-qq", "-xx", "-s", "2000000", "-e", "trace=write,pwrite64,writev,pwritev,sendto,sendmsg",
                 "-e", "signal=none", "-o", str(self.traces / "t"), *command]
-        done = subprocess.run(command, cwd=self.work, env=self.environment(**variables), input=given or b"", capture_output=True)
+        done = subprocess.run(command, cwd=self.work, env=self.environment(**variables), input=given or b"", capture_output=True, pass_fds=pass_fds)
         if done.returncode != status:
             fail(f"packer {' '.join(arguments)} ended with {done.returncode}, not {status}:\n{done.stdout.decode()}{done.stderr.decode()}")
         self.runs += 1
@@ -141,15 +141,18 @@ def main():
         place.run("key", "id", "--key", "stdin", given=key_text.encode())
         place.run("key", "id", "--key", "cmd:cat game.key", is_traced=False)
         # What a program gets to see that prints a key.
-        (place.work / "child").write_text("#!/bin/sh\nenv >child-environment\ncat /proc/$PPID/cmdline >child-parent\ncat game.key\n")
+        (place.work / "child").write_text(
+            "#!/bin/sh\nls /proc/$$/fd >child-descriptors\nenv >child-environment\ncat /proc/$PPID/cmdline >child-parent\ncat game.key\n")
         (place.work / "child").chmod(0o755)
-        place.run("key", "id", "--key", "cmd:./child", is_traced=False, MINE="kept", PACKER_SIGN_KEY=key_text.replace("pkk1", "pks1"), PACKER_KEY_OLD=key_text)
+        place.run(
+            "key", "id", "--key", "cmd:./child", is_traced=False, MINE="kept", PACKER_SIGN_KEY=key_text.replace("pkk1", "pks1"), PACKER_KEY_OLD=key_text,
+            LATER=key_text, SPACED=f" \t{key_text.upper()}")
         for said in ("child-environment", "child-parent"):
             data = (place.work / said).read_bytes()
             if not data:
                 fail(f"{said} is empty")
             place.search(data, f"what a key command sees, {said}")
-        # A key under another name than PACKER_* is the user's own affair; ours are gone.
+        # A key is gone under any name, and nothing else is.
         if b"MINE=kept" not in (place.work / "child-environment").read_bytes():
             fail("a key command lost a variable that is none of ours")
         # Wrong keys, of every kind, are told without a digit of them.
@@ -187,6 +190,14 @@ def main():
         place.run("explain")
         both(place, "build")
         both(place, "build", "--dry-run")
+        # The signing key waits in a variable or a descriptor of its own while a program prints the other one.
+        sign_text = (place.work / "game.sign.key").read_text()
+        place.run("build", "--key", "cmd:./child", "--sign-key", "env:SIGN", is_traced=False, SIGN=sign_text)
+        place.search((place.work / "child-environment").read_bytes(), "what a key command sees of a signing key")
+        with open(place.work / "game.sign.key", "rb") as waiting:
+            place.run("build", "--key", "cmd:./child", "--sign-key", f"fd:{waiting.fileno()}", is_traced=False, pass_fds=[waiting.fileno()])
+            if str(waiting.fileno()) in (place.work / "child-descriptors").read_text().split():
+                fail("a key command inherits the descriptor of another key")
         both(place, "plist", "print")
         both(place, "plist", "merge", "Info.plist")
         both(place, "plist", "check", "Info.plist")

@@ -20,7 +20,7 @@ enum KeyCommand {
     }
     var readEnd: OpenFile? = OpenFile(owning: ends[0])
     var writeEnd: OpenFile? = OpenFile(owning: ends[1])
-    for descriptor in ends { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    for descriptor in ends { closeOnStart(descriptor) }
 
     var program = ProgramStart(words)
     program.streams[1] = .descriptor(ends[1])

@@ -20,7 +20,8 @@ public struct KeyReference: Hashable, Sendable {
   /// The references that are understood, for messages and help.
   public static let forms = "file:PATH, env:NAME, fd:N, stdin or cmd:'PROGRAM ARG…'"
 
-  /// Takes a reference apart. A text without a known word and colon in front is the path of a file.
+  /// Takes a reference apart. A text without a known word and colon in front is the path of a file. A descriptor that is named is not inherited by programs
+  /// that are started from now on.
   ///
   /// - Throws: ``PackError/Code/usage`` where it is a secret, or says nothing.
   public init(parsing text: String) throws(PackError) {
@@ -38,6 +39,8 @@ public struct KeyReference: Hashable, Sendable {
           .usage, "key reference '\(text)' names no file descriptor", hint: "write fd:N with a number, as in fd:3")
       }
       place = .descriptor(number)
+      // A program that is started before the key is read must not read it instead. The standard streams are for everybody.
+      if number > 2 { closeOnStart(number) }
     case "stdin":
       place = .standardInput
     case "cmd":
@@ -48,6 +51,11 @@ public struct KeyReference: Hashable, Sendable {
       }
       place = .file(rest)
     }
+  }
+
+  /// Keeps the descriptors among some references from programs that are started before their turn comes. What is wrong with one is told then.
+  public static func withhold(_ references: [String]) {
+    for text in references { _ = try? KeyReference(parsing: text) }
   }
 
   private init(_ place: Place) {
@@ -93,9 +101,11 @@ public struct KeyReference: Hashable, Sendable {
 
   /// Whether a text starts like a typed key, content or signing.
   public static func isKeyText(_ text: String) -> Bool {
-    let start = text.prefix(5).lowercased()
-    return start == "pkk1-" || start == "pks1-"
+    keyStarts.contains(text.prefix(5).lowercased())
   }
+
+  /// What a typed key begins with, content and signing.
+  static let keyStarts = ["pkk1-", "pks1-"]
 
   /// What a secret is for, as it says itself.
   ///

@@ -36,19 +36,29 @@ package enum ProcessEnvironment {
     return copy
   }
 
-  /// The variables that a program may have which this one starts: all but those that concern keys.
-  package static func withoutKeys() -> [String] {
-    var entries: [String] = []
-    guard var next = unsafe list else { return [] }
-    while let entry = unsafe next.pointee {
-      let text = unsafe String(cString: entry)
-      if !keyVariables.contains(where: text.hasPrefix) { entries.append(text) }
-      unsafe next += 1
+  /// Lends the variables that a program may have which this one starts: all but those that concern keys by their names, and those that hold one, such as
+  /// the one of an `env:NAME` that is read later. Nothing is copied.
+  static func lendWithoutKeys<Result>(_ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result) -> Result {
+    var entries: [UnsafeMutablePointer<CChar>?] = unsafe []
+    if var next = unsafe list {
+      while let entry = unsafe next.pointee {
+        if unsafe !concernsKeys(entry) { unsafe entries.append(entry) }
+        unsafe next += 1
+      }
     }
-    return entries
+    return unsafe lend(&entries, body)
   }
 
   private static let keyVariables = [KeyKind.content.variable, KeyKind.signing.variable]
+
+  private static func concernsKeys(_ entry: UnsafePointer<CChar>) -> Bool {
+    if keyVariables.contains(where: { unsafe strncmp(entry, $0, $0.utf8.count) == 0 }) { return true }
+    guard let sign = unsafe strchr(entry, CInt(UInt8(ascii: "="))) else { return false }
+    // What a key is read from may have white space around it.
+    let value = unsafe UnsafePointer(sign + 1)
+    let start = unsafe value + strspn(value, " \t\r\n")
+    return KeyReference.keyStarts.contains { unsafe strncasecmp(start, $0, $0.utf8.count) == 0 }
+  }
 
   private static var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? {
     #if canImport(Darwin)

@@ -60,7 +60,7 @@ package struct ProgramStart: Sendable {
 
     var process: pid_t = 0
     let number = unsafe withCStrings(words) { arguments in
-      unsafe withCStrings(ProcessEnvironment.withoutKeys()) { environment in
+      unsafe ProcessEnvironment.lendWithoutKeys { environment in
         unsafe posix_spawnp(&process, words[0], &actions, &attributes, arguments, environment)
       }
     }

@@ -76,3 +76,8 @@ struct SecretInput: ~Copyable {
 func isTerminal(_ file: OpenFile) -> Bool {
   isatty(file.descriptor) == 1
 }
+
+/// Has a descriptor not be open in programs that are started from now on.
+func closeOnStart(_ descriptor: CInt) {
+  _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+}
