@@ -134,15 +134,27 @@ extension FileSystem {
     }
   }
 
-  /// Reads all of a file, and refuses one that is larger than anything of its kind.
-  package func contents(of name: String, limit: Int) throws(PackError) -> [UInt8] {
+  /// Opens what is read at any place: a file, and no directory, pipe or device, which would look like one that was cut off.
+  package func openFile(_ name: String) throws(PackError) -> (file: OpenFile, status: FileStatus) {
     let file: OpenFile
+    let status: FileStatus
     do throws(FileFailure) {
       file = try open(name, .read, in: nil)
-      guard try status(of: file).kind == .file else { throw FileFailure.isDirectory }
+      status = try self.status(of: file)
+      guard status.kind != .directory else { throw FileFailure.isDirectory }
     } catch {
       throw error.reading(name)
     }
+    guard status.kind == .file else {
+      throw PackError(
+        .cannotRead, "\(name) is a pipe or a device, and cannot be read at any place", hint: "copy it to a file, and name that")
+    }
+    return (file, status)
+  }
+
+  /// Reads all of a file, and refuses one that is larger than anything of its kind.
+  package func contents(of name: String, limit: Int) throws(PackError) -> [UInt8] {
+    let (file, _) = try openFile(name)
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: min(limit + 1, 256 << 10))
     // To its end, whatever its status says: it may grow meanwhile.

@@ -48,17 +48,9 @@ package struct PackStart: Sendable {
   package let layout: SegmentLayout
 
   package init(_ path: String, files: any FileSystem) throws(PackError) {
-    let size: UInt64
-    do throws(FileFailure) {
-      file = try files.open(path, .read, in: nil)
-      let status = try files.status(of: file)
-      guard status.kind != .directory else {
-        throw FileFailure.isDirectory
-      }
-      size = status.size
-    } catch {
-      throw error.reading(path)
-    }
+    let status: FileStatus
+    (file, status) = try files.openFile(path)
+    let size = status.size
     do throws(PackError) {
       var bytes = [UInt8](repeating: 0, count: Int(min(size, UInt64(PackHeader.prefixSize))))
       var prefix = bytes.mutableSpan
