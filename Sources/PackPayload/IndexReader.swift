@@ -142,6 +142,12 @@ package final class IndexBlock: Sendable {
   /// What the block takes in memory, in bytes.
   package var memorySize: Int { bytes.capacity + MemoryLayout<UInt32>.stride * starts.capacity + 128 }
 
+  /// Lends all that the block says.
+  package func withBytes<Failure: Error>(_ body: (Span<UInt8>) throws(Failure) -> Void) throws(Failure) {
+    let bytes = bytes
+    try body(bytes.span)
+  }
+
   /// What record `row` is.
   package func kind(of row: Int) -> IndexRecord.Kind {
     IndexRecord.Kind(rawValue: bytes[Int(starts[row]) + 2]) ?? .file

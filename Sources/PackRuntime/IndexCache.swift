@@ -12,9 +12,13 @@ package final class IndexCache: Sendable {
     var held: [Int] = []
     var size = 0
     var turn: UInt32 = 1
+    /// Of the blocks that were read, by number; empty for those that were not.
+    var digests: [[UInt8]]
   }
 
   private let capacity: Int
+  /// Whether a block that is read again must be what it was.
+  let remembers: Bool
   private let state: Monitor<State>
 
   /// What all readers of a tree share, in bytes: the records of some 3000 files.
@@ -22,10 +26,31 @@ package final class IndexCache: Sendable {
   /// What a reader keeps that shares nothing, in bytes.
   static let ownCapacity = 96 << 10
 
-  /// - Parameter capacity: the bytes of memory that the blocks may take.
-  package init(_ pack: Pack, capacity: Int = sharedCapacity) {
+  /// Blocks for all who read one tree. A block that is read again must be what it was: whoever may write to the file, and has the key, could otherwise
+  /// change records after they were held against the content root. 32 bytes for each block.
+  package static func shared(_ pack: Pack) -> IndexCache {
+    IndexCache(pack, capacity: sharedCapacity, remembers: true)
+  }
+
+  /// - Parameters:
+  ///   - capacity: the bytes of memory that the blocks may take.
+  ///   - remembers: whether a block that is read again must be what it was.
+  init(_ pack: Pack, capacity: Int, remembers: Bool = false) {
     self.capacity = capacity
-    state = Monitor(State(blocks: [IndexBlock?](repeating: nil, count: pack.index.head.blockCount)))
+    self.remembers = remembers
+    let count = pack.index.head.blockCount
+    state = Monitor(
+      State(blocks: [IndexBlock?](repeating: nil, count: count), digests: [[UInt8]](repeating: [], count: remembers ? count : 0)))
+  }
+
+  /// Holds a block that was read against what it was before, if that is known.
+  ///
+  /// - Returns: whether it is the same.
+  func isAsBefore(_ number: Int, digest: [UInt8]) -> Bool {
+    state.withLock { state in
+      if state.digests[number].isEmpty { state.digests[number] = digest }
+      return state.digests[number] == digest
+    }
   }
 
   /// Block `number`, where it is held.

@@ -54,6 +54,14 @@ package final class PackReader {
   /// Block `number` of the index for who reads all of them: `order` holds what came before.
   func block(_ number: Int, order: inout EntryPath.TreeOrder, isKept: Bool = true) throws(PackError) -> IndexBlock {
     let block = try index.block(number, source: segments, decoder: frames.decoder, order: &order)
+    if blocks.remembers {
+      // What a read that was given up left there goes.
+      _ = try digest.finish()
+      try block.withBytes { (bytes) throws(PackError) in try digest.update(bytes) }
+      guard blocks.isAsBefore(number, digest: try digest.finish()) else {
+        throw PackError(.sourceChanged, "pack changed while it was read", hint: "leave it alone until it is read")
+      }
+    }
     if isKept { blocks.keep(block) }
     recentBlock = block
     return block

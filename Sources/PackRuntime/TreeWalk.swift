@@ -70,7 +70,7 @@ package final class TreeWalk: Sendable {
   ) async throws(PackError) {
     // A tar has at least one frame.
     let workers = min(try Crew.size(for: jobs), pack.table.dataFrameCount)
-    let blocks = blocks ?? IndexCache(pack)
+    let blocks = blocks ?? .shared(pack)
     pack.dropBuffers()
     do throws(PackError) {
       let table = try await Crew.value { (crew) throws(PackError) in

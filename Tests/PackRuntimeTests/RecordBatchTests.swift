@@ -1,3 +1,5 @@
+import Foundation
+import PackCrypto
 import PackFormat
 import PackPayload
 import TestSupport
@@ -18,9 +20,9 @@ struct RecordBatchTests {
     return try open(try await TestSupport.makePack(SampleTree(files), in: directory))
   }
 
-  private func table(_ pack: Pack, _ reader: PackReader) async throws -> ContentTable {
+  private func table(_ pack: Pack, blocks: IndexCache? = nil) async throws -> ContentTable {
     try await Crew.value { (crew) throws(PackError) in
-      try ContentTable(pack, reader: try PackReader(pack), crew: crew) { (_, _) throws(PackError) in }
+      try ContentTable(pack, reader: try PackReader(pack, blocks: blocks), crew: crew) { (_, _) throws(PackError) in }
     }
   }
 
@@ -29,7 +31,7 @@ struct RecordBatchTests {
     let directory = try TemporaryDirectory()
     let pack = try await makePack(directory)
     let reader = try PackReader(pack)
-    let table = try await table(pack, reader)
+    let table = try await table(pack)
     var frame = 0
     var batches = 0
     while frame < pack.table.dataFrameCount {
@@ -55,11 +57,49 @@ struct RecordBatchTests {
     #expect(capacity == RecordBatch.capacity ? batches == 1 : true)
   }
 
+  /// Changes one byte of the digests in the first block of the index, as who has the key can: the segments around it are sealed anew.
+  private func changeIndex(of pack: Pack) throws {
+    let bytes = (0..<32).map { UInt8($0) }
+    let start = try PackStart(pack.source.path, files: FaultyFiles())
+    let opened = try HeaderAuthentication.open(start.bytes.span, key: try PackKey(bytes: bytes.span), backend: pack.source.backend)
+    let cipher = try SegmentCipher(schedule: opened.schedule, layout: pack.layout, backend: pack.source.backend)
+    let place = pack.table.indexBlocks.offset + 8
+    let number = pack.layout.segment(holding: place)
+    let range = pack.layout.packRange(ofSegment: number)
+    var file = try #require(try? Data(contentsOf: URL(fileURLWithPath: pack.source.path)))
+    var plain = [UInt8](repeating: 0, count: range.count - 16)
+    var target = plain.mutableSpan
+    try cipher.open(segment: number, [UInt8](file[Int(range.lowerBound)..<Int(range.upperBound)]).span, into: &target)
+    plain[Int(place - pack.layout.payloadRange(ofSegment: number).lowerBound)] ^= 1
+    var sealed = [UInt8](repeating: 0, count: range.count)
+    var output = sealed.mutableSpan
+    try cipher.seal(segment: number, plain.span, into: &output)
+    file.replaceSubrange(Int(range.lowerBound)..<Int(range.upperBound), with: sealed)
+    // In place: the pack stays open.
+    let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: pack.source.path))
+    try handle.write(contentsOf: file)
+    try handle.close()
+  }
+
+  @Test("a block that is read again is the one that the content root was taken of")
+  func changed() async throws {
+    let directory = try TemporaryDirectory()
+    let pack = try await makePack(directory)
+    let (remembering, forgetting) = (IndexCache(pack, capacity: 0, remembers: true), IndexCache(pack, capacity: 0))
+    let table = try await table(pack, blocks: remembering)
+    let before = try PackReader(pack, blocks: forgetting).block(0).withDigest(of: 0) { [UInt8](copying: $0) }
+    try changeIndex(of: pack)
+    // What was sealed anew opens, so nothing else would tell.
+    #expect(try PackReader(pack, blocks: forgetting).block(0).withDigest(of: 0) { [UInt8](copying: $0) } != before)
+    let reader = try PackReader(pack, blocks: remembering)
+    #expect(code { () throws(PackError) in _ = try RecordBatch(of: table, from: 0, in: pack.table, reader: reader) } == .sourceChanged)
+  }
+
   @Test("frames come once each and in order, each with its records", arguments: [1, 2, 7])
   func queue(workers: Int) async throws {
     let directory = try TemporaryDirectory()
     let pack = try await makePack(directory)
-    let table = try await table(pack, try PackReader(pack))
+    let table = try await table(pack)
     let claimed = Monitor<[Int]>([])
     try await Crew.run(workers) { crew in
       FrameQueue(table, pack.table, crew: crew)

@@ -12,7 +12,7 @@ enum ArchiveComparison {
     _ pack: Pack, jobs: Int, phase: PackProgress.Phase, progress: ProgressHandler?
   ) async throws(PackError) {
     let channel = GapChannel()
-    let blocks = IndexCache(pack)
+    let blocks = IndexCache.shared(pack)
     async let reading: PackError? = failure { () throws(PackError) in
       do throws(PackError) {
         try await Crew.run(1) { (crew, _) throws(PackError) in
