@@ -53,7 +53,7 @@ package final class GameSite: Site {
       return .text(421, "Only this machine is served, under the names that only this machine has.\n", isHead: isHead)
     }
     // A page of a stranger may lead here, but neither include, frame nor fetch what is decrypted here.
-    guard Self.isOwn(request) || Self.isVisit(request) else {
+    guard Self.isOwn(request, of: host) || Self.isVisit(request) else {
       return .text(403, "Pages of other origins get nothing from here.\n", isHead: isHead)
     }
     let shelf = shelf.withLock { $0 }
@@ -69,9 +69,12 @@ package final class GameSite: Site {
     try PackResponder(game.pack, options: options).respond(to: request)
   }
 
-  /// Whether it is asked by a page of the same origin, by who sits in front of the browser, or by no browser.
-  private static func isOwn(_ request: PackRequest) -> Bool {
-    ["same-origin", "none", nil].contains(request.headers["Sec-Fetch-Site"])
+  /// Whether it is asked by a page of the same origin, by who sits in front of the browser, or by no browser. A browser that says nothing of that by itself
+  /// still names the origin of a page that fetches.
+  private static func isOwn(_ request: PackRequest, of host: String?) -> Bool {
+    guard ["same-origin", "none", nil].contains(request.headers["Sec-Fetch-Site"]) else { return false }
+    guard let origin = request.headers["Origin"] else { return true }
+    return host.map { "http://\($0)".lowercased() == origin.lowercased() } ?? false
   }
 
   /// Whether the answer becomes a page of its own, and no frame of another.

@@ -70,6 +70,18 @@ struct FolderTests {
     #expect(try Answer(folder(), "/latest.pack").bytes == Self.pack)
   }
 
+  @Test("a link does not show what begins with a dot", arguments: ["seen", "below/file", "up/.hidden/file"])
+  func linksToHidden(_ name: String) throws {
+    try directory.write([1], to: "dist/.secret.txt")
+    try directory.write([1], to: "dist/.hidden/file")
+    try directory.write([2], to: "dist/plain/file")
+    for (link, target) in [("seen", ".secret.txt"), ("below", ".hidden"), ("up", "."), ("open", "plain")] {
+      try FileManager.default.createSymbolicLink(atPath: directory("dist/\(link)"), withDestinationPath: target)
+    }
+    #expect(try Answer(folder(), "/\(name)").status == 404)
+    #expect(try Answer(folder(), "/open/file").bytes == [2])
+  }
+
   @Test("a port that another program has on one of the two addresses is taken")
   func takenHalf() async throws {
     let folder = try folder()
@@ -272,9 +284,13 @@ struct GameSiteTests {
     }
   }
 
-  @Test("no other origin is told that it may read")
-  func noSharing() throws {
-    #expect(try Answer(site, "/", ["Host": "localhost", "Origin": "http://games.example"])["Access-Control-Allow-Origin"] == nil)
+  @Test("a page whose browser says nothing of sites is told by its origin")
+  func origin() throws {
+    for origin in ["http://games.example", "null", "https://localhost:7225", "http://localhost", "http://localhost:72250"] {
+      let answer = try Answer(site, "/", ["Host": "localhost:7225", "Origin": origin])
+      #expect(answer.status == 403 && answer["Access-Control-Allow-Origin"] == nil, "\(origin)")
+    }
+    #expect(try Answer(site, "/", ["Host": "localhost:7225", "Origin": "http://LOCALHOST:7225"]).status == 200)
   }
 }
 

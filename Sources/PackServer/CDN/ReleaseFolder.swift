@@ -47,13 +47,18 @@ package final class ReleaseFolder: Site {
     return reply
   }
 
+  /// What begins with a dot is nobody's download.
+  private static func isHidden(_ path: some StringProtocol) -> Bool {
+    path.split(separator: "/").contains { $0.hasPrefix(".") }
+  }
+
   /// - Returns: nil where no file of that name is to be had.
   private func open(_ path: String) throws(PackError) -> PlainFile? {
-    // What begins with a dot is nobody's download, and a backslash is a separator elsewhere.
-    guard !path.isEmpty, !path.split(separator: "/").contains(where: { $0.hasPrefix(".") }), !path.contains("\\") else { return nil }
+    // A backslash is a separator elsewhere.
+    guard !path.isEmpty, !Self.isHidden(path), !path.contains("\\") else { return nil }
     // A link inside the folder is one of its files. What it leads to elsewhere was never meant to be published.
-    guard let root = try? files.canonicalPath(of: directory), let place = try? files.canonicalPath(of: "\(directory)/\(path)"),
-      place.hasPrefix(root == "/" ? root : "\(root)/")
+    guard let root = (try? files.canonicalPath(of: directory)).map({ $0 == "/" ? $0 : "\($0)/" }),
+      let place = try? files.canonicalPath(of: "\(directory)/\(path)"), place.hasPrefix(root), !Self.isHidden(place.dropFirst(root.count))
     else { return nil }
     do throws(FileFailure) {
       let file = try files.open(place, .read, in: nil)
