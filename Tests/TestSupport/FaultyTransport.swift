@@ -29,6 +29,8 @@ package final class FaultyTransport: Transport {
     case tooLong(by: Int)
     /// The server does not go on where it is asked to, but begins anew.
     case fromStart
+    /// The same, and breaks off there.
+    case fromStartCut(at: UInt64)
     /// Some bytes come, then nothing for ever; the system knows of it or not.
     case stuck(at: UInt64, isKnown: Bool)
     /// All is well, but takes so long.
@@ -120,6 +122,7 @@ package final class FaultyTransport: Transport {
       bytes += [UInt8](repeating: 7, count: count)
       end = bytes.count
     case .fromStart: start = 0
+    case .fromStartCut(let offset): (start, end, ending) = (0, Int(offset), .unreachable)
     case .stuck(let offset, _): (end, isStuck) = (Int(offset), true)
     case .slow(let duration): await sleep(duration)
     case .gathered(let count): await gather(count)

@@ -98,8 +98,8 @@ struct DownloadAttempt: Sendable {
   enum Outcome: Sendable {
     /// The file is whole and right; `isInPlace` where it was already, since before the process was started.
     case checked(name: DownloadID, size: UInt64, isInPlace: Bool)
-    /// It did not get there. `isResumed` where it had bytes of earlier attempts, which may have been wrong.
-    case failed(TransferFailure, isResumed: Bool)
+    /// It did not get there. `isResumed` where it had bytes of earlier attempts, which may have been wrong; `isFurther` where it added some to them.
+    case failed(TransferFailure, isResumed: Bool, isFurther: Bool)
     case stopped(AttemptControl.Reason)
   }
 
@@ -127,12 +127,12 @@ struct DownloadAttempt: Sendable {
   private var directory: OpenFile { ledger.directory }
 
   func run() async -> Outcome {
-    var isResumed = false
+    var resumedAt: UInt64 = 0
     do throws(TransferFailure) {
       let start = try await blocking { (crew) throws(TransferFailure) in try prepare(crew) }
       if let reason = control.reason { return .stopped(reason) }
       if !start.isComplete {
-        isResumed = start.offset > 0
+        resumedAt = start.offset
         let sink = sink(start)
         let identifier = start.request.extensionID ?? start.name.description
         let request = TransferRequest(
@@ -148,7 +148,8 @@ struct DownloadAttempt: Sendable {
       }
       return .checked(name: start.name, size: start.request.size, isInPlace: start.isInPlace)
     } catch {
-      return .failed(error, isResumed: isResumed)
+      // Without bytes to go on from, an attempt that broke off may be where each one before it was.
+      return .failed(error, isResumed: resumedAt > 0, isFurther: resumedAt > 0 && control.received > resumedAt)
     }
   }
 

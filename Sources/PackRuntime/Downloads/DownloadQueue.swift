@@ -36,6 +36,8 @@ public actor DownloadQueue {
   private var tidyingCount = 0
   /// What has been tried without a network, since there was one.
   private var offlineFailures = 0
+  /// The failures of servers since a file arrived.
+  private var outageFailures = 0
   private var offlineUntil: Duration?
   /// Whether listeners know that there is no network.
   private var isOfflineTold = false
@@ -598,16 +600,20 @@ public actor DownloadQueue {
     switch outcome {
     case .checked(let name, let size, let isInPlace):
       noteNetwork()
+      if !isInPlace { outageFailures = 0 }
       unsettled.append(Checked(place: place, name: name, size: size, isInPlace: isInPlace))
     case .stopped(.yielded):
       putBack(place)
     case .stopped(.forgotten):
       if let name = control?.name { hub.tell(.forgotten(name)) }
-      fail(place, slot, control?.name, .forgotten, isResumed: false)
-    case .failed(let failure, let isResumed):
-      fail(place, slot, control?.name, failure, isResumed: isResumed)
+      fail(place, slot, control?.name, .forgotten)
+    case .failed(let failure, let isResumed, let isFurther):
+      fail(place, slot, control?.name, failure, isResumed: isResumed, isFurther: isFurther)
     }
   }
+
+  /// The failures in a row that are too many to be those of a few requests: as many as four take that fail by themselves.
+  private var outageLimit: Int { max(policy.concurrentDownloads, 4 * policy.retry.attempts) }
 
   /// Somebody answered, so there is a network.
   private func noteNetwork() {
@@ -618,7 +624,10 @@ public actor DownloadQueue {
     hub.tell(.online)
   }
 
-  private func fail(_ place: RequestPlace, _ slot: DownloadLedger.Slot, _ name: DownloadID?, _ failure: TransferFailure, isResumed: Bool) {
+  private func fail(
+    _ place: RequestPlace, _ slot: DownloadLedger.Slot, _ name: DownloadID?, _ failure: TransferFailure, isResumed: Bool = false,
+    isFurther: Bool = false
+  ) {
     let now = clock.now
     switch failure {
     case .offline:
@@ -635,7 +644,10 @@ public actor DownloadQueue {
     }
     // Bytes of an earlier attempt that were wrong are gone now, and were not this one's fault.
     let isOwn = !(isResumed && (failure == .wrongDigest || failure == .status(416, retryAfter: nil)))
-    let failures = isOwn ? max(slot.failures, slot.failures &+ 1) : slot.failures
+    if failure.isOfServer { outageFailures = isFurther ? 0 : outageFailures + 1 }
+    // Nor is a server that answers nobody the fault of one request, or a connection that breaks off while the file grows.
+    let counts = isOwn && !(failure.isOfServer && (isFurther || outageFailures > outageLimit))
+    let failures = counts ? max(slot.failures, slot.failures &+ 1) : slot.failures
     if failure.isPermanent || Int(failures) >= policy.retry.attempts || failures == .max {
       try? ledger.set(place, to: .failed, failures: failures, failure: failure, regardless: true)
       ledger.setBusy(place, false)
@@ -645,7 +657,8 @@ public actor DownloadQueue {
     }
     var atLeast: Duration?
     if case .status(_, let asked) = failure { atLeast = asked }
-    wait(place, name, failure, failures, delay(after: max(Int(failures), 1), atLeast: atLeast))
+    let rounds = max(outageFailures - outageLimit, 0) / max(policy.concurrentDownloads, policy.largestRetryCount)
+    wait(place, name, failure, failures, delay(after: max(Int(failures), 1) + rounds, atLeast: atLeast))
   }
 
   private func wait(_ place: RequestPlace, _ name: DownloadID?, _ failure: TransferFailure, _ failures: UInt8, _ delay: Duration) {
@@ -705,7 +718,8 @@ public actor DownloadQueue {
     for (item, isPlaced) in zip(items, placed + Array(repeating: false, count: items.count - placed.count)) {
       let state = ledger.slot(item.place)?.state
       guard state == .running, !ledger.isCancelled(item.place.group) else {
-        if state == .paused { putBack(item.place) } else { unwanted.append(item) }
+        // What was paused, and perhaps resumed, meanwhile is found whole by its next attempt.
+        if state == .paused || state == .waiting { putBack(item.place) } else { unwanted.append(item) }
         continue
       }
       if isPlaced, (try? ledger.set(item.place, to: .finished, fileSize: item.size)) != nil {
@@ -713,7 +727,7 @@ public actor DownloadQueue {
       } else if Task.isCancelled {
         putBack(item.place)
       } else if let slot = ledger.slot(item.place) {
-        fail(item.place, slot, item.name, .cannotWrite, isResumed: false)
+        fail(item.place, slot, item.name, .cannotWrite)
       }
     }
     if !unwanted.isEmpty { await remove(unwanted) }

@@ -27,7 +27,8 @@ public struct QueuePolicy: Hashable, Sendable {
 
 /// When a download that failed is tried again.
 public struct RetryPolicy: Hashable, Sendable {
-  /// The attempts in all.
+  /// The attempts in all that count. One that broke off after it brought a resumed file further does not, nor do those at a server that answers nobody: where
+  /// it fails four times this number in a row, or as often as there are downloads at a time if that is more, until a file arrives.
   public var attempts = 5
   /// What is waited after the first failure, at most; it doubles each time.
   public var first: Duration = .seconds(1)

@@ -40,6 +40,15 @@ public enum TransferFailure: Error, Hashable, Sendable {
     }
   }
 
+  /// Whether it may be the same for every other request: the server is down, is busy or cannot be reached.
+  var isOfServer: Bool {
+    switch self {
+    case .unreachable, .timedOut: true
+    case .status(let code, _): (500...599).contains(code) || code == 429
+    default: false
+    }
+  }
+
   /// Whether the attempt says nothing about the request, and so does not count.
   var isCircumstance: Bool {
     switch self {

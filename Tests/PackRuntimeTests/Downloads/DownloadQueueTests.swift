@@ -405,8 +405,6 @@ struct DownloadQueueTests {
     var place = place
     place.policy.largestRetryCount = 10
     place.policy.concurrentDownloads = 5
-    place.policy.retry.attempts = 200
-    place.policy.retry.longest = .seconds(1_000_000)
     let isDown = Monitor(true)
     let transport = FaultyTransport(content: Samples.content(of:)) { _ in
       isDown.withLock { $0 } ? .failure(.status(503, retryAfter: nil)) : nil
@@ -414,14 +412,48 @@ struct DownloadQueueTests {
     let queue = try await place.open(transport)
     try await queue.submit(try Samples.requests(100), group: "levels")
     try await queue.running {
-      try await eventually("nothing is tried again") { transport.calls.count > 40 }
+      // Far more than five attempts at each of those that were begun.
+      try await eventually("nothing is tried again") { transport.calls.count > 150 }
       #expect(Set(transport.calls.map(\.request.identifier)).count <= 15)
+      #expect(try await queue.status(ofGroup: "levels").failed == 0)
       isDown.withLock { $0 = false }
       try await eventually("they do not finish") {
         await queue.tryNow()
         return try await queue.status(ofGroup: "levels").finished == 100
       }
     }
+    // Whoever comes later and fails alone is given up as before.
+    isDown.withLock { $0 = true }
+    try await queue.submit([try Samples.request(100)], group: "levels")
+    try await queue.run(until: .idle)
+    #expect(try await queue.status(of: Samples.id(100)).state == .failed(.status(503, retryAfter: nil)))
+  }
+
+  @Test("a connection that breaks off again and again gets the file in the end, as long as it brings some of it")
+  func brittle() async throws {
+    // Every attempt brings a hundred bytes more, and in the middle three bring none.
+    let transport = FaultyTransport(pieceSize: 100, content: Samples.content(of:)) { call in
+      .cut(at: (5...7).contains(call.attempt) ? call.offset : min(call.offset + 100, 2932), .unreachable)
+    }
+    let size = Samples.content(3).count
+    #expect(size == 2932)
+    let queue = try await place.open(transport)
+    try await queue.submit([try Samples.request(3)], group: "levels")
+    try await queue.run(until: .idle)
+    #expect(try await place.content(queue, 3) == Samples.content(3))
+    #expect(transport.calls.count > 30)
+  }
+
+  @Test("a connection that breaks off at the same place is given up, with or without bytes to go on from", arguments: [false, true])
+  func brittleForEver(startsAnew: Bool) async throws {
+    let transport = FaultyTransport(content: Samples.content(of:)) { call in
+      startsAnew && call.offset > 0 ? .fromStartCut(at: 700) : .cut(at: 700, .unreachable)
+    }
+    let queue = try await place.open(transport)
+    try await queue.submit([try Samples.request(3)], group: "levels")
+    try await queue.run(until: .idle)
+    #expect(try await queue.status(of: Samples.id(3)).state == .failed(.unreachable))
+    #expect(transport.calls.count == 5)
   }
 
   @Test("where space is missing nothing is begun, the two numbers are told, and the attempt does not count")
@@ -526,6 +558,28 @@ struct DownloadQueueTests {
     }
     #expect(try await queue.status(of: Samples.id(3)).state == .cancelled)
     #expect(try await queue.file(of: Samples.id(3)) == nil)
+  }
+
+  @Test("what is paused and resumed while it takes its place is not fetched again")
+  func resumedLate() async throws {
+    let gate = Monitor(false)
+    let files = FaultyFiles { call in
+      if call.operation == .rename, call.name.hasSuffix(".file") { gate.wait { $0 ? () : nil } }
+      return nil
+    }
+    let transport = FaultyTransport(content: Samples.content(of:))
+    let queue = try await place.open(transport, files: files)
+    try await queue.submit([try Samples.request(3)], group: "levels")
+    try await queue.running {
+      try await eventually("it does not come to that") { files.calls.contains { $0.operation == .rename && $0.name.hasSuffix(".file") } }
+      try await queue.pause(Samples.id(3))
+      try await queue.resume(Samples.id(3))
+      gate.update { $0 = true }
+    }
+    // Whatever of it the end of the first run came between.
+    try await queue.run(until: .idle)
+    #expect(transport.calls.count == 1)
+    #expect(try await place.content(queue, 3) == Samples.content(3))
   }
 
   @Test("a finished file can be discarded, and is fetched again only by somebody who asks for it")
