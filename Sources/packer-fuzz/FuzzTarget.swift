@@ -9,6 +9,8 @@ package struct FuzzTarget: Sendable {
   package let largestInput: Int
   /// The inputs of a test run that are changed at random. Fewer where each takes a whole pack.
   package let rounds: Int
+  /// The inputs after which the engine starts a process anew; 0 where one process may take them all.
+  package let runsPerProcess: Int
   /// The sources that the target is there for, from the root of the repository.
   package let files: [String]
   /// Valid values, made anew each time and always the same: what mutations start from.
@@ -17,12 +19,14 @@ package struct FuzzTarget: Sendable {
   package let run: @Sendable (_ bytes: [UInt8]) throws(BrokenPromise) -> Void
 
   init(
-    _ name: String, largestInput: Int = 4096, rounds: Int = 2000, files: [String], seeds: @escaping @Sendable () throws -> [FuzzSeed],
+    _ name: String, largestInput: Int = 4096, rounds: Int = 2000, runsPerProcess: Int = 0, files: [String],
+    seeds: @escaping @Sendable () throws -> [FuzzSeed],
     run: @escaping @Sendable (_ bytes: [UInt8]) throws(BrokenPromise) -> Void
   ) {
     self.name = name
     self.largestInput = largestInput
     self.rounds = rounds
+    self.runsPerProcess = runsPerProcess
     self.files = files
     self.seeds = seeds
     self.run = run

@@ -26,7 +26,7 @@ struct PackerFuzz {
       for file in target.files { print(file) }
     case "limits":
       guard let target = target(rest.first) else { return 64 }
-      print(target.largestInput, FuzzTarget.timeoutSeconds, FuzzTarget.memoryMebibytes)
+      print(target.largestInput, FuzzTarget.timeoutSeconds, FuzzTarget.memoryMebibytes, target.runsPerProcess)
     case "seeds":
       guard let target = target(rest.first), rest.count == 2 else { return usage() }
       for seed in try target.seeds() { try OutputFile.write(seed.bytes, to: "\(rest[1])/seed-\(seed.name)", files: SystemFiles()) }

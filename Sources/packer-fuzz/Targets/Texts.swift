@@ -6,9 +6,9 @@ import PackerKit
 import TestSupport
 
 extension FuzzTarget {
-  /// Property lists, in both forms.
+  /// Property lists, in both forms. Foundation on Linux keeps some 600 bytes of each list of the XML form that it refuses.
   static let plist = FuzzTarget(
-    "plist", largestInput: 4096,
+    "plist", largestInput: 4096, runsPerProcess: 1_000_000,
     files: [
       "Sources/PackerKit/PropertyList/PropertyList+Foundation.swift", "Sources/PackerKit/PropertyList/BinaryOutline.swift",
       "Sources/PackerKit/PropertyList/XMLMarkup.swift", "Sources/PackerKit/PropertyList/PropertyList.swift",
