@@ -145,6 +145,8 @@ struct AllowListTests {
       ("https://cdn.example.com/a b", "holds the character U+20"),
       ("https://cdn.example.com/ä", "holds the character U+E4"),
       ("https://cdn.example.com/a\\b", "holds the character U+5C"),
+      ("https://cdn.example.com/%zz/a", "has a percent sign"), ("https://cdn.example.com/100%", "has a percent sign"),
+      ("https://cdn.example.com/" + String(repeating: "a", count: 2025), "is 2049 bytes long"),
     ])
   func refusedURL(text: String, part: String) {
     let error = #expect(throws: PackError.self) { try ServedURL(text) }

@@ -381,6 +381,49 @@ struct ConfigurationTests {
     #expect(configuration.packs.map(\.id.text) == ["Ant", "a-b", "ant2", "zoo"])
   }
 
+  @Test("a directory that may match 'each' and cannot be looked at is told, and not left out")
+  func eachDoubts() throws {
+    let start = Self.start + "packs: [{id: \"${name}\", each: build/doubt/*}]\n"
+    try project.directory.makeDirectory("build/doubt/fine")
+    try project.directory.makeDirectory("build/plain")
+    try FileManager.default.createSymbolicLink(atPath: project.directory("build/doubt/plain"), withDestinationPath: "../plain")
+    #expect(try project.read(start).packs.map(\.id.text) == ["fine", "plain"])
+    try FileManager.default.createSymbolicLink(atPath: project.directory("build/doubt/gone"), withDestinationPath: "nowhere")
+    try FileManager.default.createSymbolicLink(atPath: project.directory("build/doubt/loop"), withDestinationPath: "loop")
+    let mistakes = try project.mistakes(start)
+    #expect(mistakes.count == 2)
+    #expect(mistakes.contains { $0.contains("build/doubt/gone, which may match, is a link to nothing") })
+    #expect(mistakes.contains { $0.contains("build/doubt/loop, which may match, cannot be read") })
+    // A directory without what follows the wildcard is none that matches.
+    let deeper = Self.start + "packs: [{id: \"${name}\", each: build/doubt/*/js}]\n"
+    try project.directory.makeDirectory("build/doubt/fine/js")
+    #expect(try project.mistakes(deeper).count == 2)
+    for name in ["gone", "loop"] { try FileManager.default.removeItem(atPath: project.directory("build/doubt/\(name)")) }
+    #expect(try project.read(deeper).packs.map(\.id.text) == ["fine"])
+  }
+
+  @Test("what the name of a directory makes of a text is held to the same rules")
+  func eachTexts() throws {
+    for name in ["de", "not_a_language"] { try project.directory.makeDirectory("build/texts/\(name)") }
+    let tag = String(repeating: "x", count: 56) + "${name}"
+    let mistakes = try project.mistakes(
+      Self.start + "packs: [{id: \"${name}\", each: build/texts/*, language: \"${name}\", tags: [\"\(tag)\"]}]\n")
+    #expect(mistakes.count == 2)
+    let directory = "for the directory build/texts/not_a_language"
+    #expect(mistakes.contains { $0.contains("\(directory) 'language' is 'not_a_language', which is no language tag") })
+    #expect(mistakes.contains { $0.contains("\(directory) one of 'tags' is 70 characters long") })
+  }
+
+  @Test("a base URL leaves room for the names of packs in what a device asks for")
+  func longBaseURL() throws {
+    func text(_ count: Int) -> String {
+      let front = "https://cdn.example.com/"
+      return "serve: {baseURL: \"\(front)\(String(repeating: "a", count: count - front.count))\"}\n" + Self.core
+    }
+    #expect(try project.mistakes(text(1961)) == [])
+    #expect(try project.mistakes(text(1962)).first?.contains("a URL of 1962 bytes, and 1961 are the most") == true)
+  }
+
   @Test("a word that is nearly right is recognized")
   func suggestions() {
     let words: [(String, String?)] = [

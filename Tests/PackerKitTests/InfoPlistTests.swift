@@ -131,6 +131,21 @@ struct InfoPlistTests {
     #expect(try InfoPlist.wanted(for: configuration, budget: budget).appGroupIdentifier == nil)
   }
 
+  @Test("the manifest of managed asset packs is not packer's own, which the system does not read")
+  func managedManifest() throws {
+    for hosting in [PackerConfiguration.Hosting.managed, .unmanaged, .apple] {
+      var configuration = configuration(hosting)
+      configuration.serve.manifestURL = configuration.serve.baseURL + "manifest.json"
+      guard hosting == .managed else {
+        _ = try InfoPlist.wanted(for: configuration, budget: budget)
+        continue
+      }
+      let error = #expect(throws: PackError.self) { try InfoPlist.wanted(for: configuration, budget: budget) }
+      #expect(error?.code == .invalidConfiguration)
+      #expect(error?.hint?.contains("ba-package") == true)
+    }
+  }
+
   // MARK: Values of the wrong type
 
   @Test(

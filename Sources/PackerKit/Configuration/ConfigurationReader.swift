@@ -166,8 +166,12 @@ struct ConfigurationReader {
         add(idPosition, "'id' is '\(id)', and every directory of 'each' would have it: put ${name} into it")
         return []
       }
-      let found = try EachPattern(pattern).directories(in: directory, files: files)
-      if found.isEmpty { add(position, "'each' is '\(pattern)', and no directory matches") }
+      let (found, doubts) = try EachPattern(pattern).directories(in: directory, files: files)
+      for doubt in doubts {
+        add(position, "'each' is '\(pattern)', and \(doubt.path), which may match, \(doubt.problem)")
+        hasAllPacks = false
+      }
+      if found.isEmpty, doubts.isEmpty { add(position, "'each' is '\(pattern)', and no directory matches") }
       var packs: [PackerConfiguration.Pack] = []
       for match in found {
         let text = id.replacing("${name}", with: match.name)
@@ -179,6 +183,7 @@ struct ConfigurationReader {
           hasAllPacks = false
           continue
         }
+        checkFilled(entry, match)
         packs.append(pack(name, root: match.path, entry, defaults, placeholder: match.name))
       }
       return packs
@@ -219,6 +224,27 @@ struct ConfigurationReader {
           "\(key == "tags" || key == "exclude" ? "'\(key)' holds" : "'\(key)' is") \(ScalarFormat.shown(scalar.text)), and \(problem)")
       } else if !hasName, scalar.text.contains("${name}") {
         add(node.position, "${name} stands for the directories of 'each', and this pack has a 'root'")
+      }
+    }
+  }
+
+  /// Holds texts to what they must be once the name of a directory stands in them.
+  private mutating func checkFilled(_ entry: ConfigurationNode, _ match: EachPattern.Match) {
+    var texts: [(key: String, node: ConfigurationNode, format: ScalarFormat)] = []
+    let formats: [(String, ScalarFormat)] = [
+      ("language", .language), ("name", .text(longest: 200)), ("description", .text(longest: 2000)),
+    ]
+    for (key, format) in formats {
+      if let node = entry[key] { texts.append((key, node, format)) }
+    }
+    for node in entry["tags"]?.items ?? [] { texts.append(("tags", node, .text(longest: 64))) }
+    for (key, node, format) in texts {
+      guard case .scalar(var scalar) = node.content, scalar.text.contains("${name}") else { continue }
+      // What is wrong with the text as it stands is told once, and not for each directory.
+      guard format.problem(of: scalar) == nil else { continue }
+      scalar.text = scalar.text.replacing("${name}", with: match.name)
+      if let problem = format.problem(of: scalar) {
+        add(node.position, "for the directory \(match.path) \(key == "tags" ? "one of 'tags'" : "'\(key)'") is \(problem)")
       }
     }
   }

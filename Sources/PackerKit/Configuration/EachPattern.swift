@@ -11,6 +11,14 @@ struct EachPattern {
     var name: String
   }
 
+  /// What may or may not match: who passed it over would ship without it.
+  struct Doubt: Hashable {
+    /// From the directory of the configuration.
+    var path: String
+    /// Behind "which".
+    var problem: String
+  }
+
   /// `.` where there is nothing in front of the wildcard.
   private let front: String
   private let component: String
@@ -27,23 +35,35 @@ struct EachPattern {
 
   /// The directories that match, in the byte order of their names. Hidden ones and what never belongs in a release are passed over, unless
   /// the pattern names them with a dot in front.
-  func directories(in directory: String, files: any FileSystem) throws(PackError) -> [Match] {
+  func directories(in directory: String, files: any FileSystem) throws(PackError) -> (matches: [Match], doubts: [Doubt]) {
     let place = directory == "." ? front : "\(directory)/\(front)"
-    let names: [String]
+    let all: [DirectoryName]
     do throws(FileFailure) {
-      names = try files.names(in: try files.open(place, .directory, in: nil)).filter(\.isUTF8).map(\.text)
+      all = try files.names(in: try files.open(place, .directory, in: nil))
     } catch {
-      if error.isMissing { return [] }
+      if error.isMissing { return ([], []) }
       throw error.reading(place)
     }
+    func path(_ name: String) -> String { (front == "." ? "" : front + "/") + name + back }
+    var doubts = all.filter { !$0.isUTF8 }.map { Doubt(path: path(printable($0.text.utf8)), problem: "has a name that is not UTF-8") }
+    let names = all.filter(\.isUTF8).map(\.text)
     let glob = Glob(component)
     let matching = names.filter { name in
       glob.matches(name, isDirectory: true) && SourceRules.junk(name) == nil && (!name.hasPrefix(".") || component.hasPrefix("."))
     }
-    return matching.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.compactMap { name in
-      guard let status = try? files.status(of: "\(place)/\(name)\(back)", in: nil, following: .followed), status.kind == .directory
-      else { return nil }
-      return Match(path: (front == "." ? "" : front + "/") + name + back, name: name)
+    var matches: [Match] = []
+    for name in matching.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+      do throws(FileFailure) {
+        let status = try files.status(of: "\(place)/\(name)\(back)", in: nil, following: .followed)
+        if status.kind == .directory { matches.append(Match(path: path(name), name: name)) }
+      } catch {
+        // A file, or a directory without what follows, is none that matches.
+        if error == .notADirectory { continue }
+        if error.isMissing, !back.isEmpty, (try? files.status(of: "\(place)/\(name)", in: nil, following: .followed)) != nil { continue }
+        doubts.append(
+          Doubt(path: path(name), problem: error.isMissing ? "is a link to nothing" : "cannot be read: \(error.text)"))
+      }
     }
+    return (matches, doubts)
   }
 }

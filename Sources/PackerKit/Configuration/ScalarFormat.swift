@@ -259,7 +259,14 @@ extension ScalarFormat {
       }
       return "\(shown), which \(fault)" + (error.hint.map { ": \($0)" } ?? "")
     }
-    if case .baseURL = self { return url.hasQuery ? "\(shown), and file names cannot be put behind a query" : nil }
+    if case .baseURL = self {
+      if url.hasQuery { return "\(shown), and file names cannot be put behind a query" }
+      // A slash, the longest name, a hyphen, 16 digits and the ending.
+      let longest = ServedURL.longest - Limits.nameLength - 23
+      return text.utf8.count > longest
+        ? "a URL of \(text.utf8.count) bytes, and \(longest) are the most: with the name of a pack, a device asks for \(ServedURL.longest)"
+        : nil
+    }
     let path = text.prefix { $0 != "?" }
     return path.hasSuffix("/") || path.count { $0 == "/" } < 3 ? "\(shown), which names no file" : nil
   }

@@ -75,6 +75,15 @@ public struct InfoPlist: Sendable {
       keys.usesAppleHosting = true
       return keys
     }
+    // Where it is not set it is packer's own, which the app reads and the system does not know.
+    guard configuration.hosting != .managed || configuration.serve.manifestURL != configuration.serve.baseURL + ReleaseFile.manifest else {
+      throw PackError(
+        .invalidConfiguration,
+        "\(configuration.path): serve has no 'manifestURL' of its own, and the system does not read packer's manifest for managed asset packs",
+        hint: """
+          name where the download manifest will be that Apple's ba-package makes, as in serve: {manifestURL: "\(configuration.serve.baseURL)assets.json"}
+          """)
+    }
     keys.budget = budget
     keys.manifestURL = configuration.serve.manifestURL
     let urls = [try ServedURL(configuration.serve.baseURL), try ServedURL(configuration.serve.manifestURL)]

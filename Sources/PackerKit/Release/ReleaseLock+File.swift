@@ -32,7 +32,7 @@ extension ReleaseLock {
     try readIfPresent(path, files: SystemFiles())
   }
 
-  /// Writes the lock file and replaces an earlier one at once.
+  /// Writes the lock file and replaces an earlier one at once. A link stays one, and what it leads to is replaced.
   public func write(to path: String) throws(PackError) {
     try write(to: path, files: SystemFiles())
   }
@@ -42,6 +42,10 @@ extension ReleaseLock {
       return try read(path, files: files)
     } catch {
       guard error.code == .missingInput else { throw error }
+      guard (try? files.status(of: path, in: nil, following: .asThemselves)) == nil else {
+        // Whoever took that for no lock file would count versions from 1 again.
+        throw PackError(.missingInput, "\(path) is a link to nothing", hint: "restore the file that it leads to, or remove the link")
+      }
       return ReleaseLock()
     }
   }
@@ -61,7 +65,14 @@ extension ReleaseLock {
     guard let copy = try? ReleaseLock(RecordParser.parse(document)), copy == self else {
       throw PackError(.internalError, "\(path) would not read as it is written; it was not changed")
     }
-    try OutputFile.write(document, to: path, files: files)
+    let place: String
+    do throws(FileFailure) {
+      place = try files.canonicalPath(of: path)
+    } catch {
+      guard error.isMissing else { throw error.reading(path) }
+      place = path
+    }
+    try OutputFile.write(document, to: place, files: files)
   }
 
   /// The bytes of the file: one form for one lock.

@@ -190,6 +190,11 @@ public struct ReleaseRecording: Sendable {
         .releaseConflict, "\(path) does not have all keys of an app that downloads packs itself",
         hint: "packer plist check \(ShellWord.path(path))")
     }
+    if let text = ([manifestURL].compactMap { $0 } + (hosts ?? [])).first(where: AppTargets.isVariable) {
+      throw PackError(
+        .releaseConflict, "\(path) says '\(text)', in which Xcode puts a value when it builds the app",
+        hint: "record the Info.plist of the app that was built, as it lies in its bundle")
+    }
     for (key, bytes) in budget?.named ?? [] where bytes > Limits.packVersion {
       throw PackError(
         .releaseConflict, "\(path): \(key) is \(bytes) bytes, more than the \(Limits.packVersion) that a lock file holds",
@@ -229,7 +234,14 @@ public struct ReleaseRecording: Sendable {
         "trusted keys are recorded as \(recorded.trustedKeys.joined(separator: ", ")), and are \(app.trustedKeys.joined(separator: ", ")) now"
       )
     }
-    guard let first = differences.first else { return }
+    guard let first = differences.first else {
+      guard !recorded.isRetired else {
+        throw PackError(
+          .releaseConflict, "app \(app.version) is retired, and 'packer verify' does not look at it",
+          hint: "if players have it again, remove \"retired\" from its entry in the lock file")
+      }
+      return
+    }
     throw PackError(
       .releaseConflict, "app \(app.version): \(first)", details: differences,
       hint: "record it under a version of its own; if the recorded one never went out, remove its line from the lock file")

@@ -50,6 +50,12 @@ public struct ServedURL: Hashable, Sendable, CustomStringConvertible {
     if let fault = HostName.problem(of: host) {
       throw refuse("has a host that \(fault.text)", hint: fault.hint)
     }
+    guard text.utf8.count <= Self.longest else {
+      throw refuse("is \(text.utf8.count) bytes long, and a device asks for \(Self.longest) at most")
+    }
+    guard tail.matches(of: /%(?![0-9A-Fa-f]{2})/).isEmpty else {
+      throw refuse("has a percent sign that no two hexadecimal digits follow", hint: "write %25 for the sign itself")
+    }
     guard let odd = tail.unicodeScalars.first(where: { !Self.isLegal($0) }) else {
       self.text = text
       self.host = host
@@ -72,6 +78,9 @@ public struct ServedURL: Hashable, Sendable, CustomStringConvertible {
     if let port, port != 443 { warnings.append("the URL '\(text)' names the port \(port), which some networks block") }
     return warnings
   }
+
+  /// The most bytes of a URL that the client library asks for.
+  static let longest = 2048
 
   /// The characters of RFC 3986 behind the authority, the percent sign among them.
   private static func isLegal(_ scalar: Unicode.Scalar) -> Bool {

@@ -35,7 +35,8 @@ extension ReleaseVerification {
     if let parent = PathParts(directory(of: target))?.directory {
       places.append(parent == "." ? ReleaseLock.fileName : "\(parent)/\(ReleaseLock.fileName)")
     }
-    return places.first { exists($0) }
+    // A link to nothing is told when it is read; a release that was recorded must not pass for one that never was.
+    return places.first { (try? SystemFiles().status(of: $0, in: nil, following: .asThemselves)) != nil }
   }
 
   /// A file or directory beside the configuration, or in the working directory where there is none.
