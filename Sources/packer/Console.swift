@@ -13,6 +13,8 @@ final class Console: Sendable {
   let hasMovableCursor: Bool
 
   private let hasColour: Bool
+  /// Whether a runner of GitHub reads along, which takes some lines for commands.
+  private let isInActions = StandardStreams.variable("GITHUB_ACTIONS") == "true"
   private let isErrorTerminal: Bool
   private let files: any FileSystem = SystemFiles()
   private let standardOutput = OpenFile(borrowing: 1)
@@ -62,7 +64,7 @@ final class Console: Sendable {
     } else {
       var bytes: [UInt8] = []
       for line in lines() {
-        bytes += Self.printable(line).utf8
+        bytes += shown(line).utf8
         bytes.append(0x0A)
       }
       state.withLock { append(bytes, to: &$0) }
@@ -71,7 +73,9 @@ final class Console: Sendable {
 
   /// Prints lines in a form of their own, for a program that reads it.
   func output(lines: [String]) {
-    result(TextRecord(text: lines.joined(separator: "\n")), lines)
+    if isJSON { return result(TextRecord(text: lines.joined(separator: "\n")), []) }
+    let bytes = Array(lines.map { Self.printable($0) + "\n" }.joined().utf8)
+    state.withLock { append(bytes, to: &$0) }
   }
 
   /// Prints lines that are there as UTF-8, each with a line feed behind it: for who has many. There is no record for `--json`.
@@ -124,7 +128,7 @@ final class Console: Sendable {
   func note(_ message: String) {
     state.withLock { state in
       guard !state.isQuiet else { return }
-      say(["packer: \(Self.printable(message))"], &state)
+      say(["packer: \(shown(message))"], &state)
     }
   }
 
@@ -199,19 +203,19 @@ final class Console: Sendable {
     var lines = [label("error", colour: "31", error.message)]
     // The first of several mistakes in a file is the message already.
     let details = error.details.filter { $0 != error.message }.sorted(by: NaturalOrder.precedes)
-    let shown = isErrorTerminal ? details.prefix(Self.detailsOnTerminal) : details[...]
-    lines += shown.map { "  \(Self.printable($0))" }
-    if shown.count < details.count { lines.append("  and \(details.count - shown.count) more") }
+    let told = isErrorTerminal ? details.prefix(Self.detailsOnTerminal) : details[...]
+    lines += told.map { "  \(shown($0))" }
+    if told.count < details.count { lines.append("  and \(details.count - told.count) more") }
     say(lines + hints(error.hint), &state)
   }
 
   private func label(_ word: String, colour: String, _ message: String) -> String {
     let word = hasColour ? "\u{1B}[1;\(colour)m\(word):\u{1B}[0m" : "\(word):"
-    return "packer: \(word) \(Self.printable(message))"
+    return "packer: \(word) \(shown(message))"
   }
 
   private func hints(_ hint: String?) -> [String] {
-    hint?.split(separator: "\n").map { "hint: \(Self.printable(String($0)))" } ?? []
+    hint?.split(separator: "\n").map { "hint: \(shown(String($0)))" } ?? []
   }
 
   private func say(_ lines: [String], _ state: inout State) {
@@ -274,6 +278,20 @@ final class Console: Sendable {
       // Records hold texts, integers and booleans, all of which JSON can express.
       preconditionFailure("a record that JSON cannot express: \(error)")
     }
+  }
+
+  /// The text as it may stand in a line for people.
+  private func shown(_ text: String) -> String {
+    let text = Self.printable(text)
+    return isInActions ? Self.withoutCommands(text) : text
+  }
+
+  /// The text with what a runner of GitHub would take for a command written out: the name of a file must not end a group or switch off annotations.
+  static func withoutCommands(_ text: String) -> String {
+    var result = text.replacing("##[", with: "#\\u{23}[")
+    let start = result.prefix { $0.isWhitespace }.endIndex
+    if result[start...].hasPrefix("::") { result.replaceSubrange(start...start, with: "\\u{3a}") }
+    return result
   }
 
   /// The text with control characters written out: a file name must not move the cursor or add a line.

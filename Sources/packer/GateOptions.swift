@@ -70,12 +70,16 @@ struct GateOptions: ParsableArguments {
 
   /// The files to write, with their formats.
   func files() throws(PackError) -> [(format: Format, path: String)] {
-    try reports.map { (text) throws(PackError) in
+    let files = try reports.map { (text) throws(PackError) -> (format: Format, path: String) in
       let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       guard parts.count == 2, !parts[1].isEmpty else {
         throw PackError(.usage, "--report is '\(text)', which is not FORMAT=FILE", hint: "write --report junit=report.xml")
       }
       return (try Format.parse(parts[0]), parts[1])
     }
+    for (index, file) in files.enumerated() where files[..<index].contains(where: { $0.path == file.path }) {
+      throw PackError(.usage, "two reports are to be written to \(file.path)", hint: "give each --report a file of its own")
+    }
+    return files
   }
 }

@@ -39,11 +39,24 @@ struct ReleaseGate {
     case .junit:
       session.console.output(lines: JUnitReport.document(report, isStrict: options.isStrict).split(separator: "\n").map(String.init))
     }
-    // Behind what is printed, so that findings are told even where a report cannot be written.
-    for (format, path) in files { try ReportFile.write(bytes(of: report, as: format, outcome), to: path) }
-    if printed == .github || files.contains(where: { $0.format == .github }), let path = StandardStreams.variable(StepSummary.variable) {
-      try StepSummary.append(to: path) { limit in GitHubReport.summary(report, isStrict: options.isStrict, limit: limit) }
+    // Behind what is printed, so that findings are told even where a report cannot be written. Nor does that take the place of what they come to.
+    var unwritten: [PackError] = []
+    for (format, path) in files {
+      do throws(PackError) {
+        try ReportFile.write(bytes(of: report, as: format, outcome), to: path)
+      } catch {
+        unwritten.append(error)
+      }
     }
+    if printed == .github || files.contains(where: { $0.format == .github }), let path = StandardStreams.variable(StepSummary.variable) {
+      do throws(PackError) {
+        try StepSummary.append(to: path) { limit in GitHubReport.summary(report, isStrict: options.isStrict, limit: limit) }
+      } catch {
+        unwritten.append(error)
+      }
+    }
+    if case .done = outcome, let error = unwritten.first { throw error }
+    for error in unwritten { session.console.warning(error.message, hint: error.hint) }
     return outcome
   }
 
