@@ -146,6 +146,16 @@ struct InfoPlistTests {
     }
   }
 
+  @Test("a text that XML cannot hold is the plist's fault, and told as such")
+  func unwritable() throws {
+    for text in ["&#0;x", "a&#1;"] {
+      let source = try plist(members: "<key>Odd</key><string>\(text)</string>")
+      let error = #expect(throws: PackError.self) { try source.merging(try wanted(), conflicts: .refuse) }
+      #expect(error?.code == .malformedPlist && error?.message.contains("has a control character in a text") == true)
+    }
+    _ = try plist(members: "<key>Odd</key><string>a&#9;b</string>").merging(try wanted(), conflicts: .refuse)
+  }
+
   // MARK: Values of the wrong type
 
   @Test(

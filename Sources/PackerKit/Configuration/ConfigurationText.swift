@@ -22,13 +22,10 @@ struct ConfigurationText: Sendable {
   /// Reads a file to its end.
   static func bytes(of path: String, files: any FileSystem) throws(PackError) -> [UInt8] {
     let file: OpenFile
-    do throws(FileFailure) {
-      file = try files.open(path, .read, in: nil)
-      guard try files.status(of: file).kind != .directory else {
-        throw FileFailure.isDirectory
-      }
+    do throws(PackError) {
+      file = try files.openFile(path).file
     } catch {
-      guard error.isMissing else { throw error.reading(path) }
+      guard error.code == .missingInput else { throw error }
       let option = path == PackerConfiguration.defaultPath ? "" : " -o \(ShellWord.path(path))"
       throw PackError(.missingInput, "\(path) does not exist", hint: "packer init\(option)")
     }

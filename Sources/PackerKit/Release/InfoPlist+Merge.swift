@@ -95,6 +95,12 @@ extension InfoPlist {
 
     let form = PropertyList.Form(of: bytes)
     let result = try merged.bytes(as: form)
+    // Foundation takes such a character where it is written as a number, and writes it as it is.
+    guard form != .xml || !result.contains(where: { $0 < 0x20 && ![0x09, 0x0A, 0x0D].contains($0) }) else {
+      throw PackError(
+        .malformedPlist, "\(path) has a control character in a text, which XML cannot hold",
+        hint: "remove it: other readers refuse the file")
+    }
     // Read back as everything is that comes in: nothing else may have changed.
     guard let check = try? InfoPlist(parsing: result, path: path), check.content.says(merged), wanted.differences(in: merged).isEmpty else {
       throw PackError(.internalError, "\(path) would not hold the same values after the merge; it was not changed")
