@@ -38,7 +38,9 @@ struct DeliveryRun {
     case 0xFC:
       let place = Int(feed.byte()) % manifest.packs.count
       let old = manifest.packs[place]
-      manifest.packs[place] = Self.offer(old.id, version: old.version + 1, number: UInt8(place))
+      // By its name and not by its place, which changes: two versions of a pack are never the same bytes.
+      let number = Self.ids.firstIndex(of: old.id) ?? place
+      manifest.packs[place] = Self.offer(old.id, version: old.version + 1, number: UInt8(number))
       manifest.version += 1
     case 0xFB:
       let place = Int(feed.byte()) % Self.ids.count
