@@ -13,11 +13,10 @@ import pathlib
 import random
 import shutil
 import subprocess
-import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PACKER = os.environ.get("PACKER", str(ROOT / ".build/debug/packer"))
+from project import PACKER, ROOT, fail
+
 FUZZ = os.environ.get("PACKER_FUZZ", str(ROOT / ".build/debug/packer-fuzz"))
 VECTORS = ROOT / "Tests/Vectors"
 
@@ -40,10 +39,6 @@ MAY_PASS_IN = {
     ("store", "reconcile"): {"EVP_DigestVerify:1"}}
 # zstd and OpenSSL of the fuzz targets are those of packer. Linked with libarchive, they have functions of its names, which the library then calls.
 SHARED_NAMES = {"archive_entry_free"}
-
-
-def fail(message):
-    sys.exit(f"error: {message}")
 
 
 class Report:

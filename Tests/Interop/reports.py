@@ -8,13 +8,10 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 import tempfile
 
 import junitparser
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PACKER = os.environ.get("PACKER", str(ROOT / ".build/debug/packer"))
+from project import PACKER, fail
 
 CONFIGURATION = """\
 app: {bundleID: com.example.arcade, group: group.com.example.arcade}
@@ -30,7 +27,7 @@ ignore: [{rule: PK2002, reason: "kept for <the \\"old\\" app> & others"}]
 
 def expect(condition, message):
     if not condition:
-        sys.exit(f"error: {message}")
+        fail(message)
 
 
 def packer(place, *arguments, status=0):
