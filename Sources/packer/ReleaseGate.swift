@@ -41,18 +41,15 @@ struct ReleaseGate {
     }
     // Behind what is printed, so that findings are told even where a report cannot be written. Nor does that take the place of what they come to.
     var unwritten: [PackError] = []
+    func attempt(_ write: () throws(PackError) -> Void) {
+      do throws(PackError) { try write() } catch { unwritten.append(error) }
+    }
     for (format, path) in files {
-      do throws(PackError) {
-        try ReportFile.write(bytes(of: report, as: format, outcome), to: path)
-      } catch {
-        unwritten.append(error)
-      }
+      attempt { () throws(PackError) in try ReportFile.write(bytes(of: report, as: format, outcome), to: path) }
     }
     if printed == .github || files.contains(where: { $0.format == .github }), let path = StandardStreams.variable(StepSummary.variable) {
-      do throws(PackError) {
+      attempt { () throws(PackError) in
         try StepSummary.append(to: path) { limit in GitHubReport.summary(report, isStrict: options.isStrict, limit: limit) }
-      } catch {
-        unwritten.append(error)
       }
     }
     if case .done = outcome, let error = unwritten.first { throw error }

@@ -103,13 +103,7 @@ struct Installation: Sendable {
 
   /// Holds all of the file against the manifest, whatever its header says.
   private func checkDigest(_ entry: ManifestPack, crew: Crew) throws(PackError) {
-    let opened: OpenFile
-    do throws(FileFailure) {
-      opened = try directory.files.open(file, .read, in: nil)
-    } catch {
-      throw error.reading(file)
-    }
-    let found = try digest(of: opened, crew: crew)
+    let found = try digest(of: directory.files.openFile(file).file, crew: crew)
     guard found == entry.sha256 else { throw PackError.digestMismatch(found, entry).about(file) }
   }
 
