@@ -179,7 +179,8 @@ package struct RequestBatch {
     cursor = FieldCursor(at: 24, failure: .damagedQueue)
     let total = try cursor.uint64("sum of the sizes", in: bytes)
     let bodyDigest = try cursor.bytes("digest of the body", count: digestSize, in: bytes)
-    let group = String(decoding: try cursor.bytes("the group's id", count: counts.group, in: bytes), as: UTF8.self)
+    let group = try text(try cursor.bytes("the group's id", count: counts.group, in: bytes), "the group's id")
+    do { try DownloadRequest.check(id: group, "the group's id") } catch { throw damaged(error.message) }
     var keys: [RequestKey] = []
     keys.reserveCapacity(counts.requests)
     for _ in 0..<counts.requests { keys.append(RequestKey(bits: try cursor.uint64("key", in: bytes))) }
@@ -188,6 +189,7 @@ package struct RequestBatch {
     for _ in 0..<counts.extensionIDs { extensionKeys.append(RequestKey(bits: try cursor.uint64("key", in: bytes))) }
     guard (keys + extensionKeys).allSatisfy({ Int($0.index) < counts.requests }) else { throw damaged("its keys") }
     let ranks = try cursor.bytes("ranks", count: counts.requests, in: bytes).map { RequestRank(bits: $0) }
+    guard ranks.allSatisfy({ $0.priority <= 1 }) else { throw damaged("its ranks") }
     return Head(
       group: group, keys: keys, extensionKeys: extensionKeys, ranks: ranks, totalSize: total, bodySize: counts.body,
       bodyDigest: bodyDigest, size: bytes.count)
@@ -214,13 +216,22 @@ package struct RequestBatch {
       let idLength = Int(try cursor.uint16("length of the id", in: bytes))
       let extensionLength = Int(try cursor.uint16("length of the extension id", in: bytes))
       let urlLength = Int(try cursor.uint16("length of the URL", in: bytes))
-      let id = String(decoding: try cursor.bytes("id", count: idLength, in: bytes), as: UTF8.self)
-      let extensionID = String(decoding: try cursor.bytes("extension id", count: extensionLength, in: bytes), as: UTF8.self)
-      let url = String(decoding: try cursor.bytes("URL", count: urlLength, in: bytes), as: UTF8.self)
-      return DownloadRequest(
+      let id = try text(try cursor.bytes("id", count: idLength, in: bytes), "the id of a request")
+      let extensionID = try text(try cursor.bytes("extension id", count: extensionLength, in: bytes), "the extension id of a request")
+      let url = try text(try cursor.bytes("URL", count: urlLength, in: bytes), "the URL of a request")
+      let request = DownloadRequest(
         id: id, extensionID: extensionLength == 0 ? nil : extensionID, url: url, size: size, sha256: sha256, priority: rank.priority,
         isEssential: rank.isEssential)
+      // Nothing else was ever written; what is submitted is checked in the same way.
+      do { try request.check() } catch { throw damaged(error.message) }
+      return request
     }
+  }
+
+  /// A text as it was submitted: with other characters in place of what is no UTF-8 it would be another request, and a longer one.
+  private static func text(_ bytes: [UInt8], _ what: String) throws(PackError) -> String {
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw damaged("\(what) is not UTF-8") }
+    return text
   }
 
   private static func damaged(_ what: String) -> PackError {

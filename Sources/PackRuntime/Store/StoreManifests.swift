@@ -192,8 +192,8 @@ extension ManifestMemory.Accepted {
     let bytes = text.span
     var cursor = CanonicalCursor(at: 0, end: bytes.count, subject: "memory of manifests", code: .damagedStore)
     var object = try cursor.beginObject("a memory", depth: 1, in: bytes)
-    var packVersions: [String: UInt64] = [:]
-    var signers: [String] = []
+    var packVersions: [String: UInt64]?
+    var signers: [String]?
     var schema: String?
     var signedDigest: [UInt8]?
     var version: UInt64?
@@ -201,17 +201,23 @@ extension ManifestMemory.Accepted {
       switch key {
       case "packs":
         var packs = try cursor.beginObject("packs", depth: 2, in: bytes)
-        while let id = try cursor.nextKey(of: &packs, in: bytes) { packVersions[id] = try cursor.integer("a version", in: bytes) }
+        var versions: [String: UInt64] = [:]
+        while let id = try cursor.nextKey(of: &packs, in: bytes) { versions[id] = try cursor.integer("a version", in: bytes) }
+        packVersions = versions
       case "schema": schema = try cursor.text("a schema", in: bytes)
       case "signedDigest": signedDigest = try cursor.hex("a digest", count: 32, in: bytes)
       case "signers":
         var array = try cursor.beginArray("signers", depth: 2, in: bytes)
-        while try cursor.hasNext(in: &array, in: bytes) { signers.append(try cursor.text("a signer", in: bytes)) }
+        var ids: [String] = []
+        while try cursor.hasNext(in: &array, in: bytes) { ids.append(try cursor.text("a signer", in: bytes)) }
+        signers = ids
       case "version": version = try cursor.integer("a version", in: bytes)
       default: throw cursor.fault("has the unknown key '\(key)'")
       }
     }
-    guard cursor.isAtEnd, schema == Self.schema, let signedDigest, let version else { throw cursor.fault("is not complete") }
+    guard cursor.isAtEnd, schema == Self.schema, let packVersions, let signers, let signedDigest, let version else {
+      throw cursor.fault("is not complete")
+    }
     self.init(version: version, signedDigest: signedDigest, signers: signers, packVersions: packVersions)
   }
 }
