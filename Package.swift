@@ -151,8 +151,8 @@ let package = Package(
     .executableTarget(
       name: "packer-fuzz",
       dependencies: [
-        "PackArchive", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackRuntime", "PackServer",
-        "PackTransport", "PackTrust", "PackerKit", "TestSupport",
+        "PackArchive", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackRemote", "PackRuntime",
+        "PackServer", "PackTransport", "PackTrust", "PackerKit", "TestSupport",
       ],
       swiftSettings: settings, linkerSettings: [.linkedLibrary("archive")]),
 

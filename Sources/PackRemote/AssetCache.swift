@@ -1,6 +1,6 @@
-import PackCrypto
-import PackFiles
-import PackFormat
+package import PackCrypto
+package import PackFiles
+package import PackFormat
 
 /// The file that keeps the content of one asset over starts of the app:
 ///
@@ -13,7 +13,7 @@ import PackFormat
 ///     content                                   to the end
 ///
 /// It is replaced whole, by a rename. One that is not exactly this counts as none.
-struct AssetCache: Sendable {
+package struct AssetCache: Sendable {
   let directory: String
   let name: PackName
   let appVersion: String
@@ -23,14 +23,32 @@ struct AssetCache: Sendable {
   let files: any FileSystem
   let backend: any CryptoBackend
 
-  /// What is kept.
-  struct Kept: Sendable {
-    let content: [UInt8]
-    let sha256: [UInt8]
-    let version: ContentVersion?
+  package init(
+    directory: String, name: PackName, appVersion: String, source: [UInt8], sizeLimit: Int, files: any FileSystem, backend: any CryptoBackend
+  ) {
+    self.directory = directory
+    self.name = name
+    self.appVersion = appVersion
+    self.source = source
+    self.sizeLimit = sizeLimit
+    self.files = files
+    self.backend = backend
   }
 
-  static let marker = Array("packer-asset/1\n".utf8)
+  /// What is kept.
+  package struct Kept: Hashable, Sendable {
+    package let content: [UInt8]
+    package let sha256: [UInt8]
+    package let version: ContentVersion?
+
+    package init(content: [UInt8], sha256: [UInt8], version: ContentVersion?) {
+      self.content = content
+      self.sha256 = sha256
+      self.version = version
+    }
+  }
+
+  package static let marker = Array("packer-asset/1\n".utf8)
   /// The longest app version, in bytes.
   static let longestVersion = 256
   /// Four texts with their lengths, two digests and a size.
@@ -46,7 +64,8 @@ struct AssetCache: Sendable {
     return try? parse(bytes)
   }
 
-  private func parse(_ bytes: [UInt8]) throws(PackError) -> Kept {
+  /// Reads all of such a file.
+  package func parse(_ bytes: [UInt8]) throws(PackError) -> Kept {
     let span = bytes.span
     var cursor = FieldCursor(failure: .invalidContent)
     let marker = try cursor.bytes("marker", count: Self.marker.count, in: span)
@@ -71,15 +90,18 @@ struct AssetCache: Sendable {
       size == UInt64(content.count), content.count <= sizeLimit, try backend.digest(of: content.span) == sha256
     else { throw Self.damage }
     let version = ContentVersion(tag: tag, modified: modified)
-    return Kept(content: content, sha256: sha256, version: version == ContentVersion() ? nil : version)
+    let kept = Kept(content: content, sha256: sha256, version: version == ContentVersion() ? nil : version)
+    // Texts that nobody could have kept count as none, and would not be written again.
+    guard try front(of: kept).elementsEqual(bytes[..<cursor.offset]) else { throw Self.damage }
+    return kept
   }
 
   private static let damage = PackError(.invalidContent, "not a kept asset of this app version")
 
   // MARK: Writing
 
-  /// Replaces what is kept. The directory is made where it is missing; the one above it must exist.
-  func save(_ kept: Kept) throws(PackError) {
+  /// All that stands before the content.
+  package func front(of kept: Kept) throws(PackError) -> [UInt8] {
     var head: [UInt8] = []
     for text in [name.text, appVersion, kept.version?.tag ?? "", kept.version?.modified ?? ""] {
       head.append(littleEndian: UInt32(text.utf8.count))
@@ -92,6 +114,12 @@ struct AssetCache: Sendable {
     bytes.append(littleEndian: UInt32(head.count))
     bytes += head
     bytes += try backend.digest(of: bytes.span)
+    return bytes
+  }
+
+  /// Replaces what is kept. The directory is made where it is missing; the one above it must exist.
+  func save(_ kept: Kept) throws(PackError) {
+    let bytes = try front(of: kept)
     do throws(FileFailure) {
       do throws(FileFailure) {
         try files.makeDirectory(directory, mode: 0o700, in: nil)
