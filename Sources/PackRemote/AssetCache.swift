@@ -24,7 +24,8 @@ package struct AssetCache: Sendable {
   let backend: any CryptoBackend
 
   package init(
-    directory: String, name: PackName, appVersion: String, source: [UInt8], sizeLimit: Int, files: any FileSystem, backend: any CryptoBackend
+    directory: String, name: PackName, appVersion: String, source: [UInt8], sizeLimit: Int, files: any FileSystem,
+    backend: any CryptoBackend
   ) {
     self.directory = directory
     self.name = name

@@ -226,9 +226,8 @@ struct DownloadAttempt: Sendable {
         try removePart()
       } else {
         start.offset = size
-        start.tag = (try? files.contents(of: "\(ledger.path)/\(names.tag)", limit: DownloadNames.longestTag)).map {
-          String(decoding: $0, as: UTF8.self)
-        }
+        start.tag = (try? files.contents(of: "\(ledger.path)/\(names.tag)", limit: DownloadNames.longestTag))
+          .flatMap(DownloadNames.entityTag)
       }
     }
     let (needed, overflow) = (request.size - start.offset).addingReportingOverflow(policy.freeSpaceMargin)

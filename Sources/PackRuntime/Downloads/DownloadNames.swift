@@ -27,6 +27,12 @@ struct DownloadNames: Hashable, Sendable {
 
   /// The most bytes of an entity tag that is kept; a longer one is as good as none.
   static let longestTag = 512
+
+  /// The entity tag that was kept, or that a server sent; nil for what is none, such as the zeros that a power cut leaves of a file. It becomes a line of a request.
+  static func entityTag(_ bytes: some Collection<UInt8>) -> String? {
+    guard (1...longestTag).contains(bytes.count), bytes.allSatisfy({ (0x20...0x7e).contains($0) }) else { return nil }
+    return String(decoding: bytes, as: UTF8.self)
+  }
 }
 
 func paddedNumber(_ number: UInt64, radix: Int, to width: Int) -> String {

@@ -66,7 +66,7 @@ public final class DownloadSink: Sendable {
         } else {
           state.file = try files.open(names.part, .writeUnlinked, in: directory)
         }
-        if let validator, validator != state.validator, validator.utf8.count <= DownloadNames.longestTag {
+        if let validator = validator.flatMap({ DownloadNames.entityTag($0.utf8) }), validator != state.validator {
           try removeIfThere(names.tag)
           // Not brought to the disk: what is wrong in it makes the server send everything, and the digest decides anyway.
           try files.writeAll(try files.open(names.tag, .create(mode: 0o600), in: directory), at: 0, Array(validator.utf8).span)

@@ -2,7 +2,7 @@ import PackFormat
 import PackManifest
 
 /// How dear packs are by their tags: what an app said of tags, in a file of its own, because a later manifest may give a tag to other packs.
-struct StorePreservation {
+package struct StorePreservation {
   private let directory: StoreDirectory
 
   private static let name = "preservation"
@@ -35,7 +35,8 @@ struct StorePreservation {
     try directory.replace(Self.name, with: Self.text(after))
   }
 
-  private static func text(_ priorities: [String: UInt64]) -> [UInt8] {
+  /// The file of such priorities, which are in millionths.
+  package static func text(_ priorities: [String: UInt64]) -> [UInt8] {
     var writer = CanonicalWriter()
     writer.object { writer in
       writer.key("schema")
@@ -56,7 +57,7 @@ struct StorePreservation {
   /// Reads what ``text(_:)`` wrote.
   ///
   /// - Throws: ``PackError/Code/damagedStore``
-  private static func parse(_ text: [UInt8]) throws(PackError) -> [String: UInt64] {
+  package static func parse(_ text: [UInt8]) throws(PackError) -> [String: UInt64] {
     let bytes = text.span
     var cursor = CanonicalCursor(at: 0, end: bytes.count, subject: "preservation by tags", code: .damagedStore)
     var object = try cursor.beginObject("a text", depth: 1, in: bytes)
@@ -74,7 +75,8 @@ struct StorePreservation {
       default: throw cursor.fault("has the unknown key '\(key)'")
       }
     }
-    guard cursor.isAtEnd, schema == Self.schema else { throw cursor.fault("is not what a store writes") }
+    // Each tag once, and in one order.
+    guard cursor.isAtEnd, schema == Self.schema, self.text(priorities) == text else { throw cursor.fault("is not what a store writes") }
     return priorities
   }
 

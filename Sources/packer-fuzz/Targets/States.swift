@@ -166,7 +166,10 @@ extension FuzzTarget {
   /// What a store knows of a pack and of manifests.
   static let store = FuzzTarget(
     "store", largestInput: 8192,
-    files: ["Sources/PackRuntime/Store/PackRecord+Text.swift", "Sources/PackRuntime/Store/StoreManifests.swift"],
+    files: [
+      "Sources/PackRuntime/Store/PackRecord+Text.swift", "Sources/PackRuntime/Store/StoreManifests.swift",
+      "Sources/PackRuntime/Store/StorePreservation.swift",
+    ],
     seeds: {
       let digest = [UInt8](0..<32).hex
       let other = [UInt8](32..<64).hex
@@ -186,6 +189,7 @@ extension FuzzTarget {
           ManifestMemory.Accepted(
             version: 3, signedDigest: Array(0..<32), signers: ["e545120e613dd715"], packVersions: ["core": 7, "other": 1]
           ).text),
+        FuzzSeed("preservation", StorePreservation.text(["level-1": 0, "level-2": 1_000_000])),
       ]
     },
     run: { (bytes) throws(BrokenPromise) in
@@ -200,6 +204,10 @@ extension FuzzTarget {
         let again = try required("reading what was written") { () throws(PackError) in try ManifestMemory.Accepted(parsing: written) }
         try hold(again == memory, "a memory is another one once it was written")
         try hold(written == bytes, "a memory that was read is written otherwise")
+      }
+      if let priorities = try accepted({ () throws(PackError) in try StorePreservation.parse(bytes) }) {
+        try hold(StorePreservation.text(priorities) == bytes, "priorities that were read are written otherwise")
+        try hold(priorities.values.allSatisfy { $0 <= 1_000_000 }, "a tag is dearer than what nothing is dearer than")
       }
     })
 

@@ -162,6 +162,27 @@ struct DownloadQueueTests {
     #expect(try await place.content(second, 3) == Samples.content(3))
   }
 
+  @Test(
+    "what is no entity tag is not asked for, whatever a crash left of the file",
+    arguments: [[], [0, 0, 0], Array("\"a\r\nb\"".utf8), [0xFF]])
+  func staleTags(_ left: [UInt8]) async throws {
+    let first = try await place.open(FaultyTransport(content: Samples.content(of:)) { _ in .stuck(at: 700, isKnown: true) })
+    try await first.submit([try Samples.request(3)], group: "levels")
+    try await first.running {
+      try await eventually("it does not begin") { try await first.status(of: Samples.id(3)).state == .running(received: 700) }
+    }
+    await first.close()
+    let tag = try #require(try place.files(".tag").first)
+    try place.directory.write(left, to: "downloads/\(tag)", mode: 0o600)
+
+    let transport = FaultyTransport(content: Samples.content(of:))
+    let second = try await place.open(transport)
+    try await second.run(until: .idle)
+    #expect(transport.calls.map(\.offset) == [700])
+    #expect(transport.calls.map(\.validator) == [nil])
+    #expect(try await place.content(second, 3) == Samples.content(3))
+  }
+
   @Test("a paused request rests, also in the next process, and goes on where it was")
   func pausedRequest() async throws {
     let transport = FaultyTransport(content: Samples.content(of:)) { $0.attempt == 0 ? .stuck(at: 700, isKnown: true) : nil }

@@ -76,6 +76,8 @@ struct TagSpaceTests {
       "", "{}", "{\"schema\":\"packer-store-preservation/2\",\"tags\":[]}",
       "{\"schema\":\"packer-store-preservation/1\",\"tags\":[{\"priority\":1000001,\"tag\":\"dear\"}]}",
       "{\"schema\":\"packer-store-preservation/1\",\"tags\":[{\"priority\":1000000}]}",
+      "{\"schema\":\"packer-store-preservation/1\"}",
+      "{\"schema\":\"packer-store-preservation/1\",\"tags\":[{\"priority\":1,\"tag\":\"dear\"},{\"priority\":2,\"tag\":\"dear\"}]}",
     ])
   func damagedPriorities(text: String) async throws {
     let store = try await stage.open()
