@@ -7,7 +7,7 @@ import Testing
 @testable import PackerKit
 
 /// A tree that somebody writes to while it is packed. The wrapped files make the change at a certain call.
-@Suite("A source that changes while it is packed", .timeLimit(.minutes(2)))
+@Suite("A source that changes while it is packed", .timeLimit(.minutes(10)))
 struct ChangingSourceTests {
   /// What somebody else does to a file.
   enum Change: String, CaseIterable, Sendable {
