@@ -35,7 +35,7 @@ struct ProposalRule: Sendable {
 
   /// The names in a path. Not of characters: a slash and a combining mark behind it are one of those.
   static func components(of path: String) -> [String] {
-    path.unicodeScalars.split(separator: "/").map { String(String.UnicodeScalarView($0)) }
+    path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
   }
 
   /// Whether an entry of the configuration can name a path: in one, `${` starts what stands for something else.
