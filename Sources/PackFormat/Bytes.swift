@@ -28,6 +28,10 @@ extension Sequence<UInt8> {
     }
     return String(decoding: text, as: UTF8.self)
   }
+
+  /// Whether every byte is a space or a visible ASCII character.
+  @inlinable
+  package var isPrintableASCII: Bool { allSatisfy { (0x20..<0x7F).contains($0) } }
 }
 
 /// Whether two spans hold the same bytes. Not for secrets: it stops at the first difference.

@@ -25,7 +25,7 @@ public struct PackError: Error, Sendable, CustomStringConvertible {
   }
 
   private static func line(_ text: String) -> String {
-    text.utf8.allSatisfy { (0x20..<0x7F).contains($0) } ? text : printable(text.utf8)
+    text.utf8.isPrintableASCII ? text : printable(text.utf8)
   }
 
   /// The message, then the hint where there is one.

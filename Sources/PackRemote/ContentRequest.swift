@@ -1,3 +1,4 @@
+import PackFormat
 package import PackRuntime
 
 /// What tells one version of content from another, in the words of where it comes from.
@@ -17,7 +18,7 @@ public struct ContentVersion: Hashable, Sendable {
   static let longestText = 1024
 
   private static func checked(_ text: String?) -> String? {
-    guard let text, (1...longestText).contains(text.utf8.count), text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
+    guard let text, (1...longestText).contains(text.utf8.count), text.utf8.isPrintableASCII else { return nil }
     return text
   }
 }

@@ -1,3 +1,5 @@
+import PackFormat
+
 /// What the files of one request are called below the directory of groups.
 struct DownloadNames: Hashable, Sendable {
   /// What grows.
@@ -30,7 +32,7 @@ struct DownloadNames: Hashable, Sendable {
 
   /// The entity tag that was kept, or that a server sent; nil for what is none, such as the zeros that a power cut leaves of a file. It becomes a line of a request.
   static func entityTag(_ bytes: some Collection<UInt8>) -> String? {
-    guard (1...longestTag).contains(bytes.count), bytes.allSatisfy({ (0x20...0x7e).contains($0) }) else { return nil }
+    guard (1...longestTag).contains(bytes.count), bytes.isPrintableASCII else { return nil }
     return String(decoding: bytes, as: UTF8.self)
   }
 }

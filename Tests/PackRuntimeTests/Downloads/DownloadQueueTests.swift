@@ -13,6 +13,18 @@ struct DownloadQueueTests {
     place = try QueuePlace()
   }
 
+  /// Ends a queue that has 700 bytes of a file, and puts other bytes into what it left with that ending.
+  private func leave(_ bytes: [UInt8], in suffix: String, at place: QueuePlace) async throws {
+    let queue = try await place.open(FaultyTransport(content: Samples.content(of:)) { _ in .stuck(at: 700, isKnown: true) })
+    try await queue.submit([try Samples.request(3)], group: "levels")
+    try await queue.running {
+      try await eventually("it does not begin") { try await queue.status(of: Samples.id(3)).state == .running(received: 700) }
+    }
+    await queue.close()
+    let file = try #require(try place.files(suffix).first)
+    try place.directory.write(bytes, to: "downloads/\(file)", mode: 0o600)
+  }
+
   private func events(_ queue: DownloadQueue, _ body: () async throws -> Void) async throws -> [DownloadEvent] {
     let stream = queue.events()
     let heard = Task {
@@ -146,15 +158,7 @@ struct DownloadQueueTests {
   func staleParts() async throws {
     var place = place
     place.policy.retry.attempts = 1
-    let first = try await place.open(FaultyTransport(content: Samples.content(of:)) { _ in .stuck(at: 700, isKnown: true) })
-    try await first.submit([try Samples.request(3)], group: "levels")
-    try await first.running {
-      try await eventually("it does not begin") { try await first.status(of: Samples.id(3)).state == .running(received: 700) }
-    }
-    await first.close()
-    let part = try #require(try place.files(".part").first)
-    try place.directory.write([UInt8](repeating: 0, count: 700), to: "downloads/\(part)", mode: 0o600)
-
+    try await leave([UInt8](repeating: 0, count: 700), in: ".part", at: place)
     let transport = FaultyTransport(content: Samples.content(of:))
     let second = try await place.open(transport)
     try await second.run(until: .idle)
@@ -166,15 +170,7 @@ struct DownloadQueueTests {
     "what is no entity tag is not asked for, whatever a crash left of the file",
     arguments: [[], [0, 0, 0], Array("\"a\r\nb\"".utf8), [0xFF]])
   func staleTags(_ left: [UInt8]) async throws {
-    let first = try await place.open(FaultyTransport(content: Samples.content(of:)) { _ in .stuck(at: 700, isKnown: true) })
-    try await first.submit([try Samples.request(3)], group: "levels")
-    try await first.running {
-      try await eventually("it does not begin") { try await first.status(of: Samples.id(3)).state == .running(received: 700) }
-    }
-    await first.close()
-    let tag = try #require(try place.files(".tag").first)
-    try place.directory.write(left, to: "downloads/\(tag)", mode: 0o600)
-
+    try await leave(left, in: ".tag", at: place)
     let transport = FaultyTransport(content: Samples.content(of:))
     let second = try await place.open(transport)
     try await second.run(until: .idle)
