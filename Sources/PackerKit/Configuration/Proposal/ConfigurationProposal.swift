@@ -178,12 +178,13 @@ public struct ConfigurationProposal: Sendable {
     for path in scan.leftOut {
       leftOut.append(LeftOut(path: path.path, reason: path.reason, isAlways: true, isSecret: false))
     }
+    var search = ProposalRule.Search()
     return scan.entries.filter { entry in
       if place.isOwn(entry.path) {
         leftOut.append(LeftOut(path: entry.path, reason: "packer's own files", size: entry.size, isAlways: false, isSecret: false))
         return false
       }
-      guard let rule = ProposalRule.first(for: entry.path, isDirectory: entry.kind == .directory) else { return true }
+      guard let rule = search.first(for: entry.path, isDirectory: entry.kind == .directory) else { return true }
       leftOut.append(
         LeftOut(path: entry.path, reason: rule.reason, size: entry.size, isAlways: false, isSecret: false, pattern: rule.pattern))
       return false
@@ -193,9 +194,10 @@ public struct ConfigurationProposal: Sendable {
   /// Keeps what was not refused.
   private mutating func sort(_ refused: [(finding: Finding, isSecret: Bool)], _ entries: [SourceEntry]) -> [SourceEntry] {
     var paths: Set<String> = []
+    var search = ProposalRule.Search()
     for (finding, isSecret) in refused where !paths.contains(finding.path) {
       paths.insert(finding.path)
-      if let rule = ProposalRule.first(for: finding.path) {
+      if let rule = search.first(for: finding.path) {
         leftOut.append(
           LeftOut(path: finding.path, reason: rule.reason, isAlways: false, isSecret: false, pattern: rule.pattern))
       } else if isSecret, ProposalRule.canName(finding.path) {

@@ -48,7 +48,7 @@ struct ProposalLayout: Sendable {
         Self.climb(from: entry.path) { parent, name, _ in found[parent, default: []].insert(name).inserted }
         continue
       }
-      let (directory, name) = Self.split(entry.path)
+      let (directory, name) = ProposalRule.split(entry.path)
       if name == "index.html" || name == "index.htm" { indexes.insert(directory) }
       Self.climb(from: directory) { parent, name, path in
         found[parent, default: []].insert(name)
@@ -58,7 +58,7 @@ struct ProposalLayout: Sendable {
     var matched = found
     var visited: Set<String> = []
     for path in leftOut {
-      Self.climb(from: Self.split(path).directory) { parent, name, path in
+      Self.climb(from: ProposalRule.split(path).directory) { parent, name, path in
         if !name.hasPrefix(".") { matched[parent, default: []].insert(name) }
         return visited.insert(path).inserted
       }
@@ -99,18 +99,12 @@ struct ProposalLayout: Sendable {
     self.places = places
   }
 
-  /// What is in front of the last slash of a path, empty where there is none, and what is behind it.
-  private static func split(_ path: String) -> (directory: String, name: String) {
-    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return ("", path) }
-    return (String(path[..<slash]), String(path[path.utf8.index(after: slash)...]))
-  }
-
   /// Goes up from a directory, as long as `note` finds something new: what is above a directory that was met before was met with it. So a tree
   /// costs as much as it has directories, however deep they lie.
   private static func climb(from directory: String, note: (_ parent: String, _ name: String, _ path: String) -> Bool) {
     var path = directory
     while !path.isEmpty {
-      let (parent, name) = split(path)
+      let (parent, name) = ProposalRule.split(path)
       guard note(parent, name, path) else { return }
       path = parent
     }
@@ -146,8 +140,8 @@ struct ProposalLayout: Sendable {
   private static func front(
     of path: String, isDirectory: Bool, _ places: [String: Int], _ parts: [Part]
   ) -> (entry: Int, front: String)? {
-    let names = ProposalRule.components(of: path)
-    // No part lies deeper than games are looked for.
+    // No part lies deeper than games are looked for; of what is behind it, two names tell whether it is a file.
+    let names = ProposalRule.components(of: path, first: deepest + 3)
     for depth in names.indices.prefix(deepest + 2) {
       let directory = names[...depth].joined(separator: "/")
       guard let number = places[directory] else { continue }
