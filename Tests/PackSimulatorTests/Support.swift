@@ -26,12 +26,16 @@ struct Releases: Sendable {
   let sources: [String: [UInt8]]
 
   private static let making = Task { try await Releases() }
+  /// What has no last owner, and goes when the process ends.
+  private static let place = Monitor("")
 
   static func made() async throws -> Releases { try await making.value }
 
   private init() async throws {
     let directory = try TemporaryDirectory()
     self.directory = directory
+    Self.place.update { $0 = directory.path }
+    atexit { try? FileManager.default.removeItem(atPath: Releases.place.withLock { $0 }) }
     (all, sources) = try await Self.build(in: directory)
   }
 
