@@ -69,6 +69,7 @@ struct DownloadCrashTests {
       number += 1
     }
     #expect(number > 100)
+    print("crash points: download queue: stopped at \(number) operations")
   }
 
   @Test(
@@ -88,6 +89,7 @@ struct DownloadCrashTests {
     }
     let requests = try Samples.requests(5)
     var number = 0
+    var crashes = 0
     var isReached = true
     while isReached {
       let files = MemoryFiles(MemoryDisk(kind), .stopBeforeChange(number))
@@ -116,6 +118,7 @@ struct DownloadCrashTests {
       files.end()
 
       for crash in [MemoryDisk.Crash.kill, .powerCut, .zeroedContent, .emptiedContent, .luck(seed: random.next())] {
+        crashes += 1
         let left = MemoryFiles(files.disk.after(crash))
         let transport = FaultyTransport(content: Samples.content(of:))
         let queue = try await open(transport, left)
@@ -143,16 +146,19 @@ struct DownloadCrashTests {
       number += 1
     }
     #expect(number > 50)
+    print("crash points: download queue, \(kind.syncsWhole ? "Apple" : "Linux"): \(number) stops, \(crashes) crashes looked at")
   }
 
-  @Test("each file operation in turn may fail once, and everything arrives all the same")
-  func everyFailure() async throws {
+  @Test(
+    "each file operation in turn may fail once, and everything arrives all the same",
+    arguments: [FileFailure.inputOutput, .fullDisk, .interrupted, .readOnly, .notPermitted])
+  func everyFailure(_ failure: FileFailure) async throws {
     var number = 0
     var isReached = true
     while isReached {
       var place = try QueuePlace()
       place.policy.batchSize = 2
-      let files = FaultyFiles.failing(at: number, with: number % 3 == 0 ? .fullDisk : .inputOutput)
+      let files = FaultyFiles.failing(at: number, with: failure)
       let transport = FaultyTransport(content: Samples.content(of:))
       for attempt in 0..<3 {
         guard let queue = try? await place.open(transport, files: files) else { continue }
@@ -161,18 +167,36 @@ struct DownloadCrashTests {
           try await queue.run(until: .idle)
           isReached = files.calls.count > number
           for index in 0..<3 where isReached {
-            #expect(try await place.content(queue, index) == Samples.content(index), "file \(index), with operation \(number) failing")
+            let content = try await place.content(queue, index)
+            #expect(content == Samples.content(index), "file \(index), \(failure.text) at operation \(number)")
           }
           await queue.close()
           break
         } catch {
           await queue.close()
-          #expect(attempt < 2, "operation \(number): \(error)")
+          #expect(attempt < 2, "\(failure.text) at operation \(number): \(error)")
         }
       }
       number += 1
     }
     #expect(number > 60)
+    print("failure points: download queue, \(failure.text): \(number - 1) failures looked at")
+  }
+
+  @Test("reads and writes that are interrupted or move a few bytes only are carried on, and everything arrives")
+  func shortOperations() async throws {
+    let place = try QueuePlace()
+    let queue = try await place.open(FaultyTransport(content: Samples.content(of:)), files: FaultyFiles.stuttering())
+    try await queue.submit(try Samples.requests(5), group: "levels")
+    try await queue.run(until: .idle)
+    for index in 0..<5 { #expect(try await place.content(queue, index) == Samples.content(index)) }
+    #expect(try await queue.status(ofGroup: "levels").failed == 0)
+    await queue.close()
+    let again = FaultyTransport(content: Samples.content(of:))
+    let next = try await place.open(again, files: FaultyFiles.stuttering())
+    try await next.run(until: .idle)
+    #expect(again.calls.isEmpty)
+    #expect(try await next.status(ofGroup: "levels").finished == 5)
   }
 
   @Test("a record of the journal that is cut or garbled at any byte is as good as none", arguments: [0, 1, 3])
