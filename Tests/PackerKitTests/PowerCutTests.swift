@@ -145,7 +145,7 @@ struct PowerCutTests {
     try await path.run(MemoryFiles(whole))
     let new = path.outcome(whole)
     var count = 0
-    for failure in [FileFailure.inputOutput, .fullDisk, .interrupted, .readOnly, .notPermitted] {
+    for failure in FileFailure.samples {
       let stride = Self.isLong ? 1 : 4
       var number = Int.random(in: 0..<stride, using: &random)
       while true {

@@ -204,3 +204,8 @@ package final class FaultyFiles: FileSystem {
     return try base.canonicalPath(of: name)
   }
 }
+
+extension FileFailure {
+  /// What every operation of every path that writes must come through.
+  package static let samples = [inputOutput, fullDisk, interrupted, readOnly, notPermitted]
+}

@@ -151,7 +151,7 @@ struct DownloadCrashTests {
 
   @Test(
     "each file operation in turn may fail once, and everything arrives all the same",
-    arguments: [FileFailure.inputOutput, .fullDisk, .interrupted, .readOnly, .notPermitted])
+    arguments: FileFailure.samples)
   func everyFailure(_ failure: FileFailure) async throws {
     var number = 0
     var isReached = true

@@ -94,7 +94,7 @@ struct StoreCrashTests {
     let base = try await Self.base(of: scenario, sample, .linux)
     let stride = Self.isLong ? 1 : 11
     var failures = 0
-    for failure in [FileFailure.inputOutput, .fullDisk, .interrupted, .readOnly, .notPermitted] {
+    for failure in FileFailure.samples {
       var number = Int.random(in: 0..<stride, using: &random)
       while true {
         let disk = base.after(.kill)
