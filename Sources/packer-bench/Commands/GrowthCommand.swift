@@ -61,10 +61,10 @@ struct GrowthCommand: ParsableCommand {
     try disk.removeAll(place)
     try CorpusWriter().write(plan, to: place)
     let corpus = try MeasuredCorpus(name: "growth", directory: place)
-    let packing = try arena.contest().run([
+    let packing = try arena.contest(output: corpus.footprint).run([
       Contest.Entrant(name: "pack", preparation: "rm -f \(pack)", script: arena.pack(corpus, to: pack, level: nil))
     ])
-    let reading = try arena.contest().run([
+    let reading = try arena.contest(output: corpus.footprint).run([
       Contest.Entrant(
         name: "unpack", preparation: "rm -rf \(tree)", script: arena.unpack(pack, to: tree),
         check: { () throws(PackError) in try ContentCheck.requireSameTree(tree, as: place, name: "packer unpack") },

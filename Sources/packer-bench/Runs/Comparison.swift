@@ -57,7 +57,7 @@ struct Comparison {
     let pack = level == nil ? ourPack : "\(place).slow.pack"
     let other = level == nil ? referenceOutput : "\(place).slow.reference"
     let name = level.map { "pack -\($0)" } ?? "pack"
-    let results = try arena.contest(rounds: level == nil ? rounds : min(rounds, 3)).run([
+    let results = try arena.contest(rounds: level == nil ? rounds : min(rounds, 3), output: corpus.footprint).run([
       Contest.Entrant(
         name: Self.ours, preparation: "rm -f \(pack)", script: arena.pack(corpus, to: pack, level: level.map { "\($0)" }),
         check: { () throws(PackError) in try requireRoundTrip(arena.unpack(pack, to: tree), "packer \(name)") }),
@@ -92,7 +92,7 @@ struct Comparison {
   private func compareUnpacking() throws(PackError) {
     let plain = "\(place).tar"
     _ = try arena.stopwatch.run("tar -C \(corpus.directory) -cf \(plain) .")
-    let results = try arena.contest(rounds: rounds).run([
+    let results = try arena.contest(rounds: rounds, output: corpus.footprint).run([
       unpacking(Self.ours, arena.unpack(ourPack, to: tree), makesTree: true),
       unpacking(reference.name, filled(reference.unpack, referenceOutput)),
       unpacking("tar -x", "tar -C \(tree) -xf \(plain)"),

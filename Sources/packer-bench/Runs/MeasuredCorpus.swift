@@ -6,6 +6,8 @@ struct MeasuredCorpus {
   let directory: String
   let items: [Disk.Item]
   let size: UInt64
+  /// What it takes on a tmpfs, of whose pages each file leaves half of one empty on average.
+  var footprint: UInt64 { size + 2_048 * UInt64(items.count) }
   let shape: Shape
   /// The path of the file that lies in the middle of the tree, counted in bytes.
   let middle: Disk.Item
