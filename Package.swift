@@ -110,7 +110,7 @@ let package = Package(
     // Packing side.
     .target(
       name: "PackArchive",
-      dependencies: ["CLibArchive", "CLibArchiveLoader", "PackFormat", "PackPayload", zstd],
+      dependencies: ["CLibArchive", "CLibArchiveLoader", "PackFiles", "PackFormat", "PackPayload", zstd],
       swiftSettings: settings),
     .target(
       name: "PackerKit",

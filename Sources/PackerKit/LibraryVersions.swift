@@ -10,7 +10,8 @@ public enum LibraryVersions {
     CryptoBackends.all.map(\.name) + ["libarchive \(libArchiveVersion)", "zstd \(zstdVersion)"]
   }
 
-  /// Loads libarchive, which packing and verifying always need, and unpacking where headers are not the usual ones.
+  /// Loads libarchive, which verifying always needs, packing for names that take more than one header, and unpacking where headers are not
+  /// the usual ones.
   ///
   /// - Throws: ``PackError/Code/internalError`` where the system has none that can be used.
   public static func requireLibArchive() throws(PackError) {

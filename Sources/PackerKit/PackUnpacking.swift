@@ -19,6 +19,7 @@ public enum PackUnpacking {
     let workers = try Crew.size(for: jobs)
     try pack.checkContentSize(Limits.contentSizeWithoutManifest)
     if !allowsUnportablePaths { try PortabilityCheck.run(pack) }
+    pack.returnCodeIfLarge()
     try await pack.fill(directory, progress: progress) { (output) async throws(PackError) in
       let census = HeaderCensus(pack)
       try await TreeWalk.run(

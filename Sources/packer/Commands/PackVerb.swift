@@ -77,7 +77,6 @@ struct PackVerb: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  static var needsLibArchive: Bool { true }
   static var readsWholePacks: Bool { true }
   var isQuiet: Bool { output.isQuiet }
 
