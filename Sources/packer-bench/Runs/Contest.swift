@@ -43,16 +43,18 @@ struct Contest {
     return results
   }
 
-  /// Leaves as much memory free that this machine has in use as a run will take for its output.
+  /// Leaves as much memory free that this machine has in use as a run will take for its output, where that is much.
   ///
   /// A virtual machine gives memory that was free for two seconds back to its host, and getting it again costs several times what writing
   /// to it costs. Whoever runs next would pay that for what ran before, by chance and not by merit. So this waits until what was removed last
-  /// has been given back, then takes what will be needed and frees it.
+  /// has been given back, then takes what will be needed and frees it. Processors that come out of a rest are slow for some milliseconds, which
+  /// shorter runs would pay more of than longer ones: they are kept busy in between.
   private func warmMemory() throws(PackError) {
-    guard output >= 32_000_000 else { return }
+    guard output >= 500_000_000 else { return }
     let file = "\(stopwatch.scratch)/warm"
     _ = try stopwatch.run("sleep 3; head -c \(output) /dev/zero >\(file)")
     _ = try stopwatch.run("rm -f \(file)")
+    _ = try stopwatch.run("for ((job = 0; job < $(nproc); job++)); do timeout 0.3 bash -c 'while :; do :; done' & done; wait")
   }
 
   /// What everybody took in each round.
