@@ -135,8 +135,13 @@ def play(driver, url, game, clock):
                 time.sleep(0.25)
                 if clock:
                     driver.execute_script("__step(5)")
-    time.sleep(0.15)
-    picture = base64.b64decode(driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})["data"])
+    picture = None
+    # While the clock stands still nothing is drawn any more; what was drawn last may not have reached the picture yet.
+    for _ in range(20 if clock else 1):
+        time.sleep(0.15)
+        before, picture = picture, base64.b64decode(driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})["data"])
+        if picture == before:
+            break
     errors = [entry["message"] for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
     return picture, errors
 
