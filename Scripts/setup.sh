@@ -154,15 +154,17 @@ release_flags=(
   -Xswiftc -file-prefix-map -Xswiftc "$root=." -Xcc "-ffile-prefix-map=$root=."
 )
 
-build_release() { # [PRODUCT]: packer where none is named
+build_product() { # NAME: an executable, as it is released
   # A folder that has the C++ library in its static form alone, or the linker would take the shared one.
   local compiler_libraries=$root/$release_scratch/compiler-libraries
   mkdir -p "$compiler_libraries"
   ln -sfn "$(g++ -print-file-name=libstdc++.a)" "$compiler_libraries/libstdc++.a"
   # The linker warns of a function of the C library in Foundation's own object files; nothing here calls it.
-  env -u PACKER_WARNINGS_AS_ERRORS swift build -c release --product "${1:-packer}" --scratch-path "$release_scratch" "${release_flags[@]}" \
+  env -u PACKER_WARNINGS_AS_ERRORS swift build -c release --product "$1" --scratch-path "$release_scratch" "${release_flags[@]}" \
     -Xlinker "-L$compiler_libraries" -Xlinker -lgcc_eh 2>&1 |
     { grep -v "the use of .mktemp' is dangerous" || true; } >&2
 }
+
+build_release() { build_product packer; }
 
 release_binary() { printf '%s\n' "$root/$release_scratch/release/packer"; }
