@@ -4,7 +4,7 @@ package import PackFormat
 
 /// The library as a whole, which is loaded when it is first needed.
 package enum LibArchive {
-  /// Loads the library where that has not been done.
+  /// Loads the library where that has not been done, and gives back what the program had touched of its code until then.
   ///
   /// - Throws: ``PackError/Code/internalError`` where the system has none that can be used.
   package static func require() throws(PackError) {

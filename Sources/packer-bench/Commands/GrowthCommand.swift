@@ -61,12 +61,13 @@ struct GrowthCommand: ParsableCommand {
     try disk.removeAll(place)
     try CorpusWriter().write(plan, to: place)
     let corpus = try MeasuredCorpus(name: "growth", directory: place)
-    let packing = try arena.contest(output: corpus.footprint).run([
-      Contest.Entrant(name: "pack", preparation: "rm -f \(pack)", script: arena.pack(corpus, to: pack, level: nil))
-    ])
-    let reading = try arena.contest(output: corpus.footprint).run([
+    let packing = try arena.contest().run([
       Contest.Entrant(
-        name: "unpack", preparation: "rm -rf \(tree)", script: arena.unpack(pack, to: tree),
+        name: "pack", preparation: "rm -f \(pack)", script: arena.pack(corpus, to: pack, level: nil), output: corpus.footprint)
+    ])
+    let reading = try arena.contest().run([
+      Contest.Entrant(
+        name: "unpack", preparation: "rm -rf \(tree)", script: arena.unpack(pack, to: tree), output: corpus.footprint,
         check: { () throws(PackError) in try ContentCheck.requireSameTree(tree, as: place, name: "packer unpack") },
         cleanup: "rm -rf \(tree)"),
       Contest.Entrant(

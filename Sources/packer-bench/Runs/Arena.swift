@@ -42,9 +42,8 @@ struct Arena {
     _ = try stopwatch.run("age-keygen -o \(scratch)/age.key 2>/dev/null && age-keygen -y \(scratch)/age.key >\(scratch)/age.pub")
   }
 
-  /// - Parameter output: about how many bytes each run writes, for which it shall find memory in use by this machine.
-  func contest(rounds: Int? = nil, output: UInt64 = 0, checksEveryRound: Bool = false) -> Contest {
-    Contest(stopwatch: stopwatch, rounds: rounds ?? self.rounds, checksEveryRound: checksEveryRound, output: output)
+  func contest(rounds: Int? = nil, checksEveryRound: Bool = false) -> Contest {
+    Contest(stopwatch: stopwatch, rounds: rounds ?? self.rounds, checksEveryRound: checksEveryRound)
   }
 
   /// The options of every pack: names and secrets of somebody's real tree are not what is measured.

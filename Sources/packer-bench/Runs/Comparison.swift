@@ -57,12 +57,13 @@ struct Comparison {
     let pack = level == nil ? ourPack : "\(place).slow.pack"
     let other = level == nil ? referenceOutput : "\(place).slow.reference"
     let name = level.map { "pack -\($0)" } ?? "pack"
-    let results = try arena.contest(rounds: level == nil ? rounds : min(rounds, 3), output: corpus.footprint).run([
+    let results = try arena.contest(rounds: level == nil ? rounds : min(rounds, 3)).run([
       Contest.Entrant(
         name: Self.ours, preparation: "rm -f \(pack)", script: arena.pack(corpus, to: pack, level: level.map { "\($0)" }),
+        output: corpus.footprint,
         check: { () throws(PackError) in try requireRoundTrip(arena.unpack(pack, to: tree), "packer \(name)") }),
       Contest.Entrant(
-        name: peer.name, preparation: "rm -f \(other)", script: filled(peer.pack, other),
+        name: peer.name, preparation: "rm -f \(other)", script: filled(peer.pack, other), output: corpus.footprint,
         check: { () throws(PackError) in try requireRoundTrip("mkdir \(tree); " + filled(peer.unpack, other), peer.name) }),
     ])
     let isSlow = level != nil
@@ -92,7 +93,7 @@ struct Comparison {
   private func compareUnpacking() throws(PackError) {
     let plain = "\(place).tar"
     _ = try arena.stopwatch.run("tar -C \(corpus.directory) -cf \(plain) .")
-    let results = try arena.contest(rounds: rounds, output: corpus.footprint).run([
+    let results = try arena.contest(rounds: rounds).run([
       unpacking(Self.ours, arena.unpack(ourPack, to: tree), makesTree: true),
       unpacking(reference.name, filled(reference.unpack, referenceOutput)),
       unpacking("tar -x", "tar -C \(tree) -xf \(plain)"),
@@ -106,7 +107,7 @@ struct Comparison {
 
   private func unpacking(_ name: String, _ script: String, makesTree: Bool = false) -> Contest.Entrant {
     Contest.Entrant(
-      name: name, preparation: "rm -rf \(tree)" + (makesTree ? "" : "; mkdir \(tree)"), script: script,
+      name: name, preparation: "rm -rf \(tree)" + (makesTree ? "" : "; mkdir \(tree)"), script: script, output: corpus.footprint,
       check: { () throws(PackError) in try ContentCheck.requireSameTree(tree, as: corpus.directory, name: name) },
       cleanup: "rm -rf \(tree)")
   }

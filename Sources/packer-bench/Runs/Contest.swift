@@ -8,6 +8,8 @@ struct Contest {
     /// What has to be there, or gone, before each run; not measured.
     var preparation = ""
     let script: String
+    /// About how many bytes a run writes to the tmpfs.
+    var output: UInt64 = 0
     /// How often it runs at most: slow ones need not run as often as others.
     var rounds = Int.max
     /// Holds the output of each run against what it must be; not measured.
@@ -22,8 +24,6 @@ struct Contest {
   var checksEveryRound = false
   /// An entrant that took longer than this, in seconds, runs no more often than twice, and no more than once where it took three times that.
   var patience = 20.0
-  /// About how many bytes a run writes to the tmpfs. As much memory is written and freed just before each, see ``warmMemory()``.
-  var output: UInt64 = 0
 
   /// Runs everybody once a round, in an order rotated by one each time, so that whatever else the machine does hits all alike.
   func run(_ entrants: [Entrant]) throws(PackError) -> Results {
@@ -34,7 +34,7 @@ struct Contest {
         let slowest = results[entrant.name].map(\.wall).max() ?? 0
         guard round < entrant.rounds, slowest < patience || round < 2, slowest < 3 * patience || round < 1 else { continue }
         if !entrant.preparation.isEmpty { _ = try stopwatch.run(entrant.preparation) }
-        try warmMemory()
+        try warmMemory(for: entrant.output)
         results.add(try stopwatch.run(entrant.script), of: entrant.name, round: round)
         if round == 0 || checksEveryRound { try entrant.check?() }
         if !entrant.cleanup.isEmpty { _ = try stopwatch.run(entrant.cleanup) }
@@ -49,7 +49,7 @@ struct Contest {
   /// to it costs. Whoever runs next would pay that for what ran before, by chance and not by merit. So this waits until what was removed last
   /// has been given back, then takes what will be needed and frees it. Processors that come out of a rest are slow for some milliseconds, which
   /// shorter runs would pay more of than longer ones: they are kept busy in between.
-  private func warmMemory() throws(PackError) {
+  private func warmMemory(for output: UInt64) throws(PackError) {
     guard output >= 500_000_000 else { return }
     let file = "\(stopwatch.scratch)/warm"
     _ = try stopwatch.run("sleep 3; head -c \(output) /dev/zero >\(file)")
