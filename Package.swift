@@ -48,13 +48,12 @@ let package = Package(
   platforms: [.macOS(.v13), .iOS("16.1")],
   products: [
     .library(name: "PackRuntime", targets: ["PackRuntime"]),
+    .library(name: "PackReading", targets: ["PackReading"]),
     .library(name: "PackDelivery", targets: ["PackDelivery"]),
-    .library(name: "PackTrust", targets: ["PackTrust"]),
     .library(name: "PackRemote", targets: ["PackRemote"]),
     .library(name: "PackTransport", targets: ["PackTransport"]),
     .library(name: "PackBackground", targets: ["PackBackground"]),
     .library(name: "PackBackgroundApp", targets: ["PackBackgroundApp"]),
-    .library(name: "PackerKit", targets: ["PackerKit"]),
     .executable(name: "packer", targets: ["packer"]),
   ],
   traits: [
@@ -93,81 +92,129 @@ let package = Package(
     .target(name: "PackTrust", dependencies: ["PackCrypto", "PackFormat", "PackManifest"], swiftSettings: settings),
     .target(
       name: "PackDelivery", dependencies: ["PackFiles", "PackFormat", "PackManifest"], swiftSettings: settings),
+    .target(name: "PackWork", dependencies: ["PackFormat"], swiftSettings: settings),
     .target(
-      name: "PackRuntime",
-      dependencies: ["PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackTrust"],
+      name: "PackReading", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackPayload", "PackWork"],
       swiftSettings: settings),
     .target(
-      name: "PackRemote", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackRuntime"], swiftSettings: settings),
-    .target(name: "PackTransport", dependencies: ["PackFormat", "PackRemote", "PackRuntime"], swiftSettings: settings),
+      name: "PackServing", dependencies: ["PackCrypto", "PackFormat", "PackPayload", "PackReading", "PackWork"],
+      swiftSettings: settings),
+    .target(
+      name: "PackStore",
+      dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackReading", "PackTrust", "PackWork"],
+      swiftSettings: settings),
+    .target(
+      name: "PackDownloads", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackWork"], swiftSettings: settings),
+    .target(
+      name: "PackOnDemand",
+      dependencies: [
+        "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackManifest", "PackReading", "PackStore", "PackTrust", "PackWork",
+      ],
+      swiftSettings: settings),
+    // One import for an app.
+    .target(
+      name: "PackRuntime",
+      dependencies: [
+        "PackCrypto", "PackDownloads", "PackFormat", "PackManifest", "PackOnDemand", "PackPayload", "PackReading", "PackServing",
+        "PackStore", "PackTrust",
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "PackRemote",
+      dependencies: ["PackCrypto", "PackDownloads", "PackFiles", "PackFormat", "PackStore", "PackWork"],
+      swiftSettings: settings),
+    .target(
+      name: "PackTransport", dependencies: ["PackDownloads", "PackFormat", "PackManifest", "PackRemote", "PackWork"],
+      swiftSettings: settings),
     // Apple only: empty elsewhere.
     .target(
       name: "PackBackground", dependencies: ["PackCrypto", "PackDelivery", "PackFormat", "PackManifest", "PackTrust"],
       swiftSettings: settings),
     .target(
-      name: "PackBackgroundApp", dependencies: ["PackBackground", "PackDelivery", "PackFormat", "PackRuntime"], swiftSettings: settings),
+      name: "PackBackgroundApp",
+      dependencies: ["PackBackground", "PackDownloads", "PackManifest", "PackReading", "PackStore", "PackWork"],
+      swiftSettings: settings),
 
     // Packing side.
     .target(
       name: "PackArchive",
-      dependencies: ["CLibArchive", "CLibArchiveLoader", "PackFiles", "PackFormat", "PackPayload", zstd],
+      dependencies: ["CLibArchive", "CLibArchiveLoader", "PackFiles", "PackFormat", zstd],
       swiftSettings: settings),
     .target(
-      name: "PackerKit",
+      name: "PackProject",
       dependencies: [
-        "PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackRuntime",
-        .product(name: "Yams", package: "Yams"),
+        "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackReading", "PackWork", .product(name: "Yams", package: "Yams"),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "PackBuild",
+      dependencies: [
+        "PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackProject", "PackReading", "PackStore",
+        "PackTrust", "PackWork",
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "PackGate",
+      dependencies: [
+        "PackArchive", "PackBuild", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackProject", "PackReading",
+        "PackTrust", "PackWork",
       ],
       swiftSettings: settings),
     .target(
       name: "PackServer",
       dependencies: [
-        "PackFiles", "PackRuntime",
+        "PackBuild", "PackFiles", "PackFormat", "PackManifest", "PackReading", "PackServing", "PackStore", "PackTrust", "PackWork",
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
       ],
       swiftSettings: settings),
     .target(
       name: "PackSimulator",
-      dependencies: ["PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackRuntime", "PackTrust", "PackerKit"],
+      dependencies: [
+        "PackBuild", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackManifest", "PackOnDemand",
+        "PackProject", "PackReading", "PackStore", "PackTrust", "PackWork",
+      ],
       swiftSettings: settings),
     .executableTarget(
       name: "packer",
       dependencies: [
-        "PackDelivery", "PackFiles", "PackManifest", "PackRuntime", "PackServer", "PackSimulator", "PackerKit",
+        "PackBuild", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackGate", "PackManifest", "PackPayload", "PackProject",
+        "PackReading", "PackServer", "PackServing", "PackSimulator", "PackStore", "PackTrust", "PackWork",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
+
+    // Measuring and attacking what is above: not part of it.
     .executableTarget(
       name: "packer-bench",
       dependencies: [
-        "CLibArchive", "PackArchive", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackRuntime",
-        "PackerKit",
-        openSSL, zstd,
+        "CLibArchive", "PackArchive", "PackBuild", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackPayload",
+        "PackProject", "PackReading", "PackStore", "PackTrust", openSSL, zstd,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
+      path: "Tests/packer-bench",
       // It calls more of the library than packer does.
       swiftSettings: settings, linkerSettings: [.linkedLibrary("archive")]),
     .executableTarget(
       name: "packer-fuzz",
       dependencies: [
-        "PackArchive", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackRemote", "PackRuntime",
-        "PackServer", "PackTransport", "PackTrust", "PackerKit", "TestSupport",
+        "PackArchive", "PackBuild", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackGate", "PackManifest",
+        "PackPayload", "PackProject", "PackReading", "PackRemote", "PackServer", "PackServing", "PackStore", "PackTransport", "PackTrust",
+        "PackWork", "TestSupport",
       ],
+      path: "Tests/packer-fuzz",
       swiftSettings: settings, linkerSettings: [.linkedLibrary("archive")]),
 
     // Tests.
     .systemLibrary(name: "CMalloc", path: "Tests/CMalloc"),
     .testTarget(
       name: "PackCryptoTests",
-      dependencies: [
-        "PackCrypto", "PackFormat", "TestSupport", .target(name: "CMalloc", condition: .when(platforms: [.linux])),
-      ],
+      dependencies: ["PackCrypto", "PackFormat", "TestSupport", .target(name: "CMalloc", condition: .when(platforms: [.linux]))],
       swiftSettings: leafSettings),
     .target(
       name: "TestSupport",
       dependencies: [
-        "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackRuntime", "PackerKit",
+        "PackBuild", "PackCrypto", "PackDownloads", "PackFiles", "PackFormat", "PackWork",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ], path: "Tests/TestSupport",
       swiftSettings: leafSettings),
@@ -176,22 +223,22 @@ let package = Package(
     .testTarget(
       name: "PackManifestTests",
       dependencies: [
-        "PackCrypto", "PackFormat", "PackManifest", "PackRuntime", "TestSupport",
+        "PackCrypto", "PackFormat", "PackManifest", "PackTrust", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: leafSettings),
     .testTarget(
       name: "PackDeliveryTests",
       dependencies: [
-        "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackRuntime", "TestSupport",
+        "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackWork", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: leafSettings),
     .testTarget(
       name: "PackSimulatorTests",
       dependencies: [
-        "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackRuntime", "PackSimulator", "PackTrust", "PackerKit",
-        "TestSupport",
+        "PackBuild", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackOnDemand", "PackProject", "PackReading",
+        "PackSimulator", "PackStore", "PackTrust", "PackWork", "TestSupport",
       ],
       swiftSettings: leafSettings),
     .testTarget(
@@ -199,46 +246,55 @@ let package = Package(
     .testTarget(
       name: "PackRuntimeTests",
       dependencies: [
-        "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackRuntime", "PackerKit", "TestSupport",
+        "PackBuild", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackManifest", "PackOnDemand",
+        "PackPayload", "PackReading", "PackRuntime", "PackServing", "PackStore", "PackWork", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: leafSettings),
     .testTarget(
       name: "PackRemoteTests",
       dependencies: [
-        "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackRemote", "PackRuntime", "PackerKit", "TestSupport",
+        "PackBuild", "PackCrypto", "PackDownloads", "PackFiles", "PackFormat", "PackManifest", "PackReading", "PackRemote", "PackStore",
+        "PackWork", "TestSupport",
       ],
       swiftSettings: leafSettings),
     .executableTarget(
-      name: "download-runner", dependencies: ["PackRuntime", "PackTransport", "TestSupport"], path: "Tests/DownloadRunner",
+      name: "download-runner", dependencies: ["PackDownloads", "PackTransport", "TestSupport"], path: "Tests/DownloadRunner",
       swiftSettings: leafSettings),
     .testTarget(
       name: "PackTransportTests",
-      dependencies: ["PackFiles", "PackFormat", "PackRemote", "PackRuntime", "PackTransport", "TestSupport", "download-runner"],
+      dependencies: [
+        "download-runner", "PackDownloads", "PackFiles", "PackFormat", "PackReading", "PackRemote", "PackRuntime", "PackStore",
+        "PackTransport", "PackWork", "TestSupport",
+      ],
       swiftSettings: leafSettings),
     .testTarget(
       name: "VectorTests",
-      dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackRuntime", "PackerKit", "TestSupport"],
+      dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackGate", "PackReading", "TestSupport"],
       swiftSettings: leafSettings),
     .testTarget(
       name: "PackServerTests",
-      dependencies: ["PackCrypto", "PackFormat", "PackRuntime", "PackServer", "TestSupport"], swiftSettings: leafSettings),
+      dependencies: ["PackFormat", "PackManifest", "PackReading", "PackServer", "PackServing", "TestSupport"],
+      swiftSettings: leafSettings),
     .testTarget(name: "HouseTests", dependencies: ["TestSupport"], swiftSettings: leafSettings),
     .testTarget(
       name: "PackArchiveTests", dependencies: ["CLibArchive", "PackArchive", "PackFormat", "PackPayload", "TestSupport", zstd],
       swiftSettings: leafSettings, linkerSettings: [.linkedLibrary("archive")]),
     .testTarget(
-      name: "PackerKitTests",
-      dependencies: ["PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackRuntime", "PackerKit", "TestSupport"],
+      name: "PackingTests",
+      dependencies: [
+        "PackArchive", "PackBuild", "PackCrypto", "PackFiles", "PackFormat", "PackGate", "PackManifest", "PackProject", "PackReading",
+        "PackWork", "TestSupport",
+      ],
       swiftSettings: leafSettings),
     .testTarget(
-      name: "PackerBenchTests", dependencies: ["PackArchive", "PackFormat", "TestSupport", "packer-bench"], swiftSettings: leafSettings,
+      name: "PackerBenchTests", dependencies: ["PackArchive", "packer-bench", "PackFormat", "TestSupport"], swiftSettings: leafSettings,
       linkerSettings: [.linkedLibrary("archive")]),
     .testTarget(
-      name: "FuzzTests", dependencies: ["PackRuntime", "TestSupport", "packer-fuzz"], swiftSettings: leafSettings,
+      name: "FuzzTests", dependencies: ["packer-fuzz", "PackWork", "TestSupport"], swiftSettings: leafSettings,
       linkerSettings: [.linkedLibrary("archive")]),
     .testTarget(
-      name: "PackerCommandTests", dependencies: ["packer", "PackManifest", "PackerKit", "PackRuntime"], exclude: ["Scripts"],
+      name: "PackerCommandTests", dependencies: ["packer"], exclude: ["Scripts"],
       swiftSettings: leafSettings),
   ]
 )

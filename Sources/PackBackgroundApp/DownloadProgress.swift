@@ -1,5 +1,7 @@
+import PackDownloads
+import PackWork
+
 #if canImport(BackgroundAssets)
-  import PackRuntime
 
   /// How far downloads are: in memory only, for those that are under way.
   final class DownloadProgress: Sendable {

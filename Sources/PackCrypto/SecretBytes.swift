@@ -67,7 +67,7 @@ package func wipe(_ bytes: inout [UInt8]) {
 }
 
 /// Overwrites memory with zeros, in a way the optimizer keeps.
-func wipe(_ bytes: inout MutableSpan<UInt8>) {
+package func wipe(_ bytes: inout MutableSpan<UInt8>) {
   unsafe bytes.withUnsafeMutableBytes { unsafe wipeMemory($0) }
 }
 

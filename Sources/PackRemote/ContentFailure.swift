@@ -1,5 +1,5 @@
+package import PackDownloads
 package import PackFormat
-package import PackRuntime
 
 /// Why a provider brought nothing.
 package enum ContentFailure: Error, Sendable {

@@ -1,5 +1,5 @@
+package import PackDownloads
 import PackFormat
-package import PackRuntime
 
 /// What tells one version of content from another, in the words of where it comes from.
 public struct ContentVersion: Hashable, Sendable {

@@ -1,5 +1,6 @@
 import PackFormat
-public import PackRuntime
+public import PackStore
+import PackWork
 
 extension DataProvider {
   /// A file out of whatever version of a pack runs: authenticated like all of the pack, and there without a network.

@@ -1,5 +1,5 @@
+public import PackDownloads
 public import PackFormat
-public import PackRuntime
 
 /// Where the content of an asset comes from, and when to look again.
 ///

@@ -1,4 +1,4 @@
-import PackRuntime
+import PackWork
 
 /// A value that changes, and those who wait for it to. Nobody is handed a value that is not the latest, so nothing is kept for slow listeners.
 final class LatestValue<Value: Sendable>: Sendable {

@@ -1,7 +1,8 @@
 package import PackCrypto
+package import PackDownloads
 package import PackFiles
 public import PackFormat
-package import PackRuntime
+import PackWork
 
 /// A config, a text, an image: there from the first moment, because the app was built with it, and replaced by newer content that comes later and is right.
 ///

@@ -1,6 +1,6 @@
+package import PackDownloads
 package import PackFiles
 public import PackFormat
-package import PackRuntime
 
 /// Names an asset, and says of what type its value is.
 public struct AssetKey<Value: Sendable>: Hashable, Sendable {

@@ -1,6 +1,11 @@
-// One import is all that an app needs to open a pack and to handle its errors.
+// One import is all that an app needs.
 @_exported public import PackCrypto
+@_exported public import PackDownloads
 @_exported public import PackFormat
 @_exported public import PackManifest
+@_exported public import PackOnDemand
 @_exported public import PackPayload
+@_exported public import PackReading
+@_exported public import PackServing
+@_exported public import PackStore
 @_exported public import PackTrust

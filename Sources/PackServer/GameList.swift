@@ -1,4 +1,5 @@
-import PackRuntime
+import PackFormat
+import PackReading
 
 /// The page that lists the games of a release.
 struct GameList {

@@ -1,4 +1,6 @@
-package import PackRuntime
+import PackManifest
+package import PackServing
+import PackWork
 
 /// The games of one pack or of one release, decrypted as they are asked for and kept nowhere.
 ///

@@ -1,5 +1,8 @@
 import PackFiles
-package import PackRuntime
+import PackManifest
+package import PackReading
+import PackStore
+import PackTrust
 
 /// Where games come from: one pack, or a release with its manifest. Looked at again and again while it is served.
 package struct GameStock: Sendable {

@@ -1,5 +1,3 @@
-import PackRuntime
-
 /// The host that a request names, judged by whether it can only be this machine.
 ///
 /// A page of a stranger can have its own name resolve to a loopback address and then counts as one origin with what is served there (DNS

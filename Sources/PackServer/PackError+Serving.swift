@@ -1,4 +1,4 @@
-package import PackRuntime
+package import PackFormat
 
 extension PackError.Code {
   /// The server cannot be started: its port is taken, or kept for the system.

@@ -1,4 +1,4 @@
-import PackRuntime
+import PackServing
 
 /// The body of a response out of a pack, as the server sends it.
 private final class PackReplyBody: SiteBody {

@@ -1,4 +1,5 @@
-package import PackRuntime
+package import PackServing
+import PackWork
 
 /// What a server serves. It knows requests and replies, and nothing of sockets.
 package protocol Site: Sendable {

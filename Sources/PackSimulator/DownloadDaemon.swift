@@ -1,6 +1,6 @@
 import PackDelivery
 import PackFormat
-import PackerKit
+import PackProject
 
 /// The system's service for downloads, with its rules: what it takes, in which order, and what it refuses.
 ///

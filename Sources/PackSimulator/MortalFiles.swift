@@ -1,5 +1,5 @@
 package import PackFiles
-import PackRuntime
+import PackWork
 
 /// The system's files as a process uses them that may be killed at any operation: from then on nothing works for it, not even cleaning up.
 ///

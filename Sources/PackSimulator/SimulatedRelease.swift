@@ -1,7 +1,7 @@
+import PackBuild
 package import PackFormat
 package import PackManifest
-import PackRuntime
-import PackerKit
+import PackStore
 
 /// A release as its server has it.
 package struct SimulatedRelease: Sendable {

@@ -1,6 +1,8 @@
+import PackDownloads
 import PackFiles
 import PackFormat
-import PackRuntime
+import PackManifest
+import PackWork
 
 /// What an app downloads with while it runs: files that lie beside the manifest, at the speed of the simulation, with its faults.
 final class SimulatedTransport: Transport {

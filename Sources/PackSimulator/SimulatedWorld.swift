@@ -2,7 +2,7 @@ import PackDelivery
 import PackFiles
 import PackFormat
 import PackManifest
-import PackRuntime
+import PackWork
 
 /// What lies outside of app, extension and system: time, network, servers, and what goes wrong. It is asked from the tasks of a download queue too.
 final class SimulatedWorld: Sendable {

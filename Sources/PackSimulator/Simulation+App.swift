@@ -1,9 +1,13 @@
 import PackCrypto
 import PackDelivery
+import PackDownloads
 import PackFiles
 import PackFormat
 import PackManifest
-import PackRuntime
+import PackOnDemand
+import PackReading
+import PackStore
+import PackTrust
 
 extension Simulation {
   /// The app's parts, as one of its processes has them.

@@ -2,9 +2,8 @@ import PackDelivery
 import PackFiles
 import PackFormat
 import PackManifest
-import PackRuntime
+import PackProject
 import PackTrust
-import PackerKit
 
 extension Simulation {
   /// The system fetches the manifest and asks the extension what to download.

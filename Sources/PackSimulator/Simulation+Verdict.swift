@@ -2,7 +2,7 @@ import PackCrypto
 import PackDelivery
 import PackFormat
 import PackManifest
-import PackRuntime
+import PackStore
 
 extension Simulation {
   /// Looks at what the device has in the end, and judges it.

@@ -2,7 +2,7 @@ import PackDelivery
 import PackFiles
 package import PackFormat
 import PackManifest
-import PackRuntime
+import PackStore
 import PackTrust
 
 /// The life of an app with background downloads, played with the code that ships: the system and its rules are played here, and everything that

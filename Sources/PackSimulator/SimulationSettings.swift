@@ -1,6 +1,6 @@
 package import PackCrypto
 package import PackDelivery
-package import PackRuntime
+package import PackReading
 
 /// What is simulated, and under which circumstances.
 package struct SimulationSettings: Sendable {

@@ -1,7 +1,8 @@
+package import PackBuild
 package import PackDelivery
 package import PackFormat
 import PackManifest
-package import PackerKit
+package import PackProject
 
 /// What the system takes from the Info.plist of the app that is installed. It holds until the app was started for the first time.
 package struct SystemRules: Sendable {

@@ -1,4 +1,4 @@
-import PackRuntime
+import PackWork
 
 /// Who does something in a simulation.
 package enum TimelineActor: String, Hashable, Sendable, CaseIterable {

@@ -1,6 +1,8 @@
 import PackDelivery
+import PackDownloads
 import PackFiles
-import PackRuntime
+import PackStore
+import PackWork
 
 /// The time of a simulation: it stands still until something takes time, and nobody waits for it.
 package final class VirtualClock: DeliveryClock, StoreClock, QueueClock {

@@ -1,6 +1,7 @@
+import PackDownloads
 import PackFormat
 public import PackRemote
-import PackRuntime
+import PackWork
 
 #if canImport(FoundationNetworking)
   import Foundation

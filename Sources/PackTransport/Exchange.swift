@@ -1,5 +1,7 @@
+import PackDownloads
 import PackFormat
-import PackRuntime
+import PackManifest
+import PackWork
 
 #if canImport(FoundationNetworking)
   import Foundation

@@ -1,4 +1,4 @@
-import PackRuntime
+import PackManifest
 
 /// What a `Content-Range` says (RFC 9110 §14.4).
 package struct ContentRange: Hashable {

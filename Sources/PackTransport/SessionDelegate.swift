@@ -1,4 +1,4 @@
-import PackRuntime
+import PackWork
 
 #if canImport(FoundationNetworking)
   import Foundation

@@ -1,4 +1,4 @@
-public import PackRuntime
+public import PackDownloads
 
 #if canImport(FoundationNetworking)
   import Foundation

@@ -1,5 +1,5 @@
-import PackRuntime
-import PackerKit
+import PackFormat
+import PackProject
 
 /// The program that opens an address in the browser of whoever is at the machine.
 enum BrowserCommand {

@@ -1,4 +1,4 @@
-import PackRuntime
+import PackFormat
 
 /// The part of a file that `--range` asks for, as in HTTP: `A-B` with both ends included, `A-` to the end, `-N` the last N bytes.
 struct ByteRange: Equatable, Sendable {

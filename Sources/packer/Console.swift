@@ -1,7 +1,9 @@
 import FoundationEssentials
 import PackFiles
-import PackRuntime
-import PackerKit
+import PackFormat
+import PackGate
+import PackProject
+import PackWork
 
 /// Everything the process says: results on standard output, talk on standard error. The only file that prints.
 ///

@@ -1,5 +1,5 @@
 import PackFiles
-import PackRuntime
+import PackFormat
 
 /// The name a directory has of its own.
 enum DirectoryTitle {

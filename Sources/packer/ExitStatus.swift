@@ -1,6 +1,9 @@
-import PackRuntime
+import PackBuild
+import PackFormat
+import PackGate
+import PackProject
 import PackServer
-import PackerKit
+import PackStore
 
 /// The status the process ends with. Of two, the larger is the worse one.
 struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {

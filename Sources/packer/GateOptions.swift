@@ -1,6 +1,5 @@
 import ArgumentParser
-import PackRuntime
-import PackerKit
+import PackFormat
 
 /// What `verify` takes where it looks at a whole release.
 struct GateOptions: ParsableArguments {

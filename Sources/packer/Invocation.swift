@@ -1,6 +1,6 @@
 import ArgumentParser
-import PackRuntime
-import PackerKit
+import PackFormat
+import PackProject
 
 /// A command: it parses its options, calls the library, and hands the outcome to the console.
 protocol Verb: ParsableCommand, Sendable {

@@ -1,5 +1,5 @@
 import PackFiles
-import PackRuntime
+import PackFormat
 
 #if canImport(Darwin)
   import Darwin

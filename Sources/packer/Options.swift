@@ -1,6 +1,8 @@
 import ArgumentParser
-import PackRuntime
-import PackerKit
+import PackBuild
+import PackCrypto
+import PackFormat
+import PackProject
 
 /// Where the key comes from.
 struct KeyOptions: ParsableArguments {
@@ -68,7 +70,7 @@ struct TrustOptions: ParsableArguments {
 
   /// The configuration that `--config` names, or the one in this directory; nil where there is none.
   func readConfiguration() throws(PackError) -> PackerConfiguration? {
-    try ReleaseVerification.configuration(at: configuration)
+    try ReleasePlaces.configuration(at: configuration)
   }
 
   /// The public keys whose manifests count.

@@ -1,4 +1,5 @@
-import PackRuntime
+import PackReading
+import PackWork
 
 /// Shows how far a long operation is: a bar on a terminal, else a line every few seconds.
 final class ProgressMeter: Sendable {

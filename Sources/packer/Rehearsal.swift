@@ -1,9 +1,11 @@
+import PackBuild
 import PackDelivery
 import PackFiles
 import PackManifest
-import PackRuntime
+import PackProject
+import PackReading
 import PackSimulator
-import PackerKit
+import PackStore
 
 /// The part of `packer simulate` that finds what belongs to a simulation, has it played, and tells it.
 struct Rehearsal {
@@ -15,8 +17,8 @@ struct Rehearsal {
     _ event: DeliveryEvent, from earlier: String?, in session: Session, _ change: (inout SimulationSettings) -> Void
   ) async throws(PackError) -> Outcome {
     let configuration = try options.trust.readConfiguration()
-    try ReleaseVerification.checkPresence(of: options.release, configuration: configuration)
-    let target = options.release ?? ReleaseVerification.place(ReleaseBuild.defaultOutput, beside: configuration)
+    try ReleasePlaces.checkPresence(of: options.release, configuration: configuration)
+    let target = options.release ?? ReleasePlaces.place(ReleaseFile.folder, beside: configuration)
     let release = try SimulatedRelease(reading: target)
     let app = try app(beside: configuration, of: target)
     let rules = try rules(app, target)
@@ -74,9 +76,9 @@ struct Rehearsal {
       throw PackError(
         .usage, "--plist and --app-version exclude each other", hint: "the lock file has what the plist of that app version says")
     }
-    guard let path = ReleaseVerification.lockFile(options.lockFile.lock, beside: configuration, of: target) else {
+    guard let path = ReleasePlaces.lockFile(options.lockFile.lock, beside: configuration, of: target) else {
       throw PackError(
-        .missingInput, "there is no \(ReleaseLock.fileName), so no app version is known", hint: "packer release record --app \(version)")
+        .missingInput, "there is no \(ReleaseFile.lock), so no app version is known", hint: "packer release record --app \(version)")
     }
     let lock = try ReleaseLock.read(path)
     guard let app = lock.apps.first(where: { $0.version == version }) else {
@@ -91,9 +93,9 @@ struct Rehearsal {
   private func rules(_ app: (app: ReleaseLock.App, lock: String)?, _ target: String) throws(PackError) -> SystemRules {
     if let app { return try SystemRules(app.app, of: app.lock) }
     if let plist = options.plist { return try SystemRules(InfoPlist.read(plist)) }
-    let directory = ReleaseVerification.directory(of: target)
+    let directory = ReleasePlaces.directory(of: target)
     let fragment = "\(directory.hasSuffix("/") ? String(directory.dropLast()) : directory)/\(ReleaseFile.infoFragment)"
-    guard ReleaseVerification.exists(fragment) else {
+    guard ReleasePlaces.exists(fragment) else {
       throw PackError(
         .missingInput, "\(fragment) does not exist, and no Info.plist was named", hint: "give --plist App/Info.plist, or --app-version")
     }

@@ -1,5 +1,8 @@
-import PackRuntime
-import PackerKit
+import PackBuild
+import PackFormat
+import PackGate
+import PackManifest
+import PackProject
 
 /// The part of `packer verify` that looks at a release: finds what belongs to it, and tells the report in every form that was asked for.
 struct ReleaseGate {
@@ -13,13 +16,13 @@ struct ReleaseGate {
     let printed = try options.printed(isJSON: isJSON)
     let files = try options.files()
     try ReleaseVerification.checkRules(only: options.only, ignored: options.ignore)
-    let configuration = try ReleaseVerification.configuration(at: options.configuration)
+    let configuration = try ReleasePlaces.configuration(at: options.configuration)
     // Before anybody is asked for a key, but after what says where the release is.
-    try ReleaseVerification.checkPresence(of: target, configuration: configuration)
+    try ReleasePlaces.checkPresence(of: target, configuration: configuration)
     var verification = ReleaseVerification(
-      target ?? ReleaseVerification.place(ReleaseBuild.defaultOutput, beside: configuration), now: try ManifestTime.now())
+      target ?? ReleasePlaces.place(ReleaseFile.folder, beside: configuration), now: try ManifestTime.now())
     verification.configuration = configuration
-    verification.lock = ReleaseVerification.lockFile(options.lockFile.lock, beside: verification.configuration, of: verification.target)
+    verification.lock = ReleasePlaces.lockFile(options.lockFile.lock, beside: verification.configuration, of: verification.target)
     verification.plist = options.plist
     verification.isQuick = options.isQuick
     verification.only = options.only
@@ -27,7 +30,7 @@ struct ReleaseGate {
     verification.jobs = jobs
     verification.trusted = try session.trustedKeys(options.keyTexts.trust, verification.configuration)
     let inputs = [configuration?.path, verification.lock, verification.plist].compactMap { $0 }
-    for (_, path) in files { try ReportFile.check(path, against: inputs, release: ReleaseVerification.directory(of: verification.target)) }
+    for (_, path) in files { try ReportFile.check(path, against: inputs, release: ReleasePlaces.directory(of: verification.target)) }
     let content = try contentKey(verification.configuration, in: session)
     let report = try await look(verification, key: content, in: session)
 

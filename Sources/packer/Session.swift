@@ -1,6 +1,7 @@
+import PackBuild
 import PackFiles
-import PackRuntime
-import PackerKit
+import PackProject
+import PackReading
 
 /// What a command may use of the process it runs in.
 struct Session: Sendable {

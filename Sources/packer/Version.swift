@@ -1,4 +1,4 @@
-import PackerKit
+import PackBuild
 
 /// What `--version` says.
 enum Version {

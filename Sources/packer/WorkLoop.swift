@@ -1,5 +1,6 @@
+import PackWork
+
 #if !canImport(Darwin)
-  import PackRuntime
 
   /// Runs a task on the thread that waits for it. Otherwise a process would start the cooperative pool, three threads and a timer, for
   /// work that has threads of its own where it needs them, and would take its memory from a heap that grows page by page.

@@ -1,5 +1,5 @@
 import Foundation
-import PackRuntime
+import PackDownloads
 import PackTransport
 import TestSupport
 

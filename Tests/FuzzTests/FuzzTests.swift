@@ -1,5 +1,5 @@
 import Foundation
-import PackRuntime
+import PackWork
 import TestSupport
 import Testing
 

@@ -2,7 +2,6 @@ import PackCrypto
 import PackDelivery
 import PackFormat
 import PackManifest
-import PackRuntime
 import TestSupport
 import Testing
 

@@ -2,7 +2,6 @@ import PackDelivery
 import PackFiles
 import PackFormat
 import PackManifest
-import PackRuntime
 import TestSupport
 import Testing
 

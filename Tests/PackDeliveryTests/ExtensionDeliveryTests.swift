@@ -3,7 +3,6 @@ import PackDelivery
 import PackFiles
 import PackFormat
 import PackManifest
-import PackRuntime
 import TestSupport
 import Testing
 

@@ -2,7 +2,7 @@ import PackDelivery
 import PackFiles
 import PackFormat
 import PackManifest
-import PackRuntime
+import PackWork
 import TestSupport
 
 /// A clock that a test sets, which remembers how long it was waited for.

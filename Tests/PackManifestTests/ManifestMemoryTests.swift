@@ -1,7 +1,7 @@
 import PackCrypto
 import PackFormat
 import PackManifest
-import PackRuntime
+import PackTrust
 import Testing
 
 @Suite("What a client remembers of manifests")

@@ -1,7 +1,6 @@
 import PackCrypto
 import PackFormat
 import PackManifest
-import PackRuntime
 import TestSupport
 import Testing
 

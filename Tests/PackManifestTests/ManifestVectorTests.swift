@@ -1,7 +1,7 @@
 import PackCrypto
 import PackFormat
 import PackManifest
-import PackRuntime
+import PackTrust
 import TestSupport
 import Testing
 

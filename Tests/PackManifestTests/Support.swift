@@ -1,7 +1,6 @@
 import PackCrypto
 import PackFormat
 import PackManifest
-import PackRuntime
 
 /// The error that `body` throws, or nil where it throws none.
 func failure(_ body: () throws(PackError) -> Void) -> PackError? {

@@ -1,5 +1,5 @@
+import PackDownloads
 import PackFormat
-import PackRuntime
 import TestSupport
 import Testing
 

@@ -1,7 +1,6 @@
 #if canImport(Observation)
   import Observation
   import PackFormat
-  import PackRuntime
   import TestSupport
   import Testing
 

@@ -1,9 +1,10 @@
+import PackBuild
 import PackCrypto
 import PackFiles
 import PackFormat
 import PackManifest
-import PackRuntime
-import PackerKit
+import PackReading
+import PackStore
 import TestSupport
 import Testing
 

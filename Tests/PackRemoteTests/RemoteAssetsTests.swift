@@ -1,6 +1,5 @@
 import PackFiles
 import PackFormat
-import PackRuntime
 import TestSupport
 import Testing
 

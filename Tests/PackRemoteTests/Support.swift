@@ -1,6 +1,7 @@
+import PackDownloads
 import PackFiles
 import PackFormat
-import PackRuntime
+import PackWork
 import TestSupport
 import Testing
 

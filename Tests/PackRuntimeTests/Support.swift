@@ -1,7 +1,8 @@
 import PackCrypto
 import PackFiles
 import PackFormat
-import PackRuntime
+import PackReading
+import PackWork
 import TestSupport
 
 /// The code of the error that `body` throws, or nil where it throws none.

@@ -1,6 +1,8 @@
 import Foundation
 import PackFormat
-import PackRuntime
+import PackManifest
+import PackReading
+import PackServing
 import TestSupport
 import Testing
 
@@ -37,15 +39,15 @@ struct FolderTests {
     try directory.write(Array("outside".utf8), to: "outside.pack")
   }
 
-  private func folder(_ change: (inout FaultPlan) -> Void = { _ in }) throws -> ReleaseFolder {
+  private func folder(_ change: (inout FaultPlan) -> Void = { _ in }) throws -> PublishedFolder {
     var plan = FaultPlan()
     change(&plan)
-    return try ReleaseFolder(directory("dist"), faults: plan)
+    return try PublishedFolder(directory("dist"), faults: plan)
   }
 
   @Test("a folder without a manifest is refused")
   func noManifest() throws {
-    #expect(throws: PackError.self) { try ReleaseFolder(directory.path, faults: FaultPlan()) }
+    #expect(throws: PackError.self) { try PublishedFolder(directory.path, faults: FaultPlan()) }
   }
 
   @Test(

@@ -2,7 +2,7 @@ import Foundation
 import PackDelivery
 import PackFormat
 import PackManifest
-import PackRuntime
+import PackReading
 import PackSimulator
 import TestSupport
 import Testing

@@ -1,13 +1,15 @@
 import Foundation
+import PackBuild
 import PackCrypto
 import PackDelivery
 import PackFiles
 import PackFormat
 import PackManifest
-import PackRuntime
+import PackProject
+import PackReading
 import PackSimulator
 import PackTrust
-import PackerKit
+import PackWork
 import TestSupport
 
 /// Three releases of one app, one after the other, built once for all tests: nobody changes them.

@@ -4,8 +4,10 @@ import PackDelivery
 import PackFiles
 import PackFormat
 import PackManifest
-import PackRuntime
+import PackOnDemand
+import PackReading
 import PackSimulator
+import PackStore
 import PackTrust
 import TestSupport
 import Testing

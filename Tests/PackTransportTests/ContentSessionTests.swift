@@ -1,8 +1,8 @@
 import Foundation
+import PackDownloads
 import PackFiles
 import PackFormat
 import PackRemote
-import PackRuntime
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import Foundation
 import PackFormat
-import PackRuntime
+import PackWork
 import TestSupport
 import Testing
 

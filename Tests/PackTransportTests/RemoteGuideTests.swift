@@ -1,7 +1,8 @@
 import Foundation
 import PackFormat
+import PackReading
 import PackRemote
-import PackRuntime
+import PackStore
 import PackTransport
 import TestSupport
 import Testing

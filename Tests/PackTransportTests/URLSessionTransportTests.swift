@@ -1,7 +1,7 @@
 import Foundation
+import PackDownloads
 import PackFiles
 import PackFormat
-import PackRuntime
 import TestSupport
 import Testing
 

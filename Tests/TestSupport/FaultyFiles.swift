@@ -1,5 +1,5 @@
 import PackFiles
-import PackRuntime
+import PackWork
 
 /// The system's files, with faults where a test wants them, and a record of what was asked.
 ///

@@ -1,4 +1,5 @@
-import PackRuntime
+import PackDownloads
+import PackWork
 
 /// A transport without a network: it makes the bytes of a URL up, with faults where a test wants them, and a record of what was asked.
 package final class FaultyTransport: Transport {

@@ -1,6 +1,6 @@
 import Foundation
 import PackFiles
-import PackRuntime
+import PackWork
 
 /// A disk in memory that knows what of it would survive a power cut.
 ///

@@ -1,6 +1,6 @@
 import Foundation
 import PackFiles
-import PackRuntime
+import PackWork
 
 /// The files of a ``MemoryDisk`` as one process has them, which can fail or stop at any operation.
 package final class MemoryFiles: FileSystem {

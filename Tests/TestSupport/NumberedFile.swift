@@ -1,5 +1,5 @@
 import PackCrypto
-import PackRuntime
+import PackDownloads
 
 /// A file that is made up from its number: what a server has, and what a client must get.
 package struct NumberedFile: Sendable {

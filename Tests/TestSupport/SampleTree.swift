@@ -1,8 +1,8 @@
 import Foundation
+import PackBuild
 import PackCrypto
 import PackFiles
 import PackFormat
-import PackerKit
 
 /// A tree of files as a value: made on disk, and read back to compare.
 package struct SampleTree: Hashable, Sendable, CustomStringConvertible {

@@ -2,8 +2,8 @@ import Foundation
 import PackCrypto
 import PackFiles
 import PackFormat
-import PackRuntime
-import PackerKit
+import PackGate
+import PackReading
 import TestSupport
 import Testing
 

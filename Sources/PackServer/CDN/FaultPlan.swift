@@ -1,4 +1,4 @@
-import PackRuntime
+import PackWork
 
 /// What a server does wrong on purpose, and to which requests.
 package struct FaultPlan: Sendable {

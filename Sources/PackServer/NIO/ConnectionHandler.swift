@@ -1,6 +1,8 @@
 import NIOCore
 import NIOHTTP1
-import PackRuntime
+import PackManifest
+import PackServing
+import PackWork
 
 /// One connection: takes a request, has its reply made elsewhere, and sends that piece by piece.
 ///

@@ -2,7 +2,8 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import PackFiles
-package import PackRuntime
+package import PackFormat
+import PackWork
 
 /// A server of one ``Site`` over HTTP/1.1.
 ///

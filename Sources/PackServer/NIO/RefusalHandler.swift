@@ -1,5 +1,5 @@
 import NIOCore
-import PackRuntime
+import PackManifest
 
 /// Ends a connection for which there is no room. It is told at once, and need not ask.
 final class RefusalHandler: ChannelInboundHandler {

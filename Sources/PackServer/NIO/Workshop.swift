@@ -1,6 +1,6 @@
 import NIOCore
 import NIOPosix
-import PackRuntime
+import PackWork
 
 /// What all connections of a server share: the site, the threads that make replies, and who is connected.
 final class Workshop: Sendable {

@@ -1,6 +1,8 @@
 import ArgumentParser
-import PackRuntime
-import PackerKit
+import PackBuild
+import PackFormat
+import PackManifest
+import PackProject
 
 /// `packer build`
 struct Build: Verb {

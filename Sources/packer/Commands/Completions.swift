@@ -1,5 +1,5 @@
 import ArgumentParser
-import PackRuntime
+import PackFormat
 
 /// `packer completions`
 struct Completions: Verb {

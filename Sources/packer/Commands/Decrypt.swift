@@ -1,6 +1,7 @@
 import ArgumentParser
-import PackRuntime
-import PackerKit
+import PackBuild
+import PackFormat
+import PackProject
 
 /// `packer decrypt`
 struct Decrypt: Verb {

@@ -1,6 +1,6 @@
 import ArgumentParser
-import PackRuntime
-import PackerKit
+import PackFormat
+import PackGate
 
 /// `packer explain`
 struct Explain: Verb {

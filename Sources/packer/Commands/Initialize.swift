@@ -1,6 +1,7 @@
 import ArgumentParser
-import PackRuntime
-import PackerKit
+import PackFormat
+import PackManifest
+import PackProject
 
 /// `packer init`
 struct Initialize: Verb {

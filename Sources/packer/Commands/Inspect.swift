@@ -1,5 +1,5 @@
 import ArgumentParser
-import PackRuntime
+import PackReading
 
 /// `packer inspect`
 struct Inspect: Verb {

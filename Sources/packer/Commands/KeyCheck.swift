@@ -1,6 +1,10 @@
 import ArgumentParser
-import PackRuntime
-import PackerKit
+import PackFormat
+import PackManifest
+import PackProject
+import PackReading
+import PackStore
+import PackTrust
 
 /// `packer key check`
 struct KeyCheck: Verb {

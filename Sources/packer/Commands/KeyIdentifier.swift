@@ -1,6 +1,7 @@
 import ArgumentParser
-import PackRuntime
-import PackerKit
+import PackCrypto
+import PackFormat
+import PackProject
 
 /// `packer key id`
 struct KeyIdentifier: Verb {

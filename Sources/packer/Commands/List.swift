@@ -1,6 +1,8 @@
 import ArgumentParser
-import PackRuntime
-import PackerKit
+import PackFormat
+import PackPayload
+import PackProject
+import PackReading
 
 /// `packer ls`
 struct List: Verb {

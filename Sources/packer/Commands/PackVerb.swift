@@ -1,6 +1,8 @@
 import ArgumentParser
-import PackRuntime
-import PackerKit
+import PackBuild
+import PackFormat
+import PackProject
+import PackReading
 
 /// `packer pack`
 struct PackVerb: Verb {

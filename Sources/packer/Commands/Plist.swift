@@ -1,6 +1,7 @@
 import ArgumentParser
-import PackRuntime
-import PackerKit
+import PackBuild
+import PackFormat
+import PackProject
 
 /// The commands about an app's Info.plist.
 struct Plist: ParsableCommand {

@@ -1,6 +1,6 @@
 import ArgumentParser
-import PackRuntime
-import PackerKit
+import PackBuild
+import PackFormat
 
 /// `packer plist merge`
 struct PlistMergeVerb: Verb {

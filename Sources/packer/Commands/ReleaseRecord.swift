@@ -1,6 +1,9 @@
 import ArgumentParser
-import PackRuntime
-import PackerKit
+import PackBuild
+import PackCrypto
+import PackFormat
+import PackManifest
+import PackProject
 
 /// `packer release record`
 struct ReleaseRecord: Verb {
@@ -39,7 +42,7 @@ struct ReleaseRecord: Verb {
     }
     let configuration = try PackerConfiguration.read(project.path)
     var recording = ReleaseRecording(
-      dist: dist ?? configuration.path(of: ReleaseBuild.defaultOutput), lockPath: configuration.path(of: ReleaseLock.fileName))
+      dist: dist ?? configuration.path(of: ReleaseFile.folder), lockPath: configuration.path(of: ReleaseFile.lock))
     var trusted: [SigningPublicKey] = []
     for text in configuration.trustedKeys { trusted.append(try SigningPublicKey(text: text)) }
     recording.trustedKeys = trusted.isEmpty ? try session.publicKeys(ofSigning: configuration.signKeys) : trusted

@@ -1,6 +1,6 @@
 import ArgumentParser
-import PackRuntime
-import PackerKit
+import PackFormat
+import PackProject
 
 /// `packer schema`
 struct Schema: Verb {

@@ -1,7 +1,11 @@
 import ArgumentParser
-import PackRuntime
+import PackBuild
+import PackCrypto
+import PackFormat
+import PackProject
+import PackReading
 import PackServer
-import PackerKit
+import PackServing
 
 /// `packer serve`
 struct Serve: Verb {
@@ -77,11 +81,11 @@ struct Serve: Verb {
   private func serveGames(in session: Session) async throws(PackError) -> Outcome {
     try faults.checkAbsent()
     if let fault = Self.controlFault(contentSecurityPolicy ?? "") { throw PackError(.usage, "--csp \(fault)") }
-    let isRelease = ReleaseVerification.isDirectory(target)
+    let isRelease = ReleasePlaces.isDirectory(target)
     if !isRelease, only != nil || !trust.isEmpty {
       throw PackError(.usage, "\(only != nil ? "--pack" : "--trust") belongs to a release, and \(target) is no directory")
     }
-    if isRelease { try ReleaseVerification.checkPresence(of: target, configuration: nil) }
+    if isRelease { try ReleasePlaces.checkPresence(of: target, configuration: nil) }
     let trusted = try trust.map { (text) throws(PackError) in try SigningPublicKey(text: text) }
     let resolved = try session.key(key)
     var options = PackResponder.Options()
@@ -153,7 +157,7 @@ struct Serve: Verb {
       )
     }
     let (plan, isSeedChosen) = try faults.plan()
-    let site = try ReleaseFolder(target, faults: plan)
+    let site = try PublishedFolder(target, faults: plan)
     let host = faults.host ?? "127.0.0.1"
     let server = try await start(site, hosts: faults.host == nil ? [host, "::1"] : [host], in: session)
     let shown = host.contains(":") ? "[\(host)]" : host

@@ -1,8 +1,7 @@
 import ArgumentParser
 import PackDelivery
-import PackRuntime
+import PackFormat
 import PackSimulator
-import PackerKit
 
 /// The commands that rehearse deliveries.
 struct Simulate: ParsableCommand {

@@ -1,6 +1,9 @@
 import ArgumentParser
-import PackRuntime
-import PackerKit
+import PackFormat
+import PackManifest
+import PackProject
+import PackReading
+import PackStore
 
 /// The commands about a store, which is what an app keeps on a device.
 struct Store: ParsableCommand {

@@ -1,6 +1,10 @@
 import ArgumentParser
-import PackRuntime
-import PackerKit
+import PackBuild
+import PackFormat
+import PackManifest
+import PackProject
+import PackStore
+import PackTrust
 
 /// `packer store adopt`
 struct StoreAdopt: Verb {
@@ -92,7 +96,7 @@ struct StoreInstall: Verb {
     let quota = try quota.map { (text) throws(PackError) in
       try Bounds.size(text, "--quota", in: 1...UInt64(Int64.max), isPowerOfTwo: false)
     }
-    let releases = sources.filter(ReleaseVerification.isDirectory)
+    let releases = sources.filter(ReleasePlaces.isDirectory)
     guard releases.isEmpty || sources.count == 1 else {
       throw PackError(.usage, "'\(releases[0])' is a release, and more was given", hint: "install one release at a time")
     }
@@ -100,7 +104,7 @@ struct StoreInstall: Verb {
       throw PackError(.usage, "--as names one pack, and more may be installed", hint: "give one pack file")
     }
     // What is not there, or is no release, is told before anybody is asked for a key.
-    if let missing = sources.first(where: { !ReleaseVerification.exists($0) }) {
+    if let missing = sources.first(where: { !ReleasePlaces.exists($0) }) {
       throw PackError(.missingInput, "\(missing) does not exist")
     }
     let document = try releases.first.map { (path) throws(PackError) in try SignedManifest.read(ReleaseFolder(path).manifestPath) }

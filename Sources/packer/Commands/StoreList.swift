@@ -1,6 +1,7 @@
 import ArgumentParser
-import PackRuntime
-import PackerKit
+import PackBuild
+import PackFormat
+import PackStore
 
 /// `packer store list`
 struct StoreList: Verb {
@@ -99,10 +100,10 @@ enum StorePlace {
 
   static func require(_ path: String) throws(PackError) {
     try checkName(path)
-    guard !ReleaseVerification.exists(path) || ReleaseVerification.isDirectory(path) else {
+    guard !ReleasePlaces.exists(path) || ReleasePlaces.isDirectory(path) else {
       throw PackError(.notAStore, "\(path) is not a store: it is no directory", hint: "name the directory of the store")
     }
-    guard ReleaseVerification.isDirectory(path) else {
+    guard ReleasePlaces.isDirectory(path) else {
       throw PackError(
         .missingInput, "\(path) is not there", hint: "the first 'packer store install' makes a store")
     }

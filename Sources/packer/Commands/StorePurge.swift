@@ -1,6 +1,7 @@
 import ArgumentParser
-import PackRuntime
-import PackerKit
+import PackFormat
+import PackProject
+import PackStore
 
 /// `packer store purge`
 struct StorePurge: Verb {

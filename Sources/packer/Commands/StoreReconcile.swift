@@ -1,6 +1,6 @@
 import ArgumentParser
-import PackRuntime
-import PackerKit
+import PackFormat
+import PackStore
 
 /// `packer store reconcile`
 struct StoreReconcile: Verb {

@@ -1,6 +1,8 @@
 import ArgumentParser
-import PackRuntime
-import PackerKit
+import PackFormat
+import PackGate
+import PackProject
+import PackReading
 
 /// `packer unpack`
 struct Unpack: Verb {

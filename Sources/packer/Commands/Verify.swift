@@ -1,6 +1,8 @@
 import ArgumentParser
-import PackRuntime
-import PackerKit
+import PackBuild
+import PackFormat
+import PackGate
+import PackProject
 
 /// `packer verify`
 struct Verify: Verb {
@@ -62,7 +64,7 @@ struct Verify: Verb {
 
   /// Whether a release is meant, and not packs.
   private func isRelease() throws(PackError) -> Bool {
-    let releases = files.filter { $0.hasSuffix(".json") || $0.hasSuffix("/") || ReleaseVerification.isDirectory($0) }
+    let releases = files.filter { $0.hasSuffix(".json") || $0.hasSuffix("/") || ReleasePlaces.isDirectory($0) }
     guard !files.isEmpty, releases.isEmpty else {
       guard files.count <= 1 else {
         throw PackError(.usage, "'\(releases[0])' is a release, and more was given", hint: "look at one release at a time")
@@ -89,7 +91,7 @@ struct Verify: Verb {
     let jobs = try threads.count()
     let name = try check.name()
     // Before anybody is asked for a key.
-    if files.count == 1, !ReleaseVerification.exists(files[0]) {
+    if files.count == 1, !ReleasePlaces.exists(files[0]) {
       throw PackError(.missingInput, "\(files[0]) does not exist", hint: "make a release with 'packer build', or name a pack")
     }
     let resolved = try session.key(key)
@@ -136,7 +138,7 @@ private struct FindingRecord: Encodable {
   let path: String
   let message: String
 
-  init(file: String, _ finding: Finding) {
+  init(file: String, _ finding: TreeDifference) {
     self.file = file
     kind = finding.kind.rawValue
     path = finding.path

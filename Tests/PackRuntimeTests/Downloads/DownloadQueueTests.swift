@@ -3,7 +3,8 @@ import PackFormat
 import TestSupport
 import Testing
 
-@testable import PackRuntime
+@testable import PackDownloads
+@testable import PackWork
 
 @Suite("The download queue")
 struct DownloadQueueTests {

@@ -1,7 +1,7 @@
 import PackCrypto
+import PackDownloads
 import PackFiles
 import PackFormat
-import PackRuntime
 import TestSupport
 import Testing
 

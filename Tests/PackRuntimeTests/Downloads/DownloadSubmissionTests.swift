@@ -1,6 +1,6 @@
+import PackDownloads
 import PackFiles
 import PackFormat
-import PackRuntime
 import TestSupport
 import Testing
 

@@ -3,7 +3,7 @@ import PackFormat
 import TestSupport
 import Testing
 
-@testable import PackRuntime
+@testable import PackDownloads
 
 @Suite("Batches of requests whose digests are right")
 struct RequestBatchTests {

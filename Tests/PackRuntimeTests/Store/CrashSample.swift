@@ -1,9 +1,8 @@
+import PackBuild
 import PackCrypto
 import PackFiles
 import PackFormat
 import PackManifest
-import PackRuntime
-import PackerKit
 import TestSupport
 
 /// Three releases of two packs, one of which is unpacked and one kept encrypted: files of packs, and signed manifests.

@@ -1,6 +1,6 @@
 import PackFormat
 import PackManifest
-import PackRuntime
+import PackStore
 import TestSupport
 
 /// Something that is done to a store, and what may be found of it when it was stopped in the middle.

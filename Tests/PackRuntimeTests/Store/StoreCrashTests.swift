@@ -3,7 +3,8 @@ import PackCrypto
 import PackFiles
 import PackFormat
 import PackManifest
-import PackRuntime
+import PackReading
+import PackStore
 import TestSupport
 import Testing
 

@@ -1,0 +1,220 @@
+import PackArchive
+import PackFiles
+import PackFormat
+import PackProject
+
+/// What the tar of a pack will look like: the order of the entries, where each lies, and how the frames are cut (FORMAT.md §4.2, §4.3).
+///
+/// It depends on the tree and the frame size alone, so the same tree gives the same tar however many threads make it.
+final class PackPlan: Sendable {
+  /// An entry at its place in the tar.
+  struct Item: Sendable {
+    var entry: SourceEntry
+    /// Where its first header starts in the tar.
+    var start: UInt64
+    /// The length of its headers in bytes.
+    var headerSize: UInt32
+    /// The item that holds the same content, if an earlier one does.
+    var original: Int32 = -1
+
+    var isLink: Bool { original >= 0 }
+    var contentSize: UInt64 { isLink ? 0 : entry.size }
+    var dataOffset: UInt64 { start + UInt64(headerSize) }
+    var dataRange: Range<UInt64> { dataOffset..<dataOffset + contentSize }
+    /// Behind the zeros that fill the last block.
+    var end: UInt64 { dataOffset + (contentSize + 511) / 512 * 512 }
+  }
+
+  /// The bytes of the tar that go into one frame, and the items that have some of them.
+  struct Frame: Sendable {
+    var range: Range<UInt64>
+    var items: Range<Int>
+  }
+
+  /// The items in the order of the tar.
+  struct Items: RandomAccessCollection, Sendable {
+    /// What an item has besides its entry.
+    fileprivate struct Place: Sendable {
+      var start: UInt64
+      var headerSize: UInt32
+      var original: Int32
+    }
+
+    fileprivate let entries: [SourceEntry]
+    fileprivate var places: [Place] = []
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { places.count }
+
+    subscript(number: Int) -> Item {
+      let place = places[number]
+      return Item(entry: entries[number], start: place.start, headerSize: place.headerSize, original: place.original)
+    }
+  }
+
+  let items: Items
+  /// The numbers of the items in the byte order of their paths.
+  let byPath: [Int32]
+  let frames: [Frame]
+  let tarSize: UInt64
+  let duplicateFiles: Int
+  let duplicateBytes: UInt64
+
+  /// - Parameters:
+  ///   - order: the entries in the order of the tar.
+  ///   - originals: for each entry the number of an earlier one with the same content, or -1.
+  init(_ order: Order, originals: [Int32], frameSize: Int) throws(PackError) {
+    let writer = TarWriter()
+    byPath = order.byPath
+    var items = Items(entries: order.entries)
+    items.places.reserveCapacity(order.entries.count)
+    var position: UInt64 = 0
+    var duplicateFiles = 0
+    var duplicateBytes: UInt64 = 0
+    for (index, entry) in order.entries.enumerated() {
+      var item = Item(entry: entry, start: position, headerSize: 512, original: originals[index])
+      if item.isLink {
+        duplicateFiles += 1
+        duplicateBytes += entry.size
+      }
+      let header = Self.header(of: item, among: order.entries)
+      if !header.isOneBlock {
+        var bytes: [UInt8] = []
+        try writer.appendHeader(header, to: &bytes)
+        item.headerSize = UInt32(bytes.count)
+      }
+      position = item.end
+      items.places.append(Items.Place(start: item.start, headerSize: item.headerSize, original: item.original))
+    }
+    self.items = items
+    self.duplicateFiles = duplicateFiles
+    self.duplicateBytes = duplicateBytes
+    tarSize = position + UInt64(TarWriter.endSize)
+    // A file with a hole may claim exabytes: frames that will be too many are not listed first.
+    try Self.check(frameCount: (tarSize + UInt64(frameSize) - 1) / UInt64(frameSize))
+    frames = Self.cut(items, tarSize: tarSize, UInt64(frameSize))
+    try Self.check(frameCount: UInt64(frames.count))
+  }
+
+  private static func check(frameCount: UInt64) throws(PackError) {
+    // Index and seek table need three entries of the table besides.
+    guard frameCount <= Limits.frames - 3 else {
+      throw PackError(
+        .unsuitableSource, "the tree needs \(frameCount) frames, more than \(Limits.frames)",
+        hint: "choose a larger --frame-size, or split the tree into several packs")
+    }
+  }
+
+  /// What the tar says of an item.
+  func header(of item: Item) -> TarHeader {
+    Self.header(of: item, among: items.entries)
+  }
+
+  private static func header(of item: Item, among entries: [SourceEntry]) -> TarHeader {
+    TarHeader(
+      path: item.entry.path, kind: item.entry.kind, size: item.contentSize,
+      linkTarget: item.isLink ? entries[Int(item.original)].path : nil)
+  }
+
+  /// Gathers whole entries while they fit, and cuts larger ones at multiples of the frame size. The end of the tar counts as an entry.
+  private static func cut(_ items: Items, tarSize: UInt64, _ frameSize: UInt64) -> [Frame] {
+    var frames: [Frame] = []
+    var open: Frame?
+    func close(_ frames: inout [Frame]) {
+      if let frame = open { frames.append(frame) }
+      open = nil
+    }
+    func add(_ range: Range<UInt64>, _ numbers: Range<Int>, _ frames: inout [Frame]) {
+      let size = range.upperBound - range.lowerBound
+      if size > frameSize {
+        close(&frames)
+        var start = range.lowerBound
+        while start < range.upperBound {
+          let end = min(start + frameSize, range.upperBound)
+          frames.append(Frame(range: start..<end, items: numbers))
+          start = end
+        }
+      } else if let frame = open, range.upperBound - frame.range.lowerBound <= frameSize {
+        open = Frame(
+          range: frame.range.lowerBound..<range.upperBound, items: frame.items.lowerBound..<numbers.upperBound)
+      } else {
+        close(&frames)
+        open = Frame(range: range, items: numbers)
+      }
+    }
+    for (number, item) in items.enumerated() {
+      add(item.start..<item.end, number..<number + 1, &frames)
+    }
+    add(tarSize - UInt64(TarWriter.endSize)..<tarSize, items.count..<items.count, &frames)
+    close(&frames)
+    return frames
+  }
+}
+
+extension PackPlan {
+  /// Entries in the order in which a tar holds them.
+  struct Order: Sendable {
+    /// The entries in the order of the tar.
+    let entries: [SourceEntry]
+    /// Their numbers in the byte order of the paths.
+    let byPath: [Int32]
+  }
+
+  /// The order of the tar: by extension, then by the first path that ends in the same name, then by path (FORMAT.md §4.2.4).
+  ///
+  /// Files of a kind compress best side by side, and those that have the same name in several directories are often versions of one another.
+  static func order(_ found: [SourceEntry]) -> Order {
+    // A scan gives them in order.
+    let entries = isSorted(found) ? found : found.sorted { Self.precedes($0, $1) }
+    struct Place {
+      var fileExtension: Int
+      /// The first entry of the same name.
+      var group: Int
+      var number: Int
+    }
+    var groups: [String: Int] = [:]
+    var extensions: [[UInt8]: Int] = [:]
+    var places: [Place] = []
+    places.reserveCapacity(entries.count)
+    for (number, entry) in entries.enumerated() {
+      let name = entry.name
+      let fileExtension = entry.kind == .directory ? [] : Self.fileExtension(of: name)
+      let extensionNumber = extensions[fileExtension] ?? extensions.count
+      extensions[fileExtension] = extensionNumber
+      let group = groups[name] ?? number
+      groups[name] = group
+      places.append(Place(fileExtension: extensionNumber, group: group, number: number))
+    }
+    var ranks = [Int](repeating: 0, count: extensions.count)
+    for (rank, item) in extensions.sorted(by: { PackFormat.precedes($0.key.span, $1.key.span) }).enumerated() { ranks[item.value] = rank }
+    for index in places.indices { places[index].fileExtension = ranks[places[index].fileExtension] }
+    places.sort { ($0.fileExtension, $0.group, $0.number) < ($1.fileExtension, $1.group, $1.number) }
+    var byPath = [Int32](repeating: 0, count: entries.count)
+    for (position, place) in places.enumerated() { byPath[place.number] = Int32(position) }
+    return Order(entries: places.map { entries[$0.number] }, byPath: byPath)
+  }
+
+  private static func precedes(_ left: SourceEntry, _ right: SourceEntry) -> Bool {
+    left.path.withBytes { left in right.path.withBytes { PackFormat.precedes(left, $0) } }
+  }
+
+  private static func isSorted(_ entries: [SourceEntry]) -> Bool {
+    entries.indices.dropFirst().allSatisfy { precedes(entries[$0 - 1], entries[$0]) }
+  }
+
+  /// What follows the last dot of the last component, ASCII letters lowered; nothing where there is no dot but a leading one.
+  static func fileExtension(of path: String) -> [UInt8] {
+    path.withBytes { path in
+      var index = path.count
+      while index > 0, path[index - 1] != UInt8(ascii: "/") {
+        index -= 1
+        guard path[index] == UInt8(ascii: ".") else { continue }
+        guard index > 0, path[index - 1] != UInt8(ascii: "/") else { return [] }
+        var bytes = [UInt8](copying: path.extracting((index + 1)...))
+        for position in bytes.indices where (65...90).contains(bytes[position]) { bytes[position] += 32 }
+        return bytes
+      }
+      return []
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackReading
+import PackWork
+
+/// Encrypts a finished payload where it lies: header, then segments on all cores (FORMAT.md §1, §3).
+final class PackSeal: Sendable {
+  let packSize: UInt64
+  let payloadSize: UInt64
+
+  private let draft: PackDraft
+  private let layout: SegmentLayout
+  private let headerBytes: [UInt8]
+  private let opened: OpenedHeader
+  private let backend: any CryptoBackend
+  /// Held while a piece is written, so that threads do not wait for each other in the system. The number of pieces written.
+  private let written = Monitor(0)
+
+  /// About this many bytes are read, encrypted and written at a time. They stay in the cache of a core.
+  private static let pieceSize: UInt64 = 256 << 10
+
+  /// Derives salt and keys.
+  init(
+    _ draft: PackDraft, header: PackHeader, usesRandomSalt: Bool, key: borrowing PackKey, backend: any CryptoBackend
+  ) throws(PackError) {
+    self.draft = draft
+    self.backend = backend
+    var random: [UInt8]?
+    defer { if var bytes = random.take() { wipe(&bytes) } }
+    if usesRandomSalt {
+      var bytes = [UInt8](repeating: 0, count: 32)
+      var target = bytes.mutableSpan
+      try backend.fillRandom(&target)
+      random = bytes
+    }
+    var header = header
+    header.salt = try draft.makeSalt(random: random)
+    let headerBytes = try HeaderAuthentication.seal(header, key: key, backend: backend)
+    self.headerBytes = headerBytes
+    // Opened again by the code of the readers: a header that they would refuse is never written.
+    opened = try HeaderAuthentication.open(headerBytes.span, key: key, backend: backend)
+    payloadSize = draft.size
+    layout = try SegmentLayout(
+      payloadSize: payloadSize, headerSize: headerBytes.count - SegmentLayout.tinkHeaderSize,
+      segmentSize: header.segmentSize)
+    packSize = layout.packSize
+  }
+
+  func run(jobs: Int, progress: ProgressHandler?) async throws(PackError) {
+    let headerBytes = headerBytes
+    try draft.output.write(headerBytes.span, at: 0, of: packSize)
+    let counter = ProgressCounter(.sealing, total: payloadSize, handler: progress)
+    let segmentsAtOnce = max(1, Self.pieceSize / UInt64(layout.segmentSize))
+    let next = Monitor<UInt64>(0)
+    let pieces = (layout.segmentCount + segmentsAtOnce - 1) / segmentsAtOnce
+    try await Crew.run(Int(min(UInt64(jobs), pieces))) { [self] (crew, _) throws(PackError) in
+      let cipher = try SegmentCipher(schedule: opened.schedule, layout: layout, backend: backend)
+      var plaintext = [UInt8](repeating: 0, count: Int(segmentsAtOnce) * Int(layout.segmentSize))
+      var ciphertext = plaintext
+      defer { wipe(&plaintext) }
+      while true {
+        try crew.checkpoint()
+        let first = next.withLock { next in
+          defer { next += segmentsAtOnce }
+          return next
+        }
+        guard first < layout.segmentCount else { return }
+        let last = min(first + segmentsAtOnce, layout.segmentCount) - 1
+        let pack = layout.packRange(ofSegment: first).lowerBound..<layout.packRange(ofSegment: last).upperBound
+        do {
+          // The last tag is not there yet, and nothing behind the payload.
+          var whole = plaintext.mutableSpan
+          var target = whole._mutatingExtracting(first: pack.count - SegmentLayout.tagSize)
+          try draft.read(at: pack.lowerBound, into: &target)
+        }
+        for segment in first...last {
+          let range = layout.packRange(ofSegment: segment)
+          let start = Int(range.lowerBound - pack.lowerBound)
+          var whole = ciphertext.mutableSpan
+          var target = whole._mutatingExtracting(start..<start + range.count)
+          try cipher.seal(
+            segment: segment, plaintext.span.extracting(start..<start + range.count - SegmentLayout.tagSize), into: &target)
+        }
+        try written.withLock { (written) throws(PackError) in
+          try draft.output.write(ciphertext.span.extracting(first: pack.count), at: pack.lowerBound, of: packSize)
+          written += 1
+        }
+        let payload = layout.payloadRange(ofSegment: first).lowerBound..<layout.payloadRange(ofSegment: last).upperBound
+        counter.add(UInt64(payload.count))
+      }
+    }
+    guard written.withLock({ $0 }) == pieces else {
+      throw PackError(.internalError, "\(draft.output.path) was not encrypted to its end")
+    }
+    progress?(PackProgress(phase: .syncing, done: payloadSize, total: payloadSize))
+    try draft.output.commit()
+  }
+}

@@ -1,0 +1,352 @@
+import PackArchive
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackProject
+import PackReading
+import PackWork
+
+/// Reads the sources, compresses them frame by frame on all cores, and hands the payload to the draft (FORMAT.md §4).
+final class PayloadBuilder: Sendable {
+  struct Result: Sendable {
+    var contentRoot: [UInt8]
+    var largestFrame: UInt32
+    /// The bytes of index and seek table.
+    var indexSize: UInt64
+  }
+
+  /// One compressed frame in a buffer that goes back to the pool.
+  private struct CompressedFrame: Sendable {
+    var buffer: [UInt8]
+    var compressedSize: Int
+    var size: Int
+  }
+
+  private let plan: PackPlan
+  private let reader: SourceReader
+  private let draft: PackDraft
+  private let strength: CompressionStrength
+  private let textStrength: CompressionStrength
+  private let frameSize: Int
+  private let knownDigests: [Int32: [UInt8]]
+  private let allowsSecrets: Bool
+  private let backend: any CryptoBackend
+
+  private let pool = Monitor<[[UInt8]]>([])
+  private let table = Monitor<[(compressed: UInt32, content: UInt32)]>([])
+  /// The digests of all items, end to end.
+  private let digests: Monitor<[UInt8]>
+
+  init(
+    plan: PackPlan, reader: SourceReader, draft: PackDraft, strength: CompressionStrength, textStrength: CompressionStrength,
+    frameSize: Int,
+    knownDigests: [Int32: [UInt8]], allowsSecrets: Bool, backend: any CryptoBackend
+  ) {
+    self.plan = plan
+    self.reader = reader
+    self.draft = draft
+    self.strength = strength
+    self.textStrength = textStrength
+    self.frameSize = frameSize
+    self.knownDigests = knownDigests
+    self.allowsSecrets = allowsSecrets
+    self.backend = backend
+    digests = Monitor([UInt8](repeating: 0, count: 32 * plan.items.count))
+  }
+
+  func build(
+    jobs: Int, contentSize: UInt64, source: String, progress: ProgressHandler?
+  ) async throws(PackError) -> Result {
+    try await packFrames(jobs: jobs, contentSize: contentSize, progress: progress)
+    if !reader.offences.isEmpty {
+      // Copies of a file were not read, and what is wrong with it is wrong with them.
+      for item in plan.items where item.isLink { reader.look(at: item.entry, allowsSecrets: allowsSecrets) }
+    }
+    try reader.offences.check(source)
+    for (number, item) in plan.items.enumerated() where item.isLink {
+      if let digest = knownDigests[item.original] { store(digest, for: number) }
+    }
+    return try await writeIndex(jobs: jobs)
+  }
+
+  // MARK: Frames
+
+  private func packFrames(jobs: Int, contentSize: UInt64, progress: ProgressHandler?) async throws(PackError) {
+    let counter = ProgressCounter(.packing, total: contentSize, handler: progress)
+    try await Crew.run(min(jobs, plan.frames.count)) { [self] crew in
+      (
+        frames: OrderedMap<CompressedFrame>(count: plan.frames.count, window: window(jobs), crew: crew),
+        spanning: SpanningDigests(backend: backend, crew: crew)
+      )
+    } work: { [self] (_, shared) throws(PackError) in
+      let worker = try FrameWorker(self, spanning: shared.spanning)
+      try shared.frames.work { (number) throws(PackError) in
+        try worker.make(plan.frames[number])
+      } take: { (number, frame) throws(PackError) in
+        try draft.append(frame.buffer.span.extracting(first: frame.compressedSize))
+        table.withLock { $0.append((UInt32(frame.compressedSize), UInt32(frame.size))) }
+        pool.withLock { $0.append(frame.buffer) }
+        counter.add(plan.contentSize(of: plan.frames[number]))
+      }
+    }
+  }
+
+  /// How many frames may be under way. Each takes a buffer; but where one frame takes much longer than another, threads would wait for it.
+  private func window(_ jobs: Int) -> Int {
+    strength.level < 10 ? jobs + 1 : 2 * jobs
+  }
+
+  private func store(_ digest: [UInt8], for number: Int) {
+    digests.withLock { $0.replaceSubrange(32 * number..<32 * number + 32, with: digest) }
+  }
+
+  /// What one thread needs to make frames.
+  private final class FrameWorker {
+    private let builder: PayloadBuilder
+    private let plan: PackPlan
+    private let reader: SourceReader
+    private let spanning: SpanningDigests
+    private let encoder: FrameCompressor
+    private let tar = TarWriter()
+    private let digest: any DigestContext
+    private var content: [UInt8]
+    private var header: [UInt8] = []
+    private var openFile: (number: Int, file: OpenFile)?
+
+    init(_ builder: PayloadBuilder, spanning: SpanningDigests) throws(PackError) {
+      self.builder = builder
+      plan = builder.plan
+      reader = builder.reader
+      self.spanning = spanning
+      encoder = try FrameCompressor(builder.strength, forText: builder.textStrength)
+      digest = try builder.backend.makeDigest()
+      content = [UInt8](repeating: 0, count: builder.frameSize)
+    }
+
+    deinit {
+      wipe(&content)
+    }
+
+    func make(_ frame: PackPlan.Frame) throws(PackError) -> CompressedFrame {
+      var content: [UInt8] = []
+      swap(&content, &self.content)
+      defer { swap(&content, &self.content) }
+      let size = Int(frame.range.upperBound - frame.range.lowerBound)
+      for number in frame.items {
+        try fill(&content, with: number, of: frame)
+      }
+      let end = plan.tarSize - UInt64(TarWriter.endSize)
+      clear(&content, end..<plan.tarSize, of: frame)
+      let capacity = Limits.compressBound(builder.frameSize)
+      var buffer = builder.pool.withLock { $0.popLast() } ?? Self.untouched(capacity)
+      guard reader.offences.isEmpty else {
+        // There will be no pack; the other files are only looked at.
+        return CompressedFrame(buffer: buffer, compressedSize: 0, size: size)
+      }
+      var target = buffer.mutableSpan
+      let compressedSize = try encoder.compress(content.span.extracting(first: size), into: &target)
+      return CompressedFrame(buffer: buffer, compressedSize: compressedSize, size: size)
+    }
+
+    /// A buffer whose memory the system gives as it is written to: of one that is filled with zeros, all would be taken at once.
+    private static func untouched(_ count: Int) -> [UInt8] {
+      unsafe [UInt8](unsafeUninitializedCapacity: count) { (_, initialized) in initialized = count }
+    }
+
+    /// Puts what a frame holds of an item at its place: header, content and zeros.
+    private func fill(_ content: inout [UInt8], with number: Int, of frame: PackPlan.Frame) throws(PackError) {
+      let item = plan.items[number]
+      let headerRange = (item.start..<item.dataOffset).clamped(to: frame.range)
+      if headerRange.count == TarWriter.blockSize, item.headerSize == TarWriter.blockSize {
+        let start = Int(item.start - frame.range.lowerBound)
+        var whole = content.mutableSpan
+        var target = whole._mutatingExtracting(start..<start + TarWriter.blockSize)
+        try tar.writeBlock(plan.header(of: item), to: &target)
+      } else if !headerRange.isEmpty {
+        header.removeAll(keepingCapacity: true)
+        try tar.appendHeader(plan.header(of: item), to: &header)
+        guard header.count == Int(item.headerSize) else {
+          throw PackError(.internalError, "the tar header of '\(item.entry.path)' is \(header.count) bytes, not \(item.headerSize)")
+        }
+        let from = Int(headerRange.lowerBound - item.start)
+        let to = Int(headerRange.lowerBound - frame.range.lowerBound)
+        var whole = content.mutableSpan
+        var target = whole._mutatingExtracting(to..<to + headerRange.count)
+        copy(header.span.extracting(from..<from + headerRange.count), to: &target)
+      }
+      if item.entry.kind != .directory, !item.isLink {
+        let part = item.dataRange.clamped(to: frame.range)
+        if !part.isEmpty || item.entry.size == 0 {
+          let isRead = try read(item, number, part, of: frame, into: &content)
+          // Without this part there is no digest, and other workers must not wait for it.
+          if !isRead, part != item.dataRange { try spanning.abandon(item.dataRange) }
+        }
+      }
+      clear(&content, item.dataRange.upperBound..<item.end, of: frame)
+    }
+
+    /// Reads a part of a content, and says whether it could. What is wrong with a file goes to the offences.
+    private func read(
+      _ item: PackPlan.Item, _ number: Int, _ part: Range<UInt64>, of frame: PackPlan.Frame, into content: inout [UInt8]
+    ) throws(PackError) -> Bool {
+      if openFile?.number != number {
+        openFile = reader.open(item.entry, toReadAtOnce: part == item.dataRange).map { (number, $0) }
+      }
+      guard let file = openFile?.file else { return false }
+      let range = part.isEmpty ? 0..<0 : Int(part.lowerBound - frame.range.lowerBound)..<Int(part.upperBound - frame.range.lowerBound)
+      do {
+        var whole = content.mutableSpan
+        var target = whole._mutatingExtracting(range)
+        guard reader.read(file, item.entry, at: part.lowerBound - item.dataOffset, into: &target) else { return false }
+      }
+      let bytes = content.span.extracting(range)
+      if part.lowerBound == item.dataOffset, !builder.allowsSecrets {
+        reader.checkSecrets(item.entry, start: bytes)
+      }
+      var result: [UInt8]?
+      if part == item.dataRange {
+        try digest.update(bytes)
+        result = try digest.finish()
+      } else {
+        result = try spanning.add(bytes, part, of: item.dataRange)
+      }
+      guard let result, reader.confirm(file, item.entry) else { return true }
+      if let known = builder.knownDigests[Int32(number)], known != result {
+        reader.reportChange(item.entry)
+      }
+      builder.store(result, for: number)
+      return true
+    }
+
+    private func clear(_ content: inout [UInt8], _ range: Range<UInt64>, of frame: PackPlan.Frame) {
+      let part = range.clamped(to: frame.range)
+      guard !part.isEmpty else { return }
+      let start = Int(part.lowerBound - frame.range.lowerBound)
+      var whole = content.mutableSpan
+      var target = whole._mutatingExtracting(start..<start + part.count)
+      target.update(repeating: 0)
+    }
+  }
+
+  // MARK: Index
+
+  private struct IndexBlockBytes: Sendable {
+    var bytes: [UInt8]
+    var firstPath: [UInt8]
+    /// What the content root covers of the block.
+    var rootBytes: [UInt8]
+  }
+
+  private func writeIndex(jobs: Int) async throws(PackError) -> Result {
+    let order = plan.byPath
+    let blockCount = (order.count + Limits.recordsPerBlock - 1) / Limits.recordsPerBlock
+    let blocks = Monitor<(bytes: [UInt8], directory: [(length: UInt32, firstPath: [UInt8])])>(([], []))
+    let root = RootDigest(try ContentRoot(backend: backend))
+    if blockCount > 0 {
+      try await Crew.run(min(jobs, blockCount)) { crew in
+        OrderedMap<IndexBlockBytes>(count: blockCount, window: 2 * jobs, crew: crew)
+      } work: { [self] (_, map) throws(PackError) in
+        let encoder = try CompressionContext(level: textStrength.level)
+        try map.work { (number) throws(PackError) in
+          let first = number * Limits.recordsPerBlock
+          return try block(order[first..<min(first + Limits.recordsPerBlock, order.count)], encoder: encoder)
+        } take: { (_, block) throws(PackError) in
+          try root.add(block.rootBytes)
+          blocks.withLock { blocks in
+            blocks.bytes += block.bytes
+            blocks.directory.append((UInt32(block.bytes.count), block.firstPath))
+          }
+        }
+      }
+    }
+    let (blockBytes, directory) = blocks.withLock { $0 }
+    let frames = table.withLock { $0 }
+    let largest = frames.reduce(0) { max($0, $1.content) }
+    let head = IndexHead(
+      recordCount: UInt32(order.count), largestFrame: largest,
+      contentSize: plan.items.reduce(0) { $0 + $1.entry.size }, tarSize: plan.tarSize, contentRoot: try root.finish())
+    let start = draft.size
+    let blocksSize = try appendSkippable(blockBytes)
+    let headSize = try appendSkippable(head.bytes + (try compressedDirectory(directory)))
+    let seekTable = SeekTable.bytes(for: frames + [(blocksSize, 0), (headSize, 0)])
+    try draft.append(seekTable.span)
+    return Result(contentRoot: head.contentRoot, largestFrame: largest, indexSize: draft.size - start)
+  }
+
+  private func block(
+    _ order: ArraySlice<Int32>, encoder: borrowing CompressionContext
+  ) throws(PackError) -> IndexBlockBytes {
+    var digestBytes: [UInt8] = []
+    var records: [UInt8] = []
+    var rootBytes: [UInt8] = []
+    for number in order.map(Int.init) {
+      let item = plan.items[number]
+      let size = item.entry.size
+      let origin = item.isLink ? plan.items[Int(item.original)] : item
+      let record = IndexRecord(
+        path: Array(item.entry.path.utf8), kind: item.entry.kind, size: size, offset: size == 0 ? 0 : origin.dataOffset)
+      let digest = digests.withLock { Array($0[32 * number..<32 * number + 32]) }
+      digestBytes += digest
+      record.append(to: &records)
+      record.appendForContentRoot(to: &rootBytes, digest: digest.span)
+    }
+    var bytes = digestBytes
+    bytes += try compressed(records, encoder: encoder)
+    let first = plan.items[Int(order[order.startIndex])].entry.path
+    return IndexBlockBytes(bytes: bytes, firstPath: Array(first.utf8), rootBytes: rootBytes)
+  }
+
+  private func compressed(_ bytes: [UInt8], encoder: borrowing CompressionContext) throws(PackError) -> [UInt8] {
+    var frame = [UInt8](repeating: 0, count: Limits.compressBound(bytes.count))
+    var target = frame.mutableSpan
+    let size = try encoder.compress(bytes.span, into: &target)
+    frame.removeSubrange(size...)
+    return frame
+  }
+
+  private func compressedDirectory(
+    _ directory: [(length: UInt32, firstPath: [UInt8])]
+  ) throws(PackError) -> [UInt8] {
+    guard !directory.isEmpty else { return [] }
+    let bytes = IndexDirectory.bytes(for: directory)
+    guard bytes.count <= Limits.indexDirectorySize else {
+      throw PackError(
+        .unsuitableSource, "the index needs a directory of \(bytes.count) bytes, more than \(Limits.indexDirectorySize)",
+        hint: "shorten the paths, or split the tree into several packs")
+    }
+    return try compressed(bytes, encoder: try CompressionContext(level: textStrength.level))
+  }
+
+  private func appendSkippable(_ bytes: [UInt8]) throws(PackError) -> UInt32 {
+    var head: [UInt8] = []
+    head.append(littleEndian: IndexHead.frameMagic)
+    head.append(littleEndian: UInt32(bytes.count))
+    try draft.append(head.span)
+    try draft.append(bytes.span)
+    return UInt32(head.count + bytes.count)
+  }
+}
+
+/// The content root, fed by whichever thread takes a block, one at a time.
+private final class RootDigest: @unchecked Sendable {
+  private let root: ContentRoot
+
+  init(_ root: ContentRoot) {
+    self.root = root
+  }
+
+  func add(_ bytes: [UInt8]) throws(PackError) {
+    try root.add(bytes: bytes)
+  }
+
+  func finish() throws(PackError) -> [UInt8] {
+    try root.finish()
+  }
+}
+
+extension PackPlan {
+  /// The bytes of content that a frame holds.
+  func contentSize(of frame: Frame) -> UInt64 {
+    frame.items.reduce(0) { $0 + UInt64(items[$1].dataRange.clamped(to: frame.range).count) }
+  }
+}

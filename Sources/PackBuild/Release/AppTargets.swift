@@ -1,0 +1,139 @@
+package import PackProject
+
+/// The files of an app and its downloader extension that must agree.
+package struct AppTargets: Sendable {
+  /// The app's Info.plist.
+  package var app: InfoPlist
+  /// The extension's Info.plist.
+  package var downloader: InfoPlist?
+  /// The entitlements of app and extension.
+  package var entitlements: [InfoPlist]
+  /// The bundle identifier that the configuration names.
+  package var bundleID: String?
+
+  /// Takes the files that are known; what is not given is not checked.
+  package init(app: InfoPlist, downloader: InfoPlist? = nil, entitlements: [InfoPlist] = [], bundleID: String? = nil) {
+    self.app = app
+    self.downloader = downloader
+    self.entitlements = entitlements
+    self.bundleID = bundleID
+  }
+
+  private static let identifierKey = "CFBundleIdentifier"
+  static let groupsKey = "com.apple.security.application-groups"
+  static let attributesKey = "EXAppExtensionAttributes"
+  static let pointKey = "EXExtensionPointIdentifier"
+  /// What Xcode's template of a downloader extension says.
+  static let point = "com.apple.background-asset-downloader-extension"
+  /// What some templates of managed asset packs say; reported to work there, and only there.
+  private static let managedPoint = "com.apple.background-assets.content-request"
+
+  /// Whether Xcode replaces a part of the text, so that nothing can be said of it.
+  package static func isVariable(_ text: String) -> Bool {
+    text.contains("$(") || text.contains("${")
+  }
+
+  package static func isGroup(_ text: String) -> Bool {
+    if text.hasPrefix("group."), text.utf8.count > 6 { return true }
+    let team = text.prefix { $0 != "." }
+    return team.utf8.count == 10 && team.count < text.count && team.allSatisfy { $0.isASCII && ($0.isUppercase || $0.isNumber) }
+  }
+
+  /// What does not fit together.
+  ///
+  /// - Parameter hosting: how the packs come to the device.
+  package func check(hosting: PackerConfiguration.Hosting) -> [PlistFinding] {
+    var findings = checkIdentifier()
+    if let downloader { findings += check(downloader, hosting: hosting) }
+    findings += entitlements.flatMap { check(entitlements: $0, hosting: hosting) }
+    return findings
+  }
+
+  private func finding(
+    _ file: InfoPlist, _ key: String, _ actual: String?, _ message: String, level: PlistFinding.Level = .error, hint: String? = nil
+  ) -> PlistFinding {
+    PlistFinding(kind: .target, level: level, file: file.path, key: key, actual: actual, message: message, hint: hint)
+  }
+
+  /// A text without variables.
+  private func text(_ value: PropertyList?) -> String? {
+    guard case .string(let text)? = value, !Self.isVariable(text) else { return nil }
+    return text
+  }
+
+  private func checkIdentifier() -> [PlistFinding] {
+    guard let bundleID, let identifier = text(app.content[key: Self.identifierKey]), identifier != bundleID else { return [] }
+    return [
+      finding(
+        app, Self.identifierKey, identifier, "\(Self.identifierKey) is '\(identifier)', and the configuration is for '\(bundleID)'")
+    ]
+  }
+
+  private func check(_ downloader: InfoPlist, hosting: PackerConfiguration.Hosting) -> [PlistFinding] {
+    var findings: [PlistFinding] = []
+    let pointPath = "\(Self.attributesKey).\(Self.pointKey)"
+    switch downloader.content[key: Self.attributesKey]?[key: Self.pointKey] {
+    case .string(Self.point):
+      break
+    case .string(Self.managedPoint) where hosting != .unmanaged:
+      break
+    case let other:
+      let shown = other.map { "is \($0)" } ?? "is missing"
+      findings.append(
+        finding(
+          downloader, pointPath, other?.description, "\(pointPath) \(shown), and it must be '\(Self.point)'",
+          hint: "App Store Connect refuses other extension points"))
+    }
+    switch downloader.content[key: Self.identifierKey] {
+    case .string(let identifier):
+      let parent = text(app.content[key: Self.identifierKey]) ?? bundleID
+      if let parent, !Self.isVariable(identifier), !identifier.hasPrefix(parent + ".") {
+        findings.append(
+          finding(
+            downloader, Self.identifierKey, identifier, "\(Self.identifierKey) is '\(identifier)', and it must start with '\(parent).'"))
+      }
+    case let other:
+      let shown = other.map { "is \($0)" } ?? "is missing"
+      findings.append(
+        finding(
+          downloader, Self.identifierKey, other?.description, "\(Self.identifierKey) \(shown)",
+          hint: "write <string>$(PRODUCT_BUNDLE_IDENTIFIER)</string>; without it the upload fails as if the prefix were wrong"))
+    }
+    let misplaced = (downloader.keys.propertyList.members ?? []).map(\.key).filter { $0 != BackgroundAssetsKey.appGroupIdentifier }
+    for key in misplaced {
+      findings.append(
+        finding(downloader, key, nil, "\(key) is in the extension's plist, and the system reads it in the app's", level: .warning))
+    }
+    if let group = downloader.keys.appGroupIdentifier, let other = app.keys.appGroupIdentifier, group != other {
+      findings.append(
+        finding(
+          downloader, BackgroundAssetsKey.appGroupIdentifier, group,
+          "\(BackgroundAssetsKey.appGroupIdentifier) is '\(group)', and '\(other)' in \(app.path)"))
+    }
+    return findings
+  }
+
+  private func check(entitlements: InfoPlist, hosting: PackerConfiguration.Hosting) -> [PlistFinding] {
+    let key = hosting == .unmanaged ? BackgroundAssetsKey.appGroupIdentifier : BackgroundAssetsKey.appGroupID
+    let value = entitlements.content[key: Self.groupsKey]
+    guard case .array(let items)? = value, !items.isEmpty else {
+      return [
+        finding(
+          entitlements, Self.groupsKey, value?.description,
+          "\(Self.groupsKey) names no app group, which app and extension share the packs through",
+          hint: "add the capability App Groups to both targets in Xcode")
+      ]
+    }
+    let groups = items.compactMap { item -> String? in
+      guard case .string(let text) = item else { return nil }
+      return text
+    }
+    let wanted = hosting == .unmanaged ? app.keys.appGroupIdentifier : app.keys.appGroupID
+    guard let wanted, !Self.isVariable(wanted), !groups.contains(where: Self.isVariable), !groups.contains(wanted) else { return [] }
+    let shown = groups.map { "'\($0)'" }.joined(separator: ", ")
+    return [
+      finding(
+        entitlements, Self.groupsKey, shown, "\(Self.groupsKey) holds \(shown), and not '\(wanted)', which is \(key) in \(app.path)")
+    ]
+  }
+}

@@ -1,0 +1,95 @@
+package import PackManifest
+package import PackProject
+
+/// What Apple's `ba-package` is told to make a managed asset pack of: one pack of ours as its only file.
+///
+/// `ba-package` resolves file names against its working directory, so it is run in the directory that holds both.
+package struct BAPackageManifest: Hashable, Sendable {
+  private let pack: ManifestPack
+  private let payload: String
+  private let events: [PackerConfiguration.InstallationEvent]
+
+  /// - Parameters:
+  ///   - payload: the name of the pack file, relative to the directory `ba-package` is run in. The app asks the system for the file by this
+  ///     name, so it should not change from version to version: ``payloadName(for:)``.
+  ///   - events: when essential and prefetch packs are downloaded; empty means at both events.
+  package init(for pack: ManifestPack, payload: String, events: [PackerConfiguration.InstallationEvent]) {
+    self.pack = pack
+    self.payload = payload
+    self.events = events.isEmpty ? PackerConfiguration.InstallationEvent.allCases : events
+  }
+
+  /// The name of the packaging manifest of a pack.
+  package static func fileName(for id: String) -> String { "\(id).json" }
+
+  /// The name under which the pack file lies in the asset pack, which stays the same from version to version.
+  package static func payloadName(for id: String) -> String { "\(id).pack" }
+
+  /// What a person should know before `ba-package` is run, a sentence each.
+  package var notes: [String] {
+    guard let language = pack.language else { return [] }
+    return ["pack '\(pack.id)' is for the language '\(language)', which takes the ba-package of Xcode 27 or newer, on a Mac"]
+  }
+
+  /// The document: strict JSON, keys in ascending order, the same bytes for the same values.
+  package var json: [UInt8] {
+    var members: [(String, JSONText)] = [
+      ("assetPackID", .string(pack.id)),
+      ("downloadPolicy", .object([(pack.delivery.rawValue, policy)])),
+      ("fileSelectors", .array([.object([("file", .string(payload))])])),
+    ]
+    if let language = pack.language { members.append(("language", .string(language))) }
+    // What an empty list means is told differently from place to place.
+    let platforms = pack.platforms.isEmpty ? Self.platforms : Array(Set(pack.platforms)).sorted()
+    members.append(("platforms", .array(platforms.map(JSONText.string))))
+    return Array((JSONText.object(members).text(indent: "") + "\n").utf8)
+  }
+
+  private var policy: JSONText {
+    guard pack.delivery != .onDemand else { return .object([]) }
+    let named = PackerConfiguration.InstallationEvent.allCases.filter { events.contains($0) }
+    return .object([("installationEventTypes", .array(named.map { .string($0.rawValue) }))])
+  }
+
+  /// All that a managed asset pack can be for.
+  private static let platforms = ["iOS", "macOS", "tvOS", "visionOS"]
+}
+
+/// The part of JSON that a packaging manifest needs, laid out for people.
+private indirect enum JSONText {
+  case string(String)
+  case array([JSONText])
+  case object([(String, JSONText)])
+
+  func text(indent: String) -> String {
+    let inner = indent + "  "
+    switch self {
+    case .string(let text):
+      return Self.quote(text)
+    case .array(let items):
+      return Self.block("[", items.map { $0.text(indent: inner) }, "]", indent: indent)
+    case .object(let members):
+      return Self.block("{", members.map { "\(Self.quote($0.0)): \($0.1.text(indent: inner))" }, "}", indent: indent)
+    }
+  }
+
+  private static func block(_ open: String, _ lines: [String], _ close: String, indent: String) -> String {
+    guard !lines.isEmpty else { return open + close }
+    return "\(open)\n\(lines.map { "\(indent)  \($0)" }.joined(separator: ",\n"))\n\(indent)\(close)"
+  }
+
+  private static func quote(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case _ where scalar.value < 0x20:
+        let hex = String(scalar.value, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - hex.utf8.count) + hex
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
+  }
+}

@@ -1,0 +1,225 @@
+import PackFormat
+package import PackManifest
+package import PackProject
+
+/// The install budget of a release for people: each number with its parts, which add up to it, and what has to be said of it elsewhere.
+package struct BudgetReport: Sendable {
+  /// One of the four numbers.
+  package struct Section: Sendable {
+    /// What it is.
+    package let title: String
+    /// Its key in the Info.plist.
+    package let key: String
+    /// Its parts in bytes. They add up to ``total``.
+    package let rows: [(name: String, bytes: UInt64)]
+    /// The number.
+    package let total: UInt64
+  }
+
+  /// The four numbers: essential before the others, downloads before what stays on the device.
+  package let sections: [Section]
+
+  private let budget: ReleaseBudget
+  private let packs: [ManifestPack]
+  private let manifestVersion: UInt64
+  private let manifestSize: UInt64
+  private let manifestCeiling: UInt64
+  private let hosting: PackerConfiguration.Hosting
+
+  /// - Parameters:
+  ///   - packs: what the budget was added up from.
+  ///   - manifestSize: the size of the manifest's document in bytes.
+  package init(
+    _ budget: ReleaseBudget, packs: [ManifestPack], manifestVersion: UInt64, manifestSize: UInt64, manifestCeiling: UInt64,
+    hosting: PackerConfiguration.Hosting
+  ) {
+    self.budget = budget
+    self.packs = packs
+    self.manifestVersion = manifestVersion
+    self.manifestSize = manifestSize
+    self.manifestCeiling = manifestCeiling
+    self.hosting = hosting
+    func section(
+      _ title: String, _ key: String, _ amount: ReleaseBudget.Amount, _ delivery: DeliveryClass, reserved: String?,
+      _ size: (ManifestPack) -> UInt64
+    ) -> Section {
+      var rows = packs.filter { $0.delivery == delivery }.map { (name: $0.id, bytes: size($0)) }
+      if let reserved, amount.reserved > 0 { rows.append((reserved, amount.reserved)) }
+      rows.append(("headroom", amount.headroom))
+      return Section(title: title, key: key, rows: rows, total: amount.total)
+    }
+    sections = [
+      section(
+        "essential download", "BAEssentialDownloadAllowance", budget.essentialDownload, .essential, reserved: "manifest, reserved", \.size),
+      section(
+        "other download", "BADownloadAllowance", budget.download, .prefetch, reserved: "an essential pack again", \.size),
+      section(
+        "essential on the device", "BAEssentialMaxInstallSize", budget.essentialInstalled, .essential, reserved: nil, \.sizeOnDevice),
+      section("other on the device", "BAMaxInstallSize", budget.installed, .prefetch, reserved: nil, \.sizeOnDevice),
+    ]
+  }
+
+  private var onDemand: [ManifestPack] { packs.filter { $0.delivery == .onDemand } }
+
+  // MARK: What has to be said elsewhere
+
+  /// What people who release the app should know, a paragraph each.
+  package var paragraphs: [(title: String, text: String)] {
+    let essential = budget.essentialInstalled.total
+    let other = budget.installed.total
+    var paragraphs: [(title: String, text: String)] = []
+    if hosting == .apple {
+      paragraphs.append(
+        (
+          "App Store",
+          "Apple hosts these packs and keeps its own account of them: none of these numbers goes into the Info.plist. They say what players download and store."
+        ))
+    } else {
+      paragraphs.append(
+        (
+          "App Store",
+          """
+          The product page counts \(ByteCount(essential)) (BAEssentialMaxInstallSize) and \(ByteCount(other)) (BAMaxInstallSize) to the size of the app. \
+          The progress shown while it installs starts from \(ByteCount(budget.essentialDownload.total)) (BAEssentialDownloadAllowance).
+          """
+        ))
+    }
+    var sizes = "\(ByteCount(budget.download.packs)) after the installation"
+    if !onDemand.isEmpty {
+      sizes += ", and on demand " + onDemand.map { "\($0.id) \(ByteCount($0.size))" }.joined(separator: ", ")
+    }
+    paragraphs.append(
+      (
+        "App Review 4.2.3",
+        """
+        The app must hold enough to work when it is first opened. If it has to download more then, it tells the size and asks before it does: \(sizes).
+        """
+      ))
+    paragraphs.append(
+      (
+        "Export compliance",
+        """
+        The app decrypts with AES-256-GCM and checks signatures with Ed25519, by the system's CryptoKit or by a library that it links. App Store Connect asks whether \
+        the app, its libraries included, uses encryption that is not exempt (ITSAppUsesNonExemptEncryption). The client library of packer only decrypts. \
+        The answer is yours to give; this tool gives none.
+        """
+      ))
+    return paragraphs
+  }
+
+  /// What is taken on the device at most.
+  package var peak: String {
+    "at most \(ByteCount(budget.peakDisk)) (\(budget.peakDisk) bytes) on the device at any moment: all packs, and the one that takes most while it is updated"
+  }
+
+  private var manifestLine: String {
+    "manifest \(manifestVersion): \(manifestSize) of the \(manifestCeiling) bytes that are reserved for it"
+  }
+
+  // MARK: Forms
+
+  /// For a terminal.
+  package var text: [UInt8] {
+    var lines = ["Install budget in bytes", ""]
+    let width = sections.flatMap(\.rows).map(\.name.count).max() ?? 0
+    let digits = sections.map { Self.grouped($0.total).count }.max() ?? 0
+    for section in sections {
+      lines.append("\(section.title) (\(section.key))")
+      for row in section.rows { lines.append("  \(Self.left(row.name, width))  \(Self.right(Self.grouped(row.bytes), digits))") }
+      lines.append("  " + String(repeating: "-", count: width + 2 + digits))
+      lines.append("  \(Self.left("total", width))  \(Self.right(Self.grouped(section.total), digits))  \(ByteCount(section.total))")
+      lines.append("")
+    }
+    if !onDemand.isEmpty {
+      lines.append("on demand, outside of the budget: download, on the device")
+      let sizes = onDemand.map { (Self.grouped($0.size), Self.grouped($0.sizeOnDevice)) }
+      let widths = (sizes.map(\.0.count).max() ?? 0, sizes.map(\.1.count).max() ?? 0)
+      let names = onDemand.map(\.id.count).max() ?? 0
+      for (pack, size) in zip(onDemand, sizes) {
+        lines.append("  \(Self.left(pack.id, names))  \(Self.right(size.0, widths.0))  \(Self.right(size.1, widths.1))")
+      }
+      lines.append("")
+    }
+    lines.append(manifestLine)
+    lines.append(peak)
+    for paragraph in paragraphs { lines += ["", "\(paragraph.title): \(paragraph.text)"] }
+    return Array((lines.joined(separator: "\n") + "\n").utf8)
+  }
+
+  /// For a pull request.
+  package var markdown: [UInt8] {
+    var lines = ["# Install budget", "", "| Key | Packs | Reserved | Headroom | Total | |", "|---|--:|--:|--:|--:|--:|"]
+    let amounts = [budget.essentialDownload, budget.download, budget.essentialInstalled, budget.installed]
+    for (section, amount) in zip(sections, amounts) {
+      let numbers = [amount.packs, amount.reserved, amount.headroom, amount.total].map(Self.grouped).joined(separator: " | ")
+      lines.append("| \(section.title), `\(section.key)` | \(numbers) | \(ByteCount(amount.total)) |")
+    }
+    lines += ["", "| Pack | Version | Delivery | Download | On the device |", "|---|--:|---|--:|--:|"]
+    for pack in packs {
+      lines.append(
+        "| \(pack.id) | \(pack.version) | \(pack.delivery.rawValue), \(pack.install.rawValue) | \(Self.grouped(pack.size)) | \(Self.grouped(pack.sizeOnDevice)) |"
+      )
+    }
+    lines += ["", "All in bytes. Reserved are the manifest's ceiling, and room to download the largest essential pack again."]
+    if !onDemand.isEmpty { lines += ["", "Packs on demand are outside of the budget."] }
+    lines += ["", "- \(manifestLine)", "- \(peak)"]
+    for paragraph in paragraphs { lines += ["", "**\(paragraph.title).** \(paragraph.text)"] }
+    return Array((lines.joined(separator: "\n") + "\n").utf8)
+  }
+
+  /// For programs. All numbers are bytes.
+  package var json: [UInt8] {
+    func record(_ amount: ReleaseBudget.Amount) -> RecordValue {
+      .sorted([
+        "headroom": .number(amount.headroom), "packs": .number(amount.packs), "reserved": .number(amount.reserved),
+        "total": .number(amount.total),
+      ])
+    }
+    return RecordValue.sorted([
+      "budget": budget.install.record,
+      "manifest": .sorted([
+        "ceiling": .number(manifestCeiling), "size": .number(manifestSize), "version": .number(manifestVersion),
+      ]),
+      "onDemand": .sorted([
+        "download": .number(budget.onDemandDownload), "installed": .number(budget.onDemandInstalled),
+      ]),
+      "packs": .list(
+        packs.map { pack in
+          .object([
+            RecordValue.Member(key: "id", value: .text(pack.id)),
+            RecordValue.Member(key: "delivery", value: .text(pack.delivery.rawValue)),
+            RecordValue.Member(key: "download", value: .number(pack.size)),
+            RecordValue.Member(key: "install", value: .text(pack.install.rawValue)),
+            RecordValue.Member(key: "installed", value: .number(pack.sizeOnDevice)),
+            RecordValue.Member(key: "version", value: .number(pack.version)),
+          ])
+        }),
+      "parts": .sorted([
+        "BADownloadAllowance": record(budget.download), "BAEssentialDownloadAllowance": record(budget.essentialDownload),
+        "BAEssentialMaxInstallSize": record(budget.essentialInstalled), "BAMaxInstallSize": record(budget.installed),
+      ]),
+      "peakDisk": .number(budget.peakDisk),
+    ]).document
+  }
+
+  // MARK: Columns
+
+  private static func left(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.count))
+  }
+
+  private static func right(_ text: String, _ width: Int) -> String {
+    String(repeating: " ", count: max(0, width - text.count)) + text
+  }
+
+  /// A number with its digits in groups of three.
+  private static func grouped(_ number: UInt64) -> String {
+    var digits = Array(String(number))
+    var index = digits.count - 3
+    while index > 0 {
+      digits.insert(" ", at: index)
+      index -= 3
+    }
+    return String(digits)
+  }
+}

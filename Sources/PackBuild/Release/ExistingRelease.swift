@@ -1,0 +1,77 @@
+import PackFiles
+import PackFormat
+import PackProject
+
+/// The `dist` that a build finds.
+struct ExistingRelease: Sendable {
+  let record: BuildRecord
+  let directory: OpenFile
+  let path: String
+
+  /// Looks at what stands where a release is to be.
+  ///
+  /// - Returns: nil where there is nothing, or an empty directory.
+  /// - Throws: ``PackError/Code/outputExists`` where there is anything that packer did not make: it would be removed.
+  static func look(at path: String, files: any FileSystem) throws(PackError) -> ExistingRelease? {
+    let directory: OpenFile
+    let names: [DirectoryName]
+    do throws(FileFailure) {
+      let status = try files.status(of: path, in: nil, following: .asThemselves)
+      guard status.kind == .directory else {
+        throw FileFailure.notADirectory
+      }
+      directory = try files.open(path, .directoryUnlinked, in: nil)
+      names = try files.names(in: directory)
+    } catch {
+      if error.isMissing { return nil }
+      guard error != .notADirectory else {
+        throw PackError(
+          .outputExists, "\(path) exists and is not a directory", hint: "choose another directory with -o, or move that away")
+      }
+      throw error.reading(path)
+    }
+    guard !names.isEmpty else { return nil }
+    guard names.contains(where: { $0.text == BuildRecord.fileName }) else {
+      throw foreign(path, names.map(\.text).sorted())
+    }
+    let record: BuildRecord
+    do throws(PackError) {
+      record = try BuildRecord.read(in: path, files: files)
+    } catch {
+      guard error.code == .invalidRecord else { throw error }
+      throw PackError(
+        .outputExists, error.message,
+        hint: error.hint ?? "remove \(path): all of it can be built again; or choose another directory with -o")
+    }
+    let known = Set(record.files + [BuildRecord.fileName])
+    var strangers: [String] = []
+    for name in names where !known.contains(name.text) && !isJunk(name.text, in: directory, files: files) {
+      guard known.contains(where: { $0.hasPrefix(name.text + "/") }) else {
+        strangers.append(name.text)
+        continue
+      }
+      do throws(FileFailure) {
+        let inner = try files.names(in: try files.open(name.text, .directoryUnlinked, in: directory))
+        strangers += inner.map { "\(name.text)/\($0.text)" }.filter { !known.contains($0) }
+      } catch {
+        throw error.reading("\(path)/\(name.text)")
+      }
+    }
+    guard strangers.isEmpty else { throw foreign(path, strangers.sorted()) }
+    return ExistingRelease(record: record, directory: directory, path: path)
+  }
+
+  /// Whether a name is a file that the system left by itself. A directory is not: `.git` is somebody's work.
+  private static func isJunk(_ name: String, in directory: OpenFile, files: any FileSystem) -> Bool {
+    guard SourceRules.junk(name) != nil else { return false }
+    return (try? files.status(of: name, in: directory, following: .asThemselves))?.kind == .file
+  }
+
+  private static func foreign(_ path: String, _ names: [String]) -> PackError {
+    PackError(
+      .outputExists,
+      "\(path) holds \(names.count == 1 ? "a file" : "\(names.count) files") that packer did not make, such as \(printable(names[0].utf8))",
+      details: names.map { printable($0.utf8) }, hint: "choose another directory with -o, or move what is there; a build replaces all of it"
+    )
+  }
+}

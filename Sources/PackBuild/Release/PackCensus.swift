@@ -1,0 +1,33 @@
+package import PackFormat
+package import PackReading
+
+/// What the index of an open pack adds up to.
+package struct PackCensus: Hashable, Sendable {
+  /// The digest of the records that are there, 32 bytes.
+  package let contentRoot: [UInt8]
+  /// What the unpacked tree takes on a device in bytes: each file rounded up to 4 KiB, and 4 KiB for each directory, implied ones and the root
+  /// included (FORMAT.md §9.3).
+  package let installSize: UInt64
+  /// The number of records: files, and directories that are empty.
+  package let files: UInt64
+
+  /// Reads the whole index.
+  package init(_ pack: Pack) throws(PackError) {
+    let root = try ContentRoot(backend: pack.source.backend)
+    var count = InstallSizeCount()
+    var files: UInt64 = 0
+    try pack.forEachRecord { (block, row) throws(PackError) in
+      let (kind, size) = (block.kind(of: row), block.size(of: row))
+      try block.withDigest(of: row) { (digest) throws(PackError) in
+        try block.withPath(of: row) { (path) throws(PackError) in
+          try root.add(path: path, kind: kind, size: size, digest: digest)
+          count.add(path: path, kind: kind, size: size)
+        }
+      }
+      files += 1
+    }
+    contentRoot = try root.finish()
+    installSize = count.total
+    self.files = files
+  }
+}

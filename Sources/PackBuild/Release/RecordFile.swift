@@ -1,0 +1,62 @@
+package import PackFiles
+package import PackFormat
+import PackManifest
+
+/// Reading and writing whole records of releases.
+package enum RecordFile {
+  /// No record is larger: a lock file with 2 000 packs takes 700 KB.
+  static let largestSize = 16 << 20
+
+  package static func read(_ path: String, files: any FileSystem) throws(PackError) -> RecordValue {
+    let bytes = try files.contents(of: path, limit: largestSize)
+    do throws(PackError) {
+      return try RecordParser.parse(bytes)
+    } catch {
+      // The position belongs to the name, as in what compilers say.
+      throw PackError(error.code, "\(path):\(error.message)", hint: error.hint)
+    }
+  }
+}
+
+extension RecordFields {
+  mutating func time(_ key: String) throws(PackError) -> ManifestTime {
+    let text = try text(key)
+    guard let time = ManifestTime(text) else {
+      throw PackError(.invalidRecord, "'\(key)' is '\(text)', which is no time such as 2026-01-31T12:00:00Z")
+    }
+    return time
+  }
+
+  /// The name of a pack.
+  mutating func packName(_ key: String) throws(PackError) -> String {
+    let text = try text(key)
+    do throws(PackError) {
+      return try PackName(text).text
+    } catch {
+      throw PackError(.invalidRecord, error.message, hint: error.hint)
+    }
+  }
+
+  mutating func budget(_ key: String) throws(PackError) -> InstallBudget {
+    var fields = try RecordFields(try object(key), "'\(key)'")
+    let budget = InstallBudget(
+      essentialDownloadAllowance: try fields.number("BAEssentialDownloadAllowance"),
+      downloadAllowance: try fields.number("BADownloadAllowance"),
+      essentialMaxInstallSize: try fields.number("BAEssentialMaxInstallSize"), maxInstallSize: try fields.number("BAMaxInstallSize"))
+    try fields.finish()
+    return budget
+  }
+}
+
+extension InstallBudget {
+  var record: RecordValue {
+    .sorted(Dictionary(uniqueKeysWithValues: named.map { ($0.key, .number($0.bytes)) }))
+  }
+}
+
+extension PackError.Code {
+  /// A record of releases (`packer.lock.json`, `build.json`) is not one that this build reads.
+  package static let invalidRecord = Self(rawValue: "invalid-record")
+  /// What is to be recorded contradicts what is recorded already.
+  package static let releaseConflict = Self(rawValue: "release-conflict")
+}

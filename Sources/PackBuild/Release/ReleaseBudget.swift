@@ -1,0 +1,100 @@
+package import PackFormat
+package import PackManifest
+package import PackProject
+
+/// The four numbers of a release, and what each is made of.
+///
+/// Allowances count packs as served; the other two what stays on the device, in blocks of 4 KiB. On-demand packs are outside of all four:
+/// nothing of them is downloaded before the app asks.
+package struct ReleaseBudget: Hashable, Sendable {
+  /// One of the four numbers as a sum.
+  package struct Amount: Hashable, Sendable {
+    /// The sum over its packs, in bytes.
+    package let packs: UInt64
+    /// What is reserved besides, in bytes: the manifest, or room for an essential pack that is queued again. 0 for sizes on the device.
+    package let reserved: UInt64
+    /// What is added so that the number is never exactly used up, in bytes. Never 0.
+    package let headroom: UInt64
+
+    /// What the number has to be larger than, in bytes.
+    package var needed: UInt64 { packs + reserved }
+    /// The number, in bytes.
+    package var total: UInt64 { needed + headroom }
+  }
+
+  /// `BAEssentialDownloadAllowance`: essential packs as served, and the size reserved for the manifest.
+  package let essentialDownload: Amount
+  /// `BADownloadAllowance`: prefetch packs as served, and the largest essential one, which is queued again as a non-essential one if its download fails.
+  package let download: Amount
+  /// `BAEssentialMaxInstallSize`: what essential packs leave on the device.
+  package let essentialInstalled: Amount
+  /// `BAMaxInstallSize`: what prefetch packs leave on the device.
+  package let installed: Amount
+  /// On-demand packs as served, in bytes.
+  package let onDemandDownload: UInt64
+  /// What on-demand packs leave on the device, in bytes.
+  package let onDemandInstalled: UInt64
+  /// The most bytes that are taken on the device at any moment: all packs installed, and the one that needs most for its own update
+  /// (the new file and the tree that is unpacked from it) on top.
+  package let peakDisk: UInt64
+
+  /// Adds up the packs of a release.
+  ///
+  /// - Parameter manifestCeiling: the size reserved for the manifest in bytes.
+  /// - Throws: ``PackError/Code/limitExceeded`` where a number does not fit a manifest.
+  package init(
+    packs: [ManifestPack], manifestCeiling: UInt64, headroom: PackerConfiguration.Headroom
+  ) throws(PackError) {
+    func sum(_ delivery: DeliveryClass, _ size: (ManifestPack) -> UInt64) throws(PackError) -> UInt64 {
+      try Self.sum(packs.filter { $0.delivery == delivery }.map(size), "the packs that are \(delivery.rawValue)")
+    }
+    func amount(_ key: String, _ packs: UInt64, reserved: UInt64 = 0) throws(PackError) -> Amount {
+      let needed = try Self.sum([packs, reserved], key)
+      let amount = Amount(packs: packs, reserved: reserved, headroom: Self.headroom(headroom, over: needed))
+      _ = try Self.sum([needed, amount.headroom], key)
+      return amount
+    }
+    let largestEssential = packs.filter { $0.delivery == .essential }.map(\.size).max() ?? 0
+    essentialDownload = try amount("BAEssentialDownloadAllowance", try sum(.essential, \.size), reserved: manifestCeiling)
+    download = try amount("BADownloadAllowance", try sum(.prefetch, \.size), reserved: largestEssential)
+    essentialInstalled = try amount("BAEssentialMaxInstallSize", try sum(.essential, \.sizeOnDevice))
+    installed = try amount("BAMaxInstallSize", try sum(.prefetch, \.sizeOnDevice))
+    onDemandDownload = try sum(.onDemand, \.size)
+    onDemandInstalled = try sum(.onDemand, \.sizeOnDevice)
+    var largestUpdate: UInt64 = 0
+    for pack in packs {
+      let file = (pack.size / 4096 + (pack.size % 4096 == 0 ? 0 : 1)) * 4096
+      largestUpdate = max(largestUpdate, try Self.sum(pack.install == .unpacked ? [file, pack.installSize] : [file], "pack '\(pack.id)'"))
+    }
+    peakDisk = try Self.sum(packs.map(\.sizeOnDevice) + [largestUpdate], "all packs")
+  }
+
+  /// The numbers alone.
+  package var install: InstallBudget {
+    InstallBudget(
+      essentialDownloadAllowance: essentialDownload.total, downloadAllowance: download.total,
+      essentialMaxInstallSize: essentialInstalled.total, maxInstallSize: installed.total)
+  }
+
+  /// The larger of the two, and never nothing: a download passes only while more is left than it takes.
+  private static func headroom(_ headroom: PackerConfiguration.Headroom, over sum: UInt64) -> UInt64 {
+    let (whole, rest) = sum.quotientAndRemainder(dividingBy: 10_000)
+    let (product, overflow) = whole.multipliedReportingOverflow(by: headroom.basisPoints)
+    let (partial, partialOverflow) = rest.multipliedReportingOverflow(by: headroom.basisPoints)
+    guard !overflow, !partialOverflow else { return Limits.packVersion }
+    let (percent, sumOverflow) = product.addingReportingOverflow(partial / 10_000 + (partial % 10_000 == 0 ? 0 : 1))
+    return max(sumOverflow ? Limits.packVersion : percent, headroom.bytes, 1)
+  }
+
+  private static func sum(_ numbers: [UInt64], _ name: String) throws(PackError) -> UInt64 {
+    var sum: UInt64 = 0
+    for number in numbers {
+      let (next, overflow) = sum.addingReportingOverflow(number)
+      guard !overflow, next <= Limits.packVersion else {
+        throw PackError(.limitExceeded, "\(name) add up to more than \(Limits.packVersion) bytes")
+      }
+      sum = next
+    }
+    return sum
+  }
+}

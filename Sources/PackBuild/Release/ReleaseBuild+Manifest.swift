@@ -1,0 +1,216 @@
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackManifest
+import PackProject
+import PackTrust
+
+extension ReleaseBuild {
+  /// From this size on a manifest is worth a thought: a downloader extension has a few megabytes of memory.
+  private static let manifestNoteSize = 256 << 10
+  /// 80 % of the largest.
+  private static let manifestWarningSize = Manifest.largestSize / 5 * 4
+  /// So long before its end a manifest asks to be renewed.
+  private static let renewalSeconds: Int64 = 30 * 86_400
+
+  /// Refuses a project whose manifest would be too large whatever the packs will be, before any of them is packed.
+  func checkManifestSize(_ packs: [PackerConfiguration.Pack], keyID: String) throws(PackError) {
+    let digest = [UInt8](repeating: 0, count: 32)
+    let entries = packs.map { pack in
+      ManifestPack(
+        id: pack.id.text, version: 1, url: configuration.serve.baseURL + Self.fileName(pack.id.text, digest), size: 340, sha256: digest,
+        contentRoot: digest, contentSize: 0, installSize: 4096, files: 0, maxFrame: 1024, keyID: keyID, delivery: pack.delivery,
+        install: pack.install, tags: pack.tags, name: pack.name, description: pack.description, created: time.now,
+        platforms: pack.platforms, language: pack.language)
+    }
+    let budget = InstallBudget(essentialDownloadAllowance: 1, downloadAllowance: 1, essentialMaxInstallSize: 1, maxInstallSize: 1)
+    let manifest = Manifest(version: 1, issued: time.now, expires: time.now, budget: budget, packs: entries)
+    try Self.check(manifestSize: try manifest.signedBytes().count, packs: packs.count, isLeast: true)
+  }
+
+  private static func check(manifestSize size: Int, packs: Int, isLeast: Bool) throws(PackError) {
+    guard size <= Manifest.largestSize else {
+      throw PackError(
+        .invalidManifest,
+        "the manifest of \(packs) packs would be \(isLeast ? "at least " : "")\(size) bytes, more than the \(Manifest.largestSize) that a client reads",
+        hint: "put small packs together, or shorten descriptions, names and tags")
+    }
+  }
+
+  /// Makes all that a release has besides packs.
+  func finish(
+    _ items: [ReleaseBuildReport.Item], _ plans: [Plan], rootKeyID: String?, signers: [ReleaseSigner], lock: ReleaseLock,
+    existing: ExistingRelease?, _ staged: StagedRelease, _ remarks: inout [ReleaseBuildReport.Remark]
+  ) throws(PackError) -> ReleaseBuildReport.Release {
+    let entries = items.compactMap(\.entry)
+    let budget = try ReleaseBudget(packs: entries, manifestCeiling: configuration.manifestCeiling, headroom: configuration.headroom)
+    var manifest = Manifest(version: 1, issued: time.now, expires: time.now, budget: budget.install, packs: entries)
+    let contentDigest = try digest(of: try manifest.contentBytes())
+    let term = try term(contentDigest, lock: lock, existing: existing)
+    manifest.version = term.version
+    manifest.issued = term.issued
+    manifest.expires = term.expires
+    if let remark = term.remark { remarks.append(remark) }
+
+    let signed = try manifest.signedBytes()
+    try Self.check(manifestSize: signed.count, packs: entries.count, isLeast: false)
+    let publicKeys = signers.map(\.publicKey)
+    let found = try foundManifest(existing, signed: signed, publicKeys)
+    let document = if let found { found } else { try sign(signed, signers) }
+    // With the code of a client, before anybody is told of it.
+    let verified = try SignedManifest(document.bytes).verify(trusting: publicKeys)
+    guard verified.manifest == manifest else {
+      throw PackError(.internalError, "the manifest does not read as it was written")
+    }
+    remarks += sizeRemarks(document.bytes.count, packs: entries.count)
+
+    try staged.write(document.bytes, to: ReleaseFile.manifest)
+    try staged.write(PackagesList(entries).document, to: ReleaseFile.packages)
+    try staged.write(try InfoPlist.fragment(for: configuration, budget: budget.install), to: ReleaseFile.infoFragment)
+    let report = BudgetReport(
+      budget, packs: entries, manifestVersion: manifest.version, manifestSize: UInt64(document.bytes.count),
+      manifestCeiling: configuration.manifestCeiling, hosting: configuration.hosting)
+    try staged.write(report.text, to: ReleaseFile.budgetText)
+    try staged.write(report.markdown, to: ReleaseFile.budgetMarkdown)
+    try staged.write(report.json, to: ReleaseFile.budgetJSON)
+    if makesBAPackages { try writeBAPackages(entries, plans, staged, &remarks) }
+
+    let record = BuildRecord(
+      manifest: BuildRecord.Manifest(
+        version: manifest.version, size: UInt64(document.bytes.count), signedDigest: verified.signedDigest, contentDigest: contentDigest,
+        issued: term.issued, expires: term.expires),
+      packs: plans.compactMap(\.result), rootKeyID: rootKeyID, signers: publicKeys.map(\.text).sorted(),
+      files: staged.names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+    try staged.write(record.document, to: BuildRecord.fileName)
+    return ReleaseBuildReport.Release(
+      manifest: manifest, manifestSize: UInt64(document.bytes.count), isManifestUnchanged: found != nil,
+      signers: document.signatures.map(\.keyID), budget: budget, manifestCeiling: configuration.manifestCeiling)
+  }
+
+  // MARK: Version and term
+
+  private struct Term {
+    var version: UInt64
+    var issued: ManifestTime
+    var expires: ManifestTime
+    var remark: ReleaseBuildReport.Remark?
+  }
+
+  /// Which version the manifest gets, and for how long it is good.
+  private func term(_ contentDigest: [UInt8], lock: ReleaseLock, existing: ExistingRelease?) throws(PackError) -> Term {
+    if let released = lock.released, released.contentDigest == contentDigest, !renews {
+      // A renewal that has not gone out yet says the same for longer.
+      if let made = existing?.record.manifest, made.contentDigest == contentDigest, made.version == released.manifestVersion + 1,
+        made.expires > released.expires
+      {
+        return Term(version: made.version, issued: made.issued, expires: made.expires, remark: renewal(made.expires))
+      }
+      return Term(
+        version: released.manifestVersion, issued: released.issued, expires: released.expires, remark: renewal(released.expires))
+    }
+    let recorded = lock.released?.manifestVersion ?? 0
+    guard recorded < Limits.packVersion else {
+      throw PackError(.limitExceeded, "the manifest is recorded with version \(recorded), and there is none above it")
+    }
+    let version = recorded + 1
+    // What is there already, and has not gone out, keeps its term while nothing changes.
+    if !renews, !time.isFixed, let made = existing?.record.manifest, made.version == version, made.contentDigest == contentDigest,
+      made.expires.secondsSince1970 - made.issued.secondsSince1970 == Int64(clamping: configuration.validitySeconds)
+    {
+      return Term(version: version, issued: made.issued, expires: made.expires, remark: renewal(made.expires))
+    }
+    let (seconds, overflow) = time.now.secondsSince1970.addingReportingOverflow(Int64(clamping: configuration.validitySeconds))
+    guard !overflow, let expires = ManifestTime(secondsSince1970: seconds) else {
+      throw PackError(
+        .usage, "a manifest made at \(time.now) cannot be good for \(configuration.validitySeconds) seconds",
+        hint: "set a shorter 'validity'")
+    }
+    if renews, let released = lock.released, expires <= released.expires {
+      return Term(
+        version: version, issued: time.now, expires: expires,
+        remark: .warning(
+          "the manifest expires at \(expires), and the one that went out at \(released.expires): nothing was won",
+          hint: time.isFixed ? "SOURCE_DATE_EPOCH=$(date +%s) packer build --renew" : "set a longer 'validity'"))
+    }
+    return Term(version: version, issued: time.now, expires: expires, remark: renewal(expires, isNew: true))
+  }
+
+  /// What there is to say of a term that is nearly over, by the clock.
+  private func renewal(_ expires: ManifestTime, isNew: Bool = false) -> ReleaseBuildReport.Remark? {
+    let left = expires.secondsSince1970 - time.clock.secondsSince1970
+    guard left < min(Self.renewalSeconds, Int64(clamping: configuration.validitySeconds / 2)) else { return nil }
+    let state = left <= 0 ? "expired at \(expires)" : "expires at \(expires), in \(left / 86_400) days"
+    if isNew {
+      return .warning(
+        "the manifest is made as of \(time.now), and \(state)",
+        hint: "SOURCE_DATE_EPOCH=$(date +%s) packer build --renew, or set a longer 'validity'")
+    }
+    return .warning(
+      "nothing changed, so the manifest is the one that was made before, and it \(state)",
+      hint: time.isFixed ? "SOURCE_DATE_EPOCH=$(date +%s) packer build --renew" : "packer build --renew")
+  }
+
+  // MARK: Document
+
+  private func sign(_ signed: [UInt8], _ signers: [ReleaseSigner]) throws(PackError) -> SignedManifest {
+    var signatures: [ManifestSignature] = []
+    for signer in signers { signatures.append(try signer.signature(of: signed)) }
+    return try SignedManifest(signed: signed, signatures: signatures)
+  }
+
+  /// The document of the earlier build, where it says the same and is signed by the same keys. CryptoKit would sign it differently each time.
+  private func foundManifest(
+    _ existing: ExistingRelease?, signed: [UInt8], _ keys: [SigningPublicKey]
+  ) throws(PackError) -> SignedManifest? {
+    guard let existing,
+      let bytes = try? files.contents(of: "\(existing.path)/\(ReleaseFile.manifest)", limit: Manifest.largestSize),
+      let document = try? SignedManifest(bytes), Array(bytes[document.signedBytes]) == signed,
+      Set(document.signatures.map(\.keyID)) == Set(keys.map(\.id)),
+      let verified = try? document.verify(trusting: keys), Set(verified.signers) == Set(keys.map(\.id))
+    else { return nil }
+    return document
+  }
+
+  private func sizeRemarks(_ size: Int, packs: Int) -> [ReleaseBuildReport.Remark] {
+    var remarks: [ReleaseBuildReport.Remark] = []
+    if size > Self.manifestWarningSize {
+      remarks.append(
+        .warning(
+          "the manifest is \(size) bytes for \(packs) packs, and a client reads at most \(Manifest.largestSize)",
+          hint: "put small packs together, or shorten descriptions, names and tags"))
+    } else if size > Self.manifestNoteSize {
+      remarks.append(.note("the manifest is \(size) bytes for \(packs) packs, much for a downloader extension"))
+    }
+    if UInt64(size) > configuration.manifestCeiling {
+      remarks.append(
+        .warning(
+          "the manifest is \(size) bytes, more than the \(configuration.manifestCeiling) that the budget reserves for it",
+          hint:
+            "set 'manifestCeiling: \((size + (64 << 10) - 1) / (64 << 10) * 64) KiB' in \(configuration.path), and ship an app with the new Info.plist"
+        ))
+    }
+    return remarks
+  }
+
+  private func digest(of bytes: [UInt8]) throws(PackError) -> [UInt8] {
+    let digest = try backend.makeDigest()
+    try digest.update(bytes.span)
+    return try digest.finish()
+  }
+
+  // MARK: ba-package
+
+  private func writeBAPackages(
+    _ entries: [ManifestPack], _ plans: [Plan], _ staged: StagedRelease, _ remarks: inout [ReleaseBuildReport.Remark]
+  ) throws(PackError) {
+    try staged.makeDirectory(ReleaseFile.baPackages)
+    for (entry, plan) in zip(entries, plans) {
+      guard let made = plan.result else { continue }
+      let payload = BAPackageManifest.payloadName(for: entry.id)
+      let manifest = BAPackageManifest(for: entry, payload: payload, events: configuration.installationEvents)
+      try staged.duplicate(made.file, as: "\(ReleaseFile.baPackages)/\(payload)")
+      try staged.write(manifest.json, to: "\(ReleaseFile.baPackages)/\(BAPackageManifest.fileName(for: entry.id))")
+      remarks += manifest.notes.map { .note($0) }
+    }
+  }
+}

@@ -1,0 +1,202 @@
+package import PackFiles
+package import PackFormat
+import PackManifest
+import PackProject
+
+extension ReleaseLock {
+  /// Where the lock file of a project is.
+  ///
+  /// - Parameter configurationPath: the project's `packer.yml`, which is not read.
+  package static func path(besides configurationPath: String) throws(PackError) -> String {
+    guard let parts = PathParts(configurationPath) else {
+      throw PackError(.usage, "'\(configurationPath)' names no file of its own", hint: "name the configuration, as in -c packer.yml")
+    }
+    return parts.directory == "."
+      ? ReleaseFile.lock : parts.directory == "/" ? "/\(ReleaseFile.lock)" : "\(parts.directory)/\(ReleaseFile.lock)"
+  }
+
+  /// The only version of the file that this build reads and writes.
+  private static let fileVersion: UInt64 = 1
+
+  /// Reads a lock file. Its collections may stand in any order there: people merge it.
+  ///
+  /// - Throws: ``PackError/Code/missingInput`` where there is none, ``PackError/Code/invalidRecord`` where it is not one that this build
+  ///   reads, with the position.
+  package static func read(_ path: String) throws(PackError) -> ReleaseLock {
+    try read(path, files: SystemFiles())
+  }
+
+  /// Reads a lock file, or returns an empty lock where there is none yet.
+  package static func readIfPresent(_ path: String) throws(PackError) -> ReleaseLock {
+    try readIfPresent(path, files: SystemFiles())
+  }
+
+  /// Writes the lock file and replaces an earlier one at once. A link stays one, and what it leads to is replaced.
+  package func write(to path: String) throws(PackError) {
+    try write(to: path, files: SystemFiles())
+  }
+
+  package static func readIfPresent(_ path: String, files: any FileSystem) throws(PackError) -> ReleaseLock {
+    do throws(PackError) {
+      return try read(path, files: files)
+    } catch {
+      guard error.code == .missingInput else { throw error }
+      guard (try? files.status(of: path, in: nil, following: .asThemselves)) == nil else {
+        // Whoever took that for no lock file would count versions from 1 again.
+        throw PackError(.missingInput, "\(path) is a link to nothing", hint: "restore the file that it leads to, or remove the link")
+      }
+      return ReleaseLock()
+    }
+  }
+
+  package static func read(_ path: String, files: any FileSystem) throws(PackError) -> ReleaseLock {
+    let value = try RecordFile.read(path, files: files)
+    do throws(PackError) {
+      return try ReleaseLock(value)
+    } catch {
+      throw error.about(path)
+    }
+  }
+
+  package func write(to path: String, files: any FileSystem) throws(PackError) {
+    let document = document
+    // What cannot be read again must not take the place of what can.
+    guard let copy = try? ReleaseLock(RecordParser.parse(document)), copy == self else {
+      throw PackError(.internalError, "\(path) would not read as it is written; it was not changed")
+    }
+    let place: String
+    do throws(FileFailure) {
+      place = try files.canonicalPath(of: path)
+    } catch {
+      guard error.isMissing else { throw error.reading(path) }
+      place = path
+    }
+    try OutputFile.write(document, to: place, files: files)
+  }
+
+  /// The bytes of the file: one form for one lock.
+  package var document: [UInt8] {
+    RecordValue.sorted([
+      "apps": .list(apps.sorted { Self.isLower($0.version, $1.version) }.map(\.record)),
+      "released": released?.record,
+      "version": .number(Self.fileVersion),
+    ]).document
+  }
+
+  package init(_ value: RecordValue) throws(PackError) {
+    var fields = try RecordFields(value, "the lock")
+    let version = try fields.number("version")
+    guard version == Self.fileVersion else {
+      throw PackError(
+        .invalidRecord, "the lock has version \(version), and this packer reads version \(Self.fileVersion)",
+        hint: "use the packer that wrote it, or a newer one")
+    }
+    self.init()
+    if fields.has("released") { released = try Release(try fields.object("released")) }
+    for item in try fields.list("apps") { apps.append(try App(item)) }
+    try fields.finish()
+    apps.sort { Self.isLower($0.version, $1.version) }
+    for (left, right) in zip(apps, apps.dropFirst()) where left.version == right.version {
+      throw PackError(.invalidRecord, "app \(left.version) is recorded twice", hint: "keep the line that is true")
+    }
+  }
+
+  /// Whether a version is lower than another one: number by number where both have numbers, so that 2.9 is lower than 2.10.
+  package static func isLower(_ left: String, _ right: String) -> Bool {
+    let (lefts, rights) = (
+      left.split(separator: ".", omittingEmptySubsequences: false), right.split(separator: ".", omittingEmptySubsequences: false)
+    )
+    for (left, right) in zip(lefts, rights) where left != right {
+      switch (UInt64(left), UInt64(right)) {
+      case (let left?, let right?): if left != right { return left < right }
+      case (nil, nil): return left.utf8.lexicographicallyPrecedes(right.utf8)
+      // What is no number comes behind every number, or there would be no order: 1.9, 1.10, 1.1a.
+      case (let left, _): return left != nil
+      }
+    }
+    if lefts.count != rights.count { return lefts.count < rights.count }
+    return left.utf8.lexicographicallyPrecedes(right.utf8)
+  }
+}
+
+extension ReleaseLock.Release {
+  fileprivate init(_ value: RecordValue) throws(PackError) {
+    var fields = try RecordFields(value, "'released'")
+    self.init(
+      manifestVersion: try fields.number("manifestVersion"), signedDigest: try fields.bytes("signedDigest", count: 32),
+      contentDigest: try fields.bytes("contentDigest", count: 32), issued: try fields.time("issued"),
+      expires: try fields.time("expires"), packs: [])
+    for item in try fields.list("packs") { packs.append(try ReleaseLock.Pack(item)) }
+    if fields.has("rootKeyID") { rootKeyID = try fields.keyID("rootKeyID") }
+    try fields.finish()
+    packs.sort { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
+    for (left, right) in zip(packs, packs.dropFirst()) where left.id == right.id {
+      throw PackError(.invalidRecord, "pack '\(left.id)' is recorded twice", hint: "keep the line with the higher version")
+    }
+  }
+
+  fileprivate var record: RecordValue {
+    .sorted([
+      "contentDigest": .text(contentDigest.hex), "expires": .text(expires.description), "issued": .text(issued.description),
+      "manifestVersion": .number(manifestVersion),
+      "packs": .list(packs.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }.map(\.record)),
+      "rootKeyID": rootKeyID.map(RecordValue.text),
+      "signedDigest": .text(signedDigest.hex),
+    ])
+  }
+}
+
+extension ReleaseLock.Pack {
+  fileprivate init(_ value: RecordValue) throws(PackError) {
+    var fields = try RecordFields(value, "a pack")
+    self.init(
+      id: try fields.packName("id"), version: try fields.number("version"), sha256: try fields.bytes("sha256", count: 32),
+      contentRoot: try fields.bytes("contentRoot", count: 32), keyID: try fields.keyID("keyID"), settings: try fields.text("settings"),
+      created: try fields.time("created"))
+    if fields.has("removed") { isRemoved = try fields.flag("removed") }
+    try fields.finish()
+  }
+
+  fileprivate var record: RecordValue {
+    // The id first: people look for it.
+    .object(
+      [
+        RecordValue.Member(key: "id", value: .text(id)),
+        RecordValue.Member(key: "version", value: .number(version)),
+        RecordValue.Member(key: "contentRoot", value: .text(contentRoot.hex)),
+        RecordValue.Member(key: "created", value: .text(created.description)),
+        RecordValue.Member(key: "keyID", value: .text(keyID)),
+        RecordValue.Member(key: "settings", value: .text(settings)),
+        RecordValue.Member(key: "sha256", value: .text(sha256.hex)),
+      ] + (isRemoved ? [RecordValue.Member(key: "removed", value: .flag(isRemoved))] : []))
+  }
+}
+
+extension ReleaseLock.App {
+  fileprivate init(_ value: RecordValue) throws(PackError) {
+    var fields = try RecordFields(value, "an app")
+    self.init(
+      version: try fields.text("version"), budget: fields.has("budget") ? try fields.budget("budget") : nil,
+      hosts: fields.has("hosts") ? try fields.texts("hosts") : nil,
+      manifestURL: fields.has("manifestURL") ? try fields.text("manifestURL") : nil, trustedKeys: try fields.texts("trustedKeys"),
+      keyIDs: try fields.texts("keyIDs"),
+      format: try fields.text("format"), firstManifest: try fields.number("firstManifest"))
+    if fields.has("retired") { isRetired = try fields.flag("retired") }
+    try fields.finish()
+  }
+
+  fileprivate var record: RecordValue {
+    let members: [(String, RecordValue?)] = [
+      ("version", .text(version)),
+      ("budget", budget?.record),
+      ("firstManifest", .number(firstManifest)),
+      ("format", .text(format)),
+      ("hosts", hosts.map(RecordValue.texts)),
+      ("keyIDs", .texts(keyIDs)),
+      ("manifestURL", manifestURL.map(RecordValue.text)),
+      ("trustedKeys", .texts(trustedKeys)),
+      ("retired", isRetired ? .flag(isRetired) : nil),
+    ]
+    return .object(members.compactMap { key, value in value.map { RecordValue.Member(key: key, value: $0) } })
+  }
+}

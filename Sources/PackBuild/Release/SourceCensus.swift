@@ -1,0 +1,44 @@
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackProject
+import PackReading
+import PackWork
+
+/// What a directory would be as a pack: read through, and neither compressed nor written.
+///
+/// All that packing would refuse is refused here too, so that a build of many packs tells of everything before it begins.
+struct SourceCensus: Sendable {
+  /// The digest that names the tree, 32 bytes.
+  let contentRoot: [UInt8]
+  /// The sum of the sizes of all files in bytes.
+  let contentSize: UInt64
+  /// In the byte order of the paths.
+  let leftOut: [LeftOut]
+
+  /// Reads all of the source of a job.
+  ///
+  /// - Parameter progress: hears of every piece, in bytes of content.
+  static func run(_ job: PackJob, progress: ProgressHandler?) async throws(PackError) -> SourceCensus {
+    let workers = try Crew.size(for: job.jobs)
+    let offences = Offences()
+    let options = DirectoryScan.Options(
+      excludes: job.excludes, followsSymlinks: job.followsSymlinks, allowsSecrets: job.allowsSecrets,
+      allowsUnportablePaths: job.allowsUnportablePaths)
+    let scan = try await DirectoryScan.run(job.source, options: options, files: job.files, offences: offences, jobs: workers)
+    let reader = try SourceReader(root: job.source, followsSymlinks: job.followsSymlinks, files: job.files, offences: offences)
+    let numbers = scan.entries.indices.filter { scan.entries[$0].kind != .directory }.map { Int32($0) }
+    let digests = try await SourceDigests.run(
+      numbers, scan.entries, limit: .max, checkingSecrets: !job.allowsSecrets, reader: reader, backend: job.backend, jobs: workers,
+      progress: progress)
+    try offences.check(job.source)
+    let root = try ContentRoot(backend: job.backend)
+    let noDigest = [UInt8](repeating: 0, count: 32)
+    for (number, entry) in scan.entries.enumerated() {
+      let digest = digests[Int32(number)] ?? noDigest
+      let path = Array(entry.path.utf8)
+      try root.add(path: path.span, kind: entry.kind, size: entry.size, digest: digest.span)
+    }
+    return SourceCensus(contentRoot: try root.finish(), contentSize: scan.contentSize, leftOut: scan.leftOut)
+  }
+}

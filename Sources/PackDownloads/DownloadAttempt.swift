@@ -1,0 +1,316 @@
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackWork
+
+/// What a queue can do to an attempt that is under way.
+final class AttemptControl: Sendable {
+  /// Why an attempt is to end.
+  enum Reason: Sendable {
+    /// It makes room, or somebody paused or cancelled the request.
+    case yielded
+    /// The system does not know it any more.
+    case forgotten
+  }
+
+  private struct State {
+    var reason: Reason?
+    var name: DownloadID?
+    var identifier: String?
+    var handedOver: String?
+    var sink: DownloadSink?
+    var missedLooks = 0
+  }
+
+  let rank: RequestRank
+  private let state = Monitor(State())
+  private let ends: AsyncStream<Void>
+  private let end: AsyncStream<Void>.Continuation
+
+  init(rank: RequestRank) {
+    self.rank = rank
+    (ends, end) = AsyncStream.makeStream()
+  }
+
+  /// Has the attempt end soon. The first reason counts.
+  func stop(_ reason: Reason) {
+    state.withLock { $0.reason = $0.reason ?? reason }
+    end.finish()
+  }
+
+  var reason: Reason? { state.withLock { $0.reason } }
+
+  /// Returns when the attempt is to end, or its task was cancelled.
+  func stopped() async {
+    for await _ in ends {}
+  }
+
+  /// Says where the bytes go.
+  func use(_ sink: DownloadSink) {
+    state.withLock { $0.sink = sink }
+  }
+
+  /// Says that the transport has it now.
+  func began(_ identifier: String) {
+    state.withLock {
+      $0.identifier = identifier
+      $0.handedOver = identifier
+    }
+  }
+
+  /// Says that the transport has it no more.
+  func ended() {
+    state.withLock { $0.identifier = nil }
+  }
+
+  /// What it is called, once that is known.
+  var name: DownloadID? { state.withLock { $0.name } }
+
+  func call(_ name: DownloadID) {
+    state.withLock { $0.name = name }
+  }
+
+  /// What the transport knows it by, while it has it.
+  var identifier: String? { state.withLock { $0.identifier } }
+
+  /// What the transport knows it by, or knew: a system's service may go on with what nobody waits for.
+  var handedOver: String? { state.withLock { $0.handedOver } }
+
+  /// The bytes that are on the device.
+  var received: UInt64 { state.withLock { $0.sink }?.offset ?? 0 }
+
+  /// Takes note whether the transport knew it, and stops it when it did not for the second time: it may have begun or ended since the transport looked.
+  func look(_ known: Set<String>) {
+    let isForgotten = state.withLock { state in
+      guard let identifier = state.identifier, !known.contains(identifier) else {
+        state.missedLooks = 0
+        return false
+      }
+      state.missedLooks += 1
+      return state.missedLooks > 1
+    }
+    if isForgotten { stop(.forgotten) }
+  }
+}
+
+/// One attempt at one request: from what is there already to a file that is whole and checked, but not yet in its place.
+struct DownloadAttempt: Sendable {
+  /// How it ended.
+  enum Outcome: Sendable {
+    /// The file is whole and right; `isInPlace` where it was already, since before the process was started.
+    case checked(name: DownloadID, size: UInt64, isInPlace: Bool)
+    /// It did not get there. `isResumed` where it had bytes of earlier attempts, which may have been wrong; `isFurther` where it added some to them.
+    case failed(TransferFailure, isResumed: Bool, isFurther: Bool)
+    case stopped(AttemptControl.Reason)
+  }
+
+  private struct Start: Sendable {
+    var request: DownloadRequest
+    var name: DownloadID
+    var offset: UInt64
+    var tag: String?
+    /// Nothing needs to be fetched.
+    var isComplete = false
+    var isInPlace = false
+  }
+
+  let place: RequestPlace
+  let control: AttemptControl
+  let ledger: DownloadLedger
+  let transport: any Transport
+  let policy: QueuePolicy
+  let clock: any QueueClock
+  let backend: any CryptoBackend
+  let hub: EventHub<DownloadEvent>
+
+  private var names: DownloadNames { DownloadNames(place) }
+  private var files: any FileSystem { ledger.files }
+  private var directory: OpenFile { ledger.directory }
+
+  func run() async -> Outcome {
+    var resumedAt: UInt64 = 0
+    do throws(TransferFailure) {
+      let start = try await blocking { (crew) throws(TransferFailure) in try prepare(crew) }
+      if let reason = control.reason { return .stopped(reason) }
+      if !start.isComplete {
+        resumedAt = start.offset
+        let sink = sink(start)
+        let identifier = start.request.extensionID ?? start.name.description
+        let request = TransferRequest(
+          identifier: identifier, url: start.request.url, size: start.request.size, priority: control.rank.priority,
+          isEssential: start.request.isEssential)
+        control.use(sink)
+        hub.tell(.began(start.name, offset: start.offset))
+        let isStopped = try await transfer(request, into: sink)
+        sink.close()
+        if isStopped { return .stopped(control.reason ?? .yielded) }
+        hub.tell(.progress(start.name, received: sink.offset, size: start.request.size))
+        try await blocking { (crew) throws(TransferFailure) in try check(start.request, crew) }
+      }
+      return .checked(name: start.name, size: start.request.size, isInPlace: start.isInPlace)
+    } catch {
+      // Without bytes to go on from, an attempt that broke off may be where each one before it was.
+      return .failed(error, isResumed: resumedAt > 0, isFurther: resumedAt > 0 && control.received > resumedAt)
+    }
+  }
+
+  /// - Returns: whether the control stopped it.
+  private func transfer(_ request: TransferRequest, into sink: DownloadSink) async throws(TransferFailure) -> Bool {
+    let result = await withTaskGroup(of: Result<Void, TransferFailure>?.self) { [transport, control] tasks in
+      tasks.addTask {
+        // On a busy machine a task waits for its turn, before this and after it. The transport does not know of that time, and must not be asked about it.
+        control.began(request.identifier)
+        defer { control.ended() }
+        do throws(TransferFailure) {
+          try await transport.download(request, into: sink)
+          return .success(())
+        } catch {
+          return .failure(error)
+        }
+      }
+      tasks.addTask {
+        await control.stopped()
+        return nil
+      }
+      let first = await tasks.next() ?? nil
+      // Nothing may be written behind the back of the next attempt.
+      if first == nil { sink.close() }
+      tasks.cancelAll()
+      await tasks.waitForAll()
+      return first
+    }
+    guard let result else {
+      // The one that waits for the control also ends when the queue does.
+      if control.reason == nil { throw .cancelled }
+      return true
+    }
+    if control.reason != nil, case .failure = result { return true }
+    try result.get()
+    return false
+  }
+
+  private func sink(_ start: Start) -> DownloadSink {
+    let (name, size, hub) = (start.name, start.request.size, hub)
+    return DownloadSink(
+      size: size, offset: start.offset, validator: start.tag, names: names, in: directory, files: files, clock: clock,
+      interval: policy.progressInterval
+    ) { received in
+      hub.tell(.progress(name, received: received, size: size))
+    }
+  }
+
+  /// Finds what is there of the file, and removes what cannot be of it.
+  private func prepare(_ crew: Crew) throws(TransferFailure) -> Start {
+    let request: DownloadRequest
+    do throws(PackError) {
+      request = try ledger.request(at: place)
+    } catch {
+      throw error.code == .damagedQueue ? .other : .cannotWrite
+    }
+    guard let group = ledger.name(of: place.group) else { throw .cancelled }
+    var start = Start(request: request, name: DownloadID(group: group, id: request.id), offset: 0)
+    control.call(start.name)
+    if let size = try size(of: names.whole) {
+      // It got its name, and the process ended before that was written down.
+      if size == request.size, try isRight(names.whole, request, crew) {
+        (start.isComplete, start.isInPlace) = (true, true)
+        return start
+      }
+      try remove(names.whole)
+    }
+    if let size = try size(of: names.part) {
+      if size == request.size, try isRight(names.part, request, crew) {
+        start.isComplete = true
+        return start
+      }
+      if size >= request.size {
+        try removePart()
+      } else {
+        start.offset = size
+        start.tag = (try? files.contents(of: "\(ledger.path)/\(names.tag)", limit: DownloadNames.longestTag))
+          .flatMap(DownloadNames.entityTag)
+      }
+    }
+    let (needed, overflow) = (request.size - start.offset).addingReportingOverflow(policy.freeSpaceMargin)
+    let free = (try? files.freeSpace(at: directory)) ?? .max
+    guard !overflow, needed <= free else { throw .noSpace(needed: overflow ? .max : needed, free: free) }
+    return start
+  }
+
+  /// Holds what came against what was asked for.
+  private func check(_ request: DownloadRequest, _ crew: Crew) throws(TransferFailure) {
+    let size = try size(of: names.part) ?? 0
+    // A part stays: the next attempt goes on from there.
+    guard size >= request.size else { throw .wrongSize(size) }
+    if size == request.size, try isRight(names.part, request, crew) { return }
+    try removePart()
+    throw size == request.size ? .wrongDigest : .wrongSize(size)
+  }
+
+  private func isRight(_ name: String, _ request: DownloadRequest, _ crew: Crew) throws(TransferFailure) -> Bool {
+    do throws(PackError) {
+      let file: OpenFile
+      do throws(FileFailure) {
+        file = try files.open(name, .readUnlinked, in: directory)
+      } catch {
+        throw error.reading(name)
+      }
+      let digest = try backend.makeDigest()
+      var buffer = [UInt8](repeating: 0, count: Int(min(request.size, 128 << 10)))
+      var offset: UInt64 = 0
+      while offset < request.size {
+        try crew.checkpoint()
+        let count = Int(min(request.size - offset, UInt64(buffer.count)))
+        var whole = buffer.mutableSpan
+        var target = whole._mutatingExtracting(first: count)
+        try files.readExactly(file, at: offset, into: &target, name: name)
+        try digest.update(buffer.span.extracting(first: count))
+        offset += UInt64(count)
+      }
+      return try digest.finish() == request.sha256
+    } catch {
+      throw error.code == .cancelled ? .cancelled : .cannotWrite
+    }
+  }
+
+  private func size(of name: String) throws(TransferFailure) -> UInt64? {
+    do throws(FileFailure) {
+      return try files.status(of: name, in: directory, following: .asThemselves).size
+    } catch {
+      guard error.isMissing else { throw .cannotWrite }
+      return nil
+    }
+  }
+
+  private func removePart() throws(TransferFailure) {
+    try remove(names.part)
+    try remove(names.tag)
+  }
+
+  private func remove(_ name: String) throws(TransferFailure) {
+    do throws(FileFailure) {
+      try ledger.removeFile(name)
+    } catch {
+      throw .cannotWrite
+    }
+  }
+
+  /// Runs what waits for the disk on a thread of its own.
+  private func blocking<Value: Sendable>(
+    _ body: @escaping @Sendable (Crew) throws(TransferFailure) -> Value
+  ) async throws(TransferFailure) -> Value {
+    let result: Result<Value, TransferFailure>
+    do throws(PackError) {
+      result = try await Crew.value { (crew) throws(PackError) in
+        do throws(TransferFailure) {
+          return .success(try body(crew))
+        } catch {
+          return .failure(error)
+        }
+      }
+    } catch {
+      throw error.code == .cancelled ? .cancelled : .other
+    }
+    return try result.get()
+  }
+}

@@ -1,0 +1,26 @@
+import PackManifest
+import PackProject
+
+/// PK3013.
+enum ManifestBudgetCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK3013", "the budget in the manifest is less than its packs need", .error, .budget, needs: [.manifest],
+    what: "The four numbers that the manifest itself carries hold all its packs, with one byte to spare where they are allowances.",
+    onPhone: "Nothing reads them there; but the Info.plist is made from them, and becomes wrong with them.",
+    remedy: "Run 'packer build', which computes them.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    guard let budget = release.manifest.manifest?.budget else { return [] }
+    return release.demand.named.compactMap { key, needed in
+      guard let limit = budget.named.first(where: { $0.key == key })?.bytes, !ReleaseDemand.fits(needed, in: limit, key) else { return nil }
+      // The manifest may have outgrown its place, which is told by itself.
+      if key == BudgetKey.essentialDownload, let ceiling = release.configuration?.manifestCeiling, release.manifest.size > ceiling {
+        return nil
+      }
+      return finding(
+        "the manifest's own budget: \(BudgetComparison.sentence(key, limit, needed))", file: release.manifest.path, actual: needed,
+        limit: limit,
+        hint: "packer build")
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import PackBuild
+import PackManifest
+import PackProject
+
+/// PK3007.
+enum ReleasedBudgetCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK3007", "the release would not fit an app version already released", .error, .released, needs: [.manifest, .lock],
+    what: """
+      The packs fit the four numbers of every app version in packer.lock.json that is not retired. Budgets are part of the app that was \
+      shipped, but the manifest is read by all versions.
+      """,
+    onPhone: """
+      New installs of that version fail: 203 for an essential pack or the manifest, 112 for others. People who installed it earlier are not \
+      affected, so nobody on the team sees it.
+      """,
+    remedy: "Make packs onDemand or smaller until they fit, or run 'packer release retire VERSION' where nobody can install it any more.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    let demand = release.demand
+    return release.apps.flatMap { app in
+      (app.budget?.named ?? []).compactMap { key, limit -> ReleaseFinding? in
+        guard let needed = demand.named.first(where: { $0.key == key })?.bytes, !ReleaseDemand.fits(needed, in: limit, key) else {
+          return nil
+        }
+        return finding(
+          "app \(app.version) has \(key) of \(limit) bytes, but \(needed) are needed\(BudgetKey.isAllowance(key) ? " and one more" : "")",
+          app: app.version, file: release.lockPath, actual: needed, limit: limit, phone: phone(key),
+          hint: "\(advice(release, key))packer release retire \(ShellWord.quoted(app.version))")
+      }
+    }
+  }
+
+  private static func phone(_ key: String) -> BackgroundAssetsError? {
+    switch key {
+    case BudgetKey.download: .exceedsAllowance
+    case BudgetKey.essentialDownload: .outOfAllowance
+    default: nil
+    }
+  }
+
+  /// Names the pack to move first: the largest of those that are new or changed since the last release, or of all that are counted.
+  private static func advice(_ release: ReleaseContext, _ key: String) -> String {
+    let delivery: DeliveryClass = key == BudgetKey.download || key == BudgetKey.installed ? .prefetch : .essential
+    let counted = release.entries.filter { $0.delivery == delivery }
+    let released = Set(release.lock?.released?.packs.map(\.sha256) ?? [])
+    let changed = counted.filter { !released.contains($0.sha256) }
+    guard let largest = (changed.isEmpty ? counted : changed).max(by: { $0.size < $1.size }) else { return "" }
+    return "set 'delivery: \(delivery == .essential ? "prefetch" : "onDemand")' for '\(largest.id)' (\(largest.size) bytes), or: "
+  }
+}

@@ -1,0 +1,25 @@
+import PackManifest
+import PackProject
+
+/// PK3018.
+enum TeamBudgetCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK3018", "a pack is larger than the team allows it", .error, .budget, needs: [.manifest, .configuration],
+    what: "No pack is larger than its own 'budget' in packer.yml: download is the pack as served, installed what it leaves on the device.",
+    onPhone: "Players wait longer, and delete the app sooner.",
+    remedy: "Make the pack smaller, or raise its budget in packer.yml: the diff then shows who agreed.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    release.entries.flatMap { entry -> [ReleaseFinding] in
+      guard let configuration = release.configuration, let budget = release.configured(entry.id)?.budget else { return [] }
+      let sizes = [("download", entry.size, budget.download), ("installed", entry.sizeOnDevice, budget.installed)]
+      return sizes.compactMap { what, actual, limit in
+        guard let limit, actual > limit else { return nil }
+        return finding(
+          "it is \(actual) bytes \(what == "download" ? "to download" : "on the device"), but its budget is \(limit)", pack: entry.id,
+          file: configuration.path, line: budget.position.line, actual: actual, limit: limit,
+          hint: budget.message ?? "make it smaller, or raise budget.\(what) in \(configuration.path)")
+      }
+    }
+  }
+}

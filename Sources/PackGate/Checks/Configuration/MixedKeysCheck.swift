@@ -1,0 +1,21 @@
+import PackManifest
+import PackProject
+
+/// PK1003.
+enum MixedKeysCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK1003", "packs of one release need different keys", .warning, needs: [.manifest],
+    what: "All packs of a manifest name one content key, or keys that are made from one root key.",
+    onPhone: "An app with one key opens some of the packs only.",
+    remedy: "Build all packs with one key, or, where the app holds both during a change of keys, accept it with a reason in packer.yml.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    let packs = Dictionary(grouping: release.entries) { release.roots[$0.keyID] ?? $0.keyID }
+    let ids = packs.keys.sorted()
+    guard ids.count > 1 else { return [] }
+    // Nothing at hand tells what such keys were made from.
+    if release.configuration?.perPackKeys ?? false, release.roots.isEmpty { return [] }
+    let lines = ids.map { id in "\(id): \((packs[id] ?? []).map(\.id).joined(separator: ", "))" }
+    return [finding("the packs need \(ids.count) keys: \(ids.joined(separator: ", "))", details: lines, hint: "packer build")]
+  }
+}

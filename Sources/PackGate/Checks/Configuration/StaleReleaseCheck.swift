@@ -1,0 +1,77 @@
+import PackBuild
+import PackFormat
+import PackManifest
+import PackProject
+
+/// PK1004.
+enum StaleReleaseCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK1004", "the release is not what packer.yml asks for now", needs: [.manifest, .configuration],
+    what:
+      "The manifest has exactly the packs of packer.yml, with the same delivery, install mode, tags, platforms and language, keys made as it says, and the budget that its ceiling and headroom give.",
+    onPhone: "Players get the packs of an earlier configuration: a pack is missing, or is fetched at another time than was meant.",
+    remedy: "Run 'packer build'.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    guard let configuration = release.configuration else { return [] }
+    var findings: [ReleaseFinding] = []
+    for pack in configuration.packs {
+      let id = pack.id.text
+      guard let entry = release.entries.first(where: { $0.id == id }) else {
+        findings.append(
+          finding(
+            "it is in \(configuration.path), but not in the manifest", pack: id, file: configuration.path, line: pack.position.line,
+            hint: "packer build"))
+        continue
+      }
+      var differences: [String] = []
+      func compare(_ what: String, _ built: String, _ asked: String) {
+        if built != asked { differences.append("\(what) is \(built), but \(configuration.path) says \(asked)") }
+      }
+      compare("delivery", entry.delivery.rawValue, pack.delivery.rawValue)
+      compare("install", entry.install.rawValue, pack.install.rawValue)
+      compare("tags", list(entry.tags), list(pack.tags))
+      compare("platforms", list(entry.platforms), list(pack.platforms))
+      compare("language", entry.language ?? "none", pack.language ?? "none")
+      let hasOwnKey = release.hasOwnKey(entry) ?? configuration.perPackKeys
+      if hasOwnKey != configuration.perPackKeys {
+        differences.append(
+          "it was made with \(hasOwnKey ? "a key of its own" : "the key of all packs"), but \(configuration.path) says 'perPackKeys: \(configuration.perPackKeys)'"
+        )
+      }
+      guard let first = differences.first else { continue }
+      findings.append(
+        finding(
+          first, pack: id, file: configuration.path, line: pack.position.line, details: Array(differences.dropFirst()),
+          hint: "packer build"))
+    }
+    let known = Set(configuration.packs.map(\.id.text))
+    for entry in release.entries where !known.contains(entry.id) {
+      findings.append(
+        finding("it is in the manifest, but not in \(configuration.path)", pack: entry.id, file: configuration.path, hint: "packer build"))
+    }
+    return findings + budget(release, configuration)
+  }
+
+  /// Numbers that hold the packs, but are not those of this configuration. Numbers that are too small are told elsewhere.
+  private static func budget(_ release: ReleaseContext, _ configuration: PackerConfiguration) -> [ReleaseFinding] {
+    guard let built = release.manifest.manifest?.budget,
+      let asked = try? ReleaseBudget(
+        packs: release.entries, manifestCeiling: configuration.manifestCeiling, headroom: configuration.headroom
+      ).install
+    else { return [] }
+    let numbers = zip(zip(built.named, asked.named), release.demand.named)
+    guard numbers.allSatisfy({ ReleaseDemand.fits($1.bytes, in: $0.0.bytes, $1.key) }) else { return [] }
+    let differences = numbers.filter { $0.0.0.bytes != $0.0.1.bytes }.map { pair, _ in
+      "\(pair.0.key) is \(pair.0.bytes), but \(configuration.path) asks for \(pair.1.bytes)"
+    }
+    guard let first = differences.first else { return [] }
+    return [
+      finding("the manifest's budget: \(first)", file: configuration.path, details: Array(differences.dropFirst()), hint: "packer build")
+    ]
+  }
+
+  private static func list(_ words: [String]) -> String {
+    words.isEmpty ? "none" : words.sorted().joined(separator: ", ")
+  }
+}

@@ -1,0 +1,21 @@
+import PackFormat
+import PackManifest
+import PackProject
+
+/// PK1001.
+enum WrongKeyCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK1001", "a pack was made with another key", .error, .wrongKey, needs: [.files, .key],
+    what: "Every pack opens with the content key that was given.",
+    onPhone: "The app holds one key; a pack of another one cannot be opened there, whatever is downloaded.",
+    remedy: "Give the key whose id is in the pack ('packer inspect'), or build with the app's key.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    release.pairs.compactMap { entry, file in
+      guard let failure = file.failure, failure.code == .wrongKey else { return nil }
+      // Where the key at hand is the one that the manifest names, a header that says otherwise was changed, and PK2004 tells that.
+      guard !file.isChanged(since: entry) || !release.hasKey(of: entry) else { return nil }
+      return finding(failure.message, pack: entry.id, file: file.path, hint: failure.hint ?? "packer inspect \(ShellWord.path(file.path))")
+    }
+  }
+}

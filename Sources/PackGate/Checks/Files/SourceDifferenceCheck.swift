@@ -1,0 +1,23 @@
+import PackManifest
+import PackProject
+
+/// PK2011.
+enum SourceDifferenceCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK2011", "a pack is not what its source directory holds now", needs: [.files, .payload, .configuration],
+    what:
+      "The files of every pack are those of its root in packer.yml, where that directory is there: same paths, sizes, permissions, contents.",
+    onPhone: "Players get an older state of the assets than the one that was tested.",
+    remedy: "Run 'packer build'.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    release.pairs.compactMap { entry, file in
+      guard let differences = file.differences, let first = differences.first else { return nil }
+      let source = release.configured(entry.id)
+      return finding(
+        "'\(first.path)' \(first.message)\(differences.count > 1 ? ", and \(differences.count - 1) more differences from \(source?.rootInProject ?? "its root")" : "")",
+        pack: entry.id, file: release.configuration?.path, line: source?.position.line,
+        details: differences.prefix(20).map { "\($0.kind.rawValue): \($0.path) \($0.message)" }, hint: release.rebuild(entry.id))
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import PackBuild
+import PackProject
+
+/// PK4004.
+enum HostCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK4004", "a host is not in the domain allow list", phone: .hostNotPermitted, needs: [.manifest, .plist],
+    what: """
+      The hosts of all pack URLs and of the manifest are in BADownloadDomainAllowList, as they are or below a wildcard. *.example.com does \
+      not stand for example.com.
+      """,
+    onPhone: "Before the first launch the download ends with 202.",
+    remedy: "Run 'packer plist merge Info.plist', which lists the hosts that are used.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    // With Apple hosting the list is Apple's.
+    guard let plist = release.plist, let list = plist.keys.allowList, plist.keys.hosting != .apple else { return [] }
+    var used = release.hosts
+    if let text = plist.keys.manifestURL, let url = try? ServedURL(text), !used.contains(where: { $0.host == url.host }) {
+      used.append((url.host, []))
+    }
+    return used.filter { !list.allows(host: $0.host) }.map { host, packs in
+      finding(
+        "\(host) serves \(packs.isEmpty ? "the manifest" : packs.summary), but is not in the domain allow list", file: plist.path,
+        details: list.entries, hint: plist.mergeHint)
+    }
+  }
+}

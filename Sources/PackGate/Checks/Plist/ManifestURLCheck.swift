@@ -1,0 +1,30 @@
+import PackBuild
+import PackFormat
+import PackProject
+
+/// PK4008.
+enum ManifestURLCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK4008", "the app looks for the manifest somewhere else", phone: .notFound, needs: [.plist],
+    what: """
+      BAManifestURL is a URL that the system downloads, and the one of serve.manifestURL in packer.yml. A query or an odd port is a warning.
+      """,
+    onPhone: "The system fetches the manifest before it runs the extension: without it nothing happens at all.",
+    remedy: "Run 'packer plist merge Info.plist', or correct serve.manifestURL in packer.yml.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    guard let plist = release.plist, let text = plist.keys.manifestURL else { return [] }
+    do throws(PackError) {
+      let url = try ServedURL(text)
+      if let wanted = release.configuration?.serve.manifestURL, wanted != text {
+        return [
+          finding(
+            "BAManifestURL is \(text), but the manifest is served at \(wanted)", file: plist.path, hint: plist.mergeHint)
+        ]
+      }
+      return url.warnings.map { finding($0, level: .warning, file: plist.path) }
+    } catch {
+      return [finding("BAManifestURL: \(error.message)", file: plist.path, hint: error.hint ?? plist.mergeHint)]
+    }
+  }
+}

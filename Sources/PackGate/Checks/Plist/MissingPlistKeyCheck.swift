@@ -1,0 +1,46 @@
+import PackBuild
+import PackProject
+
+/// PK4002.
+enum MissingPlistKeyCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK4002", "a key that Background Assets needs is not in the Info.plist", phone: .uploadRefused, needs: [.plist],
+    what: """
+      Every key of the hosting mode is there, also where its number is 0: unmanaged BAManifestURL, BAInitialDownloadRestrictions with its \
+      three, BAMaxInstallSize and BAEssentialMaxInstallSize; managed BAHasManagedAssetPacks and BAAppGroupID as well.
+      """,
+    onPhone:
+      "The upload is refused, or allowances are 0 and nothing is downloaded; without BAAppGroupID a managed app ends at its first use of a pack.",
+    remedy: "Run 'packer plist merge Info.plist'.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    guard let plist = release.plist else { return [] }
+    let keys = plist.keys
+    // What has the wrong type is there, and told as such.
+    let faulty = Set(keys.problems.map(\.key))
+    let hosting = release.configuration?.hosting ?? keys.hosting
+    let inner = BackgroundAssetsKey.restrictions
+    var wanted: [(key: String, isThere: Bool)] = []
+    if hosting != .unmanaged {
+      wanted.append((BackgroundAssetsKey.hasManagedAssetPacks, keys.hasManagedAssetPacks != nil))
+      wanted.append((BackgroundAssetsKey.appGroupID, keys.appGroupID != nil))
+    }
+    if hosting == .apple {
+      wanted.append((BackgroundAssetsKey.usesAppleHosting, keys.usesAppleHosting != nil))
+    } else {
+      wanted += [
+        (BackgroundAssetsKey.manifestURL, keys.manifestURL != nil),
+        ("\(inner).\(BackgroundAssetsKey.downloadAllowance)", keys.downloadAllowance != nil),
+        ("\(inner).\(BackgroundAssetsKey.essentialDownloadAllowance)", keys.essentialDownloadAllowance != nil),
+        ("\(inner).\(BackgroundAssetsKey.allowList)", keys.allowList != nil),
+        (BackgroundAssetsKey.essentialMaxInstallSize, keys.essentialMaxInstallSize != nil),
+        (BackgroundAssetsKey.maxInstallSize, keys.maxInstallSize != nil),
+      ]
+    }
+    return wanted.filter { key, isThere in
+      !isThere && !faulty.contains(key) && !(key.hasPrefix(inner + ".") && faulty.contains(inner))
+    }.map { key, _ in
+      finding("\(key) is missing", file: plist.path, hint: plist.mergeHint)
+    }
+  }
+}

@@ -1,0 +1,18 @@
+import PackBuild
+
+/// PK4001.
+enum PlistValueCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK4001", "a value of the Info.plist is not of the type that the system reads", phone: .uploadRefused, needs: [.plist],
+    what:
+      "Sizes are plain integers in bytes that fit 64 bits, URLs and groups strings, the allow list an array, the restrictions a dictionary.",
+    onPhone: "A value of another type counts as missing: an allowance of 0, an empty allow list.",
+    remedy: "Run 'packer plist merge Info.plist', or write <integer>…</integer> where <string> or <real> stands.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    guard let plist = release.plist else { return [] }
+    return plist.keys.problems.map { problem in
+      finding(problem.message, file: plist.path, hint: problem.hint ?? plist.mergeHint)
+    }
+  }
+}

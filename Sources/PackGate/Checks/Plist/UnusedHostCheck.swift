@@ -1,0 +1,25 @@
+import PackBuild
+import PackProject
+
+/// PK4006.
+enum UnusedHostCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK4006", "an entry of the domain allow list is not used", .note, needs: [.manifest, .plist],
+    what: "Every entry allows the host of a pack or of the manifest, or is one of serve.hosts in packer.yml.",
+    onPhone: "Nothing; but App Review looks at the list, and a forgotten host stays allowed in every app that is out.",
+    remedy: "Remove it, or name it in serve.hosts of packer.yml where later releases need it.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    guard let plist = release.plist, let list = plist.keys.allowList else { return [] }
+    var used = release.hosts.map(\.host)
+    if let text = plist.keys.manifestURL, let url = try? ServedURL(text) { used.append(url.host) }
+    let wished = Set(release.configuration?.serve.hosts ?? [])
+    return list.entries.compactMap { entry in
+      let alone = AllowList([entry])
+      guard AllowList.problem(of: entry) == nil, !wished.contains(entry), !used.contains(where: { alone.allows(host: $0) }) else {
+        return nil
+      }
+      return finding("the domain allow list has '\(entry)', from which nothing is served", file: plist.path)
+    }
+  }
+}

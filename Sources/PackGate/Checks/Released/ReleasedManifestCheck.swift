@@ -1,0 +1,36 @@
+import PackBuild
+import PackManifest
+import PackProject
+
+/// PK3012.
+enum ReleasedManifestCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK3012", "an app version already released refuses or never sees the manifest", .error, .released, needs: [.manifest, .lock],
+    what: """
+      The version of the manifest is not below the one that an app version was shipped with, and it is served where that version looks for it \
+      (a warning, because two URLs may be one file).
+      """,
+    onPhone: "The version stays with the manifest it has: a lower version is taken for a rollback.",
+    remedy: "Let 'packer build' choose the version, from a lock file that is up to date; serve the manifest under the old URL too.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    guard let manifest = release.manifest.manifest else { return [] }
+    return release.apps.compactMap { app in
+      if manifest.version < app.firstManifest {
+        return finding(
+          "app \(app.version) was shipped with manifest version \(app.firstManifest), but this is version \(manifest.version)",
+          app: app.version,
+          file: release.lockPath, actual: manifest.version, limit: app.firstManifest,
+          hint: "packer build -o \(ShellWord.path(release.directory))")
+      }
+      guard let configuration = release.configuration, let url = app.manifestURL, configuration.serve.manifestURL != url else {
+        return nil
+      }
+      return finding(
+        "app \(app.version) looks for the manifest at \(url), but it is served at \(configuration.serve.manifestURL)",
+        level: .warning,
+        app: app.version, file: release.lockPath,
+        hint: "serve it at both places, or: packer release retire \(ShellWord.quoted(app.version))")
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import PackBuild
+import PackManifest
+import PackProject
+
+/// PK3009.
+enum ReleasedTrustCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK3009", "an app version already released trusts nobody who signed", .error, .released, needs: [.manifest, .lock],
+    what: "For every app version that is not retired, a key that it trusts signed the manifest.",
+    onPhone: "That version refuses the manifest and stays with the packs it has; a new install gets none.",
+    remedy:
+      "Sign with the old key as well: 'signKey' in packer.yml takes two. Drop the old one when the last version that needs it is retired.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    release.apps.compactMap { app in
+      guard release.manifest.vouching.isDisjoint(with: app.trustedKeys) else { return nil }
+      let disproved = app.trustedKeys.filter { release.manifest.disproved.contains($0) }
+      // A wrong signature by a key that the gate trusts, too, is told by itself.
+      guard release.manifest.signatureFailure == nil || disproved.allSatisfy({ !release.manifest.trusted.contains($0) }) else { return nil }
+      if let key = disproved.first {
+        return finding(
+          "app \(app.version) trusts a key whose signature is wrong: the manifest was changed after it was signed", app: app.version,
+          file: release.lockPath, details: [key], hint: "fetch the manifest again, or sign it again with 'packer build'")
+      }
+      return finding(
+        "app \(app.version) trusts \(app.trustedKeys.count == 1 ? "one key" : "\(app.trustedKeys.count) keys"), none of which signed the manifest (signed by \(release.manifest.signers))",
+        app: app.version, file: release.lockPath, details: app.trustedKeys,
+        hint: "sign with its key too, or: packer release retire \(ShellWord.quoted(app.version))")
+    }
+  }
+}
+
+extension ManifestSighting {
+  /// Who signed, as the manifest says.
+  var signers: String { keyIDs.isEmpty ? "nobody" : keyIDs.joined(separator: ", ") }
+}

@@ -1,0 +1,22 @@
+import PackBuild
+import PackManifest
+
+/// PK5008.
+enum ManifestVersionReusedCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK5008", "the manifest changed, and its version did not", needs: [.manifest, .lock],
+    what: "A manifest of the version released last has the signed bytes that were released.",
+    onPhone: "An app that has seen the other one refuses this one.",
+    remedy: "Run 'packer build' with the lock file that was recorded: it gives the next version.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    guard let manifest = release.manifest.manifest, let released = release.lock?.released, manifest.version == released.manifestVersion,
+      release.manifest.signedDigest != released.signedDigest
+    else { return [] }
+    return [
+      finding(
+        "version \(manifest.version) was released with another content", file: release.manifest.path, limit: manifest.version,
+        hint: "packer build")
+    ]
+  }
+}

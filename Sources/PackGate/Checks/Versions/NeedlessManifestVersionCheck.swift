@@ -1,0 +1,22 @@
+import PackBuild
+import PackManifest
+
+/// PK5009.
+enum NeedlessManifestVersionCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK5009", "the manifest has a new version, and nothing in it changed", .warning, needs: [.manifest, .lock],
+    what: "A version above the one released last says something new, or is valid for longer.",
+    onPhone: "Every device takes and checks a manifest for nothing.",
+    remedy: "Run 'packer build' with the lock file that was recorded: it keeps the version.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    guard let manifest = release.manifest.manifest, let released = release.lock?.released, manifest.version > released.manifestVersion,
+      release.manifest.contentDigest == released.contentDigest, manifest.expires <= released.expires
+    else { return [] }
+    return [
+      finding(
+        "version \(manifest.version) says what version \(released.manifestVersion) says, for no longer", file: release.manifest.path,
+        actual: manifest.version, limit: released.manifestVersion, hint: "packer build")
+    ]
+  }
+}

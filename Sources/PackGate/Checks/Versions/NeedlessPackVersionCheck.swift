@@ -1,0 +1,22 @@
+import PackBuild
+import PackManifest
+
+/// PK5012.
+enum NeedlessPackVersionCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK5012", "a pack has a new version, and its content did not change", .warning, needs: [.manifest, .lock],
+    what: "A pack with a new version has another content or another key than the one released last.",
+    onPhone: "Every player downloads the pack again and gets the files that were there before.",
+    remedy: "Run 'packer build' with the lock file that was recorded and the same settings: it keeps the version.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    release.recorded.compactMap { entry, recorded in
+      guard entry.version > recorded.version, !recorded.isRemoved, entry.contentRoot == recorded.contentRoot, entry.keyID == recorded.keyID
+      else { return nil }
+      return finding(
+        "version \(entry.version) has the content of version \(recorded.version): players download \(entry.size) bytes for nothing",
+        pack: entry.id,
+        actual: entry.version, limit: recorded.version, hint: "packer build")
+    }
+  }
+}

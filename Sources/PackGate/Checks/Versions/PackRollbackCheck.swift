@@ -1,0 +1,30 @@
+import PackBuild
+import PackManifest
+
+/// PK5010.
+enum PackRollbackCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK5010", "a pack's version is below the one released last", needs: [.manifest, .lock],
+    what: "The version of every pack is at least the one that packer.lock.json recorded, also for a pack that was gone in between.",
+    onPhone: "The app takes it for a rollback, and refuses the pack or the whole manifest.",
+    remedy: "Pull the newest lock file and run 'packer build'.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    release.recorded.compactMap { entry, recorded in
+      guard entry.version < recorded.version else { return nil }
+      return finding(
+        "it has version \(entry.version), but \(recorded.version) was released", pack: entry.id, actual: entry.version,
+        limit: recorded.version,
+        hint: "packer build")
+    }
+  }
+}
+
+extension ReleaseContext {
+  /// Entries with what the lock file remembers of packs of that name.
+  var recorded: [(entry: ManifestPack, recorded: ReleaseLock.Pack)] {
+    var packs: [String: ReleaseLock.Pack] = [:]
+    for pack in lock?.released?.packs ?? [] { packs[pack.id] = pack }
+    return entries.compactMap { entry in packs[entry.id].map { (entry, $0) } }
+  }
+}

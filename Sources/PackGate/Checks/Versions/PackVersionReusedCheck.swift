@@ -1,0 +1,22 @@
+import PackBuild
+import PackFormat
+import PackManifest
+
+/// PK5011.
+enum PackVersionReusedCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK5011", "a pack changed, and its version did not", needs: [.manifest, .lock],
+    what: "A pack of the version released last has the bytes that were released.",
+    onPhone: "Devices that have the version never fetch the new bytes; those that are fetching it get a mix of two files.",
+    remedy: "Run 'packer build' with the lock file that was recorded: it gives the next version.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    release.recorded.compactMap { entry, recorded in
+      guard entry.version == recorded.version, entry.sha256 != recorded.sha256 else { return nil }
+      return finding(
+        "version \(entry.version) was released with the SHA-256 \(recorded.sha256.hex), but this file has \(entry.sha256.hex)",
+        pack: entry.id,
+        hint: "packer build")
+    }
+  }
+}

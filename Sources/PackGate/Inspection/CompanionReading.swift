@@ -1,0 +1,80 @@
+import PackBuild
+import PackFiles
+import PackFormat
+import PackManifest
+import PackProject
+
+/// Holds the documents beside a manifest against it.
+enum CompanionReading {
+  static func all(names: [String], place: ReleaseInspection.Place, manifest: Manifest, files: any FileSystem) -> [Companion] {
+    var companions: [Companion] = []
+    if names.contains(ReleaseFile.packages) { companions.append(packages(place.path(ReleaseFile.packages), manifest, files)) }
+    let name = ReleaseFile.infoFragment
+    if names.contains(name) { companions.append(fragment(place.path(name), manifest, files)) }
+    return companions
+  }
+
+  /// What the list that apps with a parser of their own read says of a pack.
+  private struct Package {
+    let id: String
+    let isEssential: Bool
+    let path: String
+    let size: UInt64
+
+    init(_ value: RecordValue) throws(PackError) {
+      var fields = try RecordFields(value, "a package")
+      id = try fields.text("id")
+      isEssential = try fields.flag("essential")
+      path = try fields.text("path")
+      size = try fields.number("size")
+    }
+  }
+
+  private static func packages(_ path: String, _ manifest: Manifest, _ files: any FileSystem) -> Companion {
+    var companion = Companion(path: path, disagreements: [])
+    var listed: [Package] = []
+    do throws(PackError) {
+      var fields = try RecordFields(try RecordFile.read(path, files: files), "the list")
+      for item in try fields.list("packages") { listed.append(try Package(item)) }
+      if fields.has("onDemand") {
+        for item in try fields.list("onDemand") { listed.append(try Package(item)) }
+      }
+    } catch {
+      companion.disagreements = [error.message]
+      return companion
+    }
+    for entry in manifest.packs {
+      guard let package = listed.first(where: { $0.id == entry.id }) else {
+        companion.disagreements.append("'\(entry.id)' is missing")
+        continue
+      }
+      if package.size != entry.size {
+        companion.disagreements.append("'\(entry.id)' is \(package.size) bytes, but \(entry.size) in the manifest")
+      }
+      if package.path != entry.url {
+        companion.disagreements.append("'\(entry.id)' is at \(package.path), but at \(entry.url) in the manifest")
+      }
+      if package.isEssential != (entry.delivery == .essential) {
+        companion.disagreements.append(
+          "'\(entry.id)' is \(package.isEssential ? "" : "not ")essential, but \(entry.delivery.rawValue) in the manifest")
+      }
+    }
+    let ids = Set(manifest.packs.map(\.id))
+    companion.disagreements += listed.filter { !ids.contains($0.id) }.map { "'\($0.id)' is not in the manifest" }
+    return companion
+  }
+
+  private static func fragment(_ path: String, _ manifest: Manifest, _ files: any FileSystem) -> Companion {
+    var companion = Companion(path: path, disagreements: [])
+    do throws(PackError) {
+      let sighting = PlistSighting(try InfoPlist.read(path, files: files))
+      for (key, bytes) in manifest.budget?.named ?? [] {
+        guard let value = sighting.number(key), value != bytes else { continue }
+        companion.disagreements.append("\(key) is \(value), but \(bytes) in the manifest")
+      }
+    } catch {
+      companion.disagreements = [error.message]
+    }
+    return companion
+  }
+}

@@ -1,0 +1,125 @@
+import PackBuild
+import PackFormat
+import PackPayload
+import PackProject
+import PackReading
+import PackWork
+
+/// Goes through the entries of all packs: what one pack holds that it should not, and what several hold.
+///
+/// Takes about 100 bytes for each different file of 4 KiB or more, and where packs are managed the paths as well.
+final class ContentSurvey: Sendable {
+  private struct State {
+    var contents: [[UInt8]: Place] = [:]
+    var paths: [String: [(number: Int, digest: [UInt8])]] = [:]
+  }
+
+  private struct Place {
+    var size: UInt64
+    /// The first path in byte order, whichever thread comes first.
+    var path: String
+    /// The numbers of the packs, without order.
+    var packs: [Int]
+  }
+
+  private let state = Monitor(State())
+  private let gathersPaths: Bool
+
+  /// Smaller files are not worth a pack of their own.
+  private static let smallestShared: UInt64 = 4096
+  /// The most paths of a pack that are looked for in its bytes.
+  private static let mostPaths = 16
+  /// The most small files of a pack whose first bytes are looked at.
+  private static let mostLooks = 1000
+
+  /// - Parameter gathersPaths: whether packs share one namespace, so that paths must not collide.
+  init(gathersPaths: Bool) {
+    self.gathersPaths = gathersPaths
+  }
+
+  /// Looks at all entries of one pack.
+  func look(into pack: Pack, number: Int, _ sighting: inout PackSighting, _ search: inout PlaintextSearch) throws(PackError) {
+    var count = InstallSizeCount()
+    var (junk, secrets): ([String], [String]) = ([], [])
+    var toLookInto: [Entry] = []
+    var sampled = 0
+    var contents: [(digest: [UInt8], size: UInt64, path: String)] = []
+    var paths: [(path: String, digest: [UInt8])] = []
+    let stride = max(1, pack.entryCount / Self.mostPaths)
+    var index = 0
+    var toFind: [String] = []
+    try pack.forEachEntry { (entry) throws(PackError) in
+      count.add(path: Array(entry.path.utf8).span, kind: entry.kind == .directory ? .directory : .file, size: entry.size)
+      let components = entry.path.split(separator: "/")
+      if let reason = components.lazy.compactMap({ SourceRules.junk(String($0)) }).first {
+        junk.append("'\(printable(entry.path.utf8))' (\(reason))")
+      }
+      if entry.kind == .file {
+        let name = String(components.last ?? "")
+        if let reason = SourceRules.secret(name) {
+          secrets.append("'\(printable(entry.path.utf8))', which \(reason)")
+        } else if entry.size > 0, entry.size <= SourceRules.largestSecret, Self.mayHoldKey(name), toLookInto.count < Self.mostLooks {
+          toLookInto.append(entry)
+        }
+        if entry.size >= Self.smallestShared { contents.append((entry.sha256, entry.size, entry.path)) }
+        if gathersPaths { paths.append((entry.path, entry.sha256)) }
+      }
+      if index % stride == 0, sampled < Self.mostPaths {
+        sampled += 1
+        toFind.append(entry.path)
+      }
+      index += 1
+    }
+    for path in toFind { search.add(path: path) }
+    for entry in toLookInto {
+      var start: [UInt8] = []
+      try pack.read(entry, range: 0..<min(entry.size, 64)) { piece in start.append(copying: piece) }
+      if let reason = SourceRules.secret(content: start.span) { secrets.append("'\(printable(entry.path.utf8))', which \(reason)") }
+    }
+    sighting.installSize = count.total
+    sighting.junk = junk
+    sighting.secrets = secrets
+    add(contents, paths, number)
+  }
+
+  private func add(
+    _ contents: [(digest: [UInt8], size: UInt64, path: String)], _ paths: [(path: String, digest: [UInt8])], _ number: Int
+  ) {
+    state.withLock { state in
+      for content in contents {
+        var place = state.contents[content.digest] ?? Place(size: content.size, path: content.path, packs: [])
+        if !place.packs.contains(number) { place.packs.append(number) }
+        if content.path < place.path { place.path = content.path }
+        state.contents[content.digest] = place
+      }
+      for item in paths { state.paths[EntryPath.caseFolded(item.path), default: []].append((number, item.digest)) }
+    }
+  }
+
+  /// Contents that several packs hold, with the names of the packs.
+  func shared(ids: [String]) -> [SharedContent] {
+    state.withLock { state in
+      state.contents.values.filter { $0.packs.count > 1 }.map { place in
+        SharedContent(
+          packs: place.packs.map { ids[$0] }.sorted(), path: place.path, size: place.size, surplus: UInt64(place.packs.count - 1))
+      }
+    }.sorted { ($1.size, $0.path) < ($0.size, $1.path) }
+  }
+
+  /// Paths that several packs hold with other content in each.
+  func colliding(ids: [String]) -> [CollidingPath] {
+    state.withLock { state in
+      state.paths.compactMap { path, places -> CollidingPath? in
+        guard Set(places.map(\.digest)).count > 1, Set(places.map(\.number)).count > 1 else { return nil }
+        return CollidingPath(path: path, packs: Set(places.map(\.number)).map { ids[$0] }.sorted())
+      }
+    }.sorted { $0.path < $1.path }
+  }
+
+  /// Whether a file of that name is of a kind that people keep keys in.
+  private static func mayHoldKey(_ name: String) -> Bool {
+    guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else { return true }
+    let ending = String(name[name.utf8.index(after: dot)...]).lowercased()
+    return ["asc", "cfg", "conf", "crt", "env", "ini", "key", "pem", "ppk", "txt", "yaml", "yml"].contains(ending)
+  }
+}

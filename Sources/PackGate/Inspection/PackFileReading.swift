@@ -1,0 +1,84 @@
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackManifest
+import PackPayload
+import PackReading
+
+/// Looks at pack files one after the other, with buffers of its own: 256 KiB.
+final class PackFileReading {
+  private let files: any FileSystem
+  private let isQuick: Bool
+  private var buffer = [UInt8](repeating: 0, count: 256 << 10)
+
+  init(files: any FileSystem, isQuick: Bool) throws(PackError) {
+    self.files = files
+    self.isQuick = isQuick
+  }
+
+  /// What is to be said of the file of an entry. Whatever is wrong with it is part of the answer.
+  func look(
+    at entry: ManifestPack, path: String, key: KeyHolder, _ survey: ContentSurvey, number: Int
+  ) throws(PackError) -> PackSighting {
+    var sighting = PackSighting(path: path)
+    guard PathParts(path) != nil, let status = try? files.status(of: path, in: nil, following: .followed), status.kind != .directory else {
+      return sighting
+    }
+    sighting.size = status.size
+    do throws(PackError) {
+      let start = try PackStart(path, files: files)
+      sighting.start = PackSighting.Start(
+        format: "\(PackHeader.major).\(start.header.minor)", packVersion: start.header.packVersion, packID: start.header.packID,
+        keyID: "\(start.stanzas.keyID)", core: Array(start.bytes.prefix(PackHeader.size)))
+      var search = PlaintextSearch()
+      if let pack = try key.open(path, files: files) {
+        sighting.content = PackSighting.Content(
+          isNamed: Self.isNamed(pack, entry.id), contentRoot: pack.contentRoot, contentSize: pack.contentSize,
+          files: UInt64(pack.entryCount),
+          maxFrame: UInt64(pack.largestFrame))
+        if !isQuick { try survey.look(into: pack, number: number, &sighting, &search) }
+      }
+      sighting.sha256 = try read(path, search: isQuick ? nil : search, &sighting)
+    } catch {
+      guard error.code != .cancelled else { throw error }
+      sighting.failure = error
+      // A pack that cannot be opened may still be the one that was published.
+      if sighting.sha256 == nil { sighting.sha256 = try? read(path, search: nil, &sighting) }
+    }
+    return sighting
+  }
+
+  private static func isNamed(_ pack: Pack, _ id: String) -> Bool {
+    guard let name = try? PackName(id) else { return false }
+    return (try? pack.checkName(name)) != nil
+  }
+
+  /// Reads all of a file once, for its digest and for what can be read in it.
+  private func read(_ path: String, search: PlaintextSearch?, _ sighting: inout PackSighting) throws(PackError) -> [UInt8] {
+    let file: OpenFile
+    do throws(FileFailure) {
+      file = try files.open(path, .read, in: nil)
+    } catch {
+      throw error.reading(path)
+    }
+    var search = search
+    var offset: UInt64 = 0
+    // One that a failure left in the middle of a file would spoil the next.
+    let digest = try CryptoBackends.standard.makeDigest()
+    // Moved out and back: spans of a class's own arrays cannot be lent.
+    var buffer: [UInt8] = []
+    swap(&buffer, &self.buffer)
+    defer { swap(&buffer, &self.buffer) }
+    while true {
+      var target = buffer.mutableSpan
+      let count = try files.read(file, at: offset, filling: &target, name: path)
+      guard count > 0 else { break }
+      let piece = buffer.span.extracting(first: count)
+      try digest.update(piece)
+      search?.look(at: piece)
+      offset += UInt64(count)
+    }
+    if let search { sighting.visible = search.sightings }
+    return try digest.finish()
+  }
+}

@@ -1,0 +1,176 @@
+import PackBuild
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackManifest
+import PackPayload
+import PackProject
+import PackReading
+import PackWork
+
+/// Gathers what the checks judge: reads the manifest and all that lies beside it.
+struct ReleaseInspection: Sendable {
+  private let options: ReleaseVerification
+  private let key: KeyHolder
+  private var files: any FileSystem { options.files }
+
+  init(_ options: ReleaseVerification, key: KeyHolder) {
+    self.options = options
+    self.key = key
+  }
+
+  func run(progress: ProgressHandler?) async throws(PackError) -> ReleaseContext {
+    let place = try locate()
+    let lock: ReleaseLock? = if let path = options.lock { try ReleaseLock.read(path, files: files) } else { nil }
+    let plist: PlistSighting? = if let path = options.plist { PlistSighting(try InfoPlist.read(path, files: files)) } else { nil }
+    var release = ReleaseContext(
+      directory: place.directory, isQuick: options.isQuick, keyID: key.id,
+      manifest: try ManifestReading(path: place.manifest, trusted: options.trusted, lock: lock, files: files).sighting(), plist: plist,
+      lock: lock,
+      lockPath: options.lock ?? ReleaseFile.lock, configuration: options.configuration, now: options.now)
+    guard let manifest = release.manifest.manifest else { return release }
+    release.roots = roots(manifest, lock, in: place)
+    let names = try names(in: place.directory)
+    let published = Set(manifest.packs.map(\.fileName))
+    release.strayPacks = names.filter { $0.hasSuffix(".pack") && !published.contains($0) }.map { place.path($0) }
+    release.companions = CompanionReading.all(names: names, place: place, manifest: manifest, files: files)
+    let survey = ContentSurvey(gathersPaths: options.configuration.map { $0.hosting != .unmanaged } ?? false)
+    release.packs = try await look(at: manifest.packs, in: place, survey)
+    if !options.isQuick { try await readWhole(manifest.packs, &release, progress: progress) }
+    release.shared = survey.shared(ids: manifest.packs.map(\.id))
+    release.colliding = survey.colliding(ids: manifest.packs.map(\.id))
+    return release
+  }
+
+  // MARK: The place
+
+  /// Where a release lies.
+  struct Place: Sendable {
+    var directory: String
+    var manifest: String
+
+    /// A file of the release, as the caller would name it.
+    func path(_ name: String) -> String { directory == "." ? name : "\(directory)/\(name)" }
+  }
+
+  private func locate() throws(PackError) -> Place {
+    let status: FileStatus
+    do throws(FileFailure) {
+      status = try files.status(of: options.target, in: nil, following: .followed)
+    } catch {
+      throw error.reading(options.target)
+    }
+    var target = options.target
+    while target.utf8.count > 1, target.hasSuffix("/") { target.removeLast() }
+    guard status.kind == .directory else {
+      return Place(directory: PathParts(target)?.directory ?? ".", manifest: target)
+    }
+    var place = Place(directory: target, manifest: "")
+    place.manifest = place.path(ReleaseFile.manifest)
+    return place
+  }
+
+  private func names(in directory: String) throws(PackError) -> [String] {
+    do throws(FileFailure) {
+      let opened = try files.open(directory, .directory, in: nil)
+      return try files.names(in: opened).map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    } catch {
+      throw error.reading(directory)
+    }
+  }
+
+  // MARK: Keys
+
+  /// From which root keys those of packs were made, by their ids. The key at hand is asked last, as it cannot be wrong.
+  private func roots(_ manifest: Manifest, _ lock: ReleaseLock?, in place: Place) -> [String: String] {
+    var roots: [String: String] = [:]
+    if let released = lock?.released, let root = released.rootKeyID {
+      for pack in released.packs where !pack.isRemoved { roots[pack.keyID] = root }
+    }
+    if let record = try? BuildRecord.read(in: place.directory, files: files), let root = record.rootKeyID {
+      for pack in record.packs { roots[pack.keyID] = root }
+    }
+    for entry in manifest.packs where key.isRoot(of: entry) { roots[entry.keyID] = key.id }
+    return roots
+  }
+
+  // MARK: Packs
+
+  /// Looks at all packs side by side: size, digest, header, and the index where payloads are read.
+  private func look(at entries: [ManifestPack], in place: Place, _ survey: ContentSurvey) async throws(PackError) -> [PackSighting] {
+    guard !entries.isEmpty else { return [] }
+    let sightings = Monitor([PackSighting?](repeating: nil, count: entries.count))
+    let next = Monitor(0)
+    try await Crew.run(min(try Crew.size(for: options.jobs), entries.count)) { (crew, _) throws(PackError) in
+      let reader = try PackFileReading(files: files, isQuick: options.isQuick)
+      while true {
+        try crew.checkpoint()
+        let number = next.withLock { next in
+          defer { next += 1 }
+          return next
+        }
+        guard number < entries.count else { return }
+        let sighting = try reader.look(at: entries[number], path: place.path(entries[number].fileName), key: key, survey, number: number)
+        sightings.withLock { $0[number] = sighting }
+      }
+    }
+    return sightings.withLock { $0 }.compactMap(\.self)
+  }
+
+  /// Reads the payloads of all packs that could be opened, as a client and as an outsider would, and holds them against their sources.
+  private func readWhole(_ entries: [ManifestPack], _ release: inout ReleaseContext, progress: ProgressHandler?) async throws(PackError) {
+    let jobs = try Crew.size(for: options.jobs)
+    let total = entries.reduce(0 as UInt64) { $0.clampedSum($1.contentSize) }
+    var done: UInt64 = 0
+    for (number, entry) in entries.enumerated() where release.packs[number].content != nil && release.packs[number].failure == nil {
+      let path = release.packs[number].path
+      do throws(PackError) {
+        guard let pack = try key.open(path, files: files) else { return }
+        do throws(PackError) {
+          try PortabilityCheck.run(pack)
+        } catch {
+          guard error.code == .unportablePath else { throw error }
+          release.packs[number].unportable = error.details.isEmpty ? [error.message] : error.details
+        }
+        _ = try await PackVerification.run(
+          pack, allowsUnportablePaths: true, jobs: jobs, progress: progress.map { Self.part(of: total, after: done, $0) })
+        done = done.clampedSum(entry.contentSize)
+        release.packs[number].differences = try await differences(of: pack, entry, release)
+      } catch {
+        guard error.code != .cancelled else { throw error }
+        release.packs[number].failure = error
+      }
+    }
+  }
+
+  /// Tells the progress of one pack as a part of that of all.
+  private static func part(of total: UInt64, after done: UInt64, _ progress: @escaping ProgressHandler) -> ProgressHandler {
+    { step in
+      progress(PackProgress(phase: step.phase, done: min(total, done.clampedSum(step.done)), total: total))
+    }
+  }
+
+  /// How a pack differs from its source directory, nil where that is not known or not there.
+  private func differences(of pack: Pack, _ entry: ManifestPack, _ release: ReleaseContext) async throws(PackError) -> [TreeDifference]? {
+    guard let source = release.configured(entry.id),
+      (try? files.status(of: source.root, in: nil, following: .followed))?.kind == .directory
+    else { return nil }
+    do throws(PackError) {
+      return try await TreeComparison.run(
+        pack, source.root, excludes: source.excludes, followsSymlinks: source.followsSymlinks, jobs: try Crew.size(for: options.jobs))
+    } catch {
+      guard error.code != .cancelled else { throw error }
+      return [TreeDifference(kind: .differs, path: source.rootInProject, message: "cannot be compared: \(error.message)")]
+    }
+  }
+}
+
+extension PlistSighting {
+  init(_ plist: InfoPlist) {
+    self.init(path: plist.path, keys: plist.keys)
+    names = Set((plist.content.members ?? []).map(\.key))
+    isPackersOwn = plist.isMergedFreely
+    if case .string(let text) = plist.content[key: "CFBundleIdentifier"], !AppTargets.isVariable(text) { bundleID = text }
+    if case .boolean(let value) = plist.content[key: "ITSAppUsesNonExemptEncryption"] { usesNonExemptEncryption = value }
+  }
+}

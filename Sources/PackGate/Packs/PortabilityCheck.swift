@@ -1,0 +1,75 @@
+package import PackFormat
+import PackPayload
+import PackReading
+
+/// Looks for paths that some platform cannot hold, or takes for one another (FORMAT.md §5.2). Readers tolerate them; tools refuse them unless told
+/// otherwise, when a pack is made and when it is checked.
+enum PortabilityCheck {
+  static func run(_ pack: Pack) throws(PackError) {
+    // The pack itself comes first. Those behind the current entry's are kept for their memory.
+    var open: [OpenDirectory] = [OpenDirectory()]
+    var depth = 0
+    var problems: [String] = []
+    try pack.forEachRecord { (block, row) throws(PackError) in
+      block.withPath(of: row) { path in
+        if let problem = EntryPath.portabilityProblem(of: path) {
+          problems.append("'\(block.printablePath(of: row))' \(problem)")
+        }
+        // Byte order keeps all that lies in a directory together, so only the directories above the current entry are open.
+        var level = 0
+        var start = 0
+        var isSame = true
+        while start <= path.count {
+          var end = start
+          while end < path.count, path[end] != UInt8(ascii: "/") { end += 1 }
+          let name = path.extracting(start..<end)
+          start = end + 1
+          if start > path.count || level >= depth { isSame = false }
+          if isSame { isSame = open[level + 1].isNamed(name) }
+          if !isSame {
+            if !open[level].folded.insert(EntryPath.caseFolded(name)).inserted {
+              problems.append("'\(block.printablePath(of: row))' and another path are one where case does not count")
+            }
+            if start <= path.count {
+              if open.count == level + 1 { open.append(OpenDirectory()) }
+              open[level + 1].begin(name)
+            }
+          }
+          level += 1
+        }
+        depth = level - 1
+      }
+    }
+    guard !problems.isEmpty else { return }
+    let hint = "pack again with other names, or accept them with --allow-unportable-paths"
+    if problems.count == 1 {
+      throw PackError(.unportablePath, problems[0], hint: hint).about(pack.source.path)
+    }
+    throw PackError(
+      .unportablePath, "\(problems.count) paths would not survive on every platform", details: problems, hint: hint
+    ).about(pack.source.path)
+  }
+
+  /// A directory on the way to the current entry, and what lies in it so far.
+  private struct OpenDirectory {
+    private(set) var name: [UInt8] = []
+    var folded: Set<String> = []
+
+    func isNamed(_ name: Span<UInt8>) -> Bool { equal(self.name.span, name) }
+
+    mutating func begin(_ name: Span<UInt8>) {
+      self.name.removeAll(keepingCapacity: true)
+      self.name.append(copying: name)
+      folded.removeAll(keepingCapacity: true)
+    }
+  }
+}
+
+extension IndexBlock {
+  fileprivate func printablePath(of row: Int) -> String { printable(path(of: row).utf8) }
+}
+
+extension PackError.Code {
+  /// A pack holds paths that some platform cannot hold, and nobody said that they are wanted.
+  package static let unportablePath = Self(rawValue: "unportable-path")
+}

@@ -1,0 +1,102 @@
+import PackBuild
+import PackFormat
+import PackManifest
+package import PackProject
+package import PackReading
+
+extension ReleaseVerification {
+  /// Looks at everything and judges it.
+  ///
+  /// - Parameters:
+  ///   - key: the content key, or the root key where each pack has its own; without one packs are not opened, which takes ``isQuick``.
+  ///   - progress: hears of every frame of a pack, in bytes of content.
+  /// - Throws: where the manifest, the Info.plist or the lock file is not there or no such file, where an option names an unknown rule, or the
+  ///   task was cancelled. Whatever is wrong with the release itself is a finding.
+  package func run(
+    key: consuming ResolvedKey?, progress: ProgressHandler? = nil
+  ) async throws(PackError) -> ReleaseReport {
+    try Self.checkRules(only: only, ignored: ignored)
+    guard key != nil || isQuick else {
+      throw PackError(
+        .noKey, "no content key was given, and packs are to be opened",
+        hint: "give it with --key REF, or look only at what needs no key with --quick")
+    }
+    let inspection = ReleaseInspection(self, key: KeyHolder(key))
+    return judge(try await inspection.run(progress: progress))
+  }
+
+  /// Runs all checks over what was seen.
+  func judge(_ release: ReleaseContext) -> ReleaseReport {
+    let inputs = release.inputs
+    var findings: [ReleaseFinding] = []
+    var outcomes: [ReleaseReport.RuleOutcome] = []
+    for check in ReleaseChecks.all where isAsked(check.rule) {
+      let missing = check.rule.needs.subtracting(inputs).sorted { $0.rawValue < $1.rawValue }
+      outcomes.append(ReleaseReport.RuleOutcome(rule: check.rule, missing: missing))
+      if missing.isEmpty { findings += check.run(release) }
+    }
+    for index in findings.indices { findings[index].acceptedBecause = reason(for: findings[index]) }
+    findings.sort(by: ReleaseFinding.precedes)
+    return ReleaseReport(
+      subject: release.manifest.path, facts: Self.facts(release), budget: Self.budget(release), findings: findings, rules: outcomes)
+  }
+
+  private func isAsked(_ rule: ReleaseRule) -> Bool {
+    only.isEmpty || only.contains { rule.id.hasPrefix($0) }
+  }
+
+  private func reason(for finding: ReleaseFinding) -> String? {
+    guard finding.rule.isIgnorable else { return nil }
+    let entry = configuration?.ignored.first { $0.rule == finding.rule.id && ($0.pack == nil || $0.pack == finding.pack) }
+    if let entry { return entry.reason }
+    return ignored.contains(finding.rule.id) ? "--ignore \(finding.rule.id)" : nil
+  }
+
+  /// Refuses options that name no rule, or one that must not be ignored.
+  package static func checkRules(only: [String], ignored: [String]) throws(PackError) {
+    for id in only where !ReleaseRule.all.contains(where: { $0.id.hasPrefix(id) }) || id.isEmpty {
+      throw PackError(.usage, "there is no rule '\(id)'", hint: "list them with 'packer explain'")
+    }
+    for id in ignored {
+      guard let rule = ReleaseRule.all.first(where: { $0.id == id }) else {
+        throw PackError(.usage, "there is no rule '\(id)'", hint: "list them with 'packer explain'")
+      }
+      guard rule.isIgnorable else {
+        throw PackError(.usage, "\(id) cannot be ignored: \(rule.title)", hint: "see 'packer explain \(id)'")
+      }
+    }
+  }
+
+  private static func facts(_ release: ReleaseContext) -> [ReleaseReport.Fact] {
+    var facts: [ReleaseReport.Fact] = []
+    func add(_ name: String, _ value: String) { facts.append(ReleaseReport.Fact(name: name, value: value)) }
+    if let manifest = release.manifest.manifest {
+      add(
+        "manifest",
+        "version \(manifest.version), \(release.manifest.size) bytes, signed by \(release.manifest.signers), expires \(manifest.expires)")
+    } else {
+      add("manifest", "cannot be read")
+    }
+    let opened = release.packs.count { $0.content != nil }
+    let depth = release.isQuick ? "headers and digests checked" : "read whole"
+    add("packs", release.hasKey ? "\(opened) of \(release.entries.count) opened, \(depth)" : "\(release.entries.count), not opened")
+    add("Info.plist", release.plist?.path ?? "not given, so not checked (--plist)")
+    let apps = release.apps.map(\.version)
+    if release.lock == nil {
+      add("released apps", "no lock file, so not checked (--lock)")
+    } else {
+      add("released apps", apps.isEmpty ? "none recorded in \(release.lockPath)" : apps.joined(separator: ", "))
+    }
+    return facts
+  }
+
+  private static func budget(_ release: ReleaseContext) -> [ReleaseReport.BudgetRow] {
+    // Where Apple serves the packs, an Info.plist has no such numbers.
+    guard release.manifest.manifest != nil, release.configuration?.hosting != .apple else { return [] }
+    return release.demand.named.map { key, needed in
+      ReleaseReport.BudgetRow(
+        key: key, needed: needed, allowed: release.plist?.number(key),
+        released: release.apps.compactMap { app in app.budget?.named.first { $0.key == key }?.bytes }.min())
+    }
+  }
+}

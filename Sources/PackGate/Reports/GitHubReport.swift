@@ -1,0 +1,109 @@
+/// A report for GitHub Actions: annotations on standard output, and a step summary in Markdown.
+///
+/// Of one step GitHub shows ten annotations of each kind and drops the rest silently, so the tenth says how many there are more. A summary
+/// above 1 MiB is dropped whole, so it ends before.
+package enum GitHubReport {
+  /// The annotations that GitHub shows of one kind and step.
+  static let mostAnnotations = 10
+  /// The largest summary of one step, in bytes.
+  package static let largestSummary = 1 << 20
+
+  /// The annotations, the most severe first, and the verdict as a line of its own.
+  package static func lines(_ report: ReleaseReport, isStrict: Bool) -> [String] {
+    var lines: [String] = []
+    for level in FindingLevel.allCases {
+      let findings = report.findings.filter { !$0.isAccepted && $0.level == level }
+      let shown = findings.count > mostAnnotations ? findings.prefix(mostAnnotations - 1) : findings[...]
+      lines += shown.map { annotation(command(level), $0) }
+      if shown.count < findings.count {
+        lines.append("::\(command(level)) title=packer verify::and \(findings.count - shown.count) more, which the step summary lists")
+      }
+    }
+    lines.append(TextReport.verdict(report, isStrict: isStrict))
+    return lines
+  }
+
+  /// The summary in Markdown.
+  ///
+  /// - Parameter limit: the bytes that are left for it.
+  package static func summary(_ report: ReleaseReport, isStrict: Bool, limit: Int = largestSummary) -> String {
+    var text = "### packer verify\n\n\(cell(TextReport.verdict(report, isStrict: isStrict)))\n\n"
+    if !report.budget.isEmpty {
+      text += "| Budget | needed | Info.plist | released apps |\n|---|--:|--:|--:|\n"
+      for row in report.budget {
+        text += "| \(row.key) | \(row.needed) | \(row.allowed.map(String.init) ?? "") | \(row.released.map(String.init) ?? "") |\n"
+      }
+      text += "\n"
+    }
+    guard !report.findings.isEmpty else { return text.utf8.count <= limit ? text : "" }
+    text += "| | Rule | Finding | What to do |\n|---|---|---|---|\n"
+    for (number, finding) in report.findings.enumerated() {
+      let phone = finding.phone.map { "<br>on a phone: \(cell("\($0)"))" } ?? ""
+      let remedy = finding.acceptedBecause.map { "accepted: \(cell($0))" } ?? finding.hint.map(cell) ?? ""
+      let row =
+        "| \(finding.isAccepted ? "accepted" : finding.level.rawValue) | \(finding.rule.id) | \(cell(finding.headline))\(phone) | \(remedy) |\n"
+      let rest = "\nand \(report.findings.count - number) more\n"
+      guard text.utf8.count + row.utf8.count + rest.utf8.count <= limit else {
+        return text.utf8.count + rest.utf8.count <= limit ? text + rest : ""
+      }
+      text += row
+    }
+    return text
+  }
+
+  private static func command(_ level: FindingLevel) -> String {
+    switch level {
+    case .error: "error"
+    case .warning: "warning"
+    case .note: "notice"
+    }
+  }
+
+  private static func annotation(_ command: String, _ finding: ReleaseFinding) -> String {
+    var properties: [String] = []
+    if let file = finding.file { properties.append("file=\(property(file))") }
+    if let line = finding.line { properties.append("line=\(line)") }
+    properties.append("title=\(property("\(finding.rule.id) \(finding.rule.title)"))")
+    var text = finding.headline
+    if let phone = finding.phone { text += "\non a phone: \(phone)" }
+    if let hint = finding.hint { text += "\nhint: \(hint)" }
+    return "::\(command) \(properties.joined(separator: ","))::\(data(text))"
+  }
+
+  /// A text as the runner reads it behind the second pair of colons.
+  private static func data(_ text: String) -> String {
+    text.unicodeScalars.reduce(into: "") { result, scalar in
+      switch scalar {
+      case "%": result += "%25"
+      case "\r": result += "%0D"
+      case "\n": result += "%0A"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+  }
+
+  /// A text as the runner reads it as the value of a property.
+  private static func property(_ text: String) -> String {
+    data(text).unicodeScalars.reduce(into: "") { result, scalar in
+      switch scalar {
+      case ":": result += "%3A"
+      case ",": result += "%2C"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+  }
+
+  /// A text as one cell of a table: no line breaks, no markup of its own.
+  private static func cell(_ text: String) -> String {
+    text.unicodeScalars.reduce(into: "") { result, scalar in
+      switch scalar {
+      case "|", "\\", "`", "*", "_", "[", "]", "#", "~": result += "\\\(scalar)"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "&": result += "&amp;"
+      case "\n", "\r": result += " "
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+  }
+}

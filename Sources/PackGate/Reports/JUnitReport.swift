@@ -1,0 +1,79 @@
+/// A report as JUnit XML, which most build servers read: one test case for each rule, or for each finding of it.
+package enum JUnitReport {
+  /// The document.
+  ///
+  /// - Parameter isStrict: whether warnings are failures; else they are told as output of a test case that passes.
+  package static func document(_ report: ReleaseReport, isStrict: Bool) -> String {
+    var cases: [String] = []
+    var failures = 0
+    var skipped = 0
+    for outcome in report.rules {
+      let findings = report.findings.filter { $0.rule.id == outcome.rule.id }
+      if !outcome.missing.isEmpty {
+        skipped += 1
+        let reason = "not checked, for lack of: \(outcome.missing.map(\.rawValue).joined(separator: ", "))"
+        cases.append(testCase(outcome.rule, nil, "<skipped message=\"\(escape(reason))\"/>"))
+      } else if findings.isEmpty {
+        cases.append(testCase(outcome.rule, nil, nil))
+      }
+      for finding in findings {
+        let text = escape(body(finding))
+        if let reason = finding.acceptedBecause {
+          skipped += 1
+          cases.append(testCase(outcome.rule, finding, "<skipped message=\"\(escape("accepted: \(reason): \(finding.headline)"))\"/>"))
+        } else if finding.level == .error || isStrict && finding.level == .warning {
+          failures += 1
+          cases.append(
+            testCase(
+              outcome.rule, finding,
+              "<failure message=\"\(escape(finding.headline))\" type=\"\(escape(finding.kind.rawValue))\">\(text)</failure>"))
+        } else {
+          cases.append(testCase(outcome.rule, finding, "<system-out>\(escape(finding.level.rawValue)): \(text)</system-out>"))
+        }
+      }
+    }
+    let counts = "tests=\"\(cases.count)\" failures=\"\(failures)\" errors=\"0\" skipped=\"\(skipped)\""
+    return """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <testsuites name="packer verify" \(counts)>
+      <testsuite name="\(escape(report.subject))" \(counts)>
+      \(cases.joined(separator: "\n"))
+      </testsuite>
+      </testsuites>
+
+      """
+  }
+
+  private static func testCase(_ rule: ReleaseRule, _ finding: ReleaseFinding?, _ content: String?) -> String {
+    let about = [finding?.pack, finding?.app.map { "app \($0)" }].compactMap(\.self)
+    let name = "\(rule.id) \(rule.title)" + (about.isEmpty ? "" : " (\(about.joined(separator: ", ")))")
+    let start = "<testcase classname=\"packer.verify.\(rule.id)\" name=\"\(escape(name))\""
+    return content.map { "\(start)>\($0)</testcase>" } ?? "\(start)/>"
+  }
+
+  private static func body(_ finding: ReleaseFinding) -> String {
+    var lines = [finding.headline]
+    if let file = finding.file { lines.append("file: \(file)\(finding.line.map { ":\($0)" } ?? "")") }
+    lines += finding.details
+    if let phone = finding.phone { lines.append("on a phone: \(phone)") }
+    if let hint = finding.hint { lines.append("hint: \(hint)") }
+    return lines.joined(separator: "\n")
+  }
+
+  /// Text for an element or an attribute. Characters that XML cannot hold are written out, so that any path can be told.
+  private static func escape(_ text: String) -> String {
+    text.unicodeScalars.reduce(into: "") { result, scalar in
+      switch scalar {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"": result += "&quot;"
+      case "\n": result += "&#10;"
+      case "\t": result += "&#9;"
+      case "\u{20}"..."\u{7E}", "\u{A0}"..."\u{D7FF}", "\u{E000}"..."\u{FFFD}", "\u{10000}"..."\u{10FFFF}":
+        result.unicodeScalars.append(scalar)
+      default: result += "\\u{\(String(scalar.value, radix: 16))}"
+      }
+    }
+  }
+}

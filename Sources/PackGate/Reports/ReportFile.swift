@@ -1,0 +1,63 @@
+import PackCrypto
+package import PackFiles
+package import PackFormat
+import PackProject
+
+/// A report that is kept in a file.
+package enum ReportFile {
+  /// Refuses a place where a report would replace what it is about, or a key.
+  ///
+  /// - Parameters:
+  ///   - inputs: the files that the report is about.
+  ///   - release: the directory of the release, which holds what a build made and nothing else.
+  /// - Throws: ``PackError/Code/usage``
+  package static func check(_ path: String, against inputs: [String], release: String) throws(PackError) {
+    try check(path, against: inputs, release: release, files: SystemFiles())
+  }
+
+  package static func check(
+    _ path: String, against inputs: [String], release: String, files: any FileSystem
+  ) throws(PackError) {
+    func refuse(_ reason: String) -> PackError {
+      PackError(
+        .usage, "a report cannot be written to \(path): \(reason)", hint: "give it a file of its own, as in --report junit=verify.xml")
+    }
+    // What is not there is told where it is written.
+    guard let parts = PathParts(path), let parent = try? files.canonicalPath(of: parts.directory) else { return }
+    let place = (try? files.canonicalPath(of: path)) ?? "\(parent == "/" ? "" : parent)/\(parts.name)"
+    for input in inputs {
+      guard let other = try? files.canonicalPath(of: input) else { continue }
+      if other.utf8.elementsEqual(place.utf8) { throw refuse("that is what it is about") }
+    }
+    if let dist = try? files.canonicalPath(of: release), place.utf8.starts(with: "\(dist)/".utf8) {
+      throw refuse("it lies in the release, which holds what was built and nothing else")
+    }
+    guard let start = try? start(of: path, files: files) else { return }
+    if let reason = SourceRules.secret(content: start.span) { throw refuse("that file \(reason)") }
+  }
+
+  /// The first bytes of a file.
+  private static func start(of path: String, files: any FileSystem) throws(PackError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: 64)
+    let count: Int
+    do throws(FileFailure) {
+      let file = try files.open(path, .read, in: nil)
+      guard try files.status(of: file).kind == .file else { return [] }
+      var span = bytes.mutableSpan
+      do throws(PackError) {
+        count = try files.read(file, at: 0, filling: &span, name: path)
+      } catch {
+        return []
+      }
+    } catch {
+      throw error.reading(path)
+    }
+    defer { wipe(&bytes) }
+    return Array(bytes.prefix(count))
+  }
+
+  /// Writes a report, and replaces an earlier one at once.
+  package static func write(_ bytes: [UInt8], to path: String) throws(PackError) {
+    try OutputFile.write(bytes, to: path, files: SystemFiles())
+  }
+}

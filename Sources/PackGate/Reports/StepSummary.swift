@@ -1,0 +1,31 @@
+package import PackFiles
+package import PackFormat
+
+/// The file that GitHub Actions shows below a step. Every command of the step appends to it.
+package enum StepSummary {
+  /// The environment variable that names it.
+  package static let variable = "GITHUB_STEP_SUMMARY"
+
+  /// Appends what `text` makes for the bytes that are left.
+  package static func append(to path: String, _ text: (_ limit: Int) -> String) throws(PackError) {
+    try append(to: path, files: SystemFiles(), text)
+  }
+
+  package static func append(to path: String, files: any FileSystem, _ text: (_ limit: Int) -> String) throws(PackError) {
+    do throws(FileFailure) {
+      let file: OpenFile
+      do throws(FileFailure) {
+        file = try files.open(path, .writeUnlinked, in: nil)
+      } catch {
+        guard error.isMissing else { throw error }
+        file = try files.open(path, .create(mode: 0o644), in: nil)
+      }
+      let size = try files.status(of: file).size
+      let room = size >= UInt64(GitHubReport.largestSummary) ? 0 : GitHubReport.largestSummary - Int(size)
+      let bytes = Array(text(room).utf8)
+      try files.writeAll(file, at: size, bytes.span)
+    } catch {
+      throw error.writing(path)
+    }
+  }
+}

@@ -1,0 +1,208 @@
+import PackFormat
+
+/// Holds a document against the table of keys, and notes every place where it differs.
+struct ConfigurationCheck {
+  private(set) var mistakes: [ConfigurationMistake] = []
+
+  /// Where a value stands, for a person.
+  fileprivate enum Subject {
+    case document
+    case key(String)
+    case item(of: String)
+
+    /// The start of a sentence about the value.
+    var phrase: String {
+      switch self {
+      case .document: "the configuration is"
+      case .key(let key): "'\(key)' is"
+      case .item(let key): "'\(key)' holds"
+      }
+    }
+
+    /// The key that it stands under.
+    var name: String {
+      switch self {
+      case .document: "the configuration"
+      case .key(let key), .item(let key): key
+      }
+    }
+  }
+
+  static func run(_ root: ConfigurationNode) -> [ConfigurationMistake] {
+    var check = ConfigurationCheck()
+    check.check(root, .map(.root), .document)
+    return check.mistakes
+  }
+
+  private mutating func add(_ position: SourcePosition, _ message: String, hint: String? = nil) {
+    mistakes.append(ConfigurationMistake(position, message, hint: hint))
+  }
+
+  private mutating func check(_ node: ConfigurationNode, _ shape: ConfigurationShape, _ subject: Subject) {
+    switch (shape, node.content) {
+    case (_, .refused):
+      break
+    case (.scalar(let format), .scalar(let scalar)):
+      check(scalar, format, subject, at: node.position)
+    case (.list(let format, let counts, let isSet), .list(let items)):
+      check(items, format, isSet: isSet, subject)
+      check(count: items.count, in: counts, subject, at: node.position)
+    case (.maps(let map, let smallestCount), .list(let items)):
+      for item in items { check(item, .map(map), item.inList(subject.name)) }
+      check(count: items.count, in: smallestCount...Int.max, subject, at: node.position)
+    case (.map(let map), .map(let fields)):
+      check(fields, map, at: node.position)
+    case (.either(let left, let right), _):
+      check(node, right.takes(node) ? right : left, subject)
+    default:
+      if refuseSecrets(in: node) { return }
+      var advice = ""
+      if case .scalar(let scalar) = node.content, case .list = shape, scalar.kind == .text {
+        advice = ": write [\(SchemaValue.quoted(scalar.text))]"
+      }
+      add(node.position, "\(subject.phrase) \(node.typeName), and \(shape.typeName) was expected\(advice)")
+    }
+  }
+
+  private mutating func check(
+    _ scalar: ConfigurationNode.Scalar, _ format: ScalarFormat, _ subject: Subject, at position: SourcePosition
+  ) {
+    if let kind = scalar.keyKind {
+      refuseSecret(kind, at: position)
+    } else if case .keyReference = format, KeyReference.isSecret(scalar.text) {
+      refuseSecret(subject.name == "signKey" ? .signing : .content, at: position)
+    } else if let problem = format.problem(of: scalar) {
+      add(position, "\(subject.phrase) \(problem)")
+    }
+  }
+
+  private mutating func check(_ items: [ConfigurationNode], _ format: ScalarFormat, isSet: Bool, _ subject: Subject) {
+    var lines: [String: Int] = [:]
+    for item in items {
+      check(item, .scalar(format), item.inList(subject.name))
+      guard isSet, case .scalar(let scalar) = item.content, scalar.keyKind == nil else { continue }
+      if let line = lines[scalar.text] {
+        let place = line == item.position.line ? "" : ", first in line \(line)"
+        add(item.position, "\(item.inList(subject.name).phrase) \(ScalarFormat.shown(scalar.text)) twice\(place)")
+      }
+      lines[scalar.text] = lines[scalar.text] ?? item.position.line
+    }
+  }
+
+  private mutating func check(count: Int, in range: ClosedRange<Int>, _ subject: Subject, at position: SourcePosition) {
+    if count < range.lowerBound {
+      add(position, count == 0 ? "\(subject.phrase) an empty list" : "\(subject.phrase) a list of \(count), fewer than \(range.lowerBound)")
+    } else if count > range.upperBound {
+      add(position, "\(subject.phrase) a list of \(count), more than \(range.upperBound)")
+    }
+  }
+
+  private mutating func check(_ fields: [ConfigurationNode.Field], _ map: ConfigurationMap, at position: SourcePosition) {
+    var places: [String: SourcePosition] = [:]
+    for field in fields {
+      if let kind = ConfigurationNode.Scalar(quoted: field.key).keyKind {
+        refuseSecret(kind, at: field.keyPosition)
+        continue
+      }
+      if let first = places[field.key] {
+        let place = first.line == field.keyPosition.line ? "column \(first.column)" : "line \(first.line)"
+        add(field.keyPosition, "the key \(ScalarFormat.shown(field.key)) stands twice in \(map.noun), first in \(place)")
+      }
+      places[field.key] = places[field.key] ?? field.keyPosition
+      if let key = map.key(field.key) {
+        check(field.value, key.shape, .key(key.name))
+      } else {
+        refuse(field, map)
+        _ = refuseSecrets(in: field.value)
+      }
+    }
+    for key in map.keys where key.isRequired && places[key.name] == nil {
+      add(position, "\(map.noun) has no '\(key.name)'")
+    }
+    let chosen = map.alternatives.filter { places[$0] != nil }
+    if !map.alternatives.isEmpty, chosen.isEmpty {
+      add(position, "\(map.noun) has neither '\(map.alternatives.joined(separator: "' nor '"))'")
+    } else if chosen.count > 1, let place = chosen.compactMap({ places[$0] }).max(by: { $0 < $1 }) {
+      add(place, "\(map.noun) has both '\(chosen.joined(separator: "' and '"))', and only one can be meant")
+    }
+  }
+
+  private mutating func refuse(_ field: ConfigurationNode.Field, _ map: ConfigurationMap) {
+    var advice = ""
+    if field.key == "<<" {
+      advice = ": maps are not merged here, 'defaults' holds what packs share"
+    } else if let name = SpellingSuggestion.nearest(to: field.key, among: map.keys.map(\.name)) {
+      advice = " (did you mean '\(name)'?)"
+    } else if let place = ConfigurationShape.map(.root).place(of: field.key) {
+      advice = place.isEmpty ? ": it belongs to the top of the file" : ": it belongs under '\(place.joined(separator: "', '"))'"
+    }
+    add(
+      field.keyPosition, "unknown key \(ScalarFormat.shown(field.key)) in \(map.noun)\(advice)",
+      hint: advice.isEmpty ? "'packer schema config' prints every key" : nil)
+  }
+
+  // MARK: Secrets
+
+  private mutating func refuseSecret(_ kind: KeyKind, at position: SourcePosition) {
+    add(
+      position, "a secret key stands here, where everybody who has the file sees it",
+      hint: """
+        treat that key as known to others, and make a new one with '\(kind.making)'
+        refer to a key as \(KeyReference.forms)
+        """)
+  }
+
+  /// Notes keys where nobody expects them.
+  private mutating func refuseSecrets(in node: ConfigurationNode) -> Bool {
+    let count = mistakes.count
+    switch node.content {
+    case .refused:
+      break
+    case .scalar(let scalar):
+      if let kind = scalar.keyKind { refuseSecret(kind, at: node.position) }
+    case .list(let items):
+      for item in items { _ = refuseSecrets(in: item) }
+    case .map(let fields):
+      for field in fields { _ = refuseSecrets(in: field.value) }
+    }
+    return mistakes.count > count
+  }
+}
+
+extension ConfigurationNode {
+  fileprivate func inList(_ key: String) -> ConfigurationCheck.Subject { .item(of: key) }
+}
+
+extension ConfigurationNode.Scalar {
+  /// The kind of the typed secret key that stands somewhere in it; nil where there is none.
+  fileprivate var keyKind: KeyKind? {
+    let lower = text.lowercased()
+    return lower.contains("pks1-") ? .signing : lower.contains("pkk1-") ? .content : nil
+  }
+}
+
+extension ConfigurationShape {
+  /// Whether a value is of this type, whatever it says.
+  fileprivate func takes(_ node: ConfigurationNode) -> Bool {
+    switch (self, node.content) {
+    case (.scalar, .scalar), (.list, .list), (.maps, .list), (.map, .map): true
+    case (.either(let left, let right), _): left.takes(node) || right.takes(node)
+    default: false
+    }
+  }
+
+  fileprivate var typeName: String {
+    switch self {
+    case .scalar(let format): format.typeName
+    case .list, .maps: "a list"
+    case .map: "a map"
+    case .either(let left, let right): "\(left.typeName) or \(right.typeName)"
+    }
+  }
+}
+
+extension SourcePosition: Comparable {
+  package static func < (left: SourcePosition, right: SourcePosition) -> Bool {
+    (left.line, left.column) < (right.line, right.column)
+  }
+}

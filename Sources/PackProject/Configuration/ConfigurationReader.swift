@@ -1,0 +1,343 @@
+import PackFiles
+import PackFormat
+import PackManifest
+
+/// Turns a checked document into a configuration: fills in the defaults, finds the directories, and looks at what entries have to do with
+/// each other. What is wrong with a single value was told before; here such a value counts as missing.
+struct ConfigurationReader {
+  private(set) var mistakes: [ConfigurationMistake] = []
+
+  /// Whether every entry has become packs, so that an id that is not among theirs is wrong.
+  private var hasAllPacks = true
+
+  private let path: String
+  private let directory: String
+  private let files: any FileSystem
+
+  /// Reads a file, and returns the configuration, or what is wrong with it in the order of the file.
+  static func run(_ path: String, files: any FileSystem) throws(PackError) -> (PackerConfiguration?, [ConfigurationMistake]) {
+    guard let parts = PathParts(path) else {
+      throw PackError(
+        .usage, "'\(path)' names no file of its own", hint: "name the configuration, as in -c \(PackerConfiguration.defaultPath)")
+    }
+    let text = ConfigurationText(try ConfigurationText.bytes(of: path, files: files))
+    guard let root = text.root else { return (nil, text.mistakes) }
+    var reader = ConfigurationReader(path: path, directory: parts.directory, files: files)
+    reader.mistakes = text.mistakes + ConfigurationCheck.run(root)
+    let configuration = try reader.configuration(root)
+    guard reader.mistakes.isEmpty else {
+      return (
+        nil, reader.mistakes.enumerated().sorted { ($0.element.position, $0.offset) < ($1.element.position, $1.offset) }.map(\.element)
+      )
+    }
+    return (configuration, [])
+  }
+
+  private init(path: String, directory: String, files: any FileSystem) {
+    self.path = path
+    self.directory = directory
+    self.files = files
+  }
+
+  private mutating func add(_ position: SourcePosition, _ message: String, hint: String? = nil) {
+    mistakes.append(ConfigurationMistake(position, message, hint: hint))
+  }
+
+  private mutating func configuration(_ root: ConfigurationNode) throws(PackError) -> PackerConfiguration {
+    let app = root["app"]
+    let packs = try packs(root)
+    return PackerConfiguration(
+      path: path, directory: directory,
+      app: PackerConfiguration.App(bundleID: app?.text("bundleID", .bundleID), group: app?.text("group", .appGroup)),
+      serve: serve(root["serve"]),
+      key: root.text("key", .keyReference).map(reference),
+      perPackKeys: root["perPackKeys"]?.isTrue ?? false,
+      signKeys: root.texts("signKey", .keyReference).map(reference),
+      trustedKeys: root.texts("trust", .publicKey),
+      packs: packs,
+      totals: totals(root["totals"]),
+      headroom: headroom(root["headroom"]),
+      validitySeconds: root.text("validity", .duration).flatMap(ScalarFormat.seconds) ?? PackerConfiguration.defaultValiditySeconds,
+      manifestCeiling: root.size("manifestCeiling") ?? PackerConfiguration.defaultManifestCeiling,
+      hosting: root.choice("hosting") ?? .unmanaged,
+      installationEvents: installationEvents(root["events"]),
+      ignored: ignored(root["ignore"], packs: packs))
+  }
+
+  // MARK: The app and its server
+
+  private func serve(_ node: ConfigurationNode?) -> PackerConfiguration.Serve {
+    var base = node?.text("baseURL", .baseURL).map(url) ?? ""
+    if !base.hasSuffix("/") { base += "/" }
+    let hosts = Self.once((node?.texts("hosts", .host) ?? []).map { $0.lowercased() })
+    return PackerConfiguration.Serve(
+      baseURL: base, manifestURL: node?.text("manifestURL", .manifestURL).map(url) ?? base + ReleaseFile.manifest, hosts: hosts)
+  }
+
+  /// A URL with its scheme in lower case, as manifests want it.
+  private func url(_ text: String) -> String { "https" + text.dropFirst("https".count) }
+
+  /// A key reference as the process can follow it: paths start from the configuration.
+  private func reference(_ text: String) -> String {
+    let reference = try? KeyReference(parsing: text)
+    guard case .file(let file)? = reference?.place else { return text }
+    return "file:" + (file.hasPrefix("/") ? file : inDirectory(file))
+  }
+
+  private func inDirectory(_ path: String) -> String {
+    if path == "." { return directory }
+    return directory == "." ? path : directory == "/" ? "/" + path : directory + "/" + path
+  }
+
+  private func headroom(_ node: ConfigurationNode?) -> PackerConfiguration.Headroom {
+    let standard = PackerConfiguration.defaultHeadroom
+    guard let node else { return standard }
+    if let text = node.scalarText(.headroom) { return ScalarFormat.headroom(text) ?? standard }
+    let percent = node["percent"]?.scalarText(.percent).flatMap(ScalarFormat.basisPoints)
+    return PackerConfiguration.Headroom(basisPoints: percent ?? 0, bytes: max(1, node.size("bytes") ?? standard.bytes))
+  }
+
+  /// In the order of the declaration, whatever that of the file.
+  private func installationEvents(_ node: ConfigurationNode?) -> [PackerConfiguration.InstallationEvent] {
+    let names = node?.items.compactMap { $0.scalarText(.text(longest: 100)) } ?? []
+    return PackerConfiguration.InstallationEvent.allCases.filter { names.contains($0.rawValue) }
+  }
+
+  private func totals(_ node: ConfigurationNode?) -> PackerConfiguration.Totals {
+    PackerConfiguration.Totals(
+      essentialDownload: node?["essential"]?.size("download"), essentialInstalled: node?["essential"]?.size("installed"),
+      otherDownload: node?["other"]?.size("download"), otherInstalled: node?["other"]?.size("installed"),
+      message: node?.text("message", .text(longest: 2000)))
+  }
+
+  private mutating func ignored(
+    _ node: ConfigurationNode?, packs: [PackerConfiguration.Pack]
+  ) -> [PackerConfiguration.IgnoredRule] {
+    var rules: [PackerConfiguration.IgnoredRule] = []
+    for item in node?.items ?? [] {
+      let pack = item.text("pack", .packID)
+      if let pack, let place = item["pack"]?.position, hasAllPacks, !packs.contains(where: { $0.id.text == pack }) {
+        let suggestion = SpellingSuggestion.nearest(to: pack, among: packs.map(\.id.text)).map { " (did you mean '\($0)'?)" } ?? ""
+        add(place, "'pack' is '\(pack)', and no pack has that id\(suggestion)")
+      }
+      guard let rule = item.text("rule", .rule), let reason = item.text("reason", .text(longest: 2000)) else { continue }
+      rules.append(PackerConfiguration.IgnoredRule(rule: rule, pack: pack, reason: reason, position: item.position))
+    }
+    return rules
+  }
+
+  // MARK: Packs
+
+  private mutating func packs(_ root: ConfigurationNode) throws(PackError) -> [PackerConfiguration.Pack] {
+    let defaults = root["defaults"]
+    var packs: [PackerConfiguration.Pack] = []
+    // By id without case: a volume may take two such names for one.
+    var places: [String: (id: String, line: Int)] = [:]
+    for entry in root["packs"]?.items ?? [] {
+      let found = try self.packs(entry, defaults)
+      if found.isEmpty { hasAllPacks = false }
+      for pack in found {
+        let position = entry["id"]?.position ?? entry.position
+        if let first = places[pack.id.text.lowercased()] {
+          let place = first.line == position.line ? "two directories of the same entry" : "the pack in line \(first.line)"
+          add(
+            position,
+            first.id == pack.id.text
+              ? "the id '\(pack.id)' is taken by \(place)"
+              : "the id '\(pack.id)' differs only in case from '\(first.id)', of \(place)")
+        } else {
+          places[pack.id.text.lowercased()] = (pack.id.text, position.line)
+        }
+        packs.append(pack)
+      }
+    }
+    return packs
+  }
+
+  /// The packs that an entry stands for: one, or one for every directory.
+  private mutating func packs(
+    _ entry: ConfigurationNode, _ defaults: ConfigurationNode?
+  ) throws(PackError) -> [PackerConfiguration.Pack] {
+    checkPlaceholders(entry)
+    guard let id = entry.text("id", .packID), let idPosition = entry["id"]?.position else { return [] }
+    if let pattern = entry.text("each", .directoryPattern), let position = entry["each"]?.position {
+      guard id.contains("${name}") else {
+        add(idPosition, "'id' is '\(id)', and every directory of 'each' would have it: put ${name} into it")
+        return []
+      }
+      let (found, doubts) = try EachPattern(pattern).directories(in: directory, files: files)
+      for doubt in doubts {
+        add(position, "'each' is '\(pattern)', and \(doubt.path), which may match, \(doubt.problem)")
+        hasAllPacks = false
+      }
+      if found.isEmpty, doubts.isEmpty { add(position, "'each' is '\(pattern)', and no directory matches") }
+      var packs: [PackerConfiguration.Pack] = []
+      for match in found {
+        let text = id.replacing("${name}", with: match.name)
+        guard let name = try? PackName(text) else {
+          add(
+            idPosition,
+            "'\(text)', for the directory \(match.path), is no pack name: rename the directory, or give it an entry of its own and another 'each'"
+          )
+          hasAllPacks = false
+          continue
+        }
+        checkFilled(entry, match)
+        packs.append(pack(name, root: match.path, entry, defaults, placeholder: match.name))
+      }
+      return packs
+    }
+    guard let root = entry.text("root", .directory), let position = entry["root"]?.position else { return [] }
+    try checkDirectory(root, position)
+    guard let name = try? PackName(id) else { return [] }
+    return [pack(name, root: Self.normalized(root), entry, defaults, placeholder: nil)]
+  }
+
+  private mutating func checkDirectory(_ root: String, _ position: SourcePosition) throws(PackError) {
+    let place = inDirectory(Self.normalized(root))
+    do throws(FileFailure) {
+      if try files.status(of: place, in: nil, following: .followed).kind != .directory {
+        add(position, "'root' is '\(root)', which is a file")
+      }
+    } catch {
+      add(position, "'root' is '\(root)', which \(error.isMissing ? "does not exist" : "cannot be read: \(error.text)")")
+    }
+  }
+
+  /// Refuses `${…}` that stands for nothing.
+  private mutating func checkPlaceholders(_ entry: ConfigurationNode) {
+    let hasName = entry["each"] != nil
+    var texts: [(key: String, node: ConfigurationNode)] = []
+    for key in ["id", "language", "name", "description"] {
+      if let node = entry[key] { texts.append((key, node)) }
+    }
+    for key in ["tags", "exclude"] {
+      for node in entry[key]?.items ?? [] { texts.append((key, node)) }
+    }
+    if let node = entry["budget"]?["message"] { texts.append(("message", node)) }
+    for (key, node) in texts {
+      guard case .scalar(let scalar) = node.content, scalar.text.contains("${") else { continue }
+      if key != "id", let problem = ScalarFormat.placeholderProblem(scalar.text) {
+        add(
+          node.position,
+          "\(key == "tags" || key == "exclude" ? "'\(key)' holds" : "'\(key)' is") \(ScalarFormat.shown(scalar.text)), and \(problem)")
+      } else if !hasName, scalar.text.contains("${name}") {
+        add(node.position, "${name} stands for the directories of 'each', and this pack has a 'root'")
+      }
+    }
+  }
+
+  /// Holds texts to what they must be once the name of a directory stands in them.
+  private mutating func checkFilled(_ entry: ConfigurationNode, _ match: EachPattern.Match) {
+    var texts: [(key: String, node: ConfigurationNode, format: ScalarFormat)] = []
+    let formats: [(String, ScalarFormat)] = [
+      ("language", .language), ("name", .text(longest: 200)), ("description", .text(longest: 2000)),
+    ]
+    for (key, format) in formats {
+      if let node = entry[key] { texts.append((key, node, format)) }
+    }
+    for node in entry["tags"]?.items ?? [] { texts.append(("tags", node, .text(longest: 64))) }
+    for (key, node, format) in texts {
+      guard case .scalar(var scalar) = node.content, scalar.text.contains("${name}") else { continue }
+      // What is wrong with the text as it stands is told once, and not for each directory.
+      guard format.problem(of: scalar) == nil else { continue }
+      scalar.text = scalar.text.replacing("${name}", with: match.name)
+      if let problem = format.problem(of: scalar) {
+        add(node.position, "for the directory \(match.path) \(key == "tags" ? "one of 'tags'" : "'\(key)'") is \(problem)")
+      }
+    }
+  }
+
+  /// One pack. The defaults hold where the entry is silent, and excludes add up.
+  private func pack(
+    _ id: PackName, root: String, _ entry: ConfigurationNode, _ defaults: ConfigurationNode?, placeholder: String?
+  ) -> PackerConfiguration.Pack {
+    func filled(_ text: String) -> String { placeholder.map { text.replacing("${name}", with: $0) } ?? text }
+    func setting(_ key: String) -> ConfigurationNode? { entry[key] ?? defaults?[key] }
+    let excludes = Self.once((defaults?.texts("exclude", .glob) ?? []) + entry.texts("exclude", .glob).map(filled))
+    let platforms = setting("platforms")?.items.compactMap { $0.scalarText(.text(longest: 100)) } ?? []
+    return PackerConfiguration.Pack(
+      id: id, root: inDirectory(root), rootInProject: root,
+      delivery: setting("delivery")?.scalarText(.text(longest: 100)).flatMap { DeliveryClass(rawValue: $0) } ?? .prefetch,
+      install: setting("install")?.scalarText(.text(longest: 100)).flatMap { InstallMode(rawValue: $0) } ?? .unpacked,
+      tags: entry.texts("tags", .text(longest: 64)).map(filled),
+      language: entry.text("language", .language).map(filled),
+      platforms: ConfigurationKey.platforms.filter { platforms.contains($0) },
+      name: entry.text("name", .text(longest: 200)).map(filled) ?? id.text,
+      description: entry.text("description", .text(longest: 2000)).map(filled) ?? "",
+      excludes: excludes,
+      level: setting("level")?.scalarText(.level) ?? "balanced",
+      frameSize: setting("frameSize")?.scalarText(.anySize).flatMap { ByteCount(parsing: $0)?.bytes },
+      followsSymlinks: setting("followSymlinks")?.isTrue ?? false,
+      allowsSecrets: setting("allowSecrets")?.isTrue ?? false,
+      allowsUnportablePaths: setting("allowUnportablePaths")?.isTrue ?? false,
+      budget: budget(entry["budget"], filled), position: entry.position)
+  }
+
+  private func budget(_ node: ConfigurationNode?, _ filled: (String) -> String) -> PackerConfiguration.PackBudget? {
+    node.map { node in
+      PackerConfiguration.PackBudget(
+        download: node.size("download"), installed: node.size("installed"),
+        message: node.text("message", .text(longest: 2000)).map(filled), position: node.position)
+    }
+  }
+
+  /// The texts in their order, each where it stands first. A file has room for a hundred thousand.
+  private static func once(_ texts: [String]) -> [String] {
+    var seen: Set<String> = []
+    return texts.filter { seen.insert($0).inserted }
+  }
+
+  /// A relative path without what says nothing.
+  static func normalized(_ path: String) -> String {
+    // Not characters: a slash and a combining mark behind it are one of those.
+    let parts = path.unicodeScalars.split(separator: "/").map { String(String.UnicodeScalarView($0)) }.filter { $0 != "." }
+    return parts.isEmpty ? "." : parts.joined(separator: "/")
+  }
+}
+
+extension ScalarFormat {
+  fileprivate static let anySize = ScalarFormat.size(0...UInt64.max)
+}
+
+// MARK: - Looking into nodes
+
+extension ConfigurationNode {
+  /// The value of a key of a map, the first one where it stands twice.
+  fileprivate subscript(key: String) -> ConfigurationNode? {
+    guard case .map(let fields) = content else { return nil }
+    return fields.first { $0.key == key }?.value
+  }
+
+  fileprivate var items: [ConfigurationNode] {
+    guard case .list(let items) = content else { return [] }
+    return items
+  }
+
+  /// The text of a value that is of a format.
+  fileprivate func scalarText(_ format: ScalarFormat) -> String? {
+    guard case .scalar(let scalar) = content, format.problem(of: scalar) == nil else { return nil }
+    return scalar.text
+  }
+
+  fileprivate func text(_ key: String, _ format: ScalarFormat) -> String? { self[key]?.scalarText(format) }
+
+  /// The texts of a list, or the one that stands in the place of a list.
+  fileprivate func texts(_ key: String, _ format: ScalarFormat) -> [String] {
+    guard let node = self[key] else { return [] }
+    return node.scalarText(format).map { [$0] } ?? node.items.compactMap { $0.scalarText(format) }
+  }
+
+  fileprivate func size(_ key: String) -> UInt64? {
+    self[key]?.scalarText(.anySize).flatMap { ByteCount(parsing: $0)?.bytes }
+  }
+
+  fileprivate func choice<Choice: RawRepresentable<String>>(_ key: String) -> Choice? {
+    self[key]?.scalarText(.text(longest: 100)).flatMap { Choice(rawValue: $0) }
+  }
+
+  fileprivate var isTrue: Bool? {
+    guard case .scalar(let scalar) = content, scalar.kind == .flag else { return nil }
+    return scalar.isTrue
+  }
+}

@@ -1,0 +1,125 @@
+/// A JSON value whose keys keep their order.
+package indirect enum SchemaValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
+  ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+  case text(String)
+  case integer(Int)
+  case flag(Bool)
+  case list([SchemaValue])
+  case object([(key: String, value: SchemaValue)])
+
+  package init(stringLiteral text: String) { self = .text(text) }
+  package init(integerLiteral number: Int) { self = .integer(number) }
+  package init(booleanLiteral flag: Bool) { self = .flag(flag) }
+  package init(arrayLiteral items: SchemaValue...) { self = .list(items) }
+  package init(dictionaryLiteral fields: (String, SchemaValue)...) { self = .object(fields.map { (key: $0.0, value: $0.1) }) }
+
+  /// The fields of an object in front of those of another one.
+  func adding(_ other: SchemaValue) -> SchemaValue {
+    guard case .object(let fields) = self, case .object(let others) = other else { return self }
+    return .object(fields + others)
+  }
+
+  /// The value in lines, as people read it. What fits stands in one line.
+  func text(indent: Int = 0) -> String {
+    let line = oneLine
+    if line.count + indent <= 100 { return line }
+    let inner = String(repeating: " ", count: indent + 2)
+    let end = "\n" + String(repeating: " ", count: indent)
+    switch self {
+    case .list(let items):
+      return "[\n" + items.map { inner + $0.text(indent: indent + 2) }.joined(separator: ",\n") + end + "]"
+    case .object(let fields):
+      return "{\n"
+        + fields.map { "\(inner)\(Self.quoted($0.key)): \($0.value.text(indent: indent + 2))" }.joined(separator: ",\n") + end + "}"
+    case .text, .integer, .flag:
+      return line
+    }
+  }
+
+  private var oneLine: String {
+    switch self {
+    case .text(let text): Self.quoted(text)
+    case .integer(let number): "\(number)"
+    case .flag(let flag): "\(flag)"
+    case .list(let items): "[" + items.map(\.oneLine).joined(separator: ", ") + "]"
+    case .object(let fields):
+      fields.isEmpty ? "{}" : "{" + fields.map { "\(Self.quoted($0.key)): \($0.value.oneLine)" }.joined(separator: ", ") + "}"
+    }
+  }
+
+  /// A text as JSON writes it, which YAML reads as well.
+  package static func quoted(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case "\n": result += "\\n"
+      case _ where scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value) || scalar.value == 0x2028 || scalar.value == 0x2029:
+        let digits = String(scalar.value, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
+  }
+}
+
+extension PackerConfiguration {
+  /// The JSON Schema (2020-12) of the configuration, for editors and for checks of others. It knows nothing of the directories that are
+  /// named, nor of what two entries have to do with each other; ``read(_:)`` does.
+  package static var jsonSchema: String {
+    let head: SchemaValue = [
+      "$schema": "https://json-schema.org/draft/2020-12/schema",
+      "title": "packer.yml",
+      "description": "The configuration of packer, which turns directories into encrypted packs.",
+    ]
+    return head.adding(ConfigurationMap.root.schema).text()
+  }
+}
+
+extension ConfigurationMap {
+  fileprivate var schema: SchemaValue {
+    var fields: [(key: String, value: SchemaValue)] = [
+      ("type", "object"), ("properties", .object(keys.map { (key: $0.name, value: $0.schema) })),
+    ]
+    let required = keys.filter(\.isRequired).map { SchemaValue.text($0.name) }
+    if !required.isEmpty { fields.append(("required", .list(required))) }
+    if !alternatives.isEmpty {
+      fields.append(("oneOf", .list(alternatives.map { ["required": [.text($0)]] })))
+    }
+    fields.append(("additionalProperties", false))
+    return .object(fields)
+  }
+}
+
+extension ConfigurationKey {
+  fileprivate var schema: SchemaValue {
+    var fields: [(key: String, value: SchemaValue)] = [("description", .text(summary))]
+    if let standard { fields.append(("default", standard)) }
+    if let example { fields.append(("examples", [example])) }
+    return SchemaValue.object(fields).adding(shape.schema)
+  }
+}
+
+extension ConfigurationShape {
+  fileprivate var schema: SchemaValue {
+    switch self {
+    case .scalar(let format):
+      return format.schema
+    case .list(let format, let counts, let isSet):
+      var fields: SchemaValue = ["type": "array", "items": format.schema]
+      if counts.lowerBound > 0 { fields = fields.adding(["minItems": .integer(counts.lowerBound)]) }
+      fields = fields.adding(["maxItems": .integer(counts.upperBound)])
+      return isSet ? fields.adding(["uniqueItems": true]) : fields
+    case .maps(let map, let smallestCount):
+      let fields: SchemaValue = ["type": "array", "items": map.schema]
+      return smallestCount > 0 ? fields.adding(["minItems": .integer(smallestCount)]) : fields
+    case .map(let map):
+      return map.schema
+    case .either(let left, let right):
+      return ["anyOf": [left.schema, right.schema]]
+    }
+  }
+}

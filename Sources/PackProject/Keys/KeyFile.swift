@@ -1,0 +1,83 @@
+package import PackCrypto
+package import PackFiles
+package import PackFormat
+
+/// A file that holds one key text.
+package enum KeyFile {
+  /// Writes a new key file that only its owner may read.
+  ///
+  /// An existing file is never replaced: a key that is lost makes its packs unreadable. On failure no file is left, and none that is half written where the
+  /// process is killed.
+  ///
+  /// - Throws: ``PackError/Code/outputExists`` where something stands at `path` already.
+  package static func write(_ key: borrowing PackKey, to path: String) throws(PackError) {
+    try write(key, to: path, files: SystemFiles())
+  }
+
+  /// Writes a new file with a signing key, in the same manner.
+  ///
+  /// - Throws: ``PackError/Code/outputExists`` where something stands at `path` already.
+  package static func write(_ key: borrowing SigningKey, to path: String) throws(PackError) {
+    try key.withText { (text) throws(PackError) in try write(text, to: path, files: SystemFiles()) }
+  }
+
+  package static func write(
+    _ key: borrowing PackKey, to path: String, files: any FileSystem
+  ) throws(PackError) {
+    try key.withText { (text) throws(PackError) in try write(text, to: path, files: files) }
+  }
+
+  private static func write(_ text: Span<UInt8>, to path: String, files: any FileSystem) throws(PackError) {
+    guard let parts = PathParts(path) else {
+      throw PackError(.usage, "'\(path)' names no file of its own", hint: "give the key file a name, as in -o game.key")
+    }
+    do throws(FileFailure) {
+      let directory = try files.open(parts.directory, .directory, in: nil)
+      try files.makeNew(parts.name, mode: 0o600, in: directory) { (file) throws(FileFailure) in
+        // The mode passes through the process's mask, which may take away too much.
+        try files.setMode(0o600, of: file)
+        try files.writeAll(file, at: 0, text)
+        let newline: [UInt8] = [0x0A]
+        try files.writeAll(file, at: UInt64(text.count), newline.span)
+      }
+    } catch {
+      throw failure(error, path: path, directory: parts.directory)
+    }
+  }
+
+  /// Reads a key file, and looks at who else may.
+  static func read(_ path: String, _ kind: KeyKind, files: any FileSystem) throws(PackError) -> KeyInput {
+    let origin = "\(kind.name) file \(path)"
+    var text = SecretInput()
+    let status: FileStatus
+    do throws(FileFailure) {
+      let file = try files.open(path, .read, in: nil)
+      status = try files.status(of: file)
+      if status.kind != .directory { try text.readToEnd(of: file, files: files) }
+    } catch {
+      guard error.isMissing else { throw error.reading(origin) }
+      throw PackError(
+        .noKey, "\(origin) does not exist",
+        hint: "name another with \(kind.option), or make one: \(kind.making(at: path))")
+    }
+    guard status.kind != .directory else {
+      throw PackError(.noKey, "\(origin) is a directory", hint: "name the file in it that holds the key")
+    }
+    guard status.kind == .file, status.mode & 0o044 != 0 else { return KeyInput(text, from: origin) }
+    let warning = ResolvedKey.Warning(
+      message: "\(origin) can be read by other users of this machine", hint: "chmod 600 \(ShellWord.path(path))")
+    return KeyInput(text, from: origin, warnings: [warning])
+  }
+
+  private static func failure(_ failure: FileFailure, path: String, directory: String) -> PackError {
+    if failure.isExisting {
+      return PackError(
+        .outputExists, "\(path) exists already, and a key is never overwritten",
+        hint: "choose another name; what a lost key was for cannot be done any more")
+    }
+    if failure.isMissing {
+      return PackError(.cannotWrite, "\(path) cannot be written: the directory \(directory) does not exist")
+    }
+    return failure.writing(path)
+  }
+}

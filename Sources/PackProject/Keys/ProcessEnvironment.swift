@@ -1,0 +1,68 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  // `environ` is a variable that the C library declares without saying who may change it.
+  @unsafe @preconcurrency import Glibc
+#endif
+
+/// The environment of this process. Not safe while other threads change it.
+package enum ProcessEnvironment {
+  package static func isSet(_ name: String) -> Bool {
+    unsafe getenv(name) != nil
+  }
+
+  static func isEmpty(_ name: String) -> Bool {
+    guard let value = unsafe getenv(name) else { return true }
+    return unsafe strlen(value) == 0
+  }
+
+  /// The value of a variable that holds no secret; nil where it is not UTF-8.
+  package static func text(of name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    return unsafe String(validatingCString: value)
+  }
+
+  /// The value of a variable, which is wiped where it stood and removed. The caller wipes the copy.
+  static func take(_ name: String) -> [UInt8]? {
+    guard let value = unsafe getenv(name) else { return nil }
+    let count = unsafe strlen(value)
+    let bytes = unsafe UnsafeMutableRawBufferPointer(start: value, count: count)
+    let copy = unsafe [UInt8](bytes)
+    // Removing a variable only forgets its address; the text would stay in the memory that the process table shows.
+    for index in bytes.indices { unsafe bytes[index] = 0 }
+    unsafe unsetenv(name)
+    return copy
+  }
+
+  /// Lends the variables that a program may have which this one starts: all but those that concern keys by their names, and those that hold one, such as
+  /// the one of an `env:NAME` that is read later. Nothing is copied.
+  static func lendWithoutKeys<Result>(_ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result) -> Result {
+    var entries: [UnsafeMutablePointer<CChar>?] = unsafe []
+    if var next = unsafe list {
+      while let entry = unsafe next.pointee {
+        if unsafe !concernsKeys(entry) { unsafe entries.append(entry) }
+        unsafe next += 1
+      }
+    }
+    return unsafe lend(&entries, body)
+  }
+
+  private static let keyVariables = [KeyKind.content.variable, KeyKind.signing.variable]
+
+  private static func concernsKeys(_ entry: UnsafePointer<CChar>) -> Bool {
+    if keyVariables.contains(where: { unsafe strncmp(entry, $0, $0.utf8.count) == 0 }) { return true }
+    guard let sign = unsafe strchr(entry, CInt(UInt8(ascii: "="))) else { return false }
+    // What a key is read from may have white space around it.
+    let value = unsafe UnsafePointer(sign + 1)
+    let start = unsafe value + strspn(value, " \t\r\n")
+    return KeyReference.keyStarts.contains { unsafe strncasecmp(start, $0, $0.utf8.count) == 0 }
+  }
+
+  private static var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? {
+    #if canImport(Darwin)
+      unsafe _NSGetEnviron().pointee
+    #else
+      unsafe environ
+    #endif
+  }
+}

@@ -1,0 +1,59 @@
+package import PackCrypto
+import PackFormat
+
+/// A key that was read, and what its owner ought to know about the place it came from.
+package struct ResolvedKey: ~Copyable, Sendable {
+  /// The key.
+  package let key: PackKey
+  /// What a person should be told, one sentence each.
+  package let warnings: [Warning]
+
+  /// Something that does not stop the work.
+  package struct Warning: Hashable, Sendable {
+    /// What is the matter, for a person.
+    package let message: String
+    /// What to do about it.
+    package let hint: String
+  }
+
+  init(_ key: consuming PackKey, warnings: [Warning]) {
+    self.key = key
+    self.warnings = warnings
+  }
+}
+
+/// A signing key that was read, and what its owner ought to know about the place it came from.
+package struct ResolvedSigningKey: ~Copyable, Sendable {
+  /// The key.
+  package let key: SigningKey
+  /// What a person should be told, one sentence each.
+  package let warnings: [ResolvedKey.Warning]
+
+  init(_ key: consuming SigningKey, warnings: [ResolvedKey.Warning]) {
+    self.key = key
+    self.warnings = warnings
+  }
+
+  /// The key, without the warnings.
+  package consuming func takeKey() -> SigningKey { key }
+}
+
+/// The text of a key as it was found.
+struct KeyInput: ~Copyable {
+  private let text: SecretInput
+  let origin: String
+  let warnings: [ResolvedKey.Warning]
+
+  init(_ text: consuming SecretInput, from origin: String, warnings: [ResolvedKey.Warning] = []) {
+    self.text = text
+    self.origin = origin
+    self.warnings = warnings
+  }
+
+  /// The key that `parse` makes of the text, with the place it came from in errors.
+  func key<Key: ~Copyable>(
+    _ parse: (Span<UInt8>) throws(PackError) -> Key
+  ) throws(PackError) -> Key {
+    try text.key(from: origin, parse)
+  }
+}

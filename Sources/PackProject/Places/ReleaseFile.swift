@@ -1,0 +1,21 @@
+/// The names of what a release has besides packs.
+package enum ReleaseFile {
+  /// The directory that a release goes to, beside `packer.yml`.
+  package static let folder = "dist"
+  /// The lock file, beside `packer.yml`.
+  package static let lock = "packer.lock.json"
+  /// The signed manifest.
+  package static let manifest = "manifest.json"
+  /// The list for apps with a parser of their own.
+  package static let packages = "packages.json"
+  /// The keys for the app's Info.plist.
+  package static let infoFragment = "Info.fragment.plist"
+  /// The install budget for a terminal.
+  package static let budgetText = "budget.txt"
+  /// The install budget for a pull request.
+  package static let budgetMarkdown = "budget.md"
+  /// The install budget for programs.
+  package static let budgetJSON = "budget.json"
+  /// The directory in which Apple's `ba-package` is run.
+  package static let baPackages = "ba-package"
+}

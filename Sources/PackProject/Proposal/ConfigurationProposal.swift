@@ -1,0 +1,263 @@
+import PackCrypto
+package import PackFiles
+package import PackFormat
+package import PackManifest
+package import PackReading
+import PackWork
+
+/// A configuration for a directory that nobody has configured yet: which packs to make of it, what to leave out, and the file that says so.
+///
+/// Packs are found by these rules (Documentation/CONFIGURATION.md): every folder in `games`, `levels` and the like is a pack; where the
+/// directory has an index.html, the rest of it is one pack; where it has none, every topmost folder with an index.html and every other
+/// folder at the top is one, and the files that remain are another.
+package struct ConfigurationProposal: Sendable {
+  /// The directory that was looked through, as the caller named it.
+  package let directory: String
+  /// Where the configuration goes, as the caller named it.
+  package let path: String
+  /// The entries of the configuration, in its order.
+  package internal(set) var packs: [Pack] = []
+  /// What is left out of the packs, in the order of the paths.
+  package internal(set) var leftOut: [LeftOut] = []
+  /// Files that are the same in several packs; nil where there are none.
+  package internal(set) var shared: Shared?
+  /// What cannot be packed as it is, in the order of the paths.
+  package internal(set) var problems: [TreeDifference] = []
+  /// The text of the configuration.
+  package internal(set) var text = ""
+  /// Files that the proposal is named after: `arcade` for `arcade.key`.
+  package internal(set) var title = ""
+
+  /// An entry of the configuration.
+  package struct Pack: Hashable, Sendable {
+    /// The id, with `${name}` in it where ``isEach``.
+    package var id: String
+    /// The directory or pattern, from the directory of the configuration.
+    package var root: String
+    /// Whether the entry stands for a pack of every directory that matches.
+    package var isEach: Bool
+    /// When the system is to fetch it.
+    package var delivery: DeliveryClass
+    /// The number of packs.
+    package var count = 1
+    /// The number of files.
+    package var files = 0
+    /// The sum of the sizes of all files in bytes.
+    package var contentSize: UInt64 = 0
+    /// Whether the language of each pack is the name of its directory.
+    var isByLanguage = false
+    /// What other packs hold, or no pack.
+    var excludes: [String] = []
+  }
+
+  /// A path that is left out, although it lies in the directory of a pack.
+  package struct LeftOut: Hashable, Sendable {
+    /// The path in the directory that was looked through.
+    package var path: String
+    /// What it is, for a person: `source maps`, say.
+    package var reason: String
+    /// The length in bytes; nil of what was not looked into.
+    package var size: UInt64?
+    /// Whether the packing leaves it out without being told.
+    package var isAlways: Bool
+    /// Whether it may be a secret, which would be refused.
+    package var isSecret: Bool
+    /// The pattern that leaves it out of every pack, where there is one.
+    var pattern: String?
+  }
+
+  /// Files that several packs hold. Packs are directories, so only who owns the files can move them into one of their own.
+  package struct Shared: Hashable, Sendable {
+    /// The number of different files.
+    package var files: Int
+    /// Their size in bytes, each counted once.
+    package var contentSize: UInt64
+    /// What the second and later copies take, in bytes before compression.
+    package var savedSize: UInt64
+    /// The largest of them, each with the paths of its copies.
+    package var largest: [[String]]
+  }
+
+  /// Looks through a directory.
+  ///
+  /// - Parameters:
+  ///   - directory: the directory.
+  ///   - path: where the configuration is to go; paths in it start from there.
+  ///   - jobs: the number of threads; the processors that are online where it is nil.
+  /// - Throws: ``PackError/Code/outputExists`` where there is a file at `path` already, ``PackError/Code/unsuitableSource`` where there is
+  ///   nothing to pack, ``PackError/Code/cannotRead`` where nothing could be read.
+  package static func make(
+    for directory: String, configuration path: String, jobs: Int? = nil, progress: ProgressHandler? = nil
+  ) async throws(PackError) -> ConfigurationProposal {
+    let files = SystemFiles()
+    try refuseExisting(path, files: files)
+    let workers = try Crew.size(for: jobs)
+    progress?(PackProgress(phase: .scanning, done: 0, total: 0))
+    var proposal = ConfigurationProposal(directory: directory, path: path)
+    let place = try ProjectPlace(directory, configuration: path, files: files)
+    proposal.title = place.title
+
+    guard ProposalRule.isPlain(place.root) else {
+      throw PackError(
+        .unsuitableSource, "'\(place.root)' holds '${', and a configuration cannot name it",
+        hint: "packer init \(ShellWord.path(directory)) -o \(ShellWord.path("\(directory)/\(PackerConfiguration.defaultPath)"))")
+    }
+    let offences = Offences()
+    let scan = try await DirectoryScan.run(directory, options: .init(), files: files, offences: offences, jobs: workers)
+    var unread = offences.firstUnread
+    var refused = offences.takeRefusals()
+    let reader = try SourceReader(root: directory, followsSymlinks: false, files: files, offences: offences)
+    let entries = proposal.sort(scan, place)
+    try await Crew.run(1) { (crew, _) throws(PackError) in
+      for entry in entries where entry.kind != .directory && entry.size <= SourceRules.largestSecret {
+        try crew.checkpoint()
+        reader.look(at: entry, allowsSecrets: false)
+      }
+    }
+    unread = unread ?? offences.firstUnread
+    refused += offences.takeRefusals()
+    let kept = proposal.sort(refused, entries)
+    guard kept.contains(where: { $0.kind != .directory }) else {
+      if let unread { throw unread.about(directory) }
+      throw PackError(
+        .unsuitableSource, "\(directory) holds nothing to pack", hint: "name the directory that the app's content is in: packer init DIR")
+    }
+
+    let layout = ProposalLayout(kept, leftOut: proposal.leftOut.map(\.path))
+    proposal.packs = layout.packs(in: place)
+    let owners = proposal.count(kept, layout)
+    let duplicates = try await DuplicateSearch(
+      kept, reader: reader, backend: CryptoBackends.standard, jobs: workers, progress: progress)
+    proposal.shared = Shared(kept, originals: duplicates.originals, owners: owners)
+    proposal.excludeSecrets(layout, place)
+    proposal.text = ProposalText(proposal, place).text
+    return proposal
+  }
+
+  /// Writes the configuration. An existing file is never replaced.
+  package func write() throws(PackError) {
+    try write(files: SystemFiles())
+  }
+
+  package func write(files: any FileSystem) throws(PackError) {
+    guard let parts = PathParts(path) else { throw Self.noName(path) }
+    do throws(FileFailure) {
+      let directory = try files.open(parts.directory, .directory, in: nil)
+      try files.makeNew(parts.name, mode: 0o644, in: directory) { (file) throws(FileFailure) in
+        try files.writeAll(file, at: 0, Array(text.utf8).span)
+      }
+    } catch {
+      throw error.isExisting ? Self.exists(path) : error.writing(path)
+    }
+  }
+
+  private init(directory: String, path: String) {
+    self.directory = directory
+    self.path = path
+  }
+
+  private static func refuseExisting(_ path: String, files: any FileSystem) throws(PackError) {
+    guard PathParts(path) != nil else { throw noName(path) }
+    if (try? files.status(of: path, in: nil, following: .asThemselves)) != nil { throw exists(path) }
+  }
+
+  private static func noName(_ path: String) -> PackError {
+    PackError(
+      .usage, "'\(path)' names no file of its own", hint: "give the configuration a name, as in -o \(PackerConfiguration.defaultPath)")
+  }
+
+  private static func exists(_ path: String) -> PackError {
+    PackError(
+      .outputExists, "\(path) exists already, and a configuration is never overwritten",
+      hint: "write the proposal beside it with -o, and take over what you like")
+  }
+
+  // MARK: What is left out
+
+  /// Keeps what may go into packs.
+  private mutating func sort(_ scan: DirectoryScan, _ place: ProjectPlace) -> [SourceEntry] {
+    for path in scan.leftOut {
+      leftOut.append(LeftOut(path: path.path, reason: path.reason, isAlways: true, isSecret: false))
+    }
+    var search = ProposalRule.Search()
+    return scan.entries.filter { entry in
+      if place.isOwn(entry.path) {
+        leftOut.append(LeftOut(path: entry.path, reason: "packer's own files", size: entry.size, isAlways: false, isSecret: false))
+        return false
+      }
+      guard let rule = search.first(for: entry.path, isDirectory: entry.kind == .directory) else { return true }
+      leftOut.append(
+        LeftOut(path: entry.path, reason: rule.reason, size: entry.size, isAlways: false, isSecret: false, pattern: rule.pattern))
+      return false
+    }
+  }
+
+  /// Keeps what was not refused.
+  private mutating func sort(_ refused: [(finding: TreeDifference, isSecret: Bool)], _ entries: [SourceEntry]) -> [SourceEntry] {
+    var paths: Set<String> = []
+    var search = ProposalRule.Search()
+    for (finding, isSecret) in refused where !paths.contains(finding.path) {
+      paths.insert(finding.path)
+      if let rule = search.first(for: finding.path) {
+        leftOut.append(
+          LeftOut(path: finding.path, reason: rule.reason, isAlways: false, isSecret: false, pattern: rule.pattern))
+      } else if isSecret, ProposalRule.canName(finding.path) {
+        let size = entries.first { $0.path == finding.path }?.size
+        leftOut.append(LeftOut(path: finding.path, reason: finding.message, size: size, isAlways: false, isSecret: true))
+      } else {
+        let remark = isSecret ? ", and no pattern can leave it out alone" : ""
+        problems.append(TreeDifference(kind: finding.kind, path: finding.path, message: finding.message + remark))
+      }
+    }
+    leftOut.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+    problems.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+    return entries.filter { !paths.contains($0.path) }
+  }
+
+  /// Has each secret excluded from the pack that would hold it.
+  private mutating func excludeSecrets(_ layout: ProposalLayout, _ place: ProjectPlace) {
+    for secret in leftOut where secret.isSecret {
+      guard let owner = layout.owner(of: secret.path) else { continue }
+      // From the root of the pack: a slash in front holds the pattern there.
+      packs[owner.entry].excludes.append("/" + String(decoding: secret.path.utf8.dropFirst(owner.front.utf8.count), as: UTF8.self))
+    }
+    for index in packs.indices {
+      packs[index].excludes = packs[index].excludes.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+  }
+
+  /// Adds up what each entry holds, and says for each file in which pack it is.
+  private mutating func count(_ entries: [SourceEntry], _ layout: ProposalLayout) -> [String?] {
+    var counted: [Set<String>] = Array(repeating: [], count: packs.count)
+    let owners = entries.map { entry -> String? in
+      guard let owner = layout.owner(of: entry.path, isDirectory: entry.kind == .directory) else { return nil }
+      counted[owner.entry].insert(owner.front)
+      if entry.kind != .directory { packs[owner.entry].files += 1 }
+      packs[owner.entry].contentSize += entry.size
+      return "\(owner.entry) \(owner.front)"
+    }
+    for index in packs.indices { packs[index].count = max(1, counted[index].count) }
+    return owners
+  }
+}
+
+extension ConfigurationProposal.Shared {
+  /// The most files that are named.
+  private static let mostNamed = 10
+
+  fileprivate init?(_ entries: [SourceEntry], originals: [Int32], owners: [String?]) {
+    var groups: [Int32: [Int]] = [:]
+    for (number, original) in originals.enumerated() where original >= 0 {
+      groups[original, default: [Int(original)]].append(number)
+    }
+    let shared = groups.values.filter { Set($0.compactMap { owners[$0] }).count > 1 }
+    guard !shared.isEmpty else { return nil }
+    files = shared.count
+    contentSize = shared.reduce(0) { $0 + entries[$1[0]].size }
+    savedSize = shared.reduce(0) { $0 + entries[$1[0]].size * UInt64(Set($1.compactMap { owners[$0] }).count - 1) }
+    let ranked = shared.sorted {
+      (entries[$1[0]].size, entries[$0[0]].path) < (entries[$0[0]].size, entries[$1[0]].path)
+    }
+    largest = ranked.prefix(Self.mostNamed).map { group in group.map { entries[$0].path } }
+  }
+}

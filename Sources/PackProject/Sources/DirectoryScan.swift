@@ -1,0 +1,433 @@
+package import PackFiles
+package import PackFormat
+import PackWork
+
+/// One file or empty directory that goes into a pack.
+package struct SourceEntry: Sendable {
+  /// The path inside the pack.
+  package var path: String
+  package var kind: IndexRecord.Kind
+  /// The length in bytes.
+  package var size: UInt64
+  /// Device and inode, time stamps: what must not change until the file has been read.
+  var stamp: SourceStamp
+
+  /// The last component of the path.
+  package var name: String {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
+    return String(Substring(path.utf8[path.utf8.index(after: slash)...]))
+  }
+}
+
+/// What tells, besides its size, that a file is still the one that was scanned.
+struct SourceStamp: Hashable, Sendable {
+  var device: UInt64
+  var inode: UInt64
+  var modified: Int64
+  var changed: Int64
+
+  init(_ status: FileStatus) {
+    device = status.device
+    inode = status.inode
+    modified = status.modified
+    changed = status.changed
+  }
+}
+
+/// A path that was left out of a pack.
+package struct LeftOut: Hashable, Sendable {
+  /// The path inside the source directory.
+  package let path: String
+  /// Why it was left out.
+  package let reason: String
+}
+
+/// Looks through a source directory with all threads and decides about each path.
+package struct DirectoryScan: Sendable {
+  package struct Options: Sendable {
+    package var excludes: [String] = []
+    package var followsSymlinks = false
+    package var allowsSecrets = false
+    package var allowsUnportablePaths = false
+
+    package init(excludes: [String] = [], followsSymlinks: Bool = false, allowsSecrets: Bool = false, allowsUnportablePaths: Bool = false) {
+      self.excludes = excludes
+      self.followsSymlinks = followsSymlinks
+      self.allowsSecrets = allowsSecrets
+      self.allowsUnportablePaths = allowsUnportablePaths
+    }
+  }
+
+  /// What goes into the pack, in the byte order of the paths.
+  package private(set) var entries: [SourceEntry] = []
+  /// In the byte order of the paths.
+  package private(set) var leftOut: [LeftOut] = []
+  package private(set) var contentSize: UInt64 = 0
+
+  /// Scans all of `source`. What cannot be packed goes to `offences`.
+  package static func run(
+    _ source: String, options: Options, files: any FileSystem, offences: Offences, jobs: Int
+  ) async throws(PackError) -> DirectoryScan {
+    let scanner = try DirectoryScanner(source, options: options, files: files, offences: offences)
+    try await Crew.run(jobs) { (crew, _) throws(PackError) in
+      try scanner.work(crew)
+    }
+    var scan = DirectoryScan()
+    scan.entries.reserveCapacity(scanner.found)
+    scan.collect(scanner.root)
+    scan.leftOut.sort { before($0.path, $1.path) }
+    return scan
+  }
+
+  /// Takes what a directory and those below it hold: byte order is the order of the names where a directory's ends in a slash.
+  private mutating func collect(_ directory: ScannedDirectory) {
+    if let entry = directory.ownEntry { entries.append(entry) }
+    for child in directory.takeChildren() {
+      switch child {
+      case .entry(let entry):
+        contentSize += entry.size
+        entries.append(entry)
+      case .directory(let inner):
+        collect(inner)
+      case .leftOut(let path):
+        leftOut.append(path)
+      case .offence:
+        break
+      }
+    }
+  }
+
+  /// Whether patterns leave out a directory of a source, by itself or with one that it lies in.
+  package static func leavesOut(_ directory: String, excludes: [String]) -> Bool {
+    let globs = excludes.map(Glob.init)
+    let names = directory.utf8.split(separator: UInt8(ascii: "/"))
+    return names.indices.contains { last in
+      let path = names[...last].map { String(Substring($0)) }.joined(separator: "/")
+      return globs.contains { $0.matches(path, isDirectory: true) }
+    }
+  }
+}
+
+/// A directory and what was found in it. The thread that takes it writes to it; all may read what never changes.
+private final class ScannedDirectory: @unchecked Sendable {
+  enum Child {
+    case entry(SourceEntry)
+    case directory(ScannedDirectory)
+    case leftOut(LeftOut)
+    case offence
+  }
+
+  let path: String
+  let name: String
+  let parent: ScannedDirectory?
+  private let stamp: SourceStamp
+  private(set) var children: [Child] = []
+  private var isListed = false
+  /// Open while directories in it have not been opened from it, and how many those are.
+  private let opened = Monitor<(file: OpenFile?, pending: Int)>((nil, 0))
+
+  init(path: String, name: String, stamp: SourceStamp, parent: ScannedDirectory?) {
+    self.path = path
+    self.name = name
+    self.stamp = stamp
+    self.parent = parent
+  }
+
+  var file: OpenFile? { opened.withLock { $0.file } }
+
+  func childWasOpened() {
+    opened.withLock { opened in
+      opened.pending -= 1
+      if opened.pending == 0 { opened.file = nil }
+    }
+  }
+
+  func finish(_ children: [Child], file: OpenFile, directories: Int) {
+    self.children = children
+    isListed = true
+    guard directories > 0 else { return }
+    self.children.sort { left, right in
+      switch (left, right) {
+      case (.entry(let left), .entry(let right)): before(left.path, right.path)
+      case (.directory(let left), .directory(let right)): before("\(left.path)/", "\(right.path)/")
+      case (.entry(let left), .directory(let right)): before(left.path, "\(right.path)/")
+      case (.directory(let left), .entry(let right)): before("\(left.path)/", right.path)
+      // In no order, but behind all that has one.
+      case (.leftOut, _), (.offence, _): false
+      case (_, .leftOut), (_, .offence): true
+      }
+    }
+    opened.withLock { $0 = (file, directories) }
+  }
+
+  func takeChildren() -> [Child] {
+    var taken: [Child] = []
+    swap(&taken, &children)
+    return taken
+  }
+
+  /// What the pack holds of it where nothing in it goes into the pack. The root has no entry.
+  var ownEntry: SourceEntry? {
+    guard parent != nil, isListed else { return nil }
+    for child in children {
+      if case .leftOut = child { continue }
+      return nil
+    }
+    return SourceEntry(path: path, kind: .directory, size: 0, stamp: stamp)
+  }
+
+  /// How many entries it brings, without those of the directories in it.
+  var entryCount: Int {
+    children.count { child in
+      if case .entry = child { true } else { false }
+    } + (ownEntry == nil ? 0 : 1)
+  }
+
+  /// Whether it is one of the directories it lies in.
+  var leadsRound: Bool {
+    var above = parent
+    while let directory = above {
+      if directory.stamp.device == stamp.device, directory.stamp.inode == stamp.inode { return true }
+      above = directory.parent
+    }
+    return false
+  }
+}
+
+private func before(_ left: String, _ right: String) -> Bool {
+  left.withBytes { left in right.withBytes { precedes(left, $0) } }
+}
+
+/// Goes through a tree, directory by directory and side by side.
+private final class DirectoryScanner: @unchecked Sendable {
+  // What changes stands in monitors, but for directories, each of which belongs to the thread that took it.
+  private struct State {
+    /// Directories to visit; the last one first, so that few of them are open.
+    var waiting: [ScannedDirectory] = []
+    /// How many are waiting or being visited.
+    var unfinished = 0
+    var found = 0
+  }
+
+  let root: ScannedDirectory
+  private let rootFile: OpenFile
+  private let source: String
+  private let options: DirectoryScan.Options
+  private let excludes: [Glob]
+  private let files: any FileSystem
+  private let offences: Offences
+  private let canonicalRoot: String
+  private let state = Monitor(State())
+
+  var found: Int { state.withLock { $0.found } }
+
+  init(
+    _ source: String, options: DirectoryScan.Options, files: any FileSystem, offences: Offences
+  ) throws(PackError) {
+    self.source = source
+    self.options = options
+    excludes = options.excludes.map(Glob.init)
+    self.files = files
+    self.offences = offences
+    do throws(FileFailure) {
+      let status = try files.status(of: source, in: nil, following: .followed)
+      guard status.kind == .directory else { throw FileFailure.notADirectory }
+      canonicalRoot = try files.canonicalPath(of: source)
+      rootFile = try files.open(source, .directory, in: nil)
+      root = ScannedDirectory(path: "", name: "", stamp: SourceStamp(status), parent: nil)
+    } catch {
+      throw error.reading(source)
+    }
+    state.withLock { $0 = State(waiting: [root], unfinished: 1, found: 0) }
+  }
+
+  /// Visits directories until none is left.
+  func work(_ crew: Crew) throws(PackError) {
+    crew.onStop { [state] in state.wake() }
+    while let directory = take(crew) {
+      try crew.checkpoint()
+      let inner = visit(directory)
+      let found = directory.entryCount
+      // At once: links to directories that hold links double with every level.
+      try state.update { (state) throws(PackError) in
+        state.waiting += inner
+        state.unfinished += inner.count - 1
+        state.found += found
+        guard state.found <= Limits.records else {
+          throw PackError(.unsuitableSource, "\(source) holds more than \(Limits.records) entries")
+        }
+      }
+    }
+    try crew.checkpoint()
+  }
+
+  private func take(_ crew: Crew) -> ScannedDirectory? {
+    state.wait { state -> ScannedDirectory?? in
+      if state.unfinished == 0 || crew.isStopped { return .some(nil) }
+      return state.waiting.popLast().map { .some($0) }
+    }
+  }
+
+  /// Looks at all that is in a directory, and returns the directories.
+  private func visit(_ directory: ScannedDirectory) -> [ScannedDirectory] {
+    guard !directory.leadsRound else {
+      offences.add(directory.path, .unsuitableSource, "is a symbolic link to a directory above it")
+      return []
+    }
+    let file: OpenFile
+    let names: [DirectoryName]
+    do throws(FileFailure) {
+      file = try open(directory)
+      // In order, so that of two names that collide the same one is blamed on every machine.
+      names = try files.names(in: file).sorted { before($0.text, $1.text) }
+    } catch {
+      offences.add(directory.path, .cannotRead, "cannot be listed: \(error.text)")
+      return []
+    }
+    var siblings = Siblings(names, areChecked: !options.allowsUnportablePaths)
+    var children: [ScannedDirectory.Child] = []
+    children.reserveCapacity(names.count)
+    var inner: [ScannedDirectory] = []
+    for name in names {
+      let path = directory.path.isEmpty ? name.text : "\(directory.path)/\(name.text)"
+      let child = visit(name, path: path, in: directory, file, siblings: &siblings)
+      if case .directory(let directory) = child { inner.append(directory) }
+      children.append(child)
+    }
+    directory.finish(children, file: file, directories: inner.count)
+    // The first one is taken first.
+    return inner.reversed()
+  }
+
+  private func open(_ directory: ScannedDirectory) throws(FileFailure) -> OpenFile {
+    guard let parent = directory.parent else { return rootFile }
+    defer { parent.childWasOpened() }
+    guard let file = parent.file else { preconditionFailure("a directory is open while others in it are not") }
+    return try files.open(directory.name, options.followsSymlinks ? .directory : .directoryUnlinked, in: file)
+  }
+
+  /// Looks at one name.
+  private func visit(
+    _ name: DirectoryName, path: String, in directory: ScannedDirectory, _ file: OpenFile, siblings: inout Siblings
+  ) -> ScannedDirectory.Child {
+    guard name.isUTF8 else {
+      offences.add(path, .unsuitableSource, "has a name that is not UTF-8", hint: "rename it")
+      return .offence
+    }
+    if let reason = SourceRules.junk(name.text) {
+      return .leftOut(LeftOut(path: path, reason: reason))
+    }
+    do throws(FileFailure) {
+      var status = try files.status(of: name.text, in: file, following: .asThemselves)
+      if excludes.contains(where: { $0.matches(path, isDirectory: status.kind == .directory) }) {
+        return .leftOut(LeftOut(path: path, reason: "excluded"))
+      }
+      if status.kind == .symbolicLink {
+        guard try checkLink(path) else { return .offence }
+        status = try files.status(of: name.text, in: file, following: .followed)
+      }
+      switch status.kind {
+      case .file:
+        return entry(name.text, path: path, status, siblings: &siblings)
+      case .directory:
+        guard check(path, name.text, siblings: &siblings) else { return .offence }
+        return .directory(
+          ScannedDirectory(path: path, name: name.text, stamp: SourceStamp(status), parent: directory))
+      case .symbolicLink, .other:
+        offences.add(path, .unsuitableSource, "is neither a file nor a directory", hint: "exclude it with --exclude")
+        return .offence
+      }
+    } catch {
+      offences.add(path, .cannotRead, "cannot be read: \(error.text)")
+      return .offence
+    }
+  }
+
+  private func entry(
+    _ name: String, path: String, _ status: FileStatus, siblings: inout Siblings
+  ) -> ScannedDirectory.Child {
+    guard check(path, name, siblings: &siblings) else { return .offence }
+    if !options.allowsSecrets, let reason = SourceRules.secret(name) {
+      offences.addSecret(path, reason)
+      return .offence
+    }
+    // Before sizes are added up: files with holes may claim exabytes.
+    guard status.size <= Limits.packSize else {
+      offences.add(path, .unsuitableSource, "is \(status.size) bytes, more than the \(Limits.packSize) of a whole pack")
+      return .offence
+    }
+    return .entry(
+      SourceEntry(
+        path: path, kind: status.isExecutable ? .executable : .file, size: status.size, stamp: SourceStamp(status)))
+  }
+
+  /// Whether a symbolic link may be followed: only where that was asked for, and only inside the tree.
+  private func checkLink(_ path: String) throws(FileFailure) -> Bool {
+    guard options.followsSymlinks else {
+      offences.add(
+        path, .unsuitableSource, "is a symbolic link",
+        hint: "pack what it points to with --follow-symlinks, or exclude it with --exclude")
+      return false
+    }
+    let target: String
+    do throws(FileFailure) {
+      target = try files.canonicalPath(of: "\(canonicalRoot)/\(path)")
+    } catch {
+      offences.add(path, .unsuitableSource, "is a symbolic link that leads nowhere")
+      return false
+    }
+    // By their bytes: names that differ only in normalization are two, and strings take them for one.
+    guard target.utf8.elementsEqual(canonicalRoot.utf8) || target.utf8.starts(with: (canonicalRoot + "/").utf8) else {
+      offences.add(path, .unsuitableSource, "is a symbolic link that leaves the directory")
+      return false
+    }
+    return true
+  }
+
+  /// Whether a path may stand in a pack. The directories above it have been asked about.
+  private func check(_ path: String, _ name: String, siblings: inout Siblings) -> Bool {
+    if let problem = path.withBytes({ EntryPath.securityProblem(of: $0) }) {
+      let isDecomposed = !EntryPath.isNormalized(path)
+      offences.add(
+        path, .unsuitableSource, problem,
+        hint: isDecomposed ? "rename it: 'convmv -f utf8 -t utf8 --nfc --notest -r DIR' does so for a whole tree" : "rename it")
+      return false
+    }
+    guard !options.allowsUnportablePaths else { return true }
+    if let problem = EntryPath.portabilityProblem(of: name) {
+      offences.add(path, .unsuitableSource, problem, hint: Self.portabilityHint)
+      return false
+    }
+    if let other = siblings.twin(of: name, path: path) {
+      offences.add(
+        path, .unsuitableSource, "and '\(other)' are one file where case does not count", hint: Self.portabilityHint)
+      return false
+    }
+    return true
+  }
+
+  private static let portabilityHint = "rename it, or allow it with --allow-unportable-paths"
+}
+
+/// The names in one directory that file systems which ignore case would take for one. Directories are among them, so paths that only
+/// collide further up are found there.
+private struct Siblings {
+  private var paths: [String: String] = [:]
+  private let isNeeded: Bool
+
+  /// - Parameter names: all names in the directory. Lower-case ASCII alone never collides.
+  init(_ names: [DirectoryName], areChecked: Bool) {
+    isNeeded =
+      areChecked
+      && names.contains { name in name.text.utf8.contains { $0 >= 0x80 || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) } }
+  }
+
+  /// The path of an earlier name that collides with this one, which is remembered otherwise.
+  mutating func twin(of name: String, path: String) -> String? {
+    guard isNeeded else { return nil }
+    let key = EntryPath.caseFolded(name)
+    if let other = paths[key] { return other }
+    paths[key] = path
+    return nil
+  }
+}

@@ -1,0 +1,71 @@
+package import PackFormat
+import PackWork
+
+/// Everything in a source tree that cannot be packed: all of it is told, not just the first.
+package final class Offences: Sendable {
+  private struct Offence {
+    var path: String
+    var problem: String
+    var error: PackError
+    /// Whether it may be a secret.
+    var isSecret = false
+  }
+
+  private let offences = Monitor<[Offence]>([])
+
+  package init() {}
+
+  /// Whether there are none.
+  package var isEmpty: Bool { offences.withLock { $0.isEmpty } }
+
+  /// The first that could not be read.
+  var firstUnread: PackError? { sorted.first { $0.error.code == .cannotRead }?.error }
+
+  func add(_ path: String, _ code: PackError.Code, _ problem: String, hint: String? = nil) {
+    let error = PackError(code, "\(printable(path.utf8)) \(problem)", hint: hint)
+    offences.withLock { $0.append(Offence(path: path, problem: problem, error: error)) }
+  }
+
+  /// Notes a file that may be a secret.
+  func addSecret(_ path: String, _ reason: String) {
+    let error = PackError(
+      .unsuitableSource, "\(printable(path.utf8)) \(reason)", hint: "exclude it with --exclude, or allow it with --allow-secrets")
+    offences.withLock { $0.append(Offence(path: path, problem: reason, error: error, isSecret: true)) }
+  }
+
+  /// Throws all of them as one error, if there are any: one line each, in the order of the paths.
+  package func check(_ source: String) throws(PackError) {
+    let all = sorted
+    guard let first = all.first else { return }
+    guard all.count > 1 else { throw first.error.about(source) }
+    let codes = Set(all.map(\.error.code))
+    var hints: [String] = []
+    for hint in all.compactMap(\.error.hint) where !hints.contains(hint) { hints.append(hint) }
+    throw PackError(
+      codes.count == 1 ? first.error.code : .unsuitableSource,
+      "\(source): \(all.count) paths cannot be packed", details: all.map(\.error.message),
+      hint: hints.isEmpty ? nil : hints.joined(separator: "\n"))
+  }
+
+  /// All of them as differences from a pack, which can hold none of these. Forgets them.
+  package func takeFindings() -> [TreeDifference] {
+    takeRefusals().map(\.finding)
+  }
+
+  /// The same, with what may be a secret told apart.
+  func takeRefusals() -> [(finding: TreeDifference, isSecret: Bool)] {
+    let all = sorted
+    offences.withLock { $0 = [] }
+    return all.map { (TreeDifference(kind: .extra, path: $0.path, message: $0.problem), $0.isSecret) }
+  }
+
+  private var sorted: [Offence] {
+    var all: [Offence] = []
+    // A file may be met more than once, and while it changes with another fault each time.
+    for offence in offences.withLock({ $0 }).sorted(by: { ($0.path, $0.problem) < ($1.path, $1.problem) })
+    where all.last.map({ !$0.path.utf8.elementsEqual(offence.path.utf8) }) ?? true {
+      all.append(offence)
+    }
+    return all
+  }
+}

@@ -1,0 +1,50 @@
+package import PackCrypto
+import PackFormat
+package import PackReading
+import PackWork
+
+/// Digests of files as they lie on the disk.
+package enum SourceDigests {
+  /// Digests the first `limit` bytes of the entries with these numbers, side by side.
+  ///
+  /// - Parameter checkingSecrets: whether a file whose first bytes say that it is a key is an offence.
+  /// - Returns: the digests by number; a file that could not be read is among the reader's offences instead.
+  package static func run(
+    _ numbers: [Int32], _ entries: [SourceEntry], limit: Int, checkingSecrets: Bool = false, reader: SourceReader,
+    backend: any CryptoBackend, jobs: Int, progress: ProgressHandler?
+  ) async throws(PackError) -> [Int32: [UInt8]] {
+    guard !numbers.isEmpty else { return [:] }
+    let total = numbers.reduce(0 as UInt64) { $0 + entries[Int($1)].size }
+    let counter = ProgressCounter(.hashing, total: total, handler: progress)
+    let next = Monitor(0)
+    let results = Monitor<[Int32: [UInt8]]>([:])
+    try await Crew.run(min(jobs, numbers.count)) { (crew, _) throws(PackError) in
+      let digest = try backend.makeDigest()
+      var buffer = [UInt8](repeating: 0, count: 256 << 10)
+      while let position = next.withLock({ next -> Int? in
+        defer { next += 1 }
+        return next < numbers.count ? next : nil
+      }) {
+        let number = numbers[position]
+        let entry = entries[Int(number)]
+        guard let file = reader.open(entry, toReadAtOnce: true) else { continue }
+        var offset: UInt64 = 0
+        let end = min(entry.size, UInt64(limit))
+        while offset < end {
+          try crew.checkpoint()
+          let count = Int(min(end - offset, UInt64(buffer.count)))
+          var whole = buffer.mutableSpan
+          var target = whole._mutatingExtracting(first: count)
+          guard reader.read(file, entry, at: offset, into: &target) else { break }
+          if checkingSecrets, offset == 0 { reader.checkSecrets(entry, start: buffer.span.extracting(first: count)) }
+          try digest.update(buffer.span.extracting(first: count))
+          offset += UInt64(count)
+          counter.add(UInt64(count))
+        }
+        let value = try digest.finish()
+        if offset == end, reader.confirm(file, entry) { results.withLock { $0[number] = value } }
+      }
+    }
+    return results.withLock { $0 }
+  }
+}

@@ -1,0 +1,161 @@
+package import PackFormat
+import PackPayload
+import PackWork
+
+/// Where the content of every file lies, in the order of the tar: 16 bytes per record that has content.
+///
+/// Making it reads the whole index once and checks what only the whole of it can show (FORMAT.md §4.4, §5): the order of the paths,
+/// no entry below another one, the sum of the sizes, the content root, and that two ranges are the same or apart.
+package struct ContentTable: Sendable {
+  /// One record with content.
+  package struct Item: Sendable {
+    /// The offset of the content in the tar, in units of 512 bytes: 2^40 bytes of tar are 2^31 units.
+    package let unit: UInt32
+    /// Block and row of the record.
+    package let location: UInt32
+    /// The length of the content in bytes, which is below 2^40, and from bit 48 on that of the path.
+    private let lengths: UInt64
+
+    fileprivate init(unit: UInt32, location: UInt32, size: UInt64, pathLength: Int) {
+      self.unit = unit
+      self.location = location
+      lengths = UInt64(pathLength) << 48 | size
+    }
+
+    /// The length of the content in bytes.
+    package var size: UInt64 { lengths & (1 << 48 - 1) }
+    /// The length of the path in bytes.
+    var pathLength: Int { Int(lengths >> 48) }
+
+    package var offset: UInt64 { UInt64(unit) * 512 }
+    package var range: Range<UInt64> { offset..<offset + size }
+    /// Where the content ends with its padding.
+    package var paddedEnd: UInt64 { (offset + size + 511) / 512 * 512 }
+    /// The number of the record in the index.
+    package var number: Int { Int(location) }
+    package var block: Int { Int(location) / Limits.recordsPerBlock }
+    package var row: Int { Int(location) % Limits.recordsPerBlock }
+  }
+
+  /// Ascending by offset; records that share their content stand together.
+  let items: [Item]
+
+  /// - Parameters:
+  ///   - reader: reads the index; the blocks it keeps are those that were checked here.
+  ///   - visitEmpty: receives path and kind of every record without content, directories included, in the order of the paths.
+  init(
+    _ pack: Pack, reader: PackReader, crew: Crew, visitEmpty: (Span<UInt8>, IndexRecord.Kind) throws(PackError) -> Void
+  ) throws(PackError) {
+    let head = pack.index.head
+    let root = try ContentRoot(backend: pack.source.backend)
+    let emptyDigest = try pack.source.backend.makeDigest().finish()
+    let noDigest = [UInt8](repeating: 0, count: 32)
+    var order = EntryPath.TreeOrder()
+    var items: [Item] = []
+    items.reserveCapacity(Int(head.recordCount))
+    var contentSize: UInt64 = 0
+    for number in 0..<head.blockCount {
+      try crew.checkpoint()
+      let block = try reader.block(number, order: &order)
+      for row in 0..<block.count {
+        let size = block.size(of: row)
+        let kind = block.kind(of: row)
+        let (sum, overflow) = contentSize.addingReportingOverflow(size)
+        guard !overflow else { throw PackError(.damagedPayload, "the sizes of all entries overflow") }
+        contentSize = sum
+        try block.withDigest(of: row) { (digest) throws(PackError) in
+          try block.withPath(of: row) { (path) throws(PackError) in
+            try root.add(path: path, kind: kind, size: size, digest: digest)
+          }
+          let expected = kind == .directory ? noDigest : emptyDigest
+          guard size > 0 || equal(digest, expected.span) else {
+            throw PackReader.digestMismatch(block.path(of: row))
+          }
+        }
+        if size == 0 {
+          try block.withPath(of: row) { (path) throws(PackError) in try visitEmpty(path, kind) }
+        } else {
+          items.append(
+            Item(
+              unit: UInt32(block.offset(of: row) / 512), location: UInt32(number * Limits.recordsPerBlock + row),
+              size: size, pathLength: block.withPath(of: row) { $0.count }))
+        }
+      }
+    }
+    guard contentSize == head.contentSize else {
+      throw PackError(
+        .damagedPayload, "the entries add up to \(contentSize) bytes, but the index says \(head.contentSize)")
+    }
+    guard try root.finish() == head.contentRoot else {
+      throw PackError(.damagedPayload, "the entries are not those that the content root names")
+    }
+    items.sort { ($0.unit, $0.location) < ($1.unit, $1.location) }
+    for (left, right) in zip(items, items.dropFirst()) {
+      guard left.range == right.range || left.range.upperBound <= right.offset else {
+        throw PackError(.damagedPayload, "the content of two entries overlaps at byte \(right.offset) of the tar")
+      }
+    }
+    self.items = items
+  }
+
+  /// The items whose content has bytes in `range` of the tar.
+  package func items(in range: Range<UInt64>) -> ArraySlice<Item> {
+    // Ranges are the same or apart, so their ends ascend as their starts do.
+    let first = items.partitioningIndex { $0.range.upperBound > range.lowerBound }
+    let end = items.partitioningIndex { $0.offset >= range.upperBound }
+    return items[first..<max(first, end)]
+  }
+
+  /// The items that ``items(in:)`` gives, those with the same content together, so ordered that a reader meets each block of the index once.
+  ///
+  /// A content that lies in other frames too keeps its place: who waits for the frame before must do so first, who is waited for comes last.
+  func groups(in range: Range<UInt64>) -> [ArraySlice<Item>] {
+    var groups: [ArraySlice<Item>] = []
+    var rest = items(in: range)
+    while let first = rest.first {
+      groups.append(rest.prefix { $0.unit == first.unit })
+      rest = rest.dropFirst(groups[groups.count - 1].count)
+    }
+    func isWhole(_ group: ArraySlice<Item>) -> Bool {
+      group[group.startIndex].range.clamped(to: range) == group[group.startIndex].range
+    }
+    let first = groups.first.map(isWhole) ?? true ? 0 : 1
+    let end = groups.last.map(isWhole) ?? true ? groups.count : groups.count - 1
+    if first < end {
+      groups[first..<end].sort { $0[$0.startIndex].location < $1[$1.startIndex].location }
+    }
+    return groups
+  }
+
+  /// Calls `body` with every part of `range` that holds neither content nor padding behind one: headers, and the end of the tar.
+  ///
+  /// - Parameter body: receives the items whose content starts where the part ends, too; the content may begin right behind `range`.
+  package func forEachGap(
+    in range: Range<UInt64>, _ body: (Range<UInt64>, ArraySlice<Item>) throws(PackError) -> Void
+  ) throws(PackError) {
+    // A content that ended before may have its padding here.
+    let earliest = range.lowerBound > 511 ? range.lowerBound - 511 : 0
+    var position = range.lowerBound
+    var rest = items(in: earliest..<range.upperBound + 1)
+    while let first = rest.first {
+      let group = rest.prefix { $0.unit == first.unit }
+      rest = rest.dropFirst(group.count)
+      if first.offset > position { try body(position..<first.offset, group) }
+      position = max(position, first.paddedEnd)
+    }
+    if position < range.upperBound { try body(position..<range.upperBound, []) }
+  }
+}
+
+extension Array {
+  /// The first index whose element satisfies `predicate`, which must be false before and true behind one place.
+  fileprivate func partitioningIndex(_ predicate: (Element) -> Bool) -> Int {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if predicate(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}

@@ -1,0 +1,220 @@
+package import PackFiles
+package import PackFormat
+import PackPayload
+import PackWork
+
+/// Looks at the frames that one worker has opened, each once, before anything of them is written. One worker's own.
+package protocol FrameObserver: AnyObject {
+  /// - Parameters:
+  ///   - content: the frame, decompressed.
+  ///   - table: where contents lie.
+  ///   - records: what the index says of those of the frame.
+  ///   - reader: the worker's own; it must not load another frame.
+  func observe(
+    _ frame: SeekTable.Frame, _ content: Span<UInt8>, _ table: ContentTable, _ records: RecordBatch, reader: PackReader
+  ) throws(PackError)
+}
+
+/// Reads every file of a pack with all workers, checks its digest, and writes it where a tree is wanted.
+///
+/// Each worker opens, decompresses and delivers the frames it claims. Only the digest of a file that spans frames is taken in order,
+/// by a worker that waits for the one with the frame before its own.
+package final class TreeWalk: Sendable {
+  /// How much of what no client needs is looked at.
+  package enum Strictness: Sendable {
+    /// What a client must refuse.
+    case client
+    /// What a gate before release must refuse besides: padding other than zeros, and skippable frames that are none.
+    case release
+  }
+
+  private let pack: Pack
+  private let table: ContentTable
+  private let blocks: IndexCache
+  private let output: OutputDirectory?
+  private let crew: Crew
+  private let counter: ProgressCounter
+  private let strictness: Strictness
+  private let makeObserver: (@Sendable () -> any FrameObserver)?
+  private let queue: FrameQueue
+  private let spanning: SpanningDigests
+  /// The contents in several frames whose files have been made.
+  private let begun = Monitor<Set<UInt64>>([])
+
+  private init(
+    _ pack: Pack, table: ContentTable, blocks: IndexCache, output: OutputDirectory?, strictness: Strictness, crew: Crew,
+    counter: ProgressCounter, makeObserver: (@Sendable () -> any FrameObserver)?
+  ) {
+    self.pack = pack
+    self.table = table
+    self.blocks = blocks
+    self.output = output
+    self.crew = crew
+    self.counter = counter
+    self.strictness = strictness
+    self.makeObserver = makeObserver
+    queue = FrameQueue(table, pack.table, crew: crew)
+    spanning = SpanningDigests(backend: pack.source.backend, crew: crew)
+  }
+
+  /// Reads all of a pack: every tag, every frame, every digest.
+  ///
+  /// - Parameters:
+  ///   - output: where the tree is written, if it is wanted.
+  ///   - blocks: where blocks of the index are kept for all workers; an own one where it is nil.
+  ///   - makeObserver: makes what looks at the frames of one worker.
+  ///   - onStop: called when the work stops early, so that an observer that waits does not wait for ever.
+  package static func run(
+    _ pack: Pack, into output: OutputDirectory?, blocks: IndexCache? = nil, jobs: Int?, phase: PackProgress.Phase,
+    strictness: Strictness = .client, progress: ProgressHandler?, makeObserver: (@Sendable () -> any FrameObserver)? = nil,
+    onStop: (@Sendable () -> Void)? = nil
+  ) async throws(PackError) {
+    // A tar has at least one frame.
+    let workers = min(try Crew.size(for: jobs), pack.table.dataFrameCount)
+    let blocks = blocks ?? .shared(pack)
+    pack.dropBuffers()
+    do throws(PackError) {
+      let table = try await Crew.value { (crew) throws(PackError) in
+        let writer = output.map { StagingWriter($0, files: pack.source.files) }
+        let reader = try PackReader(pack, blocks: blocks)
+        let table = try ContentTable(pack, reader: reader, crew: crew) { (path, kind) throws(PackError) in
+          try writer?.make(path, kind)
+        }
+        try Self.authenticateRest(of: pack, strictness, by: reader)
+        return table
+      }
+      let counter = ProgressCounter(phase, total: pack.contentSize, handler: progress)
+      try await Crew.run(workers) { crew in
+        TreeWalk(
+          pack, table: table, blocks: blocks, output: output, strictness: strictness, crew: crew, counter: counter,
+          makeObserver: makeObserver)
+      } work: { (crew, walk) throws(PackError) in
+        // Each for itself: a worker that waits in an observer must not depend on one that never began.
+        if let onStop { crew.onStop(onStop) }
+        try walk.work()
+      }
+    } catch {
+      throw error.about(pack.source)
+    }
+  }
+
+  /// Checks the tags of all that is not a data frame, and before a release the headers of skippable frames that nobody reads. Those of the index
+  /// were checked when the pack was opened.
+  private static func authenticateRest(of pack: Pack, _ strictness: Strictness, by reader: PackReader) throws(PackError) {
+    let table = pack.table
+    for index in table.dataFrameCount..<table.indexBlocks.index where strictness == .release {
+      let frame = table[index]
+      let head = try reader.payload(frame.offset..<frame.offset + UInt64(SeekTable.skippableHeaderSize))
+      var cursor = FieldCursor(failure: .damagedPayload)
+      let magic = try cursor.uint32("frame \(index)", in: head.span)
+      let length = try cursor.uint32("frame \(index)", in: head.span)
+      guard (0x184D_2A50...0x184D_2A5C).contains(magic),
+        Int(length) == Int(frame.compressedSize) - SeekTable.skippableHeaderSize
+      else {
+        throw PackError(.damagedPayload, "frame \(index) is not a skippable frame of \(frame.compressedSize) bytes")
+      }
+    }
+    try reader.authenticate(table[table.dataFrameCount].offset..<pack.layout.payloadSize)
+  }
+
+  private func work() throws(PackError) {
+    let reader = try PackReader(pack, blocks: blocks)
+    reader.reserve()
+    let digest = try pack.source.backend.makeDigest()
+    let writer = output.map { StagingWriter($0, files: pack.source.files) }
+    let observer = makeObserver?()
+    while let (number, records) = try queue.claim(reader: reader) {
+      try crew.checkpoint()
+      let place = try reader.load(number)
+      try reader.withFrame { (content) throws(PackError) in
+        try observer?.observe(pack.table[number], content, table, records, reader: reader)
+        if strictness == .release { try checkPadding(content, at: place) }
+        var done: UInt64 = 0
+        for group in table.groups(in: place) {
+          let whole = group[group.startIndex].range
+          let part = whole.clamped(to: place)
+          let start = Int(part.lowerBound - place.lowerBound)
+          let bytes = content.extracting(start..<start + part.count)
+          if part == whole {
+            try deliver(group, bytes, records, reader: reader, digest: digest, writer: writer)
+          } else {
+            try deliver(part, of: group, bytes, records, reader: reader, writer: writer)
+          }
+          done += UInt64(bytes.count) * UInt64(group.count)
+        }
+        counter.add(done)
+      }
+    }
+    try crew.checkpoint()
+  }
+
+  /// Refuses anything but zeros behind contents and in the last 1024 bytes of the tar.
+  private func checkPadding(_ content: Span<UInt8>, at place: Range<UInt64>) throws(PackError) {
+    func check(_ range: Range<UInt64>) throws(PackError) {
+      let padding = range.clamped(to: place)
+      guard !padding.isEmpty else { return }
+      let start = Int(padding.lowerBound - place.lowerBound)
+      if let index = firstNonzero(in: content.extracting(start..<start + padding.count)) {
+        throw PackError(
+          .damagedArchive, "the tar has a byte other than zero in the padding at \(padding.lowerBound + UInt64(index))")
+      }
+    }
+    // The content may end in the frame before.
+    let earliest = place.lowerBound > 511 ? place.lowerBound - 511 : 0
+    for item in table.items(in: earliest..<place.upperBound) {
+      try check(item.range.upperBound..<item.paddedEnd)
+    }
+    try check(pack.table.tarSize - min(1024, pack.table.tarSize)..<pack.table.tarSize)
+  }
+
+  /// Checks and writes files of which all the content is at hand.
+  private func deliver(
+    _ group: ArraySlice<ContentTable.Item>, _ content: Span<UInt8>, _ records: RecordBatch, reader: PackReader,
+    digest: any DigestContext, writer: StagingWriter?
+  ) throws(PackError) {
+    try digest.update(content)
+    let actual = try digest.finish()
+    for index in group.indices {
+      try records.withRecord(of: index, in: table, reader: reader) { (path, kind, expected) throws(PackError) in
+        try Self.check(actual, expected, path)
+        try writer?.make(path, kind, content: content)
+      }
+    }
+  }
+
+  /// Writes a part of files that span frames, and checks them with their last part.
+  private func deliver(
+    _ part: Range<UInt64>, of group: ArraySlice<ContentTable.Item>, _ content: Span<UInt8>, _ records: RecordBatch, reader: PackReader,
+    writer: StagingWriter?
+  ) throws(PackError) {
+    guard let whole = group.first?.range else { return }
+    if let writer {
+      // Whoever comes first makes the files; the others write into them.
+      try begun.withLock { (begun) throws(PackError) in
+        guard begun.insert(whole.lowerBound).inserted else { return }
+        for index in group.indices {
+          try records.withRecord(of: index, in: table, reader: reader) { (path, kind, _) throws(PackError) in
+            try writer.make(path, kind)
+          }
+        }
+      }
+      for index in group.indices {
+        try records.withRecord(of: index, in: table, reader: reader) { (path, _, _) throws(PackError) in
+          try writer.write(path, at: part.lowerBound - whole.lowerBound, content: content)
+        }
+      }
+    }
+    guard let actual = try spanning.add(content, part, of: whole) else { return }
+    for index in group.indices {
+      try records.withRecord(of: index, in: table, reader: reader) { (path, _, expected) throws(PackError) in
+        try Self.check(actual, expected, path)
+      }
+    }
+  }
+
+  private static func check(_ actual: [UInt8], _ expected: Span<UInt8>, _ path: Span<UInt8>) throws(PackError) {
+    guard equal(expected, actual.span) else {
+      throw PackReader.digestMismatch(String(decoding: [UInt8](copying: path), as: UTF8.self))
+    }
+  }
+}

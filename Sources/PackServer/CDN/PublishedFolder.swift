@@ -1,0 +1,173 @@
+import PackBuild
+import PackFiles
+import PackManifest
+package import PackServing
+import PackWork
+
+/// A release as a server of plain files has it: `manifest.json`, the packs and what else lies there, with validators, dates and ranges, and with
+/// faults where they are asked for. Nothing is decrypted and no key is known.
+package final class PublishedFolder: Site {
+  private let directory: String
+  private let dice: FaultDice
+  private let files: any FileSystem = SystemFiles()
+
+  /// Where a redirect leads: the same files once more.
+  private static let elsewhere = "moved/"
+
+  /// - Throws: ``PackError/Code/missingInput`` where it is no directory, or holds no manifest.
+  package init(_ directory: String, faults: FaultPlan) throws(PackError) {
+    self.directory = directory
+    dice = FaultDice(faults)
+    let manifest = "\(directory)/manifest.json"
+    do throws(FileFailure) {
+      _ = try files.status(of: manifest, in: nil, following: .followed)
+    } catch {
+      let failure = error == .notADirectory ? PackError(.missingInput, "\(directory) is no directory") : error.reading(manifest)
+      throw PackError(failure.code, failure.message, hint: "make a release with 'packer build', or name its directory")
+    }
+  }
+
+  package func reply(to request: PackRequest) throws(PackError) -> SiteReply {
+    let isHead = request.method == "HEAD"
+    guard isHead || request.method == "GET" else { return .text(405, "", headers: ["Allow": "GET, HEAD"], isHead: isHead) }
+    guard let target = RequestTarget(request.target) else { return .text(400, "This is no path.\n", isHead: isHead) }
+    var path = target.path
+    let wasMoved = path.hasPrefix(Self.elsewhere)
+    if wasMoved { path.removeFirst(Self.elsewhere.count) }
+    guard let file = try open(path) else { return .text(404, "There is no such file in the release.\n", isHead: isHead) }
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    var faults = dice.plan(for: name)
+    if wasMoved { faults.redirects = false }
+    var reply: SiteReply
+    if let status = faults.status {
+      reply = .text(status, "\(status), as it was asked for.\n", isHead: isHead)
+    } else if faults.redirects {
+      reply = .text(302, "", headers: ["Location": "/\(Self.elsewhere)\(RequestTarget.encoded(path))"], isHead: isHead)
+    } else {
+      reply = deliver(file, to: request, faults)
+    }
+    if !faults.isEmpty { reply.note = faults.note }
+    return reply
+  }
+
+  /// What begins with a dot is nobody's download.
+  private static func isHidden(_ path: some StringProtocol) -> Bool {
+    path.split(separator: "/").contains { $0.hasPrefix(".") }
+  }
+
+  /// - Returns: nil where no file of that name is to be had.
+  private func open(_ path: String) throws(PackError) -> PlainFile? {
+    // A backslash is a separator elsewhere.
+    guard !path.isEmpty, !Self.isHidden(path), !path.contains("\\") else { return nil }
+    // A link inside the folder is one of its files. What it leads to elsewhere was never meant to be published.
+    guard let root = (try? files.canonicalPath(of: directory)).map({ $0 == "/" ? $0 : "\($0)/" }),
+      let place = try? files.canonicalPath(of: "\(directory)/\(path)"), place.hasPrefix(root), !Self.isHidden(place.dropFirst(root.count))
+    else { return nil }
+    do throws(FileFailure) {
+      let file = try files.open(place, .read, in: nil)
+      let status = try files.status(of: file)
+      guard status.kind == .file else { return nil }
+      return PlainFile(
+        file: file, place: place, size: status.size, modified: HTTPDate(secondsSince1970: status.modified / 1_000_000_000),
+        type: MediaType(path: path).type, files: files)
+    } catch {
+      if error.isMissing || error == .isDirectory || error == .notADirectory { return nil }
+      throw error.reading(place)
+    }
+  }
+
+  /// Answers with a file, in the order of RFC 9110 §13.2.2.
+  private func deliver(_ file: PlainFile, to request: PackRequest, _ faults: FaultPlan) -> SiteReply {
+    let isHead = request.method == "HEAD"
+    let headers = request.headers
+    let tag = EntityTag(text: file.tag)
+    let validators: HeaderFields = ["ETag": file.tag, "Last-Modified": file.modified.text]
+    if let wanted = headers["If-Match"] {
+      guard tag.isListed(in: wanted, isWeak: false) else { return SiteReply(status: 412, headers: ["Content-Length": "0"]) }
+    } else if let date = headers["If-Unmodified-Since"].flatMap(HTTPDate.init), file.modified > date {
+      return SiteReply(status: 412, headers: ["Content-Length": "0"])
+    }
+    if let known = headers["If-None-Match"] {
+      if tag.isListed(in: known, isWeak: true) { return SiteReply(status: 304, headers: validators) }
+    } else if let date = headers["If-Modified-Since"].flatMap(HTTPDate.init), file.modified <= date {
+      return SiteReply(status: 304, headers: validators)
+    }
+    let size = file.size + (faults.hasWrongSize ? 1 : 0)
+    var answer: HeaderFields = ["Content-Type": file.type]
+    answer.fields += validators.fields
+    if !faults.ignoresRanges { answer.append("Accept-Ranges", "bytes") }
+    var status = 200
+    var range = 0..<size
+    switch faults.ignoresRanges ? .whole : selection(request, file, size) {
+    case .parts(let parts) where parts.count == 1:
+      status = 206
+      range = parts[0]
+      answer.append("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)")
+    case .unsatisfiable:
+      return SiteReply(status: 416, headers: ["Content-Range": "bytes */\(size)", "Content-Length": "0"])
+    // Nobody who fetches packs asks for several ranges at once, and the whole file is a right answer (RFC 9110 §14.2).
+    case .whole, .parts:
+      break
+    }
+    answer.append("Content-Length", "\(range.upperBound - range.lowerBound)")
+    let body = isHead ? nil : PlainBody(file, range, faults)
+    return SiteReply(status: status, headers: answer, body: body, rate: faults.bytesPerSecond)
+  }
+
+  private func selection(_ request: PackRequest, _ file: PlainFile, _ size: UInt64) -> RangeSelection {
+    guard request.method == "GET", let range = request.headers["Range"] else { return .whole }
+    if let condition = request.headers["If-Range"], condition != file.tag, HTTPDate(condition) != file.modified { return .whole }
+    return RangeSelection(range, size: size)
+  }
+}
+
+/// A file that is being served.
+private struct PlainFile: Sendable {
+  let file: OpenFile
+  let place: String
+  let size: UInt64
+  let modified: HTTPDate
+  let type: String
+  let files: any FileSystem
+
+  /// Made as nginx makes it: the same file has the same tag there.
+  var tag: String { "\"\(String(modified.secondsSince1970, radix: 16))-\(String(size, radix: 16))\"" }
+}
+
+/// The bytes of a plain file, with what is wrong with them.
+private final class PlainBody: SiteBody {
+  let length: UInt64
+  let decryptedBytes: UInt64 = 0
+  private let file: PlainFile
+  private let end: UInt64
+  private let faults: FaultPlan
+  private let pieceSize: UInt64
+  private let position: Monitor<UInt64>
+
+  init(_ file: PlainFile, _ range: Range<UInt64>, _ faults: FaultPlan) {
+    let length = range.upperBound - range.lowerBound
+    self.length = length
+    self.file = file
+    self.faults = faults
+    end = range.lowerBound + min(faults.truncation ?? length, length)
+    // Ten pieces a second look like a slow line; larger ones would look like one that stalls.
+    pieceSize = min(256 << 10, max(1, (faults.bytesPerSecond ?? .max) / 10))
+    position = Monitor(range.lowerBound)
+  }
+
+  func next(_ receive: (Span<UInt8>) throws(PackError) -> Void) throws(PackError) -> Bool {
+    let start = position.withLock { $0 }
+    guard start < end else { return false }
+    let count = min(pieceSize, end - start)
+    var bytes = [UInt8](repeating: 0, count: Int(count))
+    // A byte that the file does not have, where its size is wrong, stays 0.
+    let real = min(count, file.size - min(start, file.size))
+    var whole = bytes.mutableSpan
+    var target = whole._mutatingExtracting(first: Int(real))
+    try file.files.readExactly(file.file, at: start, into: &target, name: file.place)
+    if faults.isCorrupt, file.size > 0, (start..<start + real).contains(file.size / 2) { bytes[Int(file.size / 2 - start)] ^= 1 }
+    position.withLock { $0 = start + count }
+    try receive(bytes.span)
+    return true
+  }
+}

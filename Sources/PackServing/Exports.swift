@@ -1,0 +1,2 @@
+// Who serves packs opens them.
+@_exported public import PackReading

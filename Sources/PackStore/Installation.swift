@@ -1,0 +1,410 @@
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackManifest
+import PackReading
+import PackTrust
+import PackWork
+
+/// Installs one pack file: everything is checked, then room is made, then it is written, then it gets its place and its record.
+struct Installation: Sendable {
+  let directory: StoreDirectory
+  let manifests: StoreManifests
+  let file: String
+  let id: String
+  let taking: Taking
+  /// What the manifest says where it is nil.
+  let mode: InstallMode?
+  let progress: ProgressHandler?
+  /// What the caller learns besides; nil where it does not care.
+  var note: Monitor<InstallNote>?
+  /// Hears what happens to the store, as soon as it has.
+  let tell: @Sendable ([StoreEvent]) -> Void
+
+  /// What an entry asks for, and whether the device has it already.
+  fileprivate struct Order: Sendable {
+    let entry: ManifestPack
+    let mode: InstallMode
+    let present: InstalledPack?
+  }
+
+  /// What is ready to get its place.
+  private struct Candidate: Sendable {
+    /// Its name in `staging`; nil where the caller's file itself is to be renamed.
+    var staged: String?
+    var content: PackRecord.Content
+  }
+
+  func run(keys: any KeyProvider) async throws(PackError) -> InstalledPack {
+    let order = try await Crew.settled { () throws(PackError) in try self.order() }
+    if let present = order.present {
+      try await takeFile(of: order)
+      return present
+    }
+    do throws(PackError) {
+      return try await install(order, keys: keys)
+    } catch {
+      // Another process may have installed the very file meanwhile, and have taken it.
+      guard error.code == .missingInput, let present = try await Crew.settled({ () throws(PackError) in try self.order() }).present else {
+        throw error
+      }
+      return present
+    }
+  }
+
+  private func install(_ order: Order, keys: any KeyProvider) async throws(PackError) -> InstalledPack {
+    try await Crew.settled { () throws(PackError) in try self.checkSize(order.entry) }
+    let pack = try await open(order.entry, keys: keys)
+    let isMovable = try await Crew.value { (crew) throws(PackError) in
+      try pack.check(against: order.entry)
+      let isMovable = try self.isMovable(pack)
+      try self.checkDigest(of: pack, order, crew: crew)
+      try StoreSpace(directory, manifests).makeRoom(
+        for: Self.needs(order.entry, order.mode, isMovable: isMovable), of: "pack '\(order.entry.id)'", sparing: [order.entry.id]
+      ) { events in
+        note?.withLock { $0.removed += events.compactMap(\.purgedPack) }
+        tell(events)
+      }
+      // What is moved may be in memory only.
+      if order.mode == .packed, isMovable { try self.sync(pack.source.file) }
+      return isMovable
+    }
+    var candidate = try await prepare(pack, order, isMovable: isMovable)
+    var result = try await place(candidate, order, pack)
+    if result == nil {
+      // The file's volume only looked like the store's.
+      candidate = try await prepare(pack, order, isMovable: false)
+      result = try await place(candidate, order, pack)
+    }
+    guard let result else { throw PackError(.internalError, "\(file) was copied into the store and is still elsewhere") }
+    if taking == .moving, candidate.staged != nil { await Crew.settled { removeFile() } }
+    tell([.installed(result)])
+    return result
+  }
+
+  // MARK: Checks
+
+  /// Opens the file. What its header says of keys and versions counts only where the file is the one that was signed: anybody could have written there
+  /// that another key is needed, and the file would be kept until there is one.
+  private func open(_ entry: ManifestPack, keys: any KeyProvider) async throws(PackError) -> Pack {
+    do throws(PackError) {
+      return try await Pack.open(file, keys: keys, files: directory.files, backend: directory.backend)
+    } catch {
+      guard [.wrongKey, .noKey, .noUsableKey, .unsupported, .limitExceeded].contains(error.code) else { throw error }
+      try await Crew.value { (crew) throws(PackError) in try self.checkDigest(entry, crew: crew) }
+      throw error
+    }
+  }
+
+  /// Holds all of the file against the manifest, whatever its header says.
+  private func checkDigest(_ entry: ManifestPack, crew: Crew) throws(PackError) {
+    let found = try digest(of: directory.files.openFile(file).file, crew: crew)
+    guard found == entry.sha256 else { throw PackError.digestMismatch(found, entry).about(file) }
+  }
+
+  /// SHA-256 of a whole file.
+  private func digest(of opened: OpenFile, crew: Crew) throws(PackError) -> [UInt8] {
+    var buffer = [UInt8](repeating: 0, count: 256 << 10)
+    let digest = try directory.backend.makeDigest()
+    _ = try InstalledTree(files: directory.files, backend: directory.backend).hash(
+      opened, by: digest, buffer: &buffer, path: file, each: crew.checkpoint)
+    return try digest.finish()
+  }
+
+  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/manifestExpired``, ``PackError/Code/unknownPack``, ``PackError/Code/versionFailed``.
+  private func order() throws(PackError) -> Order {
+    let manifest = try manifests.installable()
+    guard let entry = manifest.manifest.packs.first(where: { $0.id == id }) else {
+      throw PackError(
+        .unknownPack, "manifest version \(manifest.manifest.version) names no pack '\(printable(id.utf8))'",
+        hint: "adopt a manifest that does")
+    }
+    let mode = mode ?? entry.install
+    let record = try directory.record(id)
+    try checkFailure(entry, record)
+    var present: InstalledPack?
+    if let record, let content = record.content(entry.bytes), content.mode == mode,
+      try directory.status(directory.place(record.itemName(content))) != nil
+    {
+      present = directory.installed(content, of: record)
+    }
+    return Order(entry: entry, mode: mode, present: present)
+  }
+
+  private func checkFailure(_ entry: ManifestPack, _ record: PackRecord?) throws(PackError) {
+    if let failure = record?.failure(of: entry.bytes) { throw failure }
+  }
+
+  /// Tells a transfer that was cut, or a page that came instead, by its size: what the header says of such a file is of less help.
+  private func checkSize(_ entry: ManifestPack) throws(PackError) {
+    let status: FileStatus
+    do {
+      status = try directory.files.status(of: file, in: nil, following: .followed)
+    } catch {
+      throw error.reading(file)
+    }
+    guard status.kind == .file, status.size != entry.size else { return }
+    let isCut = status.size < entry.size
+    throw PackError(
+      isCut ? .truncated : .wrongPack, "\(file) is \(status.size) bytes, but the manifest says \(entry.size)",
+      hint: isCut
+        ? "fetch the pack again; the transfer was cut"
+        : "fetch the pack again; it is another file, or was replaced after the manifest was made")
+  }
+
+  /// Whether the caller's file may be renamed into the store.
+  private func isMovable(_ pack: Pack) throws(PackError) -> Bool {
+    guard taking == .moving else { return false }
+    let status: FileStatus
+    let mine: FileStatus
+    let store: FileStatus
+    do throws(FileFailure) {
+      status = try directory.files.status(of: file, in: nil, following: .asThemselves)
+      mine = try directory.files.status(of: pack.source.file)
+      store = try directory.files.status(of: directory.handle)
+    } catch {
+      throw error.reading(file)
+    }
+    guard status.kind == .file else {
+      throw PackError(
+        .usage, "\(file) is a symbolic link, which cannot be moved into a store", hint: "name the file itself, or have it copied")
+    }
+    try checkIdentity(status, mine)
+    // Whoever has another name for the file could change it later.
+    return status.device == store.device && status.linkCount == 1
+  }
+
+  private func checkIdentity(_ named: FileStatus, _ open: FileStatus) throws(PackError) {
+    guard named.device == open.device, named.inode == open.inode else {
+      throw PackError(.sourceChanged, "\(file) was replaced while it was being installed", hint: "leave it alone until it is installed")
+    }
+  }
+
+  private func checkDigest(of pack: Pack, _ order: Order, crew: Crew) throws(PackError) {
+    let size = order.entry.size
+    try pack.checkDigest(against: order.entry) { (done) throws(PackError) in
+      try crew.checkpoint()
+      progress?(PackProgress(phase: .verifying, done: done, total: size))
+    }
+    progress?(PackProgress(phase: .verifying, done: size, total: size))
+  }
+
+  /// The bytes that the volume and the store need.
+  static func needs(_ entry: ManifestPack, _ mode: InstallMode, isMovable: Bool) -> StoreSpace.Needs {
+    let blocks = (entry.size.adding(4095)) / 4096 * 4096
+    return switch mode {
+    case .packed: StoreSpace.Needs(volume: isMovable ? 0 : blocks, store: blocks)
+    case .unpacked: StoreSpace.Needs(volume: entry.installSize, store: entry.installSize)
+    }
+  }
+
+  private func sync(_ file: OpenFile) throws(PackError) {
+    do {
+      try directory.files.sync(file)
+    } catch {
+      throw error.writing(self.file)
+    }
+  }
+
+  // MARK: Writing
+
+  private func prepare(_ pack: Pack, _ order: Order, isMovable: Bool) async throws(PackError) -> Candidate {
+    let entry = order.entry
+    var content = PackRecord.Content(
+      bytes: entry.bytes, mode: order.mode, size: entry.size, sizeOnDevice: 0, contentRoot: nil, isProven: false)
+    if order.mode == .packed, isMovable {
+      content.sizeOnDevice = try await Crew.value { (_) throws(PackError) in try self.status(of: pack.source.file).allocatedSize }
+      return Candidate(staged: nil, content: content)
+    }
+    let name = directory.freshName(in: .staging, ending: order.mode == .packed ? ".pack" : "")
+    do throws(PackError) {
+      switch order.mode {
+      case .packed:
+        try await Crew.value { (crew) throws(PackError) in try self.copy(pack, entry, to: name, crew: crew) }
+      case .unpacked:
+        try pack.checkContentSize(entry.contentSize)
+        let path = directory.path(directory.place(order.itemName))
+        let output = try await Crew.value { (_) throws(PackError) in
+          try OutputDirectory(ownedAs: name, in: directory.handle, path: path, files: directory.files)
+        }
+        try await TreeWalk.run(pack, into: output, jobs: nil, phase: .unpacking, progress: progress)
+        progress?(PackProgress(phase: .syncing, done: pack.contentSize, total: pack.contentSize))
+        try await Crew.value { (_) throws(PackError) in try output.commit() }
+        content.size = entry.contentSize
+        content.contentRoot = entry.contentRoot
+      }
+      content.sizeOnDevice = try await Crew.value { (_) throws(PackError) in
+        do throws(FileFailure) {
+          return try InstalledTree(files: directory.files, backend: directory.backend).sizeOnDevice(of: name, in: directory.handle)
+        } catch {
+          throw error.reading(directory.path(name))
+        }
+      }
+    } catch {
+      await Crew.settled { directory.empty([name]) }
+      throw error
+    }
+    return Candidate(staged: name, content: content)
+  }
+
+  private func status(of file: OpenFile) throws(PackError) -> FileStatus {
+    do {
+      return try directory.files.status(of: file)
+    } catch {
+      throw error.reading(self.file)
+    }
+  }
+
+  /// Copies the pack file, and looks at the bytes that are written: the file may be changing.
+  private func copy(_ pack: Pack, _ entry: ManifestPack, to name: String, crew: Crew) throws(PackError) {
+    let files = directory.files
+    let path = directory.path(name)
+    let digest = try directory.backend.makeDigest()
+    func failure(_ error: FileFailure, missing: UInt64) -> PackError {
+      let free = (try? files.freeSpace(at: directory.handle)) ?? 0
+      return error.writing(path, missingBytes: missing > free ? missing - free : nil)
+    }
+    let output: OpenFile
+    do throws(FileFailure) {
+      output = try files.open(name, .create(mode: 0o644), in: directory.handle)
+      try files.reserve(entry.size, for: output)
+    } catch {
+      throw failure(error, missing: entry.size)
+    }
+    var buffer = [UInt8](repeating: 0, count: Int(min(entry.size, 1 << 20)))
+    var offset: UInt64 = 0
+    while offset < entry.size {
+      try crew.checkpoint()
+      let count = Int(min(entry.size - offset, UInt64(buffer.count)))
+      do {
+        var whole = buffer.mutableSpan
+        var target = whole._mutatingExtracting(first: count)
+        try files.readExactly(pack.source.file, at: offset, into: &target, name: file)
+      }
+      let piece = buffer.span.extracting(first: count)
+      try digest.update(piece)
+      do {
+        try files.writeAll(output, at: offset, piece)
+      } catch {
+        throw failure(error, missing: entry.size - offset)
+      }
+      offset += UInt64(count)
+    }
+    guard try digest.finish() == entry.sha256 else {
+      throw PackError(.sourceChanged, "\(file) changed while it was being installed", hint: "leave it alone until it is installed")
+    }
+    do {
+      try files.sync(output)
+    } catch {
+      throw failure(error, missing: 0)
+    }
+  }
+
+  /// Gives what is ready its place and its record, unless somebody else installed the same meanwhile.
+  ///
+  /// - Returns: nil where the caller's file lies on another volume; then nothing changed.
+  private func place(_ candidate: Candidate, _ order: Order, _ pack: Pack) async throws(PackError) -> InstalledPack? {
+    do throws(PackError) {
+      // From here to the end nothing is stopped halfway.
+      guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
+      return try await Crew.settled { () throws(PackError) in
+        try self.record(candidate, order, pack)
+      }
+    } catch {
+      if let staged = candidate.staged { await Crew.settled { directory.empty([staged]) } }
+      throw error
+    }
+  }
+
+  private func record(_ candidate: Candidate, _ order: Order, _ pack: Pack) throws(PackError) -> InstalledPack? {
+    let item = order.itemName
+    var isIn = false
+    var isKept = true
+    let installed = try directory.change(id) { (record) throws(PackError) -> InstalledPack? in
+      try checkFailure(order.entry, record)
+      if let present = record.content(order.entry.bytes), present.mode == order.mode, try directory.status(directory.place(item)) != nil {
+        isKept = false
+        hold(item)
+        return directory.installed(present, of: record)
+      }
+      guard record.contents.count < PackRecord.contentLimit else {
+        throw PackError(
+          .limitExceeded, "\(PackRecord.contentLimit) versions of pack '\(id)' are installed", hint: "close some, or remove the pack")
+      }
+      try StoreSpace(directory, manifests).checkQuota(for: Self.needs(order.entry, order.mode, isMovable: candidate.staged == nil), of: id)
+      if candidate.staged == nil {
+        let (named, open) = (try directory.status(outside: file), try status(of: pack.source.file))
+        guard let named else { throw PackError(.missingInput, "\(file) does not exist") }
+        try checkIdentity(named, open)
+      }
+      isIn = try directory.bringIn(candidate.staged ?? file, isOutside: candidate.staged == nil, as: item) { isIn = true }
+      guard isIn else { return nil }
+      let known = record.content(order.entry.bytes)
+      var content = candidate.content
+      content.isProven = known?.isProven ?? false
+      record.contents.removeAll { $0.bytes == content.bytes }
+      record.contents.append(content)
+      record.delivery = order.entry.delivery
+      hold(item)
+      return directory.installed(content, of: record)
+    } undo: {
+      guard isIn else { return }
+      if candidate.staged == nil {
+        try? directory.files.rename(directory.path(directory.place(item)), to: file, in: nil)
+      } else if let name = directory.discard(directory.place(item)) {
+        directory.empty([name])
+      }
+    }
+    if let staged = candidate.staged, !isKept { directory.empty([staged]) }
+    return installed
+  }
+
+  /// Under the store's lock.
+  private func hold(_ item: String) {
+    note?.withLock { $0.mark = directory.uses.open(item) }
+  }
+
+  // MARK: The caller's file
+
+  /// Takes the file of a pack that is installed already, if it is there.
+  private func takeFile(of order: Order) async throws(PackError) {
+    guard taking == .moving else { return }
+    try await Crew.value { (crew) throws(PackError) in
+      guard let status = try directory.status(outside: file), status.kind == .file else { return }
+      // The very file that is installed, under its only name, is not taken away from itself.
+      let own = try directory.status(directory.place(order.itemName))
+      if status.linkCount == 1, let own, own.device == status.device, own.inode == status.inode { return }
+      let start = try PackStart(file, files: directory.files)
+      guard start.layout.packSize == order.entry.size, start.header.packVersion == order.entry.version else {
+        throw PackError(
+          .wrongPack, "\(file) is not the pack that the manifest names", hint: "it was left where it is; that pack is installed")
+      }
+      guard try digest(of: start.file, crew: crew) == order.entry.sha256 else {
+        throw PackError(
+          .digestMismatch, "\(file) is not the pack that the manifest names", hint: "it was left where it is; that pack is installed")
+      }
+      removeFile()
+    }
+  }
+
+  /// Where it cannot be removed it stays: it belongs to the caller's directory.
+  private func removeFile() {
+    try? directory.files.remove(file, .file, in: nil)
+  }
+}
+
+extension Installation.Order {
+  fileprivate var itemName: String {
+    ItemName(id: entry.id, version: entry.version, sha256: entry.sha256, mode: mode).text
+  }
+}
+
+/// What comes of an installation besides what it installs.
+package struct InstallNote: Sendable {
+  /// Keeps the version in use, from before anybody else could remove it. Nil if it was installed already.
+  package var mark: UseMark?
+  /// What was removed to make room.
+  package var removed: [InstalledPack] = []
+
+  package init() {}
+}

@@ -1,0 +1,78 @@
+import PackCrypto
+import PackFiles
+public import PackFormat
+public import PackManifest
+public import PackReading
+
+extension Pack {
+  /// Checks that the pack is the one that a manifest names: everything that needs no reading of its body (FORMAT.md §9.4).
+  ///
+  /// The digest of the file is not among it; ``checkDigest(against:)`` reads the whole file for that.
+  ///
+  /// - Throws: ``PackError/Code/wrongPack``, with every difference in its details.
+  public func check(against entry: ManifestPack) throws(PackError) {
+    var differences: [String] = []
+    func compare<Value: Equatable>(_ what: String, _ mine: Value, _ theirs: Value, _ text: (Value) -> String) {
+      guard mine != theirs else { return }
+      differences.append("\(what) \(text(mine)), but the manifest says \(text(theirs))")
+    }
+    func compare(_ what: String, _ mine: UInt64, _ theirs: UInt64, _ unit: String = "") {
+      compare(what, mine, theirs) { "\($0)\(unit)" }
+    }
+    compare("pack is", layout.packSize, entry.size, " bytes")
+    if try (try? PackName(entry.id)).map({ (name) throws(PackError) in
+      try PackID.bytes(for: name, backend: source.backend)
+    }) != header.packID {
+      differences.append("pack was made under another name than '\(entry.id)'")
+    }
+    compare("pack has version", header.packVersion, entry.version)
+    compare("pack opens with key", "\(keyID)", entry.keyID) { $0 }
+    compare("pack has content root", contentRoot, entry.contentRoot) { $0.hex }
+    compare("pack holds", contentSize, entry.contentSize, " bytes of content")
+    compare("pack holds", UInt64(entryCount), entry.files, " records")
+    compare("pack has frames of up to", UInt64(largestFrame), entry.maxFrame, " bytes")
+    try refuse(differences)
+  }
+
+  /// Checks that the file is, byte for byte, the one that a manifest names. Reads all of it.
+  ///
+  /// - Throws: ``PackError/Code/digestMismatch``, or ``PackError/Code/wrongPack`` where the size differs already.
+  public func checkDigest(against entry: ManifestPack) throws(PackError) {
+    try checkDigest(against: entry) { _ throws(PackError) in }
+  }
+
+  /// - Parameter each: hears of the bytes read so far; what it throws ends the work.
+  func checkDigest(against entry: ManifestPack, each: (UInt64) throws(PackError) -> Void) throws(PackError) {
+    let size = layout.packSize
+    if size != entry.size { try refuse(["pack is \(size) bytes, but the manifest says \(entry.size)"]) }
+    let digest = try source.backend.makeDigest()
+    var buffer = [UInt8](repeating: 0, count: Int(min(size, 256 << 10)))
+    var offset: UInt64 = 0
+    while offset < size {
+      try each(offset)
+      let count = Int(min(size - offset, UInt64(buffer.count)))
+      var whole = buffer.mutableSpan
+      var target = whole._mutatingExtracting(first: count)
+      try source.files.readExactly(source.file, at: offset, into: &target, name: source.path)
+      try digest.update(buffer.span.extracting(first: count))
+      offset += UInt64(count)
+    }
+    let found = try digest.finish()
+    guard found == entry.sha256 else { throw PackError.digestMismatch(found, entry).about(source) }
+  }
+
+  private func refuse(_ differences: [String]) throws(PackError) {
+    guard let first = differences.first else { return }
+    throw PackError(
+      .wrongPack, first, details: differences.count == 1 ? [] : differences,
+      hint: "it was replaced after the manifest was made, or renamed; build both again, or fetch the pack again"
+    ).about(source)
+  }
+}
+
+extension PackError {
+  /// A file is not the one that a manifest names.
+  static func digestMismatch(_ found: [UInt8], _ entry: ManifestPack) -> PackError {
+    PackError(.digestMismatch, "pack has SHA-256 \(found.hex), but the manifest says \(entry.sha256.hex)", hint: "fetch the pack again")
+  }
+}

@@ -1,0 +1,520 @@
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackManifest
+import PackWork
+
+/// The directory of a store: its lock, its records, and how content comes in and goes. Everything in here blocks its thread.
+final class StoreDirectory: Sendable {
+  /// The path as it was given.
+  let root: String
+  let files: any FileSystem
+  let clock: any StoreClock
+  let process: StoreProcess
+  let policy: StorePolicy
+  let backend: any CryptoBackend
+  let handle: OpenFile
+  /// What this store has open, and how often.
+  let uses: UseLedger
+
+  private let nextNumber = Monitor<UInt64>(0)
+
+  /// The directories in it.
+  enum Part: String, CaseIterable {
+    case state, packs, staging, trash, uses
+  }
+
+  private static let marker = Array("packer-store/1\n".utf8)
+  private static let markerFront = Array("packer-store/".utf8)
+
+  /// Opens the store in a directory, or makes one there.
+  init(
+    root: String, files: any FileSystem, clock: any StoreClock, process: StoreProcess, policy: StorePolicy, backend: any CryptoBackend
+  ) throws(PackError) {
+    self.root = root
+    self.files = files
+    self.clock = clock
+    self.process = process
+    self.policy = policy
+    self.backend = backend
+    handle = try Self.directory(root, files: files)
+    uses = UseLedger(session: process.session, root: handle, files: files)
+    try open()
+  }
+
+  /// Opens a directory, made with those above it where they are not there.
+  private static func directory(_ path: String, files: any FileSystem) throws(PackError) -> OpenFile {
+    do throws(FileFailure) {
+      return try files.open(path, .directory, in: nil)
+    } catch {
+      guard error.isMissing, let parts = PathParts(path) else { throw error.writing(path) }
+      let parent = try directory(parts.directory, files: files)
+      do throws(FileFailure) {
+        do throws(FileFailure) {
+          try files.makeDirectory(parts.name, mode: 0o755, in: parent)
+          try files.sync(parent)
+        } catch {
+          guard error.isExisting else { throw error }
+        }
+        return try files.open(path, .directory, in: nil)
+      } catch {
+        throw error.writing(path)
+      }
+    }
+  }
+
+  /// Looks whether the directory is a store, and makes it one where it is empty or where making it was interrupted.
+  private func open() throws(PackError) {
+    if let found = try contents(of: "store", limit: 64) {
+      // What is there needs nothing written: a store on a full disk opens too. What is missing is missed by whoever needs it.
+      if found == Self.marker {
+        try? makeParts()
+        return
+      }
+      guard found.starts(with: Self.markerFront) else { throw notAStore("its file 'store' is not one of a store's") }
+      throw PackError(
+        .unsupported, "\(root) is a store of another kind than 'packer-store/1'", hint: "a later release of the app made it; update the app"
+      )
+    }
+    let names: [DirectoryName]
+    do {
+      names = try files.names(in: handle)
+    } catch {
+      throw error.reading(root)
+    }
+    // Made up to here by a process that was stopped, or is at it right now.
+    let own = Set(Part.allCases.map(\.rawValue) + ["lock", "store"])
+    for name in names where !own.contains(name.text) { throw notAStore("it holds '\(printable(name.text.utf8))'") }
+    for part in [Part.state, .packs] where names.contains(where: { $0.text == part.rawValue }) {
+      guard try self.names(in: part).isEmpty else { throw notAStore("its file 'store' is missing") }
+    }
+    try makeParts()
+    try replace("store", with: Self.marker)
+  }
+
+  private func notAStore(_ reason: String) -> PackError {
+    PackError(.notAStore, "\(root) is not a store: \(reason)", hint: "give the store a directory of its own")
+  }
+
+  /// Makes the directories that are not there.
+  func makeParts() throws(PackError) {
+    var isNew = false
+    for part in Part.allCases where try status(part.rawValue) == nil {
+      do throws(FileFailure) {
+        try files.makeDirectory(part.rawValue, mode: 0o755, in: handle)
+        isNew = true
+      } catch {
+        guard error.isExisting else { throw error.writing(path(part.rawValue)) }
+      }
+    }
+    guard isNew else { return }
+    try sync(".")
+  }
+
+  // MARK: Names
+
+  /// The path of something in the store, as the process can open it.
+  func path(_ name: String) -> String { root.hasSuffix("/") ? root + name : "\(root)/\(name)" }
+
+  /// A name in a part that nobody else uses.
+  func freshName(in part: Part, ending: String = "") -> String {
+    let number = nextNumber.withLock { number in
+      number += 1
+      return number
+    }
+    return "\(part.rawValue)/\(process.session)-\(number)\(ending)"
+  }
+
+  /// Whether a name in `staging` or `trash` is of a process that still runs.
+  func isLiving(_ name: String) -> Bool {
+    guard let hyphen = name.lastIndex(of: "-") else { return false }
+    let session = String(name[..<hyphen])
+    return session == process.session || process.isAlive(session)
+  }
+
+  func names(in part: Part) throws(PackError) -> [String] {
+    do throws(FileFailure) {
+      return try files.names(in: try files.open(part.rawValue, .directoryUnlinked, in: handle)).map(\.text)
+    } catch {
+      if error.isMissing { return [] }
+      throw error.reading(path(part.rawValue))
+    }
+  }
+
+  func status(_ name: String) throws(PackError) -> FileStatus? {
+    do throws(FileFailure) {
+      return try files.status(of: name, in: handle, following: .asThemselves)
+    } catch {
+      if error.isMissing { return nil }
+      throw error.reading(path(name))
+    }
+  }
+
+  /// The same of a path that is not in the store.
+  func status(outside path: String) throws(PackError) -> FileStatus? {
+    do throws(FileFailure) {
+      return try files.status(of: path, in: nil, following: .asThemselves)
+    } catch {
+      if error.isMissing { return nil }
+      throw error.reading(path)
+    }
+  }
+
+  // MARK: Lock
+
+  /// Runs `body` while nobody else changes the store, in this process or another.
+  ///
+  /// - Throws: ``PackError/Code/storeBusy`` where somebody else has it for longer than the policy waits.
+  func withLock<Result>(_ body: () throws(PackError) -> Result) throws(PackError) -> Result {
+    let file = try lock()
+    return try withExtendedLifetime(file) { () throws(PackError) in try body() }
+  }
+
+  /// The same, and without the lock where the store cannot be written, so that nobody can change it either.
+  func withLockIfWritable<Result>(_ body: () throws(PackError) -> Result) throws(PackError) -> Result {
+    let file: OpenFile?
+    do throws(PackError) {
+      file = try lock()
+    } catch {
+      guard error.code == .cannotWrite || error.code == .noSpace else { throw error }
+      file = nil
+    }
+    return try withExtendedLifetime(file) { () throws(PackError) in try body() }
+  }
+
+  private func lock() throws(PackError) -> OpenFile {
+    let limit = policy.lockTimeout.microseconds
+    var waited: UInt64 = 0
+    var pause: UInt64 = 250
+    do throws(FileFailure) {
+      while true {
+        let file = try lockFile()
+        if try files.tryLock(file) {
+          // It may have been removed and made anew between the two calls; then the lock is on nothing that others see.
+          if try isStillThere(file) { return file }
+          continue
+        }
+        guard waited < limit else { break }
+        clock.pause(microseconds: UInt32(pause))
+        waited += pause
+        // At random within a factor of two, so that those who wait do not meet again and again.
+        pause = min(pause * 2, 8000)
+        pause -= UInt64.random(in: 0...pause / 2)
+      }
+    } catch {
+      throw error.writing(path("lock"))
+    }
+    throw PackError(
+      .storeBusy, "\(root) was being changed by somebody else for \(limit / 1000) ms",
+      hint: "try again; no process holds the lock for longer than a change takes")
+  }
+
+  private func lockFile() throws(FileFailure) -> OpenFile {
+    while true {
+      do throws(FileFailure) {
+        // To read, which is enough for the lock: it works on a volume that cannot be written too.
+        return try files.open("lock", .readUnlinked, in: handle)
+      } catch {
+        guard error.isMissing else { throw error }
+      }
+      do throws(FileFailure) {
+        return try files.open("lock", .create(mode: 0o644), in: handle)
+      } catch {
+        guard error.isExisting else { throw error }
+      }
+    }
+  }
+
+  private func isStillThere(_ file: OpenFile) throws(FileFailure) -> Bool {
+    do throws(FileFailure) {
+      let mine = try files.status(of: file)
+      let named = try files.status(of: "lock", in: handle, following: .asThemselves)
+      return mine.device == named.device && mine.inode == named.inode
+    } catch {
+      guard error.isMissing else { throw error }
+      return false
+    }
+  }
+
+  // MARK: Small files
+
+  /// The content of a file; nil where there is none.
+  func contents(of name: String, limit: Int) throws(PackError) -> [UInt8]? {
+    let file: OpenFile
+    do throws(FileFailure) {
+      file = try files.open(name, .readUnlinked, in: handle)
+      guard try files.status(of: file).kind == .file else { throw FileFailure.isDirectory }
+    } catch {
+      if error.isMissing { return nil }
+      throw error.reading(path(name))
+    }
+    // One byte more than it may have tells a file that is too long.
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: min(limit + 1, 16 << 10))
+    while bytes.count <= limit {
+      var span = piece.mutableSpan
+      let count = try files.read(file, at: UInt64(bytes.count), filling: &span, name: path(name))
+      bytes.append(copying: piece.span.extracting(first: count))
+      if count < piece.count { return bytes }
+    }
+    throw PackError(.damagedStore, "\(path(name)) is more than \(limit) bytes")
+  }
+
+  /// Replaces a file at once, and returns when that has reached the disk.
+  func replace(_ name: String, with bytes: [UInt8]) throws(PackError) {
+    do throws(FileFailure) {
+      try files.replace(name, with: bytes.span, by: freshName(in: .staging), mode: 0o644, in: handle)
+    } catch {
+      throw error.writing(path(name), missingBytes: missingBytes(for: UInt64(bytes.count)))
+    }
+  }
+
+  /// How many bytes of free space are missing for so many more.
+  private func missingBytes(for needed: UInt64) -> UInt64? {
+    guard let free = try? files.freeSpace(at: handle) else { return nil }
+    return needed > free ? needed - free : nil
+  }
+
+  /// Brings the names in a directory of the store to the disk.
+  func sync(_ name: String) throws(PackError) {
+    do throws(FileFailure) {
+      try files.sync(try files.open(name, .directoryUnlinked, in: handle))
+    } catch {
+      throw error.writing(path(name))
+    }
+  }
+
+  // MARK: Records
+
+  private func recordName(_ id: String) -> String { "\(Part.state.rawValue)/\(PackName.fileName(of: id))" }
+
+  /// The record of a pack; nil where there is none.
+  ///
+  /// - Throws: ``PackError/Code/damagedStore``
+  func record(_ id: String) throws(PackError) -> PackRecord? {
+    // Anything else could lead to other files.
+    guard (try? PackName(id)) != nil else { return nil }
+    let name = recordName(id)
+    do throws(PackError) {
+      guard let bytes = try contents(of: name, limit: PackRecord.largestSize) else { return nil }
+      return try PackRecord(parsing: bytes, id: id)
+    } catch {
+      guard error.code == .damagedStore else { throw error }
+      throw PackError(
+        .damagedStore, "\(path(name)): \(error.message)",
+        hint: "reconcile the store ('packer store reconcile'), which makes the record anew from what is installed")
+    }
+  }
+
+  /// The records of all packs, by name. Those that cannot be read are as if nothing were installed.
+  func records() throws(PackError) -> [PackRecord] { try readRecords().records }
+
+  /// The names of the packs whose records cannot be read.
+  func damagedRecords() throws(PackError) -> [String] { try readRecords().damaged }
+
+  private func readRecords() throws(PackError) -> (records: [PackRecord], damaged: [String]) {
+    var (records, damaged): ([PackRecord], [String]) = ([], [])
+    for name in try names(in: .state).sorted() {
+      guard let id = PackName(fileName: name)?.text else { continue }
+      do throws(PackError) {
+        if let record = try record(id) { records.append(record) }
+      } catch {
+        guard error.code == .damagedStore else { throw error }
+        damaged.append(id)
+      }
+    }
+    return (records, damaged)
+  }
+
+  func write(_ record: PackRecord) throws(PackError) {
+    let name = recordName(record.id)
+    guard record.isEmpty else { return try replace(name, with: record.text) }
+    do throws(FileFailure) {
+      try files.remove(name, .file, in: handle)
+    } catch {
+      if error.isMissing { return }
+      throw error.writing(path(name))
+    }
+    try sync(Part.state.rawValue)
+  }
+
+  /// Changes the record of a pack, and then removes what it names no more and nobody uses.
+  ///
+  /// The record forgets content before the content goes: a crash between leaves content that no record names, which ``AssetStore/reconcile(_:)`` removes.
+  ///
+  /// - Parameters:
+  ///   - isMadeAnew: whether a record that cannot be read counts as none.
+  ///   - body: what is changed; it runs alone. Where it throws, nothing changes.
+  ///   - undo: takes back what `body` did besides, where the record could not be written. Runs alone too.
+  func change<Result>(
+    _ id: String, isMadeAnew: Bool = false, _ body: (inout PackRecord) throws(PackError) -> Result, undo: () -> Void = {}
+  ) throws(PackError) -> Result {
+    var discarded: [String] = []
+    defer { empty(discarded) }
+    return try withLock { () throws(PackError) in
+      let before = try readableRecord(id, isMadeAnew: isMadeAnew)
+      var after = before ?? PackRecord(id: id)
+      let result: Result
+      do throws(PackError) {
+        result = try body(&after)
+        if after != before ?? PackRecord(id: id) || isMadeAnew { try write(after) }
+      } catch {
+        // A failure of the very last step leaves the new record under its name, and then it must find what it names.
+        if let present = try? readableRecord(id, isMadeAnew: isMadeAnew), present != before { throw error }
+        undo()
+        throw error
+      }
+      let gone = (before?.itemNames ?? []).subtracting(after.itemNames)
+      if !gone.isEmpty {
+        let used = try usedItems()
+        for item in gone where !used.contains(item) {
+          if let name = discard(place(item)) { discarded.append(name) }
+        }
+      }
+      return result
+    }
+  }
+
+  private func readableRecord(_ id: String, isMadeAnew: Bool) throws(PackError) -> PackRecord? {
+    do throws(PackError) {
+      return try record(id)
+    } catch {
+      guard isMadeAnew, error.code == .damagedStore else { throw error }
+      return nil
+    }
+  }
+
+  // MARK: Content
+
+  /// The name of an item in the store.
+  func place(_ item: String) -> String { "\(Part.packs.rawValue)/\(item)" }
+
+  /// Opens the directory of an unpacked tree.
+  func openTree(_ installed: InstalledPack) throws(PackError) -> OpenFile {
+    let item = ItemName(id: installed.id, version: installed.version, sha256: installed.sha256, mode: installed.mode).text
+    do {
+      return try files.open(place(item), .directoryUnlinked, in: handle)
+    } catch {
+      throw error.reading(installed.path)
+    }
+  }
+
+  /// Gives what is in `staging`, or a file elsewhere, its place, under the lock. What has no record and stands there goes first.
+  ///
+  /// - Parameters:
+  ///   - name: a name in the store, or a path where `isOutside`.
+  ///   - onArrival: called once it stands there, though perhaps not on the disk yet.
+  /// - Returns: false where the file lies on another volume.
+  func bringIn(_ name: String, isOutside: Bool, as item: String, onArrival: () -> Void) throws(PackError) -> Bool {
+    if try status(place(item)) != nil {
+      guard try !usedItems().contains(item) else {
+        throw PackError(
+          .inUse, "\(path(place(item))) is in use, and no record names it",
+          hint: "close it, then reconcile the store ('packer store reconcile')")
+      }
+      if let old = discard(place(item)) { empty([old]) }
+    }
+    do throws(FileFailure) {
+      if isOutside {
+        try files.rename(name, to: path(place(item)), in: nil)
+      } else {
+        try files.rename(name, to: place(item), in: handle)
+      }
+    } catch {
+      if isOutside, error.isAcrossVolumes { return false }
+      throw error.writing(path(place(item)))
+    }
+    onArrival()
+    try sync(Part.packs.rawValue)
+    return true
+  }
+
+  /// Moves something out of the way, under the lock.
+  ///
+  /// - Returns: its name in `trash`, for ``empty(_:)``; nil where it is not there, or cannot be moved and is left for the next time.
+  func discard(_ name: String) -> String? {
+    let target = freshName(in: .trash)
+    do throws(FileFailure) {
+      try files.rename(name, to: target, in: handle)
+      return target
+    } catch {
+      return nil
+    }
+  }
+
+  /// Removes what was discarded, without the lock. What cannot be removed is left for the next time.
+  func empty(_ names: [String]) {
+    for name in names { remove(name) }
+  }
+
+  /// Removes a file, or a directory with all in it; somebody else may be at it too.
+  ///
+  /// - Returns: whether it is gone.
+  @discardableResult
+  func remove(_ name: String) -> Bool {
+    do throws(FileFailure) {
+      try removeAll(name, in: handle)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  private func removeAll(_ name: String, in directory: OpenFile) throws(FileFailure) {
+    do throws(FileFailure) {
+      let kind = try files.status(of: name, in: directory, following: .asThemselves).kind
+      guard kind == .directory else { return try files.remove(name, kind, in: directory) }
+      do {
+        let tree = try files.open(name, .directoryUnlinked, in: directory)
+        for item in try files.names(in: tree) where item.isUTF8 { try removeAll(item.text, in: tree) }
+      }
+      try files.remove(name, .directory, in: directory)
+    } catch {
+      guard error.isMissing else { throw error }
+    }
+  }
+
+  // MARK: Use
+
+  /// The items that a living process has open.
+  func usedItems() throws(PackError) -> Set<String> {
+    var used = uses.items
+    var living: [String: Bool] = [:]
+    for name in try names(in: .uses) {
+      guard let (item, session) = UseLedger.parts(ofName: name) else { continue }
+      let isAlive = living[session] ?? process.isAlive(session)
+      living[session] = isAlive
+      if isAlive { used.insert(item) }
+    }
+    return used
+  }
+
+  // MARK: Values
+
+  func installed(_ content: PackRecord.Content, of record: PackRecord) -> InstalledPack {
+    InstalledPack(
+      id: record.id, version: content.bytes.version, sha256: content.bytes.sha256, mode: content.mode, sizeOnDevice: content.sizeOnDevice,
+      path: path(place(record.itemName(content))), state: record.state(of: content))
+  }
+}
+
+extension Duration {
+  /// The duration in microseconds; 0 for negative ones.
+  var microseconds: UInt64 {
+    let (seconds, attoseconds) = components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    let (product, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000)
+    return overflow ? .max : product.adding(UInt64(attoseconds / 1_000_000_000_000))
+  }
+}
+
+extension UInt64 {
+  /// The sum, or the largest number where it would be larger: sizes from files are claims.
+  package func adding(_ other: UInt64) -> UInt64 {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? .max : sum
+  }
+
+  /// The difference, or 0 where it would be below.
+  package func less(_ other: UInt64) -> UInt64 { self > other ? self - other : 0 }
+}

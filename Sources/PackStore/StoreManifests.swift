@@ -1,0 +1,225 @@
+import PackCrypto
+import PackFiles
+package import PackFormat
+import PackManifest
+package import PackTrust
+import PackWork
+
+/// The manifest that a store accepted last, and what must outlive it.
+///
+/// What must outlive it is written first: a crash between the two leaves an older manifest, from which nothing is installed any more, and a store that takes the
+/// newer one when it comes again. The other order would leave a newer manifest that an older one could still replace.
+final class StoreManifests: Sendable {
+  private let directory: StoreDirectory
+  private let trusted: [SigningPublicKey]
+  private let lowestVersion: UInt64
+  private let known = Monitor<Known?>(nil)
+
+  private struct Known {
+    let status: FileStatus
+    let verified: Result<VerifiedManifest, PackError>
+  }
+
+  private static let name = "manifest"
+  private static let memoryName = "memory"
+
+  init(_ directory: StoreDirectory, trusting trusted: [SigningPublicKey], lowestVersion: UInt64) {
+    self.directory = directory
+    self.trusted = trusted
+    self.lowestVersion = lowestVersion
+  }
+
+  /// The manifest that was accepted last; nil where there is none.
+  ///
+  /// The file is read again only when it is another one than the last time.
+  ///
+  /// - Throws: what is wrong with the one that is there.
+  func verified() throws(PackError) -> VerifiedManifest? {
+    guard let status = try directory.status(Self.name) else { return nil }
+    if let known = known.withLock({ $0 }), known.status == status { return try known.verified.get() }
+    guard let bytes = try directory.contents(of: Self.name, limit: Manifest.largestSize) else { return nil }
+    let result: Result<VerifiedManifest, PackError>
+    do throws(PackError) {
+      result = .success(try SignedManifest(bytes).verify(trusting: trusted, backend: directory.backend))
+    } catch {
+      result = .failure(error.about(directory.path(Self.name)))
+    }
+    if case .failure(let error) = result, Self.isOutside(error) { throw error }
+    known.withLock { $0 = Known(status: status, verified: result) }
+    return try result.get()
+  }
+
+  /// What a document says that a trusted key vouches for, old or expired as it may be.
+  func vouched(_ document: SignedManifest) throws(PackError) -> Manifest {
+    try document.verify(trusting: trusted, backend: directory.backend).manifest
+  }
+
+  /// The same, and nil where it cannot be read or nobody who is trusted vouches for it.
+  func usable() throws(PackError) -> VerifiedManifest? {
+    do throws(PackError) {
+      return try verified()
+    } catch {
+      guard !Self.isOutside(error) else { throw error }
+      return nil
+    }
+  }
+
+  /// Whether an error says nothing about the manifest, because it could not be looked at: it may be in order the next time.
+  static func isOutside(_ error: PackError) -> Bool { error.code == .cannotRead || error.code == .internalError }
+
+  /// The manifest, for who cannot do without.
+  ///
+  /// - Throws: ``PackError/Code/noManifest``
+  func required() throws(PackError) -> VerifiedManifest {
+    do throws(PackError) {
+      if let manifest = try verified() { return manifest }
+    } catch {
+      guard !Self.isOutside(error) else { throw error }
+      throw PackError(
+        .noManifest, "no manifest that can be used is left: \(error.message)",
+        hint: "fetch the manifest and adopt it ('packer store adopt')")
+    }
+    throw PackError(
+      .noManifest, "\(directory.root) has accepted no manifest yet", hint: "fetch the manifest and adopt it ('packer store adopt')")
+  }
+
+  /// The manifest, for who installs something new from it.
+  ///
+  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/manifestRollback`` where a newer one was accepted and is not there,
+  ///   ``PackError/Code/manifestExpired``.
+  func installable() throws(PackError) -> VerifiedManifest {
+    let manifest = try required()
+    try rememberedOrNothing().check(manifest)
+    try manifest.manifest.checkExpiry(at: now)
+    return manifest
+  }
+
+  /// Checks the signatures of a document.
+  func verify(_ document: SignedManifest) throws(PackError) -> VerifiedManifest {
+    try document.verify(trusting: trusted, backend: directory.backend)
+  }
+
+  /// Checks and keeps a document, under the store's lock.
+  func adopt(_ document: SignedManifest, _ candidate: VerifiedManifest) throws(PackError) {
+    // Where what was remembered is lost or damaged, the manifest that is there says most of it.
+    let remembered = try rememberedOrNothing()
+    var memory = remembered
+    if memory.accepted == nil, let present = try usable() { try? memory.accept(present) }
+    try memory.accept(candidate)
+    try candidate.manifest.checkExpiry(at: now)
+    if let accepted = memory.accepted, accepted != remembered.accepted {
+      try directory.replace(Self.memoryName, with: accepted.text)
+    }
+    guard try directory.contents(of: Self.name, limit: Manifest.largestSize) != document.bytes else { return }
+    try directory.replace(Self.name, with: document.bytes)
+  }
+
+  /// What is remembered of accepted manifests; nil where nothing is.
+  ///
+  /// - Throws: ``PackError/Code/damagedStore``
+  func memory() throws(PackError) -> ManifestMemory? {
+    guard let bytes = try directory.contents(of: Self.memoryName, limit: ManifestMemory.Accepted.largestSize) else { return nil }
+    let accepted = try ManifestMemory.Accepted(parsing: bytes)
+    return ManifestMemory(accepted, lowestVersion: lowestVersion, trusting: trusted)
+  }
+
+  /// What is remembered, or an empty memory where it is missing or damaged.
+  private func rememberedOrNothing() throws(PackError) -> ManifestMemory {
+    do throws(PackError) {
+      if let memory = try memory() { return memory }
+    } catch {
+      guard error.code == .damagedStore else { throw error }
+    }
+    return ManifestMemory(nil, lowestVersion: lowestVersion, trusting: trusted)
+  }
+
+  /// Makes what is remembered anew from the manifest, under the store's lock.
+  ///
+  /// - Returns: whether there is a manifest to make it from.
+  func rebuildMemory() throws(PackError) -> Bool {
+    guard let present = try usable() else { return false }
+    var memory = ManifestMemory(nil, trusting: trusted)
+    try memory.accept(present)
+    guard let accepted = memory.accepted else { return false }
+    try directory.replace(Self.memoryName, with: accepted.text)
+    return true
+  }
+
+  /// Moves a file that is of no use out of the way, under the store's lock.
+  func discard(memory: Bool) {
+    if let name = directory.discard(memory ? Self.memoryName : Self.name) { directory.empty([name]) }
+  }
+
+  /// Whether a manifest may not be installed from any more.
+  func isExpired(_ manifest: VerifiedManifest) -> Bool { (try? manifest.manifest.checkExpiry(at: now)) == nil }
+
+  /// The present time, as near as a manifest can say it: a clock beyond the year 9999 is at the end of it, and not at its beginning.
+  private var now: ManifestTime {
+    let seconds = directory.clock.secondsSince1970
+    return ManifestTime(secondsSince1970: min(max(seconds, 0), 253_402_300_799))!
+  }
+}
+
+extension ManifestMemory.Accepted {
+  fileprivate static let schema = "packer-store-memory/1"
+  /// The largest text, in bytes: no manifest names more packs than fit into its own limit.
+  package static let largestSize = Manifest.largestSize
+
+  package var text: [UInt8] {
+    var writer = CanonicalWriter()
+    writer.object { writer in
+      writer.key("packs")
+      writer.object { writer in
+        for (id, version) in packVersions.sorted(by: { Array($0.key.utf8).lexicographicallyPrecedes(Array($1.key.utf8)) }) {
+          writer.key(id)
+          writer.integer(version)
+        }
+      }
+      writer.key("schema")
+      writer.string(Self.schema)
+      writer.key("signedDigest")
+      writer.string(signedDigest.hex)
+      writer.key("signers")
+      writer.array(signers) { $0.string($1) }
+      writer.key("version")
+      writer.integer(version)
+    }
+    return writer.bytes
+  }
+
+  /// Reads what ``text`` wrote.
+  ///
+  /// - Throws: ``PackError/Code/damagedStore``
+  package init(parsing text: [UInt8]) throws(PackError) {
+    let bytes = text.span
+    var cursor = CanonicalCursor(at: 0, end: bytes.count, subject: "memory of manifests", code: .damagedStore)
+    var object = try cursor.beginObject("a memory", depth: 1, in: bytes)
+    var packVersions: [String: UInt64]?
+    var signers: [String]?
+    var schema: String?
+    var signedDigest: [UInt8]?
+    var version: UInt64?
+    while let key = try cursor.nextKey(of: &object, in: bytes) {
+      switch key {
+      case "packs":
+        var packs = try cursor.beginObject("packs", depth: 2, in: bytes)
+        var versions: [String: UInt64] = [:]
+        while let id = try cursor.nextKey(of: &packs, in: bytes) { versions[id] = try cursor.integer("a version", in: bytes) }
+        packVersions = versions
+      case "schema": schema = try cursor.text("a schema", in: bytes)
+      case "signedDigest": signedDigest = try cursor.hex("a digest", count: 32, in: bytes)
+      case "signers":
+        var array = try cursor.beginArray("signers", depth: 2, in: bytes)
+        var ids: [String] = []
+        while try cursor.hasNext(in: &array, in: bytes) { ids.append(try cursor.text("a signer", in: bytes)) }
+        signers = ids
+      case "version": version = try cursor.integer("a version", in: bytes)
+      default: throw cursor.fault("has the unknown key '\(key)'")
+      }
+    }
+    guard cursor.isAtEnd, schema == Self.schema, let packVersions, let signers, let signedDigest, let version else {
+      throw cursor.fault("is not complete")
+    }
+    self.init(version: version, signedDigest: signedDigest, signers: signers, packVersions: packVersions)
+  }
+}

@@ -1,0 +1,97 @@
+package import PackFormat
+import PackManifest
+
+/// How dear packs are by their tags: what an app said of tags, in a file of its own, because a later manifest may give a tag to other packs.
+package struct StorePreservation {
+  private let directory: StoreDirectory
+
+  private static let name = "preservation"
+  private static let schema = "packer-store-preservation/1"
+  /// The largest text, in bytes: only tags of the accepted manifest are kept, and none of them is longer there than twice what it takes here.
+  private static let largestSize = 2 * Manifest.largestSize
+
+  init(_ directory: StoreDirectory) {
+    self.directory = directory
+  }
+
+  /// The priorities in millionths. A file that is damaged says nothing: what it said was a wish.
+  func priorities() throws(PackError) -> [String: UInt64] {
+    do throws(PackError) {
+      guard let bytes = try directory.contents(of: Self.name, limit: Self.largestSize) else { return [:] }
+      return try Self.parse(bytes)
+    } catch {
+      guard error.code == .damagedStore else { throw error }
+      return [:]
+    }
+  }
+
+  /// Sets the priority of tags, under the store's lock. What was said of tags that the manifest does not name any more is forgotten.
+  func set(_ priority: UInt64, of tags: Set<String>, in manifest: Manifest) throws(PackError) {
+    let known = Set(manifest.packs.flatMap(\.tags))
+    let before = try priorities()
+    var after = before.filter { known.contains($0.key) }
+    for tag in tags { after[tag] = priority }
+    guard after != before else { return }
+    try directory.replace(Self.name, with: Self.text(after))
+  }
+
+  /// The file of such priorities, which are in millionths.
+  package static func text(_ priorities: [String: UInt64]) -> [UInt8] {
+    var writer = CanonicalWriter()
+    writer.object { writer in
+      writer.key("schema")
+      writer.string(schema)
+      writer.key("tags")
+      writer.array(priorities.sorted { $0.key < $1.key }) { writer, item in
+        writer.object { writer in
+          writer.key("priority")
+          writer.integer(item.value)
+          writer.key("tag")
+          writer.string(item.key)
+        }
+      }
+    }
+    return writer.bytes
+  }
+
+  /// Reads what ``text(_:)`` wrote.
+  ///
+  /// - Throws: ``PackError/Code/damagedStore``
+  package static func parse(_ text: [UInt8]) throws(PackError) -> [String: UInt64] {
+    let bytes = text.span
+    var cursor = CanonicalCursor(at: 0, end: bytes.count, subject: "preservation by tags", code: .damagedStore)
+    var object = try cursor.beginObject("a text", depth: 1, in: bytes)
+    var schema: String?
+    var priorities: [String: UInt64] = [:]
+    while let key = try cursor.nextKey(of: &object, in: bytes) {
+      switch key {
+      case "schema": schema = try cursor.text("a schema", in: bytes)
+      case "tags":
+        var array = try cursor.beginArray("tags", depth: 2, in: bytes)
+        while try cursor.hasNext(in: &array, in: bytes) {
+          let (tag, priority) = try item(&cursor, bytes)
+          priorities[tag] = priority
+        }
+      default: throw cursor.fault("has the unknown key '\(key)'")
+      }
+    }
+    // Each tag once, and in one order.
+    guard cursor.isAtEnd, schema == Self.schema, self.text(priorities) == text else { throw cursor.fault("is not what a store writes") }
+    return priorities
+  }
+
+  private static func item(_ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>) throws(PackError) -> (String, UInt64) {
+    var object = try cursor.beginObject("a tag", depth: 3, in: bytes)
+    var priority: UInt64?
+    var tag: String?
+    while let key = try cursor.nextKey(of: &object, in: bytes) {
+      switch key {
+      case "priority": priority = try cursor.integer("a priority", in: bytes)
+      case "tag": tag = try cursor.text("a tag", in: bytes)
+      default: throw cursor.fault("has the unknown key '\(key)'")
+      }
+    }
+    guard let tag, let priority, priority <= 1_000_000 else { throw cursor.fault("has a tag without a priority up to 1000000") }
+    return (tag, priority)
+  }
+}

@@ -1,0 +1,397 @@
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackManifest
+import PackReading
+import PackTrust
+import PackWork
+
+/// Sets right what is not as it should be. Each step may be the last one: the next time goes on from there.
+///
+/// Reading is done without the lock. What is found is looked at again under it before anything changes: other processes go on meanwhile.
+struct StoreRepair {
+  private let directory: StoreDirectory
+  private let manifests: StoreManifests
+  private let depth: ReconcileDepth
+  private let crew: Crew
+  private let trials: StoreTrials
+  private let log = Log()
+
+  private final class Log {
+    var findings: [StoreFinding] = []
+    var events: [StoreEvent] = []
+  }
+
+  init(_ directory: StoreDirectory, _ manifests: StoreManifests, depth: ReconcileDepth, crew: Crew) {
+    self.directory = directory
+    self.manifests = manifests
+    self.depth = depth
+    self.crew = crew
+    trials = StoreTrials(directory)
+  }
+
+  func run() throws(PackError) -> ([StoreFinding], [StoreEvent]) {
+    try directory.makeParts()
+    try sweep()
+    try checkManifest()
+    let items = try itemsByPack()
+    var seen: Set<String> = []
+    for name in try directory.names(in: .state).sorted() {
+      try crew.checkpoint()
+      guard let id = PackName(fileName: name)?.text else {
+        removeForeign("\(StoreDirectory.Part.state.rawValue)/\(name)")
+        continue
+      }
+      seen.insert(id)
+      try check(id, items[id] ?? [])
+    }
+    for (id, names) in items.sorted(by: { $0.key < $1.key }) where !seen.contains(id) {
+      try crew.checkpoint()
+      try check(id, names)
+    }
+    return (log.findings, log.events + log.findings.map { .found($0) })
+  }
+
+  private func found(_ kind: StoreFinding.Kind, _ pack: String?, _ text: String, isRepaired: Bool = true) {
+    log.findings.append(StoreFinding(kind: kind, pack: pack, text: text, isRepaired: isRepaired))
+  }
+
+  // MARK: What is nobody's
+
+  /// Removes what stopped processes left in `staging`, `trash` and `uses`.
+  private func sweep() throws(PackError) {
+    for name in try directory.names(in: .staging).sorted() where !directory.isLiving(name) {
+      let isGone = directory.remove("\(StoreDirectory.Part.staging.rawValue)/\(name)")
+      found(
+        .unfinished, nil,
+        "an installation or a change was stopped; its 'staging/\(printable(name.utf8))' was \(isGone ? "" : "not ")removed",
+        isRepaired: isGone)
+    }
+    for name in try directory.names(in: .trash).sorted() {
+      // One that a living process removes is its own; removing it twice is harmless, and telling of it would be noise.
+      let isLiving = directory.isLiving(name)
+      let isGone = directory.remove("\(StoreDirectory.Part.trash.rawValue)/\(name)")
+      if !isLiving {
+        found(
+          .halfRemoved, nil, "a removal was stopped; its 'trash/\(printable(name.utf8))' was \(isGone ? "" : "not ")removed",
+          isRepaired: isGone)
+      }
+    }
+    for name in try directory.names(in: .uses).sorted() {
+      let session = UseLedger.parts(ofName: name)?.session
+      if let session, session == directory.process.session || directory.process.isAlive(session) { continue }
+      let isGone = directory.remove("\(StoreDirectory.Part.uses.rawValue)/\(name)")
+      found(
+        .staleUse, nil, "a process ended with '\(printable(name.utf8))' open; its mark was \(isGone ? "" : "not ")removed",
+        isRepaired: isGone)
+    }
+  }
+
+  private func removeForeign(_ name: String) {
+    let isGone = directory.remove(name)
+    found(.foreign, nil, "'\(printable(name.utf8))' is nothing of a store's; it was \(isGone ? "" : "not ")removed", isRepaired: isGone)
+  }
+
+  private func itemsByPack() throws(PackError) -> [String: [String]] {
+    var items: [String: [String]] = [:]
+    for name in try directory.names(in: .packs).sorted() {
+      if let item = ItemName(name) {
+        items[item.id, default: []].append(name)
+      } else {
+        removeForeign(directory.place(name))
+      }
+    }
+    return items
+  }
+
+  // MARK: Manifest
+
+  private func checkManifest() throws(PackError) {
+    var isDamaged = false
+    do throws(PackError) {
+      _ = try manifests.verified()
+    } catch {
+      guard !StoreManifests.isOutside(error) else { throw error }
+      // One that nobody who is trusted vouches for may be trusted by the next release again.
+      isDamaged = error.code == .damagedManifest || error.code == .damagedStore
+      found(
+        .manifestUnusable, nil, "\(error.message); what is installed stays\(isDamaged ? ", and the file was removed" : "")",
+        isRepaired: isDamaged)
+    }
+    var isForgotten = false
+    do throws(PackError) {
+      if try manifests.memory() == nil { isForgotten = try manifests.usable() != nil }
+    } catch {
+      guard error.code == .damagedStore else { throw error }
+      isForgotten = true
+    }
+    guard isDamaged || isForgotten else { return }
+    let isRebuilt = try directory.withLock { () throws(PackError) in
+      if isDamaged { manifests.discard(memory: false) }
+      guard isForgotten else { return false }
+      if try manifests.rebuildMemory() { return true }
+      manifests.discard(memory: true)
+      return false
+    }
+    if isForgotten {
+      found(
+        .memoryDamaged, nil,
+        isRebuilt
+          ? "what was remembered of accepted manifests was lost; it was made anew from the manifest"
+          : "what was remembered of accepted manifests was lost, and no manifest is left to make it from")
+    }
+  }
+
+  // MARK: One pack
+
+  private func check(_ id: String, _ items: [String]) throws(PackError) {
+    let record: PackRecord?
+    do throws(PackError) {
+      record = try directory.record(id)
+    } catch {
+      guard error.code == .damagedStore else { throw error }
+      return try rebuild(id, items, because: error)
+    }
+    var named = record?.itemNames ?? []
+    if let record, try needsChange(record) {
+      try settle(id)
+      named = try directory.record(id)?.itemNames ?? []
+    }
+    for item in items where !named.contains(item) { try takeIn(item) }
+  }
+
+  /// Whether anything of a record is to be changed, by a look without the lock.
+  private func needsChange(_ record: PackRecord) throws(PackError) -> Bool {
+    var copy = record
+    if copy.judgeTrial(by: directory.process.session, starts: directory.policy.trialStarts, isAlive: directory.process.isAlive) != nil {
+      return true
+    }
+    if record.isEmpty { return true }
+    if !record.surplus(keeping: directory.policy.keepVersions).isEmpty { return true }
+    for content in record.contents where try fault(of: content, in: record, depth) != nil { return true }
+    return false
+  }
+
+  /// What is wrong with a version that is recorded.
+  private enum Fault: Equatable {
+    case missing
+    case damaged(String)
+  }
+
+  private func fault(of content: PackRecord.Content, in record: PackRecord, _ depth: ReconcileDepth) throws(PackError) -> Fault? {
+    let item = record.itemName(content)
+    let name = directory.place(item)
+    guard let status = try directory.status(name) else { return .missing }
+    switch content.mode {
+    case .packed:
+      guard status.kind == .file else { return .damaged("is no file") }
+      guard status.size == content.size else { return .damaged("is \(status.size) bytes and not \(content.size)") }
+      guard depth == .thorough else { return nil }
+      return try sha256(ofFile: name) == content.bytes.sha256 ? nil : .damaged("has other bytes than were installed")
+    case .unpacked:
+      guard status.kind == .directory else { return .damaged("is no directory") }
+      guard depth == .thorough else { return nil }
+      return try root(of: name) == content.contentRoot ? nil : .damaged("holds other files than were installed")
+    }
+  }
+
+  private func sha256(ofFile name: String) throws(PackError) -> [UInt8]? {
+    let file: OpenFile
+    do {
+      file = try directory.files.open(name, .readUnlinked, in: directory.handle)
+    } catch {
+      if error.isMissing { return nil }
+      throw error.reading(directory.path(name))
+    }
+    var buffer = [UInt8](repeating: 0, count: 256 << 10)
+    let digest = try directory.backend.makeDigest()
+    _ = try InstalledTree(files: directory.files, backend: directory.backend).hash(
+      file, by: digest, buffer: &buffer, path: directory.path(name), each: crew.checkpoint)
+    return try digest.finish()
+  }
+
+  private func root(of name: String) throws(PackError) -> [UInt8]? {
+    try InstalledTree(files: directory.files, backend: directory.backend).contentRoot(
+      of: name, in: directory.handle, path: directory.path(name), checkpoint: crew.checkpoint)
+  }
+
+  /// Brings a record in line with what is there.
+  private func settle(_ id: String) throws(PackError) {
+    // The long look, without the lock; bytes under a name of their own do not change.
+    var faults: [PackRecord.Bytes: (fault: Fault?, inode: UInt64?)] = [:]
+    if depth == .thorough, let record = try directory.record(id) {
+      for content in record.contents {
+        let inode = try directory.status(directory.place(record.itemName(content)))?.inode
+        faults[content.bytes] = (try fault(of: content, in: record, depth), inode)
+      }
+    }
+    let before = log.findings.count
+    do throws(PackError) {
+      try directory.change(id) { (record) throws(PackError) in
+        for content in record.contents {
+          let fault: Fault?
+          // Somebody may have installed the same anew since the long look.
+          let inode = try directory.status(directory.place(record.itemName(content)))?.inode
+          if let known = faults[content.bytes], known.inode == inode {
+            fault = known.fault
+          } else {
+            fault = try self.fault(of: content, in: record, .quick)
+          }
+          guard let fault else { continue }
+          let wasCurrent = record.current == content.bytes
+          record.forget(content.bytes)
+          if wasCurrent {
+            record.fallBack()
+            if record.current == nil { record.purged = content.bytes }
+          }
+          tell(fault, of: content, id, wasCurrent: wasCurrent, now: record)
+        }
+        let trial = record.trial
+        let events = trials.judge(&record)
+        tell(events, id)
+        if let now = record.trial, now != trial {
+          found(
+            .trialContinues, id,
+            "version \(now.bytes.version) of pack '\(id)' was on trial when its process ended; this is start \(now.starts) of \(directory.policy.trialStarts)"
+          )
+        }
+        let surplus = try trials.dropSurplus(of: &record)
+        for case .purged(let pack, let reason) in surplus {
+          found(.surplus, id, "version \(pack.version) of pack '\(id)' was removed: \(reason)")
+        }
+        log.events += events + surplus
+      }
+    } catch {
+      log.findings.removeSubrange(before...)
+      throw error
+    }
+  }
+
+  private func tell(_ fault: Fault, of content: PackRecord.Content, _ id: String, wasCurrent: Bool, now record: PackRecord) {
+    var end = ""
+    if wasCurrent {
+      end = record.current.map { "; version \($0.version) runs now" } ?? "; install it again"
+    }
+    switch fault {
+    case .missing: found(.missing, id, "version \(content.bytes.version) of pack '\(id)' is not on the device any more\(end)")
+    case .damaged(let what): found(.damaged, id, "version \(content.bytes.version) of pack '\(id)' \(what); it was removed\(end)")
+    }
+  }
+
+  private func tell(_ events: [StoreEvent], _ id: String) {
+    for case .rolledBack(_, let version, let current, let reason) in events {
+      let end = current.map { "version \($0.version) runs again" } ?? "nothing is left to run"
+      found(.crashedTrial, id, "version \(version) of pack '\(id)' was on trial: \(reason); \(end)")
+    }
+  }
+
+  // MARK: Content without a record
+
+  /// What can be known of content that no record names: its bytes, all of them looked at. Nil where it is not to be kept.
+  private func identity(of name: String, isLenient: Bool) throws(PackError) -> (content: PackRecord.Content, delivery: DeliveryClass?)? {
+    guard let item = ItemName(name), let status = try directory.status(directory.place(name)) else { return nil }
+    let entry = try manifests.usable()?.manifest.packs.first {
+      $0.id == item.id && $0.version == item.version && $0.sha256.prefix(8).hex == item.digits
+    }
+    let size = try sizeOnDevice(name)
+    switch item.mode {
+    case .packed:
+      guard status.kind == .file, entry != nil || isLenient, let sha256 = try sha256(ofFile: directory.place(name)),
+        entry.map({ $0.sha256 == sha256 }) ?? (sha256.prefix(8).hex == item.digits && isNamed(item))
+      else { return nil }
+      return (
+        PackRecord.Content(
+          bytes: PackRecord.Bytes(version: item.version, sha256: sha256), mode: .packed, size: status.size, sizeOnDevice: size,
+          contentRoot: nil,
+          isProven: false), entry?.delivery
+      )
+    case .unpacked:
+      guard status.kind == .directory, let entry, try root(of: directory.place(name)) == entry.contentRoot else { return nil }
+      return (
+        PackRecord.Content(
+          bytes: entry.bytes, mode: .unpacked, size: entry.contentSize, sizeOnDevice: size, contentRoot: entry.contentRoot, isProven: false),
+        entry.delivery
+      )
+    }
+  }
+
+  /// Whether a pack file says of itself what its name says of it.
+  private func isNamed(_ item: ItemName) -> Bool {
+    guard let start = try? PackStart(directory.path(directory.place(item.text)), files: directory.files), let name = try? PackName(item.id)
+    else { return false }
+    return start.header.packVersion == item.version && (try? PackID.bytes(for: name, backend: directory.backend)) == start.header.packID
+  }
+
+  private func sizeOnDevice(_ name: String) throws(PackError) -> UInt64 {
+    do {
+      return try InstalledTree(files: directory.files, backend: directory.backend).sizeOnDevice(
+        of: directory.place(name), in: directory.handle)
+    } catch {
+      throw error.reading(directory.path(directory.place(name)))
+    }
+  }
+
+  /// Records or removes content that no record names.
+  private func takeIn(_ name: String) throws(PackError) {
+    guard let item = ItemName(name) else { return }
+    let known = try identity(of: name, isLenient: false)
+    var discarded: String?
+    let isAdopted = try directory.change(item.id) { (record) throws(PackError) -> Bool? in
+      // Somebody may have recorded or removed it meanwhile, or have it open.
+      guard !record.itemNames.contains(name), try directory.status(directory.place(name)) != nil, try !directory.usedItems().contains(name)
+      else {
+        return nil
+      }
+      if let known, !record.hasFailed(known.content.bytes), record.content(known.content.bytes) == nil,
+        record.contents.count < PackRecord.contentLimit
+      {
+        record.contents.append(known.content)
+        record.delivery = known.delivery ?? record.delivery
+        return true
+      }
+      discarded = directory.discard(directory.place(name))
+      return false
+    }
+    if let discarded { directory.empty([discarded]) }
+    switch isAdopted {
+    case true:
+      found(.adopted, item.id, "version \(item.version) of pack '\(item.id)' was whole, but not recorded; it is installed now")
+    case false:
+      found(.orphaned, item.id, "'\(directory.place(name))' was not recorded, and is not what the manifest names; it was removed")
+    default: break
+    }
+  }
+
+  /// Makes a record anew from what is there.
+  ///
+  /// Which version was the current one is not known. The oldest whole one runs: had a newer one been on trial, it would be the one to fall back to. The
+  /// others wait to be activated.
+  private func rebuild(_ id: String, _ items: [String], because error: PackError) throws(PackError) {
+    var known: [(name: String, content: PackRecord.Content, delivery: DeliveryClass?)] = []
+    for name in items {
+      if let (content, delivery) = try identity(of: name, isLenient: true) { known.append((name, content, delivery)) }
+    }
+    let isRebuilt = try directory.change(id, isMadeAnew: true) { (record) throws(PackError) in
+      guard record == PackRecord(id: id) else { return false }
+      for (name, content, delivery) in known
+      where record.content(content.bytes) == nil && record.contents.count < PackRecord.contentLimit {
+        guard try directory.status(directory.place(name)) != nil else { continue }
+        record.contents.append(content)
+        record.delivery = delivery ?? record.delivery
+      }
+      if let oldest = record.contents.indices.min(by: { record.contents[$0].bytes.version < record.contents[$1].bytes.version }) {
+        record.contents[oldest].isProven = true
+        record.current = record.contents[oldest].bytes
+      }
+      return true
+    }
+    if isRebuilt {
+      let record = try directory.record(id)
+      let versions = record?.contents.map { "\($0.bytes.version)" }.joined(separator: ", ") ?? ""
+      let end = versions.isEmpty ? "nothing of it was left" : "what is there: \(versions); version \(record?.current?.version ?? 0) runs"
+      found(.damagedRecord, id, "the record of pack '\(id)' could not be read and was made anew: \(end)")
+    }
+    let named = try directory.record(id)?.itemNames ?? []
+    for item in items where !named.contains(item) { try takeIn(item) }
+  }
+}

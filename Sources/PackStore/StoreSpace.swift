@@ -1,0 +1,377 @@
+import PackFiles
+import PackFormat
+import PackManifest
+import PackTrust
+
+/// What a store takes on the device, and what goes when that is too much.
+struct StoreSpace {
+  private let directory: StoreDirectory
+  private let manifests: StoreManifests
+
+  init(_ directory: StoreDirectory, _ manifests: StoreManifests) {
+    self.directory = directory
+    self.manifests = manifests
+  }
+
+  /// The bytes that an installation needs.
+  struct Needs {
+    /// On the volume, besides what is there.
+    let volume: UInt64
+    /// In the store, besides what is there.
+    let store: UInt64
+  }
+
+  // MARK: Room
+
+  /// Sees to it that there is room, and purges what may be purged where there is not. Purges nothing where that would not be enough.
+  ///
+  /// - Parameters:
+  ///   - subject: what the room is for, as an error names it.
+  ///   - ids: the packs that the room is for; what runs of them stays.
+  ///   - tell: hears what was removed, also where that was not enough.
+  /// - Throws: ``PackError/Code/noSpace`` or ``PackError/Code/quotaExceeded``, with the bytes that are missing.
+  func makeRoom(for needs: Needs, of subject: String, sparing ids: Set<String>, tell: ([StoreEvent]) -> Void) throws(PackError) {
+    var missing = try shortage(needs)
+    guard missing.volume > 0 || missing.quota > 0 else { return }
+    _ = sweep()
+    missing = try shortage(needs)
+    var events: [StoreEvent] = []
+    let wanted = missing.largest
+    if wanted > 0, let candidates = try candidates(freeing: wanted, sparing: ids) {
+      let report = try purge(candidates, toFree: wanted)
+      events = report.removed.map { .purged($0.pack, reason: $0.reason) }
+      tell(events)
+      missing = try shortage(needs)
+    }
+    // Somebody else may have taken what was freed.
+    let outcome = events.isEmpty ? "nothing was changed" : "what was removed to make room was not enough"
+    if let error = lack(missing, needs, subject, outcome) { throw error }
+  }
+
+  /// Looks whether there is room, or would be if all went that may, and removes none of it.
+  ///
+  /// - Returns: the bytes that are missing, and the error that says so; nil where there is room.
+  func lack(for needs: Needs, of subject: String, sparing ids: Set<String>) throws(PackError) -> (missing: UInt64, error: PackError)? {
+    var missing = try shortage(needs)
+    guard missing.largest > 0 else { return nil }
+    _ = sweep()
+    missing = try shortage(needs)
+    guard missing.largest > 0, try candidates(freeing: missing.largest, sparing: ids) == nil,
+      let error = lack(missing, needs, subject, "nothing was changed")
+    else { return nil }
+    return (missing.largest, error)
+  }
+
+  private func lack(_ missing: Shortage, _ needs: Needs, _ subject: String, _ outcome: String) -> PackError? {
+    if missing.volume > 0 {
+      let margin = directory.policy.freeSpaceMargin
+      let besides = margin > 0 ? " and \(margin) that stay free" : ""
+      return PackError(
+        .noSpace,
+        "\(subject) needs \(needs.volume) bytes on the volume of \(directory.root)\(besides), \(missing.volume) bytes are missing",
+        hint: "free space on that volume; \(outcome)")
+    }
+    return missing.quota > 0 ? overQuota(needs, subject, missing: missing.quota, outcome) : nil
+  }
+
+  /// Frees so many bytes, or none: purges only where that is enough.
+  ///
+  /// - Returns: what was removed, and the bytes that could not be freed.
+  func purgeIfEnough(toFree bytes: UInt64) throws(PackError) -> (PurgeReport, [StoreEvent]) {
+    let wanted = bytes.less(sweep())
+    guard let candidates = try candidates(freeing: wanted) else {
+      var free: UInt64 = 0
+      for candidate in try self.candidates() { free = free.adding(try size(of: candidate)) }
+      return (PurgeReport(removed: [], freed: 0, missing: wanted.less(free)), [])
+    }
+    let report = try purge(candidates, toFree: wanted)
+    return (report, report.removed.map { .purged($0.pack, reason: $0.reason) })
+  }
+
+  /// Looks once more whether there is room, under the store's lock: others may have installed since it was made.
+  ///
+  /// - Throws: ``PackError/Code/quotaExceeded``
+  func checkQuota(for needs: Needs, of id: String) throws(PackError) {
+    guard let quota = directory.policy.quota else { return }
+    var sum = try ownRecords()
+    for record in try directory.records() {
+      for content in record.contents { sum = sum.adding(content.sizeOnDevice) }
+    }
+    let missing = sum.adding(needs.store).less(quota)
+    if missing > 0 { throw overQuota(needs, "pack '\(id)'", missing: missing, "nothing was changed") }
+  }
+
+  private func overQuota(_ needs: Needs, _ subject: String, missing: UInt64, _ outcome: String) -> PackError {
+    PackError(
+      .quotaExceeded,
+      "\(subject) needs \(needs.store) bytes of the \(directory.policy.quota ?? 0) that the store may take, \(missing) bytes are missing",
+      hint: "remove packs, lower the preservation of some, or raise the quota; \(outcome)")
+  }
+
+  /// How many bytes are missing.
+  struct Shortage {
+    /// On the volume.
+    let volume: UInt64
+    /// Under the quota.
+    let quota: UInt64
+
+    /// What frees so many ends both.
+    var largest: UInt64 { max(volume, quota) }
+  }
+
+  func shortage(_ needs: Needs) throws(PackError) -> Shortage {
+    var volume: UInt64 = 0
+    if needs.volume > 0 {
+      do {
+        volume = needs.volume.adding(directory.policy.freeSpaceMargin).less(try directory.files.freeSpace(at: directory.handle))
+      } catch {
+        throw error.writing(directory.root)
+      }
+    }
+    guard let quota = directory.policy.quota else { return Shortage(volume: volume, quota: 0) }
+    return Shortage(volume: volume, quota: try taken().adding(needs.store).less(quota))
+  }
+
+  /// The bytes that the store takes, where what is recorded of installed content is believed.
+  private func taken() throws(PackError) -> UInt64 {
+    var known: [String: UInt64] = [:]
+    for record in try directory.records() {
+      for content in record.contents { known[record.itemName(content)] = content.sizeOnDevice }
+    }
+    var sum = try ownRecords()
+    for item in try directory.names(in: .packs) {
+      if let size = known[item] { sum = sum.adding(size) } else { sum = sum.adding(try size(directory.place(item))) }
+    }
+    for part in [StoreDirectory.Part.staging, .trash] {
+      for name in try directory.names(in: part) { sum = sum.adding(try size("\(part.rawValue)/\(name)")) }
+    }
+    return sum
+  }
+
+  private func size(_ name: String) throws(PackError) -> UInt64 {
+    do {
+      return try InstalledTree(files: directory.files, backend: directory.backend).sizeOnDevice(of: name, in: directory.handle)
+    } catch {
+      throw error.reading(directory.path(name))
+    }
+  }
+
+  /// The bytes of all that is neither content nor on its way in or out.
+  private func ownRecords() throws(PackError) -> UInt64 {
+    let names: [DirectoryName]
+    var sum: UInt64
+    do {
+      names = try directory.files.names(in: directory.handle)
+      sum = try directory.files.status(of: directory.handle).allocatedSize
+    } catch {
+      throw error.reading(directory.root)
+    }
+    let content: Set = [StoreDirectory.Part.packs.rawValue, StoreDirectory.Part.staging.rawValue, StoreDirectory.Part.trash.rawValue]
+    for name in names where name.isUTF8 {
+      sum = sum.adding(content.contains(name.text) ? try directory.status(name.text)?.allocatedSize ?? 0 : try size(name.text))
+    }
+    return sum
+  }
+
+  // MARK: Purging
+
+  /// A version that may go.
+  struct Candidate {
+    let record: PackRecord
+    let content: PackRecord.Content
+    /// Lower ones go first.
+    let rank: Int
+    let preservation: UInt64
+    let reason: String
+  }
+
+  func purge(toFree bytes: UInt64) throws(PackError) -> (PurgeReport, [StoreEvent]) {
+    let swept = sweep()
+    let report = try purge(candidates(), toFree: bytes.less(swept))
+    return (
+      PurgeReport(removed: report.removed, freed: report.freed.adding(swept), missing: report.missing),
+      report.removed.map { .purged($0.pack, reason: $0.reason) }
+    )
+  }
+
+  private func purge(_ candidates: [Candidate], toFree bytes: UInt64) throws(PackError) -> PurgeReport {
+    var removed: [PurgeReport.Removal] = []
+    var freed: UInt64 = 0
+    for candidate in candidates where freed < bytes {
+      let id = candidate.record.id
+      // What the system has taken away already frees nothing, whatever the record says.
+      let size = try size(of: candidate)
+      let pack = try directory.change(id) { (record) throws(PackError) -> InstalledPack? in
+        // Other tasks and processes went on since it was chosen.
+        guard let content = record.content(candidate.content.bytes),
+          record.state(of: content) == candidate.record.state(of: candidate.content),
+          record.trial == candidate.record.trial, record.preservation == candidate.record.preservation,
+          try !directory.usedItems().contains(record.itemName(content))
+        else { return nil }
+        let pack = directory.installed(content, of: record)
+        if record.current == content.bytes { record.purged = content.bytes }
+        record.forget(content.bytes)
+        return pack
+      }
+      guard let pack else { continue }
+      removed.append(PurgeReport.Removal(pack: pack, reason: candidate.reason))
+      freed = freed.adding(size)
+    }
+    return PurgeReport(removed: removed, freed: freed, missing: bytes.less(freed))
+  }
+
+  /// The first of all that may go, so many that they free enough; nil where all of it would not.
+  private func candidates(freeing bytes: UInt64, sparing ids: Set<String> = []) throws(PackError) -> [Candidate]? {
+    var chosen: [Candidate] = []
+    var sum: UInt64 = 0
+    for candidate in try candidates(sparing: ids) where sum < bytes {
+      sum = sum.adding(try size(of: candidate))
+      chosen.append(candidate)
+    }
+    return sum >= bytes ? chosen : nil
+  }
+
+  /// The bytes that a candidate takes now; 0 where it is not there any more.
+  private func size(of candidate: Candidate) throws(PackError) -> UInt64 {
+    let place = directory.place(candidate.record.itemName(candidate.content))
+    return try directory.status(place) == nil ? 0 : size(place)
+  }
+
+  /// All that may go, in the order in which it goes.
+  private func candidates(sparing ids: Set<String> = []) throws(PackError) -> [Candidate] {
+    // An expired manifest says nothing about what is not needed any more.
+    let manifest = try manifests.usable()
+    var entries: [String: ManifestPack] = [:]
+    for entry in manifest?.manifest.packs ?? [] { entries[entry.id] = entry }
+    let tellsObsolete = manifest.map { !manifests.isExpired($0) } ?? false
+    let used = try directory.usedItems()
+    let priorities = try StorePreservation(directory).priorities()
+    var candidates: [Candidate] = []
+    for record in try directory.records() {
+      let entry = entries[record.id]
+      let isObsolete = tellsObsolete && entry == nil
+      let preservation =
+        record.preservation ?? entry?.tags.compactMap { priorities[$0] }.max()
+        ?? Self.preservation(isObsolete ? nil : entry?.delivery ?? record.delivery, isObsolete: isObsolete)
+      for content in record.contents where !used.contains(record.itemName(content)) {
+        let state = record.state(of: content)
+        let isRunning = state == .current || state == .trial || state == .fallback
+        if state == .trial || state == .fallback || (isRunning && ids.contains(record.id)) { continue }
+        let candidate: (rank: Int, reason: String)? =
+          switch state {
+          case .failed: (0, "it failed")
+          case _ where isObsolete: preservation < 1_000_000 ? (1, "the manifest does not name the pack any more") : nil
+          case .kept: (2, "it is an earlier version")
+          case .installed where entry != nil && entry?.bytes != content.bytes: (2, "the manifest names another version")
+          default:
+            preservation < 1_000_000 ? (3, "its preservation is \(Self.text(ofMillionths: preservation)), and space was short") : nil
+          }
+        if let candidate {
+          candidates.append(
+            Candidate(record: record, content: content, rank: candidate.rank, preservation: preservation, reason: candidate.reason))
+        }
+      }
+    }
+    return candidates.sorted { left, right in
+      (left.rank, left.preservation, left.record.lastUse, left.record.id, left.content.bytes.version)
+        < (right.rank, right.preservation, right.record.lastUse, right.record.id, right.content.bytes.version)
+    }
+  }
+
+  /// How dear a pack is unless that was said, in millionths.
+  static func preservation(_ delivery: DeliveryClass?, isObsolete: Bool) -> UInt64 {
+    switch delivery {
+    case _ where isObsolete: 0
+    case .essential: 1_000_000
+    case .prefetch: 600_000
+    case .onDemand, nil: 500_000
+    }
+  }
+
+  private static func text(ofMillionths value: UInt64) -> String {
+    guard value < 1_000_000 else { return "1" }
+    var digits = String(1_000_000 + value).dropFirst()
+    while digits.last == "0" { digits.removeLast() }
+    return digits.isEmpty ? "0" : "0.\(digits)"
+  }
+
+  /// Removes what processes that have ended were making, and what was being removed. Says how many bytes that freed.
+  private func sweep() -> UInt64 {
+    var freed: UInt64 = 0
+    for part in [StoreDirectory.Part.staging, .trash] {
+      for name in (try? directory.names(in: part)) ?? [] where part == .trash || !directory.isLiving(name) {
+        let path = "\(part.rawValue)/\(name)"
+        let size = (try? size(path)) ?? 0
+        if directory.remove(path) { freed = freed.adding(size) }
+      }
+    }
+    return freed
+  }
+
+  /// - Returns: whether there was something to remove.
+  static func remove(_ id: String, from directory: StoreDirectory) throws(PackError) -> Bool {
+    guard (try? PackName(id)) != nil, try directory.record(id) != nil else { return false }
+    return try directory.change(id) { (record) throws(PackError) in
+      let used = try directory.usedItems()
+      if let content = record.contents.first(where: { used.contains(record.itemName($0)) }) {
+        throw PackError(
+          .inUse, "version \(content.bytes.version) of pack '\(id)' is in use", hint: "close it in every process, then remove it")
+      }
+      let hadContent = !record.contents.isEmpty
+      let failures = record.failures
+      record = PackRecord(id: id)
+      record.failures = failures
+      return hadContent
+    }
+  }
+
+  // MARK: Usage
+
+  func usage() throws(PackError) -> [StoreUsage] {
+    var contents: [String: (record: PackRecord, content: PackRecord.Content)] = [:]
+    for record in try directory.records() {
+      for content in record.contents { contents[record.itemName(content)] = (record, content) }
+    }
+    let used = try directory.usedItems()
+    var usage: [StoreUsage] = []
+    for item in try directory.names(in: .packs).sorted() {
+      let name = directory.place(item)
+      let known = contents[item]
+      let size = try size(name)
+      let isUsed = used.contains(item)
+      usage.append(
+        StoreUsage(
+          kind: known == nil ? .unrecorded : .pack, pack: known.map { directory.installed($0.content, of: $0.record) },
+          path: directory.path(name),
+          sizeOnDevice: size, reason: Self.reason(known?.record, known?.content, isUsed: isUsed)))
+    }
+    for (part, kind, reason) in [
+      (StoreDirectory.Part.staging, StoreUsage.Kind.staging, "is being installed, or was when its process ended"),
+      (.trash, .trash, "is being removed"),
+    ] {
+      for name in try directory.names(in: part).sorted() {
+        let name = "\(part.rawValue)/\(name)"
+        usage.append(StoreUsage(kind: kind, pack: nil, path: directory.path(name), sizeOnDevice: try size(name), reason: reason))
+      }
+    }
+    usage.append(
+      StoreUsage(
+        kind: .records, pack: nil, path: directory.root, sizeOnDevice: try ownRecords(), reason: "the store's own records and directories"))
+    return usage
+  }
+
+  private static func reason(_ record: PackRecord?, _ content: PackRecord.Content?, isUsed: Bool) -> String {
+    let suffix = isUsed ? ", and is in use" : ""
+    guard let record, let content else { return "no record names it\(suffix)" }
+    let reason =
+      switch record.state(of: content) {
+      case .current: "runs"
+      case .trial: "is on trial"
+      case .fallback: "takes over if the version on trial falls"
+      case .kept: "is kept to go back to"
+      case .installed: "waits to be activated"
+      case .failed: "failed, and goes"
+      }
+    return reason + suffix
+  }
+}

@@ -1,0 +1,223 @@
+import PackFiles
+import PackFormat
+import PackManifest
+import PackTrust
+
+/// Which version of a pack runs: activation, trial, confirmation, return to the version before.
+struct StoreTrials {
+  private let directory: StoreDirectory
+
+  init(_ directory: StoreDirectory) {
+    self.directory = directory
+  }
+
+  func activate(
+    _ id: String, version: UInt64?, onTrial: Bool, manifest: VerifiedManifest?
+  ) throws(PackError) -> (BootToken, [StoreEvent]) {
+    try directory.change(id) { (record) throws(PackError) in
+      var events = judge(&record)
+      let content = try choose(version, from: record, manifest)
+      guard try directory.status(directory.place(record.itemName(content))) != nil else {
+        throw PackError(
+          .notInstalled, "version \(content.bytes.version) of pack '\(id)' was removed from the device",
+          hint: "reconcile the store ('packer store reconcile'), and install it again")
+      }
+      if let trial = record.trial {
+        guard directory.process.isOwn(trial.session) || !directory.process.isAlive(trial.session) else {
+          throw PackError(.inUse, "another process has version \(trial.bytes.version) of pack '\(id)' on trial")
+        }
+        // The same trial once more, so that nobody gets a second chance by asking twice.
+        if trial.bytes == content.bytes, onTrial { return (record.token(trial.bytes, nonce: trial.nonce), events) }
+      }
+      let nonce = newNonce()
+      if content.bytes == record.current, let confirmed = record.confirmed {
+        record.trial = nil
+        return (record.token(content.bytes, nonce: confirmed), events)
+      }
+      if onTrial, content.bytes != record.current {
+        record.trial = PackRecord.Trial(bytes: content.bytes, nonce: nonce, session: directory.process.session, starts: 1)
+        events.append(.activated(directory.installed(content, of: record)))
+      } else {
+        record.settle(on: content.bytes, nonce: nonce)
+        events += try dropSurplus(of: &record)
+        if let content = record.content(content.bytes) { events.append(.confirmed(directory.installed(content, of: record))) }
+      }
+      return (record.token(content.bytes, nonce: nonce), events)
+    }
+  }
+
+  /// The version to activate.
+  private func choose(
+    _ version: UInt64?, from record: PackRecord, _ manifest: VerifiedManifest?
+  ) throws(PackError) -> PackRecord.Content {
+    let offered = manifest?.manifest.packs.first { $0.id == record.id }.map(\.bytes)
+    let wanted = record.contents.filter { version == nil || $0.bytes.version == version }
+    let sound = wanted.filter { !record.hasFailed($0.bytes) }
+    if let content = sound.first(where: { $0.bytes == offered }) { return content }
+    if let content = sound.max(by: { $0.bytes.version < $1.bytes.version }) { return content }
+    let what = version.map { "version \($0) of pack '\(record.id)'" } ?? "pack '\(record.id)'"
+    if let failure = record.failures.last(where: { version == nil || $0.bytes.version == version }) {
+      throw PackError(
+        .versionFailed, "version \(failure.bytes.version) of pack '\(record.id)' failed on this device: \(failure.reason)",
+        hint: "publish a new version; these bytes are not tried again")
+    }
+    if record.purged != nil, record.contents.isEmpty {
+      throw PackError(.purged, "\(what) was removed to free space", hint: "install it again ('packer store install')")
+    }
+    throw PackError(.notInstalled, "\(what) is not installed", hint: "install it first ('packer store install')")
+  }
+
+  func confirm(_ token: BootToken) throws(PackError) -> [StoreEvent] {
+    try directory.change(token.id) { (record) throws(PackError) in
+      if record.isConfirmed(token) { return [] }
+      guard let trial = record.trial, record.token(trial.bytes, nonce: trial.nonce) == token, let content = record.content(trial.bytes)
+      else {
+        throw PackError(.staleConfirmation, record.staleness(of: token).message)
+      }
+      record.settle(on: content.bytes, nonce: token.nonce)
+      var events = try dropSurplus(of: &record)
+      if let content = record.content(trial.bytes) { events.insert(.confirmed(directory.installed(content, of: record)), at: 0) }
+      return events
+    }
+  }
+
+  /// How a trial stands.
+  enum Standing: Hashable, Sendable {
+    case underWay
+    case confirmed
+    case timedOut
+  }
+
+  /// How a trial stands; ends it where its time is over.
+  ///
+  /// - Throws: ``PackError/Code/notConfirmed`` where it fell, ``PackError/Code/staleConfirmation`` where another one took its place.
+  func look(at token: BootToken, isOver: Bool, limit: UInt64) throws(PackError) -> (Standing, [StoreEvent]) {
+    func outcome(_ record: PackRecord) throws(PackError) -> Bool {
+      if record.isConfirmed(token) { return true }
+      if let trial = record.trial, record.token(trial.bytes, nonce: trial.nonce) == token { return false }
+      throw record.staleness(of: token)
+    }
+    let record = try directory.record(token.id) ?? PackRecord(id: token.id)
+    if try outcome(record) { return (.confirmed, []) }
+    guard isOver else { return (.underWay, []) }
+    let reason = "not confirmed within \(limit / 1000) ms"
+    let events = try directory.change(token.id) { (record) throws(PackError) -> [StoreEvent]? in
+      // It may have been confirmed while the lock was waited for.
+      if try outcome(record) { return nil }
+      return try fall(&record, reason: reason)
+    }
+    return (events == nil ? .confirmed : .timedOut, events ?? [])
+  }
+
+  func rollback(_ id: String, reason: String) throws(PackError) -> (InstalledPack?, [StoreEvent]) {
+    try directory.change(id) { (record) throws(PackError) in
+      guard record.running != nil else {
+        throw PackError(.notInstalled, "no version of pack '\(id)' runs", hint: "activate one first ('packer store activate')")
+      }
+      let events = try fall(&record, reason: reason)
+      return (record.running.map { directory.installed($0, of: record) }, events)
+    }
+  }
+
+  /// Gives up what runs, and removes what failed unless it is in use.
+  private func fall(_ record: inout PackRecord, reason: String) throws(PackError) -> [StoreEvent] {
+    guard let running = record.running else { return [] }
+    record.fail(running.bytes, reason: reason)
+    var events = try dropSurplus(of: &record)
+    events.insert(rolledBack(record, from: running.bytes.version, reason: reason), at: 0)
+    return events
+  }
+
+  private func rolledBack(_ record: PackRecord, from version: UInt64, reason: String) -> StoreEvent {
+    .rolledBack(id: record.id, from: version, current: record.running.map { directory.installed($0, of: record) }, reason: reason)
+  }
+
+  /// A record as it is once a trial whose process has ended is judged, which nobody has written down yet.
+  func judged(_ record: PackRecord) -> PackRecord {
+    var record = record
+    _ = judge(&record)
+    return record
+  }
+
+  /// Judges a trial whose process has ended.
+  func judge(_ record: inout PackRecord) -> [StoreEvent] {
+    let verdict = record.judgeTrial(by: directory.process.session, starts: directory.policy.trialStarts, isAlive: directory.process.isAlive)
+    guard case .failed(let version) = verdict else { return [] }
+    return [rolledBack(record, from: version, reason: record.failures.last?.reason ?? "")]
+  }
+
+  /// Forgets what is more than is kept and not in use.
+  func dropSurplus(of record: inout PackRecord) throws(PackError) -> [StoreEvent] {
+    let surplus = record.surplus(keeping: directory.policy.keepVersions)
+    guard !surplus.isEmpty else { return [] }
+    let used = try directory.usedItems()
+    var events: [StoreEvent] = []
+    for content in surplus where !used.contains(record.itemName(content)) {
+      let reason = record.hasFailed(content.bytes) ? "it failed" : "newer versions are kept"
+      events.append(.purged(directory.installed(content, of: record), reason: reason))
+      record.forget(content.bytes)
+    }
+    return events
+  }
+
+  /// What runs of a pack, and the mark that it is in use.
+  ///
+  /// It must be possible on a full disk too: a verdict or a time that cannot be written down is come to again.
+  func use(
+    _ id: String
+  ) throws(PackError) -> (InstalledPack, UseMark, [StoreEvent]) {
+    try directory.withLockIfWritable { () throws(PackError) in
+      guard var record = try directory.record(id) else { throw notInstalled(id) }
+      let before = record
+      let events = judge(&record)
+      let now = UInt64(max(0, directory.clock.secondsSince1970))
+      if now.less(record.lastUse) >= PackRecord.lastUseGrain || now < record.lastUse { record.lastUse = now }
+      guard let running = record.running else {
+        if record.purged != nil {
+          throw PackError(.purged, "pack '\(id)' was removed to free space", hint: "install it again ('packer store install')")
+        }
+        throw notInstalled(id)
+      }
+      if record != before { try? directory.write(record) }
+      let mark = directory.uses.open(record.itemName(running))
+      return (directory.installed(running, of: record), mark, events)
+    }
+  }
+
+  private func notInstalled(_ id: String) -> PackError {
+    PackError(
+      .notInstalled, "no version of pack '\(printable(id.utf8))' runs",
+      hint: "install one and activate it ('packer store install', 'packer store activate')")
+  }
+
+  private func newNonce() -> [UInt8] { (0..<16).map { _ in UInt8.random(in: 0...255) } }
+}
+
+extension PackRecord {
+  func token(_ bytes: Bytes, nonce: [UInt8]) -> BootToken {
+    BootToken(id: id, version: bytes.version, sha256: bytes.sha256, nonce: nonce)
+  }
+
+  /// Whether a token was good for what is current now.
+  func isConfirmed(_ token: BootToken) -> Bool {
+    guard let current, let confirmed else { return false }
+    return self.token(current, nonce: confirmed) == token
+  }
+
+  /// Why a token is good for nothing.
+  func staleness(of token: BootToken) -> PackError {
+    let bytes = Bytes(version: token.version, sha256: token.sha256)
+    if let failure = failures.last(where: { $0.bytes == bytes }) {
+      return PackError(.notConfirmed, "version \(token.version) of pack '\(id)' fell: \(failure.reason)")
+    }
+    return PackError(.staleConfirmation, "the trial of version \(token.version) of pack '\(id)' is not under way any more")
+  }
+  /// The refusal of bytes that failed; nil where they did not.
+  func failure(of bytes: Bytes) -> PackError? {
+    failures.last { $0.bytes == bytes }.map { failure in
+      PackError(
+        .versionFailed, "version \(bytes.version) of pack '\(id)' failed on this device: \(failure.reason)",
+        hint: "publish a new version; these bytes are not tried again")
+    }
+  }
+}

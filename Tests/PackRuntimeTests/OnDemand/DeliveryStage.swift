@@ -1,0 +1,99 @@
+import Foundation
+import PackCrypto
+import PackDelivery
+import PackDownloads
+import PackFiles
+import PackFormat
+import PackManifest
+import PackOnDemand
+import PackStore
+import PackWork
+import TestSupport
+
+/// An app group with an app's store, an extension, and a system that leaves files.
+final class DeliveryStage: Sendable {
+  let stage: StoreStage
+  let clock = DeliveryStageClock()
+
+  init() throws {
+    stage = try StoreStage()
+  }
+
+  func state(_ files: any FileSystem = FaultyFiles()) throws(PackError) -> SharedState {
+    try SharedState(directory: stage.directory("shared"), files: files, clock: clock)
+  }
+
+  func `extension`(_ files: any FileSystem = FaultyFiles()) throws(PackError) -> ExtensionDelivery {
+    let key = try StoreStage.signer(0).publicKey
+    return ExtensionDelivery(state: try state(files)) { (document) throws(PackError) in
+      try document.verify(trusting: [key]).manifest
+    }
+  }
+
+  /// An app that was just started, and has its queue.
+  func app(
+    _ transport: any Transport, session: String = "one", policy: StorePolicy = StorePolicy(freeSpaceMargin: 0)
+  ) async throws -> AppDelivery {
+    var queue = QueuePolicy()
+    queue.freeSpaceMargin = 0
+    queue.reconcileInterval = .seconds(1_000_000_000)
+    queue.lockTimeout = .seconds(100_000)
+    return AppDelivery(
+      state: try state(), store: try await stage.open(as: session, policy),
+      queue: try await DownloadQueue(
+        root: stage.directory("downloads"), transport: transport, policy: queue, files: FaultyFiles(), clock: FastClock(speed: 1000),
+        random: SeededGenerator(seed: 1)))
+  }
+
+  /// An app without a queue.
+  func app(session: String = "one", policy: StorePolicy = StorePolicy(freeSpaceMargin: 0)) async throws -> AppDelivery {
+    AppDelivery(state: try state(), store: try await stage.open(as: session, policy))
+  }
+
+  /// A network that serves these packs.
+  func network(
+    _ offers: [StoreStage.Offer], _ decide: @escaping @Sendable (FaultyTransport.Call) -> FaultyTransport.Fault? = { _ in nil }
+  ) throws -> FaultyTransport {
+    var files: [String: [UInt8]] = [:]
+    for offer in offers { files[offer.entry.url] = try SystemFiles().contents(of: offer.path, limit: 1 << 20) }
+    let served = files
+    return FaultyTransport(content: { served[$0] ?? [] }, decide)
+  }
+
+  /// The manifest as the system leaves it for the extension.
+  func download(_ document: SignedManifest) throws -> String {
+    try stage.directory.write(document.bytes, to: "system-manifest")
+  }
+
+  /// A pack as the system leaves it for the extension.
+  func download(_ offer: StoreStage.Offer, changing offset: Int? = nil) throws -> String {
+    var bytes = try SystemFiles().contents(of: offer.path, limit: 1 << 20)
+    if let offset { bytes[offset] ^= 1 }
+    return try stage.directory.write(bytes, to: "system-\(offer.entry.id)")
+  }
+
+  /// The extension gets a manifest and all that it asked for.
+  func deliver(_ document: SignedManifest, _ offers: [StoreStage.Offer], event: DeliveryEvent = .install) throws {
+    let ours = try `extension`()
+    for download in ours.downloads(for: event, manifestAt: try download(document), allowance: nil).downloads {
+      guard let offer = offers.first(where: { $0.entry.id == download.id && $0.entry.version == download.bytes.version }) else { continue }
+      _ = try ours.finished(try self.download(offer), download: download.identifier.description)
+    }
+  }
+
+  /// The files that wait or are being installed.
+  var waiting: [String] { stage.directory.names(in: "shared/incoming") + stage.directory.names(in: "shared/installing") }
+}
+
+/// The same time for the shared state as for the store.
+final class DeliveryStageClock: DeliveryClock {
+  private let now = Monitor<Int64>(1_800_000_000)
+
+  var secondsSince1970: Int64 { now.withLock { $0 } }
+
+  func advance(_ seconds: Int64) {
+    now.withLock { $0 += seconds }
+  }
+
+  func pause(milliseconds: UInt32) {}
+}

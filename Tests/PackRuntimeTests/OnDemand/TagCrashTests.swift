@@ -1,0 +1,148 @@
+import Foundation
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackManifest
+import TestSupport
+import Testing
+
+@testable import PackDownloads
+@testable import PackOnDemand
+@testable import PackReading
+@testable import PackStore
+
+@Suite("A request by tags that is stopped anywhere")
+struct TagCrashTests {
+  /// The long form, with every failure, runs where PACKER_SOAK is set.
+  private static let isLong = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1"
+
+  private struct Life {
+    let store: AssetStore
+    let queue: DownloadQueue
+    let packs: OnDemandPacks
+  }
+
+  private func live(as session: String, on files: MemoryFiles, _ transport: FaultyTransport) async throws(PackError) -> Life {
+    let bytes = (0..<32).map { UInt8($0) }
+    let store = try await AssetStore(
+      root: "/store", keys: KeyRing(try PackKey(bytes: bytes.span)), trusting: CrashSample.trusted, lowestVersion: 0,
+      policy: StorePolicy(freeSpaceMargin: 0), files: files, clock: StageClock(), process: StoreProcess(session: session) { $0 == session },
+      backend: CryptoBackends.standard)
+    try await store.reconcile()
+    var policy = QueuePolicy()
+    policy.freeSpaceMargin = 0
+    policy.reconcileInterval = .seconds(1_000_000_000)
+    policy.retry.attempts = 1
+    let queue = try await DownloadQueue(
+      root: "/downloads", transport: transport, policy: policy, files: files, clock: FastClock(), random: SeededGenerator(seed: 1))
+    return Life(store: store, queue: queue, packs: try await OnDemandPacks(store: store, queue: queue))
+  }
+
+  /// What a process does until its files stop working.
+  private func work(_ files: MemoryFiles, _ transport: FaultyTransport, _ manifest: SignedManifest) async {
+    guard let life = try? await live(as: "one", on: files, transport) else { return }
+    try? await life.queue.running {
+      let task = Task {
+        try await life.store.adopt(manifest)
+        try await life.store.setPreservation(0, tags: ["level"])
+        let access = try await TagRequest(["level"], of: life.packs).begin()
+        withExtendedLifetime(access) {}
+      }
+      // A process that has ended waits for nothing.
+      let watch = Task {
+        while files.struck == nil, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+        task.cancel()
+      }
+      _ = await task.result
+      watch.cancel()
+    }
+    await life.queue.close()
+  }
+
+  /// Two packs with one tag, the manifest that names them, and what a server has.
+  private func release() async throws -> (sample: CrashSample, manifest: SignedManifest, content: @Sendable (String) -> [UInt8]) {
+    let sample = try await CrashSample.shared()
+    var entries = CrashSample.ids.compactMap { sample.entries[$0]?[1] }
+    for index in entries.indices { entries[index].tags = ["level"] }
+    let signed = try Manifest(
+      version: 1, issued: nil, expires: ManifestTime(secondsSince1970: 1_900_000_000)!, budget: nil, packs: entries
+    ).signedBytes()
+    let manifest = try SignedManifest(signed: signed, signatures: [try SignedManifest.signature(of: signed, by: StoreStage.signer(0))])
+    let files = Dictionary(uniqueKeysWithValues: entries.map { ($0.url, sample.packs[$0.id]?[1] ?? []) })
+    return (sample, manifest, { files[$0] ?? [] })
+  }
+
+  @Test("any operation on files may fail once: a request that fails of it is told so, and the next one gets access")
+  func everyFailure() async throws {
+    let (sample, manifest, content) = try await release()
+    var random = SeededGenerator(for: "failures of requests by tags")
+    var number = 0
+    var isReached = true
+    while isReached {
+      let place: Comment = "operation \(number)"
+      let files = MemoryFiles(MemoryDisk(), .fail(number, number % 3 == 0 ? .fullDisk : .inputOutput))
+      let transport = FaultyTransport(content: content)
+      var access: TagAccess?
+      for _ in 0..<3 where access == nil {
+        guard let life = try? await live(as: "one", on: files, transport) else { continue }
+        access = try? await life.queue.running {
+          try await life.store.adopt(manifest)
+          let request = TagRequest(["level"], of: life.packs)
+          do throws(PackError) {
+            return try await request.begin()
+          } catch {
+            #expect(files.struck != nil, place)
+            return try await request.begin()
+          }
+        }
+        await life.queue.close()
+      }
+      #expect(access?.packs.map(\.installed.id) == CrashSample.ids, place)
+      for pack in access?.packs ?? [] {
+        // The failure may be that of reading.
+        let bytes = try (try? pack.read("index.html")) ?? pack.read("index.html")
+        #expect(bytes == sample.trees[pack.installed.id]?[1]?.files["index.html"]?.bytes, place)
+      }
+      isReached = files.struck != nil
+      number += Self.isLong ? 1 : 1 + Int(random.next() % 16)
+    }
+    #expect(number > 200)
+  }
+
+  @Test("whatever a process left, the next one gets access, and nothing is kept in use for the one that ended")
+  func everyChange() async throws {
+    let (sample, manifest, content) = try await release()
+    var number = 0
+    var isReached = true
+    while isReached {
+      let stopped = MemoryFiles(MemoryDisk(), .stopBeforeChange(number))
+      await work(stopped, FaultyTransport(content: content), manifest)
+      isReached = stopped.struck != nil
+      stopped.end()
+      for crash in [MemoryDisk.Crash.kill, .powerCut] {
+        let place: Comment = "after \(crash) before change \(number)"
+        let disk = stopped.disk.after(crash)
+        let transport = FaultyTransport(content: content)
+        let life = try await live(as: "two", on: MemoryFiles(disk), transport)
+        try await life.store.adopt(manifest)
+        try await life.store.setPreservation(0, tags: ["level"])
+        try await life.queue.running {
+          let request = TagRequest(["level"], of: life.packs)
+          let access = try await request.begin()
+          #expect(access.packs.map(\.installed.id) == CrashSample.ids, place)
+          for pack in access.packs {
+            #expect(try pack.read("index.html") == sample.trees[pack.installed.id]?[1]?.files["index.html"]?.bytes, place)
+          }
+          #expect(await life.queue.hasNoOnDemandGroups, place)
+          access.end()
+          #expect(try await life.store.purge(toFree: .max).removed.count == 2, place)
+        }
+        #expect(disk.tree(below: "/store/uses").isEmpty, place)
+        #expect(disk.tree(below: "/store/packs").isEmpty, place)
+        await life.queue.close()
+      }
+      number += 1
+    }
+    #expect(number > 50)
+  }
+}

@@ -1,0 +1,397 @@
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackManifest
+import TestSupport
+import Testing
+
+@testable import PackOnDemand
+@testable import PackReading
+@testable import PackStore
+@testable import PackWork
+
+@Suite("Requests by tags")
+struct TagRequestTests {
+  let tags: TagStage
+  private var stage: StoreStage { tags.stage }
+
+  init() throws {
+    tags = try TagStage()
+  }
+
+  // MARK: Refusals
+
+  @Test("a tag that no pack has is refused, with the one that was probably meant")
+  func unknownTag() async throws {
+    let store = try await stage.open()
+    let packs = try await OnDemandPacks(store: store, queue: tags.queue(tags.noNetwork()))
+    func refusal(_ wanted: Set<String>) async -> PackError? {
+      await failure { () async throws(PackError) in _ = try await TagRequest(wanted, of: packs).begin() }
+    }
+    #expect(await refusal(["level-1"])?.code == .noManifest)
+    try await store.adopt(stage.manifest(1, [tags.offer("core", tags: ["level-1", "boot"])]))
+    let error = await refusal(["boot", "levle-1"])
+    #expect(error?.code == .unknownTag)
+    #expect(error?.message == "no pack of the manifest has the tag 'levle-1' (did you mean 'level-1'?)")
+    #expect(await refusal(["music"])?.message == "no pack of the manifest has the tag 'music'")
+    #expect(await refusal([])?.code == .usage)
+    #expect(
+      await failure { () async throws(PackError) in _ = try await TagRequest(["musik"], of: packs).conditionallyBegin() }?.code
+        == .unknownTag
+    )
+    #expect(await failure { () async throws(PackError) in try await store.setPreservation(1, tags: ["boots"]) }?.code == .unknownTag)
+  }
+
+  @Test("a priority that is no number from 0 to 1 is refused", arguments: [-0.1, 1.1, .nan, .infinity])
+  func priorityRange(value: Double) async throws {
+    let store = try await stage.open()
+    let packs = try await OnDemandPacks(store: store, queue: tags.queue(tags.noNetwork()))
+    try await store.adopt(stage.manifest(1, [tags.offer("core", tags: ["boot"])]))
+    let request = TagRequest(["boot"], of: packs)
+    #expect(await failure { () async throws(PackError) in try await request.setPriority(value) }?.code == .usage)
+    #expect(request.priority == 0.5)
+    let wrong = TagRequest(["boot"], of: packs, priority: value)
+    #expect(await failure { () async throws(PackError) in _ = try await wrong.begin() }?.code == .usage)
+    #expect(await failure { () async throws(PackError) in try await store.setPreservation(value, tags: ["boot"]) }?.code == .usage)
+  }
+
+  @Test("bytes that failed on this device are refused before anything is downloaded")
+  func failedVersion() async throws {
+    let store = try await stage.open()
+    let transport = tags.transport()
+    let packs = try await OnDemandPacks(store: store, queue: tags.queue(transport))
+    let (old, new) = try await (tags.offer("core", 1, tags: ["boot"]), tags.offer("core", 2, tags: ["boot"]))
+    try await store.adopt(stage.manifest(1, [old]))
+    try await tags.deliver([old], to: store)
+    try await store.adopt(stage.manifest(2, [new]))
+    try await store.install(new.path, as: "core", taking: .copying)
+    try await store.activate("core")
+    try await store.rollback("core", reason: "blank page")
+    let request = TagRequest(["boot"], of: packs)
+    #expect(try await request.conditionallyBegin() == nil)
+    let error = await failure { () async throws(PackError) in _ = try await request.begin() }
+    #expect(error?.code == .versionFailed)
+    #expect(error?.message == "version 2 of pack 'core' failed on this device: blank page")
+    #expect(transport.calls.isEmpty)
+    #expect(request.progress.phase == .failed)
+  }
+
+  @Test("from a manifest that has expired nothing is downloaded, and what is installed is given")
+  func expired() async throws {
+    let store = try await stage.open()
+    let transport = tags.transport()
+    let packs = try await OnDemandPacks(store: store, queue: tags.queue(transport))
+    let offers = try await [tags.offer("core", tags: ["boot"]), tags.offer("music", tags: ["sound"])]
+    try await store.adopt(stage.manifest(1, offers))
+    try await tags.deliver([offers[0]], to: store)
+    stage.clock.secondsSince1970 = 1_900_000_001
+    let error = await failure { () async throws(PackError) in _ = try await TagRequest(["sound"], of: packs).begin() }
+    #expect(error?.code == .manifestExpired)
+    #expect(try await TagRequest(["boot"], of: packs).begin().packs.map(\.installed.id) == ["core"])
+    #expect(transport.calls.isEmpty)
+  }
+
+  @Test(
+    "what the server has instead of the pack is an error that says so, and nothing of it is installed",
+    arguments: [
+      (FaultyTransport.Fault.wrong(from: 0), PackError.Code.digestMismatch), (.announced(17), .wrongPack), (.tooLong(by: 1), .wrongPack),
+      (.failure(.status(404, retryAfter: nil)), .downloadFailed), (.failure(.insecure), .downloadFailed),
+      (.failure(.timedOut), .downloadFailed), (.failure(.offline), .offline),
+    ])
+  func badDownload(fault: FaultyTransport.Fault, code: PackError.Code) async throws {
+    let store = try await stage.open()
+    let isBad = Monitor(true)
+    let queue = try await tags.queue(tags.transport { _ in isBad.withLock { $0 } ? fault : nil })
+    let packs = try await OnDemandPacks(store: store, queue: queue)
+    try await store.adopt(stage.manifest(1, [tags.offer("core", tags: ["boot"])]))
+    try await queue.running {
+      let request = TagRequest(["boot"], of: packs)
+      // The second time as the first, though the queue tells only once by itself that there is no network.
+      for _ in 0..<2 {
+        let error = await failure { () async throws(PackError) in _ = try await request.begin() }
+        #expect(error?.code == code)
+        #expect(error?.message.hasPrefix("pack 'core' was not downloaded: ") == true)
+        #expect(request.progress.phase == .failed)
+      }
+      #expect(try await store.installed() == [])
+      isBad.withLock { $0 = false }
+      let access = try await request.begin()
+      #expect(access.packs.count == 1)
+    }
+  }
+
+  @Test("without the key a pack is not installed, and once it is there nothing is downloaded again")
+  func missingKey() async throws {
+    let keys = KeyRing()
+    let store = try await AssetStore(
+      root: stage.root, keys: keys, trusting: [StoreStage.signer(0).publicKey], lowestVersion: 0, policy: StorePolicy(freeSpaceMargin: 0),
+      files: FaultyFiles(), clock: stage.clock, process: StoreProcess(session: "one") { _ in true }, backend: CryptoBackends.standard)
+    let transport = tags.transport()
+    let queue = try await tags.queue(transport)
+    let packs = try await OnDemandPacks(store: store, queue: queue)
+    try await store.adopt(stage.manifest(1, [tags.offer("core", tags: ["boot"])]))
+    try await queue.running {
+      let request = TagRequest(["boot"], of: packs)
+      #expect(await failure { () async throws(PackError) in _ = try await request.begin() }?.code == .noKey)
+      let other = [UInt8](repeating: 9, count: 32)
+      keys.add(try PackKey(bytes: other.span))
+      #expect(await failure { () async throws(PackError) in _ = try await request.begin() }?.code == .wrongKey)
+      let bytes = (0..<32).map { UInt8($0) }
+      keys.add(try PackKey(bytes: bytes.span))
+      let access = try await request.begin()
+      #expect(try access.read("index.html") == Array("core 1 0".utf8))
+      #expect(transport.calls.count == 1)
+      #expect(await queue.hasNoOnDemandGroups)
+    }
+  }
+
+  @Test("a request that is under way cannot begin once more")
+  func underWay() async throws {
+    let (store, transport, queue, packs) = try await tags.open { _ in .stuck(at: 100, isKnown: true) }
+    try await store.adopt(stage.manifest(1, [tags.offer("core", tags: ["boot"])]))
+    try await queue.running {
+      let request = TagRequest(["boot"], of: packs)
+      let task = Task { await failure { () async throws(PackError) in _ = try await request.begin() } }
+      try await eventually("it does not begin") { transport.running.count == 1 }
+      #expect(await failure { () async throws(PackError) in _ = try await request.begin() }?.code == .usage)
+      #expect(await failure { () async throws(PackError) in _ = try await request.conditionallyBegin() }?.code == .usage)
+      task.cancel()
+      #expect(await task.value?.code == .cancelled)
+    }
+  }
+
+  // MARK: Access
+
+  @Test("what is missing is downloaded, installed and opened, and nothing stays in the queue", arguments: InstallMode.allCases)
+  func begin(install: InstallMode) async throws {
+    let (store, transport, queue, packs) = try await tags.open()
+    let offers = try await [
+      tags.offer("core", tags: ["boot"], delivery: .essential), tags.offer("forest", tags: ["level-1", "outdoors"], install: install),
+      tags.offer("cave", tags: ["level-2"]), tags.offer("music", tags: ["level-1", "level-2"], install: install),
+    ]
+    try await store.adopt(stage.manifest(1, offers))
+    try await queue.running {
+      let request = TagRequest(["level-1"], of: packs)
+      #expect(try await request.conditionallyBegin() == nil)
+      #expect(request.progress.phase == .waiting)
+      #expect(transport.calls.isEmpty)
+      let access = try await request.begin()
+      #expect(access.packs.map(\.installed.id) == ["forest", "music"])
+      #expect(access.packs.map(\.installed.state) == [.current, .current])
+      #expect(access.trials.isEmpty)
+      #expect(try access.read("index.html") == Array("forest 1 0".utf8))
+      #expect(try access.pack("music").read("index.html", range: 0..<5) == Array("music".utf8))
+      #expect(code { () throws(PackError) in _ = try access.pack("cave") } == .unknownPack)
+      #expect(code { () throws(PackError) in _ = try access.read("none") } == .noSuchEntry)
+      #expect(Set(transport.calls.map(\.request.identifier)) == Set([offers[1], offers[3]].map(TagStage.identifier)))
+      #expect(await queue.hasNoOnDemandGroups)
+      // A second one needs nothing.
+      #expect(try await request.conditionallyBegin()?.packs.count == 2)
+      #expect(transport.calls.count == 2)
+    }
+  }
+
+  @Test("packs that came with the app are given without a network, by either way to begin")
+  func initialInstall() async throws {
+    let store = try await stage.open()
+    let transport = tags.noNetwork()
+    let packs = try await OnDemandPacks(store: store, queue: tags.queue(transport))
+    let offers = try await [
+      tags.offer("core", tags: ["boot"], delivery: .essential), tags.offer("intro", tags: ["boot", "story"], delivery: .essential),
+      tags.offer("film", tags: ["story"], delivery: .prefetch), tags.offer("cave", tags: ["level-2", "story-2"]),
+      tags.offer("lake", tags: ["story-2"], delivery: .essential),
+    ]
+    try await store.adopt(stage.manifest(1, offers))
+    let catalog = try await packs.catalog()
+    #expect(catalog.tags == ["boot", "level-2", "story", "story-2"])
+    #expect(catalog.tags(.essential) == ["boot"])
+    #expect(catalog.tags(.prefetch) == ["story"])
+    #expect(catalog.tags(.onDemand) == ["level-2", "story-2"])
+    #expect(catalog.delivery(of: "none") == nil)
+    #expect(catalog.packs(of: ["boot", "level-2"]).map(\.id) == ["core", "intro", "cave"])
+    // As the system does before the app starts.
+    for offer in offers where offer.entry.delivery == .essential { try await store.install(offer.path, as: offer.entry.id) }
+    for tag in catalog.tags(.essential) {
+      let request = TagRequest([tag], of: packs)
+      #expect(try await request.conditionallyBegin()?.packs.map(\.installed.id) == ["core", "intro"])
+      #expect(request.progress.fraction == 1)
+      #expect(try await request.begin().packs.map(\.installed.id) == ["core", "intro"])
+    }
+    #expect(try await TagRequest(["story"], of: packs).conditionallyBegin() == nil)
+    #expect(transport.calls.isEmpty)
+  }
+
+  @Test("packs for other devices do not count, and a tag that has no others is there at once")
+  func otherDevices() async throws {
+    let store = try await stage.open()
+    let transport = tags.noNetwork()
+    let packs = try await OnDemandPacks(store: store, queue: tags.queue(transport)) { $0.platforms.isEmpty }
+    var offer = try await tags.offer("shaders", tags: ["graphics"])
+    offer.entry.platforms = ["vision"]
+    try await store.adopt(stage.manifest(1, [offer]))
+    #expect(try await packs.catalog().tags == [])
+    #expect(try await TagRequest(["graphics"], of: packs).begin().packs.isEmpty)
+    #expect(transport.calls.isEmpty)
+  }
+
+  @Test("an earlier version does not count as installed, and opens all the same")
+  func olderVersion() async throws {
+    let store = try await stage.open()
+    let packs = try await OnDemandPacks(store: store, queue: tags.queue(tags.noNetwork()))
+    let (old, new) = try await (tags.offer("core", 1, tags: ["boot"]), tags.offer("core", 2, tags: ["boot"]))
+    try await store.adopt(stage.manifest(1, [old]))
+    try await tags.deliver([old], to: store)
+    try await store.adopt(stage.manifest(2, [new]))
+    let request = TagRequest(["boot"], of: packs)
+    #expect(try await request.conditionallyBegin() == nil)
+    #expect(try await store.open("core").installed.version == 1)
+    // Once it is installed it counts, and what ran before does not run any more.
+    try await store.install(new.path, as: "core", taking: .copying)
+    #expect(try await request.conditionallyBegin()?.packs.map(\.installed.version) == [2])
+  }
+
+  @Test("a version takes the place of the one before for good, or on trial where that is asked for")
+  func updates() async throws {
+    let store = try await stage.open()
+    let queue = try await tags.queue(tags.transport())
+    let packs = try await OnDemandPacks(store: store, queue: queue)
+    let offers = try await [
+      tags.offer("core", 1, tags: ["boot"]), tags.offer("core", 2, tags: ["boot"]), tags.offer("core", 3, tags: ["boot"]),
+      tags.offer("core", 4, tags: ["boot"]),
+    ]
+    try await queue.running {
+      for (version, update) in [(1, TagUpdate.onTrial), (2, .confirmed), (3, .onTrial), (4, .onTrial)] {
+        try await store.adopt(stage.manifest(UInt64(version), [offers[version - 1]]))
+        let access = try await TagRequest(["boot"], of: packs, update: update).begin()
+        #expect(access.packs.map(\.installed.version) == [UInt64(version)])
+        // There is nothing that the first could fall back to.
+        #expect(access.trials.count == (version > 2 ? 1 : 0))
+        #expect(try await store.current("core")?.state == (version > 2 ? .trial : .current))
+        if version == 3 { try await store.confirm(try #require(access.trials.first)) }
+      }
+      #expect(try await store.rollback("core", reason: "blank page")?.version == 3)
+    }
+  }
+
+  @Test("a trial that a request began before it failed is confirmed by the next one")
+  func trialOfFailedRequest() async throws {
+    let store = try await stage.open()
+    let packs = try await OnDemandPacks(store: store, queue: tags.queue(tags.noNetwork()))
+    var olds: [StoreStage.Offer] = []
+    var news: [StoreStage.Offer] = []
+    for id in ["core", "extra"] {
+      olds.append(try await tags.offer(id, 1, tags: ["boot"]))
+      news.append(try await tags.offer(id, 2, tags: ["boot"]))
+    }
+    try await store.adopt(stage.manifest(1, olds))
+    try await tags.deliver(olds, to: store)
+    try await store.adopt(stage.manifest(2, news))
+    for offer in news { try await store.install(offer.path, as: offer.entry.id, taking: .copying) }
+    // Another process has the second on trial, so the request fails when the first is on trial already.
+    let other = try await stage.open(as: "two")
+    let foreign = try await other.activate("extra", version: 2, onTrial: true)
+    let request = TagRequest(["boot"], of: packs, update: .onTrial)
+    _ = try? await request.conditionallyBegin()
+    #expect(try await store.current("core")?.state == .trial)
+    try await other.confirm(foreign)
+    let access = try #require(try await request.conditionallyBegin())
+    #expect(access.trials.map(\.id) == ["core"])
+    for trial in access.trials { try await store.confirm(trial) }
+    #expect(try await store.current("core")?.state == .current)
+  }
+
+  @Test("while there is access nothing of it is purged, and after its end it may be", arguments: ["ended", "forgotten", "killed"])
+  func lasting(how: String) async throws {
+    let store = try await stage.open()
+    let queue = try await tags.queue(tags.transport())
+    let packs = try await OnDemandPacks(store: store, queue: queue)
+    let offers = try await [tags.offer("forest", tags: ["level-1"], install: .unpacked), tags.offer("cave", tags: ["level-1"])]
+    try await store.adopt(stage.manifest(1, offers))
+    try await store.setPreservation(0, tags: ["level-1"])
+    let other = try await stage.open(as: "other")
+    try await queue.running {
+      var access: TagAccess? = try await TagRequest(["level-1"], of: packs).begin()
+      for who in [store, other] {
+        #expect(try await who.purge(toFree: .max).removed == [])
+        #expect(await failure { () async throws(PackError) in try await who.remove("cave") }?.code == .inUse)
+      }
+      #expect(try access?.read("index.html") == Array("forest 1 0".utf8))
+      #expect(access?.isEnded == false)
+      switch how {
+      case "ended":
+        access?.end()
+        access?.end()
+        #expect(access?.packs.isEmpty == true)
+        #expect(access?.isEnded == true)
+        #expect(code { () throws(PackError) in _ = try access?.read("index.html") } == .usage)
+      case "forgotten": access = nil
+      default: stage.end("one")
+      }
+      #expect(Set(try await other.purge(toFree: .max).removed.map(\.pack.id)) == ["forest", "cave"])
+      withExtendedLifetime(access) {}
+    }
+  }
+
+  @Test("a pack that was taken out of an access outlives it")
+  func takenOut() async throws {
+    let store = try await stage.open()
+    let packs = try await OnDemandPacks(store: store, queue: tags.queue(tags.noNetwork()))
+    let offer = try await tags.offer("cave", tags: ["level-1"])
+    try await store.adopt(stage.manifest(1, [offer]))
+    try await tags.deliver([offer], to: store)
+    let access = try await TagRequest(["level-1"], of: packs).begin()
+    var pack: OpenedPack? = try access.pack("cave")
+    access.end()
+    #expect(try await store.purge(toFree: .max).removed == [])
+    #expect(try pack?.read("index.html") == Array("cave 1 0".utf8))
+    pack = nil
+    #expect(try await store.purge(toFree: .max).removed.count == 1)
+  }
+
+  // MARK: Manifests that change
+
+  @Test("where another manifest gives the tags another meaning the request fails, and where it does not it goes on")
+  func changedManifest() async throws {
+    let (store, transport, queue, packs) = try await tags.open { $0.attempt == 0 ? .stuck(at: 700, isKnown: true) : nil }
+    let (old, new) = try await (tags.offer("core", 1, tags: ["boot"]), tags.offer("core", 2, tags: ["boot"]))
+    let other = try await tags.offer("other", 1, tags: ["other"])
+    try await store.adopt(stage.manifest(1, [old]))
+    try await queue.running {
+      let request = TagRequest(["boot"], of: packs)
+      let task = Task { await failure { () async throws(PackError) in _ = try await request.begin() } }
+      try await eventually("it does not begin") { request.progress.downloaded >= 700 }
+      try await store.adopt(stage.manifest(2, [old, other]))
+      // What it was downloaded for is what it still is for.
+      #expect(try await TagRequest(["boot"], of: packs).conditionallyBegin() == nil)
+      #expect(transport.running.count == 1)
+      try await store.adopt(stage.manifest(3, [new, other]))
+      let error = await task.value
+      #expect(error?.code == .manifestChanged)
+      #expect(error?.message == "manifest version 3 came while 'boot' was asked for, and names other packs or versions for it")
+      // The next one gets the new version, and what had come of the old one goes.
+      transport.forgetCalls()
+      let next = Task { try await request.begin() }
+      try await eventually("it does not begin") { transport.calls.count == 1 }
+      #expect(await queue.groups == [TagStage.group(new)])
+      next.cancel()
+      _ = await next.result
+      #expect(try await request.begin().packs.map(\.installed.version) == [2])
+      #expect(await queue.hasNoOnDemandGroups)
+    }
+  }
+
+  @Test("a tag that another manifest does not have any more ends the request for it")
+  func droppedTag() async throws {
+    let (store, transport, queue, packs) = try await tags.open { _ in .stuck(at: 700, isKnown: true) }
+    let offer = try await tags.offer("core", 1, tags: ["boot"])
+    try await store.adopt(stage.manifest(1, [offer]))
+    try await queue.running {
+      let task = Task { await failure { () async throws(PackError) in _ = try await TagRequest(["boot"], of: packs).begin() } }
+      try await eventually("it does not begin") { transport.running.count == 1 }
+      var renamed = offer
+      renamed.entry.tags = ["start"]
+      try await store.adopt(stage.manifest(2, [renamed]))
+      #expect(await task.value?.code == .manifestChanged)
+    }
+  }
+}

@@ -1,0 +1,258 @@
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackManifest
+import TestSupport
+import Testing
+
+@testable import PackDownloads
+@testable import PackOnDemand
+@testable import PackStore
+@testable import PackWork
+
+@Suite("Space and requests by tags")
+struct TagSpaceTests {
+  let tags: TagStage
+  private var stage: StoreStage { tags.stage }
+
+  init() throws {
+    tags = try TagStage()
+  }
+
+  // MARK: Preservation
+
+  /// Packs of 20 kB that are installed and run.
+  private func fill(_ store: AssetStore, _ packs: [(String, [String], DeliveryClass)]) async throws -> [StoreStage.Offer] {
+    var offers: [StoreStage.Offer] = []
+    for (id, names, delivery) in packs { offers.append(try await tags.offer(id, tags: names, size: 20_000, delivery: delivery)) }
+    try await store.adopt(stage.manifest(1, offers))
+    try await tags.deliver(offers, to: store)
+    return offers
+  }
+
+  @Test("of a pack with several tags the highest priority counts, and what was said of the pack itself before all tags")
+  func preservation() async throws {
+    let store = try await stage.open()
+    let offers = try await fill(
+      store,
+      [
+        ("a", ["low", "high"], .onDemand), ("b", ["low"], .onDemand), ("c", ["other"], .onDemand), ("d", ["high"], .onDemand),
+        ("e", ["low", "other"], .essential), ("f", ["kept"], .onDemand), ("g", ["kept"], .onDemand),
+      ])
+    #expect(try await store.preservation(ofTag: "low") == nil)
+    try await store.setPreservation(0.9, tags: ["high"])
+    try await store.setPreservation(0.2, tags: ["low"])
+    try await store.setPreservation(1, tags: ["kept"])
+    try await store.setPreservation(0.1, of: "d")
+    try await store.setPreservation(0.3, of: "g")
+    #expect(try await store.preservation(ofTag: "low") == 0.2)
+    // As another process sees it. Of 'other' nothing was said: for 'c' that means what it did, and 'e' has one tag that counts.
+    let other = try await stage.open(as: "two")
+    let removed = try await other.purge(toFree: .max).removed
+    #expect(removed.map(\.pack.id) == ["d", "b", "e", "g", "c", "a"])
+    #expect(removed[1].reason == "its preservation is 0.2, and space was short")
+    #expect(try await other.installed().map(\.id) == ["f"])
+    withExtendedLifetime(offers) {}
+  }
+
+  @Test("what was said of a tag counts for packs that get it later, and is forgotten with the tag")
+  func laterPacks() async throws {
+    let store = try await stage.open()
+    var offers = try await fill(store, [("a", ["dear"], .onDemand), ("b", ["cheap"], .onDemand)])
+    try await store.setPreservation(1, tags: ["dear"])
+    offers[1].entry.tags = ["dear"]
+    offers[0].entry.tags = ["new"]
+    try await store.adopt(stage.manifest(2, offers))
+    #expect(try await store.purge(toFree: .max).removed.map(\.pack.id) == ["a"])
+    offers[1].entry.tags = ["new"]
+    try await store.adopt(stage.manifest(3, offers))
+    #expect(try await store.preservation(ofTag: "dear") == 1)
+    try await store.setPreservation(0.7, tags: ["new"])
+    #expect(try await store.preservation(ofTag: "dear") == nil)
+    #expect(try await store.preservation(ofTag: "new") == 0.7)
+    #expect(try await store.reconcile().isEmpty)
+  }
+
+  @Test(
+    "a file of priorities that is damaged says nothing, and is replaced",
+    arguments: [
+      "", "{}", "{\"schema\":\"packer-store-preservation/2\",\"tags\":[]}",
+      "{\"schema\":\"packer-store-preservation/1\",\"tags\":[{\"priority\":1000001,\"tag\":\"dear\"}]}",
+      "{\"schema\":\"packer-store-preservation/1\",\"tags\":[{\"priority\":1000000}]}",
+      "{\"schema\":\"packer-store-preservation/1\"}",
+      "{\"schema\":\"packer-store-preservation/1\",\"tags\":[{\"priority\":1,\"tag\":\"dear\"},{\"priority\":2,\"tag\":\"dear\"}]}",
+    ])
+  func damagedPriorities(text: String) async throws {
+    let store = try await stage.open()
+    _ = try await fill(store, [("a", ["dear"], .onDemand)])
+    try stage.directory.write(Array(text.utf8), to: "store/preservation")
+    #expect(try await store.preservation(ofTag: "dear") == nil)
+    try await store.setPreservation(1, tags: ["dear"])
+    #expect(try await store.preservation(ofTag: "dear") == 1)
+    #expect(try await store.purge(toFree: .max).removed == [])
+  }
+
+  // MARK: Low space
+
+  /// A queue on a volume that has so much space while `isTight`.
+  private func queue(_ transport: FaultyTransport, free: UInt64, isTight: @escaping @Sendable () -> Bool) async throws -> DownloadQueue {
+    try await tags.queue(transport, files: FaultyFiles { $0.operation == .freeSpace && isTight() ? .freeSpace(free) : nil })
+  }
+
+  @Test("a download that lacks space has the store purge what is not dear, and goes on")
+  func purgeForDownload() async throws {
+    let store = try await stage.open()
+    let transport = tags.transport()
+    let queue = try await queue(transport, free: 1000) { [stage] in
+      !stage.directory.names(in: "store/packs").allSatisfy { $0.hasPrefix("b@") }
+    }
+    let packs = try await OnDemandPacks(store: store, queue: queue)
+    let offers = try await fill(store, [("a", ["old"], .onDemand), ("b", ["old"], .essential)])
+    let new = try await tags.offer("new", tags: ["new"], size: 15_000)
+    try await store.adopt(stage.manifest(2, offers + [new]))
+    let notices = packs.lowSpace()
+    try await queue.running {
+      let access = try await TagRequest(["new"], of: packs).begin()
+      #expect(access.packs.map(\.installed.id) == ["new"])
+      let notice = await first(notices)
+      #expect(notice?.packs == ["new"])
+      #expect(notice?.missing == 0)
+      #expect(notice?.removed.map(\.id) == ["a"])
+      #expect(transport.calls.count == 1)
+    }
+  }
+
+  @Test("where purging would not be enough nothing is removed, and error and notice say how many bytes are missing")
+  func notEnough() async throws {
+    let store = try await stage.open()
+    let isTight = Monitor(true)
+    let queue = try await queue(tags.transport(), free: 1000) { isTight.withLock { $0 } }
+    let packs = try await OnDemandPacks(store: store, queue: queue)
+    let offers = try await fill(store, [("a", ["old"], .onDemand), ("b", ["old"], .onDemand)])
+    let new = try await tags.offer("new", tags: ["new"], size: 40_000)
+    try await store.adopt(stage.manifest(2, offers + [new]))
+    let notices = packs.lowSpace()
+    try await queue.running {
+      // One of the two is in use, and the other is not large enough.
+      let access = try await store.open("a")
+      let size = try #require(try await store.current("b")).sizeOnDevice
+      let error = await failure { () async throws(PackError) in _ = try await TagRequest(["new"], of: packs).begin() }
+      let missing = new.entry.size - 1000 - size
+      #expect(error?.code == .noSpace)
+      #expect(error?.message == "pack 'new' was not downloaded: \(missing) bytes are missing on the volume")
+      #expect(await first(notices) == LowSpace(packs: ["new"], missing: missing, removed: []))
+      #expect(try await store.installed().map(\.id) == ["a", "b"])
+      isTight.withLock { $0 = false }
+      #expect(try await TagRequest(["new"], of: packs).begin().packs.count == 1)
+      withExtendedLifetime(access) {}
+    }
+  }
+
+  @Test("where purging does not help, because the store lies on another volume, no more is purged and all who wait are told")
+  func otherVolume() async throws {
+    let store = try await stage.open()
+    let queue = try await queue(tags.transport(), free: 1000) { true }
+    let packs = try await OnDemandPacks(store: store, queue: queue)
+    let offers = try await fill(store, [("a", ["old"], .onDemand), ("b", ["old"], .onDemand), ("c", ["old"], .onDemand)])
+    let new = try await tags.offer("new", tags: ["new", "also"], size: 15_000)
+    try await store.adopt(stage.manifest(2, offers + [new]))
+    try await queue.running {
+      let other = Task { await failure { () async throws(PackError) in _ = try await TagRequest(["also"], of: packs).begin() } }
+      let error = await failure { () async throws(PackError) in _ = try await TagRequest(["new"], of: packs).begin() }
+      #expect(error?.code == .noSpace)
+      #expect(await other.value?.code == .noSpace)
+      let left = try await store.installed()
+      #expect(left.count >= 2)
+    }
+  }
+
+  @Test("what was downloaded for nobody goes before anything that is installed")
+  func abandoned() async throws {
+    let store = try await stage.open()
+    let isStuck = Monitor(true)
+    let transport = tags.transport { _ in isStuck.withLock { $0 } ? .stuck(at: 900, isKnown: true) : nil }
+    let queue = try await queue(transport, free: 1000) { [tags] in
+      isStuck.withLock { !$0 } && tags.hasParts
+    }
+    let packs = try await OnDemandPacks(store: store, queue: queue)
+    let offers = try await fill(store, [("a", ["old"], .onDemand)])
+    let more = try await [tags.offer("given-up", tags: ["given-up"], size: 20_000), tags.offer("new", tags: ["new"], size: 20_000)]
+    try await store.adopt(stage.manifest(2, offers + more))
+    try await queue.running {
+      let request = TagRequest(["given-up"], of: packs)
+      let task = Task { await failure { () async throws(PackError) in _ = try await request.begin() } }
+      try await eventually("it does not begin") { request.progress.downloaded >= 900 }
+      task.cancel()
+      #expect(await task.value?.code == .cancelled)
+      #expect(await queue.groups.count == 1)
+      isStuck.withLock { $0 = false }
+      #expect(try await TagRequest(["new"], of: packs).begin().packs.count == 1)
+      #expect(await queue.hasNoOnDemandGroups)
+      #expect(try await store.installed().map(\.id) == ["a", "new"])
+    }
+  }
+
+  @Test("what the store has no room for is not downloaded, and what can make room does", arguments: InstallMode.allCases)
+  func quota(install: InstallMode) async throws {
+    let offers = try await fill(stage.open(), [("a", ["old"], .onDemand), ("b", ["old"], .onDemand)])
+    let new = try await tags.offer("new", tags: ["new"], size: 30_000, install: install)
+    let taken = try stage.sizeOnDevice()
+    // Both of what is there must go.
+    let quota = taken + new.entry.sizeOnDevice - 40_000
+    let store = try await stage.open(as: "two", StorePolicy(quota: quota, freeSpaceMargin: 0))
+    try await store.adopt(stage.manifest(2, offers + [new]))
+    let isOffline = Monitor(true)
+    let transport = tags.transport { _ in isOffline.withLock { $0 } ? .failure(.offline) : nil }
+    let queue = try await tags.queue(transport)
+    let packs = try await OnDemandPacks(store: store, queue: queue)
+    let notices = packs.lowSpace()
+    try await queue.running {
+      let request = TagRequest(["new"], of: packs)
+      let held = try await TagRequest(["old"], of: packs).begin()
+      let error = await failure { () async throws(PackError) in _ = try await request.begin() }
+      #expect(error?.code == .quotaExceeded)
+      let missing = try #require(await first(notices)?.missing)
+      #expect(missing > 0)
+      #expect(error?.message.hasSuffix("\(missing) bytes are missing") == true)
+      #expect(transport.calls.isEmpty)
+      // As an app does that heard the notice.
+      held.end()
+      // Nothing goes for a pack that does not come.
+      #expect(await failure { () async throws(PackError) in _ = try await request.begin() }?.code == .offline)
+      #expect(try await store.installed().map(\.id) == ["a", "b"])
+      isOffline.withLock { $0 = false }
+      #expect(try await request.begin().packs.count == 1)
+      let notice = await first(notices)
+      #expect(notice?.missing == 0)
+      #expect(notice.map { Set($0.removed.map(\.id)) } == ["a", "b"])
+      #expect(try await store.installed().map(\.id) == ["new"])
+    }
+  }
+
+  @Test("space that is gone when a pack has come is told, and the pack is not downloaded again")
+  func lackOnInstall() async throws {
+    let transport = tags.transport()
+    let isFull = Monitor(true)
+    let files = FaultyFiles { call in
+      call.operation == .freeSpace && isFull.withLock { $0 } && !transport.calls.isEmpty ? .freeSpace(1000) : nil
+    }
+    let store = try await stage.open(files: files)
+    let queue = try await tags.queue(transport)
+    let packs = try await OnDemandPacks(store: store, queue: queue)
+    let offer = try await tags.offer("core", tags: ["boot"], install: .unpacked)
+    try await store.adopt(stage.manifest(1, [offer]))
+    let notices = packs.lowSpace()
+    try await queue.running {
+      let request = TagRequest(["boot"], of: packs)
+      let error = await failure { () async throws(PackError) in _ = try await request.begin() }
+      #expect(error?.code == .noSpace)
+      let missing = offer.entry.installSize - 1000
+      #expect(error?.message.hasSuffix("\(missing) bytes are missing") == true)
+      #expect(await first(notices) == LowSpace(packs: ["core"], missing: missing, removed: []))
+      isFull.withLock { $0 = false }
+      let access = try await request.begin()
+      #expect(access.packs.count == 1)
+      #expect(transport.calls.count == 1)
+    }
+  }
+}

@@ -1,0 +1,373 @@
+import PackBuild
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackReading
+import TestSupport
+import Testing
+
+@Suite("Whoever opens a pack asks for its key, and")
+struct KeyTests {
+  let directory: TemporaryDirectory
+  let tree = SampleTree(["index.html": .init(Array("<p>Hello</p>".utf8))])
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  /// A pack named `kat`, made with the key that counts up from `first`, or with one that follows from it.
+  private func pack(_ name: String, keyFrom first: UInt8, ofItsOwn: Bool = false) async throws -> String {
+    try tree.write(to: "tree", in: directory)
+    var job = PackJob(source: directory("tree"), output: directory(name), name: try PackName("kat"))
+    job.usesPackKey = ofItsOwn
+    job.jobs = 1
+    _ = try await job.run(key: try key(filledFrom: first))
+    return directory(name)
+  }
+
+  /// What a provider is asked for such a pack.
+  private func request(keyFrom first: UInt8, ofItsOwn: Bool = false) throws -> KeyRequest {
+    let root = try key(filledFrom: first)
+    let id = try PackID.bytes(for: PackName("kat"))
+    return KeyRequest(keyID: ofItsOwn ? try root.packKey(forPackID: id).id : root.id, packID: id)
+  }
+
+  private func open(_ path: String, _ keys: some KeyProvider) async -> PackError? {
+    await failure { () async throws(PackError) in
+      for backend in CryptoBackends.all {
+        let pack = try await Pack.open(path, keys: keys, files: FaultyFiles(), backend: backend)
+        guard try pack.read("index.html") == Array("<p>Hello</p>".utf8) else { throw PackError(.internalError, "other bytes") }
+      }
+    }
+  }
+
+  // MARK: Refusals
+
+  @Test("has none where the ring is empty, which names the file and the id that is wanted")
+  func noKey() async throws {
+    let path = try await pack("a.pack", keyFrom: 0)
+    let error = await open(path, KeyRing())
+    #expect(error?.code == .noKey)
+    #expect(error?.message == "\(path): pack was made with key e545120e613dd715, and no key is at hand")
+    #expect(error?.hint == "add the key whose id is e545120e613dd715")
+  }
+
+  @Test("has a wrong one where no key of the ring fits, which names all ids", arguments: [false, true])
+  func wrongKey(ofItsOwn: Bool) async throws {
+    let path = try await pack("a.pack", keyFrom: 0, ofItsOwn: ofItsOwn)
+    let ring = KeyRing(try key(filledFrom: 1))
+    ring.add(try key(filledFrom: 2))
+    let error = await open(path, ring)
+    #expect(error?.code == .wrongKey)
+    let wanted = ofItsOwn ? "72af39abae9a562f" : "e545120e613dd715"
+    #expect(error?.message == "\(path): pack was made with key \(wanted), and none at hand fits: \(ring.keyIDs[0]), \(ring.keyIDs[1])")
+    for first in UInt8(3)..<20 { ring.add(try key(filledFrom: first)) }
+    #expect(await open(path, ring)?.message.hasSuffix(" and 11 more") == true)
+  }
+
+  @Test("does not believe a provider that returns another key", arguments: [false, true])
+  func liar(ofItsOwn: Bool) async throws {
+    struct Liar: KeyProvider {
+      func key(for request: KeyRequest) async throws(PackError) -> PackKey { try TestSupport.key(filledFrom: 9) }
+    }
+    let path = try await pack("a.pack", keyFrom: 0, ofItsOwn: ofItsOwn)
+    let files = FaultyFiles()
+    let error = await failure { () async throws(PackError) in
+      _ = try await Pack.open(path, keys: Liar(), files: files, backend: CryptoBackends.standard)
+    }
+    #expect(error?.code == .wrongKey)
+    #expect(
+      error?.message
+        == "\(path): pack was made with key \(try request(keyFrom: 0, ofItsOwn: ofItsOwn).keyID), but the key that came for it is \(try key(filledFrom: 9).id)"
+    )
+    let fetched = FetchedKeys { (_) throws(PackError) in try TestSupport.key(filledFrom: 9) }
+    #expect(await open(path, fetched)?.code == .wrongKey)
+    #expect("\(fetched)" == "FetchedKeys()")
+  }
+
+  @Test("passes on what a provider says that fails, with the file in front")
+  func failing() async throws {
+    struct Failing: KeyProvider {
+      func key(for request: KeyRequest) async throws(PackError) -> PackKey { throw PackError(.noKey, "the server says 403") }
+    }
+    let path = try await pack("a.pack", keyFrom: 0)
+    let error = await open(path, Failing())
+    #expect(error?.code == .noKey && error?.message == "\(path): the server says 403")
+  }
+
+  @Test("asks nobody for a file that is no pack, is cut in its header, or is not there")
+  func noPack() async throws {
+    struct Asked: KeyProvider {
+      func key(for request: KeyRequest) async throws(PackError) -> PackKey { throw PackError(.internalError, "asked") }
+    }
+    _ = try await pack("a.pack", keyFrom: 0)
+    let whole = try #require(directory.bytes(of: "a.pack"))
+    #expect(await open(try directory.write("a text, and longer than the magic".utf8, to: "text"), Asked())?.code == .notAPack)
+    #expect(await open(try directory.write(whole.prefix(150), to: "cut"), Asked())?.code == .truncated)
+    #expect(await open(directory("none"), Asked())?.code == .missingInput)
+  }
+
+  @Test("tells a header that was changed from a wrong key, whoever gives the key", arguments: [40, 70, 120, 140, 150])
+  func changedHeader(byte: Int) async throws {
+    let path = try await pack("a.pack", keyFrom: 0, ofItsOwn: true)
+    var bytes = try #require(directory.bytes(of: "a.pack"))
+    bytes[byte] ^= 1
+    try directory.write(bytes, to: "a.pack")
+    let own = KeyRing(try key(filledFrom: 0).packKey(for: PackName("kat")))
+    #expect(await open(path, own)?.code == .damagedHeader)
+    // Of another pack id another key follows, so for the holder of the root it is a pack of another key.
+    #expect(await open(path, KeyRing(try key(filledFrom: 0)))?.code == (byte == 40 ? .wrongKey : .damagedHeader))
+  }
+
+  // MARK: Rings
+
+  @Test("opens packs of two generations with a ring that holds both keys, in any order, and of one when the other is gone")
+  func rotation() async throws {
+    let (old, new) = (try await pack("old.pack", keyFrom: 1), try await pack("new.pack", keyFrom: 2))
+    for generations in [[1, 2], [2, 1]] as [[UInt8]] {
+      let ring = KeyRing()
+      for first in generations { ring.add(try key(filledFrom: first)) }
+      #expect(await open(old, ring) == nil)
+      #expect(await open(new, ring) == nil)
+      ring.remove(try key(filledFrom: 1).id)
+      #expect(await open(old, ring)?.code == .wrongKey)
+      #expect(await open(new, ring) == nil)
+      ring.remove(try key(filledFrom: 2).id)
+      #expect(await open(new, ring)?.code == .noKey)
+    }
+  }
+
+  @Test(
+    "opens packs that have keys of their own with the root key, beside packs of a key that is none, and the one pack with its own key alone"
+  )
+  func roots() async throws {
+    let (own, plain) = (try await pack("own.pack", keyFrom: 0, ofItsOwn: true), try await pack("plain.pack", keyFrom: 0))
+    let other = try await pack("other.pack", keyFrom: 5)
+    let ring = KeyRing(try key(filledFrom: 0))
+    ring.add(try key(filledFrom: 5))
+    for path in [own, plain, other] { #expect(await open(path, ring) == nil) }
+    let alone = KeyRing(try key(filledFrom: 0).packKey(for: PackName("kat")))
+    #expect(await open(own, alone) == nil)
+    #expect(await open(plain, alone)?.code == .wrongKey)
+    // Who has a key at hand needs no ring to say so.
+    let root = try key(filledFrom: 0)
+    #expect(try Pack.open(own, key: root).keyID.description == "72af39abae9a562f")
+  }
+
+  @Test("holds a key once, however often it is added, and after the one who added it let go of it")
+  func copies() async throws {
+    let ring = KeyRing()
+    for _ in 0..<3 { ring.add(try key(filledFrom: 0)) }
+    #expect(ring.keyIDs.map(\.description) == ["e545120e613dd715"])
+    let key = try ring.key(for: request(keyFrom: 0))
+    #expect(key.secret.withSpan { [UInt8](copying: $0) } == (0..<32).map { UInt8($0) })
+  }
+
+  @Test("shows nothing of a key, however it is printed")
+  func unprinted() async throws {
+    let ring = KeyRing(try key(filledFrom: 0))
+    let fetched = FetchedKeys { (_) throws(PackError) in try TestSupport.key(filledFrom: 0) }
+    _ = try await fetched.key(for: request(keyFrom: 0))
+    for value in [ring, fetched] as [any KeyProvider] {
+      var text = "\(value) \(String(reflecting: value))"
+      dump(value, to: &text)
+      #expect(text.contains("e545120e613dd715"))
+      let lower = text.lowercased()
+      // As hex, as a list of numbers, and the end of the key's text.
+      for trace in ["0001020304", "a5978502", "4, 5, 6, 7", "- 4\n"] { #expect(!lower.contains(trace), "\(text)") }
+    }
+  }
+
+  #if os(Linux)
+    @Test(
+      "leaves nothing of a key in memory when those who held it are gone, and nothing of it while a pack is open",
+      .enabled("a sanitizer has more memory than can be read") { try MemoryTrace.isFeasible })
+    func wiped() async throws {
+      let root = MemoryTrace(of: try PackKey.random().secret.withSpan { SecretBytes(copying: $0) })
+      let own = MemoryTrace(of: try root.key().packKey(for: PackName("kat")).secret.withSpan { SecretBytes(copying: $0) })
+      func sightings() throws -> [Int] { [try root.sightings(), try own.sightings()] }
+      #expect(try sightings() == [0, 0])
+      try tree.write(to: "tree", in: directory)
+      var job = PackJob(source: directory("tree"), output: directory("a.pack"), name: try PackName("kat"))
+      job.usesPackKey = true
+      _ = try await job.run(key: try root.key())
+      #expect(try sightings() == [0, 0])
+      do {
+        let ring = KeyRing(try root.key())
+        let fetched = FetchedKeys { (_) throws(PackError) in try root.key() }
+        for keys in [ring, fetched] as [any KeyProvider] {
+          let pack = try await Pack.open(directory("a.pack"), keys: keys)
+          #expect(try pack.read("index.html") == Array("<p>Hello</p>".utf8))
+        }
+        // One in the ring, one in that of the keys that were fetched.
+        #expect(try sightings() == [2, 0])
+        ring.remove(try root.key().id)
+        #expect(try sightings() == [1, 0])
+        withExtendedLifetime((ring, fetched)) {}
+      }
+      #expect(try sightings() == [0, 0])
+      let pack = try await Pack.open(directory("a.pack"), keys: KeyRing(try own.key()))
+      #expect(try sightings() == [0, 0])
+      withExtendedLifetime(pack) {}
+    }
+  #endif
+
+  @Test("asks nobody when its task was cancelled")
+  func cancelled() async throws {
+    struct Asked: KeyProvider {
+      func key(for request: KeyRequest) async throws(PackError) -> PackKey { throw PackError(.internalError, "asked") }
+    }
+    let path = try await pack("a.pack", keyFrom: 0)
+    let task = Task {
+      while !Task.isCancelled { await Task.yield() }
+      return await open(path, Asked())
+    }
+    task.cancel()
+    #expect(await task.value?.code == .cancelled)
+  }
+
+  // MARK: Fetching
+
+  @Test("fetches a key once for all who ask at the same time, and never again")
+  func shared() async throws {
+    let server = Server()
+    let keys = FetchedKeys { (request) async throws(PackError) in try await server.key(for: request) }
+    let request = try request(keyFrom: 0)
+    let tasks = (0..<20).map { _ in Task { await failure { () async throws(PackError) in _ = try await keys.key(for: request) } } }
+    await server.waitForRequests(1)
+    await server.answer(0)
+    for task in tasks { #expect(await task.value == nil) }
+    #expect(await open(try await pack("a.pack", keyFrom: 0), keys) == nil)
+    #expect(await server.requests == 1)
+  }
+
+  @Test("fetches a root key for the first pack, and asks nobody for the next")
+  func fetchedRoot() async throws {
+    let server = Server()
+    let keys = FetchedKeys { (request) async throws(PackError) in try await server.key(for: request) }
+    let request = try request(keyFrom: 0, ofItsOwn: true)
+    let task = Task { await failure { () async throws(PackError) in _ = try await keys.key(for: request) } }
+    await server.waitForRequests(1)
+    await server.answer(0)
+    #expect(await task.value == nil)
+    #expect(await open(try await pack("a.pack", keyFrom: 0, ofItsOwn: true), keys) == nil)
+    #expect(await open(try await pack("b.pack", keyFrom: 0), keys) == nil)
+    #expect(await server.requests == 1)
+  }
+
+  @Test("shares a failure with all who wait for that fetch, and does not remember it")
+  func sharedFailure() async throws {
+    let server = Server()
+    let keys = FetchedKeys { (request) async throws(PackError) in try await server.key(for: request) }
+    let request = try request(keyFrom: 0)
+    let first = Task { await failure { () async throws(PackError) in _ = try await keys.key(for: request) } }
+    await server.waitForRequests(1)
+    let others = (0..<5).map { _ in Task { await failure { () async throws(PackError) in _ = try await keys.key(for: request) } } }
+    await server.refuse()
+    #expect(await first.value?.code == .noKey)
+    // Those who came too late to wait for the first have begun another.
+    let late = Task {
+      while !Task.isCancelled {
+        await server.answer(0)
+        await Task.yield()
+      }
+    }
+    for task in others {
+      let code = await task.value?.code
+      #expect(code == .noKey || code == nil)
+    }
+    #expect(await failure { () async throws(PackError) in _ = try await keys.key(for: request) } == nil)
+    late.cancel()
+  }
+
+  @Test("lets another one fetch where the task that fetched was cancelled, and wakes one that was cancelled while it waited")
+  func cancellation() async throws {
+    let server = Server()
+    let keys = FetchedKeys { (request) async throws(PackError) in try await server.key(for: request) }
+    let request = try request(keyFrom: 0)
+    func ask() -> Task<PackError?, Never> {
+      Task { await failure { () async throws(PackError) in _ = try await keys.key(for: request) } }
+    }
+    let first = ask()
+    await server.waitForRequests(1)
+    let (second, third) = (ask(), ask())
+    third.cancel()
+    #expect(await third.value?.code == .cancelled)
+    first.cancel()
+    #expect(await first.value?.code == .cancelled)
+    // The second one, whether it waited already or came just now, fetches by itself.
+    await server.waitForRequests(2)
+    await server.answer(0)
+    #expect(await second.value == nil)
+    #expect(await server.requests == 2)
+  }
+
+  @Test("gives everybody a key or an error, whoever is cancelled when")
+  func anyOrder() async throws {
+    let request = try request(keyFrom: 0)
+    var random = SeededGenerator(for: "cancelled fetches")
+    for _ in 0..<200 {
+      let keys = FetchedKeys { (_) async throws(PackError) in
+        for _ in 0..<3 {
+          await Task.yield()
+          if Task.isCancelled { throw PackError(.cancelled, "cancelled") }
+        }
+        return try TestSupport.key(filledFrom: 0)
+      }
+      let tasks = (0..<8).map { _ in Task { await failure { () async throws(PackError) in _ = try await keys.key(for: request) } } }
+      let cancelled = (0..<8).filter { _ in Bool.random(using: &random) }
+      for number in cancelled {
+        if Bool.random(using: &random) { await Task.yield() }
+        tasks[number].cancel()
+      }
+      for (number, task) in tasks.enumerated() {
+        let error = await task.value
+        #expect(error == nil || cancelled.contains(number) && error?.code == .cancelled)
+      }
+    }
+  }
+}
+
+/// A server that answers when it is told to.
+private actor Server {
+  private(set) var requests = 0
+  private var waiting: [Int: CheckedContinuation<UInt8?, Never>] = [:]
+
+  nonisolated func key(for request: KeyRequest) async throws(PackError) -> PackKey {
+    guard let first = await answered() else {
+      throw Task.isCancelled ? PackError(.cancelled, "cancelled") : PackError(.noKey, "the server says 403")
+    }
+    return try TestSupport.key(filledFrom: first)
+  }
+
+  private func answered() async -> UInt8? {
+    requests += 1
+    let number = requests
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        if Task.isCancelled { continuation.resume(returning: nil) } else { waiting[number] = continuation }
+      }
+    } onCancel: {
+      Task { await self.end(number) }
+    }
+  }
+
+  private func end(_ number: Int) {
+    waiting.removeValue(forKey: number)?.resume(returning: nil)
+  }
+
+  func waitForRequests(_ count: Int) async {
+    while requests < count || waiting.isEmpty { await Task.yield() }
+  }
+
+  /// Answers all who wait with the key that counts up from `first`.
+  func answer(_ first: UInt8) {
+    for continuation in waiting.values { continuation.resume(returning: first) }
+    waiting = [:]
+  }
+
+  func refuse() {
+    for continuation in waiting.values { continuation.resume(returning: nil) }
+    waiting = [:]
+  }
+}

@@ -1,0 +1,105 @@
+import PackFormat
+import PackManifest
+import PackRuntime
+import PackServing
+import PackStore
+import TestSupport
+import Testing
+
+/// A web view's task that only gathers.
+@MainActor
+private final class GatheringTask: SchemeReceiver {
+  private(set) var bytes: [UInt8] = []
+  private(set) var error: PackError?
+  private(set) var isOver = false
+
+  nonisolated static func piece(_ bytes: Span<UInt8>) -> [UInt8] { [UInt8](copying: bytes) }
+
+  func receive(_ response: PackResponse) {}
+  func receive(_ piece: [UInt8]) { bytes += piece }
+  func finish() { isOver = true }
+
+  func fail(_ error: PackError) {
+    self.error = error
+    isOver = true
+  }
+}
+
+@Suite("Playing what a store has")
+@MainActor
+struct PlayingTests {
+  /// What a page gets to see of a file.
+  private func load(_ server: SchemeServer<GatheringTask>, _ path: String, of id: String = "core") async throws -> GatheringTask {
+    let task = GatheringTask()
+    server.start(task, key: ObjectIdentifier(task), pack: id, PackRequest(target: "pack://\(id)/\(path)"))
+    while !task.isOver { try await Task.sleep(for: .milliseconds(1)) }
+    return task
+  }
+
+  private func server(of store: AssetStore) -> SchemeServer<GatheringTask> {
+    SchemeServer { (id) async throws(PackError) in try PackResponder(try await store.open(id)) }
+  }
+
+  @Test("a page that is being played is of one version while another is activated, and the next page is of that one")
+  func update() async throws {
+    let stage = try StoreStage()
+    let (store, old, new) = try await stage.updatable()
+    let server = server(of: store)
+    #expect(try await load(server, "").bytes == old.tree.files["index.html"]?.bytes)
+    try await store.install(new.path, as: "core")
+    let token = try await store.activate("core")
+    #expect(try await load(server, "js/data.bin").bytes == old.tree.files["js/data.bin"]?.bytes)
+    server.forget("core")
+    #expect(try await load(server, "").bytes == new.tree.files["index.html"]?.bytes)
+    // What the page hands back as text is what it was served with.
+    try await store.confirm(try BootToken(parsing: "\(token)"))
+    #expect(try await store.current("core")?.version == 2)
+  }
+
+  @Test("a version that is not confirmed gives way to the one before, and the page that confirms it too late changes nothing")
+  func fallingBack() async throws {
+    let stage = try StoreStage()
+    let (store, old, new) = try await stage.updatable()
+    let server = server(of: store)
+    try await store.install(new.path, as: "core")
+    let token = try await store.activate("core")
+    #expect(try await load(server, "").bytes == new.tree.files["index.html"]?.bytes)
+    let given = await failure { @Sendable () async throws(PackError) in try await store.confirmation(of: token) }
+    #expect(given?.code == .notConfirmed)
+    server.forget("core")
+    #expect(try await load(server, "").bytes == old.tree.files["index.html"]?.bytes)
+    let late = await failure { @Sendable () async throws(PackError) in try await store.confirm(token) }
+    #expect(late?.code == .staleConfirmation)
+    #expect(try await load(server, "js/data.bin").bytes == old.tree.files["js/data.bin"]?.bytes)
+  }
+
+  @Test("a pack that is being played is in use until the handler forgets it")
+  func inUse() async throws {
+    let stage = try StoreStage()
+    let (store, old, _) = try await stage.updatable()
+    let server = server(of: store)
+    #expect(try await load(server, "").error == nil)
+    let refused = await failure { @Sendable () async throws(PackError) in try await store.remove("core") }
+    #expect(refused?.code == .inUse)
+    #expect(try await load(server, "js/data.bin").bytes == old.tree.files["js/data.bin"]?.bytes)
+    server.forget("core")
+    try await store.remove("core")
+    #expect(try await load(server, "").error?.code == .notInstalled)
+  }
+
+  @Test("what was installed unpacked is not played, and the error says what to do")
+  func unpacked() async throws {
+    let stage = try StoreStage()
+    let (store, _, _) = try await stage.updatable(install: .unpacked)
+    let task = try await load(server(of: store), "")
+    #expect(task.error?.code == .usage)
+    #expect(task.error?.hint?.contains(".packed") == true)
+  }
+
+  @Test("a name that no pack has is not opened", arguments: ["other", "", "..", "core/../x", "CORE"])
+  func unknown(id: String) async throws {
+    let stage = try StoreStage()
+    let (store, _, _) = try await stage.updatable()
+    #expect(try await load(server(of: store), "", of: id).error != nil)
+  }
+}

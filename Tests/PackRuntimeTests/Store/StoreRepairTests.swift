@@ -1,0 +1,323 @@
+import Foundation
+import PackFiles
+import PackFormat
+import PackManifest
+import PackStore
+import TestSupport
+import Testing
+
+@Suite("Repair of a store")
+struct StoreRepairTests {
+  let stage: StoreStage
+
+  init() throws {
+    stage = try StoreStage()
+  }
+
+  private func kinds(_ store: AssetStore, _ depth: ReconcileDepth = .quick) async throws -> [StoreFinding.Kind] {
+    let findings = try await store.reconcile(depth)
+    #expect(findings.allSatisfy { $0.isRepaired && !$0.text.isEmpty })
+    #expect(try await store.reconcile(depth) == [], "it finds something again")
+    return findings.map(\.kind)
+  }
+
+  private func item(_ offer: StoreStage.Offer, _ mode: InstallMode = .packed) -> String {
+    "\(offer.entry.id)@\(offer.entry.version)-\(offer.entry.sha256.prefix(8).hex)\(mode == .packed ? ".pack" : "")"
+  }
+
+  @Test("a directory that holds something else is refused, and left as it is")
+  func notAStore() async throws {
+    try stage.directory.write([1], to: "store/letter.txt")
+    #expect(await failure { () async throws(PackError) in _ = try await stage.open() }?.code == .notAStore)
+    #expect(stage.directory.names(in: "store") == ["letter.txt"])
+    try FileManager.default.removeItem(atPath: stage.directory("store"))
+    try stage.directory.write([1], to: "store")
+    #expect(await failure { () async throws(PackError) in _ = try await stage.open() }?.code == .cannotWrite)
+  }
+
+  @Test(
+    "a store of a later release is refused, a marker that is none too",
+    arguments: [("packer-store/2\n", PackError.Code.unsupported), ("", .notAStore), ("hello", .notAStore)])
+  func marker(text: String, code: PackError.Code) async throws {
+    _ = try await stage.open()
+    try stage.directory.write(Array(text.utf8), to: "store/store")
+    #expect(await failure { () async throws(PackError) in _ = try await stage.open() }?.code == code)
+  }
+
+  @Test("a store without its marker is not taken for an empty directory")
+  func lostMarker() async throws {
+    _ = try await stage.updatable()
+    try FileManager.default.removeItem(atPath: stage.directory("store/store"))
+    #expect(await failure { () async throws(PackError) in _ = try await stage.open() }?.code == .notAStore)
+  }
+
+  @Test("a store that was being made when its process was stopped is made")
+  func halfMade() async throws {
+    for names in [[], ["state"], ["state", "packs", "staging", "trash", "uses", "lock"]] {
+      try? FileManager.default.removeItem(atPath: stage.root)
+      for name in names { try stage.directory.makeDirectory("store/\(name)") }
+      if names.contains("lock") {
+        try FileManager.default.removeItem(atPath: stage.directory("store/lock"))
+        try stage.directory.write([], to: "store/lock")
+        try stage.directory.write([1], to: "store/staging/gone-1")
+        stage.end("gone")
+      }
+      let store = try await stage.open()
+      #expect(try await kinds(store) == (names.contains("lock") ? [.unfinished] : []))
+      #expect(stage.directory.bytes(of: "store/store") == Array("packer-store/1\n".utf8))
+    }
+  }
+
+  @Test("nothing is found where nothing is wrong", arguments: ReconcileDepth.allCases)
+  func nothing(depth: ReconcileDepth) async throws {
+    let (store, _, new) = try await stage.updatable(install: .unpacked)
+    try await store.install(new.path, as: "core")
+    let before = try stage.snapshot()
+    #expect(try await store.reconcile(depth) == [])
+    #expect(try stage.snapshot() == before)
+  }
+
+  @Test("what stopped processes left goes, what living ones make stays")
+  func leftovers() async throws {
+    let (store, _, _) = try await stage.updatable()
+    let before = try stage.snapshot()
+    stage.end("gone")
+    for name in [
+      "staging/gone-1", "staging/gone-2.pack", "staging/gone-3/a/b", "trash/gone-4/c", "trash/gone-5",
+      "uses/core@1-0123456789abcdef.pack~gone",
+    ] {
+      try stage.directory.write([1], to: "store/\(name)")
+    }
+    try stage.directory.write([1], to: "store/staging/busy-1/a")
+    let found = try await kinds(store)
+    #expect(found == [.unfinished, .unfinished, .unfinished, .halfRemoved, .halfRemoved, .staleUse])
+    #expect(stage.directory.names(in: "store/staging") == ["busy-1"])
+    try FileManager.default.removeItem(atPath: stage.directory("store/staging/busy-1"))
+    #expect(try stage.snapshot() == before)
+  }
+
+  @Test("what is nothing of a store's goes")
+  func foreign() async throws {
+    let (store, _, _) = try await stage.updatable()
+    let before = try stage.snapshot()
+    for name in ["packs/.DS_Store", "packs/core@1", "state/UPPER", "state/.x", "packs/core@01-0123456789abcdef.pack"] {
+      try stage.directory.write([1], to: "store/\(name)")
+    }
+    #expect(Set(try await kinds(store)) == [.foreign])
+    #expect(try stage.snapshot() == before)
+  }
+
+  @Test("directories that the system took are made again")
+  func parts() async throws {
+    let (store, _, new) = try await stage.updatable()
+    for name in ["staging", "trash", "uses"] { try FileManager.default.removeItem(atPath: stage.directory("store/\(name)")) }
+    #expect(try await kinds(store) == [])
+    try await store.install(new.path, as: "core")
+    _ = try await store.open("core")
+  }
+
+  @Test("whole content without a record that the manifest names is installed, and anything else removed", arguments: InstallMode.allCases)
+  func orphans(mode: InstallMode) async throws {
+    let (store, old, new) = try await stage.updatable(install: mode)
+    try await store.install(new.path, as: "core", taking: .copying)
+    let record = try #require(stage.directory.bytes(of: "store/state/core"))
+    try await store.remove("core")
+    #expect(stage.directory.names(in: "store/packs") == [])
+    // As after a crash between the two steps.
+    for offer in [old, new] {
+      let scratch = try await StoreStage().open()
+      _ = scratch
+      if mode == .packed {
+        try FileManager.default.copyItem(atPath: offer.path, toPath: stage.directory("store/packs/\(item(offer))"))
+      } else {
+        try await PackRuntimeTests.open(offer.path).unpack(to: stage.directory("store/packs/\(item(offer, .unpacked))"))
+      }
+    }
+    let findings = try await store.reconcile()
+    #expect(findings.map(\.kind) == [.orphaned, .adopted])
+    #expect(try await store.reconcile(.thorough) == [])
+    #expect(try await store.installed().map(\.version) == [2])
+    #expect(try await store.current("core") == nil)
+    try await store.activate("core", onTrial: false)
+    #expect(try await store.open("core").read("index.html") == Array("core 2 0".utf8))
+    withExtendedLifetime(record) {}
+  }
+
+  @Test("content without a record that is damaged is removed", arguments: InstallMode.allCases)
+  func damagedOrphan(mode: InstallMode) async throws {
+    let (store, _, new) = try await stage.updatable(install: mode)
+    if mode == .packed {
+      var bytes = try #require(stage.directory.bytes(of: "core-2-0.pack"))
+      bytes[bytes.count / 2] ^= 1
+      try stage.directory.write(bytes, to: "store/packs/\(item(new))")
+    } else {
+      let name = "store/packs/\(item(new, .unpacked))"
+      try await PackRuntimeTests.open(new.path).unpack(to: stage.directory(name))
+      try stage.directory.write([2], to: "\(name)/run", mode: 0o755)
+    }
+    #expect(try await kinds(store) == [.orphaned])
+    #expect(try await store.installed().map(\.version) == [1])
+  }
+
+  @Test("content that failed does not come back by the back door")
+  func failedOrphan() async throws {
+    let (store, _, new) = try await stage.updatable()
+    try await store.install(new.path, as: "core", taking: .copying)
+    try await store.activate("core")
+    try await store.rollback("core", reason: "blank page")
+    try FileManager.default.copyItem(atPath: new.path, toPath: stage.directory("store/packs/\(item(new))"))
+    #expect(try await kinds(store) == [.orphaned])
+  }
+
+  @Test("content that the system removed is noticed, and the version before runs where there is one", arguments: InstallMode.allCases)
+  func missing(mode: InstallMode) async throws {
+    let (store, old, new) = try await stage.updatable(install: mode)
+    try await store.install(new.path, as: "core", taking: .copying)
+    try await store.confirm(try await store.activate("core"))
+    try FileManager.default.removeItem(atPath: stage.directory("store/packs/\(item(new, mode))"))
+    #expect(await failure { () async throws(PackError) in _ = try await store.open("core") }?.code == .purged)
+    #expect(try await kinds(store) == [.missing])
+    #expect(try await store.open("core").read("index.html") == Array("core 1 0".utf8))
+    try FileManager.default.removeItem(atPath: stage.directory("store/packs/\(item(old, mode))"))
+    #expect(try await kinds(store) == [.missing])
+    #expect(await failure { () async throws(PackError) in _ = try await store.open("core") }?.code == .purged)
+    #expect(try await store.plan().downloads.map(\.version) == [2])
+    try await store.install(new.path, as: "core")
+    try await store.activate("core", onTrial: false)
+    #expect(try await store.open("core").read("index.html") == Array("core 2 0".utf8))
+  }
+
+  @Test("a trial whose content is gone ends without blame")
+  func missingTrial() async throws {
+    let (store, _, new) = try await stage.updatable()
+    try await store.install(new.path, as: "core", taking: .copying)
+    try await store.activate("core")
+    try FileManager.default.removeItem(atPath: stage.directory("store/packs/\(item(new))"))
+    #expect(try await kinds(store) == [.missing])
+    #expect(try await store.current("core")?.version == 1)
+    #expect(try await store.plan().failed == [])
+  }
+
+  @Test("a pack that was cut is found by its size, one with a flipped bit by its digest", arguments: InstallMode.allCases)
+  func damaged(mode: InstallMode) async throws {
+    let (store, old, _) = try await stage.updatable(install: mode)
+    let name = "store/packs/\(item(old, mode))"
+    if mode == .packed {
+      var bytes = try #require(stage.directory.bytes(of: name))
+      bytes[bytes.count / 2] ^= 1
+      try stage.directory.write(bytes, to: name)
+      #expect(try await store.reconcile() == [])
+    } else {
+      try stage.directory.write(Array("core 1 1".utf8), to: "\(name)/index.html")
+      #expect(try await store.reconcile() == [])
+    }
+    #expect(try await kinds(store, .thorough) == [.damaged])
+    #expect(stage.directory.names(in: "store/packs") == [])
+    if mode == .packed {
+      try await store.adopt(stage.manifest(3, [try await stage.offer("core", 3)]))
+      try await store.install(stage.directory("core-3-0.pack"), as: "core")
+      let third = try await store.activate("core", onTrial: false)
+      let path = try #require(try await store.current("core")?.path)
+      try FileManager.default.removeItem(atPath: path)
+      try Data([1]).write(to: URL(fileURLWithPath: path))
+      #expect(third.version == 3)
+      #expect(try await kinds(store) == [.damaged])
+    }
+  }
+
+  @Test("a file more, a file less, another mode or a link in an unpacked tree is damage", arguments: 0..<5)
+  func changedTree(kind: Int) async throws {
+    let (store, old, _) = try await stage.updatable(install: .unpacked)
+    let name = "store/packs/\(item(old, .unpacked))"
+    #expect(try await store.reconcile(.thorough) == [])
+    switch kind {
+    case 0: try stage.directory.write([1], to: "\(name)/js/more")
+    case 1: try FileManager.default.removeItem(atPath: stage.directory("\(name)/run"))
+    case 2: try stage.directory.write([1], to: "\(name)/run", mode: 0o644)
+    case 3: try FileManager.default.removeItem(atPath: stage.directory("\(name)/js-saves"))
+    default: try FileManager.default.createSymbolicLink(atPath: stage.directory("\(name)/link"), withDestinationPath: "/etc/passwd")
+    }
+    #expect(try await kinds(store, .thorough) == [.damaged])
+  }
+
+  @Test("a record that cannot be read is refused as such, and made anew from what is there", arguments: 0..<8, InstallMode.allCases)
+  func damagedRecord(kind: Int, mode: InstallMode) async throws {
+    let (store, _, new) = try await stage.updatable(install: mode)
+    try await store.install(new.path, as: "core", taking: .copying)
+    let good = try #require(stage.directory.bytes(of: "store/state/core"))
+    let text = String(decoding: good, as: UTF8.self)
+    let damaged: [UInt8] =
+      switch kind {
+      case 0: []
+      case 1: Array(good.dropLast())
+      case 2: good + [10]
+      case 3: [UInt8](repeating: 0, count: good.count)
+      case 4: [UInt8](repeating: UInt8(ascii: "["), count: 300_000)
+      case 5: Array(text.replacingOccurrences(of: "\"id\":\"core\"", with: "\"id\":\"other\"").utf8)
+      case 6: Array(text.replacingOccurrences(of: "\"mode\":\"\(mode.rawValue)\"", with: "\"mode\":\"other\"").utf8)
+      default: Array(text.replacingOccurrences(of: "packer-store-state/1", with: "packer-store-state/9").utf8)
+      }
+    try stage.directory.write(damaged, to: "store/state/core")
+    #expect(await failure { () async throws(PackError) in _ = try await store.open("core") }?.code == .damagedStore)
+    #expect(await failure { () async throws(PackError) in try await store.activate("core") }?.code == .damagedStore)
+    #expect(await failure { () async throws(PackError) in _ = try await store.current("core") }?.code == .damagedStore)
+    #expect(await failure { () async throws(PackError) in try await store.remove("core") }?.code == .damagedStore)
+    #expect(try await store.installed() == [])
+    _ = try await store.usage()
+    _ = try await store.plan()
+    let findings = try await store.reconcile()
+    // Of an unpacked tree only the manifest can tell whether it is whole.
+    #expect(findings.map(\.kind) == (mode == .packed ? [.damagedRecord] : [.damagedRecord, .orphaned]))
+    #expect(try await store.reconcile(.thorough) == [])
+    #expect(try await store.open("core").read("index.html") == Array("core \(mode == .packed ? 1 : 2) 0".utf8))
+    try await store.confirm(try await store.activate("core"))
+    #expect(try await store.current("core")?.version == 2)
+  }
+
+  @Test("a record full of nonsense never ends the process", arguments: 0..<60)
+  func nonsense(seed: Int) async throws {
+    let (store, _, _) = try await stage.updatable()
+    var random = SeededGenerator(seed: UInt64(seed))
+    var bytes = try #require(stage.directory.bytes(of: "store/state/core"))
+    for _ in 0...(seed % 4) {
+      let place = Int(random.next() % UInt64(bytes.count))
+      switch random.next() % 3 {
+      case 0: bytes[place] ^= UInt8(1 << (random.next() % 8))
+      case 1: bytes.remove(at: place)
+      default: bytes.insert(UInt8(truncatingIfNeeded: random.next()), at: place)
+      }
+    }
+    try stage.directory.write(bytes, to: "store/state/core")
+    _ = try? await store.open("core")
+    _ = try await store.usage()
+    _ = try await store.purge(toFree: 1)
+    _ = try await store.reconcile(.thorough)
+    #expect(try await store.reconcile(.thorough) == [])
+  }
+
+  @Test("somebody who keeps the lock is not waited for for ever")
+  func busy() async throws {
+    _ = try await stage.updatable()
+    let store = try await stage.open(as: "two", StorePolicy(lockTimeout: .milliseconds(50), freeSpaceMargin: 0))
+    let files = SystemFiles()
+    let lock = try files.open(stage.directory("store/lock"), .read, in: nil)
+    #expect(try files.tryLock(lock))
+    #expect(await failure { () async throws(PackError) in try await store.activate("core") }?.code == .storeBusy)
+    #expect(await failure { () async throws(PackError) in _ = try await store.open("core") }?.code == .storeBusy)
+    // Looking needs no lock.
+    #expect(try await store.current("core")?.version == 1)
+    #expect(try await store.reconcile() == [])
+    withExtendedLifetime(lock) {}
+  }
+
+  @Test("a lock file that was removed while it was held holds nobody up")
+  func lockRemoved() async throws {
+    let (store, _, _) = try await stage.updatable()
+    let files = SystemFiles()
+    let lock = try files.open(stage.directory("store/lock"), .read, in: nil)
+    #expect(try files.tryLock(lock))
+    try FileManager.default.removeItem(atPath: stage.directory("store/lock"))
+    try await store.activate("core")
+    withExtendedLifetime(lock) {}
+  }
+}

@@ -1,0 +1,328 @@
+import Foundation
+import PackFiles
+import PackFormat
+import PackManifest
+import PackStore
+import PackWork
+import TestSupport
+import Testing
+
+@Suite("Space in a store")
+struct StoreSpaceTests {
+  let stage: StoreStage
+
+  init() throws {
+    stage = try StoreStage()
+  }
+
+  /// Installs and activates packs of 40 kB each, in that order, and lets some time pass between.
+  private func fill(_ store: AssetStore, _ packs: [(String, DeliveryClass)]) async throws -> [StoreStage.Offer] {
+    var offers: [StoreStage.Offer] = []
+    for (number, (id, delivery)) in packs.enumerated() {
+      offers.append(try await stage.offer(id, 1, size: 40_000, salt: UInt64(number), delivery: delivery))
+    }
+    try await store.adopt(stage.manifest(1, offers))
+    for offer in offers {
+      try await store.install(offer.path, as: offer.entry.id)
+      try await store.activate(offer.entry.id, onTrial: false)
+    }
+    return offers
+  }
+
+  @Test("a preservation that is no number from 0 to 1 is refused", arguments: [-0.1, 1.1, .nan, .infinity])
+  func preservationRange(value: Double) async throws {
+    let store = try await stage.open()
+    #expect(await failure { () async throws(PackError) in try await store.setPreservation(value, of: "core") }?.code == .usage)
+    #expect(await failure { () async throws(PackError) in try await store.setPreservation(0.5, of: "../x") }?.code == .usage)
+    #expect(stage.directory.names(in: "store/state") == [])
+  }
+
+  @Test("an essential pack and one of preservation 1 are never purged, only removed")
+  func priorityOne() async throws {
+    let store = try await stage.open()
+    _ = try await fill(store, [("core", .essential), ("dear", .onDemand), ("cheap", .essential)])
+    try await store.setPreservation(1, of: "dear")
+    try await store.setPreservation(0.2, of: "cheap")
+    let report = try await store.purge(toFree: .max)
+    #expect(report.removed.map(\.pack.id) == ["cheap"])
+    #expect(report.missing > 0)
+    try await store.remove("core")
+    #expect(try await store.installed().map(\.id) == ["dear"])
+    #expect(await failure { () async throws(PackError) in _ = try await store.open("cheap") }?.code == .purged)
+    #expect(await failure { () async throws(PackError) in try await store.activate("cheap") }?.code == .purged)
+    #expect(await failure { () async throws(PackError) in _ = try await store.open("core") }?.code == .notInstalled)
+  }
+
+  @Test("what is least dear goes first, then what was unused longest, and no more than is asked for")
+  func order() async throws {
+    let store = try await stage.open()
+    _ = try await fill(store, [("a", .prefetch), ("b", .onDemand), ("c", .onDemand), ("d", .onDemand)])
+    for id in ["b", "c"] {
+      stage.clock.secondsSince1970 += 1000
+      _ = try await store.open(id)
+    }
+    let events = store.events()
+    #expect(try await store.purge(toFree: 0).removed == [])
+    let first = try await store.purge(toFree: 1)
+    #expect(first.removed.map(\.pack.id) == ["d"])
+    #expect(first.removed[0].reason == "its preservation is 0.5, and space was short")
+    #expect(first.freed == first.removed[0].pack.sizeOnDevice)
+    #expect(first.missing == 0)
+    #expect(try await store.purge(toFree: .max).removed.map(\.pack.id) == ["b", "c", "a"])
+    #expect(await drain(events, 4).count == 4)
+  }
+
+  @Test("what failed goes before what nobody asks for, that before earlier versions, those before what runs")
+  func ranks() async throws {
+    let store = try await stage.open()
+    let offers = try await fill(store, [("a", .prefetch), ("gone", .prefetch), ("b", .essential)])
+    let (a2, b2) = (try await stage.offer("a", 2, size: 40_000), try await stage.offer("b", 2, size: 40_000, delivery: .essential))
+    try await store.adopt(stage.manifest(2, [a2, b2]))
+    try await store.install(a2.path, as: "a")
+    try await store.install(b2.path, as: "b")
+    try await store.confirm(try await store.activate("a"))
+    let opened = try await {
+      try await store.activate("b")
+      return try await store.open("b")
+    }()
+    try await store.rollback("b", reason: "blank page")
+    #expect(try await store.installed().filter { $0.state == .failed }.count == 1)
+    #expect(try await store.purge(toFree: .max).removed.map { "\($0.pack.id) \($0.pack.version)" } == ["gone 1", "a 1", "a 2"])
+    #expect(try opened.read("index.html").count > 0)
+    withExtendedLifetime((opened, offers)) {}
+  }
+
+  @Test("a failed version goes first of all")
+  func failedFirst() async throws {
+    let store = try await stage.open()
+    _ = try await fill(store, [("a", .prefetch), ("b", .prefetch)])
+    let b2 = try await stage.offer("b", 2, size: 40_000)
+    try await store.adopt(stage.manifest(2, [try await stage.offer("a", 1, size: 40_000, salt: 0), b2]))
+    try await store.install(b2.path, as: "b")
+    try await store.activate("b")
+    do {
+      let opened = try await store.open("b")
+      try await store.rollback("b", reason: "blank page")
+      withExtendedLifetime(opened) {}
+    }
+    let report = try await store.purge(toFree: 1)
+    #expect(report.removed.map(\.pack.version) == [2])
+    #expect(report.removed.map(\.reason) == ["it failed"])
+  }
+
+  @Test("nothing that any living process has open is purged or removed")
+  func inUse() async throws {
+    let store = try await stage.open()
+    _ = try await fill(store, [("a", .onDemand), ("b", .onDemand)])
+    let other = try await stage.open(as: "other")
+    let opened = try await other.open("a")
+    #expect(try await store.purge(toFree: .max).removed.map(\.pack.id) == ["b"])
+    #expect(await failure { () async throws(PackError) in try await store.remove("a") }?.code == .inUse)
+    // A process that was killed leaves its mark, which is worth nothing.
+    stage.end("other")
+    #expect(try await store.reconcile().map(\.kind) == [.staleUse])
+    try await store.remove("a")
+    #expect(stage.directory.names(in: "store/packs") == [])
+    #expect(try opened.read("index.html").count > 0)
+  }
+
+  @Test("a pack is in use until its last reference goes")
+  func lastReference() async throws {
+    let store = try await stage.open()
+    _ = try await fill(store, [("a", .onDemand)])
+    var opened = [try await store.open("a"), try await store.open("a")]
+    #expect(stage.directory.names(in: "store/uses").count == 1)
+    opened.removeLast()
+    #expect(await failure { () async throws(PackError) in try await store.remove("a") }?.code == .inUse)
+    opened.removeLast()
+    #expect(stage.directory.names(in: "store/uses") == [])
+    try await store.remove("a")
+    #expect(stage.directory.names(in: "store/state") == [])
+  }
+
+  @Test("a version on trial and its fallback stay whatever the pressure")
+  func trial() async throws {
+    let (store, _, new) = try await stage.updatable()
+    try await store.setPreservation(0, of: "core")
+    try await store.install(new.path, as: "core")
+    try await store.activate("core")
+    #expect(try await store.purge(toFree: .max).removed == [])
+    #expect(try await store.rollback("core", reason: "blank page")?.version == 1)
+  }
+
+  @Test("an installation purges what may be purged where space is missing, but not in vain")
+  func installationPurges() async throws {
+    let store = try await stage.open()
+    let offers = try await fill(store, [("a", .onDemand), ("b", .prefetch), ("c", .essential)])
+    let big = try await stage.offer("big", 1, size: 60_000)
+    try await store.adopt(stage.manifest(2, offers + [big]))
+    let taken = try stage.sizeOnDevice()
+    let needed = (big.entry.size + 4095) / 4096 * 4096
+    let small = try await stage.open(as: "two", StorePolicy(quota: taken + needed - 100_000, freeSpaceMargin: 0))
+    let before = try stage.snapshot()
+    let error = await failure { () async throws(PackError) in try await small.install(big.path, as: "big") }
+    #expect(error?.code == .quotaExceeded)
+    #expect(try stage.snapshot() == before)
+    let quota = taken + needed - 50_000
+    let enough = try await stage.open(as: "three", StorePolicy(quota: quota, freeSpaceMargin: 0))
+    try await enough.install(big.path, as: "big")
+    #expect(try await store.installed().map(\.id) == ["big", "c"])
+    #expect(try stage.sizeOnDevice() <= quota)
+  }
+
+  @Test("what was purged for an installation that then failed is told")
+  func purgedInVain() async throws {
+    let store = try await stage.open()
+    let (old, new) = (try await stage.offer("old"), try await stage.offer("new", install: .unpacked))
+    try await store.adopt(stage.manifest(1, [old, new]))
+    try await store.install(old.path, as: "old", taking: .copying)
+    let isBroken = Monitor(false)
+    let files = FaultyFiles { call in isBroken.withLock { $0 } && call.operation == .write ? .failure(.inputOutput) : nil }
+    let quota = try stage.sizeOnDevice() + new.entry.installSize - 100
+    let tight = try await stage.open(as: "two", StorePolicy(quota: quota, freeSpaceMargin: 0), files: files)
+    let events = tight.events()
+    let error = await failure { () async throws(PackError) in
+      _ = try await tight.install(new.path, as: "new", taking: .copying) { _ in isBroken.withLock { $0 = true } }
+    }
+    #expect(error?.code == .cannotWrite)
+    isBroken.withLock { $0 = false }
+    #expect(try await tight.installed().isEmpty)
+    try await tight.install(new.path, as: "new", taking: .copying)
+    var told: [String] = []
+    for await event in events {
+      switch event {
+      case .purged(let pack, _): told.append("purged \(pack.id)")
+      case .installed(let pack): told.append("installed \(pack.id)")
+      default: break
+      }
+      if told.last == "installed new" { break }
+    }
+    #expect(told == ["purged old", "installed new"])
+  }
+
+  @Test("two that install at the same time do not take more than the quota together")
+  func quotaOfTwo() async throws {
+    let (first, second) = (try await stage.offer("a", 1, size: 50_000), try await stage.offer("b", 1, size: 50_000))
+    _ = try await stage.open().adopt(stage.manifest(1, [first, second]))
+    let quota = try stage.sizeOnDevice() + 90_000
+    let policy = StorePolicy(quota: quota, freeSpaceMargin: 0)
+    let other = try await stage.open(as: "two", policy)
+    let isBegun = Monitor(false)
+    // When the first has found that there is room, and before it takes any, the second comes and goes.
+    let files = FaultyFiles { call in
+      guard call.operation == .open, call.name.hasPrefix("staging/"), call.name.hasSuffix(".pack"),
+        !isBegun.withLock({ begun in
+          defer { begun = true }
+          return begun
+        })
+      else { return nil }
+      let done = DispatchSemaphore(value: 0)
+      Task {
+        _ = try? await other.install(second.path, as: "b")
+        done.signal()
+      }
+      done.wait()
+      return nil
+    }
+    let store = try await stage.open(as: "three", policy, files: files)
+    let error = await failure { () async throws(PackError) in try await store.install(first.path, as: "a", taking: .copying) }
+    #expect(error?.code == .quotaExceeded)
+    #expect(try await store.installed().map(\.id) == ["b"])
+    #expect(stage.directory.names(in: "store/staging") == [])
+    #expect(try stage.sizeOnDevice() <= quota)
+  }
+
+  @Test("a full disk is made room on by purging", arguments: [0, 30_000 as UInt64])
+  func roomOnDisk(free: UInt64) async throws {
+    let store = try await stage.open()
+    let offers = try await fill(store, [("a", .onDemand), ("b", .onDemand)])
+    let new = try await stage.offer("new", 1, size: 40_000)
+    try await store.adopt(stage.manifest(2, offers + [new]))
+    // The volume has as many bytes more as the store gave back.
+    let whole = try stage.sizeOnDevice()
+    let files = FaultyFiles { [stage] call in
+      guard call.operation == .freeSpace else { return nil }
+      return .freeSpace(free + whole - min(whole, (try? stage.sizeOnDevice()) ?? whole))
+    }
+    let tight = try await stage.open(as: "two", files: files)
+    try await tight.install(new.path, as: "new", taking: .copying)
+    #expect(try await tight.installed().map(\.id) == ["b", "new"])
+  }
+
+  @Test("what the system has removed already makes no room, and is not counted on", arguments: [true, false])
+  func missingContent(isEnough: Bool) async throws {
+    let store = try await stage.open()
+    let offers = try await fill(store, [("a", .onDemand), ("b", isEnough ? .onDemand : .essential), ("c", .essential)])
+    let new = try await stage.offer("new", 1, size: 40_000)
+    try await store.adopt(stage.manifest(2, offers + [new]))
+    try FileManager.default.removeItem(atPath: try #require(try await store.current("a")).path)
+    let whole = try stage.sizeOnDevice()
+    let files = FaultyFiles { [stage] call in
+      guard call.operation == .freeSpace else { return nil }
+      return .freeSpace(30_000 + whole - min(whole, (try? stage.sizeOnDevice()) ?? whole))
+    }
+    let tight = try await stage.open(as: "two", files: files)
+    let before = try stage.snapshot()
+    if isEnough {
+      try await tight.install(new.path, as: "new", taking: .copying)
+      #expect(try await tight.installed().map(\.id) == ["c", "new"])
+    } else {
+      let error = await failure { () async throws(PackError) in
+        try await tight.install(new.path, as: "new", taking: .copying)
+      }
+      #expect(error?.code == .noSpace)
+      #expect(try stage.snapshot() == before)
+    }
+  }
+
+  @Test("usage sums to what the directory takes, with a reason for each byte")
+  func usage() async throws {
+    let store = try await stage.open()
+    let offers = try await fill(store, [("a", .prefetch), ("b", .onDemand), ("c", .essential)])
+    let b2 = try await stage.offer("b", 2, size: 30_000, install: .unpacked)
+    try await store.adopt(stage.manifest(2, [offers[0], b2, offers[2]]))
+    try await store.install(b2.path, as: "b")
+    try await store.activate("b")
+    let opened = try await store.open("b")
+    try stage.directory.write([UInt8](repeating: 1, count: 10_000), to: "store/staging/gone-1/x/y")
+    try stage.directory.write([UInt8](repeating: 1, count: 10_000), to: "store/trash/gone-2")
+    try stage.directory.write([UInt8](repeating: 1, count: 10_000), to: "store/packs/orphan@1-0123456789abcdef.pack")
+    let usage = try await store.usage()
+    #expect(usage.reduce(0) { $0 + $1.sizeOnDevice } == (try stage.sizeOnDevice()))
+    #expect(Set(usage.map(\.kind)) == Set(StoreUsage.Kind.allCases))
+    #expect(usage.allSatisfy { !$0.reason.isEmpty })
+    for item in usage { if let pack = item.pack { #expect(pack.sizeOnDevice == item.sizeOnDevice) } }
+    #expect(usage.first { $0.pack?.id == "b" && $0.pack?.version == 2 }?.reason == "is on trial, and is in use")
+    withExtendedLifetime(opened) {}
+  }
+
+  @Test("removing a pack that is not there is harmless, and what failed of one that is stays remembered")
+  func remove() async throws {
+    let (store, _, new) = try await stage.updatable()
+    try await store.remove("none")
+    try await store.remove("../state")
+    try await store.install(new.path, as: "core")
+    try await store.activate("core")
+    try await store.rollback("core", reason: "blank page")
+    try await store.remove("core")
+    #expect(try await store.installed() == [])
+    let again = try await stage.offer("core", 2)
+    #expect(await failure { () async throws(PackError) in try await store.install(again.path, as: "core") }?.code == .versionFailed)
+  }
+
+  @Test("a store that cannot be written still opens what is installed", arguments: [FileFailure.fullDisk, .readOnly, .notPermitted])
+  func unwritable(failure: FileFailure) async throws {
+    _ = try await stage.updatable()
+    let files = FaultyFiles { call in
+      switch call.operation {
+      case .write, .makeDirectory, .remove, .rename, .link, .setMode: .failure(failure)
+      case .open where call.name.hasPrefix("uses/") || call.name.hasPrefix("staging/"): .failure(failure)
+      default: nil
+      }
+    }
+    let store = try await stage.open(as: "two", files: files)
+    let opened = try await store.open("core")
+    #expect(try opened.read("index.html") == Array("core 1 0".utf8))
+    #expect(await PackRuntimeTests.failure { () async throws(PackError) in try await store.remove("core") }?.code == .inUse)
+  }
+}

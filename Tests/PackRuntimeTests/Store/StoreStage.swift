@@ -1,0 +1,187 @@
+import Foundation
+import PackBuild
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackManifest
+import PackReading
+import PackStore
+import PackWork
+import TestSupport
+
+/// A directory with a store and the packs that go into it. Time stands still unless it is moved, and processes live until they are ended.
+final class StoreStage: Sendable {
+  let directory: TemporaryDirectory
+  let clock = StageClock()
+  private let ended = Monitor<Set<String>>([])
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  var root: String { directory("store") }
+
+  /// A pack that is offered: its file lies in the directory, and may be taken from there.
+  struct Offer: Sendable {
+    let path: String
+    let tree: SampleTree
+    var entry: ManifestPack
+  }
+
+  /// Opens the store as a process of that name, which lives.
+  func open(
+    as session: String = "one", _ policy: StorePolicy = StorePolicy(freeSpaceMargin: 0), files: any FileSystem = FaultyFiles(),
+    trusting keys: [UInt8] = [0], lowestVersion: UInt64 = 0
+  ) async throws(PackError) -> AssetStore {
+    let process = StoreProcess(session: session) { [ended] session in !ended.withLock { $0.contains(session) } }
+    var trusted: [SigningPublicKey] = []
+    for key in keys { trusted.append(try Self.signer(key).publicKey) }
+    let bytes = (0..<32).map { UInt8($0) }
+    return try await AssetStore(
+      root: root, keys: KeyRing(try PackKey(bytes: bytes.span)), trusting: trusted, lowestVersion: lowestVersion, policy: policy,
+      files: files,
+      clock: clock,
+      process: process, backend: CryptoBackends.standard)
+  }
+
+  /// Has a process be gone.
+  func end(_ session: String) {
+    ended.withLock { _ = $0.insert(session) }
+  }
+
+  /// Makes a pack.
+  ///
+  /// - Parameter salt: other bytes for another one.
+  func offer(
+    _ id: String = "core", _ version: UInt64 = 1, size: Int = 5000, salt: UInt64 = 0, delivery: DeliveryClass = .prefetch,
+    install: InstallMode = .packed
+  ) async throws -> Offer {
+    var random = SeededGenerator(seed: version &* 1000 &+ salt)
+    let tree = SampleTree(
+      [
+        "index.html": .init(Array("\(id) \(version) \(salt)".utf8)), "js/data.bin": .init(random.bytes(size)),
+        "run": .init([1], isExecutable: true),
+      ],
+      emptyDirectories: ["js-saves"])
+    let name = "\(id)-\(version)-\(salt)"
+    if !FileManager.default.fileExists(atPath: directory("\(name).source")) { try tree.write(to: "\(name).source", in: directory) }
+    var job = PackJob(source: directory("\(name).source"), output: directory("\(name).pack"), name: try PackName(id))
+    job.packVersion = version
+    job.segmentSize = 4096
+    job.jobs = 1
+    job.files = FaultyFiles()
+    _ = try await job.run(key: try knownKey())
+    let pack = try PackRuntimeTests.open(directory("\(name).pack"))
+    let bytes = directory.bytes(of: "\(name).pack") ?? []
+    let entry = ManifestPack(
+      id: id, version: version, url: "https://cdn.example.com/\(name).pack", size: UInt64(bytes.count),
+      sha256: try CryptoBackends.standard.digest(of: bytes.span), contentRoot: pack.contentRoot, contentSize: pack.contentSize,
+      installSize: try PackCensus(pack).installSize, files: UInt64(pack.entryCount), maxFrame: UInt64(pack.largestFrame),
+      keyID: "\(pack.keyID)",
+      delivery: delivery, install: install)
+    return Offer(path: directory("\(name).pack"), tree: tree, entry: entry)
+  }
+
+  /// A signed manifest.
+  func manifest(
+    _ version: UInt64, _ offers: [Offer], expires: Int64 = 1_900_000_000, signedBy key: UInt8 = 0
+  ) throws(PackError) -> SignedManifest {
+    let manifest = Manifest(
+      version: version, issued: nil, expires: ManifestTime(secondsSince1970: expires) ?? ManifestTime("2030-01-01T00:00:00Z")!, budget: nil,
+      packs: offers.map(\.entry))
+    let signed = try manifest.signedBytes()
+    return try SignedManifest(signed: signed, signatures: [try SignedManifest.signature(of: signed, by: Self.signer(key))])
+  }
+
+  static func signer(_ first: UInt8) throws(PackError) -> SigningKey {
+    let seed = (0..<32).map { first &+ $0 }
+    return try SigningKey(seed: SecretBytes(copying: seed.span))
+  }
+
+  /// A store in which version 1 of `core` is current and version 2 is offered.
+  func updatable(
+    _ policy: StorePolicy = StorePolicy(freeSpaceMargin: 0), install: InstallMode = .packed
+  ) async throws -> (store: AssetStore, old: Offer, new: Offer) {
+    let store = try await open(policy)
+    let old = try await offer("core", 1, install: install)
+    let new = try await offer("core", 2, install: install)
+    try await store.adopt(manifest(1, [old]))
+    try await store.install(old.path, as: "core", taking: .copying)
+    try await store.activate("core", onTrial: false)
+    try await store.adopt(manifest(2, [new]))
+    return (store, old, new)
+  }
+
+  /// Every file below the store but the lock, with its content.
+  func snapshot() throws -> [String: [UInt8]] {
+    var result: [String: [UInt8]] = [:]
+    for name in try FileManager.default.subpathsOfDirectory(atPath: root) {
+      var isDirectory: ObjCBool = false
+      _ = FileManager.default.fileExists(atPath: "\(root)/\(name)", isDirectory: &isDirectory)
+      if !isDirectory.boolValue { result[name] = directory.bytes(of: "store/\(name)") }
+    }
+    return result
+  }
+
+  /// The bytes that the store's directory takes, by the system's own account.
+  func sizeOnDevice() throws -> UInt64 {
+    let process = Process()
+    let pipe = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/du")
+    process.arguments = ["-s", "--block-size=1", root]
+    process.standardOutput = pipe
+    try process.run()
+    let output = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return UInt64(String(decoding: output, as: UTF8.self).prefix { $0.isNumber }) ?? 0
+  }
+}
+
+/// A clock that stands still, and whose waiting is over at once.
+final class StageClock: StoreClock {
+  private struct State {
+    var now: Int64 = 1_800_000_000
+    var ticks = 0
+    var onTick: (@Sendable (Int) async -> Void)?
+  }
+
+  private let state = Monitor(State())
+
+  var secondsSince1970: Int64 {
+    get { state.withLock { $0.now } }
+    set { state.withLock { $0.now = newValue } }
+  }
+
+  /// How often a trial was looked at in vain.
+  var ticks: Int { state.withLock { $0.ticks } }
+
+  /// Does something at each tick, which is told its number.
+  func onTick(_ body: @escaping @Sendable (Int) async -> Void) {
+    state.withLock { $0.onTick = body }
+  }
+
+  func pause(microseconds: UInt32) {
+    usleep(100)
+  }
+
+  func tick(milliseconds: UInt64) async throws {
+    try Task.checkCancellation()
+    let (number, body) = state.withLock { state in
+      state.ticks += 1
+      return (state.ticks, state.onTick)
+    }
+    await body?(number)
+    await Task.yield()
+  }
+}
+
+/// The events that have come so far.
+func drain(_ events: AsyncStream<StoreEvent>, _ count: Int) async -> [StoreEvent] {
+  var result: [StoreEvent] = []
+  guard count > 0 else { return [] }
+  for await event in events {
+    result.append(event)
+    if result.count == count { break }
+  }
+  return result
+}

@@ -1,0 +1,295 @@
+import PackCrypto
+import PackFormat
+import PackReading
+import PackWork
+import TestSupport
+import Testing
+
+@Suite("Threads that do one job together")
+struct CrewTests {
+  @Test("every member runs once, with its number", arguments: [1, 2, 8])
+  func members(size: Int) async throws {
+    let seen = Monitor<[Int]>([])
+    try await Crew.run(size) { (_, number) in seen.withLock { $0.append(number) } }
+    #expect(seen.withLock { $0 }.sorted() == Array(0..<size))
+  }
+
+  @Test("the first failure is thrown, and stops the others at their next checkpoint")
+  func firstFailure() async {
+    let late = PackError(.internalError, "late")
+    let error = await failure { () throws(PackError) in
+      try await Crew.run(4) { (crew, number) throws(PackError) in
+        if number == 2 { throw PackError(.usage, "first") }
+        let stopped = Monitor(false)
+        crew.onStop { stopped.update { $0 = true } }
+        stopped.waitUntil { $0 }
+        #expect(crew.isStopped)
+        #expect(code { () throws(PackError) in try crew.checkpoint() } == .usage)
+        throw late
+      }
+    }
+    #expect(error?.code == .usage)
+  }
+
+  @Test("a cancelled task stops the crew")
+  func cancelled() async {
+    let begun = Monitor(0)
+    let running = Monitor<Task<PackError?, Never>?>(nil)
+    let task = Task {
+      await failure { () throws(PackError) in
+        try await Crew.run(3) { (crew, number) throws(PackError) in
+          let stopped = Monitor(false)
+          crew.onStop { stopped.update { $0 = true } }
+          begun.update { $0 += 1 }
+          // Threads of the crew may wait; those that run tasks are few.
+          if number == 0 {
+            begun.waitUntil { $0 == 3 }
+            running.wait { $0 }.cancel()
+          }
+          stopped.waitUntil { $0 }
+          try crew.checkpoint()
+        }
+      }
+    }
+    running.update { $0 = task }
+    #expect(await task.value?.code == .cancelled)
+  }
+
+  @Test("what members hold is let go before the crew returns")
+  func released() async throws {
+    final class Token: Sendable {
+      let gone: Monitor<Int>
+      init(_ gone: Monitor<Int>) { self.gone = gone }
+      deinit { gone.withLock { $0 += 1 } }
+    }
+    let gone = Monitor(0)
+    for _ in 0..<20 {
+      let before = gone.withLock { $0 }
+      try await Crew.run(4) { [token = Token(gone)] (_, _) in withExtendedLifetime(token) {} }
+      #expect(gone.withLock { $0 } == before + 1)
+    }
+  }
+}
+
+@Suite("A value that threads share")
+struct MonitorTests {
+  @Test("changes of many threads are all there")
+  func counter() async throws {
+    let counter = Monitor(0)
+    try await Crew.run(4) { (_, _) in
+      for _ in 0..<1000 { counter.withLock { $0 += 1 } }
+    }
+    #expect(counter.withLock { $0 } == 4000)
+  }
+
+  @Test("who waits is woken by the change waited for")
+  func wait() async throws {
+    let turn = Monitor(0)
+    try await Crew.run(4) { (_, number) in
+      turn.waitUntil { $0 == 3 - number }
+      turn.update { $0 += 1 }
+    }
+    #expect(turn.withLock { $0 } == 4)
+  }
+
+  @Test("an error leaves the lock free")
+  func error() {
+    let value = Monitor(1)
+    #expect(code { () throws(PackError) in try value.withLock { (_) throws(PackError) in throw PackError(.usage, "") } } == .usage)
+    #expect(value.withLockIfFree { $0 } == 1)
+  }
+
+  @Test("a value that is in use is not waited for")
+  func busy() {
+    let value = Monitor(1)
+    value.withLock { _ in
+      #expect(value.withLockIfFree { $0 } == nil)
+    }
+  }
+}
+
+@Suite("Work on numbered items")
+struct OrderedMapTests {
+  /// Doubles numbers, and says what was taken.
+  private func run(
+    count: Int, window: Int, workers: Int, make: @escaping @Sendable (Int, Crew) throws(PackError) -> Int = { item, _ in item * 2 },
+    take: @escaping @Sendable (Int, Int) throws(PackError) -> Void = { _, _ in }
+  ) async throws(PackError) -> [Int] {
+    let taken = Monitor<[Int]>([])
+    let map = Monitor<OrderedMap<Int>?>(nil)
+    try await Crew.run(workers) { (crew, _) throws(PackError) in
+      let map = map.withLock { map in
+        let made = map ?? OrderedMap<Int>(count: count, window: window, crew: crew)
+        map = made
+        return made
+      }
+      try map.work { (item) throws(PackError) in
+        try make(item, crew)
+      } take: { (item, result) throws(PackError) in
+        try take(item, result)
+        taken.withLock { $0.append(result) }
+      }
+    }
+    return taken.withLock { $0 }
+  }
+
+  @Test("results come in the order of the items", arguments: [0, 1, 2, 100], [1, 2, 7])
+  func order(count: Int, window: Int) async throws {
+    for workers in [1, 4] {
+      #expect(try await run(count: count, window: window, workers: workers) == (0..<count).map { $0 * 2 })
+    }
+  }
+
+  @Test("the first item may be the last to be made")
+  func slowFirst() async throws {
+    let made = Monitor<Set<Int>>([])
+    let results = try await run(count: 20, window: 4, workers: 4) { (item, _) in
+      // The window ends before item 4.
+      if item == 0 { made.waitUntil { $0.isSuperset(of: [1, 2, 3]) } }
+      made.update { _ = $0.insert(item) }
+      return item
+    }
+    #expect(results == Array(0..<20))
+  }
+
+  @Test("no item is begun a window ahead of the last one taken", arguments: [1, 2, 5])
+  func window(_ window: Int) async throws {
+    let taken = Monitor(0)
+    let tooEarly = Monitor(0)
+    _ = try await run(count: 200, window: window, workers: 4) { (item, _) in
+      // Taken is counted before the map counts it, so this can only be too mild by nothing.
+      if item >= taken.withLock({ $0 }) + window { tooEarly.withLock { $0 += 1 } }
+      return item
+    } take: { (_, _) in
+      taken.withLock { $0 += 1 }
+    }
+    #expect(tooEarly.withLock { $0 } == 0)
+  }
+
+  @Test("results are taken one at a time")
+  func oneAtATime() async throws {
+    let inside = Monitor(0)
+    let together = Monitor(0)
+    _ = try await run(count: 200, window: 8, workers: 4) { (_, _) in
+      if inside.withLock({
+        $0 += 1
+        return $0
+      }) > 1 {
+        together.withLock { $0 += 1 }
+      }
+      inside.withLock { $0 -= 1 }
+    }
+    #expect(together.withLock { $0 } == 0)
+  }
+
+  @Test("a failure while making or taking ends the work, and what was taken is a beginning", arguments: [0, 5, 19], [1, 4])
+  func failure(item: Int, workers: Int) async throws {
+    let refusal = PackError(.usage, "item \(item)")
+    let taken = Monitor<[Int]>([])
+    let making = await PackRuntimeTests.failure { () throws(PackError) in
+      _ = try await run(count: 20, window: 4, workers: workers) { (number, _) throws(PackError) in
+        if number == item { throw refusal }
+        return number
+      } take: { (number, _) in
+        taken.withLock { $0.append(number) }
+      }
+    }
+    #expect(making?.message == refusal.message)
+    let beginning = taken.withLock { $0 }
+    #expect(beginning == Array(0..<beginning.count))
+    #expect(beginning.count <= item)
+    let taking = await PackRuntimeTests.failure { () throws(PackError) in
+      _ = try await run(count: 20, window: 4, workers: workers) { (number, _) throws(PackError) in
+        if number == item { throw refusal }
+      }
+    }
+    #expect(taking?.message == refusal.message)
+  }
+
+  @Test("members that wait for room hear of a cancellation")
+  func cancelled() async {
+    let begun = Monitor<Set<Int>>([])
+    let running = Monitor<Task<PackError?, Never>?>(nil)
+    let task = Task {
+      await PackRuntimeTests.failure { () throws(PackError) in
+        _ = try await run(count: 100, window: 2, workers: 4) { (item, crew) in
+          begun.update { _ = $0.insert(item) }
+          if item == 0 {
+            let stopped = Monitor(false)
+            crew.onStop { stopped.update { $0 = true } }
+            begun.waitUntil { $0.isSuperset(of: [0, 1]) }
+            running.wait { $0 }.cancel()
+            stopped.waitUntil { $0 }
+          }
+          return item
+        }
+      }
+    }
+    running.update { $0 = task }
+    #expect(await task.value?.code == .cancelled)
+    #expect(begun.withLock { $0 } == [0, 1])
+  }
+}
+
+extension OrderedMapTests {
+  private func run(
+    count: Int, window: Int, workers: Int, taking take: @escaping @Sendable (Int, Int) throws(PackError) -> Void
+  ) async throws(PackError) -> [Int] {
+    try await run(count: count, window: window, workers: workers, make: { item, _ in item }, take: take)
+  }
+}
+
+@Suite("Digests of contents in several frames")
+struct SpanningDigestsTests {
+  @Test("parts of several contents, added by many threads, give each content's digest", arguments: [1, 2, 4])
+  func parts(workers: Int) async throws {
+    var random = SeededGenerator()
+    let contents = (0..<3).map { _ in random.bytes(1000) }
+    let expected = try contents.map { try sha256($0) }
+    let digests = Monitor<SpanningDigests?>(nil)
+    let next = Monitor(0)
+    let results = Monitor<[Int: String]>([:])
+    try await Crew.run(workers) { (crew, _) throws(PackError) in
+      let digests = digests.withLock { digests in
+        let made = digests ?? SpanningDigests(backend: CryptoBackends.standard, crew: crew)
+        digests = made
+        return made
+      }
+      // Claimed in ascending order, as frames are.
+      while true {
+        let item = next.withLock { next in
+          defer { next += 1 }
+          return next
+        }
+        guard item < 30 else { return }
+        let content = item / 10
+        let start = UInt64(content * 10_000 + item % 10 * 100)
+        let whole = UInt64(content * 10_000)..<UInt64(content * 10_000 + 1000)
+        let bytes = Array(contents[content][item % 10 * 100..<item % 10 * 100 + 100])
+        if let digest = try digests.add(bytes.span, start..<start + 100, of: whole) {
+          #expect(item % 10 == 9)
+          results.withLock { $0[content] = digest.hex }
+        }
+      }
+    }
+    #expect(results.withLock { $0 } == [0: expected[0], 1: expected[1], 2: expected[2]])
+  }
+
+  @Test("who waits for a part that never comes hears of the failure")
+  func failure() async {
+    let digests = Monitor<SpanningDigests?>(nil)
+    let error = await PackRuntimeTests.failure { () throws(PackError) in
+      try await Crew.run(2) { (crew, number) throws(PackError) in
+        let shared = digests.update { digests in
+          let made = digests ?? SpanningDigests(backend: CryptoBackends.standard, crew: crew)
+          digests = made
+          return made
+        }
+        if number == 0 { throw PackError(.usage, "no first part") }
+        _ = try shared.add([1].span, 1..<2, of: 0..<2)
+        Issue.record("the second part was taken first")
+      }
+    }
+    #expect(error?.code == .usage)
+  }
+}

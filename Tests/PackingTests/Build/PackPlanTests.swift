@@ -1,0 +1,123 @@
+import PackFiles
+import PackFormat
+import Testing
+
+@testable import PackBuild
+@testable import PackProject
+
+@Suite("The plan of a pack")
+struct PackPlanTests {
+  private func entry(_ path: String, _ size: UInt64 = 0, _ kind: IndexRecord.Kind = .file) -> SourceEntry {
+    SourceEntry(
+      path: path, kind: kind, size: size,
+      stamp: SourceStamp(
+        FileStatus(kind: .file, size: size, mode: 0o644, device: 1, inode: 1, linkCount: 1, modified: 0, changed: 0)))
+  }
+
+  private func plan(_ entries: [SourceEntry], originals: [Int32]? = nil, frameSize: Int = 65_536) throws -> PackPlan {
+    // In the order given.
+    let order = PackPlan.Order(entries: entries, byPath: Array(entries.indices.map(Int32.init)))
+    return try PackPlan(order, originals: originals ?? entries.map { _ in -1 }, frameSize: frameSize)
+  }
+
+  /// The lengths of the frames of a plan.
+  private func frames(_ plan: PackPlan) -> [UInt64] { plan.frames.map { $0.range.upperBound - $0.range.lowerBound } }
+
+  @Test("more frames than a seek table may list are refused before they are counted out", arguments: [1 << 33, 1 << 40, 1 << 62])
+  func tooManyFrames(_ size: UInt64) throws {
+    let error = #expect(throws: PackError.self) { try plan([entry("a", size), entry("b", size)]) }
+    #expect(error?.code == .unsuitableSource)
+  }
+
+  @Test("entries of different names are ordered by extension, then by path, as bytes")
+  func order() {
+    let paths = [
+      "z", "b/README", "A.PNG", "a.png", "x.tar.gz", ".gitignore", "end.", "dir.d/file", "b.gz", "a/.hidden.txt", "Z.txt", "é.txt",
+    ]
+    let ordered = PackPlan.order(paths.map { entry($0) } + [entry("empty.png", 0, .directory)]).entries.map(\.path)
+    #expect(
+      ordered == [
+        ".gitignore", "b/README", "dir.d/file", "empty.png", "end.", "z", "b.gz", "x.tar.gz", "A.PNG", "a.png", "Z.txt",
+        "a/.hidden.txt", "é.txt",
+      ])
+  }
+
+  @Test("entries of one name stand together, where the first of them would, and the index follows the paths")
+  func namesakes() {
+    let paths = ["c/z.js", "b/a.js", "a/m.js", "b/m.js", "d/a.js", "c/m.js", "a/z.JS"]
+    let order = PackPlan.order(paths.map { entry($0) })
+    #expect(
+      order.entries.map(\.path) == ["a/m.js", "b/m.js", "c/m.js", "a/z.JS", "b/a.js", "d/a.js", "c/z.js"])
+    #expect(order.byPath.map { order.entries[Int($0)].path } == paths.sorted())
+  }
+
+  @Test("the order does not depend on the order of discovery")
+  func orderIsTotal() {
+    let entries = (0..<200).map { entry("d\($0 % 7)/f\($0).\(["a", "B", "b", ""][$0 % 4])") }
+    let expected = PackPlan.order(entries).entries.map(\.path)
+    for _ in 0..<5 { #expect(PackPlan.order(entries.shuffled()).entries.map(\.path) == expected) }
+  }
+
+  @Test("the extension of a path is what the format says")
+  func extensions() {
+    let cases: [String: String] = [
+      "A.PNG": "png", "x.tar.gz": "gz", ".gitignore": "", "README": "", "end.": "", "a.b/c": "", "a/.x": "", "a/.x.Y": "y",
+      "Ä.Ä": "Ä", "a..": "",
+    ]
+    for (path, expected) in cases {
+      #expect(PackPlan.fileExtension(of: path) == Array(expected.utf8), "\(path)")
+    }
+  }
+
+  @Test("frames are cut as in the format's worked example")
+  func workedExample() throws {
+    let sizes: [UInt64] = [512, 60_416, 2_560, 65_024, 0, 200_192, 512]
+    let entries = zip(["a", "b", "c", "d", "e", "f", "g"], sizes).map { entry($0, $1) }
+    #expect(try frames(plan(entries)) == [65_024, 65_536, 512, 65_536, 65_536, 65_536, 4_096, 2_048])
+  }
+
+  @Test("a tree without entries is one frame of 1024 zeros")
+  func empty() throws {
+    let none: [SourceEntry] = []
+    #expect(try frames(plan(none)) == [1024])
+  }
+
+  @Test("an entry as long as a frame is one frame; one block more is cut")
+  func exactFrame() throws {
+    #expect(try frames(plan([entry("a", 65_024)])) == [65_536, 1024])
+    #expect(try frames(plan([entry("a", 65_025)])) == [65_536, 512, 1024])
+    #expect(try frames(plan([entry("a", 131_072 - 512)])) == [65_536, 65_536, 1024])
+  }
+
+  @Test("the closing 1024 bytes join the last frame only where they fit")
+  func closingBytes() throws {
+    #expect(try frames(plan([entry("a", 64_000)])) == [65_536])
+    #expect(try frames(plan([entry("a", 64_001)])) == [65_024, 1024])
+  }
+
+  @Test("frames touch, none is empty or too long, and each names the items it holds", arguments: [65_536, 1 << 20, 8 << 20])
+  func coverage(_ frameSize: Int) throws {
+    var entries = (0..<300).map { entry("f\($0)", UInt64($0 * $0 * 37 % 300_000)) }
+    entries.append(entry("ü" + String(repeating: "n", count: 300), 100_000))
+    entries.append(entry("dir", 0, .directory))
+    let plan = try plan(entries, frameSize: frameSize)
+    var end: UInt64 = 0
+    for frame in plan.frames {
+      #expect(frame.range.lowerBound == end && !frame.range.isEmpty && frame.range.count <= frameSize)
+      for number in plan.items.indices {
+        let touches = !(plan.items[number].start..<plan.items[number].end).clamped(to: frame.range).isEmpty
+        #expect(touches == frame.items.contains(number))
+      }
+      end = frame.range.upperBound
+    }
+    #expect(end == plan.tarSize)
+  }
+
+  @Test("a file with the content of an earlier one takes a header and no more")
+  func links() throws {
+    let plan = try plan([entry("a", 5000), entry("b", 5000), entry("c", 1)], originals: [-1, 0, -1])
+    #expect(plan.items.map(\.start) == [0, 5632, 6144] as [UInt64])
+    #expect(plan.duplicateFiles == 1 && plan.duplicateBytes == 5000)
+    #expect(plan.header(of: plan.items[1]).linkTarget == "a" && plan.header(of: plan.items[1]).size == 0)
+  }
+}

@@ -1,0 +1,193 @@
+import Foundation
+import PackCrypto
+import PackFiles
+import TestSupport
+import Testing
+
+@testable import PackBuild
+@testable import PackProject
+@testable import PackReading
+
+/// What writes, on a disk in memory that can be cut off from its power, and what it is to leave.
+private enum WritePath: String, CaseIterable, CustomTestStringConvertible {
+  case pack, unpack, build, key
+
+  var testDescription: String { rawValue }
+
+  /// The disk as it is before.
+  func base(_ kind: MemoryDisk.Kind) async throws -> MemoryDisk {
+    var random = SeededGenerator(seed: 21)
+    let disk = MemoryDisk(kind)
+    disk.write(Array("text".utf8), to: "/project/build/core/a.txt")
+    disk.write(Array("text".utf8), to: "/project/build/core/copy.txt")
+    disk.write(random.bytes(90_000), to: "/project/build/core/sub/large.bin")
+    switch self {
+    case .pack: disk.write(Array("the earlier pack".utf8), to: "/project/core.pack")
+    case .unpack: try await Self.pack.run(MemoryFiles(disk))
+    case .key: break
+    case .build:
+      let configuration = """
+        app: {bundleID: com.example.arcade, group: group.com.example.arcade}
+        serve: {baseURL: "https://cdn.example.com/packs/"}
+        packs:
+          - {id: core, root: build/core, delivery: essential}
+
+        """
+      disk.write(Array(configuration.utf8), to: "/project/packer.yml")
+      try await run(MemoryFiles(disk))
+      disk.write(random.bytes(5000), to: "/project/build/core/new.bin")
+    }
+    // What stood there before is on the disk.
+    return disk.after(.powerCut)
+  }
+
+  func run(_ files: any FileSystem) async throws {
+    switch self {
+    case .pack:
+      var job = PackJob(source: "/project/build/core", output: "/project/core.pack", name: try PackName("core"))
+      job.segmentSize = 4096
+      job.frameSize = 65_536
+      job.jobs = 1
+      job.files = files
+      _ = try await job.run(key: try sampleKey())
+    case .key:
+      let key = try sampleKey()
+      try KeyFile.write(key, to: "/project/new.key", files: files)
+    case .unpack:
+      try await Pack.open("/project/core.pack", keys: KeyRing(try sampleKey()), files: files, backend: CryptoBackends.standard)
+        .unpack(to: "/project/out", jobs: 1)
+    case .build:
+      var build = ReleaseBuild(
+        try PackerConfiguration.read("/project/packer.yml", files: files), time: ReleaseProject.time())
+      build.jobs = 1
+      build.files = files
+      _ = try await build.run(key: try sampleKey(), signers: [ReleaseSigner(try ReleaseProject.signingKey(0))])
+    }
+  }
+
+  /// A test that looked at fewer looked at too few.
+  var fewestOperations: Int { self == .key ? 7 : 20 }
+
+  /// What counts of a disk: what stands under the output's name, and whatever else is there that is not of the next run's concern.
+  func outcome(_ disk: MemoryDisk) -> [String: [UInt8]?] {
+    let output =
+      switch self {
+      case .pack: "/project/core.pack"
+      case .unpack: "/project/out"
+      case .build: "/project/dist"
+      case .key: "/project/new.key"
+      }
+    if self == .pack || self == .key { return [output: disk.bytes(of: output)] }
+    return disk.tree(below: output)
+  }
+}
+
+/// Packing, unpacking and building on a disk that fails in every way at every operation. The store and the queue have such tests of their own.
+@Suite("Whatever writes leaves the old or the new", .timeLimit(.minutes(20)))
+struct PowerCutTests {
+  /// The long form runs where PACKER_SOAK is set: every operation, with every crash and many seeds.
+  private static let isLong = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1"
+
+  @Test("wherever the process ends, and whatever the power leaves of it", arguments: WritePath.allCases)
+  private func everyStop(_ path: WritePath) async throws {
+    var random = SeededGenerator(for: "power cuts of \(path.rawValue)")
+    var (stops, runs) = (0, 0)
+    for kind in [MemoryDisk.Kind.linux, .apple] {
+      let base = try await path.base(kind)
+      let old = path.outcome(base)
+      let whole = base.after(.kill)
+      try await path.run(MemoryFiles(whole))
+      let new = path.outcome(whole)
+      #expect(old != new)
+      for crash in [MemoryDisk.Crash.powerCut, .zeroedContent, .emptiedContent, .luck(seed: random.next())] {
+        #expect(path.outcome(whole.after(crash)) == new, "what was said to be done is gone after \(crash)")
+      }
+      let stride = Self.isLong ? 1 : 3
+      var number = Int.random(in: 0..<stride, using: &random)
+      while true {
+        let disk = base.after(.kill)
+        let files = MemoryFiles(disk, .stopBeforeChange(number))
+        try? await path.run(files)
+        files.end()
+        guard let struck = files.struck else {
+          stops += files.changeCount
+          break
+        }
+        var crashes: [MemoryDisk.Crash] = [.kill, .powerCut, .zeroedContent, .emptiedContent]
+        for _ in 0..<(Self.isLong ? 8 : 1) { crashes.append(.luck(seed: random.next())) }
+        for crash in crashes {
+          runs += 1
+          let left = path.outcome(disk.after(crash))
+          guard left == old || left == new else {
+            Issue.record("stopped before \(struck), \(crash): neither the old nor the new is there: \(left.keys.sorted())")
+            return
+          }
+        }
+        number += stride
+      }
+    }
+    #expect(stops > path.fewestOperations)
+    print("crash points: \(path.rawValue): \(stops) stops, \(runs) crashes looked at")
+  }
+
+  /// What a failing operation may end in. That something cannot be read is no reason to call it damaged.
+  private static let expected: Set<PackError.Code> = [
+    .cannotRead, .cannotWrite, .noSpace, .missingInput, .unsuitableSource, .sourceChanged,
+    // Among the mistakes of a configuration is a directory that cannot be looked at.
+    .invalidConfiguration,
+  ]
+
+  @Test("whichever operation fails, with the right error, and an interrupted one is carried on", arguments: WritePath.allCases)
+  private func everyFailure(_ path: WritePath) async throws {
+    var random = SeededGenerator(for: "failures of \(path.rawValue)")
+    let base = try await path.base(.linux)
+    let old = path.outcome(base)
+    let whole = base.after(.kill)
+    try await path.run(MemoryFiles(whole))
+    let new = path.outcome(whole)
+    var count = 0
+    for failure in FileFailure.samples {
+      let stride = Self.isLong ? 1 : 4
+      var number = Int.random(in: 0..<stride, using: &random)
+      while true {
+        let disk = base.after(.kill)
+        let files = MemoryFiles(disk, .fail(number, failure))
+        var error: (any Error)?
+        do { try await path.run(files) } catch let caught { error = caught }
+        guard let struck = files.struck else { break }
+        count += 1
+        if let error {
+          let code = (error as? PackError)?.code
+          #expect(code.map(Self.expected.contains) == true, "\(failure.text) at \(struck) ends in \(error)")
+          let isCarriedOn = failure.isInterruption && ["read", "write"].contains(struck.operation)
+          #expect(!isCarriedOn, "\(struck) was interrupted, and not carried on: \(error)")
+        }
+        let left = path.outcome(disk)
+        guard left == old || left == new else {
+          Issue.record("\(failure.text) at \(struck): neither the old nor the new is there")
+          return
+        }
+        // What is said to be done is done. Behind the moment from which the new stands there, an error may follow all the same.
+        if error == nil { #expect(left == new, "\(failure.text) at \(struck)") }
+        number += stride
+      }
+    }
+    #expect(count > path.fewestOperations)
+    print("failure points: \(path.rawValue): \(count) failures looked at")
+  }
+
+  @Test("but not on a disk that lies about syncs, which these tests would see; a pack tells by itself", arguments: WritePath.allCases)
+  private func lyingDisk(_ path: WritePath) async throws {
+    let base = try await path.base(.linux).remounted(.init(isHonest: false))
+    let disk = base.after(.kill)
+    try await path.run(MemoryFiles(disk))
+    let left = disk.after(.zeroedContent)
+    #expect(path.outcome(left) != path.outcome(disk))
+    guard path == .pack else { return }
+    // Zeros where segments were.
+    await #expect(throws: PackError.self) {
+      try await Pack.open("/project/core.pack", keys: KeyRing(try sampleKey()), files: MemoryFiles(left), backend: CryptoBackends.standard)
+        .verify(jobs: 1)
+    }
+  }
+}

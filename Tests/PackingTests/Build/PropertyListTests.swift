@@ -1,0 +1,361 @@
+import Foundation
+import PackCrypto
+import PackFormat
+import TestSupport
+import Testing
+
+@testable import PackBuild
+
+/// A document with `body` in it, from line 3 on.
+private func document(_ body: String) -> [UInt8] {
+  Array("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<plist version=\"1.0\">\n\(body)\n</plist>\n".utf8)
+}
+
+private func read(_ body: String) throws(PackError) -> PropertyList {
+  try PropertyList(parsing: document(body), path: "t")
+}
+
+extension [UInt8] {
+  fileprivate init(bigEndian number: Int, width: Int) {
+    self = (0..<width).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+  }
+}
+
+private func real(_ value: Double) -> PropertyList { .real(bitPattern: value.bitPattern) }
+
+/// Every type, at its edges.
+private let everything = PropertyList.dictionary([
+  .init("booleans", .array([.boolean(true), .boolean(false)])),
+  .init("data", .array([.data([]), .data([0]), .data(Array(0...255))])),
+  .init("dates", .array([.date(bitPattern: 0), .date(bitPattern: (-978_307_200.0).bitPattern)])),
+  .init(
+    "integers",
+    .array([
+      .integer(0), .integer(1), .integer(255), .integer(256), .integer(65_536), .integer(.max), .integer(.min), .integer(-1),
+      .unsigned(.max),
+      .unsigned(1 << 63),
+    ])),
+  .init(
+    "nested",
+    .dictionary([
+      .init("", .array([])), .init("z", .dictionary([])), .init("ä", .array([.array([.dictionary([.init("k", .integer(1))])])])),
+    ])),
+  .init(
+    "reals",
+    .array([real(0), real(1), real(35_000_000), real(0.1), real(-2.5), real(1e300), real(.infinity), real(.leastNonzeroMagnitude)])),
+  .init(
+    "texts",
+    .array([
+      .string(""), .string("  a  "), .string("e\u{301}"), .string("👾"), .string("<&>\"'"), .string("]]>"), .string("true"),
+      .string("1"),
+    ])),
+])
+
+@Suite("Property lists")
+struct PropertyListTests {
+  @Test(
+    "XML that is no property list is refused, with the file, and with the line where Foundation tells it",
+    arguments: [
+      ("<dict>\n<key>a</key></dict>", "line 4"), ("<dict><string>a</string></dict>", "line 3"), ("<integer>1.5</integer>", "line 3"),
+      ("<integer>18446744073709551616</integer>", "line 3"), ("<integer>-9223372036854775809</integer>", "line 3"),
+      ("<real>1,5</real>", "line 3"), ("<null/>", "line 3"), ("<string>a<b/></string>", "line 3"), ("<string>&nbsp;</string>", "line 3"),
+      ("<integer></integer>", ""), ("<dict>\n<key>a</key><true/>", ""), ("<string>a", ""), ("<!-- a", ""),
+    ])
+  func refusedXML(body: String, place: String) {
+    let error = #expect(throws: PackError.self) { try read(body) }
+    #expect(error?.code == .malformedPlist)
+    #expect(
+      error?.message.hasPrefix("t is no property list: ") == true && place.isEmpty || error?.message.contains(place) == true,
+      "\(error?.message ?? "")")
+  }
+
+  @Test(
+    "other texts are refused, with the command that converts them",
+    arguments: [
+      ("", "neither an XML nor a binary"), ("{ a = 1; }", "neither an XML nor a binary"), ("hello", "neither an XML nor a binary"),
+      ("// !$*UTF8*$!\n{}", "neither an XML nor a binary"), ("<\0p\0", "in UTF-16"),
+    ])
+  func refusedText(text: String, message: String) {
+    let error = #expect(throws: PackError.self) { try PropertyList(parsing: Array(text.utf8), path: "t") }
+    #expect(error?.code == .malformedPlist)
+    #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+    #expect(error?.hint == "plutil -convert xml1 t")
+  }
+
+  @Test(
+    "dates that could not be written again are refused",
+    arguments: ["9999999-01-01T00:00:00Z", "10000-01-01T00:00:00Z", "1582-12-31T23:59:59Z", "0001-01-01T00:00:00Z"])
+  func refusedDate(text: String) {
+    let error = #expect(throws: PackError.self) { try read("<dict><key>a</key><date>\(text)</date></dict>") }
+    #expect(error?.code == .malformedPlist)
+    #expect(error?.message == "t holds a date that is not in the years 1583 to 9999")
+  }
+
+  @Test("dates from the first year to the last are read and written", arguments: ["1583-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
+  func farDate(text: String) throws {
+    let list = try read("<dict><key>a</key><date>\(text)</date></dict>")
+    for form in [PropertyList.Form.xml, .binary] {
+      #expect(try PropertyList(parsing: list.bytes(as: form), path: "t") == list)
+    }
+  }
+
+  @Test(
+    "other XML is refused",
+    arguments: [
+      "<html></html>", "<plist></plist>", "<plist>", "<0fa1>", "<!DOCTYPE plist [<!ENTITY a \"b\">]><plist><string>&a;</string></plist>",
+    ])
+  func refusedDocument(text: String) {
+    let error = #expect(throws: PackError.self) { try InfoPlist(parsing: Array(text.utf8), path: "t") }
+    #expect(error?.code == .malformedPlist)
+  }
+
+  @Test("bytes that are no UTF-8 are refused")
+  func encodings() {
+    let bytes = Array("<plist><string>".utf8) + [0xFF] + Array("</string></plist>".utf8)
+    #expect(throws: PackError.self) { try PropertyList(parsing: bytes, path: "t") }
+  }
+
+  @Test(
+    "a key that a dictionary has twice is refused, also where its letters are composed in two ways",
+    arguments: [
+      "<dict><key>a</key><true/><key>a</key><false/></dict>", "<dict><key>\u{E9}</key><true/><key>e\u{301}</key><false/></dict>",
+      "<array><dict><key/><true/><key></key><true/></dict></array>",
+    ])
+  func twice(body: String) {
+    let error = #expect(throws: PackError.self) { try read(body) }
+    #expect(error?.message == "t has 2 keys, and 1 of them are left when it is read: a dictionary has the same key twice")
+  }
+
+  @Test("values inside each other are read to a depth of 64, and not beyond; a great depth is no danger")
+  func depth() throws {
+    func nested(_ depth: Int) -> String {
+      String(repeating: "<array>", count: depth - 1) + "<true/>" + String(repeating: "</array>", count: depth - 1)
+    }
+    _ = try read(nested(64))
+    for depth in [65, 400, 50_000] { #expect(throws: PackError.self) { try read(nested(depth)) } }
+    var list = PropertyList.boolean(true)
+    for _ in 1..<64 { list = .array([list]) }
+    #expect(try PropertyList(parsing: list.bytes(as: .binary), path: "t") == list)
+    #expect(throws: PackError.self) { try PropertyList(parsing: PropertyList.array([list]).bytes(as: .binary), path: "t") }
+  }
+
+  @Test("so it is with the binary form: 100 000 arrays, each in the one before")
+  func binaryDepth() {
+    let count = 100_000
+    var bytes = Array("bplist00".utf8)
+    var table: [UInt8] = []
+    for number in 0..<count {
+      table += [UInt8](bigEndian: bytes.count, width: 4)
+      bytes += number == count - 1 ? [0xA0] : [0xA1] + [UInt8](bigEndian: number + 1, width: 4)
+    }
+    let start = bytes.count
+    bytes += table + [0, 0, 0, 0, 0, 0, 4, 4] + [UInt8](bigEndian: count, width: 8) + [UInt8](bigEndian: 0, width: 8)
+    bytes += [UInt8](bigEndian: start, width: 8)
+
+    let error = #expect(throws: PackError.self) { try PropertyList(parsing: bytes, path: "t") }
+    #expect(error?.code == .malformedPlist)
+  }
+
+  @Test("every form that XML has for a value is read")
+  func forms() throws {
+    let body = """
+      <!-- first --><dict><!-- second -->
+        <key>a&amp;b</key> <!-- third --> <string>xy<![CDATA[<z><!-- no comment --><key>]]>&#65;&#x42;</string>
+        <key>i</key><integer>0x10</integer>
+        <key>r</key><real>1e3</real>
+        <key>d</key><data>
+          QUJD
+          RA==
+        </data>
+        <key>e</key><string/>
+        <key/><array><true></true><false/></array>
+      </dict>
+      """
+    let bytes = [0xEF, 0xBB, 0xBF] + document(body)
+    #expect(
+      try PropertyList(parsing: bytes, path: "t")
+        == .dictionary([
+          .init("", .array([.boolean(true), .boolean(false)])), .init("a&b", .string("xy<z><!-- no comment --><key>AB")),
+          .init("d", .data(Array("ABCD".utf8))), .init("e", .string("")), .init("i", .integer(16)), .init("r", real(1000)),
+        ]))
+    let markup = XMLMarkup(bytes)
+    #expect(markup.commentLines == [3, 4])
+    #expect(markup.keys == 6)
+  }
+
+  @Test("comments are found in every place, and nowhere where there are none")
+  func comments() {
+    func lines(_ text: String) -> [Int] { XMLMarkup(Array(text.utf8)).commentLines }
+    #expect(lines("<!---->\n<plist><!-- a\nb\n<key> -->\n<true/><!-- c --></plist>\n<!-- d") == [1, 2, 5, 6])
+    #expect(lines("<plist><string>&lt;!-- a --&gt;<![CDATA[\n<!-- b -->]]></string></plist>") == [])
+    #expect(lines("<plist><!-- <![CDATA[ --><string>]]></string><!-- --></plist>") == [1])
+  }
+
+  @Test(
+    "every type comes back as it was written, in both forms, and the same bytes come again", arguments: [PropertyList.Form.xml, .binary])
+  func roundTrip(form: PropertyList.Form) throws {
+    let bytes = try everything.bytes(as: form)
+    #expect(PropertyList.Form(of: bytes) == form)
+    let read = try PropertyList(parsing: bytes, path: "t")
+    #expect(read == everything)
+    #expect(try read.bytes(as: form) == bytes)
+    #expect(read.says(everything))
+  }
+
+  @Test("texts that look the same stay apart, or it is told that they do not")
+  func compositions() throws {
+    let list = PropertyList.array([.string("\u{E9}"), .string("e\u{301}")])
+    #expect(try PropertyList(parsing: list.bytes(as: .xml), path: "t").says(list))
+    #expect(try !PropertyList(parsing: list.bytes(as: .binary), path: "t").says(list))
+    let one = PropertyList.array([.string("e\u{301}")])
+    #expect(try PropertyList(parsing: one.bytes(as: .binary), path: "t").says(one))
+    #expect(!PropertyList.array([.string("\u{E9}")]).says(one))
+  }
+
+  @Test("zeros say the same, and numbers of other types do not")
+  func sayings() {
+    #expect(real(0).says(real(-0.0)) && real(.nan).says(real(-.nan)))
+    for other in [real(1), .boolean(true), .string("1"), .integer(2)] { #expect(!PropertyList.integer(1).says(other)) }
+    let (a, b) = (PropertyList.Member("a", .integer(1)), PropertyList.Member("b", .integer(2)))
+    #expect(PropertyList.dictionary([a, b]).says(.dictionary([b, a])) && !PropertyList.dictionary([a, b]).says(.dictionary([a])))
+  }
+
+  @Test("the XML form is Apple's, with the keys in order whatever order they came in")
+  func golden() throws {
+    let list = PropertyList.dictionary([
+      .init("b", .array([.integer(1), real(1), .boolean(true), .string("<&>"), .data([1, 2, 3]), .date(bitPattern: 0)])),
+      .init("a", .dictionary([.init("z", .unsigned(.max)), .init("Y", real(0.1))])),
+    ])
+    #expect(
+      String(decoding: try list.bytes(as: .xml), as: UTF8.self) == """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+        <plist version="1.0">
+        <dict>
+        \t<key>a</key>
+        \t<dict>
+        \t\t<key>Y</key>
+        \t\t<real>0.1</real>
+        \t\t<key>z</key>
+        \t\t<integer>18446744073709551615</integer>
+        \t</dict>
+        \t<key>b</key>
+        \t<array>
+        \t\t<integer>1</integer>
+        \t\t<real>1</real>
+        \t\t<true/>
+        \t\t<string>&lt;&amp;&gt;</string>
+        \t\t<data>
+        \t\tAQID
+        \t\t</data>
+        \t\t<date>2001-01-01T00:00:00Z</date>
+        \t</array>
+        </dict>
+        </plist>
+
+        """)
+  }
+
+  @Test("the binary form is the same in every process")
+  func goldenBinary() throws {
+    let members = (0..<12).map { PropertyList.Member("key \($0)", .integer(Int64($0))) }
+    let bytes = try PropertyList.dictionary(members).bytes(as: .binary)
+    #expect(try PropertyList.dictionary(members.reversed()).bytes(as: .binary) == bytes)
+    let digest = try CryptoBackends.standard.digest(of: bytes.span)
+    #expect(digest.prefix(8).hex == "8bec290360b44ccb")
+  }
+
+  @Test("Foundation's other writer and its reader agree with what is read and written here", arguments: [PropertyList.Form.xml, .binary])
+  func foundation(form: PropertyList.Form) throws {
+    let bytes = try everything.bytes(as: form)
+    let object = try unsafe PropertyListSerialization.propertyList(from: Data(bytes), options: [], format: nil)
+    for other in [PropertyListSerialization.PropertyListFormat.binary, .xml] {
+      let data = try PropertyListSerialization.data(fromPropertyList: object, format: other, options: 0)
+      #expect(try PropertyList(parsing: Array(data), path: "t") == everything)
+    }
+  }
+
+  @Test("a binary property list that is cut, or changed in any byte, is read or refused, and nothing else")
+  func damagedBinary() throws {
+    let bytes = try everything.bytes(as: .binary)
+    for count in stride(from: 0, to: bytes.count, by: 7) {
+      #expect(throws: PackError.self) { try PropertyList(parsing: Array(bytes.prefix(count)), path: "t") }
+    }
+    for index in bytes.indices {
+      for value in [UInt8(0), 0xFF, bytes[index] ^ 1, bytes[index] ^ 0x10] {
+        var changed = bytes
+        changed[index] = value
+        if let read = try? PropertyList(parsing: changed, path: "t") {
+          #expect(try PropertyList(parsing: read.bytes(as: .binary), path: "t").says(read))
+        }
+      }
+    }
+  }
+
+  @Test("an XML property list that is cut is refused")
+  func cutXML() throws {
+    let bytes = document("<dict><key>a</key><array><string>x</string><integer>1</integer></array></dict>")
+    _ = try PropertyList(parsing: bytes, path: "t")
+    for count in 0..<(bytes.count - 2) {
+      #expect(throws: PackError.self) { try PropertyList(parsing: Array(bytes.prefix(count)), path: "t") }
+    }
+  }
+
+  @Test("objects that are held many times over are refused before they fill the memory")
+  func bomb() {
+    // 40 arrays, each with the next one eight times.
+    var objects: [[UInt8]] = (0..<40).map { [0xA8] + Array(repeating: UInt8($0 + 1), count: 8) }
+    objects.append([0x09])
+    #expect(throws: PackError.self) { try PropertyList(parsing: Self.file(objects), path: "t") }
+    // Ten thousand arrays at one place, which says that it holds ten thousand.
+    let many = [[0xAF, 0x11, 0x27, 0x10]] + Array(repeating: [UInt8](), count: 9_999)
+    #expect(throws: PackError.self) { try PropertyList(parsing: Self.file(many), path: "t") }
+  }
+
+  @Test("a key that a dictionary of a binary list has twice is refused")
+  func twiceInBinary() {
+    for keys in [[[0x51, 0x61], [0x51, 0x61]], [[0x61, 0x00, 0xE9], [0x62, 0x00, 0x65, 0x03, 0x01]]] as [[[UInt8]]] {
+      let error = #expect(throws: PackError.self) {
+        try PropertyList(parsing: Self.file([[0xD2, 1, 2, 3, 3]] + keys + [[0x09]]), path: "t")
+      }
+      #expect(error?.message == "t has 2 keys, and 1 of them are left when it is read: a dictionary has the same key twice")
+    }
+  }
+
+  @Test("an object that holds itself, and a reference of an archive, are refused")
+  func illegalObjects() {
+    for object in [[0xA1, 0], [0x80, 5], [0xC1, 0], [0xC0], [0xD1, 0, 0], [0xDF], [0xAF, 0x14], [0x00], [0x0F], [0x7F], [0xF0]] as [[UInt8]]
+    {
+      #expect(throws: PackError.self, "\(object)") { try PropertyList(parsing: Self.file([object]), path: "t") }
+    }
+    let error = #expect(throws: PackError.self) {
+      try read("<dict><key>u</key><dict><key>CF$UID</key><integer>5</integer></dict></dict>")
+    }
+    #expect(error?.message == "t holds a value of a type that no Info.plist has, such as a reference of an archive")
+  }
+
+  @Test("integers of every width are read, and reals of 32 bits")
+  func integers() throws {
+    let cases: [([UInt8], PropertyList)] = [
+      ([0x10, 0x01], .integer(1)), ([0x10, 0xFF], .integer(255)), ([0x11, 0xFF, 0xFF], .integer(65_535)),
+      ([0x12, 0xFF, 0xFF, 0xFF, 0xFF], .integer(4_294_967_295)), ([0x13] + Array(repeating: 0xFF, count: 8), .integer(-1)),
+      ([0x14] + Array(repeating: 0, count: 8) + Array(repeating: 0xFF, count: 8), .unsigned(.max)), ([0x22, 0x3F, 0, 0, 0], real(0.5)),
+      ([0x22, 0x3F, 0x80, 0, 0], real(1)), ([0x09], .boolean(true)),
+    ]
+    for (object, value) in cases { #expect(try PropertyList(parsing: Self.file([object]), path: "t") == value, "\(object)") }
+  }
+
+  /// A binary property list of objects, of which the first is the outer one.
+  private static func file(_ objects: [[UInt8]]) -> [UInt8] {
+    var bytes = Array("bplist00".utf8)
+    var offsets: [UInt8] = []
+    for object in objects {
+      offsets += [UInt8(bytes.count >> 8), UInt8(bytes.count & 0xFF)]
+      bytes += object
+    }
+    let table = bytes.count
+    bytes += offsets + [0, 0, 0, 0, 0, 0, 2, 1]
+    for number in [objects.count, 0, table] { bytes += (0..<8).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } }
+    return bytes
+  }
+}

@@ -1,0 +1,258 @@
+import PackFiles
+import PackFormat
+import PackManifest
+import TestSupport
+import Testing
+
+@testable import PackBuild
+@testable import PackProject
+
+@Suite("The lock file")
+struct ReleaseLockTests {
+  let directory: TemporaryDirectory
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  private func sample() throws -> ReleaseLock {
+    let time = try #require(ManifestTime("2026-11-01T00:00:00Z"))
+    let budget = InstallBudget(essentialDownloadAllowance: 1, downloadAllowance: 2, essentialMaxInstallSize: 3, maxInstallSize: 4)
+    func digest(_ byte: UInt8) -> [UInt8] { [UInt8](repeating: byte, count: 32) }
+    func pack(_ id: String, isRemoved: Bool = false) -> ReleaseLock.Pack {
+      ReleaseLock.Pack(
+        id: id, version: 3, sha256: digest(1), contentRoot: digest(2), keyID: "0011223344556677", settings: "level=\"9\"\\", created: time,
+        isRemoved: isRemoved)
+    }
+    func app(_ version: String, isRetired: Bool = false) -> ReleaseLock.App {
+      ReleaseLock.App(
+        version: version, budget: budget, hosts: ["a.example", "ü.example"], manifestURL: "https://a.example/m.json",
+        trustedKeys: ["pkp1-x"],
+        keyIDs: ["0011223344556677"], format: "1.0", firstManifest: 5, isRetired: isRetired)
+    }
+    return ReleaseLock(
+      released: ReleaseLock.Release(
+        manifestVersion: 6, signedDigest: digest(3), contentDigest: digest(4), issued: time, expires: time, rootKeyID: "8899aabbccddeeff",
+        packs: [pack("a"), pack("b", isRemoved: true)]),
+      apps: [app("1.9"), app("1.10", isRetired: true)])
+  }
+
+  private func read(_ text: String) throws(PackError) -> ReleaseLock {
+    guard let path = try? directory.write(text.utf8, to: "lock") else { throw PackError(.internalError, "no file") }
+    return try ReleaseLock.read(path, files: FaultyFiles())
+  }
+
+  @Test("says after reading what was written, in one form, one pack or app a line")
+  func roundTrip() throws {
+    for lock in [ReleaseLock(), try sample()] {
+      try lock.write(to: directory("lock"), files: FaultyFiles())
+      #expect(try ReleaseLock.read(directory("lock")) == lock)
+      #expect(directory.bytes(of: "lock") == lock.document)
+    }
+    let lines = String(decoding: try sample().document, as: UTF8.self).split(separator: "\n")
+    #expect(lines.count { $0.hasPrefix("      {\"id\": ") } == 2)
+    #expect(lines.count { $0.hasPrefix("    {\"version\": ") } == 2)
+    var shuffled = try sample()
+    shuffled.apps.reverse()
+    shuffled.released?.packs.reverse()
+    #expect(shuffled.document == (try sample().document))
+  }
+
+  @Test("that is not there is missing, or empty for who asks so")
+  func missing() throws {
+    #expect(#expect(throws: PackError.self) { try ReleaseLock.read(directory("none")) }?.code == .missingInput)
+    #expect(try ReleaseLock.readIfPresent(directory("none")) == ReleaseLock())
+  }
+
+  @Test(
+    "is refused with the place and the fault",
+    arguments: [
+      ("", "1:1: the document ends where a value was expected"),
+      ("{\"apps\": [],\n \"apps\": [], \"version\": 1}", "2:2: the key 'apps' stands here a second time"),
+      ("{\"apps\": [], \"version\": 1,}", "1:27: a key in quotes was expected"),
+      ("{\"apps\": [], \"version\": 1.5}", "1:26: a whole number was expected"),
+      ("{\"apps\": [], \"version\": 01}", "1:27: a number starts with a zero"),
+      ("{\"apps\": null, \"version\": 1}", "1:10: an object, a list, a text, a whole number, true or false was expected"),
+      ("<<<<<<< ours\n{}", "1:1: an object, a list, a text, a whole number, true or false was expected"),
+      ("{} {}", "1:4: something follows the document"),
+      ("{\"a\": \"\\ud800\"}", "1:14: half a surrogate pair stands in a text"),
+      ("{\"a\": \"\u{1}\"}", "1:8: a control character stands in a text"),
+      (String(repeating: "[", count: 40), "1:17: it is nested more than 16 deep"),
+    ])
+  func malformed(text: String, message: String) {
+    let error = #expect(throws: PackError.self) { try read(text) }
+    #expect(error?.code == .invalidRecord)
+    #expect(error?.message == "\(directory("lock")):\(message)")
+  }
+
+  @Test(
+    "is refused where it says what no release is",
+    arguments: [
+      ("[]", "the lock is not an object", nil),
+      ("{\"apps\": []}", "the lock has no 'version'", nil),
+      (
+        "{\"apps\": [], \"version\": 2}", "the lock has version 2, and this packer reads version 1",
+        "use the packer that wrote it, or a newer one"
+      ),
+      ("{\"apps\": {}, \"version\": 1}", "'apps' of the lock is not a list", nil),
+      ("{\"apps\": [], \"version\": 1, \"extra\": true}", "the lock has the unknown key 'extra'", nil),
+      ("{\"apps\": [{}], \"version\": 1}", "an app has no 'version'", nil),
+      ("{\"apps\": [], \"version\": 9007199254740992}", "'version' of the lock is 9007199254740992, more than 9007199254740991", nil),
+    ])
+  func wrong(text: String, message: String, hint: String?) {
+    let error = #expect(throws: PackError.self) { try read(text) }
+    #expect(error?.code == .invalidRecord)
+    #expect(error?.message == "\(directory("lock")): \(message)")
+    #expect(error?.hint == hint)
+  }
+
+  @Test("with a pack or an app twice is a merge that went wrong")
+  func twice() throws {
+    var lock = try sample()
+    lock.apps[1].version = "1.9"
+    #expect(
+      #expect(throws: PackError.self) { try read(String(decoding: lock.document, as: UTF8.self)) }?.message.contains(
+        "app 1.9 is recorded twice") == true)
+    lock = try sample()
+    lock.released?.packs[1].id = "a"
+    #expect(
+      #expect(throws: PackError.self) { try read(String(decoding: lock.document, as: UTF8.self)) }?.message.contains(
+        "pack 'a' is recorded twice") == true)
+  }
+
+  @Test("that was damaged anywhere is refused, or says something else in the one form")
+  func damaged() throws {
+    let document = try sample().document
+    var random = SeededGenerator()
+    for number in 0..<600 {
+      var bytes = document
+      if number < 200 {
+        bytes.removeLast(Int.random(in: 1..<bytes.count, using: &random))
+      } else {
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
+          bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
+        }
+      }
+      guard let value = try? RecordParser.parse(bytes) else { continue }
+      #expect(number >= 200 || value == (try? RecordParser.parse(document)))
+      #expect(try RecordParser.parse(value.document) == value)
+    }
+  }
+
+  @Test(
+    "of a build is refused where it could lead elsewhere",
+    arguments: [
+      (
+        "\"file\": \"a-0101010101010101.pack\"", "\"file\": \"../a.pack\"",
+        "the file of pack 'a' is '../a.pack', which is no name in this directory"
+      ),
+      ("\"file\": \"a-0101010101010101.pack\"", "\"file\": \"..\"", "the file of pack 'a' is '..', which is no name in this directory"),
+      ("\"id\": \"b\"", "\"id\": \"a\"", "pack 'a' stands there twice"), ("\"id\": \"b\"", "\"id\": \"b/c\"", "'b/c' is not a pack name"),
+      ("\"keyID\": \"0011223344556677\"", "\"keyID\": \"0011\"", "'keyID' of a pack is not 16 hexadecimal digits"),
+      (
+        "\"issued\": \"2026-11-01T00:00:00Z\"", "\"issued\": \"yesterday\"",
+        "'issued' is 'yesterday', which is no time such as 2026-01-31T12:00:00Z"
+      ),
+    ])
+  func buildRecord(good: String, bad: String, message: String) throws {
+    let time = try #require(ManifestTime("2026-11-01T00:00:00Z"))
+    let digest = [UInt8](repeating: 1, count: 32)
+    let packs = ["a", "b"].map { id in
+      BuildRecord.Pack(
+        id: id, version: 3, file: "\(id)-0101010101010101.pack", size: 400, sha256: digest, contentRoot: digest, keyID: "0011223344556677",
+        settings: "none", created: time, differsFrom: id == "a" ? digest : nil)
+    }
+    let manifest = BuildRecord.Manifest(version: 2, size: 700, signedDigest: digest, contentDigest: digest, issued: time, expires: time)
+    let record = BuildRecord(manifest: manifest, packs: packs, signers: ["pkp1-x"], files: ["a", "b"])
+    try directory.write(record.document, to: "build.json")
+    #expect(try BuildRecord.read(in: directory.path) == record)
+    let text = String(decoding: record.document, as: UTF8.self)
+    try directory.write(text.replacing(good, with: bad, maxReplacements: 1).utf8, to: "build.json")
+    let error = #expect(throws: PackError.self) { try BuildRecord.read(in: directory.path) }
+    #expect(error?.code == .invalidRecord && error?.message == "\(directory("build.json")): \(message)")
+  }
+
+  @Test(
+    "orders versions by their numbers",
+    arguments: [
+      ("2.9", "2.10"), ("2", "2.0"), ("1.9.9", "2"), ("2.0-beta", "2.0-rc"), ("2.0", "2.0.1"), ("9", "10"), ("02", "2"), ("a", "b"),
+    ])
+  func order(lower: String, higher: String) {
+    #expect(ReleaseLock.isLower(lower, higher))
+    #expect(!ReleaseLock.isLower(higher, lower))
+    #expect(!ReleaseLock.isLower(lower, lower))
+  }
+}
+
+@Suite("The budget of a release")
+struct ReleaseBudgetTests {
+  private func pack(
+    _ id: String, _ delivery: DeliveryClass, size: UInt64, installSize: UInt64, _ install: InstallMode = .unpacked
+  ) -> ManifestPack {
+    ManifestPack(
+      id: id, version: 1, url: "https://a.example/\(id)", size: size, sha256: [], contentRoot: [], contentSize: 0, installSize: installSize,
+      files: 0, maxFrame: 0, keyID: "", delivery: delivery, install: install)
+  }
+
+  private func budget(
+    _ packs: [ManifestPack], ceiling: UInt64 = 1000, basisPoints: UInt64 = 0, bytes: UInt64 = 0
+  ) throws(PackError) -> ReleaseBudget {
+    try ReleaseBudget(
+      packs: packs, manifestCeiling: ceiling, headroom: PackerConfiguration.Headroom(basisPoints: basisPoints, bytes: bytes))
+  }
+
+  @Test("keeps essential, other and on-demand packs apart, reserves the manifest and an essential pack again, and is never exact")
+  func sums() throws {
+    let packs = [
+      pack("a", .essential, size: 100, installSize: 8192), pack("b", .essential, size: 300, installSize: 4096),
+      pack("c", .prefetch, size: 5000, installSize: 12_288), pack("d", .prefetch, size: 4097, installSize: 40_960, .packed),
+      pack("e", .onDemand, size: 70, installSize: 4096),
+    ]
+    let budget = try budget(packs)
+    #expect(
+      budget.install
+        == InstallBudget(
+          essentialDownloadAllowance: 100 + 300 + 1000 + 1, downloadAllowance: 5000 + 4097 + 300 + 1,
+          essentialMaxInstallSize: 8192 + 4096 + 1, maxInstallSize: 12_288 + 8192 + 1))
+    #expect(budget.onDemandDownload == 70 && budget.onDemandInstalled == 4096)
+    // All of them, and for c its new file of two blocks and the tree that is unpacked from it.
+    #expect(budget.peakDisk == 8192 + 4096 + 12_288 + 8192 + 4096 + 8192 + 12_288)
+    let parts = [budget.essentialDownload, budget.download, budget.essentialInstalled, budget.installed]
+    #expect(parts.map(\.total) == parts.map { $0.packs + $0.reserved + $0.headroom })
+  }
+
+  @Test("has all its numbers where there are no packs, and none of them is 0")
+  func nothing() throws {
+    let budget = try budget([])
+    #expect(budget.install.named.map(\.bytes) == [1, 1001, 1, 1])
+    #expect(budget.peakDisk == 0)
+  }
+
+  @Test(
+    "gets the larger headroom of the two, percents rounded up",
+    arguments: [(0, 0, 1), (1, 0, 1), (200, 0, 200), (201, 0, 201), (200, 201, 201), (10_000, 0, 10_000), (1, 2, 2)]
+      as [(UInt64, UInt64, UInt64)])
+  func headroom(basisPoints: UInt64, bytes: UInt64, expected: UInt64) throws {
+    let budget = try budget([pack("a", .prefetch, size: 10_000, installSize: 4096)], basisPoints: basisPoints, bytes: bytes)
+    #expect(budget.download.headroom == expected)
+    let odd = try self.budget([pack("a", .prefetch, size: 10_001, installSize: 4096)], basisPoints: 100)
+    #expect(odd.download.headroom == 101)
+  }
+
+  @Test("that no manifest can hold is refused, whichever number it is")
+  func overflow() throws {
+    let most = Limits.packVersion
+    let cases: [([ManifestPack], UInt64, UInt64)] = [
+      ([pack("a", .prefetch, size: most, installSize: 0)], 0, 0), ([pack("a", .essential, size: most, installSize: 0)], 0, 0),
+      ([pack("a", .prefetch, size: 0, installSize: .max)], 0, 0), ([pack("a", .onDemand, size: .max, installSize: .max)], 0, 0),
+      ([pack("a", .prefetch, size: .max - 4096, installSize: 0), pack("b", .prefetch, size: 1 << 40, installSize: 0)], 0, 0),
+      ([], most, 0), ([], .max, 0), ([], 0, .max),
+      ([pack("a", .onDemand, size: most / 2, installSize: most / 2)], 0, 0),
+    ]
+    for (packs, ceiling, bytes) in cases {
+      let error = #expect(throws: PackError.self) { try budget(packs, ceiling: ceiling, bytes: bytes) }
+      #expect(error?.code == .limitExceeded, "\(packs.map(\.id)) \(ceiling) \(bytes)")
+    }
+    #expect(throws: PackError.self) { try budget([pack("a", .prefetch, size: 1 << 40, installSize: 0)], basisPoints: .max) }
+  }
+}

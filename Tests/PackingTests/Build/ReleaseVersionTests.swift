@@ -1,0 +1,463 @@
+import Foundation
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackManifest
+import TestSupport
+import Testing
+
+@testable import PackBuild
+@testable import PackGate
+@testable import PackProject
+
+/// Versions follow from what went out; nobody types them.
+@Suite("Versions", .timeLimit(.minutes(5)))
+struct ReleaseVersionTests {
+  @Test("stay, with every byte, while nothing changes after a release: in a fresh directory too, and at any time")
+  func unchanged() async throws {
+    let project = try ReleaseProject()
+    try await project.build(on: 1)
+    try project.record()
+    let before = project.contents()
+    try await project.build(on: 20, isFixed: false)
+    #expect(project.contents() == before)
+    try project.remove("dist")
+    let report = try await project.build(on: 30)
+    #expect(report.ids(.packed).count == 5)
+    #expect(project.contents() == before)
+  }
+
+  @Test("rise by one for a pack that changed, and for the manifest, however often it is built until it goes out")
+  func changed() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    try project.record()
+    for content in [[1], [2], [3]] as [[UInt8]] {
+      try project.add("movie/intro.mp4", content)
+      try await project.build(on: 2)
+      let manifest = try project.manifest()
+      #expect(manifest.version == 2)
+      #expect(manifest.packs.map(\.version) == [1, 1, 1, 2, 1])
+    }
+    try project.record()
+    try project.add("movie/intro.mp4", [4])
+    try await project.build(on: 3)
+    #expect(try project.manifest().version == 3)
+    #expect(try project.pack("movie")?.version == 3)
+  }
+
+  @Test("of a pack that is changed back are those that went out")
+  func changedBack() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    try project.record()
+    let before = project.contents()
+    let movie = try #require(project.directory.bytes(of: "build/movie/intro.mp4"))
+    try project.add("movie/intro.mp4", [1])
+    try await project.build(on: 2)
+    try project.add("movie/intro.mp4", movie)
+    try await project.build(on: 3)
+    #expect(project.contents() == before)
+  }
+
+  @Test("rise with another key, and with other settings")
+  func keyAndSettings() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    try project.record()
+    let rekeyed = try await project.build(key: 7)
+    #expect(rekeyed.items.map(\.version) == [2, 2, 2, 2, 2] && rekeyed.items[0].reason == "another key")
+    try project.configure(ReleaseProject.configuration + "defaults: {level: fast}\n")
+    let faster = try await project.build()
+    #expect(faster.items.map(\.version) == [2, 2, 2, 2, 2])
+    #expect(faster.release?.manifest.version == 2)
+    try project.configure(ReleaseProject.configuration)
+    #expect(try await project.build().items.map(\.version) == [1, 1, 1, 1, 1])
+  }
+
+  @Test("rise where each pack gets a key of its own, and where it no longer does")
+  func packKeys() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    try project.record()
+    try project.configure(ReleaseProject.configuration + "perPackKeys: true\n")
+    let own = try await project.build(on: 2)
+    #expect(own.items.map(\.version) == [2, 2, 2, 2, 2] && own.items.allSatisfy { $0.reason == "another key" })
+    #expect(own.release?.manifest.version == 2)
+    let ids = own.items.compactMap(\.entry?.keyID)
+    let root = try sampleKey()
+    #expect(Set(ids).count == 5 && !ids.contains(root.id.description))
+    for item in own.items { #expect(try item.entry?.keyID == root.packKey(for: PackName(item.id)).id.description) }
+    let again = try await project.build(on: 3)
+    #expect(again.ids(.reused).count == 5 && again.release?.manifest.packs.map(\.sha256) == own.release?.manifest.packs.map(\.sha256))
+    // Of another root key other keys follow.
+    #expect(try await project.build(on: 4, key: 7).items.map(\.reason).allSatisfy { $0 == "another key" })
+    try await project.build(on: 2)
+    try project.record()
+    #expect(try await project.build(on: 5) { $0.wanted = ["core"] }.ids(.kept).count == 4)
+    try project.configure(ReleaseProject.configuration)
+    #expect(try await project.build(on: 6).items.map(\.version) == [3, 3, 3, 3, 3])
+    try project.configure(ReleaseProject.configuration + "perPackKeys: true\n")
+    let error = await #expect(throws: PackError.self) { try await project.build(on: 7) { $0.wanted = ["core"] } }
+    #expect(error?.code == .wrongKey && error?.hint == "build all of it: packer build")
+  }
+
+  @Test("of the manifest alone rise where only it says something else")
+  func manifestAlone() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    try project.record()
+    try project.configure(ReleaseProject.configuration.replacingOccurrences(of: "name: Core", with: "name: The core"))
+    let report = try await project.build(on: 2)
+    #expect(report.ids(.reused).count == 5 && report.release?.manifest.version == 2)
+    #expect(report.items.map(\.version) == [1, 1, 1, 1, 1])
+  }
+
+  @Test("of a pack that was away go on where they were")
+  func returned() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    try project.record()
+    let lines = ReleaseProject.configuration.split(separator: "\n")
+    try project.configure(lines.filter { !$0.contains("movie") }.joined(separator: "\n"))
+    try await project.build(on: 2)
+    let lock = try project.record().lock
+    #expect(lock.released?.packs.first { $0.id == "movie" }?.isRemoved == true)
+    #expect(lock.released?.packs.count == 5)
+    try project.configure(ReleaseProject.configuration)
+    try await project.build(on: 3)
+    #expect(try project.pack("movie")?.version == 2)
+    #expect(try project.manifest().version == 3)
+    #expect(try project.record().lock.released?.packs.first { $0.id == "movie" }?.isRemoved == false)
+  }
+
+  @Test("rise where the bytes come out different although nothing changed, once and with a word about it")
+  func otherLibrary() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    var lock = try project.record().lock
+    let index = try #require(lock.released?.packs.firstIndex { $0.id == "movie" })
+    lock.released?.packs[index].sha256 = [UInt8](repeating: 7, count: 32)
+    try lock.write(to: project.directory("packer.lock.json"))
+    let report = try await project.build(on: 2)
+    #expect(report.ids(.packed) == ["movie"] && report.items[3].version == 2)
+    #expect(report.remarks.map(\.isWarning) == [false])
+    #expect(report.remarks.first?.message.contains("it becomes version 2") == true)
+    // The next build knows.
+    let before = project.contents()
+    let again = try await project.build(on: 2)
+    #expect(again.ids(.packed) == [] && again.remarks.isEmpty)
+    #expect(project.contents() == before)
+    try project.record()
+    #expect(try await project.build(on: 3).items[3].version == 2)
+  }
+
+  @Test("of a renewal that has not gone out yet are kept by a build that changes nothing", arguments: [true, false])
+  func renewalIsKept(isFixed: Bool) async throws {
+    let project = try ReleaseProject()
+    try await project.build(on: 1)
+    try project.record()
+    try await project.build(on: 100, isFixed: isFixed) { $0.renews = true }
+    let renewed = project.contents()
+    try await project.build(on: 101, isFixed: isFixed)
+    #expect(project.contents() == renewed)
+    #expect(try project.manifest().version == 2)
+  }
+
+  @Test("of a renewal as of an earlier time come with a warning, as does a manifest that the clock takes for expired")
+  func renewalOfNothing() async throws {
+    let project = try ReleaseProject()
+    try await project.build(on: 1)
+    try project.record()
+    let same = try await project.build(on: 1) { $0.renews = true }
+    #expect(same.remarks.contains { $0.isWarning && $0.message.contains("nothing was won") })
+    let late = try await project.build(on: 2) { build in
+      build.renews = true
+      build.time = BuildTime(build.time.now, isFixed: true, clock: ReleaseProject.time(400, isFixed: true).now)
+    }
+    #expect(late.remarks.contains { $0.isWarning && $0.message.contains("expired at") && $0.hint?.contains("--renew") == true })
+  }
+
+  @Test("rise with a renewed term, and packs stay")
+  func renewed() async throws {
+    let project = try ReleaseProject()
+    try await project.build(on: 1)
+    try project.record()
+    let report = try await project.build(on: 100) { $0.renews = true }
+    #expect(report.ids(.reused).count == 5)
+    let manifest = try project.manifest()
+    #expect(manifest.version == 2 && manifest.issued == ReleaseProject.time(100).now)
+    #expect(manifest.expires == ReleaseProject.time(280).now)
+  }
+
+  @Test(
+    "and an end that comes near are told", arguments: [(100, nil), (149, nil), (152, "expires"), (181, "expired")] as [(Int64, String?)])
+  func nearEnd(day: Int64, word: String?) async throws {
+    let project = try ReleaseProject()
+    try await project.build(on: 1)
+    try project.record()
+    let remark = try await project.build(on: day).remarks.first
+    #expect((remark != nil) == (word != nil))
+    if let word {
+      #expect(
+        remark?.message.contains(word) == true && remark?.hint?.hasSuffix("packer build --renew") == true && remark?.isWarning == true)
+    }
+  }
+
+  @Test("in a part that is kept must fit what went out")
+  func keptAfterRelease() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    var lock = try project.record().lock
+    let index = try #require(lock.released?.packs.firstIndex { $0.id == "movie" })
+    for change in [{ $0.version = 2 }, { $0.sha256 = [UInt8](repeating: 7, count: 32) }, { $0.isRemoved = true }]
+      as [(inout ReleaseLock.Pack) -> Void]
+    {
+      let original = try #require(lock.released?.packs[index])
+      change(&lock.released!.packs[index])
+      try lock.write(to: project.directory("packer.lock.json"))
+      #expect(await project.refusal { $0.wanted = ["core"] }?.code == .releaseConflict)
+      lock.released?.packs[index] = original
+    }
+    try lock.write(to: project.directory("packer.lock.json"))
+    #expect(await project.refusal { $0.wanted = ["core"] } == nil)
+  }
+}
+
+@Suite("Recording a release")
+struct ReleaseRecordingTests {
+  private func app(_ project: ReleaseProject, _ version: String, plist: String = "dist/Info.fragment.plist") throws -> ReleaseRecording.App
+  {
+    ReleaseRecording.App(version: version, plist: try InfoPlist.read(project.directory(plist)))
+  }
+
+  @Test("notes an app whose packs Apple serves without the numbers and hosts that it has none of")
+  func servedByApple() async throws {
+    let project = try ReleaseProject(ReleaseProject.configuration + "hosting: apple\n")
+    try await project.build()
+    let report = try project.record(try app(project, "3.0"))
+    let app = try #require(report.lock.apps.first)
+    #expect(app.budget == nil && app.hosts == nil && app.manifestURL == nil && app.trustedKeys.count == 1)
+    #expect(try ReleaseLock.read(project.directory("packer.lock.json")) == report.lock)
+    #expect(try project.record(try self.app(project, "3.0")).isUnchanged)
+  }
+
+  @Test("believes the manifest and the files, and not what the build says of them")
+  func changedRecord() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    let path = "dist/build.json"
+    let bytes = try #require(project.directory.bytes(of: path))
+    let text = String(decoding: bytes, as: UTF8.self)
+    try project.directory.write(text.replacing("\"version\": 1", with: "\"version\": 9", maxReplacements: 2).utf8, to: path)
+    #expect(throws: PackError.self) { try project.record() }
+    try project.directory.write(bytes, to: path)
+
+    let pack = try #require(project.directory.names(in: "dist").first { $0.hasSuffix(".pack") })
+    var damaged = try #require(project.directory.bytes(of: "dist/\(pack)"))
+    damaged[damaged.count / 2] ^= 1
+    try project.directory.write(damaged, to: "dist/\(pack)")
+    let error = #expect(throws: PackError.self) { try project.record() }
+    #expect(error?.code == .releaseConflict && error?.message.contains("SHA-256") == true)
+    #expect(project.directory.bytes(of: "packer.lock.json") == nil)
+  }
+
+  @Test("by a key that the project does not trust is refused")
+  func foreignSigner() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    var recording = ReleaseRecording(dist: project.directory("dist"), lockPath: project.directory("packer.lock.json"))
+    recording.trustedKeys = [try ReleaseProject.signingKey(5).publicKey]
+    let error = #expect(throws: PackError.self) { try recording.record() }
+    #expect(error?.code == .untrustedSignature)
+  }
+
+  @Test("refuses a number that a lock file cannot hold, and a version that is none")
+  func unfitApp() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    let text = String(decoding: try #require(project.directory.bytes(of: "dist/Info.fragment.plist")), as: UTF8.self)
+    let number = try #require(text.firstMatch(of: /<key>BAMaxInstallSize<\/key>\s*<integer>([0-9]+)/)?.output.1)
+    try project.directory.write(text.replacing(number, with: "9007199254740993").utf8, to: "huge.plist")
+    let error = try #require(throws: PackError.self) { try project.record(try app(project, "3", plist: "huge.plist")) }
+    #expect(error.code == .releaseConflict && error.message.contains("9007199254740991"))
+    for version in ["", "$(id)", "2 0", "2.0\"", String(repeating: "1", count: 65)] {
+      #expect(throws: PackError.self, "\(version)") { try project.record(try app(project, version)) }
+    }
+    #expect(project.directory.bytes(of: "packer.lock.json") == nil)
+  }
+
+  @Test("by several processes at once loses none of them")
+  func atOnce() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<6 {
+        group.addTask { _ = try project.record(try app(project, "2.\(number)")) }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try project.lock().apps.map(\.version) == (0..<6).map { "2.\($0)" })
+  }
+
+  @Test("puts versions in one order, whatever stands in them")
+  func order() {
+    let versions = ["1.9", "1.10", "1.1a", "1.b", "2", "2.0"]
+    for (low, left) in versions.enumerated() {
+      for (high, right) in versions.enumerated() { #expect(ReleaseLock.isLower(left, right) == (low < high), "\(left) \(right)") }
+    }
+  }
+
+  @Test("notes manifest and packs, and the second time changes nothing")
+  func release() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    let report = try project.record()
+    #expect(!report.isUnchanged)
+    let released = try #require(try project.lock().released)
+    let manifest = try project.manifest()
+    #expect(released.manifestVersion == 1 && released.expires == manifest.expires)
+    #expect(released.packs.map(\.sha256) == manifest.packs.map(\.sha256))
+    #expect(released.packs.map(\.settings).allSatisfy { $0 == "format=1.0 level=balanced frame=2097152 segment=65536" })
+    let bytes = project.directory.bytes(of: "packer.lock.json")
+    #expect(try project.record().isUnchanged)
+    #expect(project.directory.bytes(of: "packer.lock.json") == bytes)
+  }
+
+  @Test("refuses what contradicts what is recorded, and leaves it")
+  func conflicts() async throws {
+    let project = try ReleaseProject()
+    #expect(throws: PackError.self) { try project.record() }
+    try await project.build()
+    var lock = try project.record().lock
+    let good = lock
+    let bad: [(inout ReleaseLock) -> Void] = [
+      { $0.released?.manifestVersion = 2 }, { $0.released?.signedDigest = [UInt8](repeating: 1, count: 32) },
+      { $0.released?.packs[0].version = 2 }, { $0.released?.packs[0].sha256 = [UInt8](repeating: 1, count: 32) },
+    ]
+    for change in bad {
+      lock = good
+      change(&lock)
+      try lock.write(to: project.directory("packer.lock.json"))
+      let error = #expect(throws: PackError.self) { try project.record() }
+      #expect(error?.code == .releaseConflict)
+      #expect(try project.lock() == lock)
+    }
+  }
+
+  @Test("refuses a release that is not the one that was built")
+  func changedRelease() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    let good = project.contents()
+    for name in good.keys where name.hasSuffix(".pack") || name == "manifest.json" {
+      try project.directory.write((good[name] ?? []) + [1], to: "dist/\(name)")
+      #expect(throws: PackError.self, "\(name)") { try project.record() }
+      try project.directory.write(good[name] ?? [], to: "dist/\(name)")
+    }
+    let other = try ReleaseProject()
+    try await other.build(on: 9)
+    try project.directory.write(other.directory.bytes(of: "dist/manifest.json") ?? [], to: "dist/manifest.json")
+    #expect(throws: PackError.self) { try project.record() }
+    #expect(project.directory.bytes(of: "packer.lock.json") == nil)
+  }
+
+  @Test("with an app notes its budgets, hosts and keys, and orders versions by their numbers")
+  func apps() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    for version in ["2.10.0", "2.9.1", "2.9"] { try project.record(try app(project, version)) }
+    let lock = try project.lock()
+    #expect(lock.apps.map(\.version) == ["2.9", "2.9.1", "2.10.0"])
+    let app = try #require(lock.apps.first)
+    #expect(app.budget == (try project.manifest().budget))
+    #expect(app.hosts == ["cdn.example.com"] && app.manifestURL == "https://cdn.example.com/packs/manifest.json")
+    #expect(app.trustedKeys == [try ReleaseProject.signingKey(0).publicKey.text])
+    #expect(app.keyIDs == [try sampleKey().id.description] && app.format == "1.0" && app.firstManifest == 1)
+    #expect(try ReleaseRecording.retire("2.9.1", lockPath: project.directory("packer.lock.json")).lock.apps[1].isRetired)
+    #expect(try project.lock().apps.map(\.isRetired) == [false, true, false])
+    #expect(try ReleaseRecording.retire("2.9.1", lockPath: project.directory("packer.lock.json")).isUnchanged)
+    #expect(throws: PackError.self) { try ReleaseRecording.retire("3", lockPath: project.directory("packer.lock.json")) }
+  }
+
+  @Test("with an app notes the root key where each pack has a key of its own, and a pack that comes later is one it can open")
+  func rootKey() async throws {
+    let project = try ReleaseProject(ReleaseProject.configuration + "perPackKeys: true\n")
+    try await project.build()
+    let root = try sampleKey().id.description
+    let lock = try project.record(try app(project, "2.1.0")).lock
+    #expect(lock.apps.map(\.keyIDs) == [[root]] && lock.released?.rootKeyID == root)
+    #expect(try project.lock() == lock)
+    #expect(try BuildRecord.read(in: project.directory("dist")).rootKeyID == root)
+    try project.add("games/chess/index.html", Array("<title>chess</title>".utf8))
+    try await project.build(on: 2)
+
+    func findings(key: UInt8?, isQuick: Bool = false) async throws -> Set<String> {
+      var verification = ReleaseVerification(project.directory("dist"), now: ReleaseProject.time(2).now)
+      verification.configuration = try PackerConfiguration.read(project.directory("packer.yml"))
+      verification.lock = project.directory("packer.lock.json")
+      verification.trusted = [try ReleaseProject.signingKey(0).publicKey]
+      verification.only = ["PK100", "PK200", "PK3010"]
+      verification.isQuick = isQuick || key == nil
+      let report =
+        if let key {
+          try await verification.run(key: ResolvedKey(try TestSupport.key(filledFrom: key), warnings: []))
+        } else {
+          try await verification.run(key: nil)
+        }
+      return Set(report.findings.map(\.rule.id))
+    }
+    #expect(try await findings(key: 0) == [])
+    #expect(try await findings(key: 0, isQuick: true) == [])
+    #expect(try await findings(key: nil) == ["PK1002"])
+    #expect(try await findings(key: 9) == ["PK1001"])
+    // Of what nobody wrote down, and no key tells, only the packs that went out are known.
+    try project.remove("dist/build.json")
+    #expect(try await findings(key: 0) == [])
+    #expect(try await findings(key: nil).contains("PK3010"))
+    // Without the setting the release is another one than is asked for.
+    try project.configure(ReleaseProject.configuration)
+    #expect(try await findings(key: 0) == ["PK1004"])
+    // Of another root key the app has none of these keys.
+    try project.configure(ReleaseProject.configuration + "perPackKeys: true\n")
+    try project.remove("dist")
+    try await project.build(on: 3, key: 9)
+    #expect(try await findings(key: 9) == ["PK3010"])
+  }
+
+  @Test("never changes an app version that went out")
+  func sameApp() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    try project.record(try app(project, "2.1.0"))
+    let before = project.directory.bytes(of: "packer.lock.json")
+    #expect(try project.record(try app(project, "2.1.0")).isUnchanged)
+    var text = String(decoding: project.directory.bytes(of: "dist/Info.fragment.plist") ?? [], as: UTF8.self)
+    let size = try #require(try project.manifest().budget).downloadAllowance
+    text = text.replacingOccurrences(of: "<integer>\(size)</integer>", with: "<integer>\(size + 1)</integer>")
+    try project.directory.write(text.utf8, to: "Other.plist")
+    let other = try app(project, "2.1.0", plist: "Other.plist")
+    let error = #expect(throws: PackError.self) { try project.record(other) }
+    #expect(error?.code == .releaseConflict)
+    #expect(
+      error?.message == "app 2.1.0: BADownloadAllowance is recorded as \(size) bytes, and this Info.plist says \(size + 1)")
+    #expect(project.directory.bytes(of: "packer.lock.json") == before)
+    // A later manifest does not change what that version first saw.
+    try project.add("movie/intro.mp4", [1])
+    try await project.build(on: 2)
+    let fragment = try #require(before)
+    try project.directory.write(fragment, to: "packer.lock.json")
+    #expect(try project.record().lock.apps.first?.firstManifest == 1)
+  }
+
+  @Test("refuses an Info.plist that lacks a key", arguments: ["<key>BAMaxInstallSize</key>", "<key>BAManifestURL</key>"])
+  func incomplete(key: String) async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    let text = String(decoding: project.directory.bytes(of: "dist/Info.fragment.plist") ?? [], as: UTF8.self)
+    try project.directory.write(text.replacingOccurrences(of: key, with: "<key>Another</key>").utf8, to: "Other.plist")
+    let incomplete = try app(project, "2.1.0", plist: "Other.plist")
+    #expect(throws: PackError.self) { try project.record(incomplete) }
+    #expect(project.directory.bytes(of: "packer.lock.json") == nil)
+  }
+}

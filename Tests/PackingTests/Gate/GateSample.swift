@@ -1,0 +1,141 @@
+import PackFormat
+import PackManifest
+
+@testable import PackBuild
+@testable import PackGate
+@testable import PackProject
+
+/// A release of three packs in which nothing is wrong, as a value: tests change one thing of it.
+struct GateSample {
+  var release: ReleaseContext
+
+  static let signer = "pkp1-signer"
+  static let keyID = "29cd85b748764750"
+  static let host = "cdn.example.com"
+
+  init() throws(PackError) {
+    let packs = [
+      Self.entry("core", .essential, .unpacked, size: 3_000_000, content: 5_000_000, installed: 5_120_000, seed: 1),
+      Self.entry("game-kart", .prefetch, .unpacked, size: 8_000_000, content: 12_000_000, installed: 12_288_000, seed: 2, version: 2),
+      Self.entry("game-poker", .onDemand, .packed, size: 2_000_000, content: 2_500_000, installed: 2_600_960, seed: 3),
+    ]
+    let configuration = try Self.configuration(for: packs)
+    let budget = try ReleaseBudget(
+      packs: packs, manifestCeiling: configuration.manifestCeiling, headroom: configuration.headroom
+    ).install
+    let now = Self.time("2026-11-21T12:00:00Z")
+    let manifest = Manifest(
+      version: 2, issued: Self.time("2026-11-20T12:00:00Z"), expires: Self.time("2027-05-20T12:00:00Z"), budget: budget, packs: packs)
+    var sighting = ManifestSighting(path: "dist/manifest.json", size: 4000, manifest: manifest)
+    sighting.keyIDs = ["17b6f57631a77084"]
+    sighting.trusted = [Self.signer]
+    sighting.vouching = [Self.signer]
+    sighting.signedDigest = Self.digest(101)
+    sighting.contentDigest = Self.digest(102)
+    let keys = try InfoPlist.wanted(for: configuration, budget: budget)
+    let plist = PlistSighting(
+      path: "Info.plist", keys: keys,
+      names: ["AppGroupIdentifier", "BAInitialDownloadRestrictions", "BAManifestURL", "BAMaxInstallSize", "BAEssentialMaxInstallSize"])
+    release = ReleaseContext(
+      directory: "dist", keyID: Self.keyID, manifest: sighting, packs: packs.map(Self.sighting), plist: plist,
+      lock: Self.lock(budget), configuration: configuration, now: now)
+  }
+
+  /// The report of a verification with these options.
+  func report(_ change: (inout ReleaseVerification) -> Void = { _ in }) -> ReleaseReport {
+    var verification = ReleaseVerification("dist", now: release.now)
+    verification.configuration = release.configuration
+    change(&verification)
+    return verification.judge(release)
+  }
+
+  /// Changes an entry of the manifest, and what was seen of its file with it where both say the same.
+  mutating func change(_ number: Int, _ body: (inout ManifestPack) -> Void) {
+    guard var manifest = release.manifest.manifest else { return }
+    body(&manifest.packs[number])
+    release.manifest.manifest = manifest
+    var sighting = Self.sighting(manifest.packs[number])
+    sighting.start?.core = release.packs[number].start?.core ?? []
+    release.packs[number] = sighting
+  }
+
+  /// Computes all budgets anew: those of manifest, Info.plist and released apps.
+  mutating func refit() throws(PackError) {
+    guard var manifest = release.manifest.manifest, let configuration = release.configuration else { return }
+    let budget = try ReleaseBudget(
+      packs: manifest.packs, manifestCeiling: configuration.manifestCeiling, headroom: configuration.headroom
+    ).install
+    manifest.budget = budget
+    release.manifest.manifest = manifest
+    release.plist?.keys.budget = budget
+    release.lock?.apps[0].budget = budget
+  }
+
+  // MARK: Parts
+
+  static func time(_ text: String) -> ManifestTime {
+    guard let time = ManifestTime(text) else { preconditionFailure("\(text) is no time") }
+    return time
+  }
+
+  static func digest(_ seed: UInt8) -> [UInt8] { [UInt8](repeating: seed, count: 32) }
+
+  static func entry(
+    _ id: String, _ delivery: DeliveryClass, _ install: InstallMode, size: UInt64, content: UInt64, installed: UInt64, seed: UInt8,
+    version: UInt64 = 1
+  ) -> ManifestPack {
+    let sha256 = digest(seed)
+    return ManifestPack(
+      id: id, version: version, url: "https://\(host)/packs/\(id)-\(sha256.prefix(8).hex).pack", size: size, sha256: sha256,
+      contentRoot: digest(seed + 50), contentSize: content, installSize: installed, files: 10, maxFrame: 2 << 20, keyID: keyID,
+      delivery: delivery, install: install, tags: [id])
+  }
+
+  static func sighting(_ entry: ManifestPack) -> PackSighting {
+    PackSighting(
+      path: "dist/\(entry.fileName)", size: entry.size, sha256: entry.sha256,
+      start: PackSighting.Start(
+        format: "1.0", packVersion: entry.version, packID: digest(9), keyID: entry.keyID,
+        core: [UInt8](repeating: 0, count: 64) + entry.sha256),
+      content: PackSighting.Content(
+        isNamed: true, contentRoot: entry.contentRoot, contentSize: entry.contentSize, files: entry.files, maxFrame: entry.maxFrame),
+      installSize: entry.installSize, differences: [])
+  }
+
+  static func lock(_ budget: InstallBudget) -> ReleaseLock {
+    func recorded(_ id: String, _ seed: UInt8, content: UInt8) -> ReleaseLock.Pack {
+      ReleaseLock.Pack(
+        id: id, version: 1, sha256: digest(seed), contentRoot: digest(content), keyID: keyID, settings: "level balanced",
+        created: time("2026-10-01T00:00:00Z"))
+    }
+    return ReleaseLock(
+      released: ReleaseLock.Release(
+        manifestVersion: 1, signedDigest: digest(111), contentDigest: digest(112), issued: time("2026-10-01T00:00:00Z"),
+        expires: time("2027-03-30T00:00:00Z"),
+        packs: [recorded("core", 1, content: 51), recorded("game-kart", 22, content: 72), recorded("game-poker", 3, content: 53)]),
+      apps: [
+        ReleaseLock.App(
+          version: "2.1.0", budget: budget, hosts: [host], manifestURL: "https://\(host)/packs/manifest.json", trustedKeys: [signer],
+          keyIDs: [keyID], format: "1.0", firstManifest: 1)
+      ])
+  }
+
+  static func configuration(for entries: [ManifestPack]) throws(PackError) -> PackerConfiguration {
+    var packs: [PackerConfiguration.Pack] = []
+    for (number, entry) in entries.enumerated() {
+      packs.append(
+        PackerConfiguration.Pack(
+          id: try PackName(entry.id), root: "build/\(entry.id)", rootInProject: "build/\(entry.id)", delivery: entry.delivery,
+          install: entry.install, tags: entry.tags, language: nil, platforms: [], name: entry.id, description: "", excludes: [],
+          level: "balanced", frameSize: nil, followsSymlinks: false, allowsSecrets: false, allowsUnportablePaths: false, budget: nil,
+          position: SourcePosition(line: 10 + number, column: 5)))
+    }
+    return PackerConfiguration(
+      path: "packer.yml", directory: ".", app: PackerConfiguration.App(bundleID: "com.example.arcade", group: "group.com.example.arcade"),
+      serve: PackerConfiguration.Serve(
+        baseURL: "https://\(host)/packs/", manifestURL: "https://\(host)/packs/manifest.json", hosts: []),
+      key: nil, signKeys: [], trustedKeys: [signer], packs: packs, totals: PackerConfiguration.Totals(),
+      headroom: PackerConfiguration.defaultHeadroom, validitySeconds: PackerConfiguration.defaultValiditySeconds,
+      manifestCeiling: PackerConfiguration.defaultManifestCeiling, hosting: .unmanaged, installationEvents: [], ignored: [])
+  }
+}

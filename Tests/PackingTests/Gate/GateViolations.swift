@@ -1,0 +1,385 @@
+import PackFormat
+import PackManifest
+import Testing
+
+@testable import PackBuild
+@testable import PackGate
+@testable import PackProject
+
+/// A release in which exactly one thing is wrong.
+struct Violation: Sendable, CustomTestStringConvertible {
+  let rule: String
+  let what: String
+  let level: FindingLevel
+  let kind: FindingKind
+  /// Part of the hint; nil where there is none.
+  let hint: String?
+  let change: @Sendable (inout GateSample) throws -> Void
+
+  init(
+    _ rule: String, _ what: String, _ level: FindingLevel = .error, _ kind: FindingKind = .other, hint: String?,
+    change: @escaping @Sendable (inout GateSample) throws -> Void
+  ) {
+    self.rule = rule
+    self.what = what
+    self.level = level
+    self.kind = kind
+    self.hint = hint
+    self.change = change
+  }
+
+  var testDescription: String { "\(rule): \(what)" }
+
+  static let all: [Violation] = keys + files + budgets + released + plist + versions + store
+
+  private static let other = "ffffffffffffffff"
+
+  private static let keys: [Violation] = [
+    Violation("PK1001", "a pack of another key", .error, .wrongKey, hint: "packer inspect dist/game-kart-") { sample in
+      sample.release.packs[1].content = nil
+      sample.release.packs[1].failure = PackError(.wrongKey, "made with another key")
+    },
+    Violation("PK1002", "no key in a quick look", .warning, hint: "--quick --key") { sample in
+      sample.release.isQuick = true
+      sample.release.keyID = nil
+      for index in sample.release.packs.indices { sample.release.packs[index].content = nil }
+    },
+    Violation("PK1003", "two keys", .warning, hint: "packer build") { sample in
+      sample.change(1) { $0.keyID = other }
+      sample.release.lock?.apps[0].keyIDs.append(other)
+    },
+    Violation("PK1003", "a key that is made from another root", .warning, hint: "packer build") { sample in
+      sample.release.roots = [GateSample.keyID: "eeeeeeeeeeeeeeee", other: "dddddddddddddddd"]
+      sample.release.keyID = "eeeeeeeeeeeeeeee"
+      sample.change(1) { $0.keyID = other }
+      sample.release.lock?.apps[0].keyIDs = ["eeeeeeeeeeeeeeee", "dddddddddddddddd"]
+      sample.release.configuration?.perPackKeys = true
+    },
+    Violation("PK1004", "one key where each pack is to have its own", hint: "packer build") { sample in
+      sample.release.configuration?.perPackKeys = true
+    },
+    Violation("PK1004", "a key for each pack where one is to open all", hint: "packer build") { sample in
+      sample.release.roots = [GateSample.keyID: other]
+      sample.release.keyID = other
+    },
+    Violation("PK1004", "another delivery than in packer.yml", hint: "packer build") { sample in
+      sample.release.configuration?.packs[1].delivery = .onDemand
+    },
+    Violation("PK1004", "a pack that was not built", hint: "packer build") { sample in
+      guard var extra = sample.release.configuration?.packs[2] else { return }
+      extra.id = try PackName("game-new")
+      sample.release.configuration?.packs.append(extra)
+    },
+    Violation("PK1004", "a pack that packer.yml no longer has", hint: "packer build") { sample in
+      sample.release.configuration?.packs.removeLast()
+    },
+    Violation("PK1004", "another headroom than the budget was built with", hint: "packer build") { sample in
+      sample.release.configuration?.headroom.basisPoints = 300
+    },
+    Violation("PK1005", "another base URL", hint: "packer build") { sample in
+      sample.release.configuration?.serve.baseURL = "https://staging.example.com/packs/"
+    },
+    Violation("PK1006", "an unknown rule that is accepted", .warning, hint: "packer explain") { sample in
+      sample.release.configuration?.ignored = [ignoring("PK9999")]
+    },
+    Violation("PK1006", "a rule that cannot be accepted", .warning, hint: "packer explain") { sample in
+      sample.release.configuration?.ignored = [ignoring("PK5002")]
+    },
+  ]
+
+  static func ignoring(_ rule: String, pack: String? = nil) -> PackerConfiguration.IgnoredRule {
+    PackerConfiguration.IgnoredRule(rule: rule, pack: pack, reason: "we know", position: SourcePosition(line: 40, column: 3))
+  }
+
+  private static let files: [Violation] = [
+    Violation("PK2001", "a pack is missing", hint: "packer build game-kart") { sample in
+      sample.release.packs[1] = PackSighting(path: sample.release.packs[1].path)
+    },
+    Violation("PK2002", "a pack too many", hint: "rm dist/old.pack") { sample in
+      sample.release.strayPacks = ["dist/old.pack"]
+    },
+    Violation("PK2003", "a pack one byte short", .error, .truncated, hint: "packer build game-kart") { sample in
+      sample.release.packs[1].size = 7_999_999
+    },
+    Violation("PK2003", "a pack one byte long", .error, .damaged, hint: "packer build game-kart") { sample in
+      sample.release.packs[1].size = 8_000_001
+      sample.release.packs[1].failure = PackError(.authenticationFailed, "segment 0 is not what was sealed")
+    },
+    Violation("PK2004", "other bytes", .error, .damaged, hint: "packer build game-kart") { sample in
+      sample.release.packs[1].sha256 = GateSample.digest(77)
+    },
+    Violation("PK2005", "a segment that was changed", .error, .damaged, hint: "packer build game-kart") { sample in
+      sample.release.packs[1].failure = PackError(.authenticationFailed, "segment 3 is not what was sealed")
+    },
+    Violation("PK2006", "a pack that was cut before it was hashed", .error, .truncated, hint: "packer build game-kart") { sample in
+      sample.release.packs[1].failure = PackError(.truncated, "pack ends inside its seek table")
+    },
+    Violation("PK2007", "no pack at all", hint: "convert line ends") { sample in
+      sample.release.packs[1].failure = PackError(.notAPack, "the file does not start like a pack", hint: "do not convert line ends")
+    },
+    Violation("PK2008", "another version of the pack", .error, .damaged, hint: "packer build game-kart") { sample in
+      sample.release.packs[1].start?.packVersion = 9
+    },
+    Violation("PK2008", "a pack that was renamed", .error, .damaged, hint: "packer build game-kart") { sample in
+      sample.release.packs[1].content?.isNamed = false
+    },
+    Violation("PK2009", "another content root", .error, .damaged, hint: "packer build game-kart") { sample in
+      sample.release.packs[1].content?.contentRoot = GateSample.digest(78)
+    },
+    Violation("PK2010", "another size on the device", hint: "packer build game-kart") { sample in
+      sample.release.packs[1].installSize = 12_292_096
+    },
+    Violation("PK2011", "a source that changed", hint: "packer build game-kart") { sample in
+      sample.release.packs[1].differences = [TreeDifference(kind: .differs, path: "a.txt", message: "has other content")]
+    },
+    Violation("PK2012", "a path that Windows cannot hold", hint: "allowUnportablePaths") { sample in
+      sample.release.packs[1].unportable = ["'a:b' holds a colon"]
+    },
+    Violation("PK2013", "the same pack twice", hint: "another id") { sample in
+      guard let entry = sample.release.manifest.manifest?.packs[1] else { return }
+      sample.release.manifest.manifest?.packs.append(entry)
+      sample.release.packs.append(sample.release.packs[1])
+      try sample.refit()
+    },
+    Violation("PK2014", "a file named by hand", .warning, hint: "packer build") { sample in
+      sample.change(1) { $0.url = "https://cdn.example.com/packs/kart.pack" }
+    },
+    Violation("PK2015", "the salt of another pack", .error, .damaged, hint: "packer build game-kart") { sample in
+      let core = sample.release.packs[0].start?.core ?? []
+      sample.release.packs[1].start?.core = core
+    },
+    Violation("PK2016", "a pack of zeros", .warning, hint: "packer ls -l") { sample in
+      sample.change(1) { $0.contentSize = $0.size * 200 + 1 }
+    },
+    Violation("PK2017", "another size in packages.json", hint: "packer build") { sample in
+      sample.release.companions = [Companion(path: "dist/packages.json", disagreements: ["'core' is 1 bytes, but 2 in the manifest"])]
+    },
+  ]
+
+  private static let budgets: [Violation] = [
+    Violation("PK3001", "an essential allowance that is exactly used up", .error, .budget, hint: "packer plist merge Info.plist") {
+      sample in
+      sample.release.plist?.keys.essentialDownloadAllowance = 3_004_000
+    },
+    Violation("PK3002", "an allowance that is exactly used up", .error, .budget, hint: "packer plist merge Info.plist") { sample in
+      sample.release.plist?.keys.downloadAllowance = 8_000_000
+    },
+    Violation("PK3003", "an essential size on the device one byte short", .error, .budget, hint: "packer plist merge Info.plist") {
+      sample in
+      sample.release.plist?.keys.essentialMaxInstallSize = 5_119_999
+    },
+    Violation("PK3004", "a size on the device one byte short", .error, .budget, hint: "packer plist merge Info.plist") { sample in
+      sample.release.plist?.keys.maxInstallSize = 12_287_999
+    },
+    Violation("PK3005", "a manifest past its ceiling", .error, .budget, hint: "raise manifestCeiling") { sample in
+      sample.release.manifest.size = 65_537
+    },
+    Violation("PK3006", "no room for an essential pack that failed", .warning, .budget, hint: "packer plist merge Info.plist") { sample in
+      sample.release.plist?.keys.downloadAllowance = 11_000_000
+    },
+    Violation("PK3013", "a budget in the manifest that is too small", .error, .budget, hint: "packer build") { sample in
+      sample.release.manifest.manifest?.budget?.maxInstallSize = 12_287_999
+    },
+    Violation("PK3014", "a number that is far too large", .warning, .budget, hint: "packer plist merge Info.plist") { sample in
+      sample.release.plist?.keys.maxInstallSize = 30_000_000
+    },
+    Violation("PK3015", "megabytes", .error, .budget, hint: "packer plist merge Info.plist") { sample in
+      sample.release.plist?.keys.downloadAllowance = 11
+    },
+    Violation("PK3015", "kilobytes", .error, .budget, hint: "packer plist merge Info.plist") { sample in
+      sample.release.plist?.keys.maxInstallSize = 12_500
+    },
+    Violation("PK3016", "swapped numbers", .error, .budget, hint: "packer plist merge Info.plist") { sample in
+      guard let keys = sample.release.plist?.keys else { return }
+      sample.release.plist?.keys.essentialDownloadAllowance = keys.essentialMaxInstallSize
+      sample.release.plist?.keys.essentialMaxInstallSize = keys.essentialDownloadAllowance
+    },
+    Violation("PK3017", "essential packs counted twice", .warning, .budget, hint: "packer plist merge Info.plist") { sample in
+      sample.release.plist?.keys.maxInstallSize = 5_120_000 + 12_288_000
+    },
+    Violation("PK3018", "a pack above the team's budget", .error, .budget, hint: "Ask #assets") { sample in
+      sample.release.configuration?.packs[1].budget = PackerConfiguration.PackBudget(
+        download: 7_999_999, installed: nil, message: "Ask #assets", position: SourcePosition(line: 30, column: 7))
+    },
+    Violation("PK3019", "packs above the team's totals", .error, .budget, hint: "totals.other.download") { sample in
+      sample.release.configuration?.totals.otherDownload = 7_999_999
+    },
+    Violation("PK3020", "an essential download that takes hours", .warning, .budget, hint: "delivery: prefetch") { sample in
+      sample.change(0) { $0.size = 2_000_000_000 }
+      try sample.refit()
+    },
+    Violation("PK3021", "nothing but essential packs", .note, hint: "delivery: prefetch") { sample in
+      for index in 0..<3 {
+        sample.change(index) { $0.delivery = .essential }
+        sample.release.configuration?.packs[index].delivery = .essential
+      }
+      try sample.refit()
+    },
+  ]
+
+  private static let released: [Violation] = [
+    Violation(
+      "PK3007", "an app that allows less", .error, .released,
+      hint: "set 'delivery: onDemand' for 'game-kart' (8000000 bytes), or: packer release retire 2.1.0"
+    ) {
+      sample in
+      sample.release.lock?.apps[0].budget?.downloadAllowance = 8_000_000
+    },
+    Violation("PK3008", "an app that allows another host", .error, .released, hint: "packer release retire 2.1.0") { sample in
+      sample.release.lock?.apps[0].hosts = ["old.example.com"]
+    },
+    Violation("PK3009", "an app that trusts another key", .error, .released, hint: "packer release retire 2.1.0") { sample in
+      sample.release.lock?.apps[0].trustedKeys = ["pkp1-other"]
+    },
+    Violation("PK3010", "an app without the content key", .error, .released, hint: "packer build --key") { sample in
+      sample.release.lock?.apps[0].keyIDs = [other]
+    },
+    Violation("PK3010", "an app that was given single keys, and a pack of another one", .error, .released, hint: "packer build --key") {
+      sample in
+      sample.release.roots = [other: "eeeeeeeeeeeeeeee"]
+      sample.release.lock?.apps[0].keyIDs = [other]
+    },
+    Violation("PK3011", "an app with an older runtime", .error, .released, hint: "packer release retire 2.1.0") { sample in
+      sample.release.lock?.apps[0].format = "0.9"
+    },
+    Violation("PK3012", "an app that was shipped with a newer manifest", .error, .released, hint: "packer build") { sample in
+      sample.release.lock?.apps[0].firstManifest = 3
+    },
+    Violation("PK3012", "an app that looks elsewhere", .warning, .released, hint: "packer release retire 2.1.0") { sample in
+      sample.release.lock?.apps[0].manifestURL = "https://cdn.example.com/v1/manifest.json"
+    },
+  ]
+
+  private static let plist: [Violation] = [
+    Violation("PK4001", "an allowance that is a string", hint: "<integer>35000000</integer>") { sample in
+      sample.release.plist?.keys.downloadAllowance = nil
+      sample.release.plist?.keys.problems = [
+        BackgroundAssetsKeys.Problem(
+          key: "BAInitialDownloadRestrictions.BADownloadAllowance", value: "the string '35000000'",
+          message: "BAInitialDownloadRestrictions.BADownloadAllowance is the string '35000000', and it must be an integer",
+          hint: "write <integer>35000000</integer>")
+      ]
+    },
+    Violation("PK4002", "no manifest URL", hint: "packer plist merge Info.plist") { sample in
+      sample.release.plist?.keys.manifestURL = nil
+    },
+    Violation("PK4003", "a key of another mode", hint: "remove BAUsesAppleHosting") { sample in
+      sample.release.plist?.names.insert("BAUsesAppleHosting")
+    },
+    Violation("PK4004", "an empty allow list", hint: "packer plist merge Info.plist") { sample in
+      sample.release.plist?.keys.allowList = AllowList([])
+    },
+    Violation("PK4005", "an entry with a scheme", hint: "packer plist merge Info.plist") { sample in
+      sample.release.plist?.keys.allowList = AllowList(["cdn.example.com", "https://cdn.example.com/"])
+    },
+    Violation("PK4006", "a host that nothing comes from", .note, hint: nil) { sample in
+      sample.release.plist?.keys.allowList = AllowList(["cdn.example.com", "old.example.com"])
+    },
+    Violation("PK4007", "a URL with a fragment", hint: "remove what stands behind the #") { sample in
+      sample.change(1) { $0.url += "#1" }
+    },
+    Violation("PK4007", "a URL with a query", .warning, hint: nil) { sample in
+      sample.change(1) { $0.url += "?v=1" }
+    },
+    Violation("PK4008", "another manifest URL", hint: "packer plist merge Info.plist") { sample in
+      sample.release.plist?.keys.manifestURL = "https://cdn.example.com/packs/other.json"
+    },
+    Violation("PK4009", "another app group", hint: "packer plist merge Info.plist") { sample in
+      sample.release.plist?.keys.appGroupIdentifier = "group.com.example.other"
+    },
+    Violation("PK4010", "an answer about encryption", .note, hint: "packer explain PK4010") { sample in
+      sample.release.plist?.usesNonExemptEncryption = false
+    },
+    Violation("PK4011", "the Info.plist of another app", hint: "give --plist the Info.plist of com.example.arcade") { sample in
+      sample.release.plist?.bundleID = "com.example.other"
+    },
+  ]
+
+  private static let versions: [Violation] = [
+    Violation("PK5001", "a manifest that was reformatted", .error, .damaged, hint: "packer build") { sample in
+      sample.release.manifest.manifest = nil
+      sample.release.packs = []
+      sample.release.manifest.failure = PackError(.damagedManifest, "a space stands at byte 1")
+    },
+    Violation("PK5002", "a foreign signature", .error, .signature, hint: "packer build --sign-key") { sample in
+      sample.release.manifest.signatureFailure = PackError(.untrustedSignature, "no trusted key signed the manifest")
+    },
+    Violation("PK5003", "no key to check with", .error, .signature, hint: "--trust pkp1-") { sample in
+      sample.release.manifest.trusted = []
+    },
+    Violation("PK5004", "an expired manifest", hint: "packer build --renew") { sample in
+      sample.release.now = GateSample.time("2027-05-20T12:00:00Z")
+    },
+    Violation("PK5005", "a manifest with 29 days left", .warning, hint: "packer build --renew") { sample in
+      sample.release.now = GateSample.time("2027-04-21T12:00:00Z")
+    },
+    Violation("PK5006", "a manifest from the future", .warning, hint: "packer build --renew") { sample in
+      sample.release.manifest.manifest?.issued = GateSample.time("2026-11-22T12:00:00Z")
+    },
+    Violation("PK5007", "a manifest of a lower version", hint: "packer build") { sample in
+      sample.release.lock?.released?.manifestVersion = 3
+    },
+    Violation("PK5008", "a manifest that changed under its version", hint: "packer build") { sample in
+      sample.release.lock?.released?.manifestVersion = 2
+    },
+    Violation("PK5009", "a new version for nothing", .warning, hint: "packer build") { sample in
+      sample.release.lock?.released?.contentDigest = sample.release.manifest.contentDigest
+      sample.release.lock?.released?.expires = GateSample.time("2027-05-20T12:00:00Z")
+    },
+    Violation("PK5010", "a pack of a lower version", hint: "packer build") { sample in
+      sample.release.lock?.released?.packs[1].version = 3
+    },
+    Violation("PK5011", "a pack that changed under its version", hint: "packer build") { sample in
+      sample.release.lock?.released?.packs[1].version = 2
+    },
+    Violation("PK5012", "a new version of the same content", .warning, hint: "packer build") { sample in
+      let root = sample.release.entries[1].contentRoot
+      sample.release.lock?.released?.packs[1].contentRoot = root
+    },
+    Violation("PK5013", "a pack that is no longer offered", .note, hint: nil) { sample in
+      guard var gone = sample.release.lock?.released?.packs[2] else { return }
+      gone.id = "game-old"
+      sample.release.lock?.released?.packs.append(gone)
+    },
+  ]
+
+  private static let store: [Violation] = [
+    Violation("PK6001", "a manifest at 80 % of what clients read", .warning, hint: "put small packs together") { sample in
+      sample.release.configuration?.manifestCeiling = 2 << 20
+      sample.release.manifest.size = (1 << 20) / 5 * 4
+      try sample.refit()
+    },
+    Violation("PK6001", "a manifest of 256 KiB", .note, hint: "put small packs together") { sample in
+      sample.release.configuration?.manifestCeiling = 2 << 20
+      sample.release.manifest.size = 256 << 10
+      try sample.refit()
+    },
+    Violation("PK6002", "80 % of what Apple hosts", .warning, hint: "serve them yourself") { sample in
+      sample.release.configuration?.hosting = .apple
+      sample.release.plist = nil
+      sample.change(2) { $0.size = 160_000_000_000 }
+    },
+    Violation("PK6002", "more than Apple hosts", .error, hint: "serve them yourself") { sample in
+      sample.release.configuration?.hosting = .apple
+      sample.release.plist = nil
+      sample.change(2) { $0.size = 200_000_000_001 }
+    },
+    Violation("PK6003", "Finder metadata", hint: "packer build game-kart") { sample in
+      sample.release.packs[1].junk = ["'img/.DS_Store' (Finder metadata)"]
+    },
+    Violation("PK6004", "a private key", hint: "exclude it") { sample in
+      sample.release.packs[1].secrets = ["'dev.pem', which holds a private key"]
+    },
+    Violation("PK6005", "an image in the clear", hint: "packer build game-kart") { sample in
+      sample.release.packs[1].visible = ["a PNG image, 1 time"]
+    },
+    Violation("PK6006", "the same files in two packs", .warning, hint: "a pack of their own") { sample in
+      sample.release.shared = [SharedContent(packs: ["core", "game-kart"], path: "lib/phaser.js", size: 1 << 20, surplus: 1)]
+    },
+    Violation("PK6007", "the same path in two managed packs", .warning, hint: "rename the files") { sample in
+      sample.release.configuration?.hosting = .managed
+      sample.release.plist = nil
+      sample.release.colliding = [CollidingPath(path: "index.html", packs: ["core", "game-kart"])]
+    },
+  ]
+}

@@ -1,0 +1,351 @@
+import PackFormat
+import PackManifest
+import TestSupport
+import Testing
+
+@testable import PackBuild
+@testable import PackGate
+
+@Suite("The gate before a release")
+struct ReleaseGateTests {
+  @Test("a clean release yields no finding at all, and every rule was checked")
+  func clean() throws {
+    let report = try GateSample().report()
+    #expect(report.findings.map(\.message) == [])
+    #expect(report.verdict(isStrict: true) == nil)
+    #expect(report.rules.allSatisfy { $0.missing.isEmpty })
+    #expect(report.rules.map(\.rule) == ReleaseRule.all)
+  }
+
+  @Test("every fault is found by its rule and by no other", arguments: Violation.all)
+  func violation(_ violation: Violation) throws {
+    var sample = try GateSample()
+    try violation.change(&sample)
+    let report = sample.report()
+    #expect(Set(report.findings.map(\.rule.id)) == [violation.rule], "\(report.findings.map { "\($0.rule.id) \($0.headline)" })")
+    let finding = try #require(report.findings.first)
+    #expect(finding.level == violation.level)
+    #expect(finding.kind == violation.kind)
+    if let hint = violation.hint {
+      #expect(finding.hint?.contains(hint) == true, "\(finding.hint ?? "no hint")")
+    } else {
+      #expect(finding.hint == nil)
+    }
+    #expect(report.verdict(isStrict: false) == (violation.level == .error ? violation.kind : nil))
+    #expect(report.verdict(isStrict: true) == (violation.level == .note ? nil : violation.kind))
+  }
+
+  @Test("every rule has a release that breaks it")
+  func everyRule() {
+    #expect(ReleaseRule.all.map(\.id).filter { id in !Violation.all.contains { $0.rule == id } } == [])
+  }
+
+  @Test("ids ascend and are unique, and every rule tells its story")
+  func stories() {
+    let ids = ReleaseRule.all.map(\.id)
+    #expect(ids == ids.sorted() && Set(ids).count == ids.count)
+    #expect(ReleaseChecks.all.map { $0.rule.id } == ids)
+    for rule in ReleaseRule.all {
+      #expect(rule.id.wholeMatch(of: /PK[1-6]\d{3}/) != nil)
+      #expect(!rule.title.hasSuffix(".") && rule.title.first?.isLowercase == true, "\(rule.id)")
+      for text in [rule.what, rule.onPhone, rule.remedy] {
+        #expect(text.hasSuffix(".") && text.count > 10, "\(rule.id): \(text)")
+      }
+    }
+  }
+
+  // MARK: Hints
+
+  @Test("one pack that is unsound is built by itself, and several are built with all: each build of one would refuse the other")
+  func rebuilds() throws {
+    let faults: [@Sendable (inout PackSighting) -> Void] = [
+      { $0.size = 1 }, { $0.size = nil }, { $0.sha256 = GateSample.digest(77) }, { $0.start?.packVersion = 9 },
+      { $0.content?.isNamed = false }, { $0.failure = PackError(.damagedPayload, "damaged") },
+    ]
+    for fault in faults {
+      var sample = try GateSample()
+      fault(&sample.release.packs[1])
+      #expect(Set(sample.report().findings.map(\.hint)) == ["packer build game-kart"])
+      fault(&sample.release.packs[2])
+      #expect(Set(sample.report().findings.map(\.hint)) == ["packer build"])
+      #expect(sample.report().findings.count == 2)
+    }
+  }
+
+  @Test("names in hints are words of a shell, whatever is in them")
+  func quotedHints() throws {
+    var sample = try GateSample()
+    sample.release.strayPacks = ["dist/a b; echo hi.pack"]
+    sample.release.plist?.path = "My App/Info.plist"
+    sample.release.plist?.keys.maxInstallSize = 1
+    sample.release.lock?.apps[0].version = "1.0; id"
+    sample.release.lock?.apps[0].hosts = ["old.example.com"]
+    let hints = sample.report().findings.compactMap(\.hint)
+    #expect(
+      Set(hints) == [
+        "rm 'dist/a b; echo hi.pack'", "packer plist merge 'My App/Info.plist'", "packer release retire '1.0; id'",
+      ])
+  }
+
+  // MARK: The Info.plist
+
+  @Test("a boolean of another mode that is false is as good as none, and the key that a merge leaves belongs to every mode")
+  func harmlessKeys() throws {
+    var sample = try GateSample()
+    sample.release.plist?.names.formUnion(["BAHasManagedAssetPacks", "BAUsesAppleHosting", InfoPlist.mergedValuesKey])
+    sample.release.plist?.keys.hasManagedAssetPacks = false
+    sample.release.plist?.keys.usesAppleHosting = false
+    #expect(sample.report().findings.map(\.message) == [])
+    sample.release.plist?.keys.usesAppleHosting = true
+    #expect(sample.report().findings.map(\.rule.id) == ["PK4003"])
+  }
+
+  @Test("an app group may start with a team's identifier, as on a Mac")
+  func teamGroup() throws {
+    for (group, rules) in [("ABCDE12345.com.example", []), ("group.com.example", []), ("com.example", ["PK4009"])] {
+      var sample = try GateSample()
+      sample.release.plist?.keys.appGroupIdentifier = group
+      sample.release.configuration?.app.group = group
+      #expect(sample.report().findings.map(\.rule.id) == rules, "\(group)")
+    }
+  }
+
+  // MARK: Budgets
+
+  @Test("an allowance that is exactly used up fails, and one byte more passes")
+  func exactFit() throws {
+    var sample = try GateSample()
+    sample.release.plist?.keys.essentialDownloadAllowance = 3_004_000
+    var report = sample.report()
+    #expect(report.findings.map(\.message) == ["BAEssentialDownloadAllowance is 3004000 bytes, but 3004000 are needed and one more"])
+    #expect(report.verdict(isStrict: false) == .budget)
+    sample.release.plist?.keys.essentialDownloadAllowance = 3_004_001
+    report = sample.report()
+    #expect(report.findings.isEmpty)
+  }
+
+  @Test("a manifest that grows past its ceiling fails, at the ceiling it is a warning")
+  func ceiling() throws {
+    var sample = try GateSample()
+    sample.release.manifest.size = 65_536
+    #expect(sample.report().findings.map(\.level) == [.warning])
+    sample.release.manifest.size = 65_537
+    #expect(sample.report().findings.map(\.message) == ["dist/manifest.json is 65537 bytes, more than the 65536 that are reserved for it"])
+  }
+
+  @Test("a release that fits today's app but not an older one names version, budget, both numbers and the error")
+  func releasedApp() throws {
+    var sample = try GateSample()
+    var old = try #require(sample.release.lock?.apps[0])
+    old.version = "1.9.0"
+    old.budget?.downloadAllowance = 7_500_000
+    sample.release.lock?.apps.insert(old, at: 0)
+    var report = sample.report()
+    #expect(report.verdict(isStrict: false) == .released)
+    let finding = try #require(report.findings.first)
+    #expect(report.findings.count == 1)
+    #expect(finding.rule.id == "PK3007")
+    #expect(finding.message == "app 1.9.0 has BADownloadAllowance of 7500000 bytes, but 8000000 are needed and one more")
+    #expect(finding.phone?.code == 112)
+    #expect(finding.actual == 8_000_000 && finding.limit == 7_500_000)
+    // Nobody has it any more.
+    sample.release.lock?.apps[0].isRetired = true
+    report = sample.report()
+    #expect(report.findings.isEmpty)
+  }
+
+  @Test("a manifest that alone passes a released app's essential allowance is error 203 there")
+  func releasedManifest() throws {
+    var sample = try GateSample()
+    sample.release.lock?.apps[0].budget?.essentialDownloadAllowance = 3_004_000
+    let finding = try #require(sample.report().findings.first)
+    #expect(finding.rule.id == "PK3007" && finding.phone?.code == 203)
+  }
+
+  @Test("on-demand packs are outside of every number")
+  func onDemand() throws {
+    var sample = try GateSample()
+    sample.change(2) { $0.size = 900_000_000 }
+    #expect(sample.report().findings.isEmpty)
+  }
+
+  // MARK: What counts
+
+  @Test("where kinds meet, the first of wrong key, signature, damaged, truncated, released, other and budget decides")
+  func precedence() throws {
+    var sample = try GateSample()
+    func worsen(_ rule: String) throws {
+      let violation = try #require(Violation.all.first { $0.rule == rule && $0.level == .error })
+      try violation.change(&sample)
+    }
+    for (rule, kind) in [
+      ("PK3004", .budget), ("PK2010", .other), ("PK3007", .released), ("PK2006", .truncated), ("PK2004", .damaged), ("PK5002", .signature),
+    ] as [(String, FindingKind)] {
+      try worsen(rule)
+      #expect(sample.report().verdict(isStrict: false) == kind)
+    }
+    sample.release.packs[0].failure = PackError(.wrongKey, "made with another key")
+    #expect(sample.report().verdict(isStrict: false) == .wrongKey)
+  }
+
+  @Test("an accepted finding is still shown, with its reason, and does not count")
+  func accepted() throws {
+    var sample = try GateSample()
+    sample.release.plist?.keys.maxInstallSize = 12_287_999
+    sample.release.configuration?.ignored = [Violation.ignoring("PK3004")]
+    let report = sample.report()
+    #expect(report.findings.map(\.acceptedBecause) == ["we know"])
+    #expect(report.verdict(isStrict: true) == nil)
+    #expect(report.summary == "1 accepted finding")
+    #expect(TextReport.lines(report, isStrict: false).contains("  accepted because: we know"))
+  }
+
+  @Test("a finding that is accepted for one pack counts for others")
+  func acceptedForOnePack() throws {
+    var sample = try GateSample()
+    sample.release.packs[0].junk = ["'.DS_Store' (Finder metadata)"]
+    sample.release.packs[1].junk = ["'.DS_Store' (Finder metadata)"]
+    sample.release.configuration?.ignored = [Violation.ignoring("PK6003", pack: "core")]
+    #expect(sample.report().counting(isStrict: false).map(\.pack) == ["game-kart"])
+  }
+
+  @Test("tampering, a foreign signature and a wrong key cannot be accepted", arguments: ["PK1001", "PK2004", "PK2006", "PK5002"])
+  func notAccepted(rule: String) async throws {
+    var sample = try GateSample()
+    sample.release.configuration?.ignored = [Violation.ignoring(rule)]
+    try #require(Violation.all.first { $0.rule == rule }).change(&sample)
+    #expect(sample.report { $0.ignored = [rule] }.verdict(isStrict: false) != nil)
+    var verification = ReleaseVerification("dist", now: sample.release.now)
+    verification.ignored = [rule]
+    verification.isQuick = true
+    let refused = verification
+    await #expect(throws: PackError.self) { try await refused.run(key: nil) }
+  }
+
+  @Test("with only some rules asked for, others are not checked")
+  func only() throws {
+    var sample = try GateSample()
+    sample.release.plist?.keys.maxInstallSize = 12_287_999
+    sample.release.packs[1].junk = ["'.DS_Store' (Finder metadata)"]
+    let report = sample.report { $0.only = ["PK6"] }
+    #expect(report.findings.map(\.rule.id) == ["PK6003"])
+    #expect(report.rules.allSatisfy { $0.rule.id.hasPrefix("PK6") })
+  }
+
+  @Test("what is not given is not checked, and the report says so")
+  func missingInputs() throws {
+    var sample = try GateSample()
+    sample.release.plist = nil
+    sample.release.lock = nil
+    sample.release.configuration = nil
+    let report = sample.report()
+    #expect(report.findings.isEmpty)
+    #expect(report.rules.contains { $0.rule.id == "PK3007" && $0.missing == [.lock] })
+    let text = TextReport.lines(report, isStrict: false).joined(separator: "\n")
+    #expect(text.contains("for lack of: Info.plist, lock file, packer.yml"))
+  }
+
+  // MARK: Forms
+
+  /// A report with this many errors, and one warning and one note.
+  private func report(errors: Int) throws -> ReleaseReport {
+    var sample = try GateSample()
+    sample.release.strayPacks = (0..<errors).map { "dist/old|\($0)%,\n.pack" + String(repeating: errors > 500 ? "x" : "", count: 100) }
+    sample.release.manifest.manifest?.issued = GateSample.time("2026-11-22T12:00:00Z")
+    sample.release.plist?.usesNonExemptEncryption = false
+    return sample.report()
+  }
+
+  @Test("of 500 findings GitHub gets ten annotations of a kind, the last of which says how many more there are")
+  func annotations() throws {
+    let lines = GitHubReport.lines(try report(errors: 500), isStrict: false)
+    let errors = lines.filter { $0.hasPrefix("::error ") }
+    #expect(errors.count == 10)
+    #expect(errors.last == "::error title=packer verify::and 491 more, which the step summary lists")
+    #expect(lines.count { $0.hasPrefix("::warning ") } == 1)
+    #expect(lines.count { $0.hasPrefix("::notice ") } == 1)
+    #expect(lines.first?.hasPrefix("::error ") == true, "the most severe first")
+    #expect(lines.allSatisfy { !$0.contains("\n") })
+    #expect(errors[0].contains("file=dist/old|0%25%2C%0A.pack,title=PK2002 "))
+    #expect(errors[0].contains("::dist/old|0%25,%0A.pack is in no entry of the manifest%0Ahint: rm "))
+  }
+
+  @Test("ten findings of a kind are all annotated")
+  func tenAnnotations() throws {
+    let lines = GitHubReport.lines(try report(errors: 10), isStrict: false)
+    #expect(lines.count { $0.hasPrefix("::error ") } == 10)
+    #expect(!lines.contains { $0.contains("more, which") })
+  }
+
+  @Test("the step summary ends before it is too large, and says how many findings it leaves out", arguments: [0, 10, 900, 5000, 1 << 20])
+  func summary(limit: Int) throws {
+    let report = try report(errors: 8000)
+    let text = GitHubReport.summary(report, isStrict: false, limit: limit)
+    #expect(text.utf8.count <= limit)
+    if limit >= 900 {
+      #expect(text.hasSuffix(" more\n"))
+      #expect(text.contains("### packer verify"))
+      #expect(text.split(separator: "\n").filter { $0.hasPrefix("| error") }.allSatisfy { !$0.contains("old|") })
+    }
+  }
+
+  @Test(
+    "a step summary is appended, and stops where all of them together would be too large",
+    arguments: [0, 1000, 1_048_000, 1_048_576, 1_050_000])
+  func stepSummary(before: Int) throws {
+    let directory = try TemporaryDirectory()
+    try directory.write([UInt8](repeating: 0x61, count: before), to: "summary.md")
+    let report = try report(errors: 20)
+    try StepSummary.append(to: directory("summary.md")) { GitHubReport.summary(report, isStrict: false, limit: $0) }
+    let bytes = try #require(directory.bytes(of: "summary.md"))
+    #expect(bytes.count <= max(before, 1 << 20))
+    #expect(bytes.prefix(before).allSatisfy { $0 == 0x61 })
+    #expect(before > 1000 || bytes.count > before + 1000)
+  }
+
+  @Test("JUnit has a case for every rule and every finding, and counts them")
+  func junit() throws {
+    let report = try report(errors: 3)
+    let text = JUnitReport.document(report, isStrict: false)
+    let cases = ReleaseRule.all.count - 1 + 3
+    #expect(text.contains("<testsuites name=\"packer verify\" tests=\"\(cases)\" failures=\"3\" errors=\"0\" skipped=\"0\">"))
+    #expect(text.split(separator: "<testcase ").count - 1 == cases)
+    #expect(text.split(separator: "<failure ").count - 1 == 3)
+    #expect(JUnitReport.document(report, isStrict: true).split(separator: "<failure ").count - 1 == 4)
+  }
+
+  @Test("characters that XML cannot hold are written out")
+  func junitEscapes() throws {
+    var sample = try GateSample()
+    sample.release.strayPacks = ["dist/\u{1}<&\"\u{FFFF}.pack"]
+    let text = JUnitReport.document(sample.report(), isStrict: false)
+    #expect(text.contains("dist/\\u{1}&lt;&amp;&quot;\\u{ffff}.pack is in no entry"))
+  }
+}
+
+@Suite("What the gate sees in a pack")
+struct PackSurveyTests {
+  @Test("signatures of files and paths are found wherever pieces are cut", arguments: [1, 2, 3, 7, 64, 5000])
+  func plaintext(pieceSize: Int) {
+    var bytes = [UInt8](repeating: 0x55, count: 4000)
+    bytes.replaceSubrange(100..<108, with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
+    bytes.replaceSubrange(3990..<4000, with: Array("img/he.png".utf8))
+    var search = PlaintextSearch()
+    search.add(path: "img/he.png")
+    for start in stride(from: 0, to: bytes.count, by: pieceSize) {
+      search.look(at: bytes.span.extracting(start..<min(start + pieceSize, bytes.count)))
+    }
+    #expect(search.sightings == ["a PNG image, 1 time", "the path 'img/he.png', 1 time"])
+  }
+
+  @Test("four bytes that stand there by chance are no sighting, many are")
+  func chance() {
+    var search = PlaintextSearch()
+    var bytes = [UInt8](repeating: 0x55, count: 1000)
+    for index in 0..<3 { bytes.replaceSubrange(index * 10..<index * 10 + 4, with: [0x50, 0x4B, 0x03, 0x04]) }
+    search.look(at: bytes.span)
+    #expect(search.sightings.isEmpty)
+    search.look(at: bytes.span)
+    #expect(search.sightings == ["a ZIP archive, 6 times"])
+  }
+}

@@ -1,0 +1,322 @@
+import Foundation
+import PackCrypto
+import PackFormat
+import PackManifest
+import TestSupport
+import Testing
+
+@testable import PackBuild
+@testable import PackGate
+@testable import PackProject
+
+/// A release on the disk: two packs, a signed manifest, the list of packages.
+final class DistSample {
+  let directory: TemporaryDirectory
+  let signer: SigningKey
+  var manifest: Manifest
+  private let now = GateSample.time("2026-11-21T12:00:00Z")
+
+  /// - Parameter trees: the content of packs by id.
+  init(_ trees: [(id: String, tree: SampleTree)] = DistSample.trees, delivery: DeliveryClass = .prefetch) async throws {
+    directory = try TemporaryDirectory()
+    signer = try SigningKey.random()
+    try directory.makeDirectory("dist")
+    var packs: [ManifestPack] = []
+    for (id, tree) in trees {
+      try tree.write(to: "build/\(id)", in: directory)
+      var job = PackJob(source: directory("build/\(id)"), output: directory("dist/new.pack"), name: try PackName(id))
+      job.allowsSecrets = true
+      job.jobs = 2
+      let report = try await job.run(key: try knownKey())
+      let bytes = try #require(directory.bytes(of: "dist/new.pack"))
+      let digest = try CryptoBackends.standard.makeDigest()
+      try digest.update(bytes.span)
+      let sha256 = try digest.finish()
+      let name = "\(id)-\(sha256.prefix(8).hex).pack"
+      try FileManager.default.moveItem(atPath: directory("dist/new.pack"), toPath: directory("dist/\(name)"))
+      packs.append(
+        ManifestPack(
+          id: id, version: 1, url: "https://cdn.example.com/packs/\(name)", size: UInt64(bytes.count), sha256: sha256,
+          contentRoot: report.contentRoot, contentSize: report.contentSize, installSize: tree.sizeOnDevice,
+          files: UInt64(tree.files.count + tree.emptyDirectories.count), maxFrame: UInt64(report.largestFrame), keyID: "\(report.keyID)",
+          delivery: delivery, install: .unpacked, name: id))
+    }
+    manifest = Manifest(version: 1, issued: now, expires: GateSample.time("2027-05-20T12:00:00Z"), budget: nil, packs: packs)
+    try write()
+  }
+
+  static let trees: [(id: String, tree: SampleTree)] = [
+    (
+      "core",
+      SampleTree(["index.html": .init(Array("<!DOCTYPE html>".utf8)), "js/deep/er/main.js": .init(Array(repeating: 65, count: 9000))])
+    ),
+    (
+      "game",
+      SampleTree(["a.bin": .init(Array(repeating: 7, count: 70_000)), "run.sh": .init([1], isExecutable: true)], emptyDirectories: ["e/m"])
+    ),
+  ]
+
+  /// Signs and writes the manifest, and the list of packages with it.
+  func write() throws {
+    let signed = try manifest.signedBytes()
+    let document = try SignedManifest(signed: signed, signatures: [SignedManifest.signature(of: signed, by: signer)])
+    try directory.write(document.bytes, to: "dist/manifest.json")
+    let packages = manifest.packs.map { pack in
+      #"{"id":"\#(pack.id)","essential":\#(pack.delivery == .essential),"path":"\#(pack.url)","size":\#(pack.size)}"#
+    }
+    try directory.write(Array(#"{"packages":[\#(packages.joined(separator: ","))]}"#.utf8), to: "dist/packages.json")
+  }
+
+  func file(_ number: Int) -> String { "dist/\(manifest.packs[number].fileName)" }
+
+  func change(_ number: Int, _ body: (inout [UInt8]) -> Void) throws {
+    var bytes = try #require(directory.bytes(of: file(number)))
+    body(&bytes)
+    try directory.write(bytes, to: file(number))
+  }
+
+  func report(
+    key: UInt8? = 0, isQuick: Bool = false, trusting: SigningPublicKey? = nil, _ change: (inout ReleaseVerification) -> Void = { _ in }
+  ) async throws -> ReleaseReport {
+    var verification = ReleaseVerification(directory("dist"), now: now)
+    verification.trusted = [trusting ?? signer.publicKey]
+    verification.isQuick = isQuick
+    verification.jobs = 2
+    change(&verification)
+    guard let key else { return try await verification.run(key: nil) }
+    return try await verification.run(key: ResolvedKey(try TestSupport.key(filledFrom: key), warnings: []))
+  }
+}
+
+extension SampleTree {
+  /// What the tree takes in blocks of 4 KiB, counted another way than the tool does.
+  var sizeOnDevice: UInt64 {
+    var directories: Set<[Substring]> = [[]]
+    for path in files.keys.map({ $0.split(separator: "/").dropLast() }) + emptyDirectories.map({ $0.split(separator: "/")[...] }) {
+      for count in 0...path.count { directories.insert(Array(path.prefix(count))) }
+    }
+    let blocks = files.values.reduce(directories.count) { $0 + ($1.bytes.count + 4095) / 4096 }
+    return UInt64(blocks) * 4096
+  }
+}
+
+@Suite("The gate on files")
+struct ReleaseInspectionTests {
+  private func ids(_ report: ReleaseReport) -> Set<String> { Set(report.findings.map(\.rule.id)) }
+
+  @Test("a sound release yields nothing, read whole or not")
+  func sound() async throws {
+    let dist = try await DistSample()
+    let report = try await dist.report()
+    #expect(report.findings.map(\.headline) == [])
+    #expect(report.facts.contains { $0.value == "2 of 2 opened, read whole" })
+    #expect(try await dist.report(isQuick: true).findings.map(\.headline) == [])
+  }
+
+  @Test("a quick look without a key says that nothing was opened")
+  func withoutKey() async throws {
+    let dist = try await DistSample()
+    let report = try await dist.report(key: nil, isQuick: true)
+    #expect(ids(report) == ["PK1002"])
+    let error = await #expect(throws: PackError.self) { try await dist.report(key: nil) }
+    #expect(error?.code == .noKey)
+  }
+
+  @Test("one bit of a payload that no quick look opens is damage in its digest, and read whole in its tags", arguments: [true, false])
+  func flippedBit(isQuick: Bool) async throws {
+    let dist = try await DistSample()
+    try dist.change(0) { $0[400] ^= 1 }
+    let report = try await dist.report(isQuick: isQuick)
+    #expect(ids(report).contains("PK2004"))
+    #expect(report.verdict(isStrict: false) == .damaged)
+  }
+
+  // Bytes 8 and 104 say which version of the format and which key it needs.
+  @Test("a header that somebody changed is damage, and neither a key nor a reader that is missing", arguments: [8, 104], [true, false])
+  func changedHeader(offset: Int, isQuick: Bool) async throws {
+    let dist = try await DistSample()
+    try dist.change(0) { $0[offset] ^= 0x10 }
+    let report = try await dist.report(isQuick: isQuick)
+    #expect(ids(report).contains("PK2004") && ids(report).isDisjoint(with: ["PK1001", "PK2007"]))
+    #expect(report.verdict(isStrict: false) == .damaged)
+    // Whoever gave a key that the manifest does not name either has to be told that.
+    #expect(ids(try await dist.report(key: 1, isQuick: isQuick)).contains("PK1001"))
+  }
+
+  @Test("a pack whose end is missing is truncated")
+  func truncated() async throws {
+    let dist = try await DistSample()
+    try dist.change(1) { $0.removeLast() }
+    let report = try await dist.report()
+    #expect(ids(report) == ["PK2003"])
+    #expect(report.verdict(isStrict: false) == .truncated)
+  }
+
+  @Test("another key, another signer and a pack that is not there are told together, and the wrong key decides")
+  func together() async throws {
+    let dist = try await DistSample()
+    try FileManager.default.removeItem(atPath: dist.directory(dist.file(1)))
+    try dist.directory.write([1], to: "dist/old.pack")
+    let report = try await dist.report(key: 1, trusting: try SigningKey.random().publicKey)
+    #expect(ids(report) == ["PK1001", "PK2001", "PK2002", "PK5002"])
+    #expect(report.verdict(isStrict: false) == .wrongKey)
+  }
+
+  @Test("a manifest that was touched after it was signed is no trusted one")
+  func touched() async throws {
+    let dist = try await DistSample()
+    let text = String(decoding: try #require(dist.directory.bytes(of: "dist/manifest.json")), as: UTF8.self)
+    try dist.directory.write(Array(text.replacingOccurrences(of: "\"version\":1}", with: "\"version\":2}").utf8), to: "dist/manifest.json")
+    #expect(try await dist.report().verdict(isStrict: false) == .signature)
+    try dist.directory.write(Array((text + "\n").utf8), to: "dist/manifest.json")
+    let report = try await dist.report()
+    #expect(ids(report) == ["PK5001"])
+    #expect(report.verdict(isStrict: false) == .damaged)
+  }
+
+  @Test("a wrong signature by a key that apps trust is told once: as wrong where the gate trusts the key, else as wrong for those apps")
+  func touchedUnderLock() async throws {
+    let dist = try await DistSample()
+    let other = try SigningKey.random()
+    var lock = ReleaseLock()
+    lock.apps = [
+      ReleaseLock.App(
+        version: "1.0", budget: nil, hosts: nil, manifestURL: nil, trustedKeys: [dist.signer.publicKey.text],
+        keyIDs: dist.manifest.packs.map(\.keyID), format: "1.0", firstManifest: 1)
+    ]
+    let path = dist.directory("packer.lock.json")
+    try lock.write(to: path)
+    #expect(ids(try await dist.report(isQuick: true) { $0.lock = path }) == [])
+
+    // Of two signatures that of the apps' key becomes wrong.
+    let signed = try dist.manifest.signedBytes()
+    var wrong = try SignedManifest.signature(of: signed, by: dist.signer)
+    wrong.signature[0] ^= 1
+    let right = try SignedManifest.signature(of: signed, by: other)
+    let document = try SignedManifest(signed: signed, signatures: [wrong, right].sorted { $0.keyID < $1.keyID })
+    try dist.directory.write(document.bytes, to: "dist/manifest.json")
+    #expect(ids(try await dist.report(isQuick: true) { $0.lock = path }) == ["PK5002"])
+    let report = try await dist.report(isQuick: true, trusting: other.publicKey) { $0.lock = path }
+    #expect(
+      report.findings.map(\.message) == ["app 1.0 trusts a key whose signature is wrong: the manifest was changed after it was signed"])
+  }
+
+  @Test("a pack under another one's name is told by name and content")
+  func renamed() async throws {
+    let dist = try await DistSample()
+    let other = try #require(dist.directory.bytes(of: dist.file(1)))
+    try dist.change(0) { $0 = other }
+    let found = ids(try await dist.report())
+    #expect(found.isSuperset(of: ["PK2008", "PK2009"]))
+  }
+
+  @Test("an entry that says another size on the device, and a list that says another size, are wrong")
+  func sizes() async throws {
+    let dist = try await DistSample()
+    dist.manifest.packs[0].installSize += 4096
+    try dist.write()
+    var list = String(decoding: try #require(dist.directory.bytes(of: "dist/packages.json")), as: UTF8.self)
+    #expect(ids(try await dist.report()) == ["PK2010"])
+    list = list.replacingOccurrences(of: "\"size\":\(dist.manifest.packs[1].size)", with: "\"size\":1")
+    try dist.directory.write(Array(list.utf8), to: "dist/packages.json")
+    #expect(ids(try await dist.report()) == ["PK2010", "PK2017"])
+  }
+
+  @Test("packs on demand stand in a list of their own, and one that stands in none is missing")
+  func onDemand() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    var verification = ReleaseVerification(project.directory("dist"), now: ReleaseProject.time().now)
+    verification.isQuick = true
+    verification.only = ["PK2017"]
+    #expect(try await verification.run(key: nil).findings.isEmpty)
+    let list = String(decoding: try #require(project.directory.bytes(of: "dist/packages.json")), as: UTF8.self)
+    try project.directory.write(list.replacingOccurrences(of: "\"onDemand\"", with: "\"other\"").utf8, to: "dist/packages.json")
+    let findings = try await verification.run(key: nil).findings
+    #expect(findings.map(\.headline).count == 1 && findings.first?.headline.hasSuffix("'voices-de' is missing") == true)
+  }
+
+  @Test("a source that changed since is told with the path")
+  func changedSource() async throws {
+    let dist = try await DistSample()
+    var configuration = try GateSample.configuration(for: dist.manifest.packs)
+    for index in configuration.packs.indices { configuration.packs[index].root = dist.directory("build/\(dist.manifest.packs[index].id)") }
+    let unchanged = configuration
+    #expect(ids(try await dist.report { $0.configuration = unchanged }) == [])
+    try dist.directory.write([9], to: "build/game/a.bin")
+    let report = try await dist.report { $0.configuration = unchanged }
+    #expect(report.findings.map(\.rule.id) == ["PK2011"])
+    #expect(report.findings.first?.headline.contains("'a.bin' is 1 bytes, but 70000 in the pack") == true)
+  }
+
+  @Test("secrets by name and by content, and content that two packs hold, are told")
+  func hygiene() async throws {
+    let noise = SeededGenerator(seed: 4).bytesOfNoise(1_100_000)
+    let dist = try await DistSample([
+      ("core", SampleTree(["lib.bin": .init(noise), ".env": .init([1])])),
+      ("game", SampleTree(["copy.bin": .init(noise), "notes.txt": .init(Array("-----BEGIN PRIVATE KEY-----\n".utf8))])),
+    ])
+    let report = try await dist.report()
+    #expect(ids(report) == ["PK6004", "PK6006"])
+    #expect(report.findings.filter { $0.rule.id == "PK6004" }.map(\.pack) == ["core", "game"])
+    #expect(report.findings.last?.actual == 1_100_000)
+  }
+
+  @Test("a release of many packs is looked at as one of few is")
+  func manyPacks() async throws {
+    let dist = try await DistSample([("game-0000", SampleTree(["a.bin": .init(SeededGenerator(seed: 5).bytesOfNoise(100_000))]))])
+    let first = dist.manifest.packs[0]
+    // Links to one file, which is made once.
+    for number in 1..<300 {
+      var pack = first
+      pack.id = "game-" + String(10_000 + number).dropFirst()
+      pack.url = "https://cdn.example.com/packs/\(pack.id)-\(pack.sha256.prefix(8).hex).pack"
+      try FileManager.default.linkItem(atPath: dist.directory(dist.file(0)), toPath: dist.directory("dist/\(pack.fileName)"))
+      dist.manifest.packs.append(pack)
+    }
+    try dist.write()
+    let report = try await dist.report(isQuick: true)
+    #expect(report.findings.count { $0.rule.id == "PK2008" } == 299)
+    #expect(report.findings.allSatisfy { $0.rule.id == "PK2008" || $0.level == .note }, "all but the first were made under its name")
+  }
+
+  @Test("a report does not replace what it is about, a key, or anything in the release")
+  func reportPlaces() async throws {
+    let dist = try await DistSample()
+    for (name, text) in [
+      ("a.key", "pkk1-00"), ("b.pem", "-----BEGIN PRIVATE KEY-----\n"), ("packer.yml", "app: {}\n"), ("old.xml", "<?xml"),
+    ] {
+      try dist.directory.write(text.utf8, to: name)
+    }
+    func refusal(_ name: String) -> PackError? {
+      do throws(PackError) {
+        try ReportFile.check(dist.directory(name), against: [dist.directory("packer.yml")], release: dist.directory("dist"))
+        return nil
+      } catch {
+        return error
+      }
+    }
+    for name in ["a.key", "b.pem", "packer.yml", "../\(dist.directory("").split(separator: "/").last ?? "")/packer.yml", "dist/verify.xml"]
+    {
+      #expect(refusal(name)?.code == .usage, "\(name)")
+    }
+    for name in ["old.xml", "new.xml", "nowhere/new.xml"] { #expect(refusal(name) == nil, "\(name)") }
+  }
+
+  @Test("what is no release is an error, and nothing is judged")
+  func noRelease() async throws {
+    let dist = try await DistSample()
+    let target = dist.directory("build")
+    let error = await #expect(throws: PackError.self) { try await dist.report { $0.target = target } }
+    #expect(error?.code == .missingInput)
+    await #expect(throws: PackError.self) { try await dist.report { $0.only = ["PK9"] } }
+  }
+}
+
+extension SeededGenerator {
+  /// Bytes that do not compress.
+  fileprivate func bytesOfNoise(_ count: Int) -> [UInt8] {
+    var generator = self
+    return generator.bytes(count)
+  }
+}

@@ -1,0 +1,192 @@
+import PackFormat
+import Testing
+
+@testable import PackProject
+
+@Suite("The domain allow list, and the URLs it must allow")
+struct AllowListTests {
+  @Test(
+    "an entry that can never allow what it seems to is told apart",
+    arguments: [
+      ("", "an entry of the domain allow list is empty"),
+      ("*", "there is no entry that allows everything"),
+      ("*.", "there is no entry that allows everything"),
+      ("https://cdn.example.com", "has a scheme"),
+      ("https://cdn.example.com/", "has a scheme"),
+      ("cdn.example.com/", "has a path"),
+      ("cdn.example.com/packs", "has a path"),
+      ("cdn.example.com:443", "has a port"),
+      ("*.example.com:8443", "has a port"),
+      ("user@cdn.example.com", "is more than a name"),
+      ("cdn.example.com?x", "is more than a name"),
+      (" cdn.example.com", "holds a space"),
+      ("cdn.example.com\u{A0}", "white space"),
+      ("cdn.example.com\n", "white space"),
+      ("CDN.example.com", "capital letters: write cdn.example.com"),
+      ("*.Example.com", "capital letters: write *.example.com"),
+      ("*.com", "a whole top-level domain"),
+      ("*.com.", "a whole top-level domain"),
+      ("*.co.uk", "domains of everybody"),
+      ("*.com.au", "domains of everybody"),
+      ("*cdn.example.com", "must be followed by a dot"),
+      ("**.example.com", "must be followed by a dot"),
+      ("*.*.example.com", "elsewhere than in front"),
+      ("cdn.*.com", "elsewhere than in front"),
+      ("cdn.*", "elsewhere than in front"),
+      ("bücher.example", "write xn--bcher-kva.example"),
+      ("cdn.example.com.", "ends in a dot"),
+      ("cdn..example.com", "has an empty part"),
+      (".example.com", "has an empty part"),
+      ("-cdn.example.com", "starts or ends with a hyphen"),
+      ("cdn.exa,mple.com", "holds ','"),
+      ("192.168.0.1", "is an address"),
+      ("192.168.0.1:443", "is an address"),
+      ("[2001:db8::1]", "is an address"),
+      ("2001:db8::1", "is an address"),
+      ("localhost", "has no dot"),
+      (String(repeating: "a", count: 64) + ".example.com", "a part of 64 bytes, and 63 are the most"),
+      (Array(repeating: "abcdefg", count: 32).joined(separator: "."), "255 bytes, and 253 are the most"),
+    ])
+  func faulty(entry: String, part: String) {
+    let problem = AllowList.problem(of: entry)
+    #expect(problem?.contains(part) == true, "\(problem ?? "nothing")")
+    #expect(!AllowList([entry]).allows(host: entry), "a faulty entry allows nothing")
+  }
+
+  @Test(
+    "an entry that works is left alone",
+    arguments: [
+      "cdn.example.com", "example.com", "*.example.com", "*.cdn.example.co.uk", "*.example.co.uk", "xn--bcher-kva.example",
+      "my_bucket.s3.amazonaws.com", "a-b.c1.example", "1.example.com", "*.d111111abcdef8.cloudfront.net",
+    ])
+  func working(entry: String) {
+    #expect(AllowList.problem(of: entry) == nil)
+    #expect(AllowList.warning(about: entry) == nil)
+  }
+
+  @Test(
+    "a wildcard over names that anybody can have is a warning",
+    arguments: ["*.cloudfront.net", "*.amazonaws.com", "*.s3.amazonaws.com", "*.github.io", "*.pages.dev"])
+  func shared(entry: String) {
+    #expect(AllowList.problem(of: entry) == nil)
+    #expect(AllowList.warning(about: entry)?.contains("anybody can serve below") == true)
+  }
+
+  @Test(
+    "hosts are allowed by name, and one level below a wildcard's domain",
+    arguments: [
+      ("cdn.example.com", "cdn.example.com", true),
+      ("cdn.example.com", "CDN.Example.com", true),
+      ("cdn.example.com", "cdn2.example.com", false),
+      ("cdn.example.com", "a.cdn.example.com", false),
+      ("cdn.example.com", "example.com", false),
+      ("*.example.com", "cdn.example.com", true),
+      ("*.example.com", "example.com", false),
+      ("*.example.com", "a.b.example.com", false),
+      ("*.example.com", "cdnexample.com", false),
+      ("*.example.com", "cdn.example.com.evil.test", false),
+      ("*", "cdn.example.com", false),
+      ("*.com", "example.com", false),
+      ("https://cdn.example.com", "cdn.example.com", false),
+      ("cdn.example.com:443", "cdn.example.com", false),
+      ("CDN.example.com", "cdn.example.com", false),
+    ])
+  func allowed(entry: String, host: String, isAllowed: Bool) {
+    #expect(AllowList([entry]).allows(host: host) == isAllowed)
+  }
+
+  @Test("a host beside its wildcard is told why it is not allowed")
+  func apex() throws {
+    let list = AllowList(["*.example.com"])
+    #expect(list.refusal(of: try ServedURL("https://cdn.example.com/a.pack")) == nil)
+    #expect(
+      list.refusal(of: try ServedURL("https://example.com/a.pack"))
+        == "example.com is not in the domain allow list: *.example.com does not stand for the domain itself")
+    #expect(list.refusal(of: try ServedURL("https://other.test/a.pack")) == "other.test is not in the domain allow list")
+  }
+
+  @Test("the list for some URLs is the shortest one, in order, whatever order they come in")
+  func minimal() throws {
+    let texts = ["https://packs.example.com/x/", "https://cdn.example.com/m.json", "https://example.com/a", "https://CDN.example.com/"]
+    let urls = try texts.map { try ServedURL($0) }
+    #expect(AllowList(covering: urls).entries == ["cdn.example.com", "example.com", "packs.example.com"])
+    #expect(AllowList(covering: urls.reversed()) == AllowList(covering: urls))
+    #expect(AllowList(covering: urls, wished: ["*.example.com"]).entries == ["*.example.com", "example.com"])
+    #expect(
+      AllowList(covering: urls, wished: ["mirror.test", "*.example.com", "cdn.example.com"]).entries
+        == ["*.example.com", "example.com", "mirror.test"])
+    #expect(AllowList(covering: [], wished: []).entries.isEmpty)
+    let all = AllowList(covering: urls, wished: ["*.example.com"])
+    #expect(urls.allSatisfy { all.allows(host: $0.host) })
+  }
+
+  @Test(
+    "a URL that the system would not download is refused",
+    arguments: [
+      ("", "is not one that starts with https://"),
+      ("cdn.example.com/a", "is not one that starts with https://"),
+      ("https:/cdn.example.com/a", "is not one that starts with https://"),
+      ("http://cdn.example.com/a", "has the scheme 'http'"),
+      ("ftp://cdn.example.com/a", "has the scheme 'ftp'"),
+      ("file:///a", "has the scheme 'file'"),
+      ("https://", "has a host that is empty"),
+      ("https:///a", "has a host that is empty"),
+      ("https://cdn.example.com/a#b", "has a fragment"),
+      ("https://cdn.example.com:0/a", "has the port '0'"),
+      ("https://cdn.example.com:65536/a", "has the port '65536'"),
+      ("https://cdn.example.com:/a", "has the port ''"),
+      ("https://cdn.example.com:+1/a", "has the port '+1'"),
+      ("https://cdn..example.com/a", "has an empty part"),
+      ("https://*.example.com/a", "holds '*'"),
+      ("https://10.0.0.1/a", "is an address"),
+      ("https://[::1]:8080/a", "is an address"),
+      ("https://localhost/a", "has no dot"),
+      ("https://bücher.example/a", "is not written in punycode"),
+      ("https://cdn.example.com/a b", "holds the character U+20"),
+      ("https://cdn.example.com/ä", "holds the character U+E4"),
+      ("https://cdn.example.com/a\\b", "holds the character U+5C"),
+      ("https://cdn.example.com/%zz/a", "has a percent sign"), ("https://cdn.example.com/100%", "has a percent sign"),
+      ("https://cdn.example.com/" + String(repeating: "a", count: 2025), "is 2049 bytes long"),
+    ])
+  func refusedURL(text: String, part: String) {
+    let error = #expect(throws: PackError.self) { try ServedURL(text) }
+    #expect(error?.code == .malformedURL)
+    #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
+  }
+
+  @Test("a password in a URL is refused without being repeated")
+  func password() {
+    let error = #expect(throws: PackError.self) { try ServedURL("https://packer:hunter2@cdn.example.com/a") }
+    #expect(error?.message == "a URL holds a user name or a password")
+    #expect(error?.description.contains("hunter2") == false)
+  }
+
+  @Test("a URL gives its host in lower case, and warns of a query and of a port")
+  func parts() throws {
+    let plain = try ServedURL("HTTPS://CDN.Example.com/packs/a%20b.pack")
+    #expect(plain.host == "cdn.example.com")
+    #expect(plain.port == nil)
+    #expect(plain.warnings.isEmpty)
+    let odd = try ServedURL("https://cdn.example.com:8443/m.json?sig=1")
+    #expect(odd.port == 8443)
+    #expect(odd.warnings.count == 2)
+    #expect(odd.warnings[0].contains("has a query"))
+    #expect(odd.warnings[1].contains("names the port 8443"))
+  }
+
+  @Test(
+    "a name in another script is proposed in punycode (RFC 3492 §7.1)",
+    arguments: [
+      ("他们为什么不说中文.example", "xn--ihqwcrb4cv8a8dqg056pqjye.example"),
+      ("ليهمابتكلموشعربي؟.example", nil),
+      ("Pročprostěnemluvíčesky.example", "xn--proprostnemluvesky-uyb24dma41a.example"),
+      ("почемужеонинеговорятпорусски.example", "xn--b1abfaaepdrnnbgefbadotcwatmq2g4l.example"),
+      ("3年B組金八先生.example", "xn--3b-ww4c5e180e575a65lsy2b.example"),
+      ("münchen.bücher.example", "xn--mnchen-3ya.xn--bcher-kva.example"),
+      ("bu\u{308}cher.example", "xn--bcher-kva.example"),
+    ] as [(String, String?)])
+  func punycode(name: String, ascii: String?) {
+    if let ascii { #expect(Punycode.host(name) == ascii) }
+    #expect(AllowList.problem(of: name) != nil)
+  }
+}

@@ -1,0 +1,470 @@
+import Foundation
+import PackFiles
+import PackFormat
+import PackManifest
+import TestSupport
+import Testing
+
+@testable import PackProject
+
+/// A case of `Tests/Configurations`.
+struct ConfigurationCase: Sendable {
+  var name: String
+  /// Line, column and sentence of each mistake.
+  var mistakes: [String] = []
+  var text = ""
+
+  static let refused = all(in: "refused.txt")
+  static let accepted = all(in: "accepted.txt")
+
+  private static func all(in file: String) -> [ConfigurationCase] {
+    let url = TestVector.testsFolder.appendingPathComponent("Configurations/\(file)")
+    guard let text = try? String(contentsOf: url, encoding: .utf8) else { return [] }
+    var cases: [ConfigurationCase] = []
+    var isText = false
+    for line in text.components(separatedBy: "\n").dropLast() {
+      if line.hasPrefix("== "), line.hasSuffix(" ==") {
+        cases.append(ConfigurationCase(name: String(line.dropFirst(3).dropLast(3))))
+        isText = false
+      } else if isText {
+        cases[cases.count - 1].text += line + "\n"
+      } else if line == "--" {
+        isText = true
+      } else if line.hasPrefix("> ") {
+        cases[cases.count - 1].mistakes.append(String(line.dropFirst(2)))
+      }
+    }
+    return cases
+  }
+}
+
+/// A directory with the trees that configurations of tests name.
+struct ConfiguredProject {
+  let directory: TemporaryDirectory
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    for name in [
+      "core", "games/kart", "games/poker", "games/.hidden", "voices/de/files", "voices/en/files", "odd/with space", "case/Kart",
+      "case/kart", "empty",
+    ] {
+      try directory.makeDirectory("build/\(name)")
+    }
+    try directory.write("a file".utf8, to: "build/file.txt")
+  }
+
+  func write(_ text: String) throws -> String {
+    try directory.write(text.utf8, to: "packer.yml")
+  }
+
+  func read(_ text: String) throws -> PackerConfiguration {
+    try PackerConfiguration.read(write(text))
+  }
+
+  func mistakes(_ text: String) throws -> [String] {
+    try PackerConfiguration.mistakes(in: write(text)).map { "\($0.position.line):\($0.position.column): \($0.message)" }
+  }
+}
+
+@Suite("A configuration")
+struct ConfigurationTests {
+  private let project: ConfiguredProject
+
+  /// The least that a configuration says, with room for more.
+  private static let start = "serve: {baseURL: \"https://cdn.example.com/packs/\"}\n"
+  private static let core = "packs: [{id: core, root: build/core}]\n"
+
+  init() throws {
+    project = try ConfiguredProject()
+  }
+
+  // Not one test for each: making the directories takes longer than the reading.
+  @Test("is refused with every mistake, and where it stands")
+  func refused() throws {
+    for sample in ConfigurationCase.refused {
+      let mistakes = try project.mistakes(sample.text)
+
+      #expect(!mistakes.isEmpty, "\(sample.name)")
+      #expect(mistakes == sample.mistakes, "\(sample.name)")
+    }
+  }
+
+  @Test("is accepted")
+  func accepted() throws {
+    for sample in ConfigurationCase.accepted {
+      #expect(try project.mistakes(sample.text) == [], "\(sample.name)")
+    }
+  }
+
+  @Test("there are enough wrong ones")
+  func count() {
+    #expect(ConfigurationCase.refused.count >= 70)
+    #expect(ConfigurationCase.accepted.count >= 4)
+  }
+
+  // MARK: Errors
+
+  @Test("its first mistake is the message, all are the details, and every one names the file")
+  func message() throws {
+    let path = try project.write("serve: {baseURL: cdn}\npacks:\n  - {id: core, root: nowhere}\n")
+
+    let error = try #require(throws: PackError.self) { try PackerConfiguration.read(path) }
+
+    #expect(error.code == .invalidConfiguration)
+    #expect(error.message.hasPrefix("\(path):1:18: 'baseURL' is 'cdn', which is not one that starts with https://"))
+    #expect(error.details.count == 2)
+    #expect(error.details.first == error.message)
+    #expect(error.details.last == "\(path):3:22: 'root' is 'nowhere', which does not exist")
+  }
+
+  @Test("a single mistake is told once")
+  func singleMistake() throws {
+    let path = try project.write(Self.core)
+
+    let error = try #require(throws: PackError.self) { try PackerConfiguration.read(path) }
+
+    #expect(error.message == "\(path):1:1: the configuration has no 'serve'")
+    #expect(error.details.isEmpty)
+  }
+
+  // What an alias stands for would be looked at as often as it is named: 10^12 times in the last of these lines.
+  @Test(
+    "aliases of aliases are refused where they stand, and never followed",
+    arguments: ["[*a11, 1]: 1", "? *a11\n: 1", "*a11 : 1", "name: *a11"])
+  func aliasBomb(_ use: String) throws {
+    var lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    for level in 1..<12 {
+      let item = "*a\(level - 1)"
+      lines.append("a\(level): &a\(level) [" + Array(repeating: item, count: 10).joined(separator: ", ") + "]")
+    }
+    lines.append(use)
+
+    let mistakes = try project.mistakes(lines.joined(separator: "\n") + "\n")
+
+    #expect(mistakes.contains("12:6: anchors and aliases are not read here: write the value out where it is wanted"))
+    #expect(mistakes.contains { $0.hasPrefix("13:") }, "\(mistakes)")
+  }
+
+  @Test("an alias that nothing is named is told as one, and with its place")
+  func undefinedAlias() throws {
+    let mistakes = try project.mistakes(Self.start + "packs: [{id: core, root: build/core, tags: [a, *b]}]\n")
+
+    #expect(mistakes == ["2:48: anchors and aliases are not read here: write the value out where it is wanted"])
+  }
+
+  @Test("a million values inside each other end the reading, and not the process", arguments: ["[", "{a: ", "- ", "? ", "- ? "])
+  func nesting(_ opening: String) throws {
+    let mistakes = try project.mistakes(String(repeating: opening, count: 1_000_000 / opening.utf8.count - 10) + "a")
+
+    #expect(mistakes.count == 1)
+    #expect(mistakes.first?.hasSuffix("values are too deep inside each other") == true, "\(mistakes)")
+  }
+
+  @Test("a key in it is refused and not repeated", arguments: ["a key in the file", "a key where nothing is expected"])
+  func secret(_ name: String) throws {
+    let sample = try #require(ConfigurationCase.refused.first { $0.name == name })
+    let path = try project.write(sample.text)
+
+    let error = try #require(throws: PackError.self) { try PackerConfiguration.read(path) }
+
+    #expect(!"\(error) \(error.details)".contains("000102030405"))
+    #expect(error.hint?.contains("packer key new") == true)
+  }
+
+  @Test(
+    "a signing key in it comes with the command that makes another one",
+    arguments: [
+      "signKey: pks1-000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f-00000000",
+      "signKey: 000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
+      "signKey: [000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f]",
+      "pks1-000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f-00000000: 1",
+    ])
+  func signingSecret(_ line: String) throws {
+    let mistakes = try PackerConfiguration.mistakes(in: try project.write(line + "\n"))
+    let hints = mistakes.compactMap(\.hint)
+    #expect(hints.count == 1 && hints[0].contains("'packer key new --signing -o game.sign.key'"), "\(hints)")
+  }
+
+  @Test("a file that is not there, a directory, and a file without end are told apart")
+  func unreadable() throws {
+    let missing = try #require(throws: PackError.self) { try PackerConfiguration.read(project.directory("other.yml")) }
+    let directory = try #require(throws: PackError.self) { try PackerConfiguration.read(project.directory("build")) }
+    try project.directory.write([UInt8](repeating: 0x20, count: (1 << 20) + 1), to: "large.yml")
+    let large = try #require(throws: PackError.self) { try PackerConfiguration.read(project.directory("large.yml")) }
+
+    #expect(missing.code == .missingInput)
+    #expect(directory.code == .cannotRead)
+    #expect(large.code == .invalidConfiguration)
+    #expect(large.message.contains("1048576"))
+  }
+
+  @Test("bytes that are not UTF-8 have a place too")
+  func encoding() throws {
+    try project.directory.write(Array("a: b\ncé: ".utf8) + [0xFF, 0x0A], to: "packer.yml")
+
+    let mistakes = try PackerConfiguration.mistakes(in: project.directory("packer.yml"))
+
+    #expect(mistakes.map(\.message) == ["the file is not UTF-8"])
+    #expect(mistakes.first?.position == SourcePosition(line: 2, column: 5))
+  }
+
+  @Test("keys that stand twice by the hundred, nesting without end, and aliases of aliases end in a mistake")
+  func bombs() throws {
+    let keys = (0..<200).map { "k\($0 % 60): 1\n" }.joined()
+    #expect(try !project.mistakes(keys).isEmpty)
+    let deep = try project.mistakes(String(repeating: "[", count: 100_000))
+    #expect(deep.count == 1 && deep[0].hasSuffix(": values are too deep inside each other"), "\(deep)")
+    var laughs = "a0: &a0 [x]\n"
+    for level in 1..<40 { laughs += "a\(level): &a\(level) [*a\(level - 1), *a\(level - 1)]\n" }
+    #expect(try !project.mistakes(laughs).isEmpty)
+  }
+
+  @Test("no change of a character makes it anything but right or refused")
+  func mutations() throws {
+    let sample = try #require(ConfigurationCase.accepted.first { $0.name == "all there is" })
+    let scalars = Array(sample.text.unicodeScalars)
+    let others = Array("\t\n :-,[]{}\"'&*!|>%#?0xé\u{2028}\u{0}".unicodeScalars)
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var state = seed
+    func next(_ count: Int) -> Int {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Int(state >> 33) % count
+    }
+    for _ in 0..<100 {
+      var changed = scalars
+      for _ in 0...next(3) { changed[next(changed.count)] = others[next(others.count)] }
+      var text = String.UnicodeScalarView()
+      text.append(contentsOf: changed)
+      let path = try project.write(String(text))
+      do throws(PackError) {
+        let (configuration, mistakes) = try ConfigurationReader.run(path, files: SystemFiles())
+        #expect((configuration == nil) == !mistakes.isEmpty, "seed \(seed)")
+      } catch {
+        Issue.record("\(error), seed \(seed)")
+      }
+    }
+  }
+
+  // MARK: Values
+
+  @Test("what is not said has its default")
+  func defaults() throws {
+    let configuration = try project.read(Self.start + Self.core)
+
+    #expect(configuration.directory == project.directory.path)
+    #expect(configuration.app == PackerConfiguration.App())
+    #expect(configuration.serve.baseURL == "https://cdn.example.com/packs/")
+    #expect(configuration.serve.manifestURL == "https://cdn.example.com/packs/manifest.json")
+    #expect(configuration.serve.hosts == [])
+    #expect(configuration.key == nil && !configuration.perPackKeys)
+    #expect(configuration.signKeys == [])
+    #expect(configuration.trustedKeys == [])
+    #expect(configuration.validitySeconds == 180 * 86_400)
+    #expect(configuration.manifestCeiling == 65_536)
+    #expect(configuration.headroom == PackerConfiguration.Headroom(basisPoints: 200, bytes: 1))
+    #expect(configuration.hosting == .unmanaged)
+    #expect(configuration.installationEvents == [])
+    #expect(configuration.totals == PackerConfiguration.Totals())
+    #expect(configuration.ignored == [])
+    let pack = try #require(configuration.packs.first)
+    #expect(pack.id.text == "core")
+    #expect(pack.root == project.directory("build/core"))
+    #expect(pack.rootInProject == "build/core")
+    #expect(pack.delivery == .prefetch)
+    #expect(pack.install == .unpacked)
+    #expect(pack.name == "core")
+    #expect(pack.description == "")
+    #expect(pack.level == "balanced")
+    #expect(pack.frameSize == nil)
+    #expect(pack.budget == nil)
+    #expect(!pack.followsSymlinks && !pack.allowsSecrets && !pack.allowsUnportablePaths)
+    #expect(pack.tags.isEmpty && pack.excludes.isEmpty && pack.platforms.isEmpty && pack.language == nil)
+  }
+
+  @Test("everything that can be said arrives")
+  func everything() throws {
+    let sample = try #require(ConfigurationCase.accepted.first { $0.name == "all there is" })
+    let configuration = try project.read(sample.text)
+
+    #expect(configuration.app.bundleID == "com.example.arcade")
+    #expect(configuration.app.group == "group.com.example.arcade")
+    #expect(configuration.serve.baseURL == "https://cdn.example.com/packs/")
+    #expect(configuration.serve.manifestURL == "https://www.example.com/arcade/manifest.json")
+    #expect(configuration.serve.hosts == ["cdn.example.com", "*.example.net"])
+    #expect(configuration.key == "file:" + project.directory("arcade.key") && configuration.perPackKeys)
+    #expect(configuration.signKeys == ["file:" + project.directory("arcade.sign.key"), "env:NEXT_SIGN_KEY"])
+    #expect(configuration.trustedKeys.count == 1)
+    #expect(configuration.validitySeconds == 26 * 7 * 86_400)
+    #expect(configuration.hosting == .managed)
+    #expect(configuration.installationEvents == [.firstInstallation, .subsequentUpdate])
+    #expect(configuration.headroom == PackerConfiguration.Headroom(basisPoints: 250, bytes: 1 << 20))
+    #expect(configuration.manifestCeiling == 131_072)
+    #expect(configuration.packs.map(\.id.text) == ["core", "game-kart", "game-poker", "voices-de", "voices-en"])
+
+    let core = configuration.packs[0]
+    #expect(core.rootInProject == "build/core")
+    #expect(core.delivery == .essential)
+    #expect(core.install == .packed)
+    #expect(core.level == "smallest")
+    #expect(core.frameSize == 1 << 20)
+    #expect(core.excludes == ["*.map", "drafts/", "*.psd"])
+    #expect(core.platforms == [])
+    #expect(!core.followsSymlinks && core.allowsUnportablePaths)
+    #expect(core.tags == ["boot"] && core.language == "en" && core.name == "Core" && core.description == "What every game needs.")
+    #expect(core.budget?.download == 12_000_000 && core.budget?.installed == 33 << 20 && core.budget?.message == "Ask #assets")
+    let game = configuration.packs[1]
+    #expect(game.rootInProject == "build/games/kart")
+    #expect(game.tags == ["kart"] && game.name == "game-kart")
+    #expect(game.excludes == ["*.map", "drafts/", "kart.psd"])
+    #expect(game.platforms == ["iOS", "visionOS"])
+    #expect(game.level == "12" && game.frameSize == 2 << 20 && game.followsSymlinks)
+    let voice = configuration.packs[4]
+    #expect(voice.rootInProject == "build/voices/en/files" && voice.language == "en" && voice.delivery == .onDemand)
+
+    #expect(configuration.totals.essentialDownload == 30_000_000 && configuration.totals.essentialInstalled == 35_000_000)
+    #expect(configuration.totals.otherDownload == 360_000_000 && configuration.totals.otherInstalled == 410_000_000)
+    #expect(configuration.totals.message == "Talk to the producers.")
+    #expect(configuration.ignored.map(\.rule) == ["PK4105", "PK6001"])
+    #expect(configuration.ignored.map(\.pack) == ["core", nil])
+  }
+
+  @Test("the order of keys, and whether it is JSON, does not matter")
+  func order() throws {
+    let first = try project.read(
+      """
+      serve: {baseURL: "https://cdn.example.com/packs/"}
+      hosting: managed
+      packs:
+        - {id: core, root: build/core, tags: [boot]}
+      """)
+    var second = try project.read(
+      """
+      {"packs": [{"tags": ["boot"],
+       "root": "build/core", "id": "core"}],
+       "hosting": "managed", "serve": {"baseURL": "https://cdn.example.com/packs"}}
+      """)
+
+    second.packs[0].position = first.packs[0].position
+    #expect(first == second)
+  }
+
+  @Test("a headroom is a share, a size, or both")
+  func headroom() throws {
+    let texts: [(String, UInt64, UInt64)] = [
+      ("2 %", 200, 1), ("2.25%", 225, 1), ("0 %", 0, 1), ("1 MiB", 0, 1 << 20), ("{percent: 0.5}", 50, 1), ("{bytes: 10}", 0, 10),
+      ("{percent: 3, bytes: 4 KiB}", 300, 4096),
+    ]
+    for (text, basisPoints, bytes) in texts {
+      let configuration = try project.read(Self.start + Self.core + "headroom: \(text)\n")
+
+      #expect(configuration.headroom == PackerConfiguration.Headroom(basisPoints: basisPoints, bytes: bytes), "\(text)")
+    }
+  }
+
+  @Test("a byte order mark in front and Windows' line ends change nothing")
+  func windows() throws {
+    let text = "\u{FEFF}" + (Self.start + Self.core).replacing("\n", with: "\r\n")
+
+    #expect(try project.read(text).packs.count == 1)
+    #expect(try project.mistakes("\u{FEFF}pack: 1\r\npack: 2\r\n").contains { $0.hasPrefix("2:1: the key 'pack' stands twice") })
+  }
+
+  @Test("packs of one each are in the byte order of their names, without hidden directories and files")
+  func eachOrder() throws {
+    for name in ["zoo", "Ant", "ant2", "a-b"] { try project.directory.makeDirectory("build/sorted/\(name)") }
+    try project.directory.makeDirectory("build/sorted/.secret")
+    try project.directory.makeDirectory("build/sorted/__MACOSX")
+    try project.directory.write("x".utf8, to: "build/sorted/file")
+
+    let configuration = try project.read(Self.start + "packs: [{id: \"${name}\", each: build/sorted/*}]\n")
+
+    #expect(configuration.packs.map(\.id.text) == ["Ant", "a-b", "ant2", "zoo"])
+  }
+
+  @Test("a directory that may match 'each' and cannot be looked at is told, and not left out")
+  func eachDoubts() throws {
+    let start = Self.start + "packs: [{id: \"${name}\", each: build/doubt/*}]\n"
+    try project.directory.makeDirectory("build/doubt/fine")
+    try project.directory.makeDirectory("build/plain")
+    try FileManager.default.createSymbolicLink(atPath: project.directory("build/doubt/plain"), withDestinationPath: "../plain")
+    #expect(try project.read(start).packs.map(\.id.text) == ["fine", "plain"])
+    try FileManager.default.createSymbolicLink(atPath: project.directory("build/doubt/gone"), withDestinationPath: "nowhere")
+    try FileManager.default.createSymbolicLink(atPath: project.directory("build/doubt/loop"), withDestinationPath: "loop")
+    let mistakes = try project.mistakes(start)
+    #expect(mistakes.count == 2)
+    #expect(mistakes.contains { $0.contains("build/doubt/gone, which may match, is a link to nothing") })
+    #expect(mistakes.contains { $0.contains("build/doubt/loop, which may match, cannot be read") })
+    // A directory without what follows the wildcard is none that matches.
+    let deeper = Self.start + "packs: [{id: \"${name}\", each: build/doubt/*/js}]\n"
+    try project.directory.makeDirectory("build/doubt/fine/js")
+    #expect(try project.mistakes(deeper).count == 2)
+    for name in ["gone", "loop"] { try FileManager.default.removeItem(atPath: project.directory("build/doubt/\(name)")) }
+    #expect(try project.read(deeper).packs.map(\.id.text) == ["fine"])
+  }
+
+  @Test("what the name of a directory makes of a text is held to the same rules")
+  func eachTexts() throws {
+    for name in ["de", "not_a_language"] { try project.directory.makeDirectory("build/texts/\(name)") }
+    let tag = String(repeating: "x", count: 56) + "${name}"
+    let mistakes = try project.mistakes(
+      Self.start + "packs: [{id: \"${name}\", each: build/texts/*, language: \"${name}\", tags: [\"\(tag)\"]}]\n")
+    #expect(mistakes.count == 2)
+    let directory = "for the directory build/texts/not_a_language"
+    #expect(mistakes.contains { $0.contains("\(directory) 'language' is 'not_a_language', which is no language tag") })
+    #expect(mistakes.contains { $0.contains("\(directory) one of 'tags' is 70 characters long") })
+  }
+
+  @Test("a base URL leaves room for the names of packs in what a device asks for")
+  func longBaseURL() throws {
+    func text(_ count: Int) -> String {
+      let front = "https://cdn.example.com/"
+      return "serve: {baseURL: \"\(front)\(String(repeating: "a", count: count - front.count))\"}\n" + Self.core
+    }
+    #expect(try project.mistakes(text(1961)) == [])
+    #expect(try project.mistakes(text(1962)).first?.contains("a URL of 1962 bytes, and 1961 are the most") == true)
+  }
+
+  @Test("a word that is nearly right is recognized")
+  func suggestions() {
+    let words: [(String, String?)] = [
+      ("delivry", "delivery"), ("Root", "root"), ("excludes", "exclude"), ("bugdet", "budget"), ("zebra", nil), ("x", nil),
+    ]
+    for (word, expected) in words {
+      #expect(SpellingSuggestion.nearest(to: word, among: ["delivery", "root", "exclude", "budget", "id"]) == expected)
+    }
+  }
+
+  @Test("every key is in the guide, with its default")
+  func guide() throws {
+    let url = TestVector.testsFolder.deletingLastPathComponent().appendingPathComponent("Documentation/CONFIGURATION.md")
+    let text = try String(contentsOf: url, encoding: .utf8)
+    let rows = text.split(separator: "\n").filter { $0.hasPrefix("| `") }
+    func check(_ map: ConfigurationMap) {
+      for key in map.keys {
+        let row = rows.contains { row in
+          row.hasPrefix("| `\(key.name)` |") && (key.standard.map { row.contains($0.plain) } ?? true)
+        }
+        #expect(row, "\(key.name) in \(map.noun)")
+        for inner in key.shape.maps { check(inner) }
+      }
+    }
+    check(.root)
+  }
+}
+
+extension SchemaValue {
+  /// The value as the guide writes it.
+  fileprivate var plain: String {
+    if case .text(let text) = self { "`\(text)`" } else { "`\(text())`" }
+  }
+}
+
+extension ConfigurationShape {
+  fileprivate var maps: [ConfigurationMap] {
+    switch self {
+    case .scalar, .list: []
+    case .map(let map), .maps(let map, _): [map]
+    case .either(let left, let right): left.maps + right.maps
+    }
+  }
+}

@@ -1,0 +1,325 @@
+import Foundation
+import PackFiles
+import TestSupport
+import Testing
+
+@testable import PackProject
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+@Suite("What a tree may hold")
+struct DirectoryScanTests {
+  private func shop() throws -> Workshop {
+    let shop = try Workshop()
+    try shop.add("fine.txt")
+    return shop
+  }
+
+  // MARK: Links
+
+  @Test("a symbolic link is refused unless links are followed")
+  func link() async throws {
+    let shop = try shop()
+    try shop.link("link", to: "fine.txt")
+    let error = await shop.refusal()
+    #expect(error?.code == .unsuitableSource && error?.message.contains("link is a symbolic link") == true)
+    #expect(error?.hint?.contains("--follow-symlinks") == true)
+  }
+
+  @Test(
+    "a followed link that leaves the directory is refused",
+    arguments: ["../outside.txt", "/etc/passwd", "../tree2/x", "sub/../../outside.txt"])
+  func leavingLink(_ target: String) async throws {
+    let shop = try shop()
+    try shop.directory.write([1], to: "outside.txt")
+    try shop.directory.write([1], to: "tree2/x")
+    try shop.add("sub/x")
+    try shop.link("link", to: target)
+    let error = await shop.refusal { $0.followsSymlinks = true }
+    #expect(error?.code == .unsuitableSource && error?.message.contains("leaves the directory") == true)
+  }
+
+  @Test("a followed link to a directory whose name only looks the same is refused")
+  func lookalikeRoot() async throws {
+    var shop = try Workshop()
+    // One name for people and for Swift's strings, two for the file system.
+    shop.source = "caf\u{E9}"
+    try shop.add("fine.txt")
+    try shop.directory.write([1], to: "cafe\u{301}/secret")
+    try shop.link("link", to: "../cafe\u{301}/secret")
+    let error = await shop.refusal { $0.followsSymlinks = true }
+    #expect(error?.message.contains("leaves the directory") == true)
+  }
+
+  @Test("a followed link that leads nowhere is refused", arguments: ["missing", "link"])
+  func danglingLink(_ target: String) async throws {
+    let shop = try shop()
+    try shop.link("link", to: target)
+    let error = await shop.refusal { $0.followsSymlinks = true }
+    #expect(error?.code == .unsuitableSource && error?.message.contains("leads nowhere") == true)
+  }
+
+  @Test("followed links that lead round in a circle are refused", arguments: [".", "..", "../.."])
+  func circle(_ target: String) async throws {
+    let shop = try shop()
+    try shop.add("a/b/c")
+    try shop.link("a/b/link", to: target)
+    let error = await shop.refusal { $0.followsSymlinks = true }
+    #expect(error?.code == .unsuitableSource && error?.message.contains("a directory above it") == true)
+  }
+
+  @Test("followed links inside the directory stand for what they point to")
+  func followedLinks() async throws {
+    let shop = try shop()
+    try shop.add("a/b", [7, 8])
+    try shop.link("file", to: "a/b")
+    try shop.link("directory", to: "a")
+    try await shop.pack { $0.followsSymlinks = true }
+    #expect(try await shop.unpacked().files.keys.sorted() == ["a/b", "directory/b", "file", "fine.txt"])
+  }
+
+  // MARK: What is no file
+
+  @Test("a pipe is refused, and nobody waits for its other end")
+  func pipe() async throws {
+    let shop = try shop()
+    #expect(mkfifo(shop.directory("tree/pipe"), 0o600) == 0)
+    let error = await shop.refusal()
+    #expect(error?.code == .unsuitableSource && error?.message.contains("neither a file nor a directory") == true)
+  }
+
+  @Test("a socket is refused")
+  func socket() async throws {
+    let shop = try shop()
+    // The path of a socket is short, so it is bound elsewhere and moved.
+    let short = "/tmp/s\(UInt32.random(in: 0 ... .max))"
+    let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: short.utf8) }
+    let bound = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+    }
+    try #require(bound == 0)
+    try #require(rename(short, shop.directory("tree/socket")) == 0)
+    #expect(await shop.refusal()?.code == .unsuitableSource)
+  }
+
+  @Test("a device is refused", .enabled(if: geteuid() == 0))
+  func device() async throws {
+    let shop = try shop()
+    // The number of /dev/null.
+    try #require(mknod(shop.directory("tree/null"), S_IFCHR | 0o600, 0x103) == 0)
+    #expect(await shop.refusal()?.code == .unsuitableSource)
+  }
+
+  @Test("a file that cannot be opened is told")
+  func unreadableFile() async throws {
+    let shop = try shop()
+    try shop.add("secret.bin")
+    let error = await shop.refusal {
+      $0.files = FaultyFiles { call in
+        call.operation == .open && call.name.hasSuffix("secret.bin") ? .failure(FileFailure(number: EACCES)) : nil
+      }
+    }
+    #expect(error?.code == .cannotRead && error?.message.contains("secret.bin") == true)
+  }
+
+  @Test("a file with a hole that is larger than any pack is told", arguments: [(1 << 40) + 1, 1 << 43])
+  func hugeFile(_ size: Int) async throws {
+    let shop = try shop()
+    try shop.add("huge.bin")
+    // Not every file system has files of this size; then there is nothing to refuse.
+    guard truncate(shop.directory("tree/huge.bin"), size) == 0 else { return }
+    let error = await shop.refusal()
+    #expect(error?.code == .unsuitableSource && error?.message.contains("huge.bin is \(size) bytes") == true)
+  }
+
+  @Test("a directory that cannot be listed is told")
+  func unreadableDirectory() async throws {
+    let shop = try shop()
+    try shop.add("sub/file")
+    let listings = Tally()
+    let error = await shop.refusal {
+      $0.files = FaultyFiles { call in
+        call.operation == .names && listings.next() == 1 ? .failure(FileFailure(number: EACCES)) : nil
+      }
+    }
+    #expect(error?.code == .cannotRead && error?.message.contains("sub") == true)
+  }
+
+  @Test("a source that does not exist, or is a file, is told")
+  func noDirectory() async throws {
+    var shop = try shop()
+    shop.source = "nothing"
+    #expect(await shop.refusal()?.code == .missingInput)
+    shop.source = "tree/fine.txt"
+    #expect(await shop.refusal()?.code == .cannotRead)
+  }
+
+  // MARK: Names
+
+  @Test("a name that is not UTF-8 is refused, and shown")
+  func notUTF8() async throws {
+    let shop = try shop()
+    let path = Array(shop.directory("tree/caf").utf8) + [0xE9]
+    let descriptor = Glibc.open(path.map { CChar(bitPattern: $0) } + [0], O_CREAT | O_WRONLY, 0o644)
+    try #require(descriptor >= 0)
+    close(descriptor)
+    let error = await shop.refusal()
+    #expect(error?.code == .unsuitableSource && error?.message.contains("not UTF-8") == true)
+    // Foundation cannot remove it with the rest.
+    unlink(path.map { CChar(bitPattern: $0) } + [0])
+  }
+
+  @Test("a decomposed name is refused, with the way out")
+  func decomposed() async throws {
+    let shop = try shop()
+    try shop.add("cafe\u{301}.txt")
+    let error = await shop.refusal()
+    #expect(error?.code == .unsuitableSource && error?.hint?.contains("convmv") == true)
+  }
+
+  @Test(
+    "names that no pack may hold are refused even where unportable ones are allowed",
+    arguments: ["a\nb", "a\u{1B}[31m", "a\u{7F}", "a\u{85}", "a\u{202E}b", "a\u{2067}b", "a\\b", ".pack", ".pack/x"])
+  func illegalNames(_ name: String) async throws {
+    let shop = try shop()
+    try shop.add(name)
+    let error = await shop.refusal { $0.allowsUnportablePaths = true }
+    #expect(error?.code == .unsuitableSource)
+    // What could disturb a terminal is not printed as it is.
+    let isPlain = error?.message.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F } == true
+    #expect(isPlain)
+  }
+
+  @Test(
+    "names that some platforms cannot hold are refused unless allowed",
+    arguments: ["a:b", "a*", "a?", "a\"b", "<", "a|b", "dot.", "space ", "CON", "nul", "Con.txt", "aux.tar.gz", "COM¹", "dir./x", "lpt9/x"])
+  func unportableNames(_ name: String) async throws {
+    let shop = try shop()
+    try shop.add(name)
+    let error = await shop.refusal()
+    #expect(error?.code == .unsuitableSource && error?.hint?.contains("--allow-unportable-paths") == true)
+    try await shop.pack { $0.allowsUnportablePaths = true }
+    #expect(try await shop.unpacked().files.keys.contains(name))
+  }
+
+  @Test(
+    "names that differ only in case are refused unless allowed",
+    arguments: [["a.txt", "A.TXT"], ["dir/x", "DIR/y"], ["straße", "STRASSE"], ["σ", "ς"], ["d/é", "d/É"], ["k", "\u{212A}"]])
+  func caseTwins(_ names: [String]) async throws {
+    let shop = try shop()
+    for name in names { try shop.add(name) }
+    if names.last == "\u{212A}" {
+      // The Kelvin sign is not in normalization form C, and refused for that.
+      #expect(await shop.refusal()?.code == .unsuitableSource)
+      return
+    }
+    let error = await shop.refusal()
+    #expect(error?.code == .unsuitableSource && error?.message.contains("where case does not count") == true)
+    try await shop.pack { $0.allowsUnportablePaths = true }
+    let names = Set(names + ["fine.txt"])
+    #expect(try await Set(shop.unpacked().files.keys) == names)
+  }
+
+  @Test("every offending path is listed, in order, and nothing else")
+  func allOffences() async throws {
+    let shop = try shop()
+    try shop.add("b:c")
+    try shop.add("sub/.env")
+    try shop.add("sub/key.txt", Array("-----BEGIN PRIVATE KEY-----\n".utf8))
+    try shop.add("other/key.txt", Array("-----BEGIN PRIVATE KEY-----\n".utf8))
+    try shop.link("a-link", to: "fine.txt")
+    let error = await shop.refusal()
+    let paths = error?.details.map { String($0.prefix { $0 != " " }) }
+    #expect(paths == ["a-link", "b:c", "other/key.txt", "sub/.env", "sub/key.txt"])
+  }
+
+  // MARK: Junk, secrets, excludes
+
+  @Test("what never belongs in a release is left out and reported")
+  func junk() async throws {
+    let shop = try shop()
+    for path in [".DS_Store", "a/.DS_Store", "__MACOSX/x", "a/._b", "Thumbs.db", ".git/config", "a/.git"] { try shop.add(path) }
+    let report = try await shop.pack()
+    #expect(report.leftOut.map(\.path) == [".DS_Store", ".git", "Thumbs.db", "__MACOSX", "a/.DS_Store", "a/._b", "a/.git"])
+    let tree = try await shop.unpacked()
+    #expect(tree.files.keys.sorted() == ["fine.txt"] && tree.emptyDirectories == ["a"])
+  }
+
+  static let secrets: [(String, String)] = [
+    (".env", ""), ("a/.env.production", "x"), ("id_rsa", ""), ("ID_ED25519", ""), (".npmrc", ""), ("release.P12", ""), ("app.jks", ""),
+    ("AuthKey.p8", ""), ("a", "-----BEGIN RSA PRIVATE KEY-----\r\nx"), ("b", "-----BEGIN OPENSSH PRIVATE KEY-----"),
+    ("c", "-----BEGIN PRIVATE KEY-----"), ("d", "pkk1-zqzq"), ("e", "pks1-zqzq"), ("f", "AGE-SECRET-KEY-1Q"),
+    ("g", "PuTTY-User-Key-File-3"),
+  ]
+
+  @Test("what looks like a secret is refused unless allowed", arguments: secrets)
+  func secret(_ name: String, _ content: String) async throws {
+    let shop = try shop()
+    try shop.add(name, Array(content.utf8))
+    let error = await shop.refusal()
+    #expect(error?.code == .unsuitableSource && error?.hint?.contains("--allow-secrets") == true)
+    #expect(error?.message.contains(content.isEmpty ? "\u{0}" : String(content.dropFirst(5))) == false, "the secret is in the message")
+    try await shop.pack { $0.allowsSecrets = true }
+    #expect(try await shop.unpacked().files[name]?.bytes == Array(content.utf8))
+  }
+
+  @Test("a public key and a large file that only starts like one are no secrets")
+  func noSecrets() async throws {
+    let shop = try shop()
+    try shop.add("pub.pem", Array("-----BEGIN PUBLIC KEY-----\n".utf8))
+    try shop.add("text.md", Array("How to make a -----BEGIN PRIVATE KEY-----".utf8))
+    try shop.add("environment", Array("x".utf8))
+    try await shop.pack()
+  }
+
+  @Test("every copy of a secret is listed")
+  func copiesOfSecrets() async throws {
+    let shop = try shop()
+    for name in ["a", "b", "c"] { try shop.add(name, Array("AGE-SECRET-KEY-1QQQ".utf8)) }
+    #expect(await shop.refusal()?.details.count == 3)
+  }
+
+  static let patterns: [(String, [String])] = [
+    ("*.map", ["a.map", "dir/b.map", "dir/sub/c.map"]), ("**/x", ["dir/sub/x", "dir/x", "x"]), ("dir/", ["dir"]), ("/top", ["top"]),
+    ("top", ["dir/top", "top"]), ("dir/**/c.map", ["dir/sub/c.map"]), ("dir/**", ["dir/b.map", "dir/sub", "dir/top", "dir/x"]),
+    ("dir/*", ["dir/b.map", "dir/sub", "dir/top", "dir/x"]), ("?.map", ["a.map", "dir/b.map", "dir/sub/c.map"]), ("top/", []),
+    ("sub", ["dir/sub"]), ("*", ["a.map", "dir", "fine.txt", "top", "x"]), ("dir/sub/*.map", ["dir/sub/c.map"]), ("[a].map", []),
+  ]
+
+  @Test("patterns leave out what they say", arguments: patterns)
+  func excludes(_ pattern: String, _ expected: [String]) async throws {
+    let shop = try shop()
+    for path in ["a.map", "dir/b.map", "dir/sub/c.map", "x", "dir/x", "dir/sub/x", "top", "dir/top"] { try shop.add(path) }
+    let report = try await shop.pack { $0.excludes = [pattern] }
+    #expect(report.leftOut.map(\.path) == expected)
+  }
+
+  @Test("a pattern sees a slash that a combining character follows")
+  func excludesCombining() {
+    #expect(Glob("dir/*").matches("dir/\u{301}x", isDirectory: false))
+    #expect(!Glob("*").matches("", isDirectory: false))
+    #expect(Glob("*.txt").matches("dir/\u{301}.txt", isDirectory: false))
+  }
+
+  @Test("a pattern of many stars is matched in bounded time")
+  func hostilePattern() {
+    let pattern = Glob(String(repeating: "*a", count: 60) + "b")
+    #expect(!pattern.matches(String(repeating: "a", count: 250), isDirectory: false))
+  }
+
+  @Test("an excluded path may be anything")
+  func excludedOffence() async throws {
+    let shop = try shop()
+    try shop.link("link", to: "/etc/passwd")
+    try shop.add("a:b")
+    #expect(mkfifo(shop.directory("tree/pipe"), 0o600) == 0)
+    let report = try await shop.pack { $0.excludes = ["link", "a:b", "pipe"] }
+    #expect(report.leftOut.count == 3)
+  }
+}

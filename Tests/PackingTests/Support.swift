@@ -1,0 +1,129 @@
+import Foundation
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackReading
+import TestSupport
+import Testing
+
+@testable import PackBuild
+@testable import PackGate
+@testable import PackWork
+
+/// A directory with a source tree in it, and what packing it gives.
+///
+/// Frames and segments are as small as they can be, so that small trees have many.
+struct Workshop {
+  let directory: TemporaryDirectory
+  var source = "tree"
+  var output = "out.pack"
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    try directory.makeDirectory(source)
+  }
+
+  /// Makes a file in the source tree.
+  func add(_ path: String, _ bytes: [UInt8] = [1], mode: Int = 0o644) throws {
+    try directory.write(bytes, to: "\(source)/\(path)", mode: mode)
+  }
+
+  func link(_ path: String, to target: String) throws {
+    try FileManager.default.createSymbolicLink(atPath: directory("\(source)/\(path)"), withDestinationPath: target)
+  }
+
+  func job(_ change: (inout PackJob) -> Void = { _ in }) throws -> PackJob {
+    var job = PackJob(source: directory(source), output: directory(output), name: try PackName("workshop"))
+    job.segmentSize = 4096
+    job.frameSize = 65_536
+    job.jobs = 2
+    job.files = FaultyFiles()
+    change(&job)
+    return job
+  }
+
+  @discardableResult
+  func pack(_ change: (inout PackJob) -> Void = { _ in }) async throws(PackError) -> PackReport {
+    guard let job = try? job(change) else { throw PackError(.internalError, "no job") }
+    return try await job.run(key: try sampleKey())
+  }
+
+  /// The error that packing ends in. Whatever stood under the output's name must still be there, and nothing else.
+  func refusal(_ change: (inout PackJob) -> Void = { _ in }, sourceLocation: SourceLocation = #_sourceLocation) async -> PackError? {
+    let before = directory.bytes(of: output)
+    let names = directory.names()
+    do throws(PackError) {
+      _ = try await pack(change)
+    } catch {
+      #expect(directory.bytes(of: output) == before, "the output changed", sourceLocation: sourceLocation)
+      #expect(directory.names() == names, "something was left behind", sourceLocation: sourceLocation)
+      return error
+    }
+    Issue.record("nothing was refused", sourceLocation: sourceLocation)
+    return nil
+  }
+
+  var packed: [UInt8] { directory.bytes(of: output) ?? [] }
+
+  func open() throws(PackError) -> Pack {
+    try Pack.open(directory(output), key: try sampleKey())
+  }
+
+  /// Unpacks the output and reads the tree.
+  func unpacked() async throws -> SampleTree {
+    let place = "unpacked-\(UUID().uuidString)"
+    let pack = try Pack(
+      directory(output), key: try sampleKey(), files: FaultyFiles(), backend: CryptoBackends.standard)
+    try await pack.unpack(to: directory(place), jobs: 3)
+    return try SampleTree(reading: directory(place))
+  }
+
+  func verify(against tree: String? = nil, jobs: Int = 2) async throws(PackError) -> VerificationReport {
+    try await PackVerification.run(
+      directory(output), key: try sampleKey(), against: tree.map { directory($0) }, jobs: jobs)
+  }
+
+}
+
+/// Something that happens once, when a test's wrapped files come to a certain call.
+final class Trigger: Sendable {
+  private let hasFired = Monitor(false)
+
+  func fire(_ body: () -> Void) {
+    let isFirst = hasFired.withLock { fired in
+      defer { fired = true }
+      return !fired
+    }
+    if isFirst { body() }
+  }
+
+  var fired: Bool { hasFired.withLock { $0 } }
+}
+
+/// Counts across threads.
+final class Tally: Sendable {
+  private let count = Monitor(0)
+
+  /// The number of this call, from 0.
+  func next() -> Int {
+    count.withLock { count in
+      defer { count += 1 }
+      return count
+    }
+  }
+
+  var value: Int { count.withLock { $0 } }
+}
+
+func overwrite(_ path: String, _ bytes: [UInt8]) {
+  guard let file = FileHandle(forUpdatingAtPath: path) else { return }
+  file.truncateFile(atOffset: 0)
+  file.write(Data(bytes))
+  try? file.close()
+}
+
+/// The key 00…1f.
+func sampleKey() throws(PackError) -> PackKey {
+  let bytes = (0..<32).map { UInt8($0) }
+  return try PackKey(bytes: bytes.span)
+}

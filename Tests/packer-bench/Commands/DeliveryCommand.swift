@@ -1,0 +1,99 @@
+import ArgumentParser
+import PackCrypto
+import PackDelivery
+import PackFormat
+import PackManifest
+import PackTrust
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// `packer-bench delivery`
+struct DeliveryCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "delivery", abstract: "Measures the processor time of a downloader extension's content request.",
+    discussion: """
+      The manifest is as large as one may be: 2 000 packs in 1 MiB. It is checked, read and planned with, on a device that has nothing, on one where all \
+      is under way, and on one where the system forgot all of it; and then the plan is recorded, a file for each pack that changes. The state lies below \
+      the scratch directory.
+      """)
+
+  @OptionGroup var options: ArenaOptions
+
+  /// What the device knows before the request.
+  private enum Form: String, CaseIterable {
+    case new, known, forgotten
+  }
+
+  func run() async throws {
+    let arena = try options.makeArena()
+    let disk = Disk()
+    let place = "\(arena.scratch)/delivery"
+    if disk.exists(place) { try disk.removeAll(place) }
+    try disk.makeDirectories(place)
+    let key = try SigningKey.random()
+    let bare = try Self.document(filling: 0, signedBy: key).count
+    let document = try Self.document(filling: (Manifest.largestSize - bare) / 2000, signedBy: key)
+    let keys = [key.publicKey]
+    var planning: [Form: [Double]] = [:]
+    var recording: [Form: [Double]] = [:]
+    for round in 0..<arena.rounds {
+      let path = "\(place)/state-\(round)"
+      for form in Form.allCases {
+        let start = Self.processorTime()
+        let state = try SharedState(directory: path)
+        let manifest = try state.accept(document) { (signed) throws(PackError) in try signed.verify(trusting: keys).manifest }
+        // A day and an hour of silence, after which a download counts as forgotten.
+        let time = state.time + (form == .forgotten ? 90_000 : 0)
+        let facts = DeliveryFacts(form == .new ? .install : .periodic, at: time)
+        let content = try state.content()
+        let changes = DeliveryPlan(for: manifest, records: content.records, files: content.files, facts: facts).changes.count
+        let planned = Self.processorTime()
+        planning[form, default: []].append(planned - start)
+        let plan = try state.plan(for: manifest, facts: facts).plan
+        recording[form, default: []].append(Self.processorTime() - planned)
+        guard plan.changes.count == changes else { throw PackError(.internalError, "two plans of the same differ") }
+        guard form == .known ? plan.underWay.count == 2000 : plan.downloads.count == 2000 else {
+          throw PackError(
+            .internalError, "the plan is not what it is to be: \(plan.downloads.count) downloads, \(plan.underWay.count) under way")
+        }
+      }
+    }
+    for form in Form.allCases {
+      try arena.recorder.add(figure("content request of an extension, 2000 packs \(form.rawValue)", planning[form] ?? [], Limit(0.1)))
+      try arena.recorder.add(figure("the same again, and recorded", recording[form] ?? [], nil))
+    }
+    try disk.removeAll(place)
+  }
+
+  private func figure(_ what: String, _ seconds: [Double], _ limit: Limit?) -> Figure {
+    Figure(
+      corpus: "store", verb: what, quantity: "cpu", against: "", values: seconds, ours: seconds.median, theirs: 0, unit: "s", limit: limit)
+  }
+
+  /// A manifest of as many packs as it can name, each with a description of so many bytes.
+  private static func document(filling: Int, signedBy key: borrowing SigningKey) throws(PackError) -> [UInt8] {
+    var random = SystemRandomNumberGenerator()
+    let packs = (0..<2000).map { number in
+      ManifestPack(
+        id: "Level-of-the-game-\(number)", version: 12, url: "https://cdn.example.com/levels/Level-of-the-game-\(number).pack",
+        size: 1_000_000, sha256: (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) },
+        contentRoot: [UInt8](repeating: 7, count: 32), contentSize: 2_000_000, installSize: 3_000_000, files: 3, maxFrame: 32_768,
+        keyID: "e545120e613dd715", delivery: number % 10 == 0 ? .essential : .prefetch, install: .unpacked,
+        tags: ["level", "world-\(number / 10)"], name: "Level \(number)", description: String(repeating: "d", count: filling))
+    }
+    guard let expires = ManifestTime(secondsSince1970: 4_102_444_800) else { throw PackError(.internalError, "no such date") }
+    let signed = try Manifest(version: 1, issued: nil, expires: expires, budget: nil, packs: packs).signedBytes()
+    return try SignedManifest(signed: signed, signatures: [try SignedManifest.signature(of: signed, by: key)]).bytes
+  }
+
+  /// What this thread has taken of a processor, in seconds.
+  private static func processorTime() -> Double {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+}

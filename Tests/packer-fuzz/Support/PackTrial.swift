@@ -1,0 +1,150 @@
+import Dispatch
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackGate
+import PackPayload
+import PackServing
+import PackWork
+import TestSupport
+
+/// A pack on a disk in memory, and what readers make of it.
+struct PackTrial {
+  /// What a reader handed out.
+  struct Content: Hashable {
+    var path: String
+    var isDirectory: Bool
+    var bytes: [UInt8]
+  }
+
+  private let disk = MemoryDisk()
+  private let files: MemoryFiles
+  /// More content is refused, as a manifest would have it.
+  static let contentLimit: UInt64 = 4 << 20
+  /// More entries are not looked at one by one.
+  private static let mostEntries = 64
+
+  /// - Parameter pack: the bytes of the file.
+  init(_ pack: [UInt8]) {
+    disk.write(pack, to: "/p/fuzz.pack")
+    disk.write([], to: "/out/beside")
+    files = MemoryFiles(disk)
+  }
+
+  /// Opens the pack with the known key.
+  func open() throws(BrokenPromise) -> Pack? {
+    try accepted { () throws(PackError) in
+      try Pack("/p/fuzz.pack", key: knownKey(), files: files, backend: CryptoBackends.standard)
+    }
+  }
+
+  /// Looks at everything in every way, and returns the tree where all of it was sound.
+  func examine(_ pack: Pack) throws(BrokenPromise) -> [Content]? {
+    var entries: [Entry] = []
+    let isListed =
+      try isAccepted { () throws(PackError) in
+        try pack.forEachEntry { entries.append($0) }
+      }
+    if isListed { try hold(entries.count == pack.entryCount, "another number of entries is listed than there are") }
+    var read: [Content] = []
+    for entry in entries.prefix(Self.mostEntries) {
+      let found = try accepted { () throws(PackError) in try pack.entry(at: entry.path) }
+      if isListed { try hold(found == entry, "'\(entry.path)' is listed, and not found") }
+      guard entry.kind == .file, entry.size <= 1 << 20 else { continue }
+      guard let bytes = try accepted({ () throws(PackError) in try pack.read(entry.path) }) else { continue }
+      try hold(UInt64(bytes.count) == entry.size, "'\(entry.path)' has another size than it was read with")
+      let digest = try required("a digest") { () throws(PackError) in try Sealing.digest(bytes) }
+      try hold(digest == entry.sha256, "'\(entry.path)' was handed out whole with a wrong digest")
+      read.append(Content(path: entry.path, isDirectory: false, bytes: bytes))
+      if entry.size > 2 {
+        let range = entry.size / 3..<entry.size - 1
+        let part = try required("a part of what was read whole") { () throws(PackError) in try pack.read(entry.path, range: range) }
+        try hold(part == Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]), "a part of '\(entry.path)' is not what stands there")
+      }
+      try ask(pack, for: entry, bytes)
+    }
+    let isSound =
+      try isAccepted { () throws(PackError) in
+        try wait { () async throws(PackError) in try await pack.verify(jobs: 1, contentLimit: Self.contentLimit) }
+      }
+    let tree = try unpack(pack, isSound: isSound)
+    if let tree {
+      try hold(isListed && tree.count == entries.count, "a tree was unpacked that is not the one that is listed")
+      for content in read { try hold(tree.contains(content), "'\(content.path)' is unpacked otherwise than it is read") }
+    }
+    try gate(pack, isSound: isSound)
+    return tree
+  }
+
+  /// Serves a file, whole and in part.
+  private func ask(_ pack: Pack, for entry: Entry, _ bytes: [UInt8]) throws(BrokenPromise) {
+    let responder = PackResponder(pack)
+    let target = "/" + RequestTarget.encoded(entry.path)
+    let whole = try required("an answer") { () throws(PackError) in try responder.respond(to: PackRequest(target: target)) }
+    try hold(whole.status == 200 && whole.headers["Content-Length"] == "\(entry.size)", "'\(entry.path)' is read, and not served")
+    guard entry.size > 0 else { return }
+    let part = try required("an answer") { () throws(PackError) in
+      try responder.respond(to: PackRequest(target: target, headers: ["Range": "bytes=-1"]))
+    }
+    try hold(part.status == 206, "the last byte of '\(entry.path)' is not served")
+    let served = try required("a body") { () throws(PackError) in
+      var served: [UInt8] = []
+      if let reader = part.body?.makeReader() {
+        while try reader.next({ served.append(copying: $0) }) {}
+      }
+      return served
+    }
+    try hold(served == [bytes[bytes.count - 1]], "another byte of '\(entry.path)' is served than was read")
+  }
+
+  /// Unpacks, and looks at what is there afterwards.
+  private func unpack(_ pack: Pack, isSound: Bool) throws(BrokenPromise) -> [Content]? {
+    let isUnpacked =
+      try isAccepted { () throws(PackError) in
+        try wait { () async throws(PackError) in try await pack.unpack(to: "/out/tree", jobs: 1, contentLimit: Self.contentLimit) }
+      }
+    try hold(isUnpacked == isSound, "a pack is \(isSound ? "sound, and not unpacked" : "unpacked, and not sound")")
+    let tree = disk.tree(below: "/out")
+    guard isUnpacked else {
+      try hold(tree.keys.sorted() == ["beside"], "a failed unpacking leaves \(tree.keys.sorted())")
+      return nil
+    }
+    let inner = disk.tree(below: "/out/tree")
+    var filled: Set<String> = []
+    for path in inner.keys {
+      if let slash = path.lastIndex(of: "/") { filled.insert(String(path[..<slash])) }
+    }
+    return inner.compactMap { path, bytes in
+      if let bytes { return Content(path: path, isDirectory: false, bytes: bytes) }
+      return filled.contains(path) ? nil : Content(path: path, isDirectory: true, bytes: [])
+    }
+  }
+
+  /// The gate before a release may refuse what a client takes, and takes nothing that a client refuses.
+  private func gate(_ pack: Pack, isSound: Bool) throws(BrokenPromise) {
+    let passes =
+      try isAccepted { () throws(PackError) in
+        try wait { () async throws(PackError) in _ = try await PackVerification.run(pack, allowsUnportablePaths: true, jobs: 1) }
+      }
+    try hold(!passes || isSound || pack.contentSize > Self.contentLimit, "the gate lets a pack through that a client refuses")
+  }
+
+  /// Waits for work that is asynchronous. The engine's own thread waits, which does nothing else.
+  private func wait<Value: Sendable>(_ body: @escaping @Sendable () async throws(PackError) -> Value) throws(PackError) -> Value {
+    let done = DispatchSemaphore(value: 0)
+    let result = Monitor<Result<Value, PackError>?>(nil)
+    Task {
+      let value: Result<Value, PackError>
+      do throws(PackError) {
+        value = .success(try await body())
+      } catch {
+        value = .failure(error)
+      }
+      result.withLock { $0 = value }
+      done.signal()
+    }
+    done.wait()
+    guard let value = result.withLock({ $0 }) else { throw PackError(.internalError, "nothing was waited for") }
+    return try value.get()
+  }
+}

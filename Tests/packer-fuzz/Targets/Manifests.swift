@@ -1,0 +1,173 @@
+import PackBuild
+import PackCrypto
+import PackFormat
+import PackManifest
+import PackTrust
+import TestSupport
+
+extension FuzzTarget {
+  /// A manifest, as it stands there and as a signed part with a signature that holds.
+  static let manifest = FuzzTarget(
+    "manifest", largestInput: 8192,
+    files: [
+      "Sources/PackManifest/SignedManifest.swift", "Sources/PackManifest/Manifest+Parsing.swift",
+      "Sources/PackManifest/Manifest+Text.swift",
+      "Sources/PackManifest/ManifestRules.swift", "Sources/PackManifest/ManifestTime.swift", "Sources/PackManifest/CanonicalCursor.swift",
+      "Sources/PackManifest/CanonicalWriter.swift", "Sources/PackTrust/VerifiedManifest.swift",
+    ],
+    seeds: {
+      var seeds: [FuzzSeed] = []
+      for name in ManifestVector.all {
+        let bytes = try ManifestVector(named: name).manifest
+        guard bytes.count <= 6000 else { continue }
+        seeds.append(FuzzSeed(name, bytes))
+        if let document = try? SignedManifest(bytes) { seeds.append(FuzzSeed("\(name)-signed", Array(bytes[document.signedBytes]))) }
+      }
+      return seeds
+    },
+    run: { (bytes) throws(BrokenPromise) in
+      if let document = try accepted({ () throws(PackError) in try SignedManifest(bytes) }) {
+        let written = try required("putting a document together again") { () throws(PackError) in
+          try SignedManifest(signed: Array(bytes[document.signedBytes]), signatures: document.signatures).bytes
+        }
+        try hold(written == bytes, "a document that was read is written otherwise")
+        let key = try required("the key") { () throws(PackError) in try FuzzSigner.signer().publicKey }
+        // Nobody who lacks the key makes a signature that holds.
+        let verified = try accepted { () throws(PackError) in try document.verify(trusting: [key]) }
+        try hold(verified == nil || document.signatures.contains { $0.keyID == key.id }, "a document holds that the key did not sign")
+      }
+      let manifest = try accepted { () throws(PackError) in try Manifest(parsingSigned: bytes.span) }
+      if let manifest {
+        // What is passed over, and what is valid but not to be written, stays behind; the values do not change.
+        if let written = try accepted({ () throws(PackError) in try manifest.signedBytes() }) {
+          let again = try required("reading what was written") { () throws(PackError) in try Manifest(parsingSigned: written.span) }
+          try hold(again == manifest, "a manifest is another one once it was written")
+          // A key that nobody knows may be as long as one that is missing.
+          if written.count == bytes.count, memberNames(in: bytes).isSubset(of: memberNames(in: written)) {
+            try hold(written == bytes, "a manifest has two forms of one length")
+          }
+        }
+      }
+      guard bytes.first == UInt8(ascii: "{"), bytes.last == UInt8(ascii: "}") else { return }
+      let verified = try accepted { () throws(PackError) in
+        let signer = try FuzzSigner.signer()
+        let document = try SignedManifest(signed: bytes, signatures: [try SignedManifest.signature(of: bytes, by: signer)])
+        return try document.verify(trusting: [signer.publicKey]).manifest
+      }
+      try hold(verified == manifest, "a signed part is read otherwise once it is signed")
+    })
+
+  /// The JSON that manifests, records of the store and memories are written in, held against the reader of lock files.
+  static let json = FuzzTarget(
+    "json", files: ["Sources/PackManifest/CanonicalCursor.swift", "Sources/PackManifest/CanonicalWriter.swift"],
+    seeds: {
+      [
+        FuzzSeed("object", #"{"a":1,"b":[true,false,"\n\u0001é"],"c":{}}"#), FuzzSeed("empty", "[]"),
+        FuzzSeed("deep", String(repeating: "[", count: 8) + String(repeating: "]", count: 8)),
+        FuzzSeed("too-deep", String(repeating: "[", count: 9)), FuzzSeed("largest", "9007199254740991"),
+        FuzzSeed("escapes", #"["\"\\\b\t\n\f\r\u0000\u001f"]"#), FuzzSeed("unicode", "[\"\u{E9}\u{800}\u{FFFF}\u{10FFFF}\"]"),
+        FuzzSeed("order", #"{"a":1,"a\n":2,"ab":3}"#), FuzzSeed("null", "[null]"), FuzzSeed("number", "[01,1.5,1e5,-1]"),
+      ]
+    },
+    run: { (bytes) throws(BrokenPromise) in
+      var cursor = CanonicalCursor(at: 0, end: bytes.count)
+      guard try isAccepted({ () throws(PackError) in try cursor.skip(depth: 1, in: bytes.span) }), cursor.isAtEnd else { return }
+      let value = try required("another reader of JSON") { () throws(PackError) in try RecordParser.parse(bytes) }
+      var writer = CanonicalWriter()
+      write(value, to: &writer)
+      try hold(writer.bytes == bytes, "a value that was read is written otherwise")
+    })
+
+  private static func write(_ value: RecordValue, to writer: inout CanonicalWriter) {
+    switch value {
+    case .text(let text): writer.string(text)
+    case .number(let number): writer.integer(number)
+    case .flag(let flag): writer.raw(Array((flag ? "true" : "false").utf8))
+    case .list(let values): writer.array(values) { write($1, to: &$0) }
+    case .object(let members):
+      writer.object { writer in
+        for member in members {
+          writer.key(member.key)
+          write(member.value, to: &writer)
+        }
+      }
+    }
+  }
+
+  /// Lock files and build records.
+  static let records = FuzzTarget(
+    "records", largestInput: 8192,
+    files: [
+      "Sources/PackerKit/Release/RecordValue.swift", "Sources/PackerKit/Release/ReleaseLock+File.swift",
+      "Sources/PackerKit/Release/BuildRecord.swift",
+      "Sources/PackerKit/Release/RecordFile.swift",
+    ],
+    seeds: {
+      guard let time = ManifestTime("2026-07-01T00:00:00Z"), let later = ManifestTime("2027-01-01T00:00:00Z") else { return [] }
+      let digest = [UInt8](0..<32)
+      let pack = ReleaseLock.Pack(
+        id: "core", version: 7, sha256: digest, contentRoot: digest.reversed(), keyID: "e545120e613dd715", settings: "level=balanced",
+        created: time)
+      var released = ReleaseLock.Release(
+        manifestVersion: 3, signedDigest: digest, contentDigest: digest, issued: time, expires: later, packs: [pack])
+      released.rootKeyID = "0011223344556677"
+      var lock = ReleaseLock()
+      let empty = FuzzSeed("lock-empty", lock.document)
+      lock.released = released
+      lock.apps = [
+        ReleaseLock.App(
+          version: "1.10",
+          budget: InstallBudget(essentialDownloadAllowance: 1, downloadAllowance: 2, essentialMaxInstallSize: 3, maxInstallSize: 4),
+          hosts: ["cdn.example.com"], manifestURL: "https://cdn.example.com/manifest.json",
+          trustedKeys: ["pkp1-03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8-0124f049"], keyIDs: ["e545120e613dd715"],
+          format: "1.0", firstManifest: 1)
+      ]
+      let one = lock
+      let twice = lock.apps + lock.apps
+      lock.apps = twice
+      let same = FuzzSeed("lock-same-app-twice", lock.document)
+      lock.apps[1].version = "1.9.x"
+      lock.released?.packs.append(pack)
+      let two = FuzzSeed("lock-two-apps", lock.document)
+      lock = one
+      let build = BuildRecord(
+        manifest: .init(version: 3, size: 1000, signedDigest: digest, contentDigest: digest, issued: time, expires: later),
+        packs: [
+          .init(
+            id: "core", version: 7, file: "core.pack", size: 9, sha256: digest, contentRoot: digest, keyID: "e545120e613dd715",
+            settings: "s",
+            created: time, differsFrom: digest)
+        ], rootKeyID: nil, signers: ["pkp1-x"], files: ["core.pack", "manifest.json"])
+      return [
+        empty, same, two, FuzzSeed("lock", lock.document), FuzzSeed("build", build.document),
+        FuzzSeed("escapes", #"{"a": "\ud83d\ude00\/\u00e9", "b": [ ]}"#), FuzzSeed("deep", String(repeating: "[", count: 17)),
+      ]
+    },
+    run: { (bytes) throws(BrokenPromise) in
+      guard let value = try accepted({ () throws(PackError) in try RecordParser.parse(bytes) }) else { return }
+      let document = value.document
+      let again = try required("reading what was written") { () throws(PackError) in try RecordParser.parse(document) }
+      try hold(again == value && again.document == document, "a value is another one once it was written")
+      if let lock = try accepted({ () throws(PackError) in try ReleaseLock(value) }) {
+        let document = lock.document
+        let again = try required("reading a lock that was written") { () throws(PackError) in try ReleaseLock(RecordParser.parse(document))
+        }
+        try hold(again == lock && again.document == document, "a lock is another one once it was written")
+      }
+      if let record = try accepted({ () throws(PackError) in try BuildRecord(value) }) {
+        let document = record.document
+        let again = try required("reading a record that was written") { () throws(PackError) in
+          try BuildRecord(RecordParser.parse(document))
+        }
+        try hold(again == record && again.document == document, "a record is another one once it was written")
+      }
+    })
+}
+
+/// The key that signs what is to hold.
+private enum FuzzSigner {
+  static func signer() throws(PackError) -> SigningKey {
+    let seed = [UInt8](0..<32)
+    return try SigningKey(seed: SecretBytes(copying: seed.span))
+  }
+}

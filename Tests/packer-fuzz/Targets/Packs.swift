@@ -1,0 +1,266 @@
+import PackArchive
+import PackCrypto
+import PackFormat
+import PackPayload
+import PackReading
+import TestSupport
+
+extension FuzzTarget {
+  private static let readers = [
+    "Sources/PackRuntime/Pack.swift", "Sources/PackRuntime/PackSource.swift", "Sources/PackRuntime/PackReader.swift",
+    "Sources/PackRuntime/ContentTable.swift", "Sources/PackRuntime/TreeWalk.swift", "Sources/PackRuntime/StagingWriter.swift",
+    "Sources/PackRuntime/RecordBatch.swift", "Sources/PackPayload/IndexReader.swift", "Sources/PackFormat/PayloadIndex.swift",
+    "Sources/PackFormat/SeekTable.swift", "Sources/PackerKit/Verification/ArchiveComparison.swift",
+  ]
+
+  /// A whole pack whose payload is the input, sealed with tags that are right: what the holder of the key could make.
+  ///
+  /// The first byte is the minor version, the second one the segment size.
+  static let pack = FuzzTarget(
+    "pack", largestInput: 16_384, rounds: 300, files: readers,
+    seeds: {
+      var seeds: [FuzzSeed] = []
+      for name in TestVector.all {
+        let vector = try TestVector(named: name)
+        guard let (header, payload) = Sealing.payload(of: vector.pack, key: vector.key), payload.count <= 6000 else { continue }
+        let title = name.dropLast(7).split(separator: "/").joined(separator: "-")
+        seeds.append(FuzzSeed(title, [header.minor, UInt8(truncatingIfNeeded: header.segmentSize.trailingZeroBitCount - 12)] + payload))
+      }
+      return seeds
+    },
+    run: { (input) throws(BrokenPromise) in
+      var feed = ByteFeed(input)
+      let (minor, size) = (feed.byte(), feed.byte())
+      let payload = feed.rest()
+      let sealed = try required("sealing") { () throws(PackError) in
+        try Sealing.pack(payload, header: try Sealing.header(segmentSize: 4096 << UInt32(size % 9), minor: minor))
+      }
+      let trial = PackTrial(sealed)
+      guard let pack = try trial.open() else { return }
+      _ = try trial.examine(pack)
+    })
+
+  /// A whole pack of which the input gives tar and records, and in which everything else follows from them: lengths, digests, directory, tags.
+  ///
+  /// Two bytes say how the tar is cut into frames and which minor version it is; then come the tar behind its length, and the records.
+  static let tree = FuzzTarget(
+    "tree", largestInput: 12_288, rounds: 300, files: readers,
+    seeds: {
+      func seed(_ name: String, cut: UInt8 = 15, _ entries: [(path: String, content: String?)], links: [String: String] = [:]) throws
+        -> FuzzSeed
+      {
+        let writer = TarWriter()
+        var tar: [UInt8] = []
+        var records: [(path: String, bytes: [UInt8])] = []
+        var places: [String: (UInt64, UInt64)] = [:]
+        for (path, content) in entries {
+          let bytes = Array((content ?? "").utf8)
+          let kind: IndexRecord.Kind = content == nil ? .directory : path.hasSuffix(".sh") ? .executable : .file
+          let target = links[path]
+          try writer.appendHeader(
+            TarHeader(path: path, kind: kind, size: target == nil ? UInt64(bytes.count) : 0, linkTarget: target), to: &tar)
+          var place = (UInt64(bytes.count), bytes.isEmpty ? 0 : UInt64(tar.count))
+          if let target { place = places[target] ?? place }
+          places[path] = place
+          if target == nil { tar += bytes + [UInt8](repeating: 0, count: (512 - bytes.count % 512) % 512) }
+          var record: [UInt8] = []
+          IndexRecord(path: Array(path.utf8), kind: kind, size: place.0, offset: place.1).append(to: &record)
+          records.append((path, record))
+        }
+        tar += [UInt8](repeating: 0, count: 1024)
+        records.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+        return FuzzSeed(name, [cut, 0] + lengthAndBytes(tar) + records.flatMap(\.bytes))
+      }
+      return [
+        try seed("none", []), try seed("one", [("a.txt", "hello")]),
+        try seed("three", cut: 1, [("a.txt", "hello"), ("b/run.sh", String(repeating: "x", count: 1300)), ("d", nil)]),
+        try seed("link", [("a", "same"), ("b", "same")], links: ["b": "a"]), try seed("empty", [("a", ""), ("b/c", "")]),
+        try seed("pax", [(String(repeating: "long/", count: 40) + "ä", "text")]),
+      ]
+    },
+    run: { (input) throws(BrokenPromise) in
+      let made = TreeInput(input)
+      let sealed = try required("making a pack") { () throws(PackError) in
+        try Sealing.pack(try made.payload(), header: try Sealing.header(minor: made.minor))
+      }
+      let trial = PackTrial(sealed)
+      guard let pack = try trial.open(), let tree = try trial.examine(pack) else { return }
+      for content in tree where !content.isDirectory {
+        guard let record = made.records.first(where: { $0.path == Array(content.path.utf8) }) else {
+          throw BrokenPromise("'\(content.path)' came out, and was not put in")
+        }
+        try hold(made.content(of: record) == content.bytes, "'\(content.path)' came out otherwise than it was put in")
+      }
+    })
+
+  /// A pack that somebody changed who has no key. What readers hand out of it is what was in the pack before.
+  ///
+  /// The input is a list of changes: what is done (change, cut, add, copy), where, and with what.
+  static let tamper = FuzzTarget(
+    "tamper", largestInput: 256, rounds: 300, files: ["Sources/PackRuntime/PackSource.swift", "Sources/PackCrypto/SegmentCipher.swift"],
+    seeds: {
+      [
+        FuzzSeed("nothing", [UInt8]()), FuzzSeed("flip", [0, 0x40, 0x01, 1]), FuzzSeed("flip-body", [0, 0x00, 0x10, 0x80]),
+        FuzzSeed("cut", [1, 0x00, 0x10, 0]), FuzzSeed("cut-segment", [1, 0, 0, 1]), FuzzSeed("add", [2, 0, 0, 9]),
+        FuzzSeed("copy", [3, 0xB4, 0x10, 0]),
+        FuzzSeed("size", [0, 12, 0, 0x30]),
+      ]
+    },
+    run: { (input) throws(BrokenPromise) in
+      let original = try required("the pack") { () throws(PackError) in try TamperedPack.original.get() }
+      var pack = original.pack
+      var feed = ByteFeed(input)
+      while !feed.isEmpty {
+        let (kind, place, value) = (feed.byte(), Int(feed.number(width: 2)), feed.byte())
+        guard !pack.isEmpty else { break }
+        switch kind % 4 {
+        case 0: pack[place % pack.count] ^= value
+        // Anywhere, or behind a whole segment: the header of this pack ends at 144.
+        case 1:
+          pack.removeLast(value & 1 == 0 ? min(pack.count, 1 + place % pack.count) : max(0, pack.count - 144 - 4096 * (1 + place % 4)))
+        case 2: pack += [UInt8](repeating: value, count: 1 + place % 5000)
+        default:
+          // One segment in another's place, as far as they are there.
+          let (from, to) = (Int(value % 4) * 4096 + 184, place % pack.count)
+          let count = min(4096, pack.count - min(from, pack.count), pack.count - to)
+          if count > 0 { pack.replaceSubrange(to..<to + count, with: Array(pack[from..<from + count])) }
+        }
+      }
+      let trial = PackTrial(pack)
+      guard let opened = try trial.open() else { return }
+      var position: UInt64 = 0
+      // Everything a reader can be made to hand out, piece by piece, whatever else is wrong.
+      let segments = try accepted { () throws(PackError) in try PackReader(opened) }
+      while let segments, position < UInt64(original.payload.count) {
+        let end = min(position + 512, UInt64(original.payload.count), opened.layout.payloadSize)
+        guard position < end else { break }
+        if let piece = try accepted({ () throws(PackError) in try segments.payload(position..<end) }) {
+          try hold(
+            piece == Array(original.payload[Int(position)..<Int(end)]), "bytes were handed out that nobody sealed there, at \(position)")
+        }
+        position = end
+      }
+      for (path, content) in original.contents {
+        if let read = try accepted({ () throws(PackError) in try opened.read(path) }) {
+          try hold(read == content, "'\(path)' was handed out changed")
+        }
+      }
+      if let tree = try trial.examine(opened) {
+        try hold(pack == original.pack, "a changed pack counts as sound")
+        try hold(tree.count == original.contents.count, "a tree came out that was not put in")
+      } else {
+        try hold(pack != original.pack, "the pack itself counts as damaged")
+      }
+    })
+}
+
+/// A sound pack, and all that is in it.
+private struct TamperedPack: Sendable {
+  let pack: [UInt8]
+  let payload: [UInt8]
+  let contents: [String: [UInt8]]
+
+  static let original: Result<TamperedPack, PackError> = {
+    do throws(PackError) { return .success(try TamperedPack()) } catch { return .failure(error) }
+  }()
+
+  private init() throws(PackError) {
+    var noise = SeededGenerator(seed: 7)
+    let writer = TarWriter()
+    var tar: [UInt8] = []
+    var records: [UInt8] = []
+    var contents: [String: [UInt8]] = [:]
+    for (name, size) in [("a", 5000), ("b", 1), ("c", 4000)] {
+      let bytes = noise.bytes(size)
+      try writer.appendHeader(TarHeader(path: name, kind: .file, size: UInt64(size), linkTarget: nil), to: &tar)
+      IndexRecord(path: Array(name.utf8), kind: .file, size: UInt64(size), offset: UInt64(tar.count)).append(to: &records)
+      tar += bytes + [UInt8](repeating: 0, count: (512 - size % 512) % 512)
+      contents[name] = bytes
+    }
+    tar += [UInt8](repeating: 0, count: 1024)
+    payload = try TreeInput([3, 0] + lengthAndBytes(tar) + records).payload()
+    pack = try Sealing.pack(payload, header: try Sealing.header())
+    self.contents = contents
+  }
+}
+
+/// The payload that tar and records make together.
+struct TreeInput {
+  let minor: UInt8
+  /// A tar of a legal length.
+  let tar: [UInt8]
+  /// The records that could be read; what follows them is left out.
+  let records: [IndexRecord]
+  private let frameSize: Int
+
+  init(_ input: [UInt8]) {
+    var feed = ByteFeed(input)
+    let cut = feed.byte()
+    minor = feed.byte() & 1
+    var tar = feed.piece()
+    tar += [UInt8](repeating: 0, count: max(1024 - tar.count, (512 - tar.count % 512) % 512))
+    self.tar = tar
+    frameSize = (1 + Int(cut)) * 512
+    var records: [IndexRecord] = []
+    let rest = feed.rest()
+    var place = 0
+    while place + IndexRecord.fixedSize <= rest.count, records.count < 1000 {
+      var fields = ByteFeed(Array(rest[place...].prefix(IndexRecord.fixedSize)))
+      let length = Int(fields.number(width: 2))
+      let kind = IndexRecord.Kind(rawValue: fields.byte()) ?? .file
+      let (size, offset) = (fields.number(width: 8), fields.number(width: 8))
+      place += IndexRecord.fixedSize
+      records.append(IndexRecord(path: Array(rest[place...].prefix(length)), kind: kind, size: size, offset: offset))
+      place = min(rest.count, place + length)
+    }
+    self.records = records
+  }
+
+  /// What a record claims of the tar, as far as it lies in there.
+  func content(of record: IndexRecord) -> [UInt8] {
+    guard record.offset <= UInt64(tar.count), record.size <= UInt64(tar.count) - record.offset else { return [] }
+    return Array(tar[Int(record.offset)..<Int(record.offset + record.size)])
+  }
+
+  func payload() throws(PackError) -> [UInt8] {
+    var payload: [UInt8] = []
+    var frames: [(compressed: UInt32, content: UInt32)] = []
+    var largest = 0
+    for start in stride(from: 0, to: tar.count, by: frameSize) {
+      let content = Array(tar[start..<min(start + frameSize, tar.count)])
+      let frame = try Sealing.frame(content)
+      payload += frame
+      frames.append((UInt32(frame.count), UInt32(content.count)))
+      largest = max(largest, content.count)
+    }
+    let root = try ContentRoot(backend: CryptoBackends.standard)
+    var contentSize: UInt64 = 0
+    var blocks: [UInt8] = []
+    var items: [(length: UInt32, firstPath: [UInt8])] = []
+    for start in stride(from: 0, to: records.count, by: Limits.recordsPerBlock) {
+      var digests: [UInt8] = []
+      var plain: [UInt8] = []
+      let group = records[start..<min(start + Limits.recordsPerBlock, records.count)]
+      for record in group {
+        let digest = record.kind == .directory ? [UInt8](repeating: 0, count: 32) : try Sealing.digest(content(of: record))
+        digests += digest
+        record.append(to: &plain)
+        try root.add(path: record.path.span, kind: record.kind, size: record.size, digest: digest.span)
+        contentSize &+= record.size
+      }
+      let block = digests + (try Sealing.frame(plain))
+      items.append((UInt32(block.count), group.first?.path ?? []))
+      blocks += block
+    }
+    let head = IndexHead(
+      recordCount: UInt32(records.count), largestFrame: UInt32(largest), contentSize: contentSize, tarSize: UInt64(tar.count),
+      contentRoot: try root.finish())
+    let directory = records.isEmpty ? [] : try Sealing.frame(IndexDirectory.bytes(for: items))
+    for part in [blocks, head.bytes + directory] {
+      let frame = Sealing.skippable(part)
+      payload += frame
+      frames.append((UInt32(frame.count), 0))
+    }
+    return payload + SeekTable.bytes(for: frames)
+  }
+}

@@ -1,0 +1,209 @@
+import Foundation
+import PackBuild
+import PackCrypto
+import PackFormat
+import PackProject
+import PackServing
+import TestSupport
+
+extension FuzzTarget {
+  /// Property lists, in both forms. Foundation on Linux keeps some 600 bytes of each list of the XML form that it refuses.
+  static let plist = FuzzTarget(
+    "plist", largestInput: 4096, runsPerProcess: 1_000_000,
+    files: [
+      "Sources/PackerKit/PropertyList/PropertyList+Foundation.swift", "Sources/PackerKit/PropertyList/BinaryOutline.swift",
+      "Sources/PackerKit/PropertyList/XMLMarkup.swift", "Sources/PackerKit/PropertyList/PropertyList.swift",
+    ],
+    seeds: {
+      let list = PropertyList.dictionary([
+        .init("BAInitialDownloadRestrictions", .dictionary([.init("BADownloadAllowance", .integer(1))])), .init("data", .data([1, 2, 3])),
+        .init("date", .date(bitPattern: (800_000_000.0).bitPattern)), .init("flag", .boolean(true)),
+        .init("list", .array([.string("ä <&>"), .real(bitPattern: (1.5).bitPattern), .integer(-1), .unsigned(.max)])),
+      ])
+      let head = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<plist version=\"1.0\">"
+      return [
+        FuzzSeed("xml", try list.bytes(as: .xml)), FuzzSeed("binary", try list.bytes(as: .binary)),
+        FuzzSeed(
+          "comment", "\(head)<!-- <key> --><dict><key>a</key><![CDATA[x]]><?b </dict>?><string><![CDATA[</dict>]]></string></dict></plist>"),
+        FuzzSeed("deep", head + String(repeating: "<array>", count: 70) + String(repeating: "</array>", count: 70) + "</plist>"),
+        FuzzSeed("empty-parts", "\(head)<array><dict/><array/><string/><data/></array></plist>"),
+        FuzzSeed("twice", "\(head)<dict><key>a</key><true/><key>a</key><false/></dict></plist>"),
+      ]
+    },
+    run: { (bytes) throws(BrokenPromise) in
+      guard let list = try accepted({ () throws(PackError) in try PropertyList(parsing: bytes, path: "Info.plist") }) else { return }
+      try hold(depth(list) <= PropertyList.greatestDepth, "a list is deeper than is read")
+      // Only a container can be written as a whole list.
+      switch list {
+      case .array, .dictionary: break
+      default: return
+      }
+      for form in [PropertyList.Form.xml, .binary] {
+        let written = try required("writing a list that was read") { () throws(PackError) in try list.bytes(as: form) }
+        // XML cannot hold every text that the binary form can; what is written is then refused, and never read as something else.
+        guard let again = try accepted({ () throws(PackError) in try PropertyList(parsing: written, path: "Info.plist") }) else { continue }
+        if again.says(list) {
+          let twice = try required("writing a list again") { () throws(PackError) in try again.bytes(as: form) }
+          try hold(twice == written, "a list has two forms")
+        }
+      }
+    })
+
+  private static func depth(_ list: PropertyList) -> Int {
+    switch list {
+    case .array(let items): 1 + (items.map { depth($0) }.max() ?? 0)
+    case .dictionary(let members): 1 + (members.map { depth($0.value) }.max() ?? 0)
+    default: 1
+    }
+  }
+
+  /// `packer.yml`.
+  static let configuration = FuzzTarget(
+    "configuration",
+    files: [
+      "Sources/PackerKit/Configuration/ConfigurationText.swift", "Sources/PackerKit/Configuration/ConfigurationNode.swift",
+      "Sources/PackerKit/Configuration/ConfigurationCheck.swift", "Sources/PackerKit/Configuration/ConfigurationReader.swift",
+      "Sources/PackerKit/Configuration/ScalarFormat.swift", "Sources/PackerKit/Configuration/EachPattern.swift",
+    ],
+    seeds: {
+      let serve = "serve: {baseURL: \"https://cdn.example.com/packs/\"}\n"
+      var seeds = [
+        FuzzSeed("each", serve + "packs: [{id: \"l-${name}\", each: levels/*, name: \"${name}\"}]\n"), FuzzSeed("empty", ""),
+        FuzzSeed("keys", "[a]: 1\n? {b: c}\n: 2\n"), FuzzSeed("file", serve + "packs: [{id: f, root: core/file}]\n"),
+      ]
+      for file in ["accepted", "refused"] {
+        let text = try String(contentsOf: TestVector.testsFolder.appendingPathComponent("Configurations/\(file).txt"), encoding: .utf8)
+        for (number, part) in text.components(separatedBy: "\n== ").enumerated() {
+          guard let start = part.range(of: "\n--\n") else { continue }
+          seeds.append(FuzzSeed("\(file)-\(number)", String(part[start.upperBound...])))
+        }
+      }
+      return seeds
+    },
+    run: { (bytes) throws(BrokenPromise) in
+      let disk = MemoryDisk()
+      disk.write(bytes, to: "/project/packer.yml")
+      for directory in ["core", "levels/one", "levels/two", "build/core"] { disk.write([1], to: "/project/\(directory)/file") }
+      let files = MemoryFiles(disk)
+      do throws(PackError) {
+        let configuration = try PackerConfiguration.read("/project/packer.yml", files: files)
+        // Names of packs become names of files.
+        for pack in configuration.packs where Set(configuration.packs.map { $0.id.text.lowercased() }).count != configuration.packs.count {
+          throw PackError(.fuzzing, "two packs are called \(pack.id)")
+        }
+        for pack in configuration.packs
+        where pack.root != "/project" && !pack.root.hasPrefix("/project/") && !pack.rootInProject.hasPrefix("..") {
+          throw PackError(.fuzzing, "a pack lies at \(pack.root)")
+        }
+      } catch {
+        if error.code == .fuzzing { throw BrokenPromise(error.message) }
+        try checkRefusal(error)
+        guard error.code == .invalidConfiguration else { return }
+        // Every mistake says where it stands.
+        for line in error.details.isEmpty ? [error.message] : error.details {
+          guard let match = line.prefixMatch(of: /\/project\/packer\.yml:([0-9]+):([0-9]+): ./), let number = Int(match.1), number >= 1
+          else {
+            throw BrokenPromise("a mistake has no place: \(line.debugDescription)")
+          }
+          let lines = bytes.count { $0 == 0x0A || $0 == 0x0D || $0 == 0xC2 || $0 == 0xE2 } + 2
+          try hold(number <= lines, "a mistake stands behind the end of the file: \(line.debugDescription)")
+        }
+      }
+    })
+
+  /// The texts of keys: content, signing and public ones.
+  static let keyText = FuzzTarget(
+    "key-text", largestInput: 256, files: ["Sources/PackCrypto/KeyText.swift", "Sources/PackCrypto/PackKey+Text.swift"],
+    seeds: {
+      let signer = try SigningKey(seed: SecretBytes(copying: [UInt8](0..<32).span))
+      let content = try knownKey().withText { [UInt8](copying: $0) }
+      return [
+        FuzzSeed("content", content), FuzzSeed("content-spaces", [0x20, 0x09] + content + [0x0D, 0x0A]),
+        FuzzSeed("bare", [UInt8](0..<32).hex), FuzzSeed("signing", signer.withText { [UInt8](copying: $0) }),
+        FuzzSeed("public", signer.publicKey.text), FuzzSeed("empty", [UInt8]()), FuzzSeed("cut", Array(content.dropLast())),
+        FuzzSeed("long", content + content), FuzzSeed("upper", String(decoding: content, as: UTF8.self).uppercased()),
+      ]
+    },
+    run: { (bytes) throws(BrokenPromise) in
+      let space = Set<UInt8>([0x20, 0x09, 0x0A, 0x0B, 0x0C, 0x0D])
+      var text = bytes[...].drop { space.contains($0) }
+      while let last = text.last, space.contains(last) { text.removeLast() }
+      var kinds = 0
+      if let key = try accepted({ () throws(PackError) in try PackKey(text: bytes.span) }) {
+        kinds += 1
+        let written = key.withText { [UInt8](copying: $0) }
+        try hold(
+          written == Array(text) || text.count == 64 && written.dropFirst(5).starts(with: text),
+          "a key text that was read is written otherwise")
+      }
+      if let key = try accepted({ () throws(PackError) in try SigningKey(text: bytes.span) }) {
+        kinds += 1
+        try hold(key.withText { [UInt8](copying: $0) } == Array(text), "a signing key that was read is written otherwise")
+      }
+      if let string = String(validating: bytes, as: UTF8.self) {
+        if let key = try accepted({ () throws(PackError) in try SigningPublicKey(text: string) }) {
+          kinds += 1
+          try hold(Array(key.text.utf8) == Array(text), "a public key that was read is written otherwise")
+        }
+      }
+      try hold(kinds <= 1, "one text is the text of two keys")
+    })
+
+  /// The fields of a request: its target, ranges and tags. Line by line: target, range, list of tags, size of the file.
+  static let ranges = FuzzTarget(
+    "ranges", largestInput: 1024,
+    files: [
+      "Sources/PackRuntime/Serving/RangeSelection.swift", "Sources/PackRuntime/Serving/RequestTarget.swift",
+      "Sources/PackRuntime/Serving/EntityTag.swift", "Sources/PackRuntime/Serving/HeaderFields.swift",
+    ],
+    seeds: {
+      [
+        FuzzSeed("plain", "/index.html\nbytes=0-99\n\"a\"\n1000"),
+        FuzzSeed("many", "/a%20b/?q=1#f\nbytes=0-0, -5 ,5-,7-3\nW/\"a\", \"b\"\n10"),
+        FuzzSeed("dots", "/a/%2e%2E/b\nbytes=-0\n*\n0"), FuzzSeed("absolute", "http://host:80/a//b\nbytes=18446744073709551616-\n\n5"),
+        FuzzSeed("unicode", "/%C3%A4/a%CC%88\nBYTES=1-1,1-1\n\"\n18446744073709551615"), FuzzSeed("unit", "*\nlines=1-2\n,,\n7"),
+      ]
+    },
+    run: { (bytes) throws(BrokenPromise) in
+      let lines = bytes.split(separator: 0x0A, maxSplits: 3, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
+      func line(_ number: Int) -> String { number < lines.count ? lines[number] : "" }
+      let size = UInt64(line(3)) ?? UInt64(line(3).utf8.count)
+
+      switch RangeSelection(line(1), size: size) {
+      case .whole, .unsatisfiable: break
+      case .parts(let parts):
+        try hold((1...RangeSelection.mostParts).contains(parts.count), "there are \(parts.count) ranges")
+        try hold(parts.allSatisfy { !$0.isEmpty && $0.upperBound <= size }, "a range is empty, or outside of its file")
+        try hold(parts.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) } <= size, "the ranges are larger together than the file")
+        let again = "bytes=" + parts.map { "\($0.lowerBound)-\($0.upperBound - 1)" }.joined(separator: ",")
+        try hold(RangeSelection(again, size: size) == .parts(parts), "ranges are others once they were written")
+      }
+
+      if let target = RequestTarget(line(0)) {
+        let path = target.path
+        try hold(!path.hasPrefix("/") && !path.utf8.contains { $0 < 0x20 || $0 == 0x7F }, "the path is \(path.debugDescription)")
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        try hold(parts.allSatisfy { $0 != "." && $0 != ".." }, "the path \(path.debugDescription) leads out of its directory")
+        try hold(parts.dropLast().allSatisfy { !$0.isEmpty }, "the path \(path.debugDescription) has an empty part")
+        let again = RequestTarget("/" + RequestTarget.encoded(path))
+        try hold(again?.path.utf8.elementsEqual(path.utf8) == true, "the path \(path.debugDescription) is another one once it was written")
+        if let query = target.query {
+          try hold(
+            query.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"\"'<>`".utf8.contains($0) } && query.hasPrefix("?"),
+            "the query \(query.debugDescription) would end an attribute")
+        }
+      }
+
+      let tag = EntityTag(text: "\"a\"")
+      if tag.isListed(in: line(2), isWeak: false) {
+        try hold(tag.isListed(in: line(2), isWeak: true), "a strong tag is listed, and not as a weak one")
+        // By bytes: a quotation mark with an accent behind it is another character, and the same byte.
+        let list = Array(line(2).utf8)
+        try hold(list.contains(tag.text.utf8) || list.contains(UInt8(ascii: "*")), "a tag is listed that does not stand there")
+      }
+      var fields = HeaderFields()
+      for text in lines { fields.append("Name", text) }
+      try hold(fields["nAME"] == lines.joined(separator: ", "), "fields are joined otherwise")
+      try hold(fields["Nam"] == nil, "a field has another name")
+    })
+}
