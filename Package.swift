@@ -22,7 +22,7 @@ let leafSettings: [SwiftSetting] =
 // Linux takes zstd from the system. Apple platforms have no public one, so there it comes from its own package.
 #if os(Linux)
   let zstd: Target.Dependency = "CZstd"
-  // Its headers are where all headers are, and CLibArchiveLoader loads the library.
+  // Its headers are where all headers are, and its module map names the library.
   let libArchiveConfiguration: String? = nil
   let platformPackages: [Package.Dependency] = []
   // A bundle with resources brings Foundation along, which nothing here needs.
@@ -72,7 +72,6 @@ let package = Package(
     .systemLibrary(
       name: "CLibArchive", pkgConfig: libArchiveConfiguration,
       providers: [.apt(["libarchive-dev"]), .brew(["libarchive"])]),
-    .target(name: "CLibArchiveLoader", dependencies: ["CLibArchive"]),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
@@ -110,7 +109,7 @@ let package = Package(
     // Packing side.
     .target(
       name: "PackArchive",
-      dependencies: ["CLibArchive", "CLibArchiveLoader", "PackFiles", "PackFormat", "PackPayload", zstd],
+      dependencies: ["CLibArchive", "PackFormat", "PackPayload", zstd],
       swiftSettings: settings),
     .target(
       name: "PackerKit",
@@ -146,15 +145,14 @@ let package = Package(
         openSSL, zstd,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      // It calls more of the library than packer does.
-      swiftSettings: settings, linkerSettings: [.linkedLibrary("archive")]),
+      swiftSettings: settings),
     .executableTarget(
       name: "packer-fuzz",
       dependencies: [
         "PackArchive", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackRemote", "PackRuntime",
         "PackServer", "PackTransport", "PackTrust", "PackerKit", "TestSupport",
       ],
-      swiftSettings: settings, linkerSettings: [.linkedLibrary("archive")]),
+      swiftSettings: settings),
 
     // Tests.
     .systemLibrary(name: "CMalloc", path: "Tests/CMalloc"),
@@ -226,17 +224,15 @@ let package = Package(
     .testTarget(name: "HouseTests", dependencies: ["TestSupport"], swiftSettings: leafSettings),
     .testTarget(
       name: "PackArchiveTests", dependencies: ["CLibArchive", "PackArchive", "PackFormat", "PackPayload", "TestSupport", zstd],
-      swiftSettings: leafSettings, linkerSettings: [.linkedLibrary("archive")]),
+      swiftSettings: leafSettings),
     .testTarget(
       name: "PackerKitTests",
       dependencies: ["PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackRuntime", "PackerKit", "TestSupport"],
       swiftSettings: leafSettings),
     .testTarget(
-      name: "PackerBenchTests", dependencies: ["PackArchive", "PackFormat", "TestSupport", "packer-bench"], swiftSettings: leafSettings,
-      linkerSettings: [.linkedLibrary("archive")]),
+      name: "PackerBenchTests", dependencies: ["PackArchive", "PackFormat", "TestSupport", "packer-bench"], swiftSettings: leafSettings),
     .testTarget(
-      name: "FuzzTests", dependencies: ["PackRuntime", "TestSupport", "packer-fuzz"], swiftSettings: leafSettings,
-      linkerSettings: [.linkedLibrary("archive")]),
+      name: "FuzzTests", dependencies: ["PackRuntime", "TestSupport", "packer-fuzz"], swiftSettings: leafSettings),
     .testTarget(
       name: "PackerCommandTests", dependencies: ["packer", "PackManifest", "PackerKit", "PackRuntime"], exclude: ["Scripts"],
       swiftSettings: leafSettings),

@@ -6,8 +6,6 @@ import PackerKit
 protocol Verb: ParsableCommand, Sendable {
   /// Whether the verb can be stopped anywhere without leaving anything half-done on disk.
   static var leavesNothingBehind: Bool { get }
-  /// Whether the verb always needs libarchive, so that it is loaded before anything is begun.
-  static var needsLibArchive: Bool { get }
   /// Whether the verb goes through whole packs or trees, so that what the start took in memory is worth giving back.
   static var readsWholePacks: Bool { get }
   var isQuiet: Bool { get }
@@ -18,7 +16,6 @@ protocol Verb: ParsableCommand, Sendable {
 
 extension Verb {
   static var leavesNothingBehind: Bool { true }
-  static var needsLibArchive: Bool { false }
   static var readsWholePacks: Bool { false }
   var isQuiet: Bool { false }
 

@@ -179,13 +179,6 @@ FETCHES(FETCH)
   result name parameters { return IS_OURS && is_to_fail(&calls_of_##name) ? failure : REAL(name) arguments; }
 STEPS(STEP)
 
-// The program looks libarchive's functions up itself: it finds the ones above, and the library's own behind them.
-void *dlopen(const char *path, int mode) {
-  Dl_info own;
-  if (path && strstr(path, "libarchive") && dladdr((void *)dlopen, &own)) path = own.dli_fname;
-  return REAL(dlopen)(path, mode);
-}
-
 // Secrets are the only memory that is locked.
 #define MOST_SECRETS 4096
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;

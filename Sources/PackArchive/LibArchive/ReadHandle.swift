@@ -9,7 +9,6 @@ struct ReadHandle: ~Copyable {
 
   /// - Parameter next: gives the next piece of the tar, nil at its end.
   init(_ next: @escaping () throws(PackError) -> TarPiece?) throws(PackError) {
-    try LibArchive.require()
     guard let raw = unsafe archive_read_new() else {
       throw PackError(.internalError, "libarchive could not allocate a reader")
     }

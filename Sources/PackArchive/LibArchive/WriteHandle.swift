@@ -9,7 +9,6 @@ struct WriteHandle: ~Copyable {
   private let sink: HeaderSink
 
   init() throws(PackError) {
-    try LibArchive.require()
     guard let raw = unsafe archive_write_new() else {
       throw PackError(.internalError, "libarchive could not allocate a writer")
     }
