@@ -1,4 +1,3 @@
-import PackFiles
 import PackRuntime
 import PackerKit
 
@@ -11,9 +10,6 @@ struct Session: Sendable {
   func run(_ verb: some Verb) async throws(PackError) -> Outcome {
     console.isQuiet = verb.isQuiet
     CryptoLibrary.startForSuite()
-    if type(of: verb).readsWholePacks {
-      SystemMemory.returnCode()
-    }
     signals.allowAbandoning(type(of: verb).leavesNothingBehind)
     let outcome = try await verb.run(in: self)
     signals.allowAbandoning(false)

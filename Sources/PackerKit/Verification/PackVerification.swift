@@ -1,5 +1,4 @@
 public import PackCrypto
-import PackFiles
 public import PackFormat
 public import PackRuntime
 
@@ -39,7 +38,6 @@ public enum PackVerification {
     let workers = try Crew.size(for: jobs)
     try pack.checkContentSize(Limits.contentSizeWithoutManifest)
     if !allowsUnportablePaths { try PortabilityCheck.run(pack) }
-    pack.returnCodeIfLarge()
     try await ArchiveComparison.run(pack, jobs: workers, phase: .verifying, progress: progress)
     var findings: [Finding] = []
     if let tree {
@@ -88,12 +86,4 @@ public struct Finding: Hashable, Sendable {
   public let path: String
   /// The difference, for a person.
   public let message: String
-}
-
-extension Pack {
-  /// Gives the pages back that opening it touched, before all of it is read: two megabytes of the peak. A small pack is read sooner than they come
-  /// back.
-  func returnCodeIfLarge() {
-    if contentSize > 16 << 20 { SystemMemory.returnCode() }
-  }
 }

@@ -45,7 +45,6 @@ struct Verify: Verb {
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
 
-  static var readsWholePacks: Bool { true }
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
