@@ -22,7 +22,7 @@ let leafSettings: [SwiftSetting] =
 // Linux takes zstd from the system. Apple platforms have no public one, so there it comes from its own package.
 #if os(Linux)
   let zstd: Target.Dependency = "CZstd"
-  // Its headers are where all headers are, and CLibArchiveLoader loads the library.
+  // Its headers are where all headers are, and its module map names the library.
   let libArchiveConfiguration: String? = nil
   let platformPackages: [Package.Dependency] = []
   // A bundle with resources brings Foundation along, which nothing here needs.
@@ -71,7 +71,6 @@ let package = Package(
     .systemLibrary(
       name: "CLibArchive", pkgConfig: libArchiveConfiguration,
       providers: [.apt(["libarchive-dev"]), .brew(["libarchive"])]),
-    .target(name: "CLibArchiveLoader", dependencies: ["CLibArchive"]),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
@@ -138,7 +137,7 @@ let package = Package(
     // Packing side.
     .target(
       name: "PackArchive",
-      dependencies: ["CLibArchive", "CLibArchiveLoader", "PackFiles", "PackFormat", zstd],
+      dependencies: ["CLibArchive", "PackFiles", "PackFormat", zstd],
       swiftSettings: settings),
     .target(
       name: "PackProject",
@@ -193,8 +192,7 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/packer-bench",
-      // It calls more of the library than packer does.
-      swiftSettings: settings, linkerSettings: [.linkedLibrary("archive")]),
+      swiftSettings: settings),
     .executableTarget(
       name: "packer-fuzz",
       dependencies: [
@@ -203,7 +201,7 @@ let package = Package(
         "PackWork", "TestSupport",
       ],
       path: "Tests/packer-fuzz",
-      swiftSettings: settings, linkerSettings: [.linkedLibrary("archive")]),
+      swiftSettings: settings),
 
     // Tests.
     .systemLibrary(name: "CMalloc", path: "Tests/CMalloc"),
@@ -279,7 +277,7 @@ let package = Package(
     .testTarget(name: "HouseTests", dependencies: ["TestSupport"], swiftSettings: leafSettings),
     .testTarget(
       name: "PackArchiveTests", dependencies: ["CLibArchive", "PackArchive", "PackFormat", "PackPayload", "TestSupport", zstd],
-      swiftSettings: leafSettings, linkerSettings: [.linkedLibrary("archive")]),
+      swiftSettings: leafSettings),
     .testTarget(
       name: "PackingTests",
       dependencies: [
@@ -288,11 +286,9 @@ let package = Package(
       ],
       swiftSettings: leafSettings),
     .testTarget(
-      name: "PackerBenchTests", dependencies: ["PackArchive", "packer-bench", "PackFormat", "TestSupport"], swiftSettings: leafSettings,
-      linkerSettings: [.linkedLibrary("archive")]),
+      name: "PackerBenchTests", dependencies: ["PackArchive", "packer-bench", "PackFormat", "TestSupport"], swiftSettings: leafSettings),
     .testTarget(
-      name: "FuzzTests", dependencies: ["packer-fuzz", "PackWork", "TestSupport"], swiftSettings: leafSettings,
-      linkerSettings: [.linkedLibrary("archive")]),
+      name: "FuzzTests", dependencies: ["packer-fuzz", "PackWork", "TestSupport"], swiftSettings: leafSettings),
     .testTarget(
       name: "PackerCommandTests", dependencies: ["packer"], exclude: ["Scripts"],
       swiftSettings: leafSettings),

@@ -16,7 +16,7 @@ LARGEST_FILE = 2_000_000
 CLIENT_TARGETS = ("PackFormat", "PackFiles", "PackCrypto", "PackManifest", "PackPayload", "PackTrust", "PackDelivery", "PackRuntime", "PackRemote", "PackTransport", "PackBackground", "PackBackgroundApp")
 
 # Other people's libraries, and the folder below a target that may import it.
-LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "CLibArchiveLoader": "LibArchive", "COpenSSL": "OpenSSL", "CZstd": "Zstd", "libzstd": "Zstd", "CryptoKit": "CryptoKit", "Crypto": "CryptoKit", "Yams": "Configuration", "NIOCore": "NIO", "NIOPosix": "NIO", "NIOHTTP1": "NIO"}
+LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "COpenSSL": "OpenSSL", "CZstd": "Zstd", "libzstd": "Zstd", "CryptoKit": "CryptoKit", "Crypto": "CryptoKit", "Yams": "Configuration", "NIOCore": "NIO", "NIOPosix": "NIO", "NIOHTTP1": "NIO"}
 
 # Foundation on the client side: only where it is the platform's own, or behind the trait that tests use.
 FOUNDATION_ALLOWED = {
@@ -114,7 +114,7 @@ def check_source(name, text):
         for module, number in imported.items():
             if module.startswith("Foundation") and name not in FOUNDATION_ALLOWED and target not in (NETWORK_TARGET, *APPLE_TARGETS):
                 offend(name, number, f"{target} is client side and imports {module}")
-            if module in ("CLibArchive", "CLibArchiveLoader", "ArgumentParser", "PackArchive", "PackerKit"):
+            if module in ("CLibArchive", "ArgumentParser", "PackArchive", "PackerKit"):
                 offend(name, number, f"{target} is client side and imports {module}, which only the packing side may")
         for number, line in code_lines(text):
             if TOO_NEW.search(line):

@@ -18,32 +18,3 @@ static inline void packer_set_heap_count(int count) { mallopt(M_ARENA_MAX, count
 #else
 static inline void packer_set_heap_count(int count) { (void)count; }
 #endif
-
-#include <elf.h>
-#include <sys/mman.h>
-
-// <link.h> declares these only under _GNU_SOURCE. What follows in the structure is of no interest here.
-struct packer_object {
-  unsigned long base;
-  const char *name;
-  const Elf64_Phdr *segments;
-  Elf64_Half count;
-};
-extern int dl_iterate_phdr(int (*visit)(struct packer_object *, unsigned long, void *), void *context);
-
-static inline int packer_return_object(struct packer_object *object, unsigned long size, void *context) {
-  (void)size;
-  (void)context;
-  for (int index = 0; index < object->count; index++) {
-    const Elf64_Phdr *segment = &object->segments[index];
-    // What is written at start, or may be, lies in segments that are writable.
-    if (segment->p_type != PT_LOAD || (segment->p_flags & PF_W)) continue;
-    unsigned long start = (object->base + segment->p_vaddr + 4095) & ~4095ul;
-    unsigned long end = (object->base + segment->p_vaddr + segment->p_memsz) & ~4095ul;
-    if (start < end) madvise((void *)start, end - start, MADV_DONTNEED);
-  }
-  return 0;
-}
-
-// A callback with a structure that Swift's Glibc module does not know.
-static inline void packer_return_code(void) { dl_iterate_phdr(packer_return_object, 0); }

@@ -14,13 +14,4 @@ package enum SystemMemory {
       packer_set_heap_count(CInt(max(1, sysconf(CInt(_SC_NPROCESSORS_ONLN)) / 2)))
     #endif
   }
-
-  /// Gives the pages of the program and its libraries back that the start needed and its work may not.
-  ///
-  /// What is needed again comes back from the page cache, some microseconds for each piece of 64 KiB. For work that takes longer than that.
-  package static func returnCode() {
-    #if !canImport(Darwin)
-      packer_return_code()
-    #endif
-  }
 }

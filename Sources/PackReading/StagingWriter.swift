@@ -111,20 +111,36 @@ final class StagingWriter {
     let (parent, name) = try place(path)
     let made: OpenFile
     do throws(FileFailure) {
-      var isNew = true
-      do throws(FileFailure) {
-        try files.makeDirectory(name, mode: Self.directoryMode, in: parent)
-      } catch {
-        guard error.isExisting else { throw error }
-        isNew = false
-      }
-      made = try files.open(name, .directoryUnlinked, in: parent)
-      if isNew { try correct(Self.directoryMode, of: made, isDirectory: true) }
+      // Most are there already: handles are kept for few, and other workers make them too.
+      let existing = try existingDirectory(name, in: parent)
+      made = if let existing { existing } else { try newDirectory(name, in: parent) }
     } catch {
       throw failure(error, path)
     }
     if directories.count >= Self.mostHandles { directories.removeAll(keepingCapacity: true) }
     directories[key] = made
+    return made
+  }
+
+  private func existingDirectory(_ name: String, in parent: OpenFile) throws(FileFailure) -> OpenFile? {
+    do throws(FileFailure) {
+      return try files.open(name, .directoryUnlinked, in: parent)
+    } catch {
+      guard error.isMissing else { throw error }
+      return nil
+    }
+  }
+
+  private func newDirectory(_ name: String, in parent: OpenFile) throws(FileFailure) -> OpenFile {
+    var isNew = true
+    do throws(FileFailure) {
+      try files.makeDirectory(name, mode: Self.directoryMode, in: parent)
+    } catch {
+      guard error.isExisting else { throw error }
+      isNew = false
+    }
+    let made = try files.open(name, .directoryUnlinked, in: parent)
+    if isNew { try correct(Self.directoryMode, of: made, isDirectory: true) }
     return made
   }
 

@@ -6,23 +6,13 @@ import PackProject
 protocol Verb: ParsableCommand, Sendable {
   /// Whether the verb can be stopped anywhere without leaving anything half-done on disk.
   static var leavesNothingBehind: Bool { get }
-  /// Whether the verb always needs libarchive, so that it is loaded before anything is begun.
-  static var needsLibArchive: Bool { get }
-  /// Whether the verb goes through whole packs or trees, so that what the start took in memory is worth giving back.
-  static var readsWholePacks: Bool { get }
   var isQuiet: Bool { get }
-  /// The verb with plain arguments, or nil where it wants others, or others besides.
-  init?(_ arguments: PlainArguments)
   func run(in session: Session) async throws(PackError) -> Outcome
 }
 
 extension Verb {
   static var leavesNothingBehind: Bool { true }
-  static var needsLibArchive: Bool { false }
-  static var readsWholePacks: Bool { false }
   var isQuiet: Bool { false }
-
-  init?(_ arguments: PlainArguments) { nil }
 }
 
 /// What the arguments ask for.
@@ -69,9 +59,7 @@ enum Invocation: Sendable {
     guard let name = arguments.first else { return nil }
     let type = Packer.configuration.subcommands.first { $0.configuration.commandName == name } as? any Verb.Type
     guard let type else { return nil }
-    let rest = Array(arguments.dropFirst())
-    if let plain = PlainArguments(rest), let verb = type.init(plain) { return verb }
-    return try? type.parse(rest)
+    return try? type.parse(Array(arguments.dropFirst()))
   }
 
   /// Refuses a word in the place of a command, or behind `help`, that is none.

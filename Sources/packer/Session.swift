@@ -12,12 +12,6 @@ struct Session: Sendable {
   func run(_ verb: some Verb) async throws(PackError) -> Outcome {
     console.isQuiet = verb.isQuiet
     CryptoLibrary.startForSuite()
-    // Loading libarchive gives back what the start took as well.
-    if type(of: verb).needsLibArchive {
-      try LibraryVersions.requireLibArchive()
-    } else if type(of: verb).readsWholePacks {
-      SystemMemory.returnCode()
-    }
     signals.allowAbandoning(type(of: verb).leavesNothingBehind)
     let outcome = try await verb.run(in: self)
     signals.allowAbandoning(false)

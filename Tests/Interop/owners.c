@@ -86,6 +86,7 @@
   X(int, archive_read_open2, (struct archive *a, void *c, archive_open_callback *o, archive_read_callback *r, archive_skip_callback *s, archive_close_callback *e), (a, c, o, r, s, e), ARCHIVE_FATAL) \
   X(int, archive_read_next_header, (struct archive *a, struct archive_entry **e), (a, e), ARCHIVE_FATAL) \
   X(int, archive_write_set_format_pax_restricted, (struct archive *a), (a), ARCHIVE_FATAL) \
+  X(int, archive_write_set_format_ustar, (struct archive *a), (a), ARCHIVE_FATAL) \
   X(int, archive_write_set_bytes_per_block, (struct archive *a, int n), (a, n), ARCHIVE_FATAL) \
   X(int, archive_write_open, (struct archive *a, void *c, archive_open_callback *o, archive_write_callback *w, archive_close_callback *e), (a, c, o, w, e), ARCHIVE_FATAL) \
   X(int, archive_write_header, (struct archive *a, struct archive_entry *e), (a, e), ARCHIVE_FATAL) \
@@ -178,13 +179,6 @@ FETCHES(FETCH)
   COUNT_CALLS(name) \
   result name parameters { return IS_OURS && is_to_fail(&calls_of_##name) ? failure : REAL(name) arguments; }
 STEPS(STEP)
-
-// The program looks libarchive's functions up itself: it finds the ones above, and the library's own behind them.
-void *dlopen(const char *path, int mode) {
-  Dl_info own;
-  if (path && strstr(path, "libarchive") && dladdr((void *)dlopen, &own)) path = own.dli_fname;
-  return REAL(dlopen)(path, mode);
-}
 
 // Secrets are the only memory that is locked.
 #define MOST_SECRETS 4096

@@ -532,7 +532,7 @@ def limits(grounds, verb):
                 return
             if status < 0 or "Fatal error" in talk or "internal" in talk:
                 raise Wrong(f"it ended with {status}: {talk.strip()[-300:]}")
-            words = ["file too large"] if kind == "fsize" else ["too many open files", "libarchive"]
+            words = ["file too large"] if kind == "fsize" else ["too many open files"]
             if status in FINDINGS and verb.status is None and verb.words[0] != "simulate":
                 return
             # The largest file that may be made is smaller than any output.

@@ -9,7 +9,6 @@ struct ReadHandle: ~Copyable {
 
   /// - Parameter next: gives the next piece of the tar, nil at its end.
   init(_ next: @escaping () throws(PackError) -> TarPiece?) throws(PackError) {
-    try LibArchive.require()
     guard let raw = unsafe archive_read_new() else {
       throw PackError(.internalError, "libarchive could not allocate a reader")
     }
@@ -34,18 +33,14 @@ struct ReadHandle: ~Copyable {
   /// The next entry, or nil at the end of the tar.
   func next() throws(PackError) -> TarEntry? {
     var entry: OpaquePointer?
-    let status = UTF8Locale.run { unsafe archive_read_next_header(raw, &entry) }
-    if let failure = feed.failure { throw failure }
-    if status == ARCHIVE_EOF { return nil }
-    guard status == ARCHIVE_OK, let entry = unsafe entry else {
-      throw unsafe Self.failure(raw, "libarchive cannot read the tar")
-    }
-    return UTF8Locale.run {
+    let (status, found) = UTF8Locale.run { () -> (CInt, TarEntry?) in
+      let status = unsafe archive_read_next_header(raw, &entry)
+      guard status == ARCHIVE_OK, let entry = unsafe entry else { return (status, nil) }
       let type = unsafe archive_entry_filetype(entry)
       // libarchive gives no type to a hard link, which has that of its target.
       let isLink = unsafe archive_entry_hardlink(entry) != nil
-      return unsafe TarEntry(
-        path: archive_entry_pathname_utf8(entry).map { unsafe String(cString: $0) },
+      let found = unsafe TarEntry(
+        path: Self.path(entry),
         linkTarget: archive_entry_hardlink_utf8(entry).map { unsafe String(cString: $0) },
         isFile: type == UInt32(packer_AE_IFREG) || isLink && type == 0,
         isDirectory: type == UInt32(packer_AE_IFDIR),
@@ -53,7 +48,21 @@ struct ReadHandle: ~Copyable {
         size: UInt64(max(0, archive_entry_size(entry))),
         start: UInt64(max(0, archive_read_header_position(raw))),
         dataOffset: UInt64(max(0, archive_filter_bytes(raw, 0))))
+      return (status, found)
     }
+    if let failure = feed.failure { throw failure }
+    if status == ARCHIVE_EOF { return nil }
+    guard let found else { throw unsafe Self.failure(raw, "libarchive cannot read the tar") }
+    return found
+  }
+
+  /// The path of an entry, or nil if it is not UTF-8.
+  private static func path(_ entry: OpaquePointer) -> String? {
+    // ASCII is the same in the locale's encoding, which libarchive keeps it in, and in UTF-8, which it would convert it to.
+    if let path = unsafe archive_entry_pathname(entry).map({ unsafe String(cString: $0) }), path.withBytes({ isASCII($0) }) {
+      return path
+    }
+    return unsafe archive_entry_pathname_utf8(entry).map { unsafe String(cString: $0) }
   }
 
   private static func failure(_ raw: OpaquePointer, _ what: String) -> PackError {

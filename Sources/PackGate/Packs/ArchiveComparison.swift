@@ -9,8 +9,9 @@ import PackWork
 ///
 /// Every frame is decompressed once: the workers that check digests hand on what lies between contents, in order, to a thread that reads the tar.
 enum ArchiveComparison {
+  /// - Parameter output: where the tree is written, if it is wanted.
   static func run(
-    _ pack: Pack, jobs: Int, phase: PackProgress.Phase, progress: ProgressHandler?
+    _ pack: Pack, into output: OutputDirectory? = nil, jobs: Int, phase: PackProgress.Phase, progress: ProgressHandler?
   ) async throws(PackError) {
     let channel = GapChannel()
     let blocks = IndexCache.shared(pack)
@@ -27,7 +28,7 @@ enum ArchiveComparison {
     }
     let walking = await failure { () throws(PackError) in
       try await TreeWalk.run(
-        pack, into: nil, blocks: blocks, jobs: jobs, phase: phase, strictness: .release, progress: progress,
+        pack, into: output, blocks: blocks, jobs: jobs, phase: phase, strictness: .release, progress: progress,
         makeObserver: { GapSender(channel) }, onStop: { channel.close() })
     }
     if walking == nil { channel.finish() } else { channel.close() }
@@ -117,7 +118,9 @@ enum ArchiveComparison {
       }
       path.removeLast()
     }
-    let known = contents.prefix { $0.record.offset == entry.dataOffset }.first { $0.record.path.elementsEqual(path.utf8) }
+    let known = contents.prefix { $0.record.offset == entry.dataOffset }.first { (content) in
+      path.withBytes { equal($0, content.record.path.span) }
+    }
     let found = if let known { (record: known.record, number: known.number) } else { try reader.record(at: path) }
     guard let (record, number) = found else {
       throw PackError(.damagedArchive, "the tar holds '\(shown)', but the index does not")

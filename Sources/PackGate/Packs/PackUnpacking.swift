@@ -20,16 +20,8 @@ package enum PackUnpacking {
     let workers = try Crew.size(for: jobs)
     try pack.checkContentSize(Limits.contentSizeWithoutManifest)
     if !allowsUnportablePaths { try PortabilityCheck.run(pack) }
-    pack.returnCodeIfLarge()
     try await pack.fill(directory, progress: progress) { (output) async throws(PackError) in
-      let census = HeaderCensus(pack)
-      try await TreeWalk.run(
-        pack, into: output, jobs: workers, phase: .unpacking, strictness: .release, progress: progress,
-        makeObserver: { HeaderWitness(census, pack) })
-      // Another writer's headers may differ from ours and be sound. It costs a second pass to know, so only such a pack is read twice.
-      if !census.isComplete {
-        try await ArchiveComparison.run(pack, jobs: workers, phase: .unpacking, progress: nil)
-      }
+      try await ArchiveComparison.run(pack, into: output, jobs: workers, phase: .unpacking, progress: progress)
     }
   }
 }

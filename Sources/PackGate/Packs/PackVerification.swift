@@ -41,7 +41,6 @@ package enum PackVerification {
     let workers = try Crew.size(for: jobs)
     try pack.checkContentSize(Limits.contentSizeWithoutManifest)
     if !allowsUnportablePaths { try PortabilityCheck.run(pack) }
-    pack.returnCodeIfLarge()
     try await ArchiveComparison.run(pack, jobs: workers, phase: .verifying, progress: progress)
     var findings: [TreeDifference] = []
     if let tree {
@@ -70,12 +69,4 @@ package struct VerificationReport: Sendable {
   package let contentRoot: [UInt8]
   /// How the tree differs from the pack, in the order of the paths; empty where no tree was compared.
   package let findings: [TreeDifference]
-}
-
-extension Pack {
-  /// Gives the pages back that opening it touched, before all of it is read: two megabytes of the peak. A small pack is read sooner than they come
-  /// back.
-  func returnCodeIfLarge() {
-    if contentSize > 16 << 20 { SystemMemory.returnCode() }
-  }
 }

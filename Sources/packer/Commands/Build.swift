@@ -51,8 +51,6 @@ struct Build: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  static var needsLibArchive: Bool { true }
-  static var readsWholePacks: Bool { true }
   var isQuiet: Bool { output.isQuiet }
 
   /// A slash behind a link would lead through it.

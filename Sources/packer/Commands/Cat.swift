@@ -30,16 +30,6 @@ struct Cat: Verb {
 
   @OptionGroup var key: KeyOptions
 
-  init() {}
-
-  init?(_ arguments: PlainArguments) {
-    guard arguments.paths.count == 2 else { return nil }
-    file = arguments.paths[0]
-    path = arguments.paths[1]
-    range = nil
-    key = arguments.key
-  }
-
   func run(in session: Session) async throws(PackError) -> Outcome {
     let range = try range.map { (text) throws(PackError) in try ByteRange(parsing: text) }
     let resolved = try session.key(key)

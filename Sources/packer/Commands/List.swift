@@ -30,18 +30,6 @@ struct List: Verb {
 
   var isQuiet: Bool { output.isQuiet }
 
-  init() {}
-
-  init?(_ arguments: PlainArguments) {
-    guard arguments.paths.count == 1 else { return nil }
-    file = arguments.paths[0]
-    isLong = false
-    key = arguments.key
-    output = OutputOptions()
-    output.isJSON = false
-    output.isQuiet = false
-  }
-
   func run(in session: Session) async throws(PackError) -> Outcome {
     let resolved = try session.key(key)
     try naming(file) { () throws(PackError) in

@@ -47,8 +47,6 @@ struct Verify: Verb {
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
 
-  static var needsLibArchive: Bool { true }
-  static var readsWholePacks: Bool { true }
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {

@@ -129,12 +129,12 @@ struct CorpusLimits {
     case .small: nil
     case .texts: Limit(0.12, 0.07)
     case .media: Limit(0.01, 0.004)
-    case .site: Limit(0.06, 0.03)
+    case .site: Limit(0.12, 0.03)
     }
   }
 
   var listAgainst7z: Limit? { shape == .small ? nil : Limit(0.5, 0.15) }
-  var listAgainstReference: Limit? { shape == .small ? Limit(0.6) : Limit(0.06, 0.03) }
+  var listAgainstReference: Limit? { shape == .small ? Limit(0.6) : Limit(0.12, 0.03) }
   var verifyCPU: Limit? { shape == .small ? nil : Limit(0.30, 0.15) }
   var packMemory: Limit? { shape == .small ? nil : Limit(0.60, 0.30) }
   var slowPackMemory: Limit? { shape == .small ? nil : Limit(0.30, 0.15) }

@@ -1,0 +1,84 @@
+import PackArchive
+import PackFormat
+import TestSupport
+import Testing
+
+@testable import PackGate
+@testable import PackReading
+@testable import PackWork
+
+@Suite("Gaps on their way from many workers to one reader")
+struct GapChannelTests {
+  private func piece(_ number: Int, count: Int = 512) -> FrameGaps {
+    FrameGaps(
+      pieces: [TarPiece(start: UInt64(number) << 20, bytes: [UInt8](repeating: UInt8(number & 0xFF), count: count)[...])])
+  }
+
+  @Test("come in the order of their frames, whoever is first", arguments: [1, 2, 8])
+  func order(workers: Int) async throws {
+    let channel = GapChannel()
+    let next = Monitor(0)
+    let pulled = Monitor<[UInt64]>([])
+    try await Crew.run(workers + 1) { (crew, member) throws(PackError) in
+      crew.onStop { channel.close() }
+      guard member > 0 else {
+        for _ in 0..<200 {
+          for gap in try channel.pull()?.pieces ?? [] { pulled.withLock { $0.append(gap.start >> 20) } }
+        }
+        return
+      }
+      while true {
+        let number = next.withLock { next in
+          defer { next += 1 }
+          return next
+        }
+        guard number < 200 else { return }
+        // Every fifth frame is all content.
+        try channel.push(number, number % 5 == 0 ? FrameGaps() : piece(number, count: 40_000))
+      }
+    }
+    channel.finish()
+    #expect(try channel.pull() == nil)
+    let expected: [UInt64] = (0..<200 as Range<UInt64>).filter { $0 % 5 != 0 }
+    #expect(pulled.withLock { $0 } == expected)
+  }
+
+  @Test("wait where too much waits already, unless they are due")
+  func bound() async throws {
+    let channel = GapChannel()
+    try channel.push(1, piece(1, count: 200 << 10))
+    let isIn = Monitor(false)
+    try await Crew.run(2) { (crew, member) throws(PackError) in
+      crew.onStop { channel.close() }
+      if member == 0 {
+        try channel.push(2, piece(2, count: 200 << 10))
+        isIn.update { $0 = true }
+      } else {
+        try channel.push(0, piece(0, count: 8 << 20))
+        #expect(!isIn.withLock { $0 })
+        #expect(try channel.pull()?.pieces.first?.start == 0)
+        #expect(try channel.pull()?.pieces.first?.start == 1 << 20)
+        #expect(try channel.pull()?.pieces.first?.start == 2 << 20)
+      }
+    }
+  }
+
+  @Test("end for both sides when one gives up")
+  func closed() async throws {
+    let channel = GapChannel()
+    try channel.push(1, piece(1))
+    let codes = Monitor<[String]>([])
+    try await Crew.run(3) { (_, member) throws(PackError) in
+      do throws(PackError) {
+        switch member {
+        case 0: channel.close()
+        case 1: _ = try channel.pull()
+        default: while true { try channel.push(2, piece(2, count: 1 << 20)) }
+        }
+      } catch {
+        codes.withLock { $0.append(error.code.rawValue) }
+      }
+    }
+    #expect(codes.withLock { $0 } == ["channel-closed", "channel-closed"])
+  }
+}
