@@ -66,13 +66,13 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ] + platformPackages,
   targets: [
     .systemLibrary(
       name: "CLibArchive", pkgConfig: libArchiveConfiguration,
       providers: [.apt(["libarchive-dev"]), .brew(["libarchive"])]),
     .target(name: "CLibArchiveLoader", dependencies: ["CLibArchive"]),
+    .systemLibrary(name: "CLibYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"]), .brew(["libyaml"])]),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
@@ -115,8 +115,7 @@ let package = Package(
     .target(
       name: "PackerKit",
       dependencies: [
-        "PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackRuntime",
-        .product(name: "Yams", package: "Yams"),
+        "CLibYAML", "PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackRuntime",
       ],
       swiftSettings: settings),
     .target(

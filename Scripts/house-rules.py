@@ -16,7 +16,7 @@ LARGEST_FILE = 2_000_000
 CLIENT_TARGETS = ("PackFormat", "PackFiles", "PackCrypto", "PackManifest", "PackPayload", "PackTrust", "PackDelivery", "PackRuntime", "PackRemote", "PackTransport", "PackBackground", "PackBackgroundApp")
 
 # Other people's libraries, and the folder below a target that may import it.
-LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "CLibArchiveLoader": "LibArchive", "COpenSSL": "OpenSSL", "CZstd": "Zstd", "libzstd": "Zstd", "CryptoKit": "CryptoKit", "Crypto": "CryptoKit", "Yams": "Configuration", "NIOCore": "NIO", "NIOPosix": "NIO", "NIOHTTP1": "NIO"}
+LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "CLibArchiveLoader": "LibArchive", "COpenSSL": "OpenSSL", "CZstd": "Zstd", "libzstd": "Zstd", "CryptoKit": "CryptoKit", "Crypto": "CryptoKit", "CLibYAML": "LibYAML", "NIOCore": "NIO", "NIOPosix": "NIO", "NIOHTTP1": "NIO"}
 
 # Foundation on the client side: only where it is the platform's own, or behind the trait that tests use.
 FOUNDATION_ALLOWED = {
