@@ -11,6 +11,11 @@ enum BackgroundAssetsKey {
   static let manifestURL = "BAManifestURL"
   static let maxInstallSize = "BAMaxInstallSize"
   static let usesAppleHosting = "BAUsesAppleHosting"
+
+  static let all = [
+    appGroupIdentifier, appGroupID, essentialMaxInstallSize, hasManagedAssetPacks, restrictions, downloadAllowance, allowList,
+    essentialDownloadAllowance, manifestURL, maxInstallSize, usesAppleHosting,
+  ]
 }
 
 extension BackgroundAssetsKeys {
