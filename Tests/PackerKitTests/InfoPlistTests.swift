@@ -22,7 +22,7 @@ private func configuration(_ hosting: PackerConfiguration.Hosting = .unmanaged, 
 private let budget = InstallBudget(
   essentialDownloadAllowance: 28_100_000, downloadAllowance: 0, essentialMaxInstallSize: 33_000_000, maxInstallSize: 4096)
 
-private func wanted(_ hosting: PackerConfiguration.Hosting = .unmanaged) throws -> BackgroundAssetsKeys {
+private func wanted(_ hosting: PackerConfiguration.Hosting = .unmanaged) throws(PackError) -> BackgroundAssetsKeys {
   try InfoPlist.wanted(for: configuration(hosting), budget: budget)
 }
 
@@ -154,6 +154,18 @@ struct InfoPlistTests {
       #expect(error?.code == .malformedPlist && error?.message.contains("has a control character in a text") == true)
     }
     _ = try plist(members: "<key>Odd</key><string>a&#9;b</string>").merging(try wanted(), conflicts: .refuse)
+  }
+
+  @Test("a plist that packer's keys would make too large is refused, and spaces without end are no layout to follow")
+  func tooLarge() throws {
+    func merge(spaces: Int) throws(PackError) -> PlistMerge {
+      let source = try plist(members: "<key>Odd</key>\(String(repeating: " ", count: spaces))<true/>")
+      return try source.merging(try wanted(.apple), conflicts: .refuse)
+    }
+    #expect(try merge(spaces: 5000).bytes.count < 6000)
+    let error = #expect(throws: PackError.self) { try merge(spaces: PropertyList.largestSize - 100) }
+    #expect(error?.code == .malformedPlist)
+    #expect(error?.message.contains("bytes with packer's keys, and 4194304 are the most") == true)
   }
 
   // MARK: Values of the wrong type

@@ -11,6 +11,9 @@ struct XMLLayout {
     case nextLine([UInt8])
   }
 
+  /// The most bytes between a key and its value that count as a way of laying out a file.
+  private static let longestGap = 200
+
   private let bytes: [UInt8]
   private let root: Element
   private let comments: [Range<Int>]
@@ -187,6 +190,7 @@ struct XMLLayout {
   private func gaps(of members: [Member]) -> [Gap] {
     members.compactMap { member in
       let (start, end) = (member.keyRange.upperBound, member.value.range.lowerBound)
+      guard end - start <= Self.longestGap else { return nil }
       if bytes[start..<end].allSatisfy(Self.isBlank) { return .sameLine(Array(bytes[start..<end])) }
       guard bytes[start..<end].allSatisfy({ Self.isBlank($0) || Self.isLineEnd($0) }), let inner = startOfLine(end) else { return nil }
       let outer = indentation(ofLineAt: member.keyRange.lowerBound)

@@ -96,6 +96,11 @@ extension InfoPlist {
     edits.append(PropertyListEdit([Self.mergedValuesKey], .string(digest)))
     let merged = content.applying(edits)
     let (result, warnings) = try bytes(making: edits, giving: merged)
+    guard result.count <= PropertyList.largestSize else {
+      throw PackError(
+        .malformedPlist,
+        "\(path) would have \(result.count) bytes with packer's keys, and \(PropertyList.largestSize) are the most of a property list")
+    }
     // Read back as everything is that comes in: nothing else may have changed.
     guard let check = try? InfoPlist(parsing: result, path: path), check.content.says(merged), wanted.differences(in: merged).isEmpty else {
       throw PackError(.internalError, "\(path) would not hold the same values after the merge; it was not changed")
