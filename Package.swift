@@ -65,12 +65,12 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ] + platformPackages,
   targets: [
     .systemLibrary(
       name: "CLibArchive", pkgConfig: libArchiveConfiguration,
       providers: [.apt(["libarchive-dev"]), .brew(["libarchive"])]),
+    .systemLibrary(name: "CLibYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"]), .brew(["libyaml"])]),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
@@ -142,7 +142,7 @@ let package = Package(
     .target(
       name: "PackProject",
       dependencies: [
-        "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackReading", "PackWork", .product(name: "Yams", package: "Yams"),
+        "CLibYAML", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackReading", "PackWork",
       ],
       swiftSettings: settings),
     .target(

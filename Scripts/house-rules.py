@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What the compiler and the formatter do not check, over the tracked files. Prints each offence as `path:line: …`."""
 
+import json
 import pathlib
 import re
 import subprocess
@@ -16,7 +17,7 @@ LARGEST_FILE = 2_000_000
 CLIENT_TARGETS = ("PackFormat", "PackFiles", "PackCrypto", "PackManifest", "PackPayload", "PackTrust", "PackDelivery", "PackRuntime", "PackRemote", "PackTransport", "PackBackground", "PackBackgroundApp")
 
 # Other people's libraries, and the folder below a target that may import it.
-LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "COpenSSL": "OpenSSL", "CZstd": "Zstd", "libzstd": "Zstd", "CryptoKit": "CryptoKit", "Crypto": "CryptoKit", "Yams": "Configuration", "NIOCore": "NIO", "NIOPosix": "NIO", "NIOHTTP1": "NIO"}
+LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "COpenSSL": "OpenSSL", "CZstd": "Zstd", "libzstd": "Zstd", "CryptoKit": "CryptoKit", "Crypto": "CryptoKit", "CLibYAML": "LibYAML", "NIOCore": "NIO", "NIOPosix": "NIO", "NIOHTTP1": "NIO"}
 
 # Foundation on the client side: only where it is the platform's own, or behind the trait that tests use.
 FOUNDATION_ALLOWED = {
@@ -25,8 +26,12 @@ FOUNDATION_ALLOWED = {
     "Sources/PackCrypto/CryptoKit/CryptoKitBackend.swift",  # CryptoKit's interface takes Foundation's protocols
     "Sources/PackRuntime/Apple/BackupExclusion.swift",  # Darwin only: the attribute is set through a URL
     "Sources/PackRemote/Materializer+JSON.swift",  # the platform's own decoder, without the rest of Foundation where that can be
+    "Sources/PackerKit/PropertyList/PropertyList+Foundation.swift",  # Darwin only: elsewhere the part of Foundation that has no ICU
     "Sources/PackRuntime/WebKit/PackSchemeHandler.swift",  # WebKit only: its interface takes Foundation's types
 }
+
+# What nothing that `packer` links may import: on Linux it brings ICU's tables, two thirds of the binary that would be.
+FULL_FOUNDATION = ("Foundation", "FoundationInternationalization", "FoundationNetworking", "FoundationXML")
 
 # Empty but on Apple platforms, whose own types they are about: there Foundation is part of the system, and BackgroundAssets is made of it.
 APPLE_TARGETS = ("PackBackground", "PackBackgroundApp")
@@ -88,6 +93,43 @@ def imports(text):
         match = re.match(r"^\s*(?:(?:@\w+(?:\([^)]*\))?|public|package|internal|fileprivate|private|unsafe)\s+)*import\s+(?:\w+\s+)?(\w+)", line)
         if match:
             yield number, match.group(1)
+
+
+def packer_targets():
+    """The targets of this package that the executable `packer` is made of, as Package.swift says it."""
+    dumped = subprocess.run(["swift", "package", "dump-package"], cwd=ROOT, capture_output=True, check=True).stdout
+    targets = {target["name"]: target for target in json.loads(dumped)["targets"]}
+    found, waiting = set(), ["packer"]
+    while waiting:
+        name = waiting.pop()
+        if name in targets and name not in found:
+            found.add(name)
+            for dependency in targets[name]["dependencies"]:
+                waiting += [dependency[kind][0] for kind in ("byName", "target") if kind in dependency]
+    return {name: targets[name].get("path") or f"Sources/{name}" for name in found}
+
+
+def check_foundation(name, text):
+    """Full Foundation is imported only in the files named above, and there not on Linux."""
+    conditions = []
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.strip()
+        if words.startswith("#if "):
+            conditions.append([words[4:]])
+        elif words.startswith(("#elseif", "#else")):
+            conditions[-1].append(words.removeprefix("#elseif"))
+        elif words.startswith("#endif"):
+            conditions.pop()
+        for _, module in imports(line):
+            if module not in FULL_FOUNDATION:
+                continue
+            # On Linux there is FoundationEssentials, and none of Apple's modules.
+            is_apple = any(
+                re.fullmatch(r"canImport\((Darwin|CryptoKit|WebKit|Security)\).*", branches[-1])
+                or branches[-1] == "#else" and branches[0] == "canImport(FoundationEssentials)"
+                for branches in conditions)
+            if name not in FOUNDATION_ALLOWED or not is_apple:
+                offend(name, number, f"packer links this file, and it imports {module}")
 
 
 def code_lines(text):
@@ -193,9 +235,12 @@ def check_links(name, files):
 def main():
     files = tracked()
     check_tree(files)
+    linked = tuple(path + "/" for path in packer_targets().values())
     for name in files:
         if name.startswith("Sources/") and name.endswith(".swift"):
             check_source(name, (ROOT / name).read_text(encoding="utf-8"))
+        if name.startswith(linked) and name.endswith(".swift"):
+            check_foundation(name, (ROOT / name).read_text(encoding="utf-8"))
         if name.endswith(".md"):
             check_links(name, set(files))
     print("\n".join(offences) if offences else f"{len(files)} files hold to the house rules")

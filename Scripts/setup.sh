@@ -7,7 +7,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
 # What a toolchain's own instructions may leave out is named too: headers to link with, and git for the packages.
-build_packages=(git g++ libc6-dev libssl-dev libarchive-dev libzstd-dev pkg-config)
+build_packages=(git g++ libc6-dev libssl-dev libarchive-dev libyaml-dev libzstd-dev pkg-config)
 # What swift.org names for Debian; installed only where the toolchain does not start without.
 toolchain_packages=(binutils libcurl4-openssl-dev libedit-dev libncurses-dev libsqlite3-dev libxml2-dev tzdata uuid-dev zlib1g-dev)
 test_packages=(libarchive-tools zstd python3 python3-venv strace time nginx-light)

@@ -97,7 +97,7 @@ struct HouseTests {
     let folders = [
       "COpenSSL": "/OpenSSL/", "CLibArchive": "/LibArchive/", "CZstd": "/Zstd/", "libzstd": "/Zstd/",
       "CLinux": "Sources/PackFiles/", "Crypto": "/CryptoKit/", "CryptoKit": "/CryptoKit/",
-      "Yams": "Sources/PackerKit/Configuration/",
+      "CLibYAML": "/LibYAML/",
     ]
     for file in sources {
       for module in file.imports {

@@ -114,6 +114,10 @@ def check_merge(place, values, title):
         values = plistlib.loads(before, fmt=form)
         packer("merge", path, "-o", merged, "--dist", place)
         expect(path.read_bytes() == before, f"{title}, {name}: the plist itself was changed")
+        if form == plistlib.FMT_XML and values:
+            # What was there is still there, line by line and in its order.
+            lines = iter(merged.read_bytes().split(b"\n"))
+            expect(all(line in lines for line in before.split(b"\n")), f"{title}: lines of the plist are gone")
         read = plistlib.loads(merged.read_bytes(), fmt=form)
         expect(same({key: read[key] for key in values}, values), f"{title}, {name}: other values came back changed")
         added = {key: value for key, value in read.items() if key not in values}

@@ -85,12 +85,14 @@ package indirect enum PropertyList: Hashable, Sendable {
     }
   }
 
-  /// The keys of all dictionaries together.
-  var keyCount: Int {
-    switch self {
-    case .array(let items): items.reduce(0) { $0 + $1.keyCount }
-    case .dictionary(let members): members.reduce(0) { $0 + 1 + $1.value.keyCount }
-    default: 0
+  /// Whether a text or a key holds a character that XML cannot.
+  var hasControlCharacters: Bool {
+    func isOne(_ byte: UInt8) -> Bool { byte < 0x20 && byte != 0x09 && byte != 0x0A && byte != 0x0D }
+    return switch self {
+    case .string(let text): text.utf8.contains(where: isOne)
+    case .array(let items): items.contains { $0.hasControlCharacters }
+    case .dictionary(let members): members.contains { $0.key.utf8.contains(where: isOne) || $0.value.hasControlCharacters }
+    default: false
     }
   }
 

@@ -80,8 +80,10 @@ extension InfoPlist {
   /// Puts the keys of a release into the plist, and leaves every other key and its value as they are.
   ///
   /// Values that packer wrote before are replaced: ``mergedValuesKey`` holds a digest of them, by which they are known. Without it, or when
-  /// one of them was changed since, every value that differs counts as written by hand. The form stays, XML or binary; XML comes out in
-  /// Foundation's layout with the keys in order, and without comments. Where nothing differs, not a byte changes.
+  /// one of them was changed since, every value that differs counts as written by hand. Where nothing differs, not a byte changes.
+  ///
+  /// The form stays. An XML list is edited in place: of its bytes only the keys of the release and ``mergedValuesKey`` change. There is no
+  /// other way of writing it: a list whose edited bytes do not read as the same values is refused. A binary list is written anew.
   ///
   /// - Throws: ``PackError/Code/plistConflict`` where values that packer did not write would change, with both values of each in the
   ///   details.
@@ -90,17 +92,15 @@ extension InfoPlist {
     let differences = wanted.differences(in: content, comparing: isOwn ? .byEntries : .byHosts)
     guard !differences.isEmpty else { return PlistMerge(bytes: bytes, changes: [], warnings: [], original: self) }
     if conflicts == .refuse, !isOwn { try refuseConflicts(in: differences) }
-    let released = content.applying(differences.map { PropertyListEdit($0.path, $0.wanted) })
-    let digest = try BackgroundAssetsKeys(released).digest
-    let merged = released.applying([PropertyListEdit([Self.mergedValuesKey], .string(digest))])
-
-    let form = PropertyList.Form(of: bytes)
-    let result = try merged.bytes(as: form)
-    // Foundation takes such a character where it is written as a number, and writes it as it is.
-    guard form != .xml || !result.contains(where: { $0 < 0x20 && ![0x09, 0x0A, 0x0D].contains($0) }) else {
+    var edits = differences.map { PropertyListEdit($0.path, $0.wanted) }
+    let digest = try BackgroundAssetsKeys(content.applying(edits)).digest
+    edits.append(PropertyListEdit([Self.mergedValuesKey], .string(digest)))
+    let merged = content.applying(edits)
+    let (result, warnings) = try bytes(making: edits, giving: merged)
+    guard result.count <= PropertyList.largestSize else {
       throw PackError(
-        .malformedPlist, "\(path) has a control character in a text, which XML cannot hold",
-        hint: "remove it: other readers refuse the file")
+        .malformedPlist,
+        "\(path) would have \(result.count) bytes with packer's keys, and \(PropertyList.largestSize) are the most of a property list")
     }
     // Read back as everything is that comes in: nothing else may have changed.
     guard let check = try? InfoPlist(parsing: result, path: path), check.content.says(merged), wanted.differences(in: merged).isEmpty else {
@@ -110,8 +110,20 @@ extension InfoPlist {
       let (old, new) = PropertyList.apart(change.actual, change.wanted)
       return PlistMerge.Change(key: change.key, old: old, new: new)
     }
-    let warnings = form == .xml ? [lostComments].compactMap { $0 } : []
     return PlistMerge(bytes: result, changes: changes, warnings: warnings, original: self)
+  }
+
+  /// The file with changes made in it, and what is to be said of comments.
+  private func bytes(making edits: [PropertyListEdit], giving merged: PropertyList) throws(PackError) -> ([UInt8], warnings: [String]) {
+    guard PropertyList.Form(of: bytes) == .xml else { return (try merged.bytes(as: .binary), []) }
+    // Apple's readers take such a character where it is written as a number, and no other reader does.
+    guard !merged.hasControlCharacters else {
+      throw PackError(
+        .malformedPlist, "\(path) has a control character in a text, which XML cannot hold",
+        hint: "remove it: other readers refuse the file")
+    }
+    let edit = try XMLEdit(bytes, making: edits, together: BackgroundAssetsKey.all + [Self.mergedValuesKey], path: path)
+    return (edit.bytes, [Self.warning(ofLost: edit.lostCommentLines, in: path)].compactMap { $0 })
   }
 
   /// Whether a merge would replace nothing but what packer wrote.
@@ -129,13 +141,11 @@ extension InfoPlist {
     }
   }
 
-  /// What is to be said of comments, which are no values.
-  private var lostComments: String? {
-    let lines = XMLMarkup(bytes).commentLines
+  private static func warning(ofLost lines: [Int], in path: String) -> String? {
     guard let last = lines.last else { return nil }
-    guard lines.count > 1 else { return "the comment in line \(last) of \(path) is lost: a property list is written anew, from its values" }
+    guard lines.count > 1 else { return "the comment in line \(last) of \(path) is lost: it stands inside a value that changes" }
     let others = lines.dropLast().map(String.init).joined(separator: ", ")
-    return "the comments in lines \(others) and \(last) of \(path) are lost: a property list is written anew, from its values"
+    return "the comments in lines \(others) and \(last) of \(path) are lost: they stand inside values that change"
   }
 
   private func refuseConflicts(in differences: [PlistDifference]) throws(PackError) {

@@ -1,11 +1,12 @@
-import Foundation
+import PackFormat
 
 /// Names of hosts in other scripts, as DNS writes them (RFC 3492).
 enum Punycode {
   /// The whole name in ASCII, to be proposed to a person; nil where it is not worth proposing.
   static func host(_ host: String) -> String? {
-    let folded = host.lowercased().precomposedStringWithCanonicalMapping
-    let labels = folded.split(separator: ".", omittingEmptySubsequences: false).map { label(String($0)) }
+    var folded = String.UnicodeScalarView()
+    folded.append(contentsOf: EntryPath.normalized(host.lowercased()))
+    let labels = String(folded).split(separator: ".", omittingEmptySubsequences: false).map { label(String($0)) }
     let name = labels.joined(separator: ".")
     return HostName.problem(of: name) == nil ? name : nil
   }
@@ -18,7 +19,7 @@ enum Punycode {
   private static let (base, tMin, tMax, skew, damp, initialBias, initialN) = (36, 1, 26, 38, 700, 72, 128)
 
   /// RFC 3492 §6.3. Numbers stay far below overflow: a name has at most 253 characters.
-  private static func encode(_ input: [UInt32]) -> String {
+  static func encode(_ input: [UInt32]) -> String {
     guard input.count <= 253 else { return "" }
     var output = input.filter { $0 < 128 }.map { Character(Unicode.Scalar(UInt8($0))) }
     let basicCount = output.count

@@ -23,7 +23,7 @@ private func configuration(_ hosting: PackerConfiguration.Hosting = .unmanaged, 
 private let budget = InstallBudget(
   essentialDownloadAllowance: 28_100_000, downloadAllowance: 0, essentialMaxInstallSize: 33_000_000, maxInstallSize: 4096)
 
-private func wanted(_ hosting: PackerConfiguration.Hosting = .unmanaged) throws -> BackgroundAssetsKeys {
+private func wanted(_ hosting: PackerConfiguration.Hosting = .unmanaged) throws(PackError) -> BackgroundAssetsKeys {
   try InfoPlist.wanted(for: configuration(hosting), budget: budget)
 }
 
@@ -155,6 +155,18 @@ struct InfoPlistTests {
       #expect(error?.code == .malformedPlist && error?.message.contains("has a control character in a text") == true)
     }
     _ = try plist(members: "<key>Odd</key><string>a&#9;b</string>").merging(try wanted(), conflicts: .refuse)
+  }
+
+  @Test("a plist that packer's keys would make too large is refused, and spaces without end are no layout to follow")
+  func tooLarge() throws {
+    func merge(spaces: Int) throws(PackError) -> PlistMerge {
+      let source = try plist(members: "<key>Odd</key>\(String(repeating: " ", count: spaces))<true/>")
+      return try source.merging(try wanted(.apple), conflicts: .refuse)
+    }
+    #expect(try merge(spaces: 5000).bytes.count < 6000)
+    let error = #expect(throws: PackError.self) { try merge(spaces: PropertyList.largestSize - 100) }
+    #expect(error?.code == .malformedPlist)
+    #expect(error?.message.contains("bytes with packer's keys, and 4194304 are the most") == true)
   }
 
   // MARK: Values of the wrong type
@@ -334,38 +346,95 @@ struct PlistMergeTests {
     </plist>
     """
 
-  @Test("keys come into their places, every other value stays, and lost comments are told")
+  @Test("the diff of a merge shows only the keys that packer owns")
+  func diff() throws {
+    let text = """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+      <!-- of the arcade: don't sort -->
+      <plist version="1.0">
+        <dict>
+              <key>UILaunchScreen</key> <dict/>
+         <key>CFBundleDisplayName</key>
+           <string>Caf&#xE9; &amp; <![CDATA[<Bar>]]> caf\u{E9}</string>   <!-- &eacute; is no entity here -->
+
+      \t<!-- sizes: packer's -->
+         <key>BAMaxInstallSize</key>   <integer>410000000</integer>  <!-- was 35 MB -->
+         <key>BAInitialDownloadRestrictions</key>
+           <dict> <!-- by hand -->
+             <key>Other</key>
+               <array>   <integer>0x10</integer><real>2.50</real> </array>
+             <key>BAEssentialDownloadAllowance</key>
+               <string>28100000</string>
+             <!-- end -->
+           </dict>
+         <key>BAUsesAppleHosting</key> <true/>
+         <key>Since</key><date>2026-01-01T00:00:00Z</date>
+        </dict>
+      </plist>
+      """.replacingOccurrences(of: "\n", with: "\r\n")
+
+    let merge = try plist(text).merging(try wanted(), conflicts: .replace)
+
+    let difference = String(decoding: merge.bytes, as: UTF8.self).components(separatedBy: "\r\n")
+      .difference(from: text.components(separatedBy: "\r\n"))
+    func lines(_ changes: [CollectionDifference<String>.Change]) -> [String] {
+      changes.map { change in
+        switch change {
+        case .insert(_, let line, _), .remove(_, let line, _): line
+        }
+      }
+    }
+    #expect(
+      lines(difference.removals) == [
+        "   <key>BAMaxInstallSize</key>   <integer>410000000</integer>  <!-- was 35 MB -->",
+        "         <string>28100000</string>",
+        "   <key>BAUsesAppleHosting</key> <true/>",
+      ])
+    #expect(
+      lines(difference.insertions) == [
+        "   <key>AppGroupIdentifier</key> <string>group.com.example.arcade</string>",
+        "   <key>BAEssentialMaxInstallSize</key> <integer>33000000</integer>",
+        "   <key>BAMaxInstallSize</key>   <integer>4096</integer>  <!-- was 35 MB -->",
+        "       <key>BADownloadAllowance</key>",
+        "         <integer>0</integer>",
+        "       <key>BADownloadDomainAllowList</key>",
+        "         <array>",
+        "          <string>api.example.com</string>",
+        "          <string>cdn.example.com</string>",
+        "         </array>",
+        "         <integer>28100000</integer>",
+        "   <key>BAManifestURL</key> <string>https://api.example.com/packs/manifest.json</string>",
+        "   <key>PackerMergedValues</key> <string>58e03542dd2fc041</string>",
+      ])
+    #expect(merge.warnings.isEmpty)
+  }
+
+  @Test("keys come in, and every other byte stays: comments, order, layout and the way numbers are written")
   func added() throws {
     let merge = try plist(Self.handMade).merging(try wanted(.apple), conflicts: .refuse)
     #expect(
       String(decoding: merge.bytes, as: UTF8.self) == """
         <?xml version="1.0" encoding="UTF-8"?>
         <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+        <!-- of the arcade -->
         <plist version="1.0">
-        <dict>
-        \t<key>BAAppGroupID</key>
-        \t<string>group.com.example.arcade</string>
-        \t<key>BAHasManagedAssetPacks</key>
-        \t<true/>
-        \t<key>BAUsesAppleHosting</key>
-        \t<true/>
-        \t<key>CFBundleIdentifier</key>
-        \t<string>$(PRODUCT_BUNDLE_IDENTIFIER)</string>
-        \t<key>PackerMergedValues</key>
-        \t<string>e0a8041d7bf72853</string>
-        \t<key>Scale</key>
-        \t<real>2.5</real>
-        \t<key>Since</key>
-        \t<date>2026-01-01T00:00:00Z</date>
-        \t<key>UILaunchScreen</key>
-        \t<dict/>
-        </dict>
+          <dict>
+            <key>UILaunchScreen</key> <dict/>
+            <!-- must stay in front -->
+            <key>CFBundleIdentifier</key>
+            <string>$(PRODUCT_BUNDLE_IDENTIFIER)</string>   <!-- of Xcode -->
+            <key>Scale</key>   <real>2.50</real>
+            <key>Since</key><date>2026-01-01T00:00:00Z</date>
+            <key>BAAppGroupID</key> <string>group.com.example.arcade</string>
+            <key>BAHasManagedAssetPacks</key> <true/>
+            <key>BAUsesAppleHosting</key> <true/>
+            <key>PackerMergedValues</key> <string>e0a8041d7bf72853</string>
+          </dict>
         </plist>
-
         """)
     #expect(merge.changes.map(\.key) == ["BAAppGroupID", "BAHasManagedAssetPacks", "BAUsesAppleHosting"])
-    #expect(
-      merge.warnings == ["the comments in lines 3, 7 and 9 of Info.plist are lost: a property list is written anew, from its values"])
+    #expect(merge.warnings.isEmpty)
   }
 
   @Test(
@@ -500,9 +569,23 @@ struct PlistMergeTests {
       let merged = try InfoPlist(parsing: merge.bytes, path: "t")
       #expect(merged.check(against: keys).filter { $0.level == .error }.isEmpty, "\(text)")
       for key in ["A", "Z"] { #expect(merged.content[key: key] == original.content[key: key], "\(text)") }
-      #expect(merge.warnings.isEmpty == (!merge.isChange || !text.contains("<!--")), "\(text)")
+      let result = String(decoding: merge.bytes, as: UTF8.self)
+      #expect(merge.warnings.isEmpty == (comments(in: result) == comments(in: text)), "\(text)")
+      if hosting != .apple { #expect(Self.withoutKeys(result) == Self.withoutKeys(text), "\(text)") }
       #expect(try !merged.merging(keys, conflicts: .refuse).isChange, "\(text)")
     }
+  }
+
+  private func comments(in text: String) -> Int { text.components(separatedBy: "<!--").count - 1 }
+
+  /// A text without the keys of releases and their values, and without spaces.
+  private static func withoutKeys(_ text: String) -> String {
+    let gap = #"(?:\s|<!--.*?-->)*"#
+    let value =
+      "(?:<true/>|<integer>\\d+</integer>|<dict/>|<dict>\(gap)</dict>|<array>(?:\(gap)<string>[^<]*</string>)*\(gap)</array>|<string/>|<string>[^<]*</string>)"
+    let keys = "(?:AppGroupIdentifier|PackerMergedValues|BA(?!InitialDownloadRestrictions)\\w+)"
+    return text.replacingOccurrences(of: "<key>\(keys)</key>\(gap)\(value)", with: "", options: .regularExpression)
+      .replacingOccurrences(of: "\\s", with: "", options: .regularExpression)
   }
 
   @Test("a plist keeps its form, and every other value with its type", arguments: [PropertyList.Form.xml, .binary])

@@ -54,7 +54,7 @@ private let everything = PropertyList.dictionary([
 @Suite("Property lists")
 struct PropertyListTests {
   @Test(
-    "XML that is no property list is refused, with the file, and with the line where Foundation tells it",
+    "XML that is no property list is refused, with the file and the line",
     arguments: [
       ("<dict>\n<key>a</key></dict>", "line 4"), ("<dict><string>a</string></dict>", "line 3"), ("<integer>1.5</integer>", "line 3"),
       ("<integer>18446744073709551616</integer>", "line 3"), ("<integer>-9223372036854775809</integer>", "line 3"),
@@ -118,12 +118,13 @@ struct PropertyListTests {
   @Test(
     "a key that a dictionary has twice is refused, also where its letters are composed in two ways",
     arguments: [
-      "<dict><key>a</key><true/><key>a</key><false/></dict>", "<dict><key>\u{E9}</key><true/><key>e\u{301}</key><false/></dict>",
-      "<array><dict><key/><true/><key></key><true/></dict></array>",
+      ("<dict><key>a</key><true/>\n<key>a</key><false/></dict>", "a", 4),
+      ("<dict><key>\u{E9}</key><true/><key>e\u{301}</key><false/></dict>", "e\u{301}", 3),
+      ("<array><dict><key/><true/><key></key><true/></dict></array>", "", 3),
     ])
-  func twice(body: String) {
+  func twice(body: String, key: String, line: Int) {
     let error = #expect(throws: PackError.self) { try read(body) }
-    #expect(error?.message == "t has 2 keys, and 1 of them are left when it is read: a dictionary has the same key twice")
+    #expect(error?.message == "t: a dictionary has the key '\(key)' twice, in line \(line)")
   }
 
   @Test("values inside each other are read to a depth of 64, and not beyond; a great depth is no danger")
@@ -137,6 +138,51 @@ struct PropertyListTests {
     for _ in 1..<64 { list = .array([list]) }
     #expect(try PropertyList(parsing: list.bytes(as: .binary), path: "t") == list)
     #expect(throws: PackError.self) { try PropertyList(parsing: PropertyList.array([list]).bytes(as: .binary), path: "t") }
+  }
+
+  @Test(
+    "numbers and dates are read in every form that Apple's readers take, and in no other",
+    arguments: [
+      ("<integer> -5\n</integer>", .integer(-5)), ("<integer>+7</integer>", .integer(7)), ("<integer>- 0X1f</integer>", .integer(-31)),
+      ("<integer>-9223372036854775808</integer>", .integer(.min)), ("<integer>18446744073709551615</integer>", .unsigned(.max)),
+      ("<real>-1.5e-3</real>", real(-0.0015)), ("<real>1</real>", real(1)), ("<real>-Infinity</real>", real(-.infinity)),
+      ("<real>+inf</real>", real(.infinity)), ("<date>2000-02-29T23:59:59Z</date>", .date(bitPattern: (-26_438_401.0).bitPattern)),
+      ("<date>2100-03-01T00:00:00Z</date>", .date(bitPattern: (3_129_235_200.0).bitPattern)), ("<data>\nAA\n==\n</data>", .data([0])),
+      ("<data></data>", .data([])), ("<integer>0x</integer>", nil), ("<integer>--1</integer>", nil), ("<integer>1 2</integer>", nil),
+      ("<integer>1<!-- a --></integer>", nil), ("<integer/>", nil), ("<real/>", nil), ("<real>0x1p3</real>", nil),
+      ("<real>nan(1)</real>", nil),
+      ("<real></real>", nil), ("<date>2001-02-29T00:00:00Z</date>", nil), ("<date>2100-02-29T00:00:00Z</date>", nil),
+      ("<date>2001-13-01T00:00:00Z</date>", nil), ("<date>2001-01-01T24:00:00Z</date>", nil), ("<date>2001-01-01</date>", nil),
+      ("<date>2001-01-01 00:00:00 +0000</date>", nil), ("<data>A</data>", nil), ("<data>AA=A</data>", nil), ("<data>AAA</data>", nil),
+      ("<data>AA*=</data>", nil), ("<string>&#xD800;</string>", nil), ("<string>&#+65;</string>", nil), ("<string>&#;</string>", nil),
+      ("<string>a & b</string>", nil), ("<string>&amp</string>", nil), ("<true>a</true>", nil), ("<key>a</key>", nil),
+      ("<true/><true/>", nil),
+      ("<strin/>", nil), ("<stringy>a</stringy>", nil), ("<string>a</strings>", nil),
+    ] as [(String, PropertyList?)])
+  func scalars(body: String, value: PropertyList?) throws {
+    if let value {
+      #expect(try read(body) == value)
+    } else {
+      #expect(throws: PackError.self) { try read(body) }
+    }
+  }
+
+  @Test("texts that Foundation's decoder takes for nothing or for a reference are texts")
+  func oddTexts() throws {
+    #expect(
+      try read("<array><string>$null</string><string>$nullable</string></array>") == .array([.string("$null"), .string("$nullable")]))
+    let list = PropertyList.dictionary([.init("$null", .string("$null")), .init("CF$UID", .string("5"))])
+    for form in [PropertyList.Form.xml, .binary] { #expect(try PropertyList(parsing: list.bytes(as: form), path: "t") == list) }
+  }
+
+  @Test("another encoding than UTF-8 is refused where it makes a difference")
+  func declaredEncoding() throws {
+    let text = "<?xml version='1.0' encoding='ISO-8859-1'?><plist><string>a</string></plist>"
+    #expect(try PropertyList(parsing: Array(text.utf8), path: "t") == .string("a"))
+    let umlaut = text.replacingOccurrences(of: ">a<", with: ">ä<")
+    let error = #expect(throws: PackError.self) { try PropertyList(parsing: Array(umlaut.utf8), path: "t") }
+    #expect(error?.message == "t is in the encoding 'ISO-8859-1', and only UTF-8 is read")
+    #expect(error?.hint == "plutil -convert xml1 t")
   }
 
   @Test("so it is with the binary form: 100 000 arrays, each in the one before")
@@ -178,17 +224,21 @@ struct PropertyListTests {
           .init("", .array([.boolean(true), .boolean(false)])), .init("a&b", .string("xy<z><!-- no comment --><key>AB")),
           .init("d", .data(Array("ABCD".utf8))), .init("e", .string("")), .init("i", .integer(16)), .init("r", real(1000)),
         ]))
-    let markup = XMLMarkup(bytes)
-    #expect(markup.commentLines == [3, 4])
-    #expect(markup.keys == 6)
+    let markup = try XMLMarkup(bytes, path: "t")
+    #expect(markup.comments.map { XMLMarkup.line(of: $0.lowerBound, in: bytes) } == [3, 3, 4])
+    #expect(markup.comments.map { String(decoding: bytes[$0], as: UTF8.self) } == ["<!-- first -->", "<!-- second -->", "<!-- third -->"])
+    #expect(markup.root.members?.map(\.key) == ["a&b", "i", "r", "d", "e", ""])
   }
 
   @Test("comments are found in every place, and nowhere where there are none")
-  func comments() {
-    func lines(_ text: String) -> [Int] { XMLMarkup(Array(text.utf8)).commentLines }
-    #expect(lines("<!---->\n<plist><!-- a\nb\n<key> -->\n<true/><!-- c --></plist>\n<!-- d") == [1, 2, 5, 6])
-    #expect(lines("<plist><string>&lt;!-- a --&gt;<![CDATA[\n<!-- b -->]]></string></plist>") == [])
-    #expect(lines("<plist><!-- <![CDATA[ --><string>]]></string><!-- --></plist>") == [1])
+  func comments() throws {
+    func lines(_ text: String) throws -> [Int] {
+      let bytes = Array(text.utf8)
+      return try XMLMarkup(bytes, path: "t").comments.map { XMLMarkup.line(of: $0.lowerBound, in: bytes) }
+    }
+    #expect(try lines("<!---->\n<plist><!-- a\nb\n<key> -->\n<true/><!-- c --></plist>\n<!-- d") == [1, 2, 5])
+    #expect(try lines("<plist><string>&lt;!-- a --&gt;<![CDATA[\n<!-- b -->]]></string></plist>") == [])
+    #expect(try lines("<plist><!-- <![CDATA[ --><string>]]></string><!-- --></plist>") == [1, 1])
   }
 
   @Test(
@@ -314,11 +364,13 @@ struct PropertyListTests {
 
   @Test("a key that a dictionary of a binary list has twice is refused")
   func twiceInBinary() {
-    for keys in [[[0x51, 0x61], [0x51, 0x61]], [[0x61, 0x00, 0xE9], [0x62, 0x00, 0x65, 0x03, 0x01]]] as [[[UInt8]]] {
+    for (keys, key) in [
+      ([[0x51, 0x61], [0x51, 0x61]], "a"), ([[0x61, 0x00, 0xE9], [0x62, 0x00, 0x65, 0x03, 0x01]], "e\u{301}"),
+    ] as [([[UInt8]], String)] {
       let error = #expect(throws: PackError.self) {
         try PropertyList(parsing: Self.file([[0xD2, 1, 2, 3, 3]] + keys + [[0x09]]), path: "t")
       }
-      #expect(error?.message == "t has 2 keys, and 1 of them are left when it is read: a dictionary has the same key twice")
+      #expect(error?.message == "t: a dictionary has the key '\(key)' twice")
     }
   }
 

@@ -11,8 +11,9 @@ extension FuzzTarget {
   static let plist = FuzzTarget(
     "plist", largestInput: 4096, runsPerProcess: 1_000_000,
     files: [
-      "Sources/PackerKit/PropertyList/PropertyList+Foundation.swift", "Sources/PackerKit/PropertyList/BinaryOutline.swift",
+      "Sources/PackerKit/PropertyList/PropertyList+Reading.swift", "Sources/PackerKit/PropertyList/BinaryOutline.swift",
       "Sources/PackerKit/PropertyList/XMLMarkup.swift", "Sources/PackerKit/PropertyList/PropertyList.swift",
+      "Sources/PackerKit/PropertyList/XMLEdit.swift", "Sources/PackerKit/PropertyList/XMLLayout.swift",
     ],
     seeds: {
       let list = PropertyList.dictionary([
@@ -33,6 +34,7 @@ extension FuzzTarget {
     run: { (bytes) throws(BrokenPromise) in
       guard let list = try accepted({ () throws(PackError) in try PropertyList(parsing: bytes, path: "Info.plist") }) else { return }
       try hold(depth(list) <= PropertyList.greatestDepth, "a list is deeper than is read")
+      if PropertyList.Form(of: bytes) == .xml, list.members != nil { try edit(list, bytes) }
       // Only a container can be written as a whole list.
       switch list {
       case .array, .dictionary: break
@@ -48,6 +50,22 @@ extension FuzzTarget {
         }
       }
     })
+
+  /// Changes a list in place, and holds the result against the same changes of the values.
+  private static func edit(_ list: PropertyList, _ bytes: [UInt8]) throws(BrokenPromise) {
+    let edits = [
+      PropertyListEdit(["A"], .string("<&>")), PropertyListEdit(["BAInitialDownloadRestrictions", "BADownloadAllowance"], .integer(2)),
+      PropertyListEdit(["a"], .array([.string("x"), .string("y")])), PropertyListEdit(["key"], nil), PropertyListEdit(["data"], nil),
+      PropertyListEdit(["list"], .dictionary([.init("z", .boolean(true))])),
+    ]
+    let edited = try required("editing a list in place") { () throws(PackError) in
+      try XMLEdit(bytes, making: edits, together: ["A", "a", "list"], path: "Info.plist")
+    }
+    let again = try required("reading a list that was edited") { () throws(PackError) in
+      try PropertyList(parsing: edited.bytes, path: "Info.plist")
+    }
+    try hold(again.says(list.applying(edits)), "an edit in place makes other changes than those that were asked for")
+  }
 
   private static func depth(_ list: PropertyList) -> Int {
     switch list {

@@ -1,0 +1,54 @@
+package import PackFormat
+
+extension PropertyList {
+  /// Reads a property list, in XML or binary form.
+  ///
+  /// - Parameter path: for messages.
+  /// - Throws: ``PackError/Code/malformedPlist``.
+  package init(parsing bytes: [UInt8], path: String) throws(PackError) {
+    guard bytes.count <= Self.largestSize else {
+      throw PackError(.malformedPlist, "\(path) has \(bytes.count) bytes, and \(Self.largestSize) are the most of a property list")
+    }
+    switch Form(of: bytes) {
+    case .xml:
+      try Self.checkText(bytes, path: path)
+      self = try XMLMarkup(bytes, path: path).propertyList
+    case .binary:
+      guard let outline = BinaryOutline(bytes) else { throw Self.damagedBinary(path) }
+      self = try outline.propertyList(path: path)
+    }
+  }
+
+  /// Whether the bytes may be XML in an encoding that can be looked through.
+  private static func checkText(_ bytes: [UInt8], path: String) throws(PackError) {
+    let convert = "plutil -convert xml1 \(ShellWord.path(path))"
+    guard !bytes.contains(0) else {
+      throw PackError(.malformedPlist, "\(path) is in UTF-16 or holds bytes of zero, and only UTF-8 is read", hint: convert)
+    }
+    let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
+    guard text.first(where: { $0 > 0x20 }) == UInt8(ascii: "<") else {
+      throw PackError(.malformedPlist, "\(path) is neither an XML nor a binary property list", hint: convert)
+    }
+  }
+
+  /// The years 1583 to 9999, in seconds from the start of 2001: before, one calendar is written and another one read.
+  private static let writtenDates = -13_190_860_800.0..<252_423_993_600.0
+
+  /// A date.
+  ///
+  /// - Throws: for a date that would not come back from the XML form as it was.
+  init(secondsSince2001 seconds: Double, path: String) throws(PackError) {
+    guard Self.writtenDates.contains(seconds) else {
+      throw PackError(.malformedPlist, "\(path) holds a date that is not in the years 1583 to 9999")
+    }
+    self = .date(bitPattern: seconds.bitPattern)
+  }
+
+  static func damagedBinary(_ path: String) -> PackError {
+    PackError(.malformedPlist, "\(path) is a damaged binary property list, or holds what no Info.plist does")
+  }
+
+  static func tooDeep(_ path: String) -> PackError {
+    PackError(.malformedPlist, "\(path): values are deeper inside each other than \(greatestDepth)")
+  }
+}
