@@ -238,7 +238,7 @@ let package = Package(
       name: "FuzzTests", dependencies: ["PackRuntime", "TestSupport", "packer-fuzz"], swiftSettings: leafSettings,
       linkerSettings: [.linkedLibrary("archive")]),
     .testTarget(
-      name: "PackerCommandTests", dependencies: ["packer", "PackManifest", "PackerKit", "PackRuntime"], exclude: ["Scripts"],
+      name: "PackerCommandTests", dependencies: ["packer", "PackManifest", "PackerKit", "PackRuntime", "TestSupport"], exclude: ["Scripts"],
       swiftSettings: leafSettings),
   ]
 )

@@ -41,6 +41,8 @@ public struct PackJob: Sendable {
 
   package var files: any FileSystem = SystemFiles()
   package var backend: any CryptoBackend = CryptoBackends.standard
+  /// How advice names these settings.
+  var words = SettingWords.options
   /// Who sees to it that the pack is on the disk.
   package var durability = OutputFile.Durability.synced
 
@@ -68,7 +70,7 @@ public struct PackJob: Sendable {
     let workers = try Crew.size(for: jobs)
     let packID = try PackID.bytes(for: name, backend: backend)
     let key = usesPackKey ? try key.packKey(forPackID: packID, backend: backend) : key.copy()
-    let offences = Offences()
+    let offences = Offences(words)
     let header = PackHeader(
       segmentSize: segmentSize, flags: usesRandomSalt ? 0 : PackHeader.deterministicSalt, packVersion: packVersion,
       packID: packID, salt: [UInt8](repeating: 0, count: 32))
@@ -83,7 +85,7 @@ public struct PackJob: Sendable {
     let duplicates = try await DuplicateSearch(
       order.entries, reader: reader, backend: backend, jobs: workers, progress: progress)
     try await refuse(order.entries, reader)
-    let plan = try PackPlan(order, originals: duplicates.originals, frameSize: frameSize)
+    let plan = try PackPlan(order, originals: duplicates.originals, frameSize: frameSize, words: words)
 
     let draft = try PackDraft(output, header: header, key: key, durability: durability, files: files, backend: backend)
     let builder = PayloadBuilder(

@@ -26,7 +26,7 @@ struct DirectoryScanTests {
     try shop.link("link", to: "fine.txt")
     let error = await shop.refusal()
     #expect(error?.code == .unsuitableSource && error?.message.contains("link is a symbolic link") == true)
-    #expect(error?.hint?.contains("--follow-symlinks") == true)
+    #expect(error?.advice?.description.contains("--follow-symlinks") == true)
   }
 
   @Test(
@@ -181,7 +181,7 @@ struct DirectoryScanTests {
     let shop = try shop()
     try shop.add("cafe\u{301}.txt")
     let error = await shop.refusal()
-    #expect(error?.code == .unsuitableSource && error?.hint?.contains("convmv") == true)
+    #expect(error?.code == .unsuitableSource && error?.advice?.description.contains("convmv") == true)
   }
 
   @Test(
@@ -204,7 +204,7 @@ struct DirectoryScanTests {
     let shop = try shop()
     try shop.add(name)
     let error = await shop.refusal()
-    #expect(error?.code == .unsuitableSource && error?.hint?.contains("--allow-unportable-paths") == true)
+    #expect(error?.code == .unsuitableSource && error?.advice?.description.contains("--allow-unportable-paths") == true)
     try await shop.pack { $0.allowsUnportablePaths = true }
     #expect(try await shop.unpacked().files.keys.contains(name))
   }
@@ -264,7 +264,7 @@ struct DirectoryScanTests {
     let shop = try shop()
     try shop.add(name, Array(content.utf8))
     let error = await shop.refusal()
-    #expect(error?.code == .unsuitableSource && error?.hint?.contains("--allow-secrets") == true)
+    #expect(error?.code == .unsuitableSource && error?.advice?.description.contains("--allow-secrets") == true)
     #expect(error?.message.contains(content.isEmpty ? "\u{0}" : String(content.dropFirst(5))) == false, "the secret is in the message")
     try await shop.pack { $0.allowsSecrets = true }
     #expect(try await shop.unpacked().files[name]?.bytes == Array(content.utf8))

@@ -207,7 +207,7 @@ struct ProposalTests {
 
     #expect(error?.code == .unsuitableSource)
     let inside = directory("${name}")
-    #expect(error?.hint == "packer init '\(inside)' -o '\(inside)/packer.yml'")
+    #expect(error?.advice?.description == "packer init '\(inside)' -o '\(inside)/packer.yml'")
     let proposal = try await ConfigurationProposal.make(for: inside, configuration: inside + "/packer.yml", jobs: 1)
     #expect(proposal.packs.map(\.root) == ["."])
   }

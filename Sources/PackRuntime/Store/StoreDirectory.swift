@@ -72,7 +72,7 @@ final class StoreDirectory: Sendable {
       }
       guard found.starts(with: Self.markerFront) else { throw notAStore("its file 'store' is not one of a store's") }
       throw PackError(
-        .unsupported, "\(root) is a store of another kind than 'packer-store/1'", hint: "a later release of the app made it; update the app"
+        .unsupported, of: root, "is a store of another kind than 'packer-store/1'", advice: .updateApp
       )
     }
     let names: [DirectoryName]
@@ -92,7 +92,7 @@ final class StoreDirectory: Sendable {
   }
 
   private func notAStore(_ reason: String) -> PackError {
-    PackError(.notAStore, "\(root) is not a store: \(reason)", hint: "give the store a directory of its own")
+    PackError(.notAStore, of: root, "is not a store: \(reason)", advice: .chooseDirectory)
   }
 
   /// Makes the directories that are not there.
@@ -204,8 +204,8 @@ final class StoreDirectory: Sendable {
       throw error.writing(path("lock"))
     }
     throw PackError(
-      .storeBusy, "\(root) was being changed by somebody else for \(limit / 1000) ms",
-      hint: "try again; no process holds the lock for longer than a change takes")
+      .storeBusy, of: root, "was being changed by somebody else for \(limit / 1000) ms",
+      advice: .tryAgain)
   }
 
   private func lockFile() throws(FileFailure) -> OpenFile {
@@ -256,7 +256,7 @@ final class StoreDirectory: Sendable {
       bytes.append(copying: piece.span.extracting(first: count))
       if count < piece.count { return bytes }
     }
-    throw PackError(.damagedStore, "\(path(name)) is more than \(limit) bytes")
+    throw PackError(.damagedStore, of: path(name), "is more than \(limit) bytes")
   }
 
   /// Replaces a file at once, and returns when that has reached the disk.
@@ -299,9 +299,7 @@ final class StoreDirectory: Sendable {
       return try PackRecord(parsing: bytes, id: id)
     } catch {
       guard error.code == .damagedStore else { throw error }
-      throw PackError(
-        .damagedStore, "\(path(name)): \(error.message)",
-        hint: "reconcile the store ('packer store reconcile'), which makes the record anew from what is installed")
+      throw error.about(path(name)).advising(.reconcileStore)
     }
   }
 
@@ -408,8 +406,8 @@ final class StoreDirectory: Sendable {
     if try status(place(item)) != nil {
       guard try !usedItems().contains(item) else {
         throw PackError(
-          .inUse, "\(path(place(item))) is in use, and no record names it",
-          hint: "close it, then reconcile the store ('packer store reconcile')")
+          .inUse, of: path(place(item)), "is in use, and no record names it",
+          advice: .reconcileStore)
       }
       if let old = discard(place(item)) { empty([old]) }
     }

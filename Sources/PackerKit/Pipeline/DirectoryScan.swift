@@ -247,7 +247,7 @@ private final class DirectoryScanner: @unchecked Sendable {
         state.unfinished += inner.count - 1
         state.found += found
         guard state.found <= Limits.records else {
-          throw PackError(.unsuitableSource, "\(source) holds more than \(Limits.records) entries")
+          throw PackError(.unsuitableSource, of: source, "holds more than \(Limits.records) entries")
         }
       }
     }
@@ -327,7 +327,7 @@ private final class DirectoryScanner: @unchecked Sendable {
         return .directory(
           ScannedDirectory(path: path, name: name.text, stamp: SourceStamp(status), parent: directory))
       case .symbolicLink, .other:
-        offences.add(path, .unsuitableSource, "is neither a file nor a directory", hint: "exclude it with --exclude")
+        offences.add(path, .unsuitableSource, "is neither a file nor a directory", hint: "exclude it with \(offences.words.exclude)")
         return .offence
       }
     } catch {
@@ -359,7 +359,7 @@ private final class DirectoryScanner: @unchecked Sendable {
     guard options.followsSymlinks else {
       offences.add(
         path, .unsuitableSource, "is a symbolic link",
-        hint: "pack what it points to with --follow-symlinks, or exclude it with --exclude")
+        hint: "pack what it points to with \(offences.words.followSymlinks), or exclude it with \(offences.words.exclude)")
       return false
     }
     let target: String
@@ -388,18 +388,18 @@ private final class DirectoryScanner: @unchecked Sendable {
     }
     guard !options.allowsUnportablePaths else { return true }
     if let problem = EntryPath.portabilityProblem(of: name) {
-      offences.add(path, .unsuitableSource, problem, hint: Self.portabilityHint)
+      offences.add(path, .unsuitableSource, problem, hint: portabilityHint)
       return false
     }
     if let other = siblings.twin(of: name, path: path) {
       offences.add(
-        path, .unsuitableSource, "and '\(other)' are one file where case does not count", hint: Self.portabilityHint)
+        path, .unsuitableSource, "and '\(other)' are one file where case does not count", hint: portabilityHint)
       return false
     }
     return true
   }
 
-  private static let portabilityHint = "rename it, or allow it with --allow-unportable-paths"
+  private var portabilityHint: String { "rename it, or allow it with \(offences.words.allowUnportablePaths)" }
 }
 
 /// The names in one directory that file systems which ignore case would take for one. Directories are among them, so paths that only

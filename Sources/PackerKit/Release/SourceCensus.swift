@@ -19,7 +19,7 @@ struct SourceCensus: Sendable {
   /// - Parameter progress: hears of every piece, in bytes of content.
   static func run(_ job: PackJob, progress: ProgressHandler?) async throws(PackError) -> SourceCensus {
     let workers = try Crew.size(for: job.jobs)
-    let offences = Offences()
+    let offences = Offences(job.words)
     let options = DirectoryScan.Options(
       excludes: job.excludes, followsSymlinks: job.followsSymlinks, allowsSecrets: job.allowsSecrets,
       allowsUnportablePaths: job.allowsUnportablePaths)

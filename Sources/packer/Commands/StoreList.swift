@@ -100,11 +100,11 @@ enum StorePlace {
   static func require(_ path: String) throws(PackError) {
     try checkName(path)
     guard !ReleaseVerification.exists(path) || ReleaseVerification.isDirectory(path) else {
-      throw PackError(.notAStore, "\(path) is not a store: it is no directory", hint: "name the directory of the store")
+      throw PackError(.notAStore, of: path, "is not a store: it is no directory", hint: "name the directory of the store")
     }
     guard ReleaseVerification.isDirectory(path) else {
       throw PackError(
-        .missingInput, "\(path) is not there", hint: "the first 'packer store install' makes a store")
+        .missingInput, of: path, "is not there", hint: "the first 'packer store install' makes a store")
     }
   }
 }

@@ -61,7 +61,7 @@ public struct ConfigurationProposal: Sendable {
     public var isAlways: Bool
     /// Whether it may be a secret, which would be refused.
     public var isSecret: Bool
-    /// The pattern that leaves it out of every pack, where there is one.
+    /// The pattern that excludes it from every pack, if there is one.
     var pattern: String?
   }
 
@@ -119,7 +119,7 @@ public struct ConfigurationProposal: Sendable {
     guard kept.contains(where: { $0.kind != .directory }) else {
       if let unread { throw unread.about(directory) }
       throw PackError(
-        .unsuitableSource, "\(directory) holds nothing to pack", hint: "name the directory that the app's content is in: packer init DIR")
+        .unsuitableSource, of: directory, "holds nothing to pack", hint: "name the directory that the app's content is in: packer init DIR")
     }
 
     let layout = ProposalLayout(kept, leftOut: proposal.leftOut.map(\.path))
@@ -167,7 +167,7 @@ public struct ConfigurationProposal: Sendable {
 
   private static func exists(_ path: String) -> PackError {
     PackError(
-      .outputExists, "\(path) exists already, and a configuration is never overwritten",
+      .outputExists, of: path, "exists already, and a configuration is never overwritten",
       hint: "write the proposal beside it with -o, and take over what you like")
   }
 

@@ -20,7 +20,7 @@ struct ProjectPlace: Sendable {
       project = try files.canonicalPath(of: parts.directory)
     } catch {
       throw error.isMissing
-        ? PackError(.cannotWrite, "\(path) cannot be written: the directory \(parts.directory) does not exist") : error.writing(path)
+        ? PackError(.cannotWrite, of: path, "cannot be written: the directory \(parts.directory) does not exist") : error.writing(path)
     }
     do throws(FileFailure) {
       scanned = try files.canonicalPath(of: directory)

@@ -24,7 +24,8 @@ struct ReleaseInspection: Sendable {
       directory: place.directory, isQuick: options.isQuick, keyID: key.id,
       manifest: try ManifestReading(path: place.manifest, trusted: options.trusted, lock: lock, files: files).sighting(), plist: plist,
       lock: lock,
-      lockPath: options.lock ?? ReleaseLock.fileName, configuration: options.configuration, now: options.now)
+      lockPath: options.lock ?? ReleaseLock.fileName, configuration: options.configuration, now: options.now,
+      wording: options.wording)
     guard let manifest = release.manifest.manifest else { return release }
     release.roots = roots(manifest, lock, in: place)
     let names = try names(in: place.directory)

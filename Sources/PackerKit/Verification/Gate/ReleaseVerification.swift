@@ -30,6 +30,8 @@ public struct ReleaseVerification: Sendable {
   public var now: ManifestTime
 
   package var files: any FileSystem = SystemFiles()
+  /// What a finding says that can be done about an error of the client; nil if nothing can.
+  package var wording: @Sendable (PackError) -> String? = { $0.advice?.description }
 
   /// Makes a verification of all that is at `target`.
   public init(_ target: String, now: ManifestTime) {
