@@ -500,18 +500,6 @@ extension Duration {
   var microseconds: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }
-    let (product, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000)
-    return overflow ? .max : product.adding(UInt64(attoseconds / 1_000_000_000_000))
+    return UInt64(seconds).times(1_000_000).adding(UInt64(attoseconds / 1_000_000_000_000))
   }
-}
-
-extension UInt64 {
-  /// The sum, or the largest number where it would be larger: sizes from files are claims.
-  func adding(_ other: UInt64) -> UInt64 {
-    let (sum, overflow) = addingReportingOverflow(other)
-    return overflow ? .max : sum
-  }
-
-  /// The difference, or 0 where it would be below.
-  func less(_ other: UInt64) -> UInt64 { self > other ? self - other : 0 }
 }

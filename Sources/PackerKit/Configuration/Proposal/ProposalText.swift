@@ -78,7 +78,7 @@ struct ProposalText {
     }
     add("  exclude:")
     for item in patterns.sorted(by: { $0.pattern < $1.pattern }) {
-      add("    - \(Self.quoted(item.pattern))  # \(item.reason): \(Self.count(item.count, "file", "files")), \(ByteCount(item.size))")
+      add("    - \(JSONString.quoted(item.pattern))  # \(item.reason): \(Self.count(item.count, "file", "files")), \(ByteCount(item.size))")
     }
   }
 
@@ -96,7 +96,7 @@ struct ProposalText {
     if pack.isByLanguage { add("    language: \"${name}\"") }
     if !pack.excludes.isEmpty {
       add("    exclude:")
-      for pattern in pack.excludes { add("      - \(Self.quoted(pattern))") }
+      for pattern in pack.excludes { add("      - \(JSONString.quoted(pattern))") }
     }
   }
 
@@ -129,10 +129,6 @@ struct ProposalText {
     let isPlain = text.wholeMatch(of: /[A-Za-z_.][A-Za-z0-9_.\/-]*/) != nil && ConfigurationNode.Scalar(plain: text).kind == .text
     // Words that older readers take for true and false.
     let isWord = ["yes", "no", "on", "off", "y", "n"].contains(text.lowercased())
-    return isPlain && !isWord ? text : quoted(text)
-  }
-
-  private static func quoted(_ text: String) -> String {
-    SchemaValue.quoted(text)
+    return isPlain && !isWord ? text : JSONString.quoted(text)
   }
 }
