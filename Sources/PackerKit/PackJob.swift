@@ -100,7 +100,7 @@ public struct PackJob: Sendable {
       files: found.files, directories: found.directories,
       duplicateFiles: plan.duplicateFiles, duplicateBytes: plan.duplicateBytes, frames: plan.frames.count,
       indexSize: payload.indexSize, keyID: key.id, packID: header.packID, packVersion: packVersion,
-      contentRoot: payload.contentRoot, largestFrame: payload.largestFrame, leftOut: found.leftOut)
+      contentRoot: payload.contentRoot, largestFrame: payload.largestFrame, omitted: found.omitted)
   }
 
   /// What a scan found, without the entries.
@@ -108,7 +108,7 @@ public struct PackJob: Sendable {
     var contentSize: UInt64
     var files: Int
     var directories: Int
-    var leftOut: [LeftOut]
+    var omitted: [OmittedPath]
   }
 
   /// Looks through the source, and keeps its entries in the order of the tar alone.
@@ -120,7 +120,7 @@ public struct PackJob: Sendable {
     return (
       PackPlan.order(scan.entries),
       Found(
-        contentSize: scan.contentSize, files: scan.entries.count - directories, directories: directories, leftOut: scan.leftOut)
+        contentSize: scan.contentSize, files: scan.entries.count - directories, directories: directories, omitted: scan.omitted)
     )
   }
 
@@ -196,6 +196,6 @@ public struct PackReport: Sendable {
   public let contentRoot: [UInt8]
   /// The largest decompressed frame in bytes.
   public let largestFrame: UInt32
-  /// What was left out, and why, in the order of the paths.
-  public let leftOut: [LeftOut]
+  /// What is in the source and not in the pack, in the order of the paths.
+  public let omitted: [OmittedPath]
 }

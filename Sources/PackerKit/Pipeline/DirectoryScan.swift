@@ -34,12 +34,12 @@ struct SourceStamp: Hashable, Sendable {
   }
 }
 
-/// A path that was left out of a pack.
-public struct LeftOut: Hashable, Sendable {
+/// A path of the source that is not in the pack.
+public struct OmittedPath: Hashable, Sendable {
   /// The path inside the source directory.
   public let path: String
-  /// Why it was left out.
-  public let reason: String
+  /// Why packer skips it by itself, for a person; nil if a pattern of the user excludes it.
+  public let skippedBecause: String?
 }
 
 /// Looks through a source directory with all threads and decides about each path.
@@ -54,7 +54,7 @@ struct DirectoryScan: Sendable {
   /// What goes into the pack, in the byte order of the paths.
   private(set) var entries: [SourceEntry] = []
   /// In the byte order of the paths.
-  private(set) var leftOut: [LeftOut] = []
+  private(set) var omitted: [OmittedPath] = []
   private(set) var contentSize: UInt64 = 0
 
   /// Scans all of `source`. What cannot be packed goes to `offences`.
@@ -68,7 +68,7 @@ struct DirectoryScan: Sendable {
     var scan = DirectoryScan()
     scan.entries.reserveCapacity(scanner.found)
     scan.collect(scanner.root)
-    scan.leftOut.sort { before($0.path, $1.path) }
+    scan.omitted.sort { before($0.path, $1.path) }
     return scan
   }
 
@@ -82,16 +82,16 @@ struct DirectoryScan: Sendable {
         entries.append(entry)
       case .directory(let inner):
         collect(inner)
-      case .leftOut(let path):
-        leftOut.append(path)
+      case .omitted(let path):
+        omitted.append(path)
       case .offence:
         break
       }
     }
   }
 
-  /// Whether patterns leave out a directory of a source, by itself or with one that it lies in.
-  static func leavesOut(_ directory: String, excludes: [String]) -> Bool {
+  /// Whether patterns exclude a directory of a source, by itself or with one that it lies in.
+  static func doesExclude(_ directory: String, by excludes: [String]) -> Bool {
     let globs = excludes.map(Glob.init)
     let names = directory.utf8.split(separator: UInt8(ascii: "/"))
     return names.indices.contains { last in
@@ -106,7 +106,7 @@ private final class ScannedDirectory: @unchecked Sendable {
   enum Child {
     case entry(SourceEntry)
     case directory(ScannedDirectory)
-    case leftOut(LeftOut)
+    case omitted(OmittedPath)
     case offence
   }
 
@@ -146,8 +146,8 @@ private final class ScannedDirectory: @unchecked Sendable {
       case (.entry(let left), .directory(let right)): before(left.path, "\(right.path)/")
       case (.directory(let left), .entry(let right)): before("\(left.path)/", right.path)
       // In no order, but behind all that has one.
-      case (.leftOut, _), (.offence, _): false
-      case (_, .leftOut), (_, .offence): true
+      case (.omitted, _), (.offence, _): false
+      case (_, .omitted), (_, .offence): true
       }
     }
     opened.withLock { $0 = (file, directories) }
@@ -163,7 +163,7 @@ private final class ScannedDirectory: @unchecked Sendable {
   var ownEntry: SourceEntry? {
     guard parent != nil, isListed else { return nil }
     for child in children {
-      if case .leftOut = child { continue }
+      if case .omitted = child { continue }
       return nil
     }
     return SourceEntry(path: path, kind: .directory, size: 0, stamp: stamp)
@@ -308,12 +308,12 @@ private final class DirectoryScanner: @unchecked Sendable {
       return .offence
     }
     if let reason = SourceRules.junk(name.text) {
-      return .leftOut(LeftOut(path: path, reason: reason))
+      return .omitted(OmittedPath(path: path, skippedBecause: reason))
     }
     do throws(FileFailure) {
       var status = try files.status(of: name.text, in: file, following: .asThemselves)
       if excludes.contains(where: { $0.matches(path, isDirectory: status.kind == .directory) }) {
-        return .leftOut(LeftOut(path: path, reason: "excluded"))
+        return .omitted(OmittedPath(path: path, skippedBecause: nil))
       }
       if status.kind == .symbolicLink {
         guard try checkLink(path) else { return .offence }

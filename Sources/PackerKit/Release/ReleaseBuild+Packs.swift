@@ -264,7 +264,7 @@ extension ReleaseBuild {
     let action: ReleaseBuildReport.Item.Action = plan.isKept ? .kept : plan.made == nil ? .packed : .reused
     return ReleaseBuildReport.Item(
       id: made.id, version: made.version, action: action, reason: action == .packed ? plan.reason : nil, contentSize: entry.contentSize,
-      entry: entry, leftOut: plan.census?.leftOut ?? [])
+      entry: entry, omitted: plan.census?.omitted ?? [])
   }
 
   /// What would be done.
@@ -291,7 +291,7 @@ extension ReleaseBuild {
       items.append(
         ReleaseBuildReport.Item(
           id: plan.id, version: made?.version ?? plan.edition?.version ?? 0, action: action, reason: action == .packed ? reason : nil,
-          contentSize: plan.census?.contentSize ?? 0, entry: nil, leftOut: plan.census?.leftOut ?? []))
+          contentSize: plan.census?.contentSize ?? 0, entry: nil, omitted: plan.census?.omitted ?? []))
     }
     return ReleaseBuildReport(output: output, items: items, release: nil, remarks: [])
   }

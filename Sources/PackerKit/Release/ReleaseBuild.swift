@@ -114,7 +114,7 @@ public struct ReleaseBuild: Sendable {
     }
   }
 
-  /// Refuses to make a release inside of what is packed, unless that leaves it out: it would be packed itself, and be another one each time.
+  /// Refuses to make a release inside of what is packed, unless that excludes it: it would be packed itself, and be another one each time.
   private func checkPlace(_ packs: [PackerConfiguration.Pack]) throws(PackError) {
     guard let parts = PathParts(output) else {
       throw PackError(.usage, "'\(output)' names no directory of its own", hint: "give the release a directory, as in -o dist")
@@ -126,7 +126,7 @@ public struct ReleaseBuild: Sendable {
       let front = Array("\(root == "/" ? "" : root)/".utf8)
       guard parent.utf8.elementsEqual(root.utf8) || parent.utf8.starts(with: front) else { continue }
       let place = String(decoding: "\(parent == "/" ? "" : parent)/\(parts.name)".utf8.dropFirst(front.count), as: UTF8.self)
-      guard !DirectoryScan.leavesOut(place, excludes: pack.excludes) else { continue }
+      guard !DirectoryScan.doesExclude(place, by: pack.excludes) else { continue }
       throw PackError(
         .usage, of: output, "lies inside of \(pack.root), the root of pack '\(pack.id)', and would be packed",
         hint: "choose a directory outside of it with -o, or exclude it from the pack: exclude: [\(JSONString.quoted("/\(place)/"))]")

@@ -26,8 +26,8 @@ public struct ReleaseBuildReport: Sendable {
     public let contentSize: UInt64
     /// The manifest's entry; nil in a trial run.
     public let entry: ManifestPack?
-    /// What was left out of it, and why; nothing where its source was not looked at.
-    public let leftOut: [LeftOut]
+    /// What is in its source and not in the pack; nothing if its source was not looked at.
+    public let omitted: [OmittedPath]
   }
 
   /// Something that does not stop the work.

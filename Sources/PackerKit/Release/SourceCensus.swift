@@ -12,7 +12,7 @@ struct SourceCensus: Sendable {
   /// The sum of the sizes of all files in bytes.
   let contentSize: UInt64
   /// In the byte order of the paths.
-  let leftOut: [LeftOut]
+  let omitted: [OmittedPath]
 
   /// Reads all of the source of a job.
   ///
@@ -37,6 +37,6 @@ struct SourceCensus: Sendable {
       let path = Array(entry.path.utf8)
       try root.add(path: path.span, kind: entry.kind, size: entry.size, digest: digest.span)
     }
-    return SourceCensus(contentRoot: try root.finish(), contentSize: scan.contentSize, leftOut: scan.leftOut)
+    return SourceCensus(contentRoot: try root.finish(), contentSize: scan.contentSize, omitted: scan.omitted)
   }
 }

@@ -16,8 +16,8 @@ public struct ConfigurationProposal: Sendable {
   public let path: String
   /// The entries of the configuration, in its order.
   public internal(set) var packs: [Pack] = []
-  /// What is left out of the packs, in the order of the paths.
-  public internal(set) var leftOut: [LeftOut] = []
+  /// What goes into no pack, in the order of the paths.
+  public internal(set) var omitted: [OmittedPath] = []
   /// Files that are the same in several packs; nil where there are none.
   public internal(set) var shared: Shared?
   /// What cannot be packed as it is, in the order of the paths.
@@ -49,16 +49,16 @@ public struct ConfigurationProposal: Sendable {
     var excludes: [String] = []
   }
 
-  /// A path that is left out, although it lies in the directory of a pack.
-  public struct LeftOut: Hashable, Sendable {
+  /// A path that goes into no pack, although it lies in the directory of one.
+  public struct OmittedPath: Hashable, Sendable {
     /// The path in the directory that was looked through.
     public var path: String
     /// What it is, for a person: `source maps`, say.
     public var reason: String
     /// The length in bytes; nil of what was not looked into.
     public var size: UInt64?
-    /// Whether the packing leaves it out without being told.
-    public var isAlways: Bool
+    /// Whether packer skips it by itself. The proposal excludes the others.
+    public var isSkipped: Bool
     /// Whether it may be a secret, which would be refused.
     public var isSecret: Bool
     /// The pattern that excludes it from every pack, if there is one.
@@ -122,7 +122,7 @@ public struct ConfigurationProposal: Sendable {
         .unsuitableSource, of: directory, "holds nothing to pack", hint: "name the directory that the app's content is in: packer init DIR")
     }
 
-    let layout = ProposalLayout(kept, leftOut: proposal.leftOut.map(\.path))
+    let layout = ProposalLayout(kept, omitted: proposal.omitted.map(\.path))
     proposal.packs = layout.packs(in: place)
     let owners = proposal.count(kept, layout)
     let duplicates = try await DuplicateSearch(
@@ -171,22 +171,22 @@ public struct ConfigurationProposal: Sendable {
       hint: "write the proposal beside it with -o, and take over what you like")
   }
 
-  // MARK: What is left out
+  // MARK: What goes into no pack
 
   /// Keeps what may go into packs.
   private mutating func sort(_ scan: DirectoryScan, _ place: ProjectPlace) -> [SourceEntry] {
-    for path in scan.leftOut {
-      leftOut.append(LeftOut(path: path.path, reason: path.reason, isAlways: true, isSecret: false))
+    for path in scan.omitted {
+      omitted.append(OmittedPath(path: path.path, reason: path.skippedBecause ?? "excluded", isSkipped: true, isSecret: false))
     }
     var search = ProposalRule.Search()
     return scan.entries.filter { entry in
       if place.isOwn(entry.path) {
-        leftOut.append(LeftOut(path: entry.path, reason: "packer's own files", size: entry.size, isAlways: false, isSecret: false))
+        omitted.append(OmittedPath(path: entry.path, reason: "packer's own files", size: entry.size, isSkipped: false, isSecret: false))
         return false
       }
       guard let rule = search.first(for: entry.path, isDirectory: entry.kind == .directory) else { return true }
-      leftOut.append(
-        LeftOut(path: entry.path, reason: rule.reason, size: entry.size, isAlways: false, isSecret: false, pattern: rule.pattern))
+      omitted.append(
+        OmittedPath(path: entry.path, reason: rule.reason, size: entry.size, isSkipped: false, isSecret: false, pattern: rule.pattern))
       return false
     }
   }
@@ -198,24 +198,24 @@ public struct ConfigurationProposal: Sendable {
     for (finding, isSecret) in refused where !paths.contains(finding.path) {
       paths.insert(finding.path)
       if let rule = search.first(for: finding.path) {
-        leftOut.append(
-          LeftOut(path: finding.path, reason: rule.reason, isAlways: false, isSecret: false, pattern: rule.pattern))
+        omitted.append(
+          OmittedPath(path: finding.path, reason: rule.reason, isSkipped: false, isSecret: false, pattern: rule.pattern))
       } else if isSecret, ProposalRule.canName(finding.path) {
         let size = entries.first { $0.path == finding.path }?.size
-        leftOut.append(LeftOut(path: finding.path, reason: finding.message, size: size, isAlways: false, isSecret: true))
+        omitted.append(OmittedPath(path: finding.path, reason: finding.message, size: size, isSkipped: false, isSecret: true))
       } else {
-        let remark = isSecret ? ", and no pattern can leave it out alone" : ""
+        let remark = isSecret ? ", and no pattern excludes only it" : ""
         problems.append(Finding(kind: finding.kind, path: finding.path, message: finding.message + remark))
       }
     }
-    leftOut.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+    omitted.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
     problems.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
     return entries.filter { !paths.contains($0.path) }
   }
 
   /// Has each secret excluded from the pack that would hold it.
   private mutating func excludeSecrets(_ layout: ProposalLayout, _ place: ProjectPlace) {
-    for secret in leftOut where secret.isSecret {
+    for secret in omitted where secret.isSecret {
       guard let owner = layout.owner(of: secret.path) else { continue }
       // From the root of the pack: a slash in front holds the pattern there.
       packs[owner.entry].excludes.append("/" + String(decoding: secret.path.utf8.dropFirst(owner.front.utf8.count), as: UTF8.self))

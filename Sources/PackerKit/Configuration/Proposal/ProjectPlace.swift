@@ -39,7 +39,7 @@ struct ProjectPlace: Sendable {
     func exists(_ name: String) -> Bool {
       (try? files.status(of: "\(directory)/\(name)", in: nil, following: .followed)) != nil
     }
-    // What is to come is left out too, but for a folder of that name that somebody else made.
+    // What is to come is excluded too, but for a folder of that name that somebody else made.
     let hasOtherFolder =
       exists(ReleaseBuild.defaultOutput)
       && ![ReleaseFile.manifest, ReleaseFile.packages].allSatisfy { exists("\(ReleaseBuild.defaultOutput)/\($0)") }
@@ -47,7 +47,7 @@ struct ProjectPlace: Sendable {
       [parts.name, ReleaseLock.fileName, "\(title).key", "\(title).sign.key"] + (hasOtherFolder ? [] : [ReleaseBuild.defaultOutput + "/"])
   }
 
-  /// What a pack of the whole directory leaves out besides.
+  /// What a pack of the whole directory excludes besides.
   var ownExcludes: [String] { own.map { "/" + $0 } }
 
   func isOwn(_ path: String) -> Bool {

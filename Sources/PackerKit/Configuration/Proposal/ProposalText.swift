@@ -41,7 +41,7 @@ struct ProposalText {
         # What becomes of it on the device: unpacked into files, or packed, one file that is read in place.
         install: unpacked
       """)
-    addExcludes(proposal.leftOut)
+    addExcludes(proposal.omitted)
     add("\npacks:")
     for pack in proposal.packs { add(pack) }
     if let shared = proposal.shared { add(shared, place) }
@@ -60,9 +60,9 @@ struct ProposalText {
     text += lines + "\n"
   }
 
-  private mutating func addExcludes(_ leftOut: [ConfigurationProposal.LeftOut]) {
+  private mutating func addExcludes(_ omitted: [ConfigurationProposal.OmittedPath]) {
     var patterns: [(pattern: String, reason: String, count: Int, size: UInt64)] = []
-    for path in leftOut {
+    for path in omitted {
       guard let pattern = path.pattern else { continue }
       if let index = patterns.firstIndex(where: { $0.pattern == pattern }) {
         patterns[index].count += 1
@@ -71,7 +71,7 @@ struct ProposalText {
         patterns.append((pattern, path.reason, 1, path.size ?? 0))
       }
     }
-    add("  # What to leave out. Metadata of systems (.DS_Store, __MACOSX, ._*, Thumbs.db) and .git are always left out.")
+    add("  # What to exclude. Metadata of systems (.DS_Store, __MACOSX, ._*, Thumbs.db) and .git are always skipped.")
     guard !patterns.isEmpty else {
       add("  # exclude: [\"*.js.map\", \"drafts/\"]")
       return
