@@ -41,6 +41,9 @@ APPLE_ONLY = "#if canImport(BackgroundAssets)\n"
 # that `packer` is made of may import it.
 NETWORK_TARGET = "PackTransport"
 
+# A command or an option of the tool. What client code says reaches players, who have no shell.
+COMMAND = re.compile(r"\bpacker (?!-)[a-z]|(?<![\w-])--[a-z]|packer\.lock|packer\.yml")
+
 # Newer than iOS 16.1 and macOS 13, for which the client side is written.
 TOO_NEW = re.compile(r"\b(Mutex|Atomic|InlineArray|UTF8Span)\s*[<(]|\bimport Synchronization\b")
 
@@ -139,6 +142,19 @@ def code_lines(text):
         yield number, line.split("//")[0]
 
 
+def literals(text):
+    """What stands in string literals, with the line. Of several lines each is one; what is interpolated counts."""
+    inside = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.count('"""') % 2 == 1:
+            inside = not inside
+        elif inside:
+            yield number, line.strip()
+        elif not line.strip().startswith("//"):
+            for literal in re.findall(r'"((?:\\.|[^"\\])*)"', line):
+                yield number, literal
+
+
 def check_source(name, text):
     target, *folders = name.split("/")[1:-1]
     imported = dict((module, number) for number, module in imports(text))
@@ -158,6 +174,9 @@ def check_source(name, text):
                 offend(name, number, f"{target} is client side and imports {module}")
             if module in ("CLibArchive", "ArgumentParser", "PackArchive", "PackerKit"):
                 offend(name, number, f"{target} is client side and imports {module}, which only the packing side may")
+        for number, literal in literals(text):
+            if COMMAND.search(literal):
+                offend(name, number, f"{target} is client side and names a command, which only the command line words: {literal}")
         for number, line in code_lines(text):
             if TOO_NEW.search(line):
                 offend(name, number, f"newer than the systems the client side is written for: {line.strip()}")

@@ -14,7 +14,7 @@
       guard let container = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: group) else {
         throw PackError(
           .noAppGroup, "this process is not in the app group '\(group)'",
-          hint: "add the group under Signing & Capabilities to the app and to the extension")
+          advice: .developer("add the group under Signing & Capabilities to the app and to the extension"))
       }
       let caches = container.appendingPathComponent("Library/Caches", isDirectory: true)
       // The system makes it with the container; a person's cleaning program may have removed it.

@@ -88,9 +88,10 @@ import PackStore
       case let error as PackError: return error
       case is CancellationError: return PackError(.cancelled, "cancelled")
       case ManagedBackgroundAssetsError.assetPackNotFound:
-        return PackError(.unknownPack, "the system has no asset pack '\(id)'", hint: "upload it, and see that its assetPackID is '\(id)'")
+        return PackError(
+          .unknownPack, "the system has no asset pack '\(id)'", advice: .developer("upload it, and see that its assetPackID is '\(id)'"))
       case ManagedBackgroundAssetsError.fileNotFound:
-        return PackError(.missingInput, "asset pack '\(id)' is not on the device, or has no such file", hint: "fetch it first")
+        return PackError(.missingInput, "asset pack '\(id)' is not on the device, or has no such file", advice: .install)
       default:
         let error = error as NSError
         return PackError(.systemRefused, "the system did not do it for asset pack '\(id)': \(error.domain) \(error.code)")

@@ -55,24 +55,23 @@ package enum HeaderAuthentication {
     guard let key = try key.key(stanzas.keyID, ofPack: header.packID, backend: backend) else {
       throw PackError(
         .wrongKey, "pack was made with key \(stanzas.keyID), but the key given is \(key.id)",
-        hint: "give the key whose id is \(stanzas.keyID), or the root key it was made from")
+        advice: .giveKey(stanzas.keyID))
     }
     // From the bytes, not from the parsed fields: a reader authenticates what it was given.
     let schedule = try KeySchedule(key: key, core: bytes.extracting(0..<PackHeader.size), backend: backend)
     let expectedMAC = try schedule.headerMAC(of: bytes.extracting(0..<mac.lowerBound))
     guard equalInConstantTime(expectedMAC.span, bytes.extracting(mac)) else {
       throw PackError(
-        .damagedHeader, "header was changed after the pack was made: its MAC differs", hint: fetchAgain)
+        .damagedHeader, "header was changed after the pack was made: its MAC differs", advice: .fetchAgain)
     }
     let streamHeader = schedule.streamHeader
     guard bytes[tinkHeader.lowerBound] == tinkHeaderLength,
       equalInConstantTime(streamHeader.span, bytes.extracting(tinkHeader.lowerBound + 1..<tinkHeader.upperBound))
     else {
       throw PackError(
-        .damagedHeader, "stream header was changed after the pack was made", hint: fetchAgain)
+        .damagedHeader, "stream header was changed after the pack was made", advice: .fetchAgain)
     }
     return OpenedHeader(header: header, stanzas: stanzas, schedule: schedule)
   }
 
-  private static let fetchAgain = "fetch the pack again"
 }

@@ -16,6 +16,8 @@ enum KeyText {
       }
     }
 
+    var prefixText: String { String(decoding: prefix, as: UTF8.self) }
+
     /// What the checksum is made under, so that a text of one kind does not pass for another.
     var label: Label {
       switch self {
@@ -31,20 +33,6 @@ enum KeyText {
       case .content: "a pack key (pkk1-)"
       case .signing: "a signing key (pks1-)"
       case .publicKey: "a public key (pkp1-)"
-      }
-    }
-
-    /// What to do about a text of this kind that stands where one of `wanted` was expected.
-    func hint(wanted: Kind) -> String {
-      switch (self, wanted) {
-      case (.signing, .publicKey):
-        "a signing key is secret: print the public key that belongs to it with 'packer key public', and keep the other one to yourself"
-      case (.signing, .content):
-        "give the key that starts with pkk1-; signing keys are named with --sign-key"
-      case (.content, .signing):
-        "give the key that starts with pks1-; pack keys are named with --key"
-      default:
-        "give the key that starts with \(String(decoding: wanted.prefix, as: UTF8.self))"
       }
     }
   }
@@ -75,7 +63,7 @@ enum KeyText {
       guard equalInConstantTime(checksum.span, expected.span) else {
         throw PackError(
           .malformedKey, "key text does not match its checksum: a character of it was changed",
-          hint: "copy the key again from where it is kept")
+          advice: .copyKeyAgain)
       }
     }
     return secret
@@ -117,26 +105,27 @@ enum KeyText {
   private static func digits(of text: Span<UInt8>, _ kind: Kind) throws(PackError) -> Range<Int> {
     guard !text.isEmpty else { throw PackError(.malformedKey, "key text is empty") }
     for other in Kind.allCases where other != kind && starts(text, with: other.prefix) {
-      throw PackError(.malformedKey, "text is \(other.name), not \(kind.name)", hint: other.hint(wanted: kind))
+      throw PackError(
+        .malformedKey, "text is \(other.name), not \(kind.name)", advice: .giveKeyText(prefix: kind.prefixText, insteadOf: other.prefixText)
+      )
     }
     guard starts(text, with: kind.prefix) else {
       // Bare digits do not say what they are the key of, so they stand for the one kind that had them from the start.
       if kind == .content, text.count == 2 * keySize { return 0..<text.count }
-      let prefix = String(decoding: kind.prefix, as: UTF8.self)
       let bare = kind == .content ? ", or \(2 * keySize) hexadecimal digits" : ""
       throw PackError(
         .malformedKey, "text of \(text.count) bytes is not \(kind.name)",
-        hint: "a key is \(prefix) and what follows it, \(size) bytes in all\(bare)")
+        advice: .developer("a key is \(kind.prefixText) and what follows it, \(size) bytes in all\(bare)"))
     }
     guard text.count >= size else {
       throw PackError(
         .malformedKey, "key text is too short: \(text.count) bytes, not \(size)",
-        hint: "copy the key again from where it is kept; its end is missing")
+        advice: .copyKeyAgain)
     }
     guard text.count == size else {
       throw PackError(
         .malformedKey, "key text is too long: \(text.count) bytes, not \(size)",
-        hint: "give one key and nothing else")
+        advice: .developer("give one key and nothing else"))
     }
     let digits = prefixSize..<prefixSize + 2 * keySize
     guard text[digits.upperBound] == UInt8(ascii: "-") else {

@@ -49,7 +49,7 @@ package final class SegmentCipher {
       throw PackError(
         .authenticationFailed,
         "segment \(segment) of \(layout.segmentCount) is not what the key's holder sealed",
-        hint: "fetch the pack again; if that does not help, it was changed where it is kept")
+        advice: .fetchAgain)
     }
   }
 

@@ -23,7 +23,7 @@ public struct SigningPublicKey: Hashable, Sendable, CustomStringConvertible {
     if let problem = Ed25519.problem(ofPoint: bytes.span) {
       throw PackError(
         .malformedKey, "public key \(problem), and no signing key has such a one",
-        hint: "print it again with 'packer key public'")
+        advice: .copyKeyAgain)
     }
     let message = Label.signingKeyID.bytes + bytes
     self.bytes = bytes

@@ -1,3 +1,4 @@
+import PackFormat
 public import PackManifest
 
 /// What is to be done to bring the packs of a manifest to the device: a value, for which nothing was fetched, changed or removed.
@@ -39,10 +40,7 @@ public struct DeliveryPlan: Hashable, Sendable {
 
   /// The bytes to fetch.
   public var downloadSize: UInt64 {
-    downloads.reduce(0) { sum, download in
-      let (total, overflow) = sum.addingReportingOverflow(download.bytes.size)
-      return overflow ? .max : total
-    }
+    downloads.reduce(0) { $0.adding($1.bytes.size) }
   }
 
   init() {}

@@ -34,7 +34,7 @@ extension PackStatus {
     guard let status = Self(parsing: record), status.id == id, status.record == record else {
       throw PackError(
         .damagedState, "the delivery record of '\(id)' cannot be read",
-        hint: "plan again: the record is made anew from what is on the device")
+        advice: .tryAgain)
     }
     self = status
   }

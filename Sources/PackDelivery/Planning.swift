@@ -1,3 +1,4 @@
+import PackFormat
 import PackManifest
 
 /// The making of a ``DeliveryPlan``.
@@ -183,16 +184,11 @@ struct Planning {
   }
 
   private func sizeOnDevice(_ pack: ManifestPack, _ status: PackStatus) -> UInt64 {
-    mode(of: pack, status) == .unpacked ? pack.installSize : Self.sum(pack.size, 4095) / 4096 * 4096
+    mode(of: pack, status) == .unpacked ? pack.installSize : pack.size.adding(4095) / 4096 * 4096
   }
 
   private mutating func reserve(_ pack: ManifestPack, _ status: PackStatus) {
-    reserved = Self.sum(reserved, sizeOnDevice(pack, status))
-  }
-
-  private static func sum(_ left: UInt64, _ right: UInt64) -> UInt64 {
-    let (sum, overflow) = left.addingReportingOverflow(right)
-    return overflow ? .max : sum
+    reserved = reserved.adding(sizeOnDevice(pack, status))
   }
 
   /// Takes a pack among the downloads, if there is room for it.
@@ -203,7 +199,7 @@ struct Planning {
     if let free = facts.freeSpace {
       // A pack is unpacked beside its file.
       let beside = mode(of: pack, status) == .unpacked ? pack.size : 0
-      let needed = Self.sum(Self.sum(reserved, sizeOnDevice(pack, status)), beside)
+      let needed = reserved.adding(sizeOnDevice(pack, status)).adding(beside)
       guard needed <= free else { return postpone(candidate, .space(needed: needed, free: free)) }
     }
     if var allowance = plan.allowance {

@@ -86,13 +86,13 @@ extension SharedState {
     guard manifest.version >= known else {
       throw PackError(
         .manifestRollback, "manifest has version \(manifest.version), and version \(known) was accepted before",
-        hint: "fetch the manifest again; a server or cache between may hold an old one")
+        advice: .fetchManifestAgain)
     }
     guard known == manifest.version, let isSame = try holdsSame(signed) else { return true }
     guard isSame else {
       throw PackError(
         .manifestRollback, "manifest says something else under version \(manifest.version), which was accepted before",
-        hint: "publish every change under a higher version; 'packer build' counts it up from packer.lock.json")
+        advice: .raiseManifestVersion)
     }
     return false
   }
@@ -115,7 +115,7 @@ extension SharedState {
       guard let version = known[pack.id], pack.version < version else { continue }
       throw PackError(
         .manifestRollback, "manifest has version \(pack.version) of pack '\(pack.id)', and version \(version) was accepted before",
-        hint: "fetch the manifest again; a server or cache between may hold an old one")
+        advice: .fetchManifestAgain)
     }
   }
 

@@ -68,7 +68,7 @@ struct StateDirectory: Sendable {
     guard found != Self.marker else { return }
     if let found, found.starts(with: Array("packer-delivery/".utf8)), found.last == UInt8(ascii: "\n") {
       throw PackError(
-        .unsupported, "\(path) is a delivery state of another version", hint: "update the app or its extension, whichever is older")
+        .unsupported, of: path, "is a delivery state of another version", advice: .updateApp)
     }
     try withLock { (root) throws(PackError) in try replace(Self.markerName, with: Self.marker.span, in: root) }
   }
@@ -106,8 +106,8 @@ struct StateDirectory: Sendable {
       }
       guard waited < lockTimeoutMilliseconds else {
         throw PackError(
-          .stateBusy, "\(path) is being changed by another process for \(lockTimeoutMilliseconds) ms",
-          hint: "go on without: what was not recorded is found by the next plan")
+          .stateBusy, of: path, "is being changed by another process for \(lockTimeoutMilliseconds) ms",
+          advice: .tryAgain)
       }
       clock.pause(milliseconds: pause)
       waited += pause

@@ -214,10 +214,12 @@ final class DownloadLedger: Sendable {
       guard state.groups.reduce(0, { $0 + $1.batches.count }) < Self.largestBatchCount else {
         throw PackError(
           .limitExceeded, "the queue has \(Self.largestBatchCount) batches of requests, and can have no more",
-          hint: "submit more requests at once, and remove groups that are done")
+          advice: .developer("submit more requests at once, and remove groups that are done"))
       }
       if let group = state.group(name) {
-        guard !group.isCancelled else { throw PackError(.usage, "group '\(name)' was cancelled", hint: "remove it, or take another id") }
+        guard !group.isCancelled else {
+          throw PackError(.usage, "group '\(name)' was cancelled", advice: .developer("remove it, or take another id"))
+        }
         return (group.number, group.nextBatch, false)
       }
       defer { state.nextGroup += 1 }
@@ -293,7 +295,7 @@ final class DownloadLedger: Sendable {
   private static func exists(_ request: DownloadRequest) -> PackError {
     PackError(
       .requestExists, "the group has another request with the id '\(request.id)'",
-      hint: "give each version of a file an id or a group of its own, or remove the group first")
+      advice: .developer("give each version of a file an id or a group of its own, or remove the group first"))
   }
 
   /// The places whose ids have the hashes of requests, by the number of the request.

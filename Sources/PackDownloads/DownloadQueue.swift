@@ -106,7 +106,7 @@ public actor DownloadQueue {
       taken = try await Crew.value { (_) throws(PackError) in try QueueDirectory.lock(root, files: files) }
       guard taken == nil else { break }
       guard clock.now < deadline, !Task.isCancelled else {
-        throw PackError(.queueBusy, "another process has the downloads in \(root)", hint: "close the queue there first")
+        throw PackError(.queueBusy, "another process has the downloads in \(root)", advice: .developer("close the queue there first"))
       }
       await clock.sleep(for: .milliseconds(20))
     }

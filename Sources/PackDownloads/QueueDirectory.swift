@@ -49,7 +49,7 @@ struct QueueDirectory: Sendable {
 
   private static func failure(_ failure: FileFailure, _ root: String) -> PackError {
     guard failure == foreign else { return failure.writing(root) }
-    return PackError(.notAQueue, "\(root) is not a directory of downloads, or one of a newer version", hint: "choose an empty directory")
+    return PackError(.notAQueue, of: root, "is not a directory of downloads, or one of a newer version", advice: .chooseDirectory)
   }
 
   private static func open(_ root: String, files: any FileSystem) throws(PackError) -> OpenFile {

@@ -106,7 +106,7 @@ extension FileSystem {
   ) throws(PackError) {
     let count = try read(file, at: offset, filling: &buffer, name: name)
     guard count == buffer.count else {
-      throw PackError(.truncated, "\(name) ends at byte \(offset + UInt64(count)), before byte \(offset + UInt64(buffer.count))")
+      throw PackError(.truncated, of: name, "ends at byte \(offset + UInt64(count)), before byte \(offset + UInt64(buffer.count))")
     }
   }
 
@@ -147,7 +147,8 @@ extension FileSystem {
     }
     guard status.kind == .file else {
       throw PackError(
-        .cannotRead, "\(name) is a pipe or a device, and cannot be read at any place", hint: "copy it to a file, and name that")
+        .cannotRead, of: name, "is a pipe or a device, and cannot be read at any place",
+        advice: .developer("copy it to a file, and name that"))
     }
     return (file, status)
   }
@@ -163,7 +164,7 @@ extension FileSystem {
       let count = try read(file, at: UInt64(bytes.count), filling: &span, name: name)
       guard count > 0 else { return bytes }
       bytes.append(copying: piece.span.extracting(first: count))
-      guard bytes.count <= limit else { throw PackError(.limitExceeded, "\(name) is more than \(limit) bytes") }
+      guard bytes.count <= limit else { throw PackError(.limitExceeded, of: name, "is more than \(limit) bytes") }
     }
   }
 

@@ -155,9 +155,9 @@ package struct FileFailure: Error, Hashable, Sendable {
   /// The failure of reading `name`, for a person.
   package func reading(_ name: String) -> PackError {
     if isMissing {
-      return PackError(.missingInput, "\(name) does not exist")
+      return PackError(.missingInput, of: name, "does not exist")
     }
-    return PackError(.cannotRead, "\(name) cannot be read: \(text)")
+    return PackError(.cannotRead, of: name, "cannot be read: \(text)")
   }
 
   /// The failure of writing `name`, for a person.
@@ -167,11 +167,11 @@ package struct FileFailure: Error, Hashable, Sendable {
   ///   - isLowerBound: whether it may need more than that.
   package func writing(_ name: String, missingBytes: UInt64? = nil, isLowerBound: Bool = false) -> PackError {
     guard isFullDisk else {
-      return PackError(.cannotWrite, "\(name) cannot be written: \(text)")
+      return PackError(.cannotWrite, of: name, "cannot be written: \(text)")
     }
     let missing = missingBytes.map { ", \(isLowerBound ? "at least " : "")\($0) bytes are missing" } ?? ""
     return PackError(
-      .noSpace, "\(name) cannot be written: \(text)\(missing)",
-      hint: "free space on that volume or choose another one; nothing was changed")
+      .noSpace, of: name, "cannot be written: \(text)\(missing)",
+      advice: .freeSpace(bytes: missingBytes))
   }
 }

@@ -116,7 +116,7 @@ package final class OutputDirectory: Sendable {
       throw error.writing(path)
     }
     guard status.kind == .directory else {
-      throw PackError(.outputExists, "\(path) exists and is not a directory", hint: "choose a directory that does not exist yet")
+      throw PackError(.outputExists, of: path, "exists and is not a directory", advice: .chooseDirectory)
     }
     guard place == .free else { return }
     let names: [DirectoryName]
@@ -127,8 +127,8 @@ package final class OutputDirectory: Sendable {
     }
     guard names.isEmpty else {
       throw PackError(
-        .outputExists, "\(path) is not empty",
-        hint: "choose a directory that does not exist yet or is empty; files are never mixed with others")
+        .outputExists, of: path, "is not empty",
+        advice: .chooseDirectory)
     }
   }
 }

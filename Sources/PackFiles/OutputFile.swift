@@ -78,10 +78,10 @@ package final class OutputFile: Sendable {
       return
     case .directory:
       throw PackError(
-        .outputExists, "\(path) is a directory, and a file was to be written", hint: "give the output a file's name")
+        .outputExists, of: path, "is a directory, and a file was to be written", advice: .chooseFile)
     case .other:
       throw PackError(
-        .outputExists, "\(path) is a device or pipe, which an output cannot replace", hint: "give the output a file's name")
+        .outputExists, of: path, "is a device or pipe, which an output cannot replace", advice: .chooseFile)
     }
   }
 
@@ -145,7 +145,7 @@ package final class StagedName: @unchecked Sendable {
 
   package init(for path: String, files: any FileSystem) throws(PackError) {
     guard let parts = PathParts(path) else {
-      throw PackError(.usage, "'\(path)' names no file or directory of its own", hint: "give the output a name")
+      throw PackError(.usage, "'\(path)' names no file or directory of its own", advice: .chooseFile)
     }
     self.parts = parts
     self.path = path
@@ -154,7 +154,7 @@ package final class StagedName: @unchecked Sendable {
       directory = try files.open(parts.directory, .directory, in: nil)
     } catch {
       throw error.isMissing
-        ? PackError(.cannotWrite, "\(path) cannot be written: the directory \(parts.directory) does not exist")
+        ? PackError(.cannotWrite, of: path, "cannot be written: the directory \(parts.directory) does not exist")
         : error.writing(path)
     }
     removeStale()
@@ -187,7 +187,7 @@ package final class StagedName: @unchecked Sendable {
         guard error.isExisting else { throw error.writing(path) }
       }
     }
-    throw PackError(.cannotWrite, "\(path) cannot be written: no temporary name is free beside it")
+    throw PackError(.cannotWrite, of: path, "cannot be written: no temporary name is free beside it")
   }
 
   /// Makes a file that has no name before ``commit()``, or returns nil where the file system has no such files.
@@ -217,7 +217,7 @@ package final class StagedName: @unchecked Sendable {
       try files.rename(name, to: parts.name, in: directory)
     } catch {
       throw error.isNotEmpty && kind == .directory
-        ? PackError(.outputExists, "\(path) is not empty any more") : error.writing(path)
+        ? PackError(.outputExists, of: path, "is not empty any more") : error.writing(path)
     }
     temporaryName = nil
     guard durability == .synced else { return }

@@ -53,7 +53,7 @@ public struct KeyStanzas: Hashable, Sendable {
     guard let keyID else {
       throw PackError(
         .noUsableKey, "pack holds no key stanza that this build can use",
-        hint: "update packer, or the app that opens the pack")
+        advice: .updateApp)
     }
     return KeyStanzas(keyID: keyID, unknownTypes: unknownTypes)
   }

@@ -1,41 +1,74 @@
 /// Why an operation on a pack could not be completed.
 ///
-/// Every error of this project has this type. Programs branch on ``code``; people read ``message`` and ``hint``. Neither text
+/// Every error of this project has this type. Programs branch on ``code`` and ``advice-swift.property``; people read ``message``. No text
 /// ever holds a secret, plaintext, or more of a path than the caller gave or the pack itself names.
 public struct PackError: Error, Sendable, CustomStringConvertible {
   /// What went wrong, for code that has to decide what to do next.
   public let code: Code
 
-  /// What went wrong, for a person: lower case, no period, naming the thing at fault. One line, without characters that could disturb a terminal:
-  /// what a stranger's document has of them stands there escaped, as `\u{1b}`.
-  public let message: String
+  /// What the error is about, if one thing is at fault: a file as the caller named it, a pack, a URL or an id. Printable, like ``message``.
+  public let subject: String?
 
-  /// What the person could do about it, where there is something.
-  public let hint: String?
+  /// What is wrong with the subject, or all that is wrong if there is no subject: lower case, no period.
+  public let fault: String
 
-  /// The single things at fault where there are several, one line each: all offending paths of a tree, for example.
+  /// The single things at fault if there are several, one line each: all offending paths of a tree, for example.
   public let details: [String]
 
-  /// Makes an error. Characters that could disturb a terminal are escaped in message and details, whoever they come from.
-  public init(_ code: Code, _ message: String, details: [String] = [], hint: String? = nil) {
+  /// What can be done about it, if anything can.
+  public let advice: Advice?
+
+  /// What stands between subject and fault: a space if the fault goes on with the sentence, a colon if it is one of its own.
+  private let joint: String
+
+  /// Makes an error without a subject. Characters that could disturb a terminal are escaped in all its texts, whoever they come from.
+  public init(_ code: Code, _ fault: String, details: [String] = [], advice: Advice? = nil) {
+    self.init(code, nil, "", printable(fault), details.map { printable($0) }, advice)
+  }
+
+  /// Makes an error about a thing. The fault goes on with the sentence that the subject begins: "does not exist".
+  package init(_ code: Code, of subject: String, _ fault: String, details: [String] = [], advice: Advice? = nil) {
+    self.init(code, printable(subject), " ", printable(fault), details.map { printable($0) }, advice)
+  }
+
+  /// All texts are printable already.
+  private init(_ code: Code, _ subject: String?, _ joint: String, _ fault: String, _ details: [String], _ advice: Advice?) {
     self.code = code
-    self.message = Self.line(message)
-    self.details = details.map(Self.line)
-    self.hint = hint
+    self.subject = subject
+    self.joint = joint
+    self.fault = fault
+    self.details = details
+    self.advice = advice
   }
 
-  private static func line(_ text: String) -> String {
-    text.utf8.isPrintableASCII ? text : printable(text.utf8)
+  /// What went wrong, for a person: the subject, then the fault. One line, without characters that could disturb a terminal: such a character
+  /// of an untrusted document is shown escaped, as `\u{1b}`.
+  public var message: String {
+    subject.map { "\($0)\(joint)\(fault)" } ?? fault
   }
 
-  /// The message, then the hint where there is one.
+  /// The message, then the advice if there is any.
   public var description: String {
-    hint.map { "\(message) (hint: \($0))" } ?? message
+    advice.map { "\(message) (hint: \($0))" } ?? message
   }
 
-  /// The same error with the name of the file it is about in front of its message.
+  /// The same error about a thing that it names in front of its message: the file that was read, for example.
+  ///
+  /// An error that is about that thing already stays as it is. One with another subject keeps it behind the new one: "outer: inner fault".
   public func about(_ name: String) -> PackError {
-    PackError(code, "\(name): \(message)", details: details, hint: hint)
+    let name = printable(name)
+    return subject == name ? self : PackError(code, name, ": ", message, details, advice)
+  }
+
+  /// The same error with other advice.
+  package func advising(_ advice: Advice?) -> PackError {
+    PackError(code, subject, joint, fault, details, advice)
+  }
+
+  /// The same error with all its texts but the advice written in another way: with another name for a directory, for example.
+  package func rewording(_ reword: (String) -> String) -> PackError {
+    PackError(
+      code, subject.map { printable(reword($0)) }, joint, printable(reword(fault)), details.map { printable(reword($0)) }, advice)
   }
 
   /// A stable name for one kind of failure.

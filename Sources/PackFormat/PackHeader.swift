@@ -73,7 +73,7 @@ public struct PackHeader: Hashable, Sendable {
     guard equal(bytes.extracting(0..<shared), magic.span.extracting(0..<shared)) else {
       throw PackError(
         .notAPack, "the file does not start like a pack",
-        hint: "a transfer that converts line ends damages packs; a pack starts with 89 50 41 4B")
+        advice: .fetchAgain)
     }
     guard bytes.count >= magic.count else {
       throw PackError(.truncated, "pack ends inside its magic, at byte \(bytes.count)")
@@ -126,6 +126,6 @@ public struct PackHeader: Hashable, Sendable {
   }
 
   private static func unsupported(_ what: String) -> PackError {
-    PackError(.unsupported, "pack has \(what)", hint: "update packer, or the app that opens the pack")
+    PackError(.unsupported, "pack has \(what)", advice: .updateApp)
   }
 }

@@ -27,7 +27,7 @@ public struct PackName: Hashable, Sendable, CustomStringConvertible {
     else {
       throw PackError(
         .usage, "'\(text)' is not a pack name",
-        hint: "use 1 to \(Limits.nameLength) of A-Z a-z 0-9 . _ -, the first a letter or digit")
+        advice: .developer("use 1 to \(Limits.nameLength) of A-Z a-z 0-9 . _ -, the first a letter or digit"))
     }
     self.text = text
   }

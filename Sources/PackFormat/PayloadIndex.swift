@@ -114,20 +114,6 @@ extension IndexRecord {
   }
 }
 
-/// A path for a message: without the characters that could disturb a terminal.
-package func printable(_ path: some Sequence<UInt8>) -> String {
-  var text = ""
-  for scalar in String(decoding: Array(path), as: UTF8.self).unicodeScalars {
-    switch scalar.value {
-    case 0..<0x20, 0x7F...0x9F, 0x202A...0x202E, 0x2066...0x2069:
-      text += "\\u{\(String(scalar.value, radix: 16))}"
-    default:
-      text.unicodeScalars.append(scalar)
-    }
-  }
-  return text
-}
-
 /// The head of the index (FORMAT.md §4.4), its directory apart.
 package struct IndexHead: Hashable, Sendable {
   package var recordCount: UInt32

@@ -42,7 +42,7 @@ extension Manifest {
     guard schema == Self.schema else {
       throw PackError(
         .unsupported, "manifest has the schema '\(schema)', and this build reads '\(Self.schema)'",
-        hint: "update packer, or the app that reads the manifest")
+        advice: .updateApp)
     }
   }
 }

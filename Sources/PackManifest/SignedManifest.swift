@@ -40,7 +40,7 @@ public struct SignedManifest: Hashable, Sendable {
     let sorted = signatures.sorted { Array($0.keyID.utf8).lexicographicallyPrecedes(Array($1.keyID.utf8)) }
     for (left, right) in zip(sorted, sorted.dropFirst()) where left.keyID == right.keyID {
       throw PackError(
-        .invalidManifest, "manifest would be signed by key \(left.keyID) twice", hint: "name each signing key once")
+        .invalidManifest, "manifest would be signed by key \(left.keyID) twice", advice: .developer("name each signing key once"))
     }
     var writer = CanonicalWriter()
     writer.object { writer in
@@ -59,7 +59,7 @@ public struct SignedManifest: Hashable, Sendable {
     guard writer.bytes.count <= Manifest.largestSize else {
       throw PackError(
         .invalidManifest, "manifest would be \(writer.bytes.count) bytes, more than \(Manifest.largestSize)",
-        hint: "make fewer packs, or shorten their descriptions, names and tags")
+        advice: .developer("make fewer packs, or shorten their descriptions, names and tags"))
     }
     do throws(PackError) {
       try self.init(writer.bytes)

@@ -89,7 +89,7 @@ public final class Pack: Sendable {
   public func checkName(_ name: PackName) throws(PackError) {
     guard try PackID.bytes(for: name, backend: source.backend) == header.packID else {
       throw PackError(
-        .wrongPack, "pack was made under another name than '\(name)'", hint: "it was renamed, or mixed up with another; fetch the right one"
+        .wrongPack, "pack was made under another name than '\(name)'", advice: .fetchAgain
       ).about(source)
     }
   }
@@ -229,10 +229,8 @@ public final class Pack: Sendable {
 }
 
 extension PackError {
-  /// The same error with the path of the pack in front, unless it is there already.
-  package func about(_ source: PackSource) -> PackError {
-    message.hasPrefix(source.path) ? self : about(source.path)
-  }
+  /// The same error about the pack, unless it is about that already.
+  package func about(_ source: PackSource) -> PackError { about(source.path) }
 }
 
 extension Entry {

@@ -59,7 +59,7 @@ package final class PackReader {
       _ = try digest.finish()
       try block.withBytes { (bytes) throws(PackError) in try digest.update(bytes) }
       guard blocks.isAsBefore(number, digest: try digest.finish()) else {
-        throw PackError(.sourceChanged, "pack changed while it was read", hint: "leave it alone until it is read")
+        throw PackError(.sourceChanged, "pack changed while it was read", advice: .tryAgain)
       }
     }
     if isKept { blocks.keep(block) }
@@ -73,7 +73,7 @@ package final class PackReader {
   package func entry(at path: String) throws(PackError) -> Entry {
     let bytes = Array(path.utf8)
     guard let (block, row) = try find(bytes.span) else {
-      throw PackError(.noSuchEntry, "there is no '\(printable(path.utf8))' in the pack", hint: "packer ls lists what there is")
+      throw PackError(.noSuchEntry, "there is no '\(printable(path.utf8))' in the pack", advice: .chooseEntry)
     }
     return block.entry(row)
   }
@@ -96,7 +96,7 @@ package final class PackReader {
     _ entry: Entry, range: Range<UInt64>?, into body: (Span<UInt8>) throws(PackError) -> Void
   ) throws(PackError) {
     guard entry.kind == .file else {
-      throw PackError(.noSuchEntry, "'\(printable(entry.path.utf8))' is a directory", hint: "packer ls lists the files")
+      throw PackError(.noSuchEntry, "'\(printable(entry.path.utf8))' is a directory", advice: .chooseEntry)
     }
     let wanted = range ?? 0..<entry.size
     guard wanted.upperBound <= entry.size else { throw entry.unsatisfiable(wanted) }
@@ -172,6 +172,6 @@ package final class PackReader {
   package static func digestMismatch(_ path: String) -> PackError {
     PackError(
       .digestMismatch, "the content of '\(printable(path.utf8))' is not what the index says",
-      hint: "the pack's maker was broken or hostile; fetch it from a trusted place")
+      advice: .fetchFromTrustedPlace)
   }
 }

@@ -156,13 +156,11 @@ package final class SegmentReader: ByteSource {
       // A segment that was sealed to be followed by others says that the pack was cut behind it.
       guard cipher.wasSealedAsMiddle(segment: last, bytes, scratch: &target) else {
         guard error.code == .authenticationFailed else { throw error }
-        throw PackError(
-          error.code, error.message,
-          hint: "it is the last one: the pack was changed there, or cut; compare its size with the published one and fetch it again")
+        throw PackError(error.code, "\(error.message); it is the last one, so the pack was changed there or cut", advice: .fetchAgain)
       }
       throw PackError(
         .truncated, "pack ends after segment \(last), at byte \(layout.packSize), but more must follow",
-        hint: "fetch the pack again; the transfer was cut")
+        advice: .fetchAgain)
     }
     wipe(&plaintext)
   }

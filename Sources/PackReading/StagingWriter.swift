@@ -68,8 +68,8 @@ final class StagingWriter {
       guard !error.isExisting else {
         throw PackError(
           .cannotWrite,
-          "\(output) cannot be written: this file system takes '\(printable([UInt8](copying: path)))' for another entry",
-          hint: "unpack to a file system that tells upper from lower case")
+          of: output, "cannot be written: this file system takes '\(printable([UInt8](copying: path)))' for another entry",
+          advice: .developer("unpack to a file system that tells upper from lower case"))
       }
       throw failure(error, path)
     }

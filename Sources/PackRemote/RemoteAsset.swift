@@ -88,7 +88,7 @@ public final class RemoteAsset<Value: Sendable>: Sendable {
     guard let legal = try? PackName(name) else {
       throw PackError(
         .usage, "'\(printable(name.utf8))' is not the name of an asset",
-        hint: "use 1 to \(Limits.nameLength) of A-Z a-z 0-9 . _ -, the first a letter or digit")
+        advice: .developer("use 1 to \(Limits.nameLength) of A-Z a-z 0-9 . _ -, the first a letter or digit"))
     }
     guard (1...AssetCache.longestVersion).contains(appVersion.utf8.count), (1...Self.largestLimit).contains(sizeLimit) else {
       throw PackError(
@@ -104,7 +104,7 @@ public final class RemoteAsset<Value: Sendable>: Sendable {
     } catch {
       throw PackError(
         .invalidBundledResource, "the bundled resource of asset '\(name)' cannot be its value: \(error.message)",
-        hint: "correct the resource that the app is built with")
+        advice: .developer("correct the resource that the app is built with"))
     }
     let cache = AssetCache(
       directory: directory, name: legal, appVersion: appVersion, source: try backend.digest(of: Array(provider.source.utf8).span),

@@ -5,8 +5,8 @@ extension PackResponder {
   public init(_ opened: OpenedPack, options: Options = .init()) throws(PackError) {
     guard let pack = opened.pack else {
       throw PackError(
-        .usage, "'\(opened.installed.id)' is installed unpacked, and only packs can be answered from", hint: "install it with mode: .packed"
-      )
+        .usage, "'\(opened.installed.id)' is installed unpacked, and only packs can be answered from",
+        advice: .developer("install it with mode: .packed"))
     }
     self.init(pack, owner: opened, options: options)
   }

@@ -100,8 +100,7 @@ package struct GameStock: Sendable {
     do throws(PackError) {
       key = try keys.key(for: KeyRequest(keyID: wanted, packID: start.header.packID, path: path))
     } catch  where error.code == .wrongKey {
-      throw PackError(
-        .wrongKey, "\(path): \(error.message)", hint: "give the key whose id is \(wanted), or the root key it was made from")
+      throw error.about(path).advising(.giveKey(wanted))
     }
     return try Pack(start, path: path, key: key, files: files, backend: CryptoBackends.standard)
   }

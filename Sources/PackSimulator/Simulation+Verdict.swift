@@ -60,7 +60,8 @@ extension Simulation {
       let refusal = manifestRefusal ?? extensionRefusal ?? appRefusal
       let reason = refusal.map { ": \(words($0))" } ?? ""
       find(
-        .manifest, "manifest \(published.manifest.version) was not taken in \(launches) starts of the app\(reason)", hint: refusal?.hint)
+        .manifest, "manifest \(published.manifest.version) was not taken in \(launches) starts of the app\(reason)",
+        hint: refusal.flatMap(settings.wording))
     }
   }
 
@@ -94,7 +95,9 @@ extension Simulation {
         let state = report.packs.first { $0.id == id }?.state ?? "unknown"
         let refusal = plan.handOver.contains { $0.id == id } ? installRefusals[id] : nil
         let reason = refusal.map { ": \(words($0))" } ?? ""
-        find(.stuck, "\(id) is still '\(state)' after \(launches) starts of the app\(reason)", pack: id, hint: refusal?.hint)
+        find(
+          .stuck, "\(id) is still '\(state)' after \(launches) starts of the app\(reason)", pack: id,
+          hint: refusal.flatMap(settings.wording))
       } else {
         find(.lost, "\(id) is in no list of the plan", pack: id)
       }
@@ -129,7 +132,7 @@ extension Simulation {
         }
         _ = try await store.open(id)
       } catch {
-        find(.missing, "\(id) is installed and does not open: \(words(error))", pack: id, hint: error.hint)
+        find(.missing, "\(id) is installed and does not open: \(words(error))", pack: id, hint: settings.wording(error))
       }
     }
   }

@@ -109,7 +109,8 @@ package struct Simulation {
     guard lastPlan != nil, appManifest == earlier.manifest else {
       let refusal = manifestRefusal ?? appRefusal
       let reason = refusal.map { ": \($0.message.replacing(directory, with: "device"))" } ?? ""
-      throw PackError(refusal?.code ?? .noManifest, "\(earlier.path) cannot be what the device has\(reason)", hint: refusal?.hint)
+      throw PackError(
+        refusal?.code ?? .noManifest, of: earlier.path, "cannot be what the device has\(reason)", advice: refusal?.advice)
     }
     world.timeline.setRecording(true)
   }

@@ -38,6 +38,8 @@ package struct SimulationSettings: Sendable {
   package var callRuntime: UInt64 = 100
   /// What the extension may have of memory, in bytes.
   package var memoryLimit: UInt64 = 6_000_000
+  /// What a finding says that can be done about an error of the client; nil if nothing can.
+  package var wording: @Sendable (PackError) -> String? = { $0.advice?.description }
   /// What goes wrong.
   package var faults: [SimulatedFault] = []
   /// The time of day at the beginning, in seconds since 1970; when the manifest was made where it is nil.

@@ -22,7 +22,7 @@ package struct SystemRules: Sendable {
     let keys = plist.keys
     guard keys.hosting == .unmanaged else {
       throw PackError(
-        .malformedPlist, "\(plist.path) has BAHasManagedAssetPacks, and managed asset packs are downloaded by the system's own extension",
+        .malformedPlist, of: plist.path, "has BAHasManagedAssetPacks, and managed asset packs are downloaded by the system's own extension",
         hint: "give the Info.plist of an app with its own downloader extension")
     }
     try self.init(
@@ -37,8 +37,9 @@ package struct SystemRules: Sendable {
   package init(_ app: ReleaseLock.App, of lock: String) throws(PackError) {
     guard let budget = app.budget else {
       throw PackError(
-        .invalidRecord, "\(lock): app \(app.version) has no budget, because Apple serves its packs",
-        hint: "choose an app version with its own downloader extension")
+        .invalidRecord, "app \(app.version) has no budget, because Apple serves its packs",
+        hint: "choose an app version with its own downloader extension"
+      ).about(lock)
     }
     try self.init(
       source: "app \(app.version) of \(lock)",
@@ -48,7 +49,7 @@ package struct SystemRules: Sendable {
 
   private init(source: String, allowance: Allowance, hosts: AllowList, manifestURL: String?, hint: String?) throws(PackError) {
     guard let manifestURL else {
-      throw PackError(.malformedPlist, "\(source) has no BAManifestURL, so no downloader extension is ever started", hint: hint)
+      throw PackError(.malformedPlist, of: source, "has no BAManifestURL, so no downloader extension is ever started", hint: hint)
     }
     self.source = source
     self.allowance = allowance

@@ -261,7 +261,7 @@ public actor AssetStore {
       else { throw error }
       throw PackError(
         .purged, "version \(running.version) of pack '\(id)' was removed from the device",
-        hint: "reconcile the store ('packer store reconcile'), and install it again")
+        advice: .reconcileStore)
     }
   }
 

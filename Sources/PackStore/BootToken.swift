@@ -30,7 +30,7 @@ public struct BootToken: Hashable, Sendable, CustomStringConvertible {
     guard parts.count == 3, let id = try? PackName(String(halves[0])).text, let version = UInt64(parts[0]), String(version) == parts[0],
       let sha256 = [UInt8](hex: parts[1], count: 32), let nonce = [UInt8](hex: parts[2], count: 16)
     else {
-      throw PackError(.usage, "the text is not a boot token", hint: "hand back what BootToken.description gave, unchanged")
+      throw PackError(.usage, "the text is not a boot token", advice: .developer("hand back what BootToken.description gave, unchanged"))
     }
     self.init(id: id, version: version, sha256: sha256, nonce: nonce)
   }

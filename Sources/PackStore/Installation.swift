@@ -76,7 +76,7 @@ struct Installation: Sendable {
       candidate = try await prepare(pack, order, isMovable: false)
       result = try await place(candidate, order, pack)
     }
-    guard let result else { throw PackError(.internalError, "\(file) was copied into the store and is still elsewhere") }
+    guard let result else { throw PackError(.internalError, of: file, "was copied into the store and is still elsewhere") }
     if taking == .moving, candidate.staged != nil { await Crew.settled { removeFile() } }
     tell([.installed(result)])
     return result
@@ -117,7 +117,7 @@ struct Installation: Sendable {
     guard let entry = manifest.manifest.packs.first(where: { $0.id == id }) else {
       throw PackError(
         .unknownPack, "manifest version \(manifest.manifest.version) names no pack '\(printable(id.utf8))'",
-        hint: "adopt a manifest that does")
+        advice: .acceptManifest)
     }
     let mode = mode ?? entry.install
     let record = try directory.record(id)
@@ -147,9 +147,7 @@ struct Installation: Sendable {
     let isCut = status.size < entry.size
     throw PackError(
       isCut ? .truncated : .wrongPack, "\(file) is \(status.size) bytes, but the manifest says \(entry.size)",
-      hint: isCut
-        ? "fetch the pack again; the transfer was cut"
-        : "fetch the pack again; it is another file, or was replaced after the manifest was made")
+      advice: .fetchAgain)
   }
 
   /// Whether the caller's file may be renamed into the store.
@@ -167,7 +165,8 @@ struct Installation: Sendable {
     }
     guard status.kind == .file else {
       throw PackError(
-        .usage, "\(file) is a symbolic link, which cannot be moved into a store", hint: "name the file itself, or have it copied")
+        .usage, of: file, "is a symbolic link, which cannot be moved into a store",
+        advice: .developer("name the file itself, or have it copied"))
     }
     try checkIdentity(status, mine)
     // Whoever has another name for the file could change it later.
@@ -176,7 +175,7 @@ struct Installation: Sendable {
 
   private func checkIdentity(_ named: FileStatus, _ open: FileStatus) throws(PackError) {
     guard named.device == open.device, named.inode == open.inode else {
-      throw PackError(.sourceChanged, "\(file) was replaced while it was being installed", hint: "leave it alone until it is installed")
+      throw PackError(.sourceChanged, of: file, "was replaced while it was being installed", advice: .tryAgain)
     }
   }
 
@@ -291,7 +290,7 @@ struct Installation: Sendable {
       offset += UInt64(count)
     }
     guard try digest.finish() == entry.sha256 else {
-      throw PackError(.sourceChanged, "\(file) changed while it was being installed", hint: "leave it alone until it is installed")
+      throw PackError(.sourceChanged, of: file, "changed while it was being installed", advice: .tryAgain)
     }
     do {
       try files.sync(output)
@@ -329,12 +328,12 @@ struct Installation: Sendable {
       }
       guard record.contents.count < PackRecord.contentLimit else {
         throw PackError(
-          .limitExceeded, "\(PackRecord.contentLimit) versions of pack '\(id)' are installed", hint: "close some, or remove the pack")
+          .limitExceeded, "\(PackRecord.contentLimit) versions of pack '\(id)' are installed", advice: .closePack)
       }
       try StoreSpace(directory, manifests).checkQuota(for: Self.needs(order.entry, order.mode, isMovable: candidate.staged == nil), of: id)
       if candidate.staged == nil {
         let (named, open) = (try directory.status(outside: file), try status(of: pack.source.file))
-        guard let named else { throw PackError(.missingInput, "\(file) does not exist") }
+        guard let named else { throw PackError(.missingInput, of: file, "does not exist") }
         try checkIdentity(named, open)
       }
       isIn = try directory.bringIn(candidate.staged ?? file, isOutside: candidate.staged == nil, as: item) { isIn = true }
@@ -377,11 +376,13 @@ struct Installation: Sendable {
       let start = try PackStart(file, files: directory.files)
       guard start.layout.packSize == order.entry.size, start.header.packVersion == order.entry.version else {
         throw PackError(
-          .wrongPack, "\(file) is not the pack that the manifest names", hint: "it was left where it is; that pack is installed")
+          .wrongPack, of: file, "is not the pack that the manifest names",
+          advice: .developer("it was left where it is; that pack is installed"))
       }
       guard try digest(of: start.file, crew: crew) == order.entry.sha256 else {
         throw PackError(
-          .digestMismatch, "\(file) is not the pack that the manifest names", hint: "it was left where it is; that pack is installed")
+          .digestMismatch, of: file, "is not the pack that the manifest names",
+          advice: .developer("it was left where it is; that pack is installed"))
       }
       removeFile()
     }

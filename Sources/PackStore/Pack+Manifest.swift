@@ -65,7 +65,7 @@ extension Pack {
     guard let first = differences.first else { return }
     throw PackError(
       .wrongPack, first, details: differences.count == 1 ? [] : differences,
-      hint: "it was replaced after the manifest was made, or renamed; build both again, or fetch the pack again"
+      advice: .fetchAgain
     ).about(source)
   }
 }
@@ -73,6 +73,6 @@ extension Pack {
 extension PackError {
   /// A file is not the one that a manifest names.
   static func digestMismatch(_ found: [UInt8], _ entry: ManifestPack) -> PackError {
-    PackError(.digestMismatch, "pack has SHA-256 \(found.hex), but the manifest says \(entry.sha256.hex)", hint: "fetch the pack again")
+    PackError(.digestMismatch, "pack has SHA-256 \(found.hex), but the manifest says \(entry.sha256.hex)", advice: .fetchAgain)
   }
 }

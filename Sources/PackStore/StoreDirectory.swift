@@ -73,7 +73,7 @@ final class StoreDirectory: Sendable {
       }
       guard found.starts(with: Self.markerFront) else { throw notAStore("its file 'store' is not one of a store's") }
       throw PackError(
-        .unsupported, "\(root) is a store of another kind than 'packer-store/1'", hint: "a later release of the app made it; update the app"
+        .unsupported, of: root, "is a store of another kind than 'packer-store/1'", advice: .updateApp
       )
     }
     let names: [DirectoryName]
@@ -93,7 +93,7 @@ final class StoreDirectory: Sendable {
   }
 
   private func notAStore(_ reason: String) -> PackError {
-    PackError(.notAStore, "\(root) is not a store: \(reason)", hint: "give the store a directory of its own")
+    PackError(.notAStore, of: root, "is not a store: \(reason)", advice: .chooseDirectory)
   }
 
   /// Makes the directories that are not there.
@@ -205,8 +205,8 @@ final class StoreDirectory: Sendable {
       throw error.writing(path("lock"))
     }
     throw PackError(
-      .storeBusy, "\(root) was being changed by somebody else for \(limit / 1000) ms",
-      hint: "try again; no process holds the lock for longer than a change takes")
+      .storeBusy, of: root, "was being changed by somebody else for \(limit / 1000) ms",
+      advice: .tryAgain)
   }
 
   private func lockFile() throws(FileFailure) -> OpenFile {
@@ -257,7 +257,7 @@ final class StoreDirectory: Sendable {
       bytes.append(copying: piece.span.extracting(first: count))
       if count < piece.count { return bytes }
     }
-    throw PackError(.damagedStore, "\(path(name)) is more than \(limit) bytes")
+    throw PackError(.damagedStore, of: path(name), "is more than \(limit) bytes")
   }
 
   /// Replaces a file at once, and returns when that has reached the disk.
@@ -300,9 +300,7 @@ final class StoreDirectory: Sendable {
       return try PackRecord(parsing: bytes, id: id)
     } catch {
       guard error.code == .damagedStore else { throw error }
-      throw PackError(
-        .damagedStore, "\(path(name)): \(error.message)",
-        hint: "reconcile the store ('packer store reconcile'), which makes the record anew from what is installed")
+      throw error.about(path(name)).advising(.reconcileStore)
     }
   }
 
@@ -409,8 +407,8 @@ final class StoreDirectory: Sendable {
     if try status(place(item)) != nil {
       guard try !usedItems().contains(item) else {
         throw PackError(
-          .inUse, "\(path(place(item))) is in use, and no record names it",
-          hint: "close it, then reconcile the store ('packer store reconcile')")
+          .inUse, of: path(place(item)), "is in use, and no record names it",
+          advice: .reconcileStore)
       }
       if let old = discard(place(item)) { empty([old]) }
     }
@@ -503,18 +501,6 @@ extension Duration {
   var microseconds: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }
-    let (product, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000)
-    return overflow ? .max : product.adding(UInt64(attoseconds / 1_000_000_000_000))
+    return UInt64(seconds).times(1_000_000).adding(UInt64(attoseconds / 1_000_000_000_000))
   }
-}
-
-extension UInt64 {
-  /// The sum, or the largest number where it would be larger: sizes from files are claims.
-  package func adding(_ other: UInt64) -> UInt64 {
-    let (sum, overflow) = addingReportingOverflow(other)
-    return overflow ? .max : sum
-  }
-
-  /// The difference, or 0 where it would be below.
-  package func less(_ other: UInt64) -> UInt64 { self > other ? self - other : 0 }
 }

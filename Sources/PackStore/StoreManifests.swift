@@ -77,10 +77,10 @@ final class StoreManifests: Sendable {
       guard !Self.isOutside(error) else { throw error }
       throw PackError(
         .noManifest, "no manifest that can be used is left: \(error.message)",
-        hint: "fetch the manifest and adopt it ('packer store adopt')")
+        advice: .acceptManifest)
     }
     throw PackError(
-      .noManifest, "\(directory.root) has accepted no manifest yet", hint: "fetch the manifest and adopt it ('packer store adopt')")
+      .noManifest, of: directory.root, "has accepted no manifest yet", advice: .acceptManifest)
   }
 
   /// The manifest, for who installs something new from it.

@@ -44,7 +44,7 @@ struct StoreSpace {
       missing = try shortage(needs)
     }
     // Somebody else may have taken what was freed.
-    let outcome = events.isEmpty ? "nothing was changed" : "what was removed to make room was not enough"
+    let outcome = events.isEmpty ? [] : ["what was removed to make room was not enough"]
     if let error = lack(missing, needs, subject, outcome) { throw error }
   }
 
@@ -57,19 +57,19 @@ struct StoreSpace {
     _ = sweep()
     missing = try shortage(needs)
     guard missing.largest > 0, try candidates(freeing: missing.largest, sparing: ids) == nil,
-      let error = lack(missing, needs, subject, "nothing was changed")
+      let error = lack(missing, needs, subject)
     else { return nil }
     return (missing.largest, error)
   }
 
-  private func lack(_ missing: Shortage, _ needs: Needs, _ subject: String, _ outcome: String) -> PackError? {
+  private func lack(_ missing: Shortage, _ needs: Needs, _ subject: String, _ outcome: [String] = []) -> PackError? {
     if missing.volume > 0 {
       let margin = directory.policy.freeSpaceMargin
       let besides = margin > 0 ? " and \(margin) that stay free" : ""
       return PackError(
-        .noSpace,
-        "\(subject) needs \(needs.volume) bytes on the volume of \(directory.root)\(besides), \(missing.volume) bytes are missing",
-        hint: "free space on that volume; \(outcome)")
+        .noSpace, of: subject,
+        "needs \(needs.volume) bytes on the volume of \(directory.root)\(besides), \(missing.volume) bytes are missing",
+        details: outcome, advice: .freeSpace(bytes: missing.volume))
     }
     return missing.quota > 0 ? overQuota(needs, subject, missing: missing.quota, outcome) : nil
   }
@@ -98,14 +98,14 @@ struct StoreSpace {
       for content in record.contents { sum = sum.adding(content.sizeOnDevice) }
     }
     let missing = sum.adding(needs.store).less(quota)
-    if missing > 0 { throw overQuota(needs, "pack '\(id)'", missing: missing, "nothing was changed") }
+    if missing > 0 { throw overQuota(needs, "pack '\(id)'", missing: missing) }
   }
 
-  private func overQuota(_ needs: Needs, _ subject: String, missing: UInt64, _ outcome: String) -> PackError {
+  private func overQuota(_ needs: Needs, _ subject: String, missing: UInt64, _ outcome: [String] = []) -> PackError {
     PackError(
-      .quotaExceeded,
-      "\(subject) needs \(needs.store) bytes of the \(directory.policy.quota ?? 0) that the store may take, \(missing) bytes are missing",
-      hint: "remove packs, lower the preservation of some, or raise the quota; \(outcome)")
+      .quotaExceeded, of: subject,
+      "needs \(needs.store) bytes of the \(directory.policy.quota ?? 0) that the store may take, \(missing) bytes are missing",
+      details: outcome, advice: .makeRoom(bytes: missing))
   }
 
   /// How many bytes are missing.
@@ -315,7 +315,7 @@ struct StoreSpace {
       let used = try directory.usedItems()
       if let content = record.contents.first(where: { used.contains(record.itemName($0)) }) {
         throw PackError(
-          .inUse, "version \(content.bytes.version) of pack '\(id)' is in use", hint: "close it in every process, then remove it")
+          .inUse, "version \(content.bytes.version) of pack '\(id)' is in use", advice: .closePack)
       }
       let hadContent = !record.contents.isEmpty
       let failures = record.failures

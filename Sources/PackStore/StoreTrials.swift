@@ -20,7 +20,7 @@ struct StoreTrials {
       guard try directory.status(directory.place(record.itemName(content))) != nil else {
         throw PackError(
           .notInstalled, "version \(content.bytes.version) of pack '\(id)' was removed from the device",
-          hint: "reconcile the store ('packer store reconcile'), and install it again")
+          advice: .reconcileStore)
       }
       if let trial = record.trial {
         guard directory.process.isOwn(trial.session) || !directory.process.isAlive(trial.session) else {
@@ -59,12 +59,12 @@ struct StoreTrials {
     if let failure = record.failures.last(where: { version == nil || $0.bytes.version == version }) {
       throw PackError(
         .versionFailed, "version \(failure.bytes.version) of pack '\(record.id)' failed on this device: \(failure.reason)",
-        hint: "publish a new version; these bytes are not tried again")
+        advice: .publishNewVersion)
     }
     if record.purged != nil, record.contents.isEmpty {
-      throw PackError(.purged, "\(what) was removed to free space", hint: "install it again ('packer store install')")
+      throw PackError(.purged, of: what, "was removed to free space", advice: .install)
     }
-    throw PackError(.notInstalled, "\(what) is not installed", hint: "install it first ('packer store install')")
+    throw PackError(.notInstalled, of: what, "is not installed", advice: .install)
   }
 
   func confirm(_ token: BootToken) throws(PackError) -> [StoreEvent] {
@@ -112,7 +112,7 @@ struct StoreTrials {
   func rollback(_ id: String, reason: String) throws(PackError) -> (InstalledPack?, [StoreEvent]) {
     try directory.change(id) { (record) throws(PackError) in
       guard record.running != nil else {
-        throw PackError(.notInstalled, "no version of pack '\(id)' runs", hint: "activate one first ('packer store activate')")
+        throw PackError(.notInstalled, "no version of pack '\(id)' runs", advice: .activate)
       }
       let events = try fall(&record, reason: reason)
       return (record.running.map { directory.installed($0, of: record) }, events)
@@ -174,7 +174,7 @@ struct StoreTrials {
       if now.less(record.lastUse) >= PackRecord.lastUseGrain || now < record.lastUse { record.lastUse = now }
       guard let running = record.running else {
         if record.purged != nil {
-          throw PackError(.purged, "pack '\(id)' was removed to free space", hint: "install it again ('packer store install')")
+          throw PackError(.purged, "pack '\(id)' was removed to free space", advice: .install)
         }
         throw notInstalled(id)
       }
@@ -187,7 +187,7 @@ struct StoreTrials {
   private func notInstalled(_ id: String) -> PackError {
     PackError(
       .notInstalled, "no version of pack '\(printable(id.utf8))' runs",
-      hint: "install one and activate it ('packer store install', 'packer store activate')")
+      advice: .activate)
   }
 
   private func newNonce() -> [UInt8] { (0..<16).map { _ in UInt8.random(in: 0...255) } }
@@ -217,7 +217,7 @@ extension PackRecord {
     failures.last { $0.bytes == bytes }.map { failure in
       PackError(
         .versionFailed, "version \(bytes.version) of pack '\(id)' failed on this device: \(failure.reason)",
-        hint: "publish a new version; these bytes are not tried again")
+        advice: .publishNewVersion)
     }
   }
 }

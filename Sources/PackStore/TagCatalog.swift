@@ -39,7 +39,7 @@ public struct TagCatalog: Sendable {
   ///
   /// - Throws: ``PackError/Code/unknownTag``, which names the tag that was probably meant; ``PackError/Code/usage`` where there is no tag at all.
   public func check(_ wanted: Set<String>) throws(PackError) {
-    guard !wanted.isEmpty else { throw PackError(.usage, "no tag was asked for", hint: "name at least one") }
+    guard !wanted.isEmpty else { throw PackError(.usage, "no tag was asked for", advice: .developer("name at least one")) }
     guard let tag = wanted.sorted().first(where: { deliveries[$0] == nil }) else { return }
     let nearest = SpellingSuggestion.nearest(to: tag, among: tags).map { " (did you mean '\(printable($0.utf8))'?)" } ?? ""
     throw PackError(.unknownTag, "no pack of the manifest has the tag '\(printable(tag.utf8))'\(nearest)")

@@ -52,23 +52,24 @@ public struct ManifestMemory: Hashable, Sendable {
     let version = candidate.manifest.version
     guard version >= lowestVersion else {
       throw PackError(
-        .manifestRollback, "manifest has version \(version), and this app takes none below \(lowestVersion)", hint: Self.hint)
+        .manifestRollback, "manifest has version \(version), and this app takes none below \(lowestVersion)", advice: .fetchManifestAgain)
     }
     guard let accepted else { return }
     guard version >= accepted.version else {
       throw PackError(
-        .manifestRollback, "manifest has version \(version), and version \(accepted.version) was accepted before", hint: Self.hint)
+        .manifestRollback, "manifest has version \(version), and version \(accepted.version) was accepted before",
+        advice: .fetchManifestAgain)
     }
     guard version > accepted.version || candidate.signedDigest == accepted.signedDigest else {
       throw PackError(
         .manifestRollback, "manifest says something else under version \(version), which was accepted before",
-        hint: "publish every change under a higher version; 'packer build' counts it up from packer.lock.json")
+        advice: .raiseManifestVersion)
     }
     for pack in candidate.manifest.packs {
       guard let known = accepted.packVersions[pack.id], pack.version < known else { continue }
       throw PackError(
         .manifestRollback, "manifest has version \(pack.version) of pack '\(pack.id)', and version \(known) was accepted before",
-        hint: Self.hint)
+        advice: .fetchManifestAgain)
     }
   }
 
@@ -86,6 +87,4 @@ public struct ManifestMemory: Hashable, Sendable {
       version: candidate.manifest.version, signedDigest: candidate.signedDigest, signers: signers.sorted(),
       packVersions: packVersions)
   }
-
-  private static let hint = "fetch the manifest again; a server or cache between may hold an old one"
 }

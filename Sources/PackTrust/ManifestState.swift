@@ -22,6 +22,6 @@ extension Manifest {
     guard case .expired(let expires) = state(at: time) else { return }
     throw PackError(
       .manifestExpired, "manifest version \(version) expired at \(expires), and it is \(time)",
-      hint: "publish a fresh one with 'packer build --renew', or set this device's clock")
+      advice: .renewManifest)
   }
 }

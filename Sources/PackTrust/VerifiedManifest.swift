@@ -40,7 +40,7 @@ extension SignedManifest {
   ) throws(PackError) -> [String] {
     guard !keys.isEmpty else {
       throw PackError(
-        .untrustedSignature, "no public key is trusted, so no manifest can be", hint: "give the keys that 'packer key public' prints")
+        .untrustedSignature, "no public key is trusted, so no manifest can be", advice: .giveTrustedKeys)
     }
     // Gone before the packs are read, so that message and packs are never in memory together.
     let message = Self.message(bytes.span.extracting(signedBytes))
@@ -54,7 +54,7 @@ extension SignedManifest {
       guard holds else {
         throw PackError(
           .untrustedSignature, "manifest has a wrong signature by key \(signature.keyID): it was changed after it was signed",
-          hint: "fetch it again, or sign it again with 'packer build'")
+          advice: .fetchManifestAgain)
       }
       signers.append(signature.keyID)
     }
@@ -63,7 +63,7 @@ extension SignedManifest {
       let present = signatures.isEmpty ? "by nobody" : "by \(signatures.map(\.keyID).joined(separator: ", "))"
       throw PackError(
         .untrustedSignature, "manifest is signed \(present), and trusted \(keys.count == 1 ? "is" : "are") \(trusted)",
-        hint: "sign it with a key that the app trusts")
+        advice: .developer("sign it with a key that the app trusts"))
     }
     return signers
   }

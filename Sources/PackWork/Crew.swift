@@ -46,7 +46,7 @@ package final class Crew: Sendable {
       await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
         let remaining = Monitor(size)
         for number in 0..<size {
-          let thread = CrewThread {
+          let thread = DetachedThread {
             do throws(PackError) {
               try crew.checkpoint()
               try body(crew, number)
@@ -109,7 +109,7 @@ package final class Crew: Sendable {
   ) async throws(Failure) -> Result {
     let made = Monitor<Swift.Result<Result, Failure>?>(nil)
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-      let thread = CrewThread {
+      let thread = DetachedThread {
         do throws(Failure) {
           let result = try body()
           made.withLock { $0 = .success(result) }
@@ -150,51 +150,10 @@ package final class Crew: Sendable {
     for handler in handlers { handler() }
   }
 
-  private func start(_ thread: CrewThread) {
-    let box = unsafe Unmanaged.passRetained(thread).toOpaque()
-    // Made without an owner. To give it up afterwards is a trap: glibc looks at the thread once more when it has let it go, and by then it may have
-    // ended and its memory be gone (glibc bug 19951; seen with 2.36).
-    var attributes = pthread_attr_t()
-    unsafe pthread_attr_init(&attributes)
-    unsafe pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
-    #if canImport(Darwin)
-      var thread: pthread_t?
-      let status = unsafe pthread_create(&thread, &attributes, { unsafe runThread($0) }, box)
-    #else
-      var thread = pthread_t()
-      let status = unsafe pthread_create(&thread, &attributes, { unsafe runThread($0!) }, box)
-    #endif
-    unsafe pthread_attr_destroy(&attributes)
-    guard status == 0 else {
-      // Here the work could block the thread that another crew needs to start, so it only learns that there will be none.
-      stop(PackError(.internalError, "the system gives no more threads", hint: "use fewer jobs"))
-      unsafe runThread(box)
-      return
-    }
+  private func start(_ thread: DetachedThread) {
+    guard !thread.start() else { return }
+    // Here the work could block the thread that another crew needs to start, so it only learns that there will be none.
+    stop(PackError(.internalError, "the system gives no more threads", advice: .developer("use fewer jobs")))
+    thread.run()
   }
-}
-
-/// What one thread does, and what it says afterwards.
-private final class CrewThread {
-  private var work: (@Sendable () -> Void)?
-  private let completion: @Sendable () -> Void
-
-  init(work: @escaping @Sendable () -> Void, completion: @escaping @Sendable () -> Void) {
-    self.work = work
-    self.completion = completion
-  }
-
-  /// What the work holds is let go before anybody learns that it is done: the process may end then, and an output that this thread
-  /// held on to would leave its temporary file.
-  func run() {
-    work?()
-    work = nil
-    completion()
-  }
-}
-
-@discardableResult
-private func runThread(_ box: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-  unsafe Unmanaged<CrewThread>.fromOpaque(box).takeRetainedValue().run()
-  return nil
 }

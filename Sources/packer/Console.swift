@@ -76,7 +76,7 @@ final class Console: Sendable {
   /// Prints lines in a form of their own, for a program that reads it.
   func output(lines: [String]) {
     if isJSON { return result(TextRecord(text: lines.joined(separator: "\n")), []) }
-    let bytes = Array(lines.map { Self.printable($0) + "\n" }.joined().utf8)
+    let bytes = Array(lines.map { printable($0) + "\n" }.joined().utf8)
     state.withLock { append(bytes, to: &$0) }
   }
 
@@ -88,7 +88,7 @@ final class Console: Sendable {
     }
     var printed: [UInt8] = []
     for line in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).dropLast() {
-      printed += Self.printable(String(decoding: line, as: UTF8.self)).utf8
+      printed += printable(String(decoding: line, as: UTF8.self)).utf8
       printed.append(0x0A)
     }
     state.withLock { append(printed, to: &$0) }
@@ -262,8 +262,8 @@ final class Console: Sendable {
           if error.isInterruption { continue }
           if error.isBrokenPipe { return PackError(.outputClosed, "standard output was closed") }
           let failure = error.writing("standard output", missingBytes: remaining - UInt64(done))
-          // The hint for files says that nothing was changed, and of a stream a part may be gone already.
-          return PackError(failure.code, failure.message)
+          // A part of a stream may be gone already, so more space is not enough.
+          return failure.advising(nil)
         }
       }
       return nil
@@ -284,7 +284,7 @@ final class Console: Sendable {
 
   /// The text as it may stand in a line for people.
   private func shown(_ text: String) -> String {
-    let text = Self.printable(text)
+    let text = printable(text)
     return isInActions ? Self.withoutCommands(text) : text
   }
 
@@ -296,22 +296,6 @@ final class Console: Sendable {
     return result
   }
 
-  /// The text with control characters written out: a file name must not move the cursor or add a line.
-  static func printable(_ text: String) -> String {
-    // Nearly all that is printed is ASCII.
-    if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text }
-    guard text.unicodeScalars.contains(where: isControl) else { return text }
-    var result = ""
-    for scalar in text.unicodeScalars {
-      if isControl(scalar) {
-        result += "\\u{\(String(scalar.value, radix: 16))}"
-      } else {
-        result.unicodeScalars.append(scalar)
-      }
-    }
-    return result
-  }
-
   private static func isPrintableASCII(lines: Span<UInt8>) -> Bool {
     // Without a branch, so that many bytes are looked at by one instruction.
     var odd: UInt8 = 0
@@ -320,13 +304,6 @@ final class Console: Sendable {
       odd |= (byte &- 0x20 < 0x5F ? 0 : 1) & (byte == 0x0A ? 0 : 1)
     }
     return odd == 0
-  }
-
-  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.value {
-    case 0..<0x20, 0x7F..<0xA0, 0x202A...0x202E, 0x2066...0x2069: true
-    default: false
-    }
   }
 }
 
@@ -361,6 +338,8 @@ struct ResultRecord: Encodable {
   var code: String?
   var message: String?
   var hint: String?
+  var subject: String?
+  var advice: String?
   var details: [String]?
 
   init(_ outcome: Outcome) {
@@ -379,6 +358,8 @@ struct ResultRecord: Encodable {
       code = error.code.rawValue
       message = error.message
       hint = error.hint
+      subject = error.subject
+      advice = error.advice?.id
       details = error.details.isEmpty ? nil : error.details.sorted(by: NaturalOrder.precedes)
     case .stopped(let status):
       code = PackError.Code.cancelled.rawValue

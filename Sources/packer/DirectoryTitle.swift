@@ -13,7 +13,7 @@ enum DirectoryTitle {
       throw error.reading(path)
     }
     guard let parts = PathParts(canonical) else {
-      throw PackError(.usage, "\(path) has no name of its own", hint: "give one with --name")
+      throw PackError(.usage, of: path, "has no name of its own", hint: "give one with --name")
     }
     return parts.name
   }

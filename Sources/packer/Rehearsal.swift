@@ -42,6 +42,7 @@ struct Rehearsal {
       settings.memoryLimit = try Bounds.size(memory, "--extension-memory", in: 1...(1 << 40), isPowerOfTwo: false)
     }
     settings.start = try start()
+    settings.wording = { $0.hint }
     change(&settings)
     try check(settings)
     let directory = try SimulatedDevice(options.keep)
@@ -84,7 +85,7 @@ struct Rehearsal {
     guard let app = lock.apps.first(where: { $0.version == version }) else {
       let known = lock.apps.map(\.version).joined(separator: ", ")
       throw PackError(
-        .missingInput, "\(path) has no app version \(version)",
+        .missingInput, of: path, "has no app version \(version)",
         hint: known.isEmpty ? "packer release record --app \(version)" : "choose one of \(known)")
     }
     return (app, path)
@@ -97,7 +98,7 @@ struct Rehearsal {
     let fragment = "\(directory.hasSuffix("/") ? String(directory.dropLast()) : directory)/\(ReleaseFile.infoFragment)"
     guard ReleasePlaces.exists(fragment) else {
       throw PackError(
-        .missingInput, "\(fragment) does not exist, and no Info.plist was named", hint: "give --plist App/Info.plist, or --app-version")
+        .missingInput, of: fragment, "does not exist, and no Info.plist was named", hint: "give --plist App/Info.plist, or --app-version")
     }
     return try SystemRules(InfoPlist.read(fragment))
   }
@@ -204,7 +205,7 @@ struct SimulatedDevice {
     }
     // An empty one may be somebody's too.
     guard (try? SystemFiles().status(of: kept, in: nil, following: .asThemselves)) == nil else {
-      throw PackError(.outputExists, "\(kept) exists already", hint: "name a directory that does not exist")
+      throw PackError(.outputExists, of: kept, "exists already", hint: "name a directory that does not exist")
     }
     let output = try OutputDirectory(kept, files: SystemFiles())
     self.kept = output
@@ -219,8 +220,7 @@ struct SimulatedDevice {
   /// The error with the name that it is to have in the place of the temporary one.
   func naming(_ error: PackError) -> PackError {
     guard let kept else { return error }
-    func told(_ text: String) -> String { text.replacing(path, with: kept.path) }
-    return PackError(error.code, told(error.message), details: error.details.map(told), hint: error.hint)
+    return error.rewording { $0.replacing(path, with: kept.path) }
   }
 
   func remove() {

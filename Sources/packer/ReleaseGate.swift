@@ -28,6 +28,7 @@ struct ReleaseGate {
     verification.only = options.only
     verification.ignored = options.ignore
     verification.jobs = jobs
+    verification.wording = { $0.hint }
     verification.trusted = try session.trustedKeys(options.keyTexts.trust, verification.configuration)
     let inputs = [configuration?.path, verification.lock, verification.plist].compactMap { $0 }
     for (_, path) in files { try ReportFile.check(path, against: inputs, release: ReleasePlaces.directory(of: verification.target)) }
@@ -93,7 +94,7 @@ struct ReleaseGate {
   }
 
   private func bytes(of report: ReleaseReport, as format: GateOptions.Format, _ outcome: Outcome) -> [UInt8] {
-    func text(_ lines: [String]) -> [UInt8] { Array(lines.map { Console.printable($0) + "\n" }.joined().utf8) }
+    func text(_ lines: [String]) -> [UInt8] { Array(lines.map { printable($0) + "\n" }.joined().utf8) }
     switch format {
     case .text: return text(TextReport.lines(report, isStrict: options.isStrict))
     case .github: return text(GitHubReport.lines(report, isStrict: options.isStrict))

@@ -93,9 +93,9 @@ struct Session: Sendable {
 }
 
 extension PackError {
-  /// The error with the pack in front, unless the message names it already or the fault lies elsewhere.
+  /// The error about the pack, unless the fault lies elsewhere.
   func naming(_ path: String) -> PackError {
-    Self.aboutOutputs.contains(code) || message.contains(path) ? self : about(path)
+    Self.aboutOutputs.contains(code) ? self : about(path)
   }
 
   private static let aboutOutputs: Set<Code> = [.cannotWrite, .noSpace, .outputExists, .outputClosed]

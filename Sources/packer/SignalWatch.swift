@@ -55,7 +55,7 @@ final class SignalWatch: Sendable {
   /// Has a thread of its own wait for signals, and returns at once.
   func watch(cancel: @escaping @Sendable () -> Void) {
     guard !watched.isEmpty else { return }
-    guard !Self.startThread({ self.wait(cancel: cancel) }) else { return }
+    guard !DetachedThread(work: { self.wait(cancel: cancel) }).start() else { return }
     // With nobody to take them the signals do what they always do.
     var set = Self.set(of: watched)
     unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
@@ -80,7 +80,7 @@ final class SignalWatch: Sendable {
       }
       guard isFirst else { _exit(status.rawValue) }
       cancel()
-      Self.startThread { self.abandon(status) }
+      _ = DetachedThread { self.abandon(status) }.start()
     }
   }
 
@@ -114,33 +114,5 @@ final class SignalWatch: Sendable {
     #endif
     // Functions cannot be compared; SIG_IGN is the address 1.
     return unsafe unsafeBitCast(handler, to: Int.self) == 1
-  }
-
-  @discardableResult
-  private static func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
-    final class Body {
-      let run: @Sendable () -> Void
-      init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-    }
-    let context = unsafe Unmanaged.passRetained(Body(body))
-    #if canImport(Darwin)
-      var thread: pthread_t?
-    #else
-      var thread = pthread_t()
-    #endif
-    let failure = unsafe pthread_create(
-      &thread, nil,
-      { context in
-        #if canImport(Darwin)
-          let body = unsafe Unmanaged<Body>.fromOpaque(context).takeRetainedValue()
-        #else
-          guard let context = unsafe context else { return nil }
-          let body = unsafe Unmanaged<Body>.fromOpaque(context).takeRetainedValue()
-        #endif
-        body.run()
-        return nil
-      }, unsafe context.toOpaque())
-    if failure != 0 { unsafe context.release() }
-    return failure == 0
   }
 }

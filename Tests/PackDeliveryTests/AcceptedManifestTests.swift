@@ -95,6 +95,7 @@ struct AcceptedManifestTests {
     var other = same
     other.packs[199].url += "x"
     #expect(failure { () throws(PackError) in try accept(document(other, by: [0, 2])) }?.code == .manifestRollback)
+    #expect(failure { () throws(PackError) in try accept(document(other, by: [0, 2])) }?.advice == .raiseManifestVersion)
     other.packs[199].url = "y"
     #expect(failure { () throws(PackError) in try accept(document(manifest(version: 7))) }?.code == .manifestRollback)
   }

@@ -33,6 +33,7 @@ struct SharedStateTests {
   func versions() throws {
     disk.write(Array("packer-delivery/2\n".utf8), to: "/group/delivery")
     #expect(failure { () throws(PackError) in _ = try open() }?.code == .unsupported)
+    #expect(failure { () throws(PackError) in _ = try open() }?.advice == .updateApp)
     disk.write([0, 0, 0], to: "/group/delivery")
     _ = try open()
     #expect(disk.bytes(of: "/group/delivery") == Array("packer-delivery/1\n".utf8))
@@ -123,6 +124,7 @@ struct SharedStateTests {
     let lock = try held(by: MemoryFiles(disk))
     let error = failure { () throws(PackError) in try state.note(.began, ofDownload: identifier("a")) }
     #expect(error?.code == .stateBusy)
+    #expect(error?.advice == .tryAgain)
     #expect((1000..<1100).contains(clock.pausedMilliseconds))
     #expect(try state.status(of: "a")?.state == .scheduled, "reading needs no lock")
     #expect(failure { () throws(PackError) in _ = try plan(state, offer("b")) }?.code == .stateBusy)

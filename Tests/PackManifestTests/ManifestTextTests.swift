@@ -109,7 +109,7 @@ struct ManifestTextTests {
     let error = failure { () throws(PackError) in _ = try sign(manifest) }
     #expect(error?.code == .invalidManifest)
     #expect(error?.message.hasSuffix("bytes, more than 1048576") == true)
-    #expect(error?.hint?.contains("fewer packs") == true)
+    #expect(error?.advice?.description.contains("fewer packs") == true)
     manifest.packs.removeLast(1000)
     #expect(try sign(manifest).bytes.count < Manifest.largestSize)
   }

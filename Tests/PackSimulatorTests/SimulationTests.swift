@@ -491,7 +491,7 @@ struct SimulationFindingTests {
     let releases = try await Releases.made()
     #expect(try releases[1].packs(asked: ["german", "boot"]) == ["voices-de", "core"])
     let error = #expect(throws: PackError.self) { try releases[1].packs(asked: ["germen"]) }
-    #expect(error?.code == .unknownPack && error?.hint == "did you mean 'german'?")
+    #expect(error?.code == .unknownPack && error?.advice?.description == "did you mean 'german'?")
     var settings = try releases.settings(.periodic, 3, from: 1)
     settings.asked = ["voices-de"]
     let report = try await play(settings)

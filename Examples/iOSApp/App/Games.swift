@@ -31,7 +31,20 @@ final class Games: ObservableObject {
 
     init(_ error: any Error) {
       let error = error as? PackError
-      text = error.map { [$0.message, $0.hint].compactMap { $0 }.joined(separator: "\n") } ?? "The network did not answer."
+      text =
+        error.map { [$0.message, Self.step(for: $0.advice)].compactMap { $0 }.joined(separator: "\n") } ?? "The network did not answer."
+    }
+
+    /// What the player can do about it. Most advice is for the app or for whoever publishes the packs, and nothing for players.
+    private static func step(for advice: PackError.Advice?) -> String? {
+      switch advice {
+      case .freeSpace(let bytes?): "Free \(bytes / 1_000_000 + 1) MB and try again."
+      case .connect: "Connect to the internet and try again."
+      case .checkClock, .renewManifest: "Check the date and time in Settings."
+      case .updateApp: "Update the app."
+      case .fetchAgain, .fetchManifestAgain, .tryAgain: "Please try again."
+      default: nil
+      }
     }
 
     init(_ text: String) { self.text = text }

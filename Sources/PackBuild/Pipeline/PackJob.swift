@@ -43,6 +43,8 @@ package struct PackJob: Sendable {
 
   package var files: any FileSystem = SystemFiles()
   package var backend: any CryptoBackend = CryptoBackends.standard
+  /// How advice names these settings.
+  var words = SettingWords.options
   /// Who sees to it that the pack is on the disk.
   package var durability = OutputFile.Durability.synced
 
@@ -70,7 +72,7 @@ package struct PackJob: Sendable {
     let workers = try Crew.size(for: jobs)
     let packID = try PackID.bytes(for: name, backend: backend)
     let key = usesPackKey ? try key.packKey(forPackID: packID, backend: backend) : key.copy()
-    let offences = Offences()
+    let offences = Offences(words)
     let header = PackHeader(
       segmentSize: segmentSize, flags: usesRandomSalt ? 0 : PackHeader.deterministicSalt, packVersion: packVersion,
       packID: packID, salt: [UInt8](repeating: 0, count: 32))
@@ -85,7 +87,7 @@ package struct PackJob: Sendable {
     let duplicates = try await DuplicateSearch(
       order.entries, reader: reader, backend: backend, jobs: workers, progress: progress)
     try await refuse(order.entries, reader)
-    let plan = try PackPlan(order, originals: duplicates.originals, frameSize: frameSize)
+    let plan = try PackPlan(order, originals: duplicates.originals, frameSize: frameSize, words: words)
 
     let draft = try PackDraft(output, header: header, key: key, durability: durability, files: files, backend: backend)
     let builder = PayloadBuilder(
@@ -100,7 +102,7 @@ package struct PackJob: Sendable {
       files: found.files, directories: found.directories,
       duplicateFiles: plan.duplicateFiles, duplicateBytes: plan.duplicateBytes, frames: plan.frames.count,
       indexSize: payload.indexSize, keyID: key.id, packID: header.packID, packVersion: packVersion,
-      contentRoot: payload.contentRoot, largestFrame: payload.largestFrame, leftOut: found.leftOut)
+      contentRoot: payload.contentRoot, largestFrame: payload.largestFrame, omitted: found.omitted)
   }
 
   /// What a scan found, without the entries.
@@ -108,7 +110,7 @@ package struct PackJob: Sendable {
     var contentSize: UInt64
     var files: Int
     var directories: Int
-    var leftOut: [LeftOut]
+    var omitted: [OmittedPath]
   }
 
   /// Looks through the source, and keeps its entries in the order of the tar alone.
@@ -120,7 +122,7 @@ package struct PackJob: Sendable {
     return (
       PackPlan.order(scan.entries),
       Found(
-        contentSize: scan.contentSize, files: scan.entries.count - directories, directories: directories, leftOut: scan.leftOut)
+        contentSize: scan.contentSize, files: scan.entries.count - directories, directories: directories, omitted: scan.omitted)
     )
   }
 
@@ -188,6 +190,6 @@ package struct PackReport: Sendable {
   package let contentRoot: [UInt8]
   /// The largest decompressed frame in bytes.
   package let largestFrame: UInt32
-  /// What was left out, and why, in the order of the paths.
-  package let leftOut: [LeftOut]
+  /// What is in the source and not in the pack, in the order of the paths.
+  package let omitted: [OmittedPath]
 }

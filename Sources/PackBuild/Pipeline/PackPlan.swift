@@ -63,7 +63,7 @@ final class PackPlan: Sendable {
   /// - Parameters:
   ///   - order: the entries in the order of the tar.
   ///   - originals: for each entry the number of an earlier one with the same content, or -1.
-  init(_ order: Order, originals: [Int32], frameSize: Int) throws(PackError) {
+  init(_ order: Order, originals: [Int32], frameSize: Int, words: SettingWords = .options) throws(PackError) {
     let writer = TarWriter()
     byPath = order.byPath
     var items = Items(entries: order.entries)
@@ -91,17 +91,17 @@ final class PackPlan: Sendable {
     self.duplicateBytes = duplicateBytes
     tarSize = position + UInt64(TarWriter.endSize)
     // A file with a hole may claim exabytes: frames that will be too many are not listed first.
-    try Self.check(frameCount: (tarSize + UInt64(frameSize) - 1) / UInt64(frameSize))
+    try Self.check(frameCount: (tarSize + UInt64(frameSize) - 1) / UInt64(frameSize), words)
     frames = Self.cut(items, tarSize: tarSize, UInt64(frameSize))
-    try Self.check(frameCount: UInt64(frames.count))
+    try Self.check(frameCount: UInt64(frames.count), words)
   }
 
-  private static func check(frameCount: UInt64) throws(PackError) {
+  private static func check(frameCount: UInt64, _ words: SettingWords) throws(PackError) {
     // Index and seek table need three entries of the table besides.
     guard frameCount <= Limits.frames - 3 else {
       throw PackError(
         .unsuitableSource, "the tree needs \(frameCount) frames, more than \(Limits.frames)",
-        hint: "choose a larger --frame-size, or split the tree into several packs")
+        hint: "choose a larger \(words.frameSize), or split the tree into several packs")
     }
   }
 

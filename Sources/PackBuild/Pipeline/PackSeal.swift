@@ -91,7 +91,7 @@ final class PackSeal: Sendable {
       }
     }
     guard written.withLock({ $0 }) == pieces else {
-      throw PackError(.internalError, "\(draft.output.path) was not encrypted to its end")
+      throw PackError(.internalError, of: draft.output.path, "was not encrypted to its end")
     }
     progress?(PackProgress(phase: .syncing, done: payloadSize, total: payloadSize))
     try draft.output.commit()

@@ -65,31 +65,16 @@ private indirect enum JSONText {
     let inner = indent + "  "
     switch self {
     case .string(let text):
-      return Self.quote(text)
+      return JSONString.quoted(text)
     case .array(let items):
       return Self.block("[", items.map { $0.text(indent: inner) }, "]", indent: indent)
     case .object(let members):
-      return Self.block("{", members.map { "\(Self.quote($0.0)): \($0.1.text(indent: inner))" }, "}", indent: indent)
+      return Self.block("{", members.map { "\(JSONString.quoted($0.0)): \($0.1.text(indent: inner))" }, "}", indent: indent)
     }
   }
 
   private static func block(_ open: String, _ lines: [String], _ close: String, indent: String) -> String {
     guard !lines.isEmpty else { return open + close }
     return "\(open)\n\(lines.map { "\(indent)  \($0)" }.joined(separator: ",\n"))\n\(indent)\(close)"
-  }
-
-  private static func quote(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case _ where scalar.value < 0x20:
-        let hex = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - hex.utf8.count) + hex
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result + "\""
   }
 }

@@ -26,7 +26,7 @@ struct ExistingRelease: Sendable {
       if error.isMissing { return nil }
       guard error != .notADirectory else {
         throw PackError(
-          .outputExists, "\(path) exists and is not a directory", hint: "choose another directory with -o, or move that away")
+          .outputExists, of: path, "exists and is not a directory", hint: "choose another directory with -o, or move that away")
       }
       throw error.reading(path)
     }
@@ -41,7 +41,7 @@ struct ExistingRelease: Sendable {
       guard error.code == .invalidRecord else { throw error }
       throw PackError(
         .outputExists, error.message,
-        hint: error.hint ?? "remove \(path): all of it can be built again; or choose another directory with -o")
+        advice: error.advice ?? .developer("remove \(path): all of it can be built again; or choose another directory with -o"))
     }
     let known = Set(record.files + [BuildRecord.fileName])
     var strangers: [String] = []
@@ -70,7 +70,8 @@ struct ExistingRelease: Sendable {
   private static func foreign(_ path: String, _ names: [String]) -> PackError {
     PackError(
       .outputExists,
-      "\(path) holds \(names.count == 1 ? "a file" : "\(names.count) files") that packer did not make, such as \(printable(names[0].utf8))",
+      of: path,
+      "holds \(names.count == 1 ? "a file" : "\(names.count) files") that packer did not make, such as \(printable(names[0].utf8))",
       details: names.map { printable($0.utf8) }, hint: "choose another directory with -o, or move what is there; a build replaces all of it"
     )
   }

@@ -200,7 +200,7 @@ extension InfoPlist {
       let refusal = keys.allowList?.refusal(of: url).map { finding(.hostNotAllowed, .error, $0) }
       return url.warnings.map { finding(.manifestURL, .warning, $0) } + [refusal].compactMap { $0 }
     } catch {
-      return [finding(.manifestURL, .error, error.message, hint: error.hint)]
+      return [finding(.manifestURL, .error, error.message, hint: error.advice?.description)]
     }
   }
 

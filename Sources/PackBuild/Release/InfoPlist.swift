@@ -31,9 +31,10 @@ package struct InfoPlist: Sendable {
     } catch {
       throw error.reading(path)
     }
-    guard status.kind == .file else { throw PackError(.cannotRead, "\(path) is not a file") }
+    guard status.kind == .file else { throw PackError(.cannotRead, of: path, "is not a file") }
     guard status.size <= PropertyList.largestSize else {
-      throw PackError(.malformedPlist, "\(path) has \(status.size) bytes, and \(PropertyList.largestSize) are the most of a property list")
+      throw PackError(
+        .malformedPlist, of: path, "has \(status.size) bytes, and \(PropertyList.largestSize) are the most of a property list")
     }
     var bytes = [UInt8](repeating: 0, count: Int(status.size))
     var buffer = bytes.mutableSpan
@@ -48,7 +49,7 @@ package struct InfoPlist: Sendable {
     self.bytes = bytes
     content = try PropertyList(parsing: bytes, path: path)
     guard content.members != nil else {
-      throw PackError(.malformedPlist, "\(path) holds \(content) outside, and an Info.plist holds a dictionary")
+      throw PackError(.malformedPlist, of: path, "holds \(content) outside, and an Info.plist holds a dictionary")
     }
     keys = BackgroundAssetsKeys(content)
   }
@@ -108,14 +109,14 @@ package struct InfoPlist: Sendable {
     do throws(PackError) {
       fragment = try read(path)
     } catch {
-      throw PackError(error.code, error.message, hint: error.code == .missingInput ? build : error.hint)
+      throw error.code == .missingInput ? error.advising(.developer(build)) : error
     }
     if let problem = fragment.keys.problems.first {
-      throw PackError(.malformedPlist, "\(path): \(problem.message)", hint: build)
+      throw PackError(.malformedPlist, problem.message, hint: build).about(path)
     }
     guard let configuration else { return fragment.keys }
     guard let budget = fragment.keys.budget else {
-      throw PackError(.malformedPlist, "\(path) has no sizes, and \(configuration.path) asks for them", hint: build)
+      throw PackError(.malformedPlist, of: path, "has no sizes, and \(configuration.path) asks for them", hint: build)
     }
     return try wanted(for: configuration, budget: budget)
   }

@@ -13,7 +13,7 @@ package enum RecordFile {
       return try RecordParser.parse(bytes)
     } catch {
       // The position belongs to the name, as in what compilers say.
-      throw PackError(error.code, "\(path):\(error.message)", hint: error.hint)
+      throw PackError(error.code, "\(path):\(error.message)", advice: error.advice)
     }
   }
 }
@@ -33,7 +33,7 @@ extension RecordFields {
     do throws(PackError) {
       return try PackName(text).text
     } catch {
-      throw PackError(.invalidRecord, error.message, hint: error.hint)
+      throw PackError(.invalidRecord, error.message, advice: error.advice)
     }
   }
 

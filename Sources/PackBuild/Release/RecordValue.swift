@@ -42,7 +42,7 @@ package enum RecordValue: Hashable, Sendable {
     case .object(let members) where !members.isEmpty:
       text += "{\n"
       for (index, member) in members.enumerated() {
-        text += "\(inner)\(Self.quoted(member.key)): "
+        text += "\(inner)\(JSONString.quoted(member.key)): "
         member.value.write(to: &text, indent: indent + 2)
         text += index == members.count - 1 ? "\n" : ",\n"
       }
@@ -61,31 +61,13 @@ package enum RecordValue: Hashable, Sendable {
   /// The value in one line.
   var line: String {
     switch self {
-    case .text(let text): Self.quoted(text)
+    case .text(let text): JSONString.quoted(text)
     case .number(let number): "\(number)"
     case .flag(let flag): flag ? "true" : "false"
     case .list(let values): "[" + values.map(\.line).joined(separator: ", ") + "]"
     case .object(let members):
-      "{" + members.map { "\(Self.quoted($0.key)): \($0.value.line)" }.joined(separator: ", ") + "}"
+      "{" + members.map { "\(JSONString.quoted($0.key)): \($0.value.line)" }.joined(separator: ", ") + "}"
     }
-  }
-
-  private static func quoted(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case "\n": result += "\\n"
-      case "\r": result += "\\r"
-      case "\t": result += "\\t"
-      case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-        let digits = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result + "\""
   }
 }
 

@@ -36,7 +36,7 @@ struct RecordingTurn {
       throw error.writing(lockPath)
     }
     throw PackError(
-      .cannotWrite, "\(lockPath) is in use by another process for more than ten seconds",
+      .cannotWrite, of: lockPath, "is in use by another process for more than ten seconds",
       hint: "let the other 'packer release' end, and run this one again")
   }
 }

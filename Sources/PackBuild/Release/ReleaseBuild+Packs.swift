@@ -78,22 +78,18 @@ extension ReleaseBuild {
         failures.append(error)
       }
     }
-    try Self.check(failures, refuse: inConfiguration)
+    try Self.check(failures)
     return plans
   }
 
   /// Throws all that is wrong with sources as one error.
-  private static func check(_ failures: [PackError], refuse: (PackError) -> PackError) throws(PackError) {
+  private static func check(_ failures: [PackError]) throws(PackError) {
     guard let first = failures.first else { return }
-    guard failures.count > 1 else { throw refuse(first) }
-    var hints: [String] = []
-    for hint in failures.compactMap(\.hint) where !hints.contains(hint) { hints.append(hint) }
+    guard failures.count > 1 else { throw first }
     let codes = Set(failures.map(\.code))
-    throw refuse(
-      PackError(
-        codes.count == 1 ? first.code : .unsuitableSource, "the sources of \(failures.count) packs cannot be packed",
-        details: failures.flatMap { $0.details.isEmpty ? [$0.message] : $0.details },
-        hint: hints.isEmpty ? nil : hints.joined(separator: "\n")))
+    throw PackError(
+      codes.count == 1 ? first.code : .unsuitableSource, "the sources of \(failures.count) packs cannot be packed",
+      details: failures.flatMap { $0.details.isEmpty ? [$0.message] : $0.details }, advice: .all(of: failures))
   }
 
   private func kept(
@@ -102,7 +98,7 @@ extension ReleaseBuild {
     let id = pack.id.text
     let hint = Self.wholeBuild
     guard let made else {
-      throw PackError(.missingInput, "\(output) has no pack '\(id)', and it was not to be built", hint: hint)
+      throw PackError(.missingInput, of: output, "has no pack '\(id)', and it was not to be built", hint: hint)
     }
     guard made.keyID == keyID else {
       throw PackError(
@@ -120,6 +116,7 @@ extension ReleaseBuild {
       throw PackError(.usage, "the level of pack '\(pack.id)' is '\(pack.level)', which is none")
     }
     var job = PackJob(source: pack.root, output: "", name: pack.id)
+    job.words = .keys(file: PathParts(configuration.path)?.name ?? configuration.path)
     job.level = level
     job.frameSize = pack.frameSize.map { Int(clamping: $0) } ?? level.frameSize
     job.excludes = pack.excludes
@@ -169,14 +166,14 @@ extension ReleaseBuild {
         return nil
       }
       try staged.remove(made.file)
-      problem = PackError(.digestMismatch, "\(existing.path)/\(made.file) is not the file that was built")
+      problem = PackError(.digestMismatch, of: "\(existing.path)/\(made.file)", "is not the file that was built")
     } catch {
       guard error.code == .missingInput || error.code == .cannotRead else { throw error }
       // Something that is no file may have been taken over.
       try? staged.remove(made.file)
       problem = error
     }
-    if plan.isKept, let problem { throw PackError(problem.code, problem.message, hint: Self.wholeBuild) }
+    if plan.isKept, let problem { throw problem.advising(.developer(Self.wholeBuild)) }
     plan.made = nil
     return fault(problem?.code)
   }
@@ -236,7 +233,7 @@ extension ReleaseBuild {
     let report = try await job.run(key: key, progress: progress)
     guard report.contentRoot == census.contentRoot else {
       throw PackError(
-        .sourceChanged, "\(plan.pack.root) changed while it was being packed", hint: "build again when nothing writes to it any more")
+        .sourceChanged, of: plan.pack.root, "changed while it was being packed", hint: "build again when nothing writes to it any more")
     }
     let (size, sha256) = try staged.digest(of: name)
     let file = Self.fileName(plan.id, sha256)
@@ -270,7 +267,7 @@ extension ReleaseBuild {
     let action: ReleaseBuildReport.Item.Action = plan.isKept ? .kept : plan.made == nil ? .packed : .reused
     return ReleaseBuildReport.Item(
       id: made.id, version: made.version, action: action, reason: action == .packed ? plan.reason : nil, contentSize: entry.contentSize,
-      entry: entry, leftOut: plan.census?.leftOut ?? [])
+      entry: entry, omitted: plan.census?.omitted ?? [])
   }
 
   /// What would be done.
@@ -297,7 +294,7 @@ extension ReleaseBuild {
       items.append(
         ReleaseBuildReport.Item(
           id: plan.id, version: made?.version ?? plan.edition?.version ?? 0, action: action, reason: action == .packed ? reason : nil,
-          contentSize: plan.census?.contentSize ?? 0, entry: nil, leftOut: plan.census?.leftOut ?? []))
+          contentSize: plan.census?.contentSize ?? 0, entry: nil, omitted: plan.census?.omitted ?? []))
     }
     return ReleaseBuildReport(output: output, items: items, release: nil, remarks: [])
   }

@@ -88,7 +88,7 @@ package struct ReleaseBuild: Sendable {
       try staged.commit()
       return ReleaseBuildReport(output: output, items: items, release: release, remarks: remarks)
     } catch {
-      throw inConfiguration(staged.naming(error))
+      throw staged.naming(error)
     }
   }
 
@@ -98,7 +98,7 @@ package struct ReleaseBuild: Sendable {
     let known = Set(packs.map(\.id.text))
     for id in wanted where !known.contains(id) {
       throw PackError(
-        .usage, "\(configuration.path) has no pack '\(id)'",
+        .usage, of: configuration.path, "has no pack '\(id)'",
         hint: "its packs are \(packs.map(\.id.text).prefix(20).joined(separator: ", "))")
     }
   }
@@ -112,7 +112,7 @@ package struct ReleaseBuild: Sendable {
     }
   }
 
-  /// Refuses to make a release inside of what is packed, unless that leaves it out: it would be packed itself, and be another one each time.
+  /// Refuses to make a release inside of what is packed, unless that excludes it: it would be packed itself, and be another one each time.
   private func checkPlace(_ packs: [PackerConfiguration.Pack]) throws(PackError) {
     guard let parts = PathParts(output) else {
       throw PackError(.usage, "'\(output)' names no directory of its own", hint: "give the release a directory, as in -o dist")
@@ -124,29 +124,15 @@ package struct ReleaseBuild: Sendable {
       let front = Array("\(root == "/" ? "" : root)/".utf8)
       guard parent.utf8.elementsEqual(root.utf8) || parent.utf8.starts(with: front) else { continue }
       let place = String(decoding: "\(parent == "/" ? "" : parent)/\(parts.name)".utf8.dropFirst(front.count), as: UTF8.self)
-      guard !DirectoryScan.leavesOut(place, excludes: pack.excludes) else { continue }
+      guard !DirectoryScan.doesExclude(place, by: pack.excludes) else { continue }
       throw PackError(
-        .usage, "\(output) lies inside of \(pack.root), the root of pack '\(pack.id)', and would be packed",
-        hint: "choose a directory outside of it with -o, or leave it out of the pack: exclude: [\(SchemaValue.quoted("/\(place)/"))]")
+        .usage, of: output, "lies inside of \(pack.root), the root of pack '\(pack.id)', and would be packed",
+        hint: "choose a directory outside of it with -o, or exclude it from the pack: exclude: [\(JSONString.quoted("/\(place)/"))]")
     }
   }
 
   func checkpoint() throws(PackError) {
     if Task.isCancelled { throw PackError(.cancelled, "cancelled") }
-  }
-
-  /// The hints of packing, in the words of a configuration.
-  func inConfiguration(_ error: PackError) -> PackError {
-    guard var hint = error.hint else { return error }
-    let name = PathParts(configuration.path)?.name ?? configuration.path
-    for (option, key) in [
-      ("with --exclude", "with 'exclude' in \(name)"), ("with --allow-secrets", "with 'allowSecrets: true'"),
-      ("with --follow-symlinks", "with 'followSymlinks: true'"), ("with --allow-unportable-paths", "with 'allowUnportablePaths: true'"),
-      ("--frame-size", "frameSize"),
-    ] {
-      hint = hint.replacing(option, with: key)
-    }
-    return PackError(error.code, error.message, details: error.details, hint: hint)
   }
 }
 

@@ -27,8 +27,8 @@ package struct ReleaseBuildReport: Sendable {
     package let contentSize: UInt64
     /// The manifest's entry; nil in a trial run.
     package let entry: ManifestPack?
-    /// What was left out of it, and why; nothing where its source was not looked at.
-    package let leftOut: [LeftOut]
+    /// What is in its source and not in the pack; nothing if its source was not looked at.
+    package let omitted: [OmittedPath]
   }
 
   /// Something that does not stop the work.

@@ -43,7 +43,7 @@ extension ReleaseLock {
       guard error.code == .missingInput else { throw error }
       guard (try? files.status(of: path, in: nil, following: .asThemselves)) == nil else {
         // Whoever took that for no lock file would count versions from 1 again.
-        throw PackError(.missingInput, "\(path) is a link to nothing", hint: "restore the file that it leads to, or remove the link")
+        throw PackError(.missingInput, of: path, "is a link to nothing", hint: "restore the file that it leads to, or remove the link")
       }
       return ReleaseLock()
     }
@@ -62,7 +62,7 @@ extension ReleaseLock {
     let document = document
     // What cannot be read again must not take the place of what can.
     guard let copy = try? ReleaseLock(RecordParser.parse(document)), copy == self else {
-      throw PackError(.internalError, "\(path) would not read as it is written; it was not changed")
+      throw PackError(.internalError, of: path, "would not read as it is written; it was not changed")
     }
     let place: String
     do throws(FileFailure) {

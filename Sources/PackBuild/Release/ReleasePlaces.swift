@@ -52,7 +52,7 @@ package enum ReleasePlaces {
     guard let missing = isMissing(place) ? place : isDirectory(place) && isMissing(manifest) ? manifest : nil else { return }
     let hint =
       target != nil ? "make a release with 'packer build', or name its directory" : configuration == nil ? "packer init" : "packer build"
-    throw PackError(.missingInput, "\(missing) does not exist", hint: hint)
+    throw PackError(.missingInput, of: missing, "does not exist", hint: hint)
   }
 
   /// Whether a path leads to nothing. What cannot be looked at may be there.

@@ -72,7 +72,7 @@ package struct ReleaseRecording: Sendable {
     guard let index = lock.apps.firstIndex(where: { $0.version == version }) else {
       let known = lock.apps.map(\.version).joined(separator: ", ")
       throw PackError(
-        .usage, "\(lockPath) has no app \(version)", hint: known.isEmpty ? nil : "it has \(known)")
+        .usage, of: lockPath, "has no app \(version)", hint: known.isEmpty ? nil : "it has \(known)")
     }
     lock.apps[index].isRetired = true
     if lock != before { try lock.write(to: lockPath) }
@@ -88,7 +88,7 @@ package struct ReleaseRecording: Sendable {
       record = try BuildRecord.read(in: dist, files: files)
     } catch {
       guard error.code == .missingInput else { throw error }
-      throw PackError(.missingInput, "\(dist) holds no release", hint: "make one with 'packer build', or name another with --dist")
+      throw PackError(.missingInput, of: dist, "holds no release", hint: "make one with 'packer build', or name another with --dist")
     }
     var trusted = trustedKeys
     if trusted.isEmpty {
@@ -99,7 +99,7 @@ package struct ReleaseRecording: Sendable {
     do throws(PackError) {
       manifest = try SignedManifest(try files.contents(of: path, limit: Manifest.largestSize)).verify(trusting: trusted)
     } catch {
-      throw error.message.hasPrefix(path) ? error : error.about(path)
+      throw error.about(path)
     }
     guard manifest.signedDigest == record.manifest.signedDigest, manifest.manifest.version == record.manifest.version else {
       throw changed("\(path) is not the manifest that was built")
@@ -181,19 +181,20 @@ package struct ReleaseRecording: Sendable {
     }
     if let problem = keys.problems.first {
       throw PackError(
-        .releaseConflict, "\(path): \(problem.message)", details: keys.problems.map(\.message),
-        hint: problem.hint ?? "packer plist check \(ShellWord.path(path))")
+        .releaseConflict, problem.message, details: keys.problems.map(\.message),
+        hint: problem.hint ?? "packer plist check \(ShellWord.path(path))"
+      ).about(path)
     }
     let isServedByApple = keys.hosting == .apple
     let (budget, hosts, manifestURL) = (keys.budget, keys.allowList?.entries.sorted(), keys.manifestURL)
     guard isServedByApple || budget != nil && hosts != nil && manifestURL != nil else {
       throw PackError(
-        .releaseConflict, "\(path) does not have all keys of an app that downloads packs itself",
+        .releaseConflict, of: path, "does not have all keys of an app that downloads packs itself",
         hint: "packer plist check \(ShellWord.path(path))")
     }
     if let text = ([manifestURL].compactMap { $0 } + (hosts ?? [])).first(where: AppTargets.isVariable) {
       throw PackError(
-        .releaseConflict, "\(path) says '\(text)', in which Xcode puts a value when it builds the app",
+        .releaseConflict, of: path, "says '\(text)', in which Xcode puts a value when it builds the app",
         hint: "record the Info.plist of the app that was built, as it lies in its bundle")
     }
     for (key, bytes) in budget?.named ?? [] where bytes > Limits.packVersion {

@@ -14,14 +14,14 @@ struct SourceCensus: Sendable {
   /// The sum of the sizes of all files in bytes.
   let contentSize: UInt64
   /// In the byte order of the paths.
-  let leftOut: [LeftOut]
+  let omitted: [OmittedPath]
 
   /// Reads all of the source of a job.
   ///
   /// - Parameter progress: hears of every piece, in bytes of content.
   static func run(_ job: PackJob, progress: ProgressHandler?) async throws(PackError) -> SourceCensus {
     let workers = try Crew.size(for: job.jobs)
-    let offences = Offences()
+    let offences = Offences(job.words)
     let options = DirectoryScan.Options(
       excludes: job.excludes, followsSymlinks: job.followsSymlinks, allowsSecrets: job.allowsSecrets,
       allowsUnportablePaths: job.allowsUnportablePaths)
@@ -39,6 +39,6 @@ struct SourceCensus: Sendable {
       let path = Array(entry.path.utf8)
       try root.add(path: path.span, kind: entry.kind, size: entry.size, digest: digest.span)
     }
-    return SourceCensus(contentRoot: try root.finish(), contentSize: scan.contentSize, leftOut: scan.leftOut)
+    return SourceCensus(contentRoot: try root.finish(), contentSize: scan.contentSize, omitted: scan.omitted)
   }
 }

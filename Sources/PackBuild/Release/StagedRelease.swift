@@ -24,8 +24,7 @@ final class StagedRelease {
 
   /// The error with the path that the caller gave in the place of the temporary one.
   func naming(_ error: PackError) -> PackError {
-    func told(_ text: String) -> String { text.replacing(temporaryPath, with: directory.path) }
-    return PackError(error.code, told(error.message), details: error.details.map(told), hint: error.hint)
+    error.rewording { $0.replacing(temporaryPath, with: directory.path) }
   }
 
   // MARK: Files

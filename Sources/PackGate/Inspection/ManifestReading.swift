@@ -24,7 +24,7 @@ struct ManifestReading {
     var sighting = ManifestSighting(path: path, size: size)
     do throws(PackError) {
       guard size <= UInt64(Manifest.largestSize) else {
-        throw PackError(.damagedManifest, "\(path) is \(size) bytes, and \(Manifest.largestSize) are the most of a manifest")
+        throw PackError(.damagedManifest, of: path, "is \(size) bytes, and \(Manifest.largestSize) are the most of a manifest")
       }
       var bytes = [UInt8](repeating: 0, count: Int(size))
       var buffer = bytes.mutableSpan
@@ -44,7 +44,7 @@ struct ManifestReading {
     } catch {
       // What could not be looked at is no finding about the manifest, and must not pass for one that is sound.
       guard error.code != .internalError else { throw error }
-      sighting.failure = error.message.contains(path) ? error : error.about(path)
+      sighting.failure = error.about(path)
     }
     return sighting
   }

@@ -31,6 +31,8 @@ struct ReleaseContext: Sendable {
   var configuration: PackerConfiguration?
   /// The time that counts as now.
   var now: ManifestTime
+  /// What can be done about an error of the client, in words; nil if nothing can.
+  var wording: @Sendable (PackError) -> String? = { $0.advice?.description }
 
   /// The entries of the manifest, or none where it could not be read.
   var entries: [ManifestPack] { manifest.manifest?.packs ?? [] }

@@ -1,3 +1,4 @@
+import PackFormat
 import PackManifest
 
 /// What a release asks of a device in bytes, without any headroom.
@@ -18,10 +19,10 @@ struct ReleaseDemand: Hashable, Sendable {
 
   init(_ packs: [ManifestPack], manifestSize: UInt64) {
     func sum(_ delivery: DeliveryClass, _ size: (ManifestPack) -> UInt64) -> UInt64 {
-      packs.reduce(0 as UInt64) { sum, pack in pack.delivery == delivery ? sum.clampedSum(size(pack)) : sum }
+      packs.reduce(0 as UInt64) { sum, pack in pack.delivery == delivery ? sum.adding(size(pack)) : sum }
     }
     let essential = sum(.essential, \.size)
-    essentialDownload = essential.clampedSum(manifestSize)
+    essentialDownload = essential.adding(manifestSize)
     otherDownload = sum(.prefetch, \.size)
     essentialInstalled = sum(.essential, \.sizeOnDevice)
     otherInstalled = sum(.prefetch, \.sizeOnDevice)
@@ -54,18 +55,4 @@ enum BudgetKey {
   static let all = [download, essentialDownload, essentialInstalled, installed]
 
   static func isAllowance(_ key: String) -> Bool { key == download || key == essentialDownload }
-}
-
-extension UInt64 {
-  /// The sum, or the largest number where it would be beyond it.
-  func clampedSum(_ other: UInt64) -> UInt64 {
-    let (sum, overflow) = addingReportingOverflow(other)
-    return overflow ? .max : sum
-  }
-
-  /// The product, or the largest number where it would be beyond it.
-  func clampedProduct(_ other: UInt64) -> UInt64 {
-    let (product, overflow) = multipliedReportingOverflow(by: other)
-    return overflow ? .max : product
-  }
 }

@@ -27,7 +27,8 @@ struct ReleaseInspection: Sendable {
       directory: place.directory, isQuick: options.isQuick, keyID: key.id,
       manifest: try ManifestReading(path: place.manifest, trusted: options.trusted, lock: lock, files: files).sighting(), plist: plist,
       lock: lock,
-      lockPath: options.lock ?? ReleaseFile.lock, configuration: options.configuration, now: options.now)
+      lockPath: options.lock ?? ReleaseFile.lock, configuration: options.configuration, now: options.now,
+      wording: options.wording)
     guard let manifest = release.manifest.manifest else { return release }
     release.roots = roots(manifest, lock, in: place)
     let names = try names(in: place.directory)
@@ -120,7 +121,7 @@ struct ReleaseInspection: Sendable {
   /// Reads the payloads of all packs that could be opened, as a client and as an outsider would, and holds them against their sources.
   private func readWhole(_ entries: [ManifestPack], _ release: inout ReleaseContext, progress: ProgressHandler?) async throws(PackError) {
     let jobs = try Crew.size(for: options.jobs)
-    let total = entries.reduce(0 as UInt64) { $0.clampedSum($1.contentSize) }
+    let total = entries.reduce(0 as UInt64) { $0.adding($1.contentSize) }
     var done: UInt64 = 0
     for (number, entry) in entries.enumerated() where release.packs[number].content != nil && release.packs[number].failure == nil {
       let path = release.packs[number].path
@@ -134,7 +135,7 @@ struct ReleaseInspection: Sendable {
         }
         _ = try await PackVerification.run(
           pack, allowsUnportablePaths: true, jobs: jobs, progress: progress.map { Self.part(of: total, after: done, $0) })
-        done = done.clampedSum(entry.contentSize)
+        done = done.adding(entry.contentSize)
         release.packs[number].differences = try await differences(of: pack, entry, release)
       } catch {
         guard error.code != .cancelled else { throw error }
@@ -146,7 +147,7 @@ struct ReleaseInspection: Sendable {
   /// Tells the progress of one pack as a part of that of all.
   private static func part(of total: UInt64, after done: UInt64, _ progress: @escaping ProgressHandler) -> ProgressHandler {
     { step in
-      progress(PackProgress(phase: step.phase, done: min(total, done.clampedSum(step.done)), total: total))
+      progress(PackProgress(phase: step.phase, done: min(total, done.adding(step.done)), total: total))
     }
   }
 

@@ -29,6 +29,8 @@ package struct ReleaseVerification: Sendable {
   package var now: ManifestTime
 
   package var files: any FileSystem = SystemFiles()
+  /// What a finding says that can be done about an error of the client; nil if nothing can.
+  package var wording: @Sendable (PackError) -> String? = { $0.advice?.description }
 
   /// Makes a verification of all that is at `target`.
   package init(_ target: String, now: ManifestTime) {

@@ -16,7 +16,7 @@ package enum PackVerification {
   ///   - key: the key that the pack names, or the root key from which that was made.
   ///   - name: the name that the pack must have been made under, if that is to be checked.
   ///   - tree: the directory that the pack should hold, if that is to be compared.
-  ///   - excludes: the patterns that were left out when the pack was made.
+  ///   - excludes: the patterns that were excluded when the pack was made.
   ///   - followsSymlinks: whether links were followed when the pack was made.
   ///   - allowsUnportablePaths: whether paths are accepted that some platforms cannot hold, or take for one another.
   ///   - jobs: the number of threads; the processors that are online where it is nil.

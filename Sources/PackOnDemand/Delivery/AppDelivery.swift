@@ -108,7 +108,7 @@ public actor AppDelivery {
   ) async throws(PackError) -> DeliveryPlan {
     let update = try await store.plan()
     guard let manifest = await store.manifest?.manifest else {
-      throw PackError(.noManifest, "no manifest was accepted yet", hint: "fetch the manifest and adopt it first")
+      throw PackError(.noManifest, "no manifest was accepted yet", advice: .acceptManifest)
     }
     var device = try await store.installed().map {
       DevicePack(id: $0.id, version: $0.version, sha256: $0.sha256, mode: $0.mode, isRejected: $0.state == .failed)
@@ -220,7 +220,8 @@ public actor AppDelivery {
   /// - Throws: ``PackError/Code/usage`` where there is no queue.
   public func fetch(_ plan: DeliveryPlan) async throws(PackError) {
     guard let queue else {
-      throw PackError(.usage, "there is no queue to fetch with", hint: "give AppDelivery a DownloadQueue, or hand the plan to the system")
+      throw PackError(
+        .usage, "there is no queue to fetch with", advice: .developer("give AppDelivery a DownloadQueue, or hand the plan to the system"))
     }
     // One after the other: what one makes anew, another must not lose.
     try await fetching.take(Self.group)

@@ -93,7 +93,7 @@ public actor OnDemandPacks {
     let names = tags.sorted().map { "'\(printable($0.utf8))'" }.joined(separator: ", ")
     throw PackError(
       .manifestChanged, "manifest version \(manifest.version) came while \(names) was asked for, and names other packs or versions for it",
-      hint: "begin the request again")
+      advice: .tryAgain)
   }
 
   // MARK: Downloads

@@ -16,22 +16,22 @@ extension TransferFailure {
   func error(of pack: String) -> PackError {
     let front = "pack '\(pack)' was not downloaded: "
     return switch self {
-    case .offline: PackError(.offline, front + "there is no network", hint: "ask again when there is one")
+    case .offline: PackError(.offline, front + "there is no network", advice: .connect)
     case .unreachable: PackError(.downloadFailed, front + "its server cannot be reached")
     case .timedOut: PackError(.downloadFailed, front + "its server sent nothing for too long")
     case .insecure:
-      PackError(.downloadFailed, front + "the connection is not safe", hint: "look at the server's certificate, and at the device's clock")
+      PackError(.downloadFailed, front + "the connection is not safe", advice: .checkClock)
     case .status(let status, _): PackError(.downloadFailed, front + "its server answered with status \(status)")
     case .redirect: PackError(.downloadFailed, front + "its server led to where nothing may be fetched from")
     case .malformedResponse: PackError(.downloadFailed, front + "its server's answer is not what HTTP allows")
     case .wrongSize(let size):
       PackError(
         .wrongPack, front + "its server has \(size) bytes, and not those that the manifest says",
-        hint: "publish the file that the manifest was made for")
+        advice: .developer("publish the file that the manifest was made for"))
     case .wrongDigest:
       PackError(
         .digestMismatch, front + "its server has other bytes than the manifest names",
-        hint: "publish the file that the manifest was made for")
+        advice: .developer("publish the file that the manifest was made for"))
     case .noSpace(let needed, let free): Self.noSpace(of: pack, missing: needed.less(free))
     case .cannotWrite: PackError(.cannotWrite, front + "its file could not be written")
     case .forgotten: PackError(.downloadFailed, front + "the system lost it")
@@ -45,7 +45,7 @@ extension TransferFailure {
   static func noSpace(of pack: String, missing: UInt64) -> PackError {
     PackError(
       .noSpace, "pack '\(pack)' was not downloaded: \(missing) bytes are missing on the volume",
-      hint: "end accesses that are not needed, or free space on that volume")
+      advice: .freeSpace(bytes: missing))
   }
 }
 

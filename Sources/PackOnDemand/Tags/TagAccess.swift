@@ -66,7 +66,7 @@ public final class TagAccess: Sendable {
 
   private func lasting() throws(PackError) -> [OpenedPack] {
     guard let packs = held.withLock({ $0 }) else {
-      throw PackError(.usage, "\(subject) has ended", hint: "begin a request for them again")
+      throw PackError(.usage, "\(subject) has ended", advice: .tryAgain)
     }
     return packs
   }

@@ -163,7 +163,7 @@ struct TagFetch: Sendable {
     let holding = try await packs.store.hold([pack])
     if let failure = holding.failure { throw failure }
     guard let mark = holding.marks[pack.id] else {
-      throw PackError(.purged, "pack '\(pack.id)' was removed as soon as it was installed", hint: "begin the request again")
+      throw PackError(.purged, "pack '\(pack.id)' was removed as soon as it was installed", advice: .tryAgain)
     }
     return mark
   }

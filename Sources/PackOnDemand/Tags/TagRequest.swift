@@ -123,7 +123,7 @@ public final class TagRequest: Sendable {
       defer { state.isUnderWay = true }
       return !state.isUnderWay
     }
-    guard isFree else { throw PackError(.usage, "the request is under way already", hint: "make another one") }
+    guard isFree else { throw PackError(.usage, "the request is under way already", advice: .developer("make another request")) }
     defer { state.withLock { $0.isUnderWay = false } }
     meter.begin()
     do throws(PackError) {
@@ -152,7 +152,7 @@ public final class TagRequest: Sendable {
       guard open.installed.version == pack.version, open.installed.sha256 == pack.sha256 else {
         throw PackError(
           .notInstalled, "version \(pack.version) of pack '\(pack.id)' does not run: somebody had another one run meanwhile",
-          hint: "begin the request again")
+          advice: .tryAgain)
       }
       opened.append(open)
     }

@@ -58,7 +58,7 @@ struct ConfigurationCheck {
       if refuseSecrets(in: node) { return }
       var advice = ""
       if case .scalar(let scalar) = node.content, case .list = shape, scalar.kind == .text {
-        advice = ": write [\(SchemaValue.quoted(scalar.text))]"
+        advice = ": write [\(JSONString.quoted(scalar.text))]"
       }
       add(node.position, "\(subject.phrase) \(node.typeName), and \(shape.typeName) was expected\(advice)")
     }

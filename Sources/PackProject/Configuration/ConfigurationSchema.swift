@@ -31,7 +31,7 @@ package indirect enum SchemaValue: Sendable, ExpressibleByStringLiteral, Express
       return "[\n" + items.map { inner + $0.text(indent: indent + 2) }.joined(separator: ",\n") + end + "]"
     case .object(let fields):
       return "{\n"
-        + fields.map { "\(inner)\(Self.quoted($0.key)): \($0.value.text(indent: indent + 2))" }.joined(separator: ",\n") + end + "}"
+        + fields.map { "\(inner)\(JSONString.quoted($0.key)): \($0.value.text(indent: indent + 2))" }.joined(separator: ",\n") + end + "}"
     case .text, .integer, .flag:
       return line
     }
@@ -39,30 +39,13 @@ package indirect enum SchemaValue: Sendable, ExpressibleByStringLiteral, Express
 
   private var oneLine: String {
     switch self {
-    case .text(let text): Self.quoted(text)
+    case .text(let text): JSONString.quoted(text)
     case .integer(let number): "\(number)"
     case .flag(let flag): "\(flag)"
     case .list(let items): "[" + items.map(\.oneLine).joined(separator: ", ") + "]"
     case .object(let fields):
-      fields.isEmpty ? "{}" : "{" + fields.map { "\(Self.quoted($0.key)): \($0.value.oneLine)" }.joined(separator: ", ") + "}"
+      fields.isEmpty ? "{}" : "{" + fields.map { "\(JSONString.quoted($0.key)): \($0.value.oneLine)" }.joined(separator: ", ") + "}"
     }
-  }
-
-  /// A text as JSON writes it, which YAML reads as well.
-  package static func quoted(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case "\n": result += "\\n"
-      case _ where scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value) || scalar.value == 0x2028 || scalar.value == 0x2029:
-        let digits = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result + "\""
   }
 }
 

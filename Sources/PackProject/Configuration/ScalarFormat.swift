@@ -197,8 +197,7 @@ extension ScalarFormat {
       _ = try KeyReference(parsing: text)
       return nil
     } catch {
-      let fault = rest(of: error.message, behind: "key reference '\(text)' ")
-      return fault.map { "\(shown(text)), which \($0)" } ?? "\(shown(text)), and \(error.message)"
+      return error.subject == nil ? "\(shown(text)), and \(error.message)" : "\(shown(text)), which \(error.fault)"
     }
   }
 
@@ -253,10 +252,10 @@ extension ScalarFormat {
     do throws(PackError) {
       url = try ServedURL(text)
     } catch {
-      guard let fault = Self.rest(of: error.message, behind: "the URL '\(text)' ") else {
+      guard error.subject != nil else {
         return "a URL that holds a user name or a password, which everybody would see"
       }
-      return "\(shown), which \(fault)" + (error.hint.map { ": \($0)" } ?? "")
+      return "\(shown), which \(error.fault)" + (error.advice.map { ": \($0)" } ?? "")
     }
     if case .baseURL = self {
       if url.hasQuery { return "\(shown), and file names cannot be put behind a query" }

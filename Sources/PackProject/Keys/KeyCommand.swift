@@ -16,7 +16,7 @@ enum KeyCommand {
     let name = "key command '\(words[0])'"
     var ends: [CInt] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else {
-      throw PackError(.noKey, "\(name) could not be started: \(FileFailure(number: errno).text)")
+      throw PackError(.noKey, of: name, "could not be started: \(FileFailure(number: errno).text)")
     }
     var readEnd: OpenFile? = OpenFile(owning: ends[0])
     var writeEnd: OpenFile? = OpenFile(owning: ends[1])
@@ -30,7 +30,7 @@ enum KeyCommand {
     writeEnd = nil
     guard number == 0 else {
       let reason = number == ENOENT ? "was not found" : "could not be started: \(FileFailure(number: number).text)"
-      throw PackError(.noKey, "\(name) \(reason)")
+      throw PackError(.noKey, of: name, reason)
     }
 
     var output = SecretInput()
@@ -46,7 +46,7 @@ enum KeyCommand {
     let ending = Result { () throws(PackError) in try wait(for: process, name: name) }
     try output.checkLength(of: origin)
     try ending.get()
-    if let failure { throw PackError(.noKey, "\(origin) cannot be read: \(failure.text)") }
+    if let failure { throw PackError(.noKey, of: origin, "cannot be read: \(failure.text)") }
     return KeyInput(output, from: origin)
   }
 
@@ -54,16 +54,16 @@ enum KeyCommand {
     var status: CInt = 0
     while unsafe waitpid(process, &status, 0) == -1 {
       guard errno == EINTR else {
-        throw PackError(.noKey, "\(name) was lost: \(FileFailure(number: errno).text)")
+        throw PackError(.noKey, of: name, "was lost: \(FileFailure(number: errno).text)")
       }
     }
     // The layout that WIFSIGNALED and WEXITSTATUS take apart; macros are not imported.
     let signal = status & 0x7F
     let exit = status >> 8 & 0xFF
-    guard signal == 0 else { throw PackError(.noKey, "\(name) was ended by signal \(signal)") }
+    guard signal == 0 else { throw PackError(.noKey, of: name, "was ended by signal \(signal)") }
     guard exit == 0 else {
       throw PackError(
-        .noKey, "\(name) ended with status \(exit)", hint: "run it by itself; it must print the key text and end with 0")
+        .noKey, of: name, "ended with status \(exit)", hint: "run it by itself; it must print the key text and end with 0")
     }
   }
 }

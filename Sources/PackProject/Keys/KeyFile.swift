@@ -57,11 +57,11 @@ package enum KeyFile {
     } catch {
       guard error.isMissing else { throw error.reading(origin) }
       throw PackError(
-        .noKey, "\(origin) does not exist",
+        .noKey, of: origin, "does not exist",
         hint: "name another with \(kind.option), or make one: \(kind.making(at: path))")
     }
     guard status.kind != .directory else {
-      throw PackError(.noKey, "\(origin) is a directory", hint: "name the file in it that holds the key")
+      throw PackError(.noKey, of: origin, "is a directory", hint: "name the file in it that holds the key")
     }
     guard status.kind == .file, status.mode & 0o044 != 0 else { return KeyInput(text, from: origin) }
     let warning = ResolvedKey.Warning(
@@ -72,11 +72,11 @@ package enum KeyFile {
   private static func failure(_ failure: FileFailure, path: String, directory: String) -> PackError {
     if failure.isExisting {
       return PackError(
-        .outputExists, "\(path) exists already, and a key is never overwritten",
+        .outputExists, of: path, "exists already, and a key is never overwritten",
         hint: "choose another name; what a lost key was for cannot be done any more")
     }
     if failure.isMissing {
-      return PackError(.cannotWrite, "\(path) cannot be written: the directory \(directory) does not exist")
+      return PackError(.cannotWrite, of: path, "cannot be written: the directory \(directory) does not exist")
     }
     return failure.writing(path)
   }

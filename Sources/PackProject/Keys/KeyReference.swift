@@ -31,13 +31,13 @@ package struct KeyReference: Hashable, Sendable {
     switch scheme {
     case "env":
       guard !rest.isEmpty, !rest.contains("=") else {
-        throw PackError(.usage, "key reference '\(text)' names no environment variable", hint: "write env:NAME")
+        throw PackError(.usage, of: "key reference '\(text)'", "names no environment variable", hint: "write env:NAME")
       }
       place = .environment(rest)
     case "fd":
       guard !rest.isEmpty, rest.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = CInt(rest) else {
         throw PackError(
-          .usage, "key reference '\(text)' names no file descriptor", hint: "write fd:N with a number, as in fd:3")
+          .usage, of: "key reference '\(text)'", "names no file descriptor", hint: "write fd:N with a number, as in fd:3")
       }
       place = .descriptor(number)
       // A program that is started before the key is read must not read it instead. The standard streams are for everybody.
@@ -48,7 +48,7 @@ package struct KeyReference: Hashable, Sendable {
       place = .command(try CommandWords.split(rest))
     default:
       guard !rest.isEmpty else {
-        throw PackError(.usage, "key reference '\(text)' names no file", hint: "write one of \(Self.forms)")
+        throw PackError(.usage, of: "key reference '\(text)'", "names no file", hint: "write one of \(Self.forms)")
       }
       place = .file(rest)
     }
@@ -86,11 +86,11 @@ package struct KeyReference: Hashable, Sendable {
     guard !ProcessEnvironment.isEmpty(name) else { throw emptyVariable(name) }
     if name == variable { return KeyReference(.environment(name)) }
     guard let value = ProcessEnvironment.text(of: name) else {
-      throw PackError(.usage, "\(name) is not UTF-8")
+      throw PackError(.usage, of: name, "is not UTF-8")
     }
     guard !isSecret(value) else {
       throw PackError(
-        .usage, "\(name) holds a key itself", hint: "put the key text into \(variable), or into a file that \(name) names")
+        .usage, of: name, "holds a key itself", hint: "put the key text into \(variable), or into a file that \(name) names")
     }
     return name == fileVariable ? KeyReference(.file(value)) : KeyReference(.command(try CommandWords.split(value)))
   }
@@ -177,14 +177,14 @@ package struct KeyReference: Hashable, Sendable {
   ) throws(PackError) -> KeyInput {
     guard !isTerminal(file) else {
       throw PackError(
-        .noKey, "\(name) is a terminal, and a key typed there would be seen",
+        .noKey, of: name, "is a terminal, and a key typed there would be seen",
         hint: "use a pipe, as in 'pass show game | packer … \(kind.option) stdin', or \(kind.option) file:PATH")
     }
     var text = SecretInput()
     do throws(FileFailure) {
       try text.readToEnd(of: file, files: files)
     } catch {
-      throw PackError(.noKey, "\(name) cannot be read: \(error.text)")
+      throw PackError(.noKey, of: name, "cannot be read: \(error.text)")
     }
     return KeyInput(text, from: name)
   }

@@ -54,7 +54,7 @@ struct SecretInput: ~Copyable {
   /// Refuses what is too long for a key.
   func checkLength(of origin: String) throws(PackError) {
     guard count <= Self.limit else {
-      throw PackError(.malformedKey, "\(origin) is more than \(Self.limit) bytes, and a key text is 78")
+      throw PackError(.malformedKey, of: origin, "is more than \(Self.limit) bytes, and a key text is 78")
     }
   }
 
@@ -63,7 +63,7 @@ struct SecretInput: ~Copyable {
     from origin: String, _ parse: (Span<UInt8>) throws(PackError) -> Key
   ) throws(PackError) -> Key {
     try checkLength(of: origin)
-    guard count > 0 else { throw PackError(.noKey, "\(origin) is empty, and a key was expected there") }
+    guard count > 0 else { throw PackError(.noKey, of: origin, "is empty, and a key was expected there") }
     let count = count
     do throws(PackError) {
       return try buffer.withSpan { (text) throws(PackError) in try parse(text.extracting(first: count)) }

@@ -16,7 +16,7 @@ package struct ServedURL: Hashable, Sendable, CustomStringConvertible {
   /// - Throws: ``PackError/Code/malformedURL``.
   package init(_ text: String) throws(PackError) {
     func refuse(_ fault: String, hint: String? = nil) -> PackError {
-      PackError(.malformedURL, "the URL '\(text)' \(fault)", hint: hint)
+      PackError(.malformedURL, of: "the URL '\(text)'", fault, hint: hint)
     }
     guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") else {
       throw refuse("is not one that starts with https://")

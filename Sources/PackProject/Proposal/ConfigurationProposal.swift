@@ -17,8 +17,8 @@ package struct ConfigurationProposal: Sendable {
   package let path: String
   /// The entries of the configuration, in its order.
   package internal(set) var packs: [Pack] = []
-  /// What is left out of the packs, in the order of the paths.
-  package internal(set) var leftOut: [LeftOut] = []
+  /// What goes into no pack, in the order of the paths.
+  package internal(set) var omitted: [OmittedPath] = []
   /// Files that are the same in several packs; nil where there are none.
   package internal(set) var shared: Shared?
   /// What cannot be packed as it is, in the order of the paths.
@@ -50,19 +50,19 @@ package struct ConfigurationProposal: Sendable {
     var excludes: [String] = []
   }
 
-  /// A path that is left out, although it lies in the directory of a pack.
-  package struct LeftOut: Hashable, Sendable {
+  /// A path that goes into no pack, although it lies in the directory of one.
+  package struct OmittedPath: Hashable, Sendable {
     /// The path in the directory that was looked through.
     package var path: String
     /// What it is, for a person: `source maps`, say.
     package var reason: String
     /// The length in bytes; nil of what was not looked into.
     package var size: UInt64?
-    /// Whether the packing leaves it out without being told.
-    package var isAlways: Bool
+    /// Whether packer skips it by itself. The proposal excludes the others.
+    package var isSkipped: Bool
     /// Whether it may be a secret, which would be refused.
     package var isSecret: Bool
-    /// The pattern that leaves it out of every pack, where there is one.
+    /// The pattern that excludes it from every pack, if there is one.
     var pattern: String?
   }
 
@@ -120,10 +120,10 @@ package struct ConfigurationProposal: Sendable {
     guard kept.contains(where: { $0.kind != .directory }) else {
       if let unread { throw unread.about(directory) }
       throw PackError(
-        .unsuitableSource, "\(directory) holds nothing to pack", hint: "name the directory that the app's content is in: packer init DIR")
+        .unsuitableSource, of: directory, "holds nothing to pack", hint: "name the directory that the app's content is in: packer init DIR")
     }
 
-    let layout = ProposalLayout(kept, leftOut: proposal.leftOut.map(\.path))
+    let layout = ProposalLayout(kept, omitted: proposal.omitted.map(\.path))
     proposal.packs = layout.packs(in: place)
     let owners = proposal.count(kept, layout)
     let duplicates = try await DuplicateSearch(
@@ -168,26 +168,26 @@ package struct ConfigurationProposal: Sendable {
 
   private static func exists(_ path: String) -> PackError {
     PackError(
-      .outputExists, "\(path) exists already, and a configuration is never overwritten",
+      .outputExists, of: path, "exists already, and a configuration is never overwritten",
       hint: "write the proposal beside it with -o, and take over what you like")
   }
 
-  // MARK: What is left out
+  // MARK: What goes into no pack
 
   /// Keeps what may go into packs.
   private mutating func sort(_ scan: DirectoryScan, _ place: ProjectPlace) -> [SourceEntry] {
-    for path in scan.leftOut {
-      leftOut.append(LeftOut(path: path.path, reason: path.reason, isAlways: true, isSecret: false))
+    for path in scan.omitted {
+      omitted.append(OmittedPath(path: path.path, reason: path.skippedBecause ?? "excluded", isSkipped: true, isSecret: false))
     }
     var search = ProposalRule.Search()
     return scan.entries.filter { entry in
       if place.isOwn(entry.path) {
-        leftOut.append(LeftOut(path: entry.path, reason: "packer's own files", size: entry.size, isAlways: false, isSecret: false))
+        omitted.append(OmittedPath(path: entry.path, reason: "packer's own files", size: entry.size, isSkipped: false, isSecret: false))
         return false
       }
       guard let rule = search.first(for: entry.path, isDirectory: entry.kind == .directory) else { return true }
-      leftOut.append(
-        LeftOut(path: entry.path, reason: rule.reason, size: entry.size, isAlways: false, isSecret: false, pattern: rule.pattern))
+      omitted.append(
+        OmittedPath(path: entry.path, reason: rule.reason, size: entry.size, isSkipped: false, isSecret: false, pattern: rule.pattern))
       return false
     }
   }
@@ -199,24 +199,24 @@ package struct ConfigurationProposal: Sendable {
     for (finding, isSecret) in refused where !paths.contains(finding.path) {
       paths.insert(finding.path)
       if let rule = search.first(for: finding.path) {
-        leftOut.append(
-          LeftOut(path: finding.path, reason: rule.reason, isAlways: false, isSecret: false, pattern: rule.pattern))
+        omitted.append(
+          OmittedPath(path: finding.path, reason: rule.reason, isSkipped: false, isSecret: false, pattern: rule.pattern))
       } else if isSecret, ProposalRule.canName(finding.path) {
         let size = entries.first { $0.path == finding.path }?.size
-        leftOut.append(LeftOut(path: finding.path, reason: finding.message, size: size, isAlways: false, isSecret: true))
+        omitted.append(OmittedPath(path: finding.path, reason: finding.message, size: size, isSkipped: false, isSecret: true))
       } else {
-        let remark = isSecret ? ", and no pattern can leave it out alone" : ""
+        let remark = isSecret ? ", and no pattern excludes only it" : ""
         problems.append(TreeDifference(kind: finding.kind, path: finding.path, message: finding.message + remark))
       }
     }
-    leftOut.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+    omitted.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
     problems.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
     return entries.filter { !paths.contains($0.path) }
   }
 
   /// Has each secret excluded from the pack that would hold it.
   private mutating func excludeSecrets(_ layout: ProposalLayout, _ place: ProjectPlace) {
-    for secret in leftOut where secret.isSecret {
+    for secret in omitted where secret.isSecret {
       guard let owner = layout.owner(of: secret.path) else { continue }
       // From the root of the pack: a slash in front holds the pattern there.
       packs[owner.entry].excludes.append("/" + String(decoding: secret.path.utf8.dropFirst(owner.front.utf8.count), as: UTF8.self))

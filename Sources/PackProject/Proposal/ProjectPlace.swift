@@ -19,7 +19,7 @@ struct ProjectPlace: Sendable {
       project = try files.canonicalPath(of: parts.directory)
     } catch {
       throw error.isMissing
-        ? PackError(.cannotWrite, "\(path) cannot be written: the directory \(parts.directory) does not exist") : error.writing(path)
+        ? PackError(.cannotWrite, of: path, "cannot be written: the directory \(parts.directory) does not exist") : error.writing(path)
     }
     do throws(FileFailure) {
       scanned = try files.canonicalPath(of: directory)
@@ -38,7 +38,7 @@ struct ProjectPlace: Sendable {
     func exists(_ name: String) -> Bool {
       (try? files.status(of: "\(directory)/\(name)", in: nil, following: .followed)) != nil
     }
-    // What is to come is left out too, but for a folder of that name that somebody else made.
+    // What is to come is excluded too, but for a folder of that name that somebody else made.
     let hasOtherFolder =
       exists(ReleaseFile.folder)
       && ![ReleaseFile.manifest, ReleaseFile.packages].allSatisfy { exists("\(ReleaseFile.folder)/\($0)") }
@@ -46,7 +46,7 @@ struct ProjectPlace: Sendable {
       [parts.name, ReleaseFile.lock, "\(title).key", "\(title).sign.key"] + (hasOtherFolder ? [] : [ReleaseFile.folder + "/"])
   }
 
-  /// What a pack of the whole directory leaves out besides.
+  /// What a pack of the whole directory excludes besides.
   var ownExcludes: [String] { own.map { "/" + $0 } }
 
   func isOwn(_ path: String) -> Bool {

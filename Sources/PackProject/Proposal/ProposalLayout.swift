@@ -17,7 +17,7 @@ struct ProposalLayout: Sendable {
   private let parts: [Part]
   /// The part that has a directory.
   private let places: [String: Int]
-  /// The names that a pattern finds in a directory, in byte order: of directories with nothing but what is left out, too.
+  /// The names that a pattern finds in a directory, in byte order: of directories with nothing but what goes into no pack, too.
   private let matches: [String: [String]]
 
   /// Folders whose folders are packs, and what one of those is called.
@@ -37,8 +37,8 @@ struct ProposalLayout: Sendable {
   /// What the ids start with that folders in a folder of this name get.
   fileprivate static func prefix(ofCollection name: String) -> String? { collections[name.lowercased()] }
 
-  /// - Parameter leftOut: the paths of files that go into no pack.
-  init(_ entries: [SourceEntry], leftOut: [String]) {
+  /// - Parameter omitted: the paths of files that go into no pack.
+  init(_ entries: [SourceEntry], omitted: [String]) {
     var found: [String: Set<String>] = [:]
     var indexes: Set<String> = []
     // Directories with a file somewhere in them.
@@ -57,7 +57,7 @@ struct ProposalLayout: Sendable {
     }
     var matched = found
     var visited: Set<String> = []
-    for path in leftOut {
+    for path in omitted {
       Self.climb(from: ProposalRule.split(path).directory) { parent, name, path in
         if !name.hasPrefix(".") { matched[parent, default: []].insert(name) }
         return visited.insert(path).inserted

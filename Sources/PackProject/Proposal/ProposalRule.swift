@@ -24,7 +24,7 @@ struct ProposalRule: Sendable {
   /// Finds the rules for paths. Those of one directory should follow one another: its names are looked at once for all of them.
   struct Search {
     private var directory = ""
-    /// What leaves out all that lies in the directory.
+    /// What excludes all that lies in the directory.
     private var outer: (place: Int, rule: ProposalRule)?
 
     /// The rule that leaves a path out, if one does.

@@ -41,7 +41,7 @@ struct ProposalText {
         # What becomes of it on the device: unpacked into files, or packed, one file that is read in place.
         install: unpacked
       """)
-    addExcludes(proposal.leftOut)
+    addExcludes(proposal.omitted)
     add("\npacks:")
     for pack in proposal.packs { add(pack) }
     if let shared = proposal.shared { add(shared, place) }
@@ -60,9 +60,9 @@ struct ProposalText {
     text += lines + "\n"
   }
 
-  private mutating func addExcludes(_ leftOut: [ConfigurationProposal.LeftOut]) {
+  private mutating func addExcludes(_ omitted: [ConfigurationProposal.OmittedPath]) {
     var patterns: [(pattern: String, reason: String, count: Int, size: UInt64)] = []
-    for path in leftOut {
+    for path in omitted {
       guard let pattern = path.pattern else { continue }
       if let index = patterns.firstIndex(where: { $0.pattern == pattern }) {
         patterns[index].count += 1
@@ -71,14 +71,14 @@ struct ProposalText {
         patterns.append((pattern, path.reason, 1, path.size ?? 0))
       }
     }
-    add("  # What to leave out. Metadata of systems (.DS_Store, __MACOSX, ._*, Thumbs.db) and .git are always left out.")
+    add("  # What to exclude. Metadata of systems (.DS_Store, __MACOSX, ._*, Thumbs.db) and .git are always skipped.")
     guard !patterns.isEmpty else {
       add("  # exclude: [\"*.js.map\", \"drafts/\"]")
       return
     }
     add("  exclude:")
     for item in patterns.sorted(by: { $0.pattern < $1.pattern }) {
-      add("    - \(Self.quoted(item.pattern))  # \(item.reason): \(Self.count(item.count, "file", "files")), \(ByteCount(item.size))")
+      add("    - \(JSONString.quoted(item.pattern))  # \(item.reason): \(Self.count(item.count, "file", "files")), \(ByteCount(item.size))")
     }
   }
 
@@ -96,7 +96,7 @@ struct ProposalText {
     if pack.isByLanguage { add("    language: \"${name}\"") }
     if !pack.excludes.isEmpty {
       add("    exclude:")
-      for pattern in pack.excludes { add("      - \(Self.quoted(pattern))") }
+      for pattern in pack.excludes { add("      - \(JSONString.quoted(pattern))") }
     }
   }
 
@@ -129,10 +129,6 @@ struct ProposalText {
     let isPlain = text.wholeMatch(of: /[A-Za-z_.][A-Za-z0-9_.\/-]*/) != nil && ConfigurationNode.Scalar(plain: text).kind == .text
     // Words that older readers take for true and false.
     let isWord = ["yes", "no", "on", "off", "y", "n"].contains(text.lowercased())
-    return isPlain && !isWord ? text : quoted(text)
-  }
-
-  private static func quoted(_ text: String) -> String {
-    SchemaValue.quoted(text)
+    return isPlain && !isWord ? text : JSONString.quoted(text)
   }
 }

@@ -34,12 +34,12 @@ struct SourceStamp: Hashable, Sendable {
   }
 }
 
-/// A path that was left out of a pack.
-package struct LeftOut: Hashable, Sendable {
+/// A path of the source that is not in the pack.
+package struct OmittedPath: Hashable, Sendable {
   /// The path inside the source directory.
   package let path: String
-  /// Why it was left out.
-  package let reason: String
+  /// Why packer skips it by itself, for a person; nil if a pattern of the user excludes it.
+  package let skippedBecause: String?
 }
 
 /// Looks through a source directory with all threads and decides about each path.
@@ -61,7 +61,7 @@ package struct DirectoryScan: Sendable {
   /// What goes into the pack, in the byte order of the paths.
   package private(set) var entries: [SourceEntry] = []
   /// In the byte order of the paths.
-  package private(set) var leftOut: [LeftOut] = []
+  package private(set) var omitted: [OmittedPath] = []
   package private(set) var contentSize: UInt64 = 0
 
   /// Scans all of `source`. What cannot be packed goes to `offences`.
@@ -75,7 +75,7 @@ package struct DirectoryScan: Sendable {
     var scan = DirectoryScan()
     scan.entries.reserveCapacity(scanner.found)
     scan.collect(scanner.root)
-    scan.leftOut.sort { before($0.path, $1.path) }
+    scan.omitted.sort { before($0.path, $1.path) }
     return scan
   }
 
@@ -89,16 +89,16 @@ package struct DirectoryScan: Sendable {
         entries.append(entry)
       case .directory(let inner):
         collect(inner)
-      case .leftOut(let path):
-        leftOut.append(path)
+      case .omitted(let path):
+        omitted.append(path)
       case .offence:
         break
       }
     }
   }
 
-  /// Whether patterns leave out a directory of a source, by itself or with one that it lies in.
-  package static func leavesOut(_ directory: String, excludes: [String]) -> Bool {
+  /// Whether patterns exclude a directory of a source, by itself or with one that it lies in.
+  package static func doesExclude(_ directory: String, by excludes: [String]) -> Bool {
     let globs = excludes.map(Glob.init)
     let names = directory.utf8.split(separator: UInt8(ascii: "/"))
     return names.indices.contains { last in
@@ -113,7 +113,7 @@ private final class ScannedDirectory: @unchecked Sendable {
   enum Child {
     case entry(SourceEntry)
     case directory(ScannedDirectory)
-    case leftOut(LeftOut)
+    case omitted(OmittedPath)
     case offence
   }
 
@@ -153,8 +153,8 @@ private final class ScannedDirectory: @unchecked Sendable {
       case (.entry(let left), .directory(let right)): before(left.path, "\(right.path)/")
       case (.directory(let left), .entry(let right)): before("\(left.path)/", right.path)
       // In no order, but behind all that has one.
-      case (.leftOut, _), (.offence, _): false
-      case (_, .leftOut), (_, .offence): true
+      case (.omitted, _), (.offence, _): false
+      case (_, .omitted), (_, .offence): true
       }
     }
     opened.withLock { $0 = (file, directories) }
@@ -170,7 +170,7 @@ private final class ScannedDirectory: @unchecked Sendable {
   var ownEntry: SourceEntry? {
     guard parent != nil, isListed else { return nil }
     for child in children {
-      if case .leftOut = child { continue }
+      if case .omitted = child { continue }
       return nil
     }
     return SourceEntry(path: path, kind: .directory, size: 0, stamp: stamp)
@@ -254,7 +254,7 @@ private final class DirectoryScanner: @unchecked Sendable {
         state.unfinished += inner.count - 1
         state.found += found
         guard state.found <= Limits.records else {
-          throw PackError(.unsuitableSource, "\(source) holds more than \(Limits.records) entries")
+          throw PackError(.unsuitableSource, of: source, "holds more than \(Limits.records) entries")
         }
       }
     }
@@ -315,12 +315,12 @@ private final class DirectoryScanner: @unchecked Sendable {
       return .offence
     }
     if let reason = SourceRules.junk(name.text) {
-      return .leftOut(LeftOut(path: path, reason: reason))
+      return .omitted(OmittedPath(path: path, skippedBecause: reason))
     }
     do throws(FileFailure) {
       var status = try files.status(of: name.text, in: file, following: .asThemselves)
       if excludes.contains(where: { $0.matches(path, isDirectory: status.kind == .directory) }) {
-        return .leftOut(LeftOut(path: path, reason: "excluded"))
+        return .omitted(OmittedPath(path: path, skippedBecause: nil))
       }
       if status.kind == .symbolicLink {
         guard try checkLink(path) else { return .offence }
@@ -334,7 +334,7 @@ private final class DirectoryScanner: @unchecked Sendable {
         return .directory(
           ScannedDirectory(path: path, name: name.text, stamp: SourceStamp(status), parent: directory))
       case .symbolicLink, .other:
-        offences.add(path, .unsuitableSource, "is neither a file nor a directory", hint: "exclude it with --exclude")
+        offences.add(path, .unsuitableSource, "is neither a file nor a directory", hint: "exclude it with \(offences.words.exclude)")
         return .offence
       }
     } catch {
@@ -366,7 +366,7 @@ private final class DirectoryScanner: @unchecked Sendable {
     guard options.followsSymlinks else {
       offences.add(
         path, .unsuitableSource, "is a symbolic link",
-        hint: "pack what it points to with --follow-symlinks, or exclude it with --exclude")
+        hint: "pack what it points to with \(offences.words.followSymlinks), or exclude it with \(offences.words.exclude)")
       return false
     }
     let target: String
@@ -395,18 +395,18 @@ private final class DirectoryScanner: @unchecked Sendable {
     }
     guard !options.allowsUnportablePaths else { return true }
     if let problem = EntryPath.portabilityProblem(of: name) {
-      offences.add(path, .unsuitableSource, problem, hint: Self.portabilityHint)
+      offences.add(path, .unsuitableSource, problem, hint: portabilityHint)
       return false
     }
     if let other = siblings.twin(of: name, path: path) {
       offences.add(
-        path, .unsuitableSource, "and '\(other)' are one file where case does not count", hint: Self.portabilityHint)
+        path, .unsuitableSource, "and '\(other)' are one file where case does not count", hint: portabilityHint)
       return false
     }
     return true
   }
 
-  private static let portabilityHint = "rename it, or allow it with --allow-unportable-paths"
+  private var portabilityHint: String { "rename it, or allow it with \(offences.words.allowUnportablePaths)" }
 }
 
 /// The names in one directory that file systems which ignore case would take for one. Directories are among them, so paths that only

@@ -12,6 +12,12 @@ package final class Offences: Sendable {
   }
 
   private let offences = Monitor<[Offence]>([])
+  /// How advice names the settings of the pack.
+  let words: SettingWords
+
+  init(_ words: SettingWords = .options) {
+    self.words = words
+  }
 
   package init() {}
 
@@ -22,14 +28,14 @@ package final class Offences: Sendable {
   var firstUnread: PackError? { sorted.first { $0.error.code == .cannotRead }?.error }
 
   func add(_ path: String, _ code: PackError.Code, _ problem: String, hint: String? = nil) {
-    let error = PackError(code, "\(printable(path.utf8)) \(problem)", hint: hint)
+    let error = PackError(code, of: path, problem, hint: hint)
     offences.withLock { $0.append(Offence(path: path, problem: problem, error: error)) }
   }
 
   /// Notes a file that may be a secret.
   func addSecret(_ path: String, _ reason: String) {
     let error = PackError(
-      .unsuitableSource, "\(printable(path.utf8)) \(reason)", hint: "exclude it with --exclude, or allow it with --allow-secrets")
+      .unsuitableSource, of: path, reason, hint: "exclude it with \(words.exclude), or allow it with \(words.allowSecrets)")
     offences.withLock { $0.append(Offence(path: path, problem: reason, error: error, isSecret: true)) }
   }
 
@@ -39,12 +45,10 @@ package final class Offences: Sendable {
     guard let first = all.first else { return }
     guard all.count > 1 else { throw first.error.about(source) }
     let codes = Set(all.map(\.error.code))
-    var hints: [String] = []
-    for hint in all.compactMap(\.error.hint) where !hints.contains(hint) { hints.append(hint) }
     throw PackError(
-      codes.count == 1 ? first.error.code : .unsuitableSource,
-      "\(source): \(all.count) paths cannot be packed", details: all.map(\.error.message),
-      hint: hints.isEmpty ? nil : hints.joined(separator: "\n"))
+      codes.count == 1 ? first.error.code : .unsuitableSource, "\(all.count) paths cannot be packed", details: all.map(\.error.message),
+      advice: .all(of: all.map(\.error))
+    ).about(source)
   }
 
   /// All of them as differences from a pack, which can hold none of these. Forgets them.
@@ -67,5 +71,14 @@ package final class Offences: Sendable {
       all.append(offence)
     }
     return all
+  }
+}
+
+extension PackError.Advice {
+  /// What can be done about several errors, each piece of advice once and in a line of its own.
+  static func all(of errors: [PackError]) -> Self? {
+    var lines: [String] = []
+    for line in errors.compactMap(\.advice?.description) where !lines.contains(line) { lines.append(line) }
+    return lines.isEmpty ? nil : .developer(lines.joined(separator: "\n"))
   }
 }

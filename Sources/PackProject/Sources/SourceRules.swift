@@ -1,9 +1,9 @@
 import PackFiles
 import PackFormat
 
-/// What is left out of a pack without being asked, and what is refused.
+/// What packer skips by itself, and what is refused.
 package enum SourceRules {
-  /// Why a name never belongs in a release, or nil. Such files are left out and reported.
+  /// Why a name never belongs in a release, or nil. Such files are skipped and reported.
   package static func junk(_ name: String) -> String? {
     guard let first = name.utf8.first, [UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "T")].contains(first) else { return nil }
     return switch name {

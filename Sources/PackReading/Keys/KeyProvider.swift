@@ -24,7 +24,7 @@ extension KeyRequest {
   func refusal(of id: KeyID) -> PackError {
     PackError(
       .wrongKey, "pack was made with key \(keyID), but the key that came for it is \(id)",
-      hint: "have the key provider return the key whose id is \(keyID)")
+      advice: .giveKey(keyID))
   }
 }
 
@@ -47,8 +47,7 @@ extension KeyProvider {
       guard key.id == request.keyID else { throw request.refusal(of: key.id) }
       return key
     } catch {
-      guard let path = request.path, !error.message.hasPrefix(path) else { throw error }
-      throw error.about(path)
+      throw request.path.map(error.about) ?? error
     }
   }
 }

@@ -42,14 +42,14 @@ public final class KeyRing: KeyProvider {
     let ids = keyIDs
     guard !ids.isEmpty else {
       throw PackError(
-        .noKey, "pack was made with key \(request.keyID), and no key is at hand", hint: "add the key whose id is \(request.keyID)")
+        .noKey, "pack was made with key \(request.keyID), and no key is at hand", advice: .giveKey(request.keyID))
     }
     // A ring may hold the keys of hundreds of packs.
     let shown = ids.prefix(8).map(\.description).joined(separator: ", ")
     throw PackError(
       .wrongKey,
       "pack was made with key \(request.keyID), and none at hand fits: \(shown)\(ids.count > 8 ? " and \(ids.count - 8) more" : "")",
-      hint: "add the key whose id is \(request.keyID), or the root key it was made from")
+      advice: .giveKey(request.keyID))
   }
 
   /// The key with the wanted id, nil where the ring can give none.

@@ -22,8 +22,8 @@ package final class PublishedFolder: Site {
     do throws(FileFailure) {
       _ = try files.status(of: manifest, in: nil, following: .followed)
     } catch {
-      let failure = error == .notADirectory ? PackError(.missingInput, "\(directory) is no directory") : error.reading(manifest)
-      throw PackError(failure.code, failure.message, hint: "make a release with 'packer build', or name its directory")
+      let failure = error == .notADirectory ? PackError(.missingInput, of: directory, "is no directory") : error.reading(manifest)
+      throw failure.advising(.developer("make a release with 'packer build', or name its directory"))
     }
   }
 

@@ -54,7 +54,7 @@
       let task = WebTask(urlSchemeTask)
       let asked = urlSchemeTask.request
       guard let url = asked.url, let id = url.host else {
-        task.fail(PackError(.usage, "the address names no pack", hint: "addresses are \(Self.scheme)://<id>/<path>"))
+        task.fail(PackError(.usage, "the address names no pack", advice: .developer("addresses are \(Self.scheme)://<id>/<path>")))
         return
       }
       let headers = (asked.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }.map { HeaderFields.Field($0.key, $0.value) }
@@ -102,7 +102,7 @@
 
     func fail(_ error: PackError) {
       var information: [String: Any] = [NSLocalizedDescriptionKey: error.message, "code": error.code.rawValue]
-      information[NSLocalizedRecoverySuggestionErrorKey] = error.hint
+      information[NSLocalizedRecoverySuggestionErrorKey] = error.advice?.description
       task.didFailWithError(NSError(domain: "PackError", code: 1, userInfo: information))
     }
   }

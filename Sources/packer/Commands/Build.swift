@@ -82,11 +82,11 @@ struct Build: Verb {
 
   private func show(_ report: ReleaseBuildReport, on console: Console) {
     for item in report.items where item.action == .packed {
-      for path in item.leftOut {
+      for path in item.omitted {
         if console.isJSON {
-          console.result(LeftOutOfRelease(pack: item.id, path: path.path, reason: path.reason), [])
+          console.result(OmissionRecord(path, pack: item.id), [])
         } else {
-          console.note("\(item.id): left out \(path.path): \(path.reason)")
+          console.note("\(item.id): \(path.line)")
         }
       }
     }
@@ -158,13 +158,6 @@ struct ProjectOption: ParsableArguments {
   @Option(
     name: [.customShort("c"), .customLong("config")], help: ArgumentHelp("The configuration.", valueName: "file"), completion: .file())
   var path = PackerConfiguration.defaultPath
-}
-
-private struct LeftOutOfRelease: Encodable {
-  let type = "left-out"
-  let pack: String
-  let path: String
-  let reason: String
 }
 
 private struct BuiltPackRecord: Encodable {

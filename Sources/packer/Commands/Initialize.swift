@@ -57,13 +57,14 @@ struct Initialize: Verb {
         "\(pack.delivery.rawValue), \(count)\(Table.count(pack.files, "file", "files"))"
       )
     }
-    let unused = proposal.leftOut.filter { !$0.isAlways }
-    let size = unused.reduce(0 as UInt64) { $0 + ($1.size ?? 0) }
-    if size > 0 { rows.append(("left out", Int64(clamping: size), Table.count(unused.count, "file", "files"))) }
+    let excluded = proposal.omitted.filter { !$0.isSkipped }
+    let size = excluded.reduce(0 as UInt64) { $0 + ($1.size ?? 0) }
+    if size > 0 { rows.append(("excluded", Int64(clamping: size), Table.count(excluded.count, "file", "files"))) }
     var lines = ["\(directory): \(Table.count(proposal.packCount, "pack", "packs")) proposed"] + Table.sizes(rows, total: "found")
     var fields: [(String, String)] = []
-    let kinds = Self.kinds(proposal.leftOut)
-    if !kinds.isEmpty { fields.append(("left out", kinds.joined(separator: ", "))) }
+    let kinds = (excluded: Self.kinds(excluded), skipped: Self.kinds(proposal.omitted.filter(\.isSkipped)))
+    if !kinds.excluded.isEmpty { fields.append(("excluded", kinds.excluded.joined(separator: ", "))) }
+    if !kinds.skipped.isEmpty { fields.append(("skipped", kinds.skipped.joined(separator: ", "))) }
     if let shared = proposal.shared {
       fields.append(
         (
@@ -79,13 +80,13 @@ struct Initialize: Verb {
     return lines
   }
 
-  /// What was left out, by kind: the number and the size, and of what may be a secret the paths.
-  private static func kinds(_ leftOut: [ConfigurationProposal.LeftOut]) -> [String] {
+  /// What goes into no pack, by kind: the number and the size, and of what may be a secret the paths.
+  private static func kinds(_ omitted: [ConfigurationProposal.OmittedPath]) -> [String] {
     var order: [String] = []
-    var groups: [String: [ConfigurationProposal.LeftOut]] = [:]
+    var groups: [String: [ConfigurationProposal.OmittedPath]] = [:]
     // Secrets first: somebody has to act on them.
-    for path in leftOut.filter(\.isSecret) + leftOut.filter({ !$0.isSecret }) {
-      let name = path.isAlways ? path.path.split(separator: "/").last.map(String.init) ?? path.path : path.reason
+    for path in omitted.filter(\.isSecret) + omitted.filter({ !$0.isSecret }) {
+      let name = path.isSkipped ? path.path.split(separator: "/").last.map(String.init) ?? path.path : path.reason
       // Metadata of single files is one kind.
       let kind = path.isSecret ? "secrets" : name.hasPrefix("._") ? "._*" : name
       if groups[kind] == nil { order.append(kind) }
@@ -104,8 +105,8 @@ struct Initialize: Verb {
   // MARK: For programs
 
   private func showRecords(_ proposal: ConfigurationProposal, on console: Console) {
-    for path in proposal.leftOut {
-      console.result(LeftOutRecord(path: path.path, reason: path.reason, size: path.size), [])
+    for path in proposal.omitted {
+      console.result(OmissionRecord(path), [])
     }
     for problem in proposal.problems {
       console.result(ProblemRecord(path: problem.path, message: problem.message), [])
@@ -117,13 +118,6 @@ struct Initialize: Verb {
       console.result(SharedRecord(shared), [])
     }
   }
-}
-
-private struct LeftOutRecord: Encodable {
-  let type = "left-out"
-  let path: String
-  let reason: String
-  let size: UInt64?
 }
 
 private struct ProblemRecord: Encodable {

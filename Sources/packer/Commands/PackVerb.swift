@@ -13,7 +13,7 @@ struct PackVerb: Verb {
       The same tree and key give the same pack, byte for byte. The pack appears under its name whole or not at all, and replaces \
       an earlier one only when it is complete.
 
-      .DS_Store, __MACOSX, ._*, Thumbs.db and .git are left out and reported. Private keys and .env files are refused.
+      .DS_Store, __MACOSX, ._*, Thumbs.db and .git are skipped and reported. Private keys and .env files are refused.
 
       Examples:
         packer pack build/game -o game.pack --key game.key
@@ -135,11 +135,11 @@ struct PackVerb: Verb {
   }
 
   private func show(_ report: PackReport, _ layout: SegmentLayout, on console: Console) {
-    for item in report.leftOut {
+    for path in report.omitted {
       if console.isJSON {
-        console.result(LeftOutRecord(path: item.path, reason: item.reason), [])
+        console.result(OmissionRecord(path), [])
       } else {
-        console.note("left out \(item.path): \(item.reason)")
+        console.note(path.line)
       }
     }
     if report.largestFrame > UInt32(Limits.defaultFrameSize) {
@@ -170,12 +170,6 @@ struct PackVerb: Verb {
     ])
     console.result(record, ["\(report.output): \(ByteCount(report.packSize))"] + sizes + fields)
   }
-}
-
-private struct LeftOutRecord: Encodable {
-  let type = "left-out"
-  let path: String
-  let reason: String
 }
 
 /// `contentSize - identicalSize + compression + encryption` is `packSize`, all in bytes.

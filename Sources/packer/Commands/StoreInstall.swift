@@ -105,7 +105,7 @@ struct StoreInstall: Verb {
     }
     // What is not there, or is no release, is told before anybody is asked for a key.
     if let missing = sources.first(where: { !ReleasePlaces.exists($0) }) {
-      throw PackError(.missingInput, "\(missing) does not exist")
+      throw PackError(.missingInput, of: missing, "does not exist")
     }
     let document = try releases.first.map { (path) throws(PackError) in try SignedManifest.read(ReleaseFolder(path).manifestPath) }
     let opened = try await store.open(key: key, quota: quota, in: session)
@@ -157,7 +157,7 @@ struct StoreInstall: Verb {
     if let name { return [(sources[0], name)] }
     guard let manifest = await opened.manifest?.manifest else {
       throw PackError(
-        .noManifest, "\(store.directory) has taken no manifest yet",
+        .noManifest, of: store.directory, "has taken no manifest yet",
         hint: "packer store adopt dist --store \(ShellWord.quoted(store.directory))")
     }
     var wanted: [(file: String, id: String)] = []

@@ -101,11 +101,11 @@ enum StorePlace {
   static func require(_ path: String) throws(PackError) {
     try checkName(path)
     guard !ReleasePlaces.exists(path) || ReleasePlaces.isDirectory(path) else {
-      throw PackError(.notAStore, "\(path) is not a store: it is no directory", hint: "name the directory of the store")
+      throw PackError(.notAStore, of: path, "is not a store: it is no directory", hint: "name the directory of the store")
     }
     guard ReleasePlaces.isDirectory(path) else {
       throw PackError(
-        .missingInput, "\(path) is not there", hint: "the first 'packer store install' makes a store")
+        .missingInput, of: path, "is not there", hint: "the first 'packer store install' makes a store")
     }
   }
 }

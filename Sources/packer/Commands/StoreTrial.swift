@@ -76,7 +76,7 @@ struct StoreConfirm: Verb {
     do throws(PackError) {
       token = try BootToken(parsing: self.token)
     } catch {
-      throw PackError(error.code, error.message, hint: "give what 'packer store activate' printed, unchanged")
+      throw error.advising(.developer("give what 'packer store activate' printed, unchanged"))
     }
     try StorePlace.require(store.directory)
     try await store.open(decidesByManifest: false, in: session).confirm(token)

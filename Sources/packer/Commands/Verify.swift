@@ -90,7 +90,7 @@ struct Verify: Verb {
     let name = try check.name()
     // Before anybody is asked for a key.
     if files.count == 1, !ReleasePlaces.exists(files[0]) {
-      throw PackError(.missingInput, "\(files[0]) does not exist", hint: "make a release with 'packer build', or name a pack")
+      throw PackError(.missingInput, of: files[0], "does not exist", hint: "make a release with 'packer build', or name a pack")
     }
     let resolved = try session.key(key)
     var outcomes = Outcomes()

@@ -18,7 +18,7 @@ struct Driver {
     try await keychain(text)
     let responder = PackResponder(try Pack.open(arguments[1], key: try PackKey(text: text.span)))
     let handler = PackSchemeHandler { (id) async throws(PackError) in
-      guard id == "game" else { throw PackError(.noSuchEntry, "there is no pack '\(id)'", hint: "there is one named game") }
+      guard id == "game" else { throw PackError(.noSuchEntry, "there is no pack '\(id)'", advice: .developer("there is one named game")) }
       return responder
     }
     let configuration = WKWebViewConfiguration()

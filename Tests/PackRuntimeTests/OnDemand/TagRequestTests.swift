@@ -87,6 +87,7 @@ struct TagRequestTests {
     stage.clock.secondsSince1970 = 1_900_000_001
     let error = await failure { () async throws(PackError) in _ = try await TagRequest(["sound"], of: packs).begin() }
     #expect(error?.code == .manifestExpired)
+    #expect(error?.advice == .renewManifest)
     #expect(try await TagRequest(["boot"], of: packs).begin().packs.map(\.installed.id) == ["core"])
     #expect(transport.calls.isEmpty)
   }
@@ -367,6 +368,7 @@ struct TagRequestTests {
       try await store.adopt(stage.manifest(3, [new, other]))
       let error = await task.value
       #expect(error?.code == .manifestChanged)
+      #expect(error?.advice == .tryAgain)
       #expect(error?.message == "manifest version 3 came while 'boot' was asked for, and names other packs or versions for it")
       // The next one gets the new version, and what had come of the old one goes.
       transport.forgetCalls()

@@ -49,7 +49,8 @@ struct KeyTests {
     let error = await open(path, KeyRing())
     #expect(error?.code == .noKey)
     #expect(error?.message == "\(path): pack was made with key e545120e613dd715, and no key is at hand")
-    #expect(error?.hint == "add the key whose id is e545120e613dd715")
+    #expect(error?.advice == .giveKey(try key(filledFrom: 0).id))
+    #expect(error?.subject == path)
   }
 
   @Test("has a wrong one where no key of the ring fits, which names all ids", arguments: [false, true])

@@ -81,6 +81,7 @@ struct PlayingTests {
     #expect(try await load(server, "").error == nil)
     let refused = await failure { @Sendable () async throws(PackError) in try await store.remove("core") }
     #expect(refused?.code == .inUse)
+    #expect(refused?.advice == .closePack)
     #expect(try await load(server, "js/data.bin").bytes == old.tree.files["js/data.bin"]?.bytes)
     server.forget("core")
     try await store.remove("core")
@@ -93,7 +94,7 @@ struct PlayingTests {
     let (store, _, _) = try await stage.updatable(install: .unpacked)
     let task = try await load(server(of: store), "")
     #expect(task.error?.code == .usage)
-    #expect(task.error?.hint?.contains(".packed") == true)
+    #expect(task.error?.advice?.description.contains(".packed") == true)
   }
 
   @Test("a name that no pack has is not opened", arguments: ["other", "", "..", "core/../x", "CORE"])

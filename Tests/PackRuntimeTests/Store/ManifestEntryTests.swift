@@ -55,6 +55,7 @@ struct ManifestEntryTests {
       change(&changed)
       let error = await failure { () throws(PackError) in try pack.check(against: changed) }
       #expect(error?.code == .wrongPack)
+      #expect(error?.advice == .fetchAgain)
       #expect(error?.message.contains(message) == true, "\(error?.message ?? "no error")")
       #expect(error?.message.contains("sample.pack") == true)
     }

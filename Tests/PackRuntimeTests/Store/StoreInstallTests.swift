@@ -23,6 +23,7 @@ struct StoreInstallTests {
     let store = try await stage.open()
     let offer = try await stage.offer()
     #expect(await failure { () async throws(PackError) in _ = try await store.install(offer.path, as: "core") }?.code == .noManifest)
+    #expect(await failure { () async throws(PackError) in _ = try await store.install(offer.path, as: "core") }?.advice == .acceptManifest)
     #expect(await failure { () async throws(PackError) in _ = try await store.plan() }?.code == .noManifest)
     #expect(await store.manifest == nil)
     #expect(FileManager.default.fileExists(atPath: offer.path))
@@ -34,8 +35,10 @@ struct StoreInstallTests {
     let (core, other) = (try await stage.offer(), try await stage.offer("other"))
     try await store.adopt(stage.manifest(1, [core]))
     #expect(await failure { () async throws(PackError) in _ = try await store.install(other.path, as: "other") }?.code == .unknownPack)
+    #expect(await failure { () async throws(PackError) in _ = try await store.install(other.path, as: "other") }?.advice == .acceptManifest)
     let error = await failure { () async throws(PackError) in _ = try await store.install(other.path, as: "core") }
     #expect(error?.code == .wrongPack)
+    #expect(error?.advice == .fetchAgain)
     #expect(stage.directory.names(in: "store/packs") == [])
   }
 
@@ -111,6 +114,7 @@ struct StoreInstallTests {
     stage.clock.secondsSince1970 = 1_900_000_000
     let before = try stage.snapshot()
     #expect(await failure { () async throws(PackError) in _ = try await store.install(new.path, as: "core") }?.code == .manifestExpired)
+    #expect(await failure { () async throws(PackError) in _ = try await store.install(new.path, as: "core") }?.advice == .renewManifest)
     #expect(try await store.reconcile(.thorough) == [])
     #expect(try await store.plan().downloads.map(\.id) == ["core"])
     #expect(try stage.snapshot() == before)
@@ -146,6 +150,7 @@ struct StoreInstallTests {
     #expect(try await store.current("core") == nil)
     #expect(try await store.installed() == [installed])
     #expect(await failure { () async throws(PackError) in _ = try await store.open("core") }?.code == .notInstalled)
+    #expect(await failure { () async throws(PackError) in _ = try await store.open("core") }?.advice == .activate)
     let item = "core@1-\(offer.entry.sha256.prefix(8).hex)\(mode == .packed ? ".pack" : "")"
     #expect(stage.directory.names(in: "store/packs") == [item])
     if mode == .unpacked { #expect(try SampleTree(reading: installed.path) == offer.tree) }
@@ -280,6 +285,7 @@ struct StoreInstallTests {
     #expect(error?.code == .noSpace)
     let needed = mode == .unpacked ? offer.entry.installSize : (offer.entry.size + 4095) / 4096 * 4096
     #expect(error?.message.contains(" \(needed + 24 - free) bytes are missing") == true, "\(error?.message ?? "")")
+    #expect(error?.advice == .freeSpace(bytes: needed + 24 - free))
     #expect(error?.message.contains(" and 24 that stay free, ") == true, "\(error?.message ?? "")")
     #expect(try stage.snapshot() == before)
   }
@@ -316,6 +322,7 @@ struct StoreInstallTests {
     let store = try await stage.open(StorePolicy(quota: taken + needed - 1, freeSpaceMargin: 0))
     let error = await failure { () async throws(PackError) in _ = try await store.install(offer.path, as: "core") }
     #expect(error?.code == .quotaExceeded)
+    #expect(error?.advice == .makeRoom(bytes: 1))
     #expect(error?.message.contains(" 1 bytes are missing") == true, "\(error?.message ?? "")")
     #expect(FileManager.default.fileExists(atPath: offer.path))
     let enough = try await stage.open(StorePolicy(quota: taken + needed, freeSpaceMargin: 0))

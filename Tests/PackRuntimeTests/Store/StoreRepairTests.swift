@@ -29,6 +29,7 @@ struct StoreRepairTests {
   func notAStore() async throws {
     try stage.directory.write([1], to: "store/letter.txt")
     #expect(await failure { () async throws(PackError) in _ = try await stage.open() }?.code == .notAStore)
+    #expect(await failure { () async throws(PackError) in _ = try await stage.open() }?.advice == .chooseDirectory)
     #expect(stage.directory.names(in: "store") == ["letter.txt"])
     try FileManager.default.removeItem(atPath: stage.directory("store"))
     try stage.directory.write([1], to: "store")
@@ -259,6 +260,7 @@ struct StoreRepairTests {
       }
     try stage.directory.write(damaged, to: "store/state/core")
     #expect(await failure { () async throws(PackError) in _ = try await store.open("core") }?.code == .damagedStore)
+    #expect(await failure { () async throws(PackError) in _ = try await store.open("core") }?.advice == .reconcileStore)
     #expect(await failure { () async throws(PackError) in try await store.activate("core") }?.code == .damagedStore)
     #expect(await failure { () async throws(PackError) in _ = try await store.current("core") }?.code == .damagedStore)
     #expect(await failure { () async throws(PackError) in try await store.remove("core") }?.code == .damagedStore)

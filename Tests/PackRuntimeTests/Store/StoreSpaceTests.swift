@@ -49,6 +49,7 @@ struct StoreSpaceTests {
     try await store.remove("core")
     #expect(try await store.installed().map(\.id) == ["dear"])
     #expect(await failure { () async throws(PackError) in _ = try await store.open("cheap") }?.code == .purged)
+    #expect(await failure { () async throws(PackError) in _ = try await store.open("cheap") }?.advice == .install)
     #expect(await failure { () async throws(PackError) in try await store.activate("cheap") }?.code == .purged)
     #expect(await failure { () async throws(PackError) in _ = try await store.open("core") }?.code == .notInstalled)
   }

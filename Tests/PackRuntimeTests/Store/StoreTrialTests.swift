@@ -113,6 +113,7 @@ struct StoreTrialTests {
     #expect(stage.clock.ticks == 4)
     #expect(try await content(store) == "core 1 0")
     #expect(await failure { () async throws(PackError) in try await store.activate("core", version: 2) }?.code == .versionFailed)
+    #expect(await failure { () async throws(PackError) in try await store.activate("core", version: 2) }?.advice == .publishNewVersion)
     #expect(await failure { () async throws(PackError) in try await store.confirm(token) }?.code == .staleConfirmation)
     #expect(try await store.plan().failed.map(\.version) == [2])
     #expect(try await store.plan().downloads == [])

@@ -143,7 +143,7 @@ struct InfoPlistTests {
       }
       let error = #expect(throws: PackError.self) { try InfoPlist.wanted(for: configuration, budget: budget) }
       #expect(error?.code == .invalidConfiguration)
-      #expect(error?.hint?.contains("ba-package") == true)
+      #expect(error?.advice?.description.contains("ba-package") == true)
     }
   }
 
@@ -497,7 +497,7 @@ struct PlistMergeTests {
         "BAInitialDownloadRestrictions.BADownloadAllowance is 360000000, and packer would write 0",
         "BAMaxInstallSize is 410000000, and packer would write 4096",
       ])
-    #expect(error?.hint?.contains("packer plist merge Info.plist --replace") == true)
+    #expect(error?.advice?.description.contains("packer plist merge Info.plist --replace") == true)
 
     let merge = try plist(text).merging(try wanted(), conflicts: .replace)
     let result = try InfoPlist(parsing: merge.bytes, path: "t")

@@ -79,7 +79,7 @@ struct PropertyListTests {
     let error = #expect(throws: PackError.self) { try PropertyList(parsing: Array(text.utf8), path: "t") }
     #expect(error?.code == .malformedPlist)
     #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
-    #expect(error?.hint == "plutil -convert xml1 t")
+    #expect(error?.advice?.description == "plutil -convert xml1 t")
   }
 
   @Test(

@@ -125,10 +125,10 @@ struct ReleaseBuildTests {
     let names = project.contents().keys.filter { $0.hasSuffix(".pack") }.sorted()
     for name in names { try project.directory.write([1], to: "dist/\(name)") }
     let damaged = await project.refusal { $0.wanted = ["core"] }
-    #expect(damaged?.code == .digestMismatch && damaged?.hint == "build all of it: packer build")
+    #expect(damaged?.code == .digestMismatch && damaged?.advice?.description == "build all of it: packer build")
     for name in names { try project.remove("dist/\(name)") }
     let missing = await project.refusal { $0.wanted = ["core"] }
-    #expect(missing?.code == .missingInput && missing?.hint == "build all of it: packer build")
+    #expect(missing?.code == .missingInput && missing?.advice?.description == "build all of it: packer build")
     #expect(missing?.message.hasSuffix(".pack does not exist") == true)
     #expect(try await project.build().ids(.packed) == Self.all)
   }
@@ -193,7 +193,7 @@ struct ReleaseBuildTests {
     #expect(await project.refusal { $0.wanted = ["cor"] }?.code == .usage)
     try await project.build()
     let other = await project.refusal(key: 7) { $0.wanted = ["core"] }
-    #expect(other?.code == .wrongKey && other?.hint?.contains("packer build") == true)
+    #expect(other?.code == .wrongKey && other?.advice?.description.contains("packer build") == true)
     let name = try #require(project.contents().keys.first { $0.hasPrefix("movie-") })
     try project.directory.write([1, 2, 3], to: "dist/\(name)")
     let before = project.contents()
@@ -245,7 +245,7 @@ struct ReleaseBuildTests {
     #expect(error?.code == .unsuitableSource)
     #expect(error?.message == "the sources of 2 packs cannot be packed")
     #expect(error?.details.count == 2)
-    #expect(error?.hint == "exclude it with 'exclude' in packer.yml, or allow it with 'allowSecrets: true'")
+    #expect(error?.advice?.description == "exclude it with 'exclude' in packer.yml, or allow it with 'allowSecrets: true'")
     #expect(project.directory.names() == ["build", "packer.yml"])
   }
 
@@ -327,7 +327,7 @@ struct ReleaseBuildTests {
     #expect(error?.code == .invalidManifest)
     #expect(error?.message.hasPrefix("the manifest of 2000 packs would be at least ") == true)
     #expect(error?.message.hasSuffix(" bytes, more than the 1048576 that a client reads") == true)
-    #expect(error?.hint == "put small packs together, or shorten descriptions, names and tags")
+    #expect(error?.advice?.description == "put small packs together, or shorten descriptions, names and tags")
     #expect(project.directory.names() == ["build", "packer.yml"])
   }
 

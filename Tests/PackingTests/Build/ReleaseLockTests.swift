@@ -103,7 +103,7 @@ struct ReleaseLockTests {
     let error = #expect(throws: PackError.self) { try read(text) }
     #expect(error?.code == .invalidRecord)
     #expect(error?.message == "\(directory("lock")): \(message)")
-    #expect(error?.hint == hint)
+    #expect(error?.advice?.description == hint)
   }
 
   @Test("with a pack or an app twice is a merge that went wrong")

@@ -99,7 +99,7 @@ struct ReleaseVersionTests {
     #expect(try await project.build(on: 6).items.map(\.version) == [3, 3, 3, 3, 3])
     try project.configure(ReleaseProject.configuration + "perPackKeys: true\n")
     let error = await #expect(throws: PackError.self) { try await project.build(on: 7) { $0.wanted = ["core"] } }
-    #expect(error?.code == .wrongKey && error?.hint == "build all of it: packer build")
+    #expect(error?.code == .wrongKey && error?.advice?.description == "build all of it: packer build")
   }
 
   @Test("of the manifest alone rise where only it says something else")

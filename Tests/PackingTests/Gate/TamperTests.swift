@@ -218,6 +218,7 @@ struct TamperTests {
     let error = #expect(throws: PackError.self) { try Pack.open(path, key: key(filledFrom: 7)) }
     #expect(error?.code == .wrongKey)
     #expect(error?.message.contains(try knownKey().id.description) == true)
+    #expect(error?.advice == .giveKey(try knownKey().id))
     #expect(error?.message.contains(try key(filledFrom: 7).id.description) == true)
   }
 

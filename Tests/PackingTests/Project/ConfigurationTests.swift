@@ -168,7 +168,7 @@ struct ConfigurationTests {
     let error = try #require(throws: PackError.self) { try PackerConfiguration.read(path) }
 
     #expect(!"\(error) \(error.details)".contains("000102030405"))
-    #expect(error.hint?.contains("packer key new") == true)
+    #expect(error.advice?.description.contains("packer key new") == true)
   }
 
   @Test(

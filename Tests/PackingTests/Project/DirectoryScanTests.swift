@@ -25,7 +25,7 @@ struct DirectoryScanTests {
     try shop.link("link", to: "fine.txt")
     let error = await shop.refusal()
     #expect(error?.code == .unsuitableSource && error?.message.contains("link is a symbolic link") == true)
-    #expect(error?.hint?.contains("--follow-symlinks") == true)
+    #expect(error?.advice?.description.contains("--follow-symlinks") == true)
   }
 
   @Test(
@@ -180,7 +180,7 @@ struct DirectoryScanTests {
     let shop = try shop()
     try shop.add("cafe\u{301}.txt")
     let error = await shop.refusal()
-    #expect(error?.code == .unsuitableSource && error?.hint?.contains("convmv") == true)
+    #expect(error?.code == .unsuitableSource && error?.advice?.description.contains("convmv") == true)
   }
 
   @Test(
@@ -203,7 +203,7 @@ struct DirectoryScanTests {
     let shop = try shop()
     try shop.add(name)
     let error = await shop.refusal()
-    #expect(error?.code == .unsuitableSource && error?.hint?.contains("--allow-unportable-paths") == true)
+    #expect(error?.code == .unsuitableSource && error?.advice?.description.contains("--allow-unportable-paths") == true)
     try await shop.pack { $0.allowsUnportablePaths = true }
     #expect(try await shop.unpacked().files.keys.contains(name))
   }
@@ -241,12 +241,12 @@ struct DirectoryScanTests {
 
   // MARK: Junk, secrets, excludes
 
-  @Test("what never belongs in a release is left out and reported")
+  @Test("what never belongs in a release is skipped and reported")
   func junk() async throws {
     let shop = try shop()
     for path in [".DS_Store", "a/.DS_Store", "__MACOSX/x", "a/._b", "Thumbs.db", ".git/config", "a/.git"] { try shop.add(path) }
     let report = try await shop.pack()
-    #expect(report.leftOut.map(\.path) == [".DS_Store", ".git", "Thumbs.db", "__MACOSX", "a/.DS_Store", "a/._b", "a/.git"])
+    #expect(report.omitted.map(\.path) == [".DS_Store", ".git", "Thumbs.db", "__MACOSX", "a/.DS_Store", "a/._b", "a/.git"])
     let tree = try await shop.unpacked()
     #expect(tree.files.keys.sorted() == ["fine.txt"] && tree.emptyDirectories == ["a"])
   }
@@ -263,7 +263,7 @@ struct DirectoryScanTests {
     let shop = try shop()
     try shop.add(name, Array(content.utf8))
     let error = await shop.refusal()
-    #expect(error?.code == .unsuitableSource && error?.hint?.contains("--allow-secrets") == true)
+    #expect(error?.code == .unsuitableSource && error?.advice?.description.contains("--allow-secrets") == true)
     #expect(error?.message.contains(content.isEmpty ? "\u{0}" : String(content.dropFirst(5))) == false, "the secret is in the message")
     try await shop.pack { $0.allowsSecrets = true }
     #expect(try await shop.unpacked().files[name]?.bytes == Array(content.utf8))
@@ -297,7 +297,7 @@ struct DirectoryScanTests {
     let shop = try shop()
     for path in ["a.map", "dir/b.map", "dir/sub/c.map", "x", "dir/x", "dir/sub/x", "top", "dir/top"] { try shop.add(path) }
     let report = try await shop.pack { $0.excludes = [pattern] }
-    #expect(report.leftOut.map(\.path) == expected)
+    #expect(report.omitted.map(\.path) == expected)
   }
 
   @Test("a pattern sees a slash that a combining character follows")
@@ -320,6 +320,6 @@ struct DirectoryScanTests {
     try shop.add("a:b")
     #expect(mkfifo(shop.directory("tree/pipe"), 0o600) == 0)
     let report = try await shop.pack { $0.excludes = ["link", "a:b", "pipe"] }
-    #expect(report.leftOut.count == 3)
+    #expect(report.omitted.count == 3)
   }
 }

@@ -136,8 +136,8 @@ struct ProposalTests {
 
     let proposal = try await propose()
 
-    #expect(Set(proposal.leftOut.filter(\.isSecret).map(\.path)) == ["games/poker/.env", "games/poker/dev.pem"])
-    #expect(Set(proposal.leftOut.filter(\.isAlways).map(\.path)) == ["games/kart/.DS_Store"])
+    #expect(Set(proposal.omitted.filter(\.isSecret).map(\.path)) == ["games/poker/.env", "games/poker/dev.pem"])
+    #expect(Set(proposal.omitted.filter(\.isSkipped).map(\.path)) == ["games/kart/.DS_Store"])
     let owners = try await packed(proposal)
     #expect(Set(owners.keys) == ["build/games/kart/main.js", "build/games/kart/level.map", "build/games/poker/index.html"])
   }
@@ -160,7 +160,7 @@ struct ProposalTests {
     let proposal = try await propose()
 
     #expect(proposal.problems.map(\.path) == ["core/a*.pem", #"core/back\slash.txt"#, "core/dev?", "core/lev?l.json"])
-    #expect(proposal.leftOut.isEmpty)
+    #expect(proposal.omitted.isEmpty)
     #expect(proposal.packs.map(\.excludes) == [[]])
     #expect(proposal.packs.map(\.files) == [1])
   }
@@ -173,7 +173,7 @@ struct ProposalTests {
     let proposal = try await propose()
 
     #expect(proposal.problems.map(\.path) == ["core/${name}.p12", "core/${x}.txt"])
-    #expect(proposal.problems[1].message == "holds a private key, and no pattern can leave it out alone")
+    #expect(proposal.problems[1].message == "holds a private key, and no pattern excludes only it")
     #expect(proposal.packs.map(\.excludes) == [["/a.p12"]])
   }
 
@@ -207,7 +207,7 @@ struct ProposalTests {
 
     #expect(error?.code == .unsuitableSource)
     let inside = directory("${name}")
-    #expect(error?.hint == "packer init '\(inside)' -o '\(inside)/packer.yml'")
+    #expect(error?.advice?.description == "packer init '\(inside)' -o '\(inside)/packer.yml'")
     let proposal = try await ConfigurationProposal.make(for: inside, configuration: inside + "/packer.yml", jobs: 1)
     #expect(proposal.packs.map(\.root) == ["."])
   }

@@ -46,7 +46,7 @@ func required<Value: ~Copyable>(_ what: String, _ body: () throws(PackError) -> 
 /// Refusals blame the input, in one line that a terminal can show.
 func checkRefusal(_ error: PackError) throws(BrokenPromise) {
   try hold(error.code != .internalError, "the code is blamed for its input: \(error)")
-  for text in [error.message] + error.details {
+  for text in [error.message, error.subject ?? "none"] + error.details {
     try hold(
       !text.isEmpty && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F },
       "a message is no line: \(text.debugDescription)")

@@ -19,9 +19,9 @@ struct LinuxClient {
         try await assets.unpack(to: arguments[2])
       }
     } catch let error as PackError {
-      // The code is for programs that decide what to do next, message and hint are for people.
+      // Code and advice are for programs that decide what to do next. The message is for people, and so is the advice as a text.
       complain("error: \(error.message)")
-      if let hint = error.hint { complain("hint: \(hint)") }
+      if let advice = error.advice { complain("hint: \(advice)") }
       switch error.code {
       case .wrongKey: exit(11)
       case .truncated: exit(13)

@@ -1,3 +1,4 @@
+import PackFormat
 import PackManifest
 
 /// PK3017.
@@ -32,9 +33,9 @@ enum CountedTwiceCheck: ReleaseCheck {
     }
     // The allowance holds the largest essential pack once more; with one essential pack that is all of them.
     let retry = key == BudgetKey.download ? demand.largestEssential : 0
-    let wanted = max(other.clampedSum(retry), release.manifest.manifest?.budget?.named.first { $0.key == key }?.bytes ?? 0)
-    let sum = other.clampedSum(essential)
-    guard essential >= 1 << 20, sum > wanted.clampedSum(wanted / 5), let value = release.plist?.number(key) else { return false }
-    return value >= sum - sum / 20 && value <= sum.clampedSum(sum / 20)
+    let wanted = max(other.adding(retry), release.manifest.manifest?.budget?.named.first { $0.key == key }?.bytes ?? 0)
+    let sum = other.adding(essential)
+    guard essential >= 1 << 20, sum > wanted.adding(wanted / 5), let value = release.plist?.number(key) else { return false }
+    return value >= sum - sum / 20 && value <= sum.adding(sum / 20)
   }
 }

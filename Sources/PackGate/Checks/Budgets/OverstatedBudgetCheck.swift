@@ -1,3 +1,4 @@
+import PackFormat
 import PackManifest
 
 /// PK3014.
@@ -13,7 +14,7 @@ enum OverstatedBudgetCheck: ReleaseCheck {
     let wanted = release.manifest.manifest?.budget.map(\.named) ?? release.demand.named
     return plist.numbers.compactMap { key, value in
       guard let needed = wanted.first(where: { $0.key == key })?.bytes else { return nil }
-      let bound = needed.clampedSum(needed / 4).clampedSum(1 << 20)
+      let bound = needed.adding(needed / 4).adding(1 << 20)
       guard value > bound, !CountedTwiceCheck.isCountedTwice(release, key), !SwappedSizesCheck.isSwapped(release, key) else { return nil }
       return finding(
         "\(key) is \(value) bytes, but \(needed) are enough", file: plist.path, actual: value, limit: needed,

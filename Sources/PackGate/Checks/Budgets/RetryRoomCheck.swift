@@ -1,3 +1,4 @@
+import PackFormat
 import PackManifest
 
 /// PK3006.
@@ -11,7 +12,7 @@ enum RetryRoomCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     let demand = release.demand
     guard let plist = release.plist, let limit = plist.number(BudgetKey.download), demand.hasEssential else { return [] }
-    let needed = demand.otherDownload.clampedSum(demand.largestEssential)
+    let needed = demand.otherDownload.adding(demand.largestEssential)
     guard ReleaseDemand.fits(demand.otherDownload, in: limit, BudgetKey.download), needed >= limit else { return [] }
     return [
       finding(

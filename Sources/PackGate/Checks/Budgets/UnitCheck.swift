@@ -1,3 +1,4 @@
+import PackFormat
 import PackManifest
 
 /// PK3015.
@@ -26,7 +27,7 @@ enum UnitCheck: ReleaseCheck {
     guard value > 0, value < 1 << 20, needed >= 1 << 20 else { return nil }
     let units: [(name: String, factor: UInt64)] = [("megabytes", 1_000_000), ("MiB", 1 << 20), ("kilobytes", 1000), ("KiB", 1 << 10)]
     return units.first { unit in
-      let bytes = value.clampedProduct(unit.factor)
+      let bytes = value.times(unit.factor)
       return bytes >= needed / 2 && bytes / 3 <= needed
     }?.name
   }

@@ -15,7 +15,8 @@ enum WrongKeyCheck: ReleaseCheck {
       guard let failure = file.failure, failure.code == .wrongKey else { return nil }
       // Where the key at hand is the one that the manifest names, a header that says otherwise was changed, and PK2004 tells that.
       guard !file.isChanged(since: entry) || !release.hasKey(of: entry) else { return nil }
-      return finding(failure.message, pack: entry.id, file: file.path, hint: failure.hint ?? "packer inspect \(ShellWord.path(file.path))")
+      return finding(
+        failure.message, pack: entry.id, file: file.path, hint: release.wording(failure) ?? "packer inspect \(ShellWord.path(file.path))")
     }
   }
 }

@@ -15,7 +15,7 @@ enum CompressionRatioCheck: ReleaseCheck {
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.entries.compactMap { entry in
-      let bound = entry.size.clampedProduct(largestRatio)
+      let bound = entry.size.times(largestRatio)
       guard entry.contentSize > smallestContent, entry.contentSize > bound else { return nil }
       return finding(
         "\(entry.size) bytes unpack to \(entry.contentSize), more than \(largestRatio) times as much", pack: entry.id,

@@ -18,7 +18,8 @@ enum DamagedPackCheck: ReleaseCheck {
       // A file of another length is told by itself, and cannot be opened for that reason.
       guard file.size == entry.size else { return nil }
       return finding(
-        failure.message, pack: entry.id, file: file.path, details: failure.details, hint: failure.hint ?? release.rebuild(entry.id))
+        failure.message, pack: entry.id, file: file.path, details: failure.details,
+        hint: release.wording(failure) ?? release.rebuild(entry.id))
     }
   }
 

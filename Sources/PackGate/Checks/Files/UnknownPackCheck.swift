@@ -15,7 +15,7 @@ enum UnknownPackCheck: ReleaseCheck {
       guard let failure = file.failure, !told.contains(failure.code) else { return nil }
       // A newer reader would not help with a version that somebody else wrote there; PK2004 tells that.
       guard failure.code != .unsupported || !file.isChanged(since: entry) else { return nil }
-      return finding(failure.message, pack: entry.id, file: file.path, hint: failure.hint)
+      return finding(failure.message, pack: entry.id, file: file.path, hint: release.wording(failure))
     }
   }
 

@@ -24,7 +24,7 @@ enum ManifestURLCheck: ReleaseCheck {
       }
       return url.warnings.map { finding($0, level: .warning, file: plist.path) }
     } catch {
-      return [finding("BAManifestURL: \(error.message)", file: plist.path, hint: error.hint ?? plist.mergeHint)]
+      return [finding("BAManifestURL: \(error.message)", file: plist.path, hint: release.wording(error) ?? plist.mergeHint)]
     }
   }
 }

@@ -15,7 +15,9 @@ enum PackURLCheck: ReleaseCheck {
       do throws(PackError) {
         return try ServedURL(entry.url).warnings.map { finding($0, level: .warning, pack: entry.id) }
       } catch {
-        return [finding(error.message, pack: entry.id, hint: error.hint ?? "set serve.baseURL in packer.yml, then: packer build")]
+        return [
+          finding(error.message, pack: entry.id, hint: release.wording(error) ?? "set serve.baseURL in packer.yml, then: packer build")
+        ]
       }
     }
   }

@@ -1,3 +1,4 @@
+import PackFormat
 import PackManifest
 
 /// PK6006.
@@ -20,11 +21,11 @@ enum SharedContentCheck: ReleaseCheck {
     for content in release.shared {
       var group = groups[content.packs, default: Group()]
       group.files += 1
-      group.wasted = group.wasted.clampedSum(content.size.clampedProduct(content.surplus))
+      group.wasted = group.wasted.adding(content.size.times(content.surplus))
       group.largest.append(content)
       groups[content.packs] = group
     }
-    let total = groups.values.reduce(0 as UInt64) { $0.clampedSum($1.wasted) }
+    let total = groups.values.reduce(0 as UInt64) { $0.adding($1.wasted) }
     guard total >= smallest else { return [] }
     let sorted = groups.sorted { ($1.value.wasted, $0.key.joined()) < ($0.value.wasted, $1.key.joined()) }
     let lines = sorted.prefix(10).map { packs, group in

@@ -10,6 +10,8 @@ enum UnreadableManifestCheck: ReleaseCheck {
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     guard release.manifest.manifest == nil, let failure = release.manifest.failure else { return [] }
-    return [finding(failure.message, file: release.manifest.path, details: failure.details, hint: failure.hint ?? "packer build")]
+    return [
+      finding(failure.message, file: release.manifest.path, details: failure.details, hint: release.wording(failure) ?? "packer build")
+    ]
   }
 }

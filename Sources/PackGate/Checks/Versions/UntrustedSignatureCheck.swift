@@ -14,7 +14,7 @@ enum UntrustedSignatureCheck: ReleaseCheck {
     return [
       finding(
         failure.message, file: release.manifest.path, details: failure.details,
-        hint: failure.hint ?? "packer build --sign-key REF, with a key that the app trusts")
+        hint: release.wording(failure) ?? "packer build --sign-key REF, with a key that the app trusts")
     ]
   }
 }

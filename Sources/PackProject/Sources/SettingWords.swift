@@ -1,0 +1,46 @@
+/// How advice names the settings of a pack: as options of the command line, or as keys of a configuration.
+enum SettingWords: Hashable, Sendable {
+  case options
+  /// - Parameter file: the name of the configuration.
+  case keys(file: String)
+
+  /// What excludes a path.
+  var exclude: String {
+    switch self {
+    case .options: "--exclude"
+    case .keys(let file): "'exclude' in \(file)"
+    }
+  }
+
+  /// What packs files that may be secrets.
+  var allowSecrets: String {
+    switch self {
+    case .options: "--allow-secrets"
+    case .keys: "'allowSecrets: true'"
+    }
+  }
+
+  /// What packs the targets of symbolic links.
+  var followSymlinks: String {
+    switch self {
+    case .options: "--follow-symlinks"
+    case .keys: "'followSymlinks: true'"
+    }
+  }
+
+  /// What packs names that some platforms cannot hold.
+  var allowUnportablePaths: String {
+    switch self {
+    case .options: "--allow-unportable-paths"
+    case .keys: "'allowUnportablePaths: true'"
+    }
+  }
+
+  /// What sets the size of frames.
+  var frameSize: String {
+    switch self {
+    case .options: "--frame-size"
+    case .keys: "frameSize"
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import PackFormat
+
+extension PackError.Advice {
+  /// One of each case.
+  package static let samples: [Self] = [
+    .fetchAgain, .fetchManifestAgain, .fetchFromTrustedPlace, .tryAgain, .connect, .checkClock, .updateApp, .freeSpace(bytes: 4096),
+    .makeRoom(bytes: 1), .giveKey(KeyID([1, 2, 3, 4, 5, 6, 7, 8])), .acceptManifest, .install, .activate, .closePack, .reconcileStore,
+    .chooseEntry,
+    .chooseFile, .chooseDirectory, .renewManifest, .raiseManifestVersion, .publishNewVersion, .copyKeyAgain,
+    .giveKeyText(prefix: "pkk1-", insteadOf: "pks1-"), .giveTrustedKeys, .developer("call it once"),
+  ]
+
+  /// Does not compile when a case is new: then a sample of it belongs above.
+  private var isSampled: Bool {
+    switch self {
+    case .fetchAgain, .fetchManifestAgain, .fetchFromTrustedPlace, .tryAgain, .connect, .checkClock, .updateApp, .freeSpace, .makeRoom,
+      .giveKey,
+      .acceptManifest, .install, .activate, .closePack, .reconcileStore, .chooseEntry, .chooseFile, .chooseDirectory, .renewManifest,
+      .raiseManifestVersion, .publishNewVersion, .copyKeyAgain, .giveKeyText, .giveTrustedKeys, .developer:
+      true
+    }
+  }
+}
