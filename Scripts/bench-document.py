@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 """Writes what Scripts/bench measured into a document.
 
-  bench-document.py machine PACKER [--quick]   prints a record that says where the measuring takes place
-  bench-document.py left-out                   prints a record of the lines of standard input
-  bench-document.py part NAME RECORDS DOCUMENT fills one measured part of a document
-  bench-document.py write RECORDS DOCUMENT     fills the measured parts of a document, and draws the growth beside it
-
-In the document a measured part stands between `<!-- measured: NAME -->` and `<!-- end of NAME -->`. Everything else is
-somebody's prose and stays as it is.
+In the document a measured part stands between `<!-- measured: NAME -->` and `<!-- end of NAME -->`. Everything else was
+written by people and stays as it is. Beside the document appear the curves (benchmarks-growth.svg) and the table of all
+figures with absolute values and the range of single rounds (benchmarks.csv).
 """
 
+import argparse
+import csv
 import datetime
+import io
 import json
 import os
 import pathlib
@@ -113,31 +112,54 @@ def table(head, rows, align=None):
 
 def verdict(figure):
     if figure.get("must") is None:
-        return "–"
+        return ""
     if not figure["holds"]:
-        return "**not reached**"
+        return "missed"
     stretch = figure.get("stretch")
     within = stretch is not None and (figure["value"] >= stretch if figure["wantsMore"] else figure["value"] <= stretch)
-    return "yes, stretch too" if within else "yes"
+    return "held, stretch goal too" if within else "held"
+
+
+def bound(figure):
+    """The limit of a figure, in bold if it is missed."""
+    if figure.get("must") is None:
+        return "–"
+    text = ("≥ " if figure["wantsMore"] else "≤ ") + limit(figure["must"])
+    return text if figure["holds"] else f"**{text}**"
 
 
 def of(figure):
     return {"wall": "time", "cpu": "CPU", "size": "size", "memory": "memory", "speed": "speed"}.get(figure["quantity"], figure["quantity"])
 
 
+def cell(text):
+    return text.replace("|", "\\|")
+
+
+def short(figure):
+    """What a figure is held against; the pipe at the same level is called age."""
+    level = re.search(r"-(\d+)$", figure["verb"])
+    return figure["against"].replace(f"tar | zstd -{level.group(1) if level else 3} -T2 | age", "age")
+
+
+def worth(figure):
+    """A figure by itself: a ratio, or an amount if there is no other side."""
+    return ratio(figure["value"]) if figure["against"] else amount(figure["value"], figure["unit"])
+
+
 def figure_table(figures):
     rows = []
     for figure in figures:
-        alone = not figure["against"]
+        spread = f" ({ratio(figure['smallest'])}…{ratio(figure['largest'])})" if figure["rounds"] > 1 and figure["against"] else ""
         rows.append([
-            f"{figure['verb']}, {of(figure)}", figure["against"].replace("|", "\\|") or "–",
-            amount(figure["ours"], figure["unit"]), "–" if alone else amount(figure["theirs"], figure["unit"]),
-            amount(figure["value"], figure["unit"]) if alone else ratio(figure["value"]),
-            f"{ratio(figure['smallest'])}…{ratio(figure['largest'])}" if figure["rounds"] > 1 else "–",
-            ("≥ " if figure["wantsMore"] else "≤ ") + limit(figure["must"]) if figure.get("must") is not None else "–", verdict(figure),
+            f"{figure['verb']}, {of(figure)}", cell(figure["against"]) or "–", amount(figure["ours"], figure["unit"]),
+            amount(figure["theirs"], figure["unit"]) if figure["against"] else "–", worth(figure) + spread, bound(figure),
         ])
-    return table(["what", "against", "packer", "other", "figure", "of single rounds", "must", "reached"], rows,
-                 ["---", "---", "--:", "--:", "--:", "---", "---", "---"])
+    head, align = ["what", "against", "packer", "other", "figure", "limit"], ["---", "---", "--:", "--:", "--:", "---"]
+    if not any(figure["against"] for figure in figures):
+        rows = [[row[0], row[2], row[5]] for row in rows]
+        head, align = [head[0], head[2], head[5]], [align[0], align[2], align[5]]
+    return table(head, rows, align)
 
 
 # The measured parts.
@@ -161,7 +183,7 @@ def part_summary(records):
         if figure["holds"]:
             continue
         value = ratio(figure["value"]) if figure["against"] else amount(figure["value"], figure["unit"])
-        against = f" against `{figure['against']}`" if figure["against"] else ""
+        against = f" against `{short(figure)}`" if figure["against"] else ""
         missed.append(f"* {figure['corpus']}: {figure['verb']}, {of(figure)}{against}: {value}, must be {'≥' if figure['wantsMore'] else '≤'} {limit(figure['must'])}")
     served = serving(records)
     for what, _, _, value, _, bound, holds in served:
@@ -170,20 +192,56 @@ def part_summary(records):
     count = len(judged) + len(served)
     lines = [f"{count - len(missed)} of {count} figures with a limit are within it."]
     if missed:
-        lines += ["", "Not reached:", "", *missed]
-    left = [item for record in records if record["type"] == "left-out" for item in record["items"]]
-    if left:
-        lines += ["", "Left out for want of memory:", ""] + [f"* {item}" for item in left]
+        lines += ["", "Missed:", "", *missed]
+    skipped = [item for record in records if record["type"] == "skipped" for item in record["items"]]
+    if skipped:
+        lines += ["", "Skipped, because memory was short:", ""] + [f"* {item}" for item in skipped]
     return "\n".join(lines)
 
 
-def part_figures(records):
-    parts = []
+def corpora(records):
+    """The trees with figures, each with its figures by what they are about."""
+    found = []
     for corpus in [record for record in records if record["type"] == "corpus"]:
         figures = [record for record in records if record["type"] == "figure" and record["corpus"] == corpus["corpus"]]
         if figures:
-            parts.append(f"### {corpus['corpus']}\n\n{corpus['files']:,} files, {size(corpus['size'])} ({SHAPES[corpus['shape']]}).\n\n{figure_table(figures)}")
-    return "\n\n".join(parts)
+            found.append((corpus, {(figure["verb"], of(figure), figure["against"]): figure for figure in figures}))
+    return found
+
+
+def part_figures(records):
+    found = corpora(records)
+    if not found:
+        return ""
+    trees = table(["tree", "files", "size", "kind"], [
+        [corpus["corpus"], f"{corpus['files']:,}", size(corpus["size"]), SHAPES[corpus["shape"]]] for corpus, _ in found], ["---", "--:", "--:", "---"])
+    rows = []
+    for what in dict.fromkeys(key for _, figures in found for key in figures):
+        verb, quantity, _ = what
+        cells = []
+        for _, figures in found:
+            figure = figures.get(what)
+            if figure is None:
+                cells.append("–")
+            else:
+                cells.append(worth(figure) + (f" {bound(figure)}" if figure.get("must") is not None else ""))
+        beside = next(short(figures[what]) for _, figures in found if what in figures)
+        rows.append([f"{verb}, {quantity}" + (f", against {cell(beside)}" if beside else ""), *cells])
+    return trees + "\n\n" + table(["figure and limit", *(corpus["corpus"] for corpus, _ in found)], rows)
+
+
+def full_table(records):
+    """Every figure of every tree, with both sides' absolute values and the range of single rounds, as CSV."""
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(["tree", "what", "against", "packer", "other", "figure", "least", "most", "limit", "result"])
+    for corpus, figures in corpora(records):
+        for figure in figures.values():
+            spread = [ratio(figure["smallest"]), ratio(figure["largest"])] if figure["rounds"] > 1 else ["", ""]
+            lines.writerow([
+                corpus["corpus"], f"{figure['verb']}, {of(figure)}", figure["against"], amount(figure["ours"], figure["unit"]),
+                amount(figure["theirs"], figure["unit"]) if figure["against"] else "", worth(figure), *spread, bound(figure).strip("*").replace("–", ""), verdict(figure)])
+    return text.getvalue()
 
 
 def part_kernels(records):
@@ -280,7 +338,7 @@ def serving(records):
 
 
 def part_serving(records):
-    rows = [(*cells, "yes" if holds else "**not reached**") for *cells, holds in serving(records)]
+    rows = [(*cells, "yes" if holds else "**missed**") for *cells, holds in serving(records)]
     return table(["", "packer serve", "nginx, plain files", "figure", "range", "limit", "within"], rows, ["---"] + ["--:"] * 4 + ["---", "---"]) if rows else ""
 
 
@@ -337,22 +395,35 @@ def write(records_path, document_path, only=None):
         body = content or "Not measured in this run."
         text = pattern.sub(lambda match: f"{match.group(1)}\n{body}\n\n{match.group(2)}", text)
     document.write_text(text, encoding="utf-8")
+    if only in (None, "figures") and corpora(records):
+        document.with_name("benchmarks.csv").write_text(full_table(records), encoding="utf-8")
     if growth(records, "bytes") or growth(records, "files"):
         picture.write_text(draw(records), encoding="utf-8")
 
 
 def main():
-    match sys.argv[1:]:
-        case ["machine", packer, *rest]:
-            print(json.dumps(machine(packer, "--quick" in rest)))
-        case ["left-out"]:
-            print(json.dumps({"type": "left-out", "items": [line for line in sys.stdin.read().splitlines() if line]}))
-        case ["part", name, records, document]:
-            write(records, document, only=name)
-        case ["write", records, document]:
-            write(records, document)
-        case _:
-            sys.exit(__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    command = commands.add_parser("machine", help="print a record that describes the machine")
+    command.add_argument("packer", help="the binary that is measured")
+    command.add_argument("--quick", action="store_true", help="say that the run is a quick one")
+    commands.add_parser("skipped", help="print a record of the lines of standard input, each something that was skipped")
+    command = commands.add_parser("part", help="fill one measured part of a document")
+    command.add_argument("name")
+    command.add_argument("records")
+    command.add_argument("document")
+    command = commands.add_parser("write", help="fill all measured parts of a document, and write the curves and the full table beside it")
+    command.add_argument("records")
+    command.add_argument("document")
+    options = parser.parse_args()
+    if options.command == "machine":
+        print(json.dumps(machine(options.packer, options.quick)))
+    elif options.command == "skipped":
+        print(json.dumps({"type": "skipped", "items": [line for line in sys.stdin.read().splitlines() if line]}))
+    elif options.command == "part":
+        write(options.records, options.document, only=options.name)
+    else:
+        write(options.records, options.document)
 
 
 if __name__ == "__main__":

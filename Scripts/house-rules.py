@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What the compiler and the formatter do not check, over the tracked files. Prints each offence as `path:line: …`."""
 
+import argparse
 import pathlib
 import re
 import subprocess
@@ -191,6 +192,7 @@ def check_links(name, files):
 
 
 def main():
+    argparse.ArgumentParser(description=__doc__).parse_args()
     files = tracked()
     check_tree(files)
     for name in files:
