@@ -20,7 +20,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
-DOCUMENTS = ["README.md", "Documentation/PIPELINE.md", "Documentation/STORE.md", "Documentation/SIMULATION.md"]
+DOCUMENTS = ["README.md", "Documentation/BUDGETS.md", "Documentation/PIPELINE.md", "Documentation/STORE.md", "Documentation/SIMULATION.md"]
 SNIPPET = "Examples/LinuxClient/Sources/LinuxClient/Assets.swift"
 EXIT_STATUS = "Sources/packer/ExitStatus.swift"
 TROUBLESHOOTING = "Documentation/TROUBLESHOOTING.md"
@@ -101,11 +101,11 @@ def check_snippet(text):
 
 
 def entries(text):
-    """Each entry of TROUBLESHOOTING.md: its code, its cause and its cure."""
+    """Each entry of TROUBLESHOOTING.md: its code, its cause (the first sentence) and its cure."""
     found = {}
     for code, body in re.findall(r"^### `?(?:Exit )?([a-z0-9-]+)`?\n\n(.*?)(?=^#|\Z)", text, re.M | re.S):
-        cause, _, cure = " ".join(body.split()).partition(" **Do:** ")
-        found[code] = (cause, cure)
+        cause, _, cure = " ".join(body.split()).partition(". ")
+        found[code] = (cause + ".", cure)
     return found
 
 
