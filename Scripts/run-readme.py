@@ -7,7 +7,7 @@ repository's Examples beside it, and the document's blocks that name a file (```
 match each other; everything else must be the same to the byte.
 
 Also compares the Swift block of README.md with the file it is taken from, and the entries of TROUBLESHOOTING.md with the exit statuses of the
-command and the error codes of the sources.
+command and the error codes of the sources, and counts the words of all documents.
 """
 
 import argparse
@@ -24,6 +24,10 @@ DOCUMENTS = ["README.md", "Documentation/BUDGETS.md", "Documentation/PIPELINE.md
 SNIPPET = "Examples/LinuxClient/Sources/LinuxClient/Assets.swift"
 EXIT_STATUS = "Sources/packer/ExitStatus.swift"
 TROUBLESHOOTING = "Documentation/TROUBLESHOOTING.md"
+
+# As `wc -w` counts them.
+README_WORDS = 900
+DOCUMENT_WORDS = 36_000
 
 # Compressed sizes are those of one zstd; another one may compress a little differently.
 ZSTD = "1.5.4"
@@ -133,6 +137,14 @@ def check_troubleshooting():
     return not wrong
 
 
+def check_length():
+    """Counts the words of the README, and of all documents together."""
+    count = lambda *paths: sum(len(path.read_text(encoding="utf-8").split()) for path in paths)
+    readme, together = count(README), count(README, *ROOT.glob("Documentation/*.md"), *ROOT.glob("Examples/*/README.md"))
+    print(f"README.md has {readme} words of {README_WORDS}, all documents have {together} of {DOCUMENT_WORDS}")
+    return readme <= README_WORDS and together <= DOCUMENT_WORDS
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--entries", action="store_true", help="print the entries of TROUBLESHOOTING.md, tab-separated, and do nothing else")
@@ -140,7 +152,7 @@ def main():
         for code, cells in entries((ROOT / TROUBLESHOOTING).read_text(encoding="utf-8")).items():
             print(code, *cells, sep="\t")
         return
-    results = [check_snippet(README.read_text(encoding="utf-8")), check_troubleshooting(), *map(run_examples, DOCUMENTS)]
+    results = [check_snippet(README.read_text(encoding="utf-8")), check_troubleshooting(), check_length(), *map(run_examples, DOCUMENTS)]
     sys.exit(0 if all(results) else 1)
 
 
