@@ -137,13 +137,11 @@ let package = Package(
     // Packing side.
     .target(
       name: "PackArchive",
-      dependencies: ["CLibArchive", "PackFiles", "PackFormat", zstd],
+      dependencies: ["CLibArchive", "PackFormat", zstd],
       swiftSettings: settings),
     .target(
       name: "PackProject",
-      dependencies: [
-        "CLibYAML", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackReading", "PackWork",
-      ],
+      dependencies: ["CLibYAML", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackReading", "PackWork"],
       swiftSettings: settings),
     .target(
       name: "PackBuild",
@@ -290,7 +288,7 @@ let package = Package(
     .testTarget(
       name: "FuzzTests", dependencies: ["packer-fuzz", "PackWork", "TestSupport"], swiftSettings: leafSettings),
     .testTarget(
-      name: "PackerCommandTests", dependencies: ["packer"], exclude: ["Scripts"],
+      name: "PackerCommandTests", dependencies: ["packer", "PackFormat", "TestSupport"], exclude: ["Scripts"],
       swiftSettings: leafSettings),
   ]
 )

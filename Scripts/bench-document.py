@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 """Writes what Scripts/bench measured into a document.
 
-  bench-document.py machine PACKER [--quick]   prints a record that says where the measuring takes place
-  bench-document.py left-out                   prints a record of the lines of standard input
-  bench-document.py part NAME RECORDS DOCUMENT fills one measured part of a document
-  bench-document.py write RECORDS DOCUMENT     fills the measured parts of a document, and draws the growth beside it
-
-In the document a measured part stands between `<!-- measured: NAME -->` and `<!-- end of NAME -->`. Everything else is
-somebody's prose and stays as it is.
+In the document a measured part stands between `<!-- measured: NAME -->` and `<!-- end of NAME -->`. Everything else was
+written by people and stays as it is. Beside the document appear the curves (benchmarks-growth.svg) and the table of all
+figures with absolute values and the range of single rounds (benchmarks.csv).
 """
 
+import argparse
+import csv
 import datetime
+import io
 import json
 import os
 import pathlib
@@ -113,31 +112,55 @@ def table(head, rows, align=None):
 
 def verdict(figure):
     if figure.get("must") is None:
-        return "–"
+        return ""
     if not figure["holds"]:
-        return "**not reached**"
+        return "missed"
     stretch = figure.get("stretch")
     within = stretch is not None and (figure["value"] >= stretch if figure["wantsMore"] else figure["value"] <= stretch)
-    return "yes, stretch too" if within else "yes"
+    return "held, stretch goal too" if within else "held"
+
+
+def bound(figure):
+    """The limit of a figure, in bold if it is missed."""
+    if figure.get("must") is None:
+        return "–"
+    value = seconds(figure["must"]) if figure["unit"] == "s" and not figure["against"] else limit(figure["must"])
+    text = ("≥ " if figure["wantsMore"] else "≤ ") + value
+    return text if figure["holds"] else f"**{text}**"
 
 
 def of(figure):
     return {"wall": "time", "cpu": "CPU", "size": "size", "memory": "memory", "speed": "speed"}.get(figure["quantity"], figure["quantity"])
 
 
+def cell(text):
+    return text.replace("|", "\\|")
+
+
+def short(figure):
+    """What a figure is held against; the pipe at the same level is called age."""
+    level = re.search(r"-(\d+)$", figure["verb"])
+    return figure["against"].replace(f"tar | zstd -{level.group(1) if level else 3} -T2 | age", "age")
+
+
+def worth(figure):
+    """A figure by itself: a ratio, or an amount if there is no other side."""
+    return ratio(figure["value"]) if figure["against"] else amount(figure["value"], figure["unit"])
+
+
 def figure_table(figures):
     rows = []
     for figure in figures:
-        alone = not figure["against"]
+        spread = f" ({ratio(figure['smallest'])}…{ratio(figure['largest'])})" if figure["rounds"] > 1 and figure["against"] else ""
         rows.append([
-            f"{figure['verb']}, {of(figure)}", figure["against"].replace("|", "\\|") or "–",
-            amount(figure["ours"], figure["unit"]), "–" if alone else amount(figure["theirs"], figure["unit"]),
-            amount(figure["value"], figure["unit"]) if alone else ratio(figure["value"]),
-            f"{ratio(figure['smallest'])}…{ratio(figure['largest'])}" if figure["rounds"] > 1 else "–",
-            ("≥ " if figure["wantsMore"] else "≤ ") + limit(figure["must"]) if figure.get("must") is not None else "–", verdict(figure),
+            f"{figure['verb']}, {of(figure)}", cell(figure["against"]) or "–", amount(figure["ours"], figure["unit"]),
+            amount(figure["theirs"], figure["unit"]) if figure["against"] else "–", worth(figure) + spread, bound(figure),
         ])
-    return table(["what", "against", "packer", "other", "figure", "of single rounds", "must", "reached"], rows,
-                 ["---", "---", "--:", "--:", "--:", "---", "---", "---"])
+    head, align = ["what", "against", "packer", "other", "figure", "limit"], ["---", "---", "--:", "--:", "--:", "---"]
+    if not any(figure["against"] for figure in figures):
+        rows = [[row[0], row[2], row[5]] for row in rows]
+        head, align = [head[0], head[2], head[5]], [align[0], align[2], align[5]]
+    return table(head, rows, align)
 
 
 # The measured parts.
@@ -155,35 +178,79 @@ def part_machine(records):
 
 
 def part_summary(records):
-    judged = [record for record in records if record["type"] == "figure" and record.get("must") is not None]
-    missed = []
-    for figure in judged:
-        if figure["holds"]:
-            continue
-        value = ratio(figure["value"]) if figure["against"] else amount(figure["value"], figure["unit"])
-        against = f" against `{figure['against']}`" if figure["against"] else ""
-        missed.append(f"* {figure['corpus']}: {figure['verb']}, {of(figure)}{against}: {value}, must be {'≥' if figure['wantsMore'] else '≤'} {limit(figure['must'])}")
-    served = serving(records)
-    for what, _, _, value, _, bound, holds in served:
-        if not holds:
-            missed.append(f"* serving: {what} against nginx: {value}, must be {bound}")
-    count = len(judged) + len(served)
-    lines = [f"{count - len(missed)} of {count} figures with a limit are within it."]
-    if missed:
-        lines += ["", "Not reached:", "", *missed]
-    left = [item for record in records if record["type"] == "left-out" for item in record["items"]]
-    if left:
-        lines += ["", "Left out for want of memory:", ""] + [f"* {item}" for item in left]
+    limits = [record["holds"] for record in records if record["type"] == "figure" and record.get("must") is not None]
+    limits += [holds for *_, holds in serving(records)]
+    missed = limits.count(False)
+    lines = [f"{len(limits) - missed} of {len(limits)} figures with a limit are within it" + (f"; the {missed} others have their limit in bold." if missed else ".")]
+    skipped = [item for record in records if record["type"] == "skipped" for item in record["items"]]
+    if skipped:
+        lines += ["", "Skipped, because memory was short:", ""] + [f"* {item}" for item in skipped]
     return "\n".join(lines)
 
 
-def part_figures(records):
-    parts = []
+def corpora(records):
+    """The trees with figures, each with its figures by what they are about."""
+    found = []
     for corpus in [record for record in records if record["type"] == "corpus"]:
         figures = [record for record in records if record["type"] == "figure" and record["corpus"] == corpus["corpus"]]
         if figures:
-            parts.append(f"### {corpus['corpus']}\n\n{corpus['files']:,} files, {size(corpus['size'])} ({SHAPES[corpus['shape']]}).\n\n{figure_table(figures)}")
-    return "\n\n".join(parts)
+            found.append((corpus, {(figure["verb"], of(figure), figure["against"]): figure for figure in figures}))
+    return found
+
+
+def part_figures(records):
+    found = corpora(records)
+    if not found:
+        return ""
+    trees = table(["tree", "files", "size", "kind"], [
+        [corpus["corpus"], f"{corpus['files']:,}", size(corpus["size"]), SHAPES[corpus["shape"]]] for corpus, _ in found], ["---", "--:", "--:", "---"])
+    rows = []
+    for what in dict.fromkeys(key for _, figures in found for key in figures):
+        verb, quantity, _ = what
+        cells = []
+        for _, figures in found:
+            figure = figures.get(what)
+            if figure is None:
+                cells.append("–")
+            else:
+                cells.append(worth(figure) + (f" {bound(figure)}" if figure.get("must") is not None else ""))
+        beside = next(short(figures[what]) for _, figures in found if what in figures)
+        rows.append([f"{verb}, {quantity}" + (f", against {cell(beside)}" if beside else ""), *cells])
+    return trees + "\n\n" + table(["figure and limit", *(corpus["corpus"] for corpus, _ in found)], rows)
+
+
+def full_table(records):
+    """Every figure of every tree with both sides' absolute values and the range of single rounds, then the tools, levels and sizes, as CSV."""
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(["tree", "what", "against", "packer", "other", "figure", "least", "most", "limit", "result"])
+    for figure in records:
+        if figure["type"] == "figure":
+            spread = [ratio(figure["smallest"]), ratio(figure["largest"])] if figure["rounds"] > 1 else ["", ""]
+            lines.writerow([
+                figure["corpus"], f"{figure['verb']}, {of(figure)}", figure["against"], amount(figure["ours"], figure["unit"]),
+                amount(figure["theirs"], figure["unit"]) if figure["against"] else "", worth(figure), *spread, bound(figure).strip("*").replace("–", ""), verdict(figure)])
+    def amounts(tree, name, amounts):
+        for what, value in amounts:
+            lines.writerow([tree, f"{name}, {what}", "", value, "", "", "", "", "", ""])
+
+    for record in records:
+        if record["type"] == "peer":
+            found = [("time", seconds(record["wall"]))]
+            if record["verb"] == "pack":
+                found += [("size", size(record["size"])), ("memory", amount(record["memory"], "MiB"))]
+            amounts(record["corpus"], f"{record['peer']}: {record['verb']}", found)
+        elif record["type"] == "level":
+            amounts(record["corpus"], f"level {record['level']}", [
+                ("size", size(record["size"])), ("pack time", seconds(record["packWall"])), ("pack CPU", seconds(record["packCPU"])),
+                ("pack memory", amount(record["packMemory"], "MiB")), ("unpack time", seconds(record["unpackWall"])),
+                ("unpack memory", amount(record["unpackMemory"], "MiB"))])
+        elif record["type"] == "growth":
+            tree = f"{size(record['size'])} in {record['files']} files"
+            for verb in ("pack", "unpack"):
+                amounts(tree, verb, [("time", seconds(record[verb]["wall"])), ("memory", amount(record[verb]["memory"], "MiB"))])
+            amounts(tree, "verify", [("memory", amount(record["verify"]["memory"], "MiB"))])
+    return text.getvalue()
 
 
 def part_kernels(records):
@@ -191,9 +258,14 @@ def part_kernels(records):
     return figure_table(figures) if figures else ""
 
 
-def part_store(records):
-    figures = [record for record in records if record["type"] == "figure" and record["corpus"] == "store"]
+def limited(records, corpus):
+    """The figures that have a limit; the others are in the full table."""
+    figures = [record for record in records if record["type"] == "figure" and record["corpus"] == corpus and record.get("must") is not None]
     return figure_table(figures) if figures else ""
+
+
+def part_store(records):
+    return limited(records, "store")
 
 
 def part_peers(records):
@@ -207,13 +279,14 @@ def part_peers(records):
         if record["lacks"]:
             lacks[record["peer"]] = record["lacks"]
     parts = []
-    for corpus in corpora:
+    # One tree is enough to compare tools; the others are in the full table.
+    for corpus in corpora[:1]:
         body = []
         for (name, peer), verbs in rows.items():
             if name != corpus:
                 continue
             pack = verbs.get("pack", {})
-            cells = [peer.replace("|", "\\|"), size(pack.get("size", 0)), amount(pack.get("memory", 0), "MiB")]
+            cells = [cell(peer), size(pack.get("size", 0)), amount(pack.get("memory", 0), "MiB")]
             cells += [seconds(verbs[verb]["wall"]) if verb in verbs else "–" for verb in ("pack", "unpack", "cat", "ls", "verify")]
             body.append(cells)
         parts.append(f"On {corpus}:\n\n" + table(["tool", "size", "memory of pack", "pack", "unpack", "one file", "list", "check all"], body,
@@ -224,17 +297,25 @@ def part_peers(records):
 
 
 def part_levels(records):
-    parts, corpora = [], []
+    """Each level on a line; of each tree the size, as a share of the content, and the time and memory of packing."""
+    found = {}
     for record in records:
-        if record["type"] == "level" and record["corpus"] not in corpora:
-            corpora.append(record["corpus"])
-    for corpus in corpora:
-        rows = [[
-            f"`{record['level']}`", size(record["size"]), f"{record['size'] / record['contentSize']:.3f}", seconds(record["packWall"]), seconds(record["packCPU"]),
-            amount(record["packMemory"], "MiB"), seconds(record["unpackWall"]), amount(record["unpackMemory"], "MiB"),
-        ] for record in records if record["type"] == "level" and record["corpus"] == corpus]
-        parts.append(f"On {corpus}:\n\n" + table(["level", "size", "of the content", "pack", "CPU", "memory", "unpack", "memory"], rows, ["---"] + ["--:"] * 7))
-    return "\n\n".join(parts)
+        if record["type"] == "level":
+            found.setdefault(record["corpus"], {})[record["level"]] = record
+    if not found:
+        return ""
+    rows = []
+    for level in dict.fromkeys(level for levels in found.values() for level in levels):
+        # Every third number shows the curve; the others are in the full table.
+        if level.isdecimal() and int(level) not in (1, 9, 19):
+            continue
+        cells = [f"`{level}`"]
+        for levels in found.values():
+            record = levels[level]
+            cells += [f"{record['size'] / record['contentSize']:.3f}", seconds(record["packWall"]), amount(record["packMemory"], "MiB")]
+        rows.append(cells)
+    head = ["level"] + [text for corpus in found for text in (f"{corpus}: size", "time", "memory")]
+    return table(head, rows, ["---"] + ["--:"] * 3 * len(found))
 
 
 def growth(records, axis):
@@ -243,20 +324,10 @@ def growth(records, axis):
 
 def part_growth(records, picture):
     parts = []
-    for axis, unit, scale in (("bytes", "ns for each byte", 1e9), ("files", "µs for each file", 1e6)):
-        rows = [[
-            size(record["size"]), f"{record['files']:,}", seconds(record["pack"]["wall"]), f"{record['pack']['wall'] / record['units'] * scale:.2f}",
-            amount(record["pack"]["memory"], "MiB"), seconds(record["unpack"]["wall"]), f"{record['unpack']['wall'] / record['units'] * scale:.2f}",
-            amount(record["unpack"]["memory"], "MiB"), amount(record["verify"]["memory"], "MiB"),
-        ] for record in growth(records, axis)]
-        if rows:
-            parts.append(table(["content", "files", "pack", unit, "memory", "unpack", unit, "memory", "memory of verify"], rows, ["--:"] * 9))
-    figures = [record for record in records if record["type"] == "figure" and record["corpus"] == "growth"]
-    if figures:
-        parts.append(figure_table(figures))
-    if parts:
-        parts.insert(0, f"![Time for each byte and for each file, over the size of the tree]({picture})")
-    return "\n\n".join(parts)
+    if growth(records, "bytes") or growth(records, "files"):
+        parts.append(f"![Time for each byte and for each file, over the size of the tree]({picture})")
+    figures = limited(records, "growth")
+    return "\n\n".join(parts + [figures] if figures else parts)
 
 
 def serving(records):
@@ -280,7 +351,7 @@ def serving(records):
 
 
 def part_serving(records):
-    rows = [(*cells, "yes" if holds else "**not reached**") for *cells, holds in serving(records)]
+    rows = [(*cells, "yes" if holds else "**missed**") for *cells, holds in serving(records)]
     return table(["", "packer serve", "nginx, plain files", "figure", "range", "limit", "within"], rows, ["---"] + ["--:"] * 4 + ["---", "---"]) if rows else ""
 
 
@@ -337,22 +408,35 @@ def write(records_path, document_path, only=None):
         body = content or "Not measured in this run."
         text = pattern.sub(lambda match: f"{match.group(1)}\n{body}\n\n{match.group(2)}", text)
     document.write_text(text, encoding="utf-8")
+    if only is None and any(record["type"] in ("figure", "peer", "level", "growth") for record in records):
+        document.with_name("benchmarks.csv").write_text(full_table(records), encoding="utf-8")
     if growth(records, "bytes") or growth(records, "files"):
         picture.write_text(draw(records), encoding="utf-8")
 
 
 def main():
-    match sys.argv[1:]:
-        case ["machine", packer, *rest]:
-            print(json.dumps(machine(packer, "--quick" in rest)))
-        case ["left-out"]:
-            print(json.dumps({"type": "left-out", "items": [line for line in sys.stdin.read().splitlines() if line]}))
-        case ["part", name, records, document]:
-            write(records, document, only=name)
-        case ["write", records, document]:
-            write(records, document)
-        case _:
-            sys.exit(__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    command = commands.add_parser("machine", help="print a record that describes the machine")
+    command.add_argument("packer", help="the binary that is measured")
+    command.add_argument("--quick", action="store_true", help="say that the run is a quick one")
+    commands.add_parser("skipped", help="print a record of the lines of standard input, each something that was skipped")
+    command = commands.add_parser("part", help="fill one measured part of a document")
+    command.add_argument("name")
+    command.add_argument("records")
+    command.add_argument("document")
+    command = commands.add_parser("write", help="fill all measured parts of a document, and write the curves and the full table beside it")
+    command.add_argument("records")
+    command.add_argument("document")
+    options = parser.parse_args()
+    if options.command == "machine":
+        print(json.dumps(machine(options.packer, options.quick)))
+    elif options.command == "skipped":
+        print(json.dumps({"type": "skipped", "items": [line for line in sys.stdin.read().splitlines() if line]}))
+    elif options.command == "part":
+        write(options.records, options.document, only=options.name)
+    else:
+        write(options.records, options.document)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What the compiler and the formatter do not check, over the tracked files. Prints each offence as `path:line: …`."""
 
+import argparse
 import json
 import pathlib
 import re
@@ -252,6 +253,7 @@ def check_links(name, files):
 
 
 def main():
+    argparse.ArgumentParser(description=__doc__).parse_args()
     files = tracked()
     check_tree(files)
     linked = tuple(path + "/" for path in packer_targets().values())

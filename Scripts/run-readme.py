@@ -6,9 +6,11 @@ streams as they come. All of one document run in one temporary directory, with `
 repository's Examples beside it, and the document's blocks that name a file (```sh file=NAME) as files. Ids of keys differ from run to run and
 match each other; everything else must be the same to the byte.
 
-Also compares the Swift block of README.md with the file it is taken from, and its table of exit codes with the command's own.
+Also compares the Swift block of README.md with the file it is taken from, and the entries of TROUBLESHOOTING.md with the exit statuses of the
+command and the error codes of the sources, and counts the words of all documents.
 """
 
+import argparse
 import os
 import pathlib
 import re
@@ -18,9 +20,14 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
-DOCUMENTS = ["README.md", "Documentation/PIPELINE.md", "Documentation/STORE.md", "Documentation/SIMULATION.md"]
+DOCUMENTS = ["README.md", "Documentation/BUDGETS.md", "Documentation/PIPELINE.md", "Documentation/STORE.md", "Documentation/SIMULATION.md"]
 SNIPPET = "Examples/LinuxClient/Sources/LinuxClient/Assets.swift"
 EXIT_STATUS = "Sources/packer/ExitStatus.swift"
+TROUBLESHOOTING = "Documentation/TROUBLESHOOTING.md"
+
+# As `wc -w` counts them.
+README_WORDS = 900
+DOCUMENT_WORDS = 36_000
 
 # Compressed sizes are those of one zstd; another one may compress a little differently.
 ZSTD = "1.5.4"
@@ -97,19 +104,55 @@ def check_snippet(text):
     return False
 
 
-def check_exit_codes(text):
-    section = text.split("## Exit codes", 1)[-1].split("\n## ", 1)[0]
-    told = {int(number) for number in re.findall(r"^\| (\d+) \|", section, re.M)}
-    known = {int(number) for number in re.findall(r"static let \w+ = Self\(rawValue: (\d+)\)", (ROOT / EXIT_STATUS).read_text())}
-    if told == known and known:
-        return True
-    print(f"README.md: exit codes only there: {sorted(told - known)}, only in {EXIT_STATUS}: {sorted(known - told)}")
-    return False
+def entries(text):
+    """Each entry of TROUBLESHOOTING.md: its code, its cause (the first sentence) and its cure."""
+    found = {}
+    for code, body in re.findall(r"^### `?(?:Exit )?([a-z0-9-]+)`?\n\n(.*?)(?=^#|\Z)", text, re.M | re.S):
+        cause, _, cure = " ".join(body.split()).partition(". ")
+        found[code] = (cause + ".", cure)
+    return found
+
+
+def error_codes():
+    """The codes of PackError that the sources declare, those of tests apart."""
+    found = set()
+    for path in sorted((ROOT / "Sources").rglob("*.swift")):
+        text = path.read_text(encoding="utf-8")
+        if path.relative_to(ROOT / "Sources").parts[0] in ("packer-bench", "packer-fuzz"):
+            continue
+        for declared in re.finditer(r"^( *)(?:public |package )?(?:extension PackError\.Code|struct PackError|extension PackError)\b[^{]*\{\n(.*?)^\1\}", text, re.M | re.S):
+            found |= set(re.findall(r'static let \w+ = (?:Self|Code|PackError\.Code)\(rawValue: "([a-z-]+)"\)', declared[2]))
+    return found
+
+
+def check_troubleshooting():
+    told = entries((ROOT / TROUBLESHOOTING).read_text(encoding="utf-8"))
+    known = set(re.findall(r"static let \w+ = Self\(rawValue: (\d+)\)", (ROOT / EXIT_STATUS).read_text())), error_codes()
+    wrong = [f"{code} has no cause or no cure" for code, (cause, cure) in told.items() if not cause or not cure]
+    for codes, what in zip(known, ("exit status", "error code")):
+        wrong += [f"{what} {code} is missing" for code in sorted(codes - told.keys())] if codes else [f"no {what} was found in the sources"]
+    wrong += [f"{code} is neither an exit status nor an error code" for code in sorted(told.keys() - known[0] - known[1])]
+    for line in wrong:
+        print(f"{TROUBLESHOOTING}: {line}")
+    return not wrong
+
+
+def check_length():
+    """Counts the words of the README, and of all documents together."""
+    count = lambda *paths: sum(len(path.read_text(encoding="utf-8").split()) for path in paths)
+    readme, together = count(README), count(README, *ROOT.glob("Documentation/*.md"), *ROOT.glob("Examples/*/README.md"))
+    print(f"README.md has {readme} words of {README_WORDS}, all documents have {together} of {DOCUMENT_WORDS}")
+    return readme <= README_WORDS and together <= DOCUMENT_WORDS
 
 
 def main():
-    text = README.read_text(encoding="utf-8")
-    results = [check_snippet(text), check_exit_codes(text), *map(run_examples, DOCUMENTS)]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--entries", action="store_true", help="print the entries of TROUBLESHOOTING.md, tab-separated, and do nothing else")
+    if parser.parse_args().entries:
+        for code, cells in entries((ROOT / TROUBLESHOOTING).read_text(encoding="utf-8")).items():
+            print(code, *cells, sep="\t")
+        return
+    results = [check_snippet(README.read_text(encoding="utf-8")), check_troubleshooting(), check_length(), *map(run_examples, DOCUMENTS)]
     sys.exit(0 if all(results) else 1)
 
 

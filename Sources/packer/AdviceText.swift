@@ -1,4 +1,5 @@
-import PackRuntime
+import PackFormat
+import PackStore
 
 extension PackError {
   /// What can be done about the error, as what to type where there is a command for it. The only place that words the advice of the client

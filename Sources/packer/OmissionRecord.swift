@@ -1,4 +1,4 @@
-import PackerKit
+import PackProject
 
 /// A path that goes into no pack, as a record: `skipped` if packer passes it over by itself, `excluded` if a pattern does.
 struct OmissionRecord: Encodable {

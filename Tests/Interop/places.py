@@ -32,7 +32,7 @@ SEED = int(os.environ.get("SEED", random.SystemRandom().randrange(1 << 32)))
 # Nobody, on every system.
 USER = 65534
 
-# What README.md says a command may end with, but for its own faults (70), findings and signals.
+# What TROUBLESHOOTING.md says a command may end with, except internal errors (70), findings and signals.
 DOCUMENTED = {10, 11, 12, 13, 14, 64, 65, 66, 69, 73, 74}
 FINDINGS = {1, 2, 3}
 # What says something in any case.

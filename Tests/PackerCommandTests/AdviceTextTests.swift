@@ -1,4 +1,4 @@
-import PackRuntime
+import PackFormat
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import PackFormat
+import PackProject
 
 /// The objects of a binary property list, and which holds which.
 ///

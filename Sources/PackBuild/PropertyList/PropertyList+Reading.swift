@@ -1,4 +1,5 @@
 package import PackFormat
+import PackProject
 
 extension PropertyList {
   /// Reads a property list, in XML or binary form.

@@ -1,4 +1,5 @@
 import PackFormat
+import PackProject
 
 /// A property list in XML: its values, and where each of them stands among the bytes.
 ///

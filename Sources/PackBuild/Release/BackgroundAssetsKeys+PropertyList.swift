@@ -14,12 +14,6 @@ package enum BackgroundAssetsKey {
   package static let maxInstallSize = "BAMaxInstallSize"
   package static let usesAppleHosting = "BAUsesAppleHosting"
 
-  package static let allowList = "BADownloadDomainAllowList"
-  static let essentialDownloadAllowance = "BAEssentialDownloadAllowance"
-  static let manifestURL = "BAManifestURL"
-  static let maxInstallSize = "BAMaxInstallSize"
-  static let usesAppleHosting = "BAUsesAppleHosting"
-
   package static let all = [
     appGroupIdentifier, appGroupID, essentialMaxInstallSize, hasManagedAssetPacks, restrictions, downloadAllowance, allowList,
     essentialDownloadAllowance, manifestURL, maxInstallSize, usesAppleHosting,

@@ -1,4 +1,5 @@
 package import PackFormat
+import PackProject
 
 /// A value of the JSON that records of releases are written in: of JSON, only what they need.
 ///

@@ -1,5 +1,6 @@
 package import PackCrypto
 package import PackFiles
+package import PackFormat
 package import PackManifest
 package import PackProject
 

@@ -15,11 +15,9 @@ package final class Offences: Sendable {
   /// How advice names the settings of the pack.
   let words: SettingWords
 
-  init(_ words: SettingWords = .options) {
+  package init(_ words: SettingWords = .options) {
     self.words = words
   }
-
-  package init() {}
 
   /// Whether there are none.
   package var isEmpty: Bool { offences.withLock { $0.isEmpty } }
@@ -76,7 +74,7 @@ package final class Offences: Sendable {
 
 extension PackError.Advice {
   /// What can be done about several errors, each piece of advice once and in a line of its own.
-  static func all(of errors: [PackError]) -> Self? {
+  package static func all(of errors: [PackError]) -> Self? {
     var lines: [String] = []
     for line in errors.compactMap(\.advice?.description) where !lines.contains(line) { lines.append(line) }
     return lines.isEmpty ? nil : .developer(lines.joined(separator: "\n"))

@@ -1,5 +1,5 @@
 /// How advice names the settings of a pack: as options of the command line, or as keys of a configuration.
-enum SettingWords: Hashable, Sendable {
+package enum SettingWords: Hashable, Sendable {
   case options
   /// - Parameter file: the name of the configuration.
   case keys(file: String)
@@ -37,7 +37,7 @@ enum SettingWords: Hashable, Sendable {
   }
 
   /// What sets the size of frames.
-  var frameSize: String {
+  package var frameSize: String {
     switch self {
     case .options: "--frame-size"
     case .keys: "frameSize"

@@ -182,7 +182,7 @@ struct PropertyListTests {
     let umlaut = text.replacingOccurrences(of: ">a<", with: ">ä<")
     let error = #expect(throws: PackError.self) { try PropertyList(parsing: Array(umlaut.utf8), path: "t") }
     #expect(error?.message == "t is in the encoding 'ISO-8859-1', and only UTF-8 is read")
-    #expect(error?.hint == "plutil -convert xml1 t")
+    #expect(error?.advice?.description == "plutil -convert xml1 t")
   }
 
   @Test("so it is with the binary form: 100 000 arrays, each in the one before")

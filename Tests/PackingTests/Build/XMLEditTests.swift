@@ -3,7 +3,7 @@ import PackFormat
 import TestSupport
 import Testing
 
-@testable import PackerKit
+@testable import PackBuild
 
 private let restrictions = "BAInitialDownloadRestrictions"
 

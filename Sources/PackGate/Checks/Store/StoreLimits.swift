@@ -1,4 +1,5 @@
 import PackBuild
+import PackFormat
 import PackManifest
 import PackProject
 
