@@ -23,12 +23,12 @@ LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "COpenSSL": "OpenSSL", "CZstd": 
 # Foundation on the client side: only where it is the platform's own, or behind the trait that tests use.
 FOUNDATION_ALLOWED = {
     "Sources/PackFormat/EntryPath.swift",  # Darwin only: Unicode normalisation
-    "Sources/PackRuntime/Apple/BackupExclusion.swift",  # Apple only: the resource value that keeps a directory out of backups
+    "Sources/PackStore/Apple/BackupExclusion.swift",  # Apple only: the resource value that keeps a directory out of backups
     "Sources/PackCrypto/CryptoKit/CryptoKitBackend.swift",  # CryptoKit's interface takes Foundation's protocols
-    "Sources/PackRuntime/Apple/BackupExclusion.swift",  # Darwin only: the attribute is set through a URL
+    "Sources/PackStore/Apple/BackupExclusion.swift",  # Darwin only: the attribute is set through a URL
     "Sources/PackRemote/Materializer+JSON.swift",  # the platform's own decoder, without the rest of Foundation where that can be
-    "Sources/PackerKit/PropertyList/PropertyList+Foundation.swift",  # Darwin only: elsewhere the part of Foundation that has no ICU
-    "Sources/PackRuntime/WebKit/PackSchemeHandler.swift",  # WebKit only: its interface takes Foundation's types
+    "Sources/PackBuild/PropertyList/PropertyList+Foundation.swift",  # Darwin only: elsewhere the part of Foundation that has no ICU
+    "Sources/PackServing/WebKit/PackSchemeHandler.swift",  # WebKit only: its interface takes Foundation's types
 }
 
 # What nothing that `packer` links may import: on Linux it brings ICU's tables, two thirds of the binary that would be.

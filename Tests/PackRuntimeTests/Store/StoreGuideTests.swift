@@ -13,7 +13,7 @@ struct StoreGuideTests {
   func snippet() throws {
     let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     let source = try String(contentsOf: here.appendingPathComponent("StoreExample.swift"), encoding: .utf8)
-    let guide = try String(contentsOf: here.appendingPathComponent("../../Documentation/STORE.md"), encoding: .utf8)
+    let guide = try String(contentsOf: here.appendingPathComponent("../../../Documentation/STORE.md"), encoding: .utf8)
     #expect(guide.contains("```swift\n\(source)```\n"))
   }
 

@@ -8,7 +8,7 @@ extension FuzzTarget {
   static let fields = FuzzTarget(
     "fields", largestInput: 512,
     files: [
-      "Sources/PackTransport/ResponseFields.swift", "Sources/PackRuntime/Serving/HTTPDate.swift", "Sources/PackServer/HostField.swift",
+      "Sources/PackTransport/ResponseFields.swift", "Sources/PackManifest/HTTPDate.swift", "Sources/PackServer/HostField.swift",
     ],
     seeds: {
       let date = "Sun, 06 Nov 1994 08:49:37 GMT"

@@ -98,9 +98,9 @@ extension FuzzTarget {
   static let records = FuzzTarget(
     "records", largestInput: 8192,
     files: [
-      "Sources/PackerKit/Release/RecordValue.swift", "Sources/PackerKit/Release/ReleaseLock+File.swift",
-      "Sources/PackerKit/Release/BuildRecord.swift",
-      "Sources/PackerKit/Release/RecordFile.swift",
+      "Sources/PackBuild/Release/RecordValue.swift", "Sources/PackBuild/Release/ReleaseLock+File.swift",
+      "Sources/PackBuild/Release/BuildRecord.swift",
+      "Sources/PackBuild/Release/RecordFile.swift",
     ],
     seeds: {
       guard let time = ManifestTime("2026-07-01T00:00:00Z"), let later = ManifestTime("2027-01-01T00:00:00Z") else { return [] }

@@ -7,10 +7,10 @@ import TestSupport
 
 extension FuzzTarget {
   private static let readers = [
-    "Sources/PackRuntime/Pack.swift", "Sources/PackRuntime/PackSource.swift", "Sources/PackRuntime/PackReader.swift",
-    "Sources/PackRuntime/ContentTable.swift", "Sources/PackRuntime/TreeWalk.swift", "Sources/PackRuntime/StagingWriter.swift",
-    "Sources/PackRuntime/RecordBatch.swift", "Sources/PackPayload/IndexReader.swift", "Sources/PackFormat/PayloadIndex.swift",
-    "Sources/PackFormat/SeekTable.swift", "Sources/PackerKit/Verification/ArchiveComparison.swift",
+    "Sources/PackReading/Pack.swift", "Sources/PackReading/PackSource.swift", "Sources/PackReading/PackReader.swift",
+    "Sources/PackReading/ContentTable.swift", "Sources/PackReading/TreeWalk.swift", "Sources/PackReading/StagingWriter.swift",
+    "Sources/PackReading/RecordBatch.swift", "Sources/PackPayload/IndexReader.swift", "Sources/PackFormat/PayloadIndex.swift",
+    "Sources/PackFormat/SeekTable.swift", "Sources/PackGate/Packs/ArchiveComparison.swift",
   ]
 
   /// A whole pack whose payload is the input, sealed with tags that are right: what the holder of the key could make.
@@ -97,7 +97,7 @@ extension FuzzTarget {
   ///
   /// The input is a list of changes: what is done (change, cut, add, copy), where, and with what.
   static let tamper = FuzzTarget(
-    "tamper", largestInput: 256, rounds: 300, files: ["Sources/PackRuntime/PackSource.swift", "Sources/PackCrypto/SegmentCipher.swift"],
+    "tamper", largestInput: 256, rounds: 300, files: ["Sources/PackReading/PackSource.swift", "Sources/PackCrypto/SegmentCipher.swift"],
     seeds: {
       [
         FuzzSeed("nothing", [UInt8]()), FuzzSeed("flip", [0, 0x40, 0x01, 1]), FuzzSeed("flip-body", [0, 0x00, 0x10, 0x80]),

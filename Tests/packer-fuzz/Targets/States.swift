@@ -10,7 +10,7 @@ import TestSupport
 extension FuzzTarget {
   /// The records of a download journal: eight bytes of position, then records.
   static let journal = FuzzTarget(
-    "journal", largestInput: 520, files: ["Sources/PackRuntime/Downloads/DownloadJournal.swift"],
+    "journal", largestInput: 520, files: ["Sources/PackDownloads/DownloadJournal.swift"],
     seeds: {
       let bodies: [[UInt8]] = [
         [1, 0, 0x32, 0, 0, 0, 0, 0, 0, 0, 0, 0], [5, 2, 0xE4, 0, 0, 1, 0, 0, 0, 0, 0, 0], [3, 9, 0x80, 4, 0xF7, 1, 0, 0, 0, 0, 0, 0],
@@ -54,7 +54,7 @@ extension FuzzTarget {
 
   /// Batches of requests, as they stand there and with digests that are right.
   static let batch = FuzzTarget(
-    "batch", largestInput: 4096, files: ["Sources/PackRuntime/Downloads/RequestBatch.swift"],
+    "batch", largestInput: 4096, files: ["Sources/PackDownloads/RequestBatch.swift"],
     seeds: {
       func requests(_ count: Int) -> [DownloadRequest] {
         (0..<count).map { (number: Int) -> DownloadRequest in
@@ -122,7 +122,7 @@ extension FuzzTarget {
     "status", largestInput: 1100,
     files: [
       "Sources/PackDelivery/PackStatus+Text.swift", "Sources/PackDelivery/DownloadIdentifier.swift",
-      "Sources/PackRuntime/Store/ItemName.swift",
+      "Sources/PackStore/ItemName.swift",
       "Sources/PackFormat/PackName.swift", "Sources/PackFormat/PackName+File.swift",
     ],
     seeds: {
@@ -169,8 +169,8 @@ extension FuzzTarget {
   static let store = FuzzTarget(
     "store", largestInput: 8192,
     files: [
-      "Sources/PackRuntime/Store/PackRecord+Text.swift", "Sources/PackRuntime/Store/StoreManifests.swift",
-      "Sources/PackRuntime/Store/StorePreservation.swift",
+      "Sources/PackStore/PackRecord+Text.swift", "Sources/PackStore/StoreManifests.swift",
+      "Sources/PackStore/StorePreservation.swift",
     ],
     seeds: {
       let digest = [UInt8](0..<32).hex

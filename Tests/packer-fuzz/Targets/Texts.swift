@@ -11,9 +11,9 @@ extension FuzzTarget {
   static let plist = FuzzTarget(
     "plist", largestInput: 4096, runsPerProcess: 1_000_000,
     files: [
-      "Sources/PackerKit/PropertyList/PropertyList+Reading.swift", "Sources/PackerKit/PropertyList/BinaryOutline.swift",
-      "Sources/PackerKit/PropertyList/XMLMarkup.swift", "Sources/PackerKit/PropertyList/PropertyList.swift",
-      "Sources/PackerKit/PropertyList/XMLEdit.swift", "Sources/PackerKit/PropertyList/XMLLayout.swift",
+      "Sources/PackBuild/PropertyList/PropertyList+Reading.swift", "Sources/PackBuild/PropertyList/BinaryOutline.swift",
+      "Sources/PackBuild/PropertyList/XMLMarkup.swift", "Sources/PackBuild/PropertyList/PropertyList.swift",
+      "Sources/PackBuild/PropertyList/XMLEdit.swift", "Sources/PackBuild/PropertyList/XMLLayout.swift",
     ],
     seeds: {
       let list = PropertyList.dictionary([
@@ -79,9 +79,9 @@ extension FuzzTarget {
   static let configuration = FuzzTarget(
     "configuration",
     files: [
-      "Sources/PackerKit/Configuration/ConfigurationText.swift", "Sources/PackerKit/Configuration/ConfigurationNode.swift",
-      "Sources/PackerKit/Configuration/ConfigurationCheck.swift", "Sources/PackerKit/Configuration/ConfigurationReader.swift",
-      "Sources/PackerKit/Configuration/ScalarFormat.swift", "Sources/PackerKit/Configuration/EachPattern.swift",
+      "Sources/PackProject/Configuration/ConfigurationText.swift", "Sources/PackProject/Configuration/ConfigurationNode.swift",
+      "Sources/PackProject/Configuration/ConfigurationCheck.swift", "Sources/PackProject/Configuration/ConfigurationReader.swift",
+      "Sources/PackProject/Configuration/ScalarFormat.swift", "Sources/PackProject/Configuration/EachPattern.swift",
     ],
     seeds: {
       let serve = "serve: {baseURL: \"https://cdn.example.com/packs/\"}\n"
@@ -171,8 +171,8 @@ extension FuzzTarget {
   static let ranges = FuzzTarget(
     "ranges", largestInput: 1024,
     files: [
-      "Sources/PackRuntime/Serving/RangeSelection.swift", "Sources/PackRuntime/Serving/RequestTarget.swift",
-      "Sources/PackRuntime/Serving/EntityTag.swift", "Sources/PackRuntime/Serving/HeaderFields.swift",
+      "Sources/PackServing/RangeSelection.swift", "Sources/PackServing/RequestTarget.swift",
+      "Sources/PackServing/EntityTag.swift", "Sources/PackServing/HeaderFields.swift",
     ],
     seeds: {
       [
