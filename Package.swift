@@ -131,7 +131,7 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "PackBackgroundApp",
-      dependencies: ["PackBackground", "PackDownloads", "PackManifest", "PackReading", "PackStore", "PackWork"],
+      dependencies: ["PackBackground", "PackDelivery", "PackFormat", "PackRuntime"],
       swiftSettings: settings),
 
     // Packing side.
@@ -272,7 +272,6 @@ let package = Package(
       name: "PackServerTests",
       dependencies: ["PackFormat", "PackManifest", "PackReading", "PackServer", "PackServing", "TestSupport"],
       swiftSettings: leafSettings),
-    .testTarget(name: "HouseTests", dependencies: ["TestSupport"], swiftSettings: leafSettings),
     .testTarget(
       name: "PackArchiveTests", dependencies: ["CLibArchive", "PackArchive", "PackFormat", "PackPayload", "TestSupport", zstd],
       swiftSettings: leafSettings),

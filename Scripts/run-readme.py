@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
 DOCUMENTS = ["README.md", "Documentation/BUDGETS.md", "Documentation/PIPELINE.md", "Documentation/STORE.md", "Documentation/SIMULATION.md"]
 SNIPPET = "Examples/LinuxClient/Sources/LinuxClient/Assets.swift"
-EXIT_STATUS = "Sources/packer/ExitStatus.swift"
+EXIT_STATUS = "Sources/packer/Terminal/ExitStatus.swift"
 TROUBLESHOOTING = "Documentation/TROUBLESHOOTING.md"
 
 # As `wc -w` counts them.

@@ -1,34 +1,5 @@
 package import PackFormat
 
-/// What an outsider finds at one place of the tar.
-package struct TarEntry: Hashable, Sendable {
-  /// The path as it stands, with the final `/` of a directory; nil where it is not UTF-8.
-  package let path: String?
-  /// What the entry is a hard link to.
-  package let linkTarget: String?
-  package let isFile: Bool
-  package let isDirectory: Bool
-  /// The permission bits.
-  package let permissions: UInt32
-  /// The length of the content in bytes.
-  package let size: UInt64
-  /// Where the entry's first header starts in the tar.
-  package let start: UInt64
-  /// Where its content starts in the tar.
-  package let dataOffset: UInt64
-}
-
-/// Some bytes of a tar, and where they start in it.
-package struct TarPiece: Hashable, Sendable {
-  package let start: UInt64
-  package let bytes: ArraySlice<UInt8>
-
-  package init(start: UInt64, bytes: ArraySlice<UInt8>) {
-    self.start = start
-    self.bytes = bytes
-  }
-}
-
 /// Reads the tar as a program does that has never heard of packs.
 package struct TarReader: ~Copyable {
   private let handle: ReadHandle

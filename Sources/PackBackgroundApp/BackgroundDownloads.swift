@@ -1,9 +1,8 @@
-import PackWork
-
 #if canImport(BackgroundAssets)
   import BackgroundAssets
   import Dispatch
   public import PackBackground
+  import PackRuntime
 
   /// The app's side of the system's download manager: hands plans to it, listens to it, brings a download to the foreground, cancels.
   ///

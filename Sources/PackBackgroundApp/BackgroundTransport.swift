@@ -1,10 +1,8 @@
-import PackDownloads
-import PackWork
-
 #if canImport(BackgroundAssets)
   import BackgroundAssets
   import Foundation
   import PackBackground
+  public import PackRuntime
 
   /// Downloads with the system's own download service: what was begun goes on when the app is suspended, and ends up in the shared directory where the
   /// app is gone by then.

@@ -1,7 +1,5 @@
-import PackDownloads
-import PackWork
-
 #if canImport(BackgroundAssets)
+  import PackRuntime
 
   /// How far downloads are: in memory only, for those that are under way.
   final class DownloadProgress: Sendable {

@@ -1,11 +1,8 @@
-import PackManifest
-import PackReading
-import PackStore
-
 #if canImport(BackgroundAssets)
   import BackgroundAssets
   import Foundation
   import PackBackground
+  public import PackRuntime
   import System
 
   /// Packs that came as managed asset packs: the system downloads and updates them, and they are opened like any other.

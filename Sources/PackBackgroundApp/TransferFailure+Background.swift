@@ -1,7 +1,6 @@
-import PackDownloads
-
 #if canImport(BackgroundAssets)
   import PackBackground
+  import PackRuntime
 
   extension TransferFailure {
     /// What a failure of the system's download service is for a queue.

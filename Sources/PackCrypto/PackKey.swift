@@ -45,7 +45,7 @@ public struct PackKey: ~Copyable, Sendable {
     return try PackKey(secret: secret, backend: backend)
   }
 
-  /// A second one of the same key, in memory of its own, for who must outlive the first.
+  /// A copy of the key in memory of its own, for a caller that must outlive the first.
   package borrowing func copy() -> PackKey {
     PackKey(id: id, secret: secret.withSpan { SecretBytes(copying: $0) }, checksum: checksum)
   }

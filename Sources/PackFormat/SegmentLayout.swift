@@ -34,7 +34,7 @@ public struct SegmentLayout: Hashable, Sendable {
     self.segmentSize = segmentSize
   }
 
-  /// Fails where the last segment is too short to be one. Only for who has checked the header (FORMAT.md §1.4, step 7).
+  /// Fails if the last segment is too short. Call it only after the header was checked (FORMAT.md §1.4, step 7).
   package func checkLastSegment() throws(PackError) {
     let last = bodySize - (segmentCount - 1) * UInt64(segmentSize)
     guard segmentCount == 1 || last > UInt64(Self.tagSize) else {

@@ -25,7 +25,7 @@ extension Pack {
   ///     2.5 MiB where frames have the default size.
   ///   - contentLimit: the bytes of content that are accepted, for callers that know what to expect.
   ///   - progress: hears of every frame, in bytes of content.
-  /// - Throws: ``PackError/Code/outputExists``, ``PackError/Code/noSpace`` with the bytes that are missing, ``PackError/Code/limitExceeded``, or what a damaged pack deserves.
+  /// - Throws: ``PackError/Code/outputExists``, ``PackError/Code/noSpace`` with the bytes that are missing, ``PackError/Code/limitExceeded``, or the error of a damaged pack.
   public func unpack(
     to directory: String, jobs: Int? = nil, contentLimit: UInt64 = Limits.contentSizeWithoutManifest,
     progress: ProgressHandler? = nil

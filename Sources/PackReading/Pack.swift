@@ -145,7 +145,7 @@ public final class Pack: Sendable {
   /// - Parameters:
   ///   - path: the path of a file.
   ///   - range: the bytes wanted; all of the file where it is nil.
-  /// - Throws: ``PackError/Code/noSuchEntry``, ``PackError/Code/rangeNotSatisfiable`` where the range ends after the file does, or what a damaged pack deserves.
+  /// - Throws: ``PackError/Code/noSuchEntry``, ``PackError/Code/rangeNotSatisfiable`` if the range ends after the file, or the error of a damaged pack.
   public func read(_ path: String, range: Range<UInt64>? = nil) throws(PackError) -> [UInt8] {
     let entry = try self.entry(at: path)
     let wanted = range ?? 0..<entry.size
@@ -178,7 +178,7 @@ public final class Pack: Sendable {
     }
   }
 
-  /// Frees the buffers that wait for the next use: for who is going to read all of the pack with readers of its own.
+  /// Frees the buffers kept for the next use. Call it before reading the whole pack with readers of your own.
   package func dropBuffers() {
     idle.withLock { $0.removeAll() }
   }

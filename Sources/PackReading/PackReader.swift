@@ -33,7 +33,7 @@ package final class PackReader {
     wipe(&frame)
   }
 
-  /// Makes room for the largest frame at once: for who reads all of them.
+  /// Makes room for the largest frame at once. Call it before reading all frames.
   func reserve() {
     frame = [UInt8](repeating: 0, count: FrameReader.room(for: table.largestFrame))
   }
@@ -51,7 +51,7 @@ package final class PackReader {
     return try block(number, order: &order, isKept: isKept)
   }
 
-  /// Block `number` of the index for who reads all of them: `order` holds what came before.
+  /// Block `number` of the index, when all blocks are read in order: `order` holds the state of the blocks before.
   func block(_ number: Int, order: inout EntryPath.TreeOrder, isKept: Bool = true) throws(PackError) -> IndexBlock {
     let block = try index.block(number, source: segments, decoder: frames.decoder, order: &order)
     if blocks.remembers {

@@ -62,10 +62,10 @@ public struct PackResponder: Sendable {
   ///   the field is no list of ranges. A unit other than bytes, more than 16 ranges, and ranges larger than the file together yield the whole file.
   ///   `Range` counts for `GET` alone, and `If-Range` has to be the file's tag.
   /// - 304 where `If-None-Match` names the file, 412 where `If-Match` does not.
-  /// - 301 from a directory that has an index to its name with a slash behind it, with a page that leads there for who does not follow.
+  /// - 301 from a directory that has an index to its name with a slash behind it, with a page that links there for clients that do not follow redirects.
   /// - 400 for a target that no careful client sends, 404 for what is not in the pack, 405 for another method.
   ///
-  /// - Throws: what a damaged pack deserves. What is wrong with the request, the answer says.
+  /// - Throws: the error of a damaged pack. A faulty request is answered with its status.
   public func respond(to request: PackRequest) throws(PackError) -> PackResponse {
     guard request.method == "GET" || request.method == "HEAD" else {
       return answer(405, ["Allow": "GET, HEAD"])

@@ -119,7 +119,7 @@ public actor AssetStore {
   /// - Returns: what is installed; at once where the same bytes were installed already.
   /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/manifestExpired``, ``PackError/Code/unknownPack``, ``PackError/Code/versionFailed``,
   ///   ``PackError/Code/wrongPack``, ``PackError/Code/digestMismatch``, ``PackError/Code/noSpace`` and ``PackError/Code/quotaExceeded`` with the bytes
-  ///   that are missing, ``PackError/Code/cancelled``, or what a damaged pack deserves.
+  ///   that are missing, ``PackError/Code/cancelled``, or the error of a damaged pack.
   @discardableResult
   public func install(
     _ file: String, as id: String, taking: Taking = .moving, mode: InstallMode? = nil, progress: ProgressHandler? = nil

@@ -28,7 +28,7 @@ public final class OpenedPack: Sendable {
 
   /// The size of a file in bytes.
   ///
-  /// - Throws: ``PackError/Code/noSuchEntry``, or what a damaged pack deserves.
+  /// - Throws: ``PackError/Code/noSuchEntry``, or the error of a damaged pack.
   public func size(of path: String) throws(PackError) -> UInt64 {
     if let pack { return try pack.entry(at: path).size }
     return try size(of: open(path), path)
@@ -41,7 +41,7 @@ public final class OpenedPack: Sendable {
   /// - Parameters:
   ///   - path: the path of a file in the pack.
   ///   - range: the bytes wanted; all of the file where it is nil.
-  /// - Throws: ``PackError/Code/noSuchEntry``, ``PackError/Code/rangeNotSatisfiable`` where the range ends after the file does, or what a damaged pack deserves.
+  /// - Throws: ``PackError/Code/noSuchEntry``, ``PackError/Code/rangeNotSatisfiable`` if the range ends after the file, or the error of a damaged pack.
   public func read(_ path: String, range: Range<UInt64>? = nil) throws(PackError) -> [UInt8] {
     if let pack { return try pack.read(path, range: range) }
     let file = try open(path)

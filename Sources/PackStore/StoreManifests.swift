@@ -67,7 +67,7 @@ final class StoreManifests: Sendable {
   /// Whether an error says nothing about the manifest, because it could not be looked at: it may be in order the next time.
   static func isOutside(_ error: PackError) -> Bool { error.code == .cannotRead || error.code == .internalError }
 
-  /// The manifest, for who cannot do without.
+  /// The manifest, for callers that need one.
   ///
   /// - Throws: ``PackError/Code/noManifest``
   func required() throws(PackError) -> VerifiedManifest {
@@ -83,7 +83,7 @@ final class StoreManifests: Sendable {
       .noManifest, of: directory.root, "has accepted no manifest yet", advice: .acceptManifest)
   }
 
-  /// The manifest, for who installs something new from it.
+  /// The manifest, for callers that install something new from it.
   ///
   /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/manifestRollback`` where a newer one was accepted and is not there,
   ///   ``PackError/Code/manifestExpired``.

@@ -60,7 +60,7 @@ public final class ContentSession: Sendable {
 extension DataProvider {
   /// What a server has at an address. It is asked with the entity tag and the date of what is there already, so that it sends nothing where that did not change.
   ///
-  /// The content is not signed: see ``ContentSession`` for who can change it.
+  /// The content is not signed: see ``ContentSession`` for a list of those who can change it.
   ///
   /// - Parameters:
   ///   - address: an address of HTTPS, or of HTTP on this machine; another one is unavailable.

@@ -27,7 +27,7 @@ package final class EventHub<Event: Sendable>: Sendable {
     }
   }
 
-  /// Calls a function with each event until the returned value goes, on the thread that tells of it. For who must lose none, and is quick.
+  /// Calls a function with each event, on the thread that sends it, until the returned value is released. For listeners that must miss no event; the function must be quick.
   package func handle(_ handler: @escaping @Sendable (Event) -> Void) -> Handling {
     let number = state.withLock { state in
       state.next += 1

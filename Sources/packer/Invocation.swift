@@ -2,19 +2,6 @@ import ArgumentParser
 import PackFormat
 import PackProject
 
-/// A command: it parses its options, calls the library, and hands the outcome to the console.
-protocol Verb: ParsableCommand, Sendable {
-  /// Whether the verb can be stopped anywhere without leaving anything half-done on disk.
-  static var leavesNothingBehind: Bool { get }
-  var isQuiet: Bool { get }
-  func run(in session: Session) async throws(PackError) -> Outcome
-}
-
-extension Verb {
-  static var leavesNothingBehind: Bool { true }
-  var isQuiet: Bool { false }
-}
-
 /// What the arguments ask for.
 enum Invocation: Sendable {
   case verb(any Verb)

@@ -63,7 +63,7 @@ package struct ReleaseRecording: Sendable {
     return Report(lock: lock, isUnchanged: lock == before)
   }
 
-  /// Notes that nobody has an app version any more, so that releases need not fit it.
+  /// Marks an app version as out of use, so that releases need not fit it.
   package static func retire(_ version: String, lockPath: String) throws(PackError) -> Report {
     let turn = try RecordingTurn(lockPath, files: SystemFiles())
     defer { withExtendedLifetime(turn) {} }

@@ -155,7 +155,7 @@ struct ConfigurationText: Sendable {
     return ConfigurationMistake(fault.position, words)
   }
 
-  /// What libyaml says, in words for who wrote the file.
+  /// libyaml's message, in words for the author of the file.
   private static func words(for problem: String, at position: SourcePosition, in text: String) -> String {
     switch problem {
     case "found character that cannot start any token":

@@ -6,7 +6,7 @@ public struct KeyRequest: Hashable, Sendable {
   public let keyID: KeyID
   /// The 32 bytes of the pack's header that name it, from which a root key makes the pack's own (FORMAT.md §2.3).
   public let packID: [UInt8]
-  /// The file that is being opened, where it is one; for messages, and for who keeps keys by file.
+  /// The file that is being opened, if it is a file: for messages, and for providers that keep keys by file.
   public let path: String?
 
   /// Asks for a key.

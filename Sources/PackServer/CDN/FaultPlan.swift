@@ -23,7 +23,7 @@ package struct FaultPlan: Sendable {
   package var times: Int?
   /// The share of the requests that are meant, from 0 to 1.
   package var chance: Double?
-  /// Where chance begins: the same seed means the same requests.
+  /// The random seed: the same seed selects the same requests.
   package var seed: UInt64 = 0
 
   package init() {}

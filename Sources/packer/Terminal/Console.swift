@@ -80,7 +80,7 @@ final class Console: Sendable {
     state.withLock { append(bytes, to: &$0) }
   }
 
-  /// Prints lines that are there as UTF-8, each with a line feed behind it: for who has many. There is no record for `--json`.
+  /// Prints lines that are there as UTF-8, each with a line feed behind it: for many lines at once. There is no record for `--json`.
   func lines(_ bytes: [UInt8]) {
     guard !Self.isPrintableASCII(lines: bytes.span) else {
       state.withLock { append(bytes, to: &$0) }
@@ -114,7 +114,7 @@ final class Console: Sendable {
     }
   }
 
-  /// Hands on what was printed so far, for who waits for it.
+  /// Flushes what was printed so far.
   func flushOutput() {
     state.withLock { flush(&$0) }
   }

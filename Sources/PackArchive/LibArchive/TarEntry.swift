@@ -1,0 +1,17 @@
+/// What an outsider finds at one place of the tar.
+package struct TarEntry: Hashable, Sendable {
+  /// The path as it stands, with the final `/` of a directory; nil where it is not UTF-8.
+  package let path: String?
+  /// What the entry is a hard link to.
+  package let linkTarget: String?
+  package let isFile: Bool
+  package let isDirectory: Bool
+  /// The permission bits.
+  package let permissions: UInt32
+  /// The length of the content in bytes.
+  package let size: UInt64
+  /// Where the entry's first header starts in the tar.
+  package let start: UInt64
+  /// Where its content starts in the tar.
+  package let dataOffset: UInt64
+}

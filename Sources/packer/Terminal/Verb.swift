@@ -1,0 +1,15 @@
+import ArgumentParser
+import PackFormat
+
+/// A command: it parses its options, calls the library, and hands the outcome to the console.
+protocol Verb: ParsableCommand, Sendable {
+  /// Whether the verb can be stopped anywhere without leaving anything half-done on disk.
+  static var leavesNothingBehind: Bool { get }
+  var isQuiet: Bool { get }
+  func run(in session: Session) async throws(PackError) -> Outcome
+}
+
+extension Verb {
+  static var leavesNothingBehind: Bool { true }
+  var isQuiet: Bool { false }
+}
