@@ -131,7 +131,7 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "PackBackgroundApp",
-      dependencies: ["PackBackground", "PackDelivery", "PackFormat", "PackRuntime"],
+      dependencies: ["PackBackground", "PackDelivery", "PackFormat", "PackRuntime", "PackWork"],
       swiftSettings: settings),
 
     // Packing side.

@@ -36,7 +36,7 @@ GRAPH = {
     "PackRemote": "PackCrypto PackDownloads PackFiles PackFormat PackStore PackWork",
     "PackTransport": "PackDownloads PackFormat PackManifest PackRemote PackWork",
     "PackBackground": "PackCrypto PackDelivery PackFormat PackManifest PackTrust",
-    "PackBackgroundApp": "PackBackground PackDelivery PackFormat PackRuntime",
+    "PackBackgroundApp": "PackBackground PackDelivery PackFormat PackRuntime PackWork",
     # Packing side.
     "PackArchive": "PackFormat",
     "PackProject": "PackCrypto PackFiles PackFormat PackManifest PackReading PackWork",

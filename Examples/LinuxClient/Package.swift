@@ -11,6 +11,6 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "LinuxClient",
-      dependencies: [.product(name: "PackRuntime", package: "packer")])
+      dependencies: [.product(name: "PackReading", package: "packer")])
   ]
 )

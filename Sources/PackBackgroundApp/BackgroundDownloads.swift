@@ -3,6 +3,7 @@
   import Dispatch
   public import PackBackground
   import PackRuntime
+  import PackWork
 
   /// The app's side of the system's download manager: hands plans to it, listens to it, brings a download to the foreground, cancels.
   ///

@@ -3,6 +3,7 @@
   import Foundation
   import PackBackground
   public import PackRuntime
+  import PackWork
 
   /// Downloads with the system's own download service: what was begun goes on when the app is suspended, and ends up in the shared directory where the
   /// app is gone by then.

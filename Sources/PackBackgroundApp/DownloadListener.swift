@@ -3,6 +3,7 @@
   import Foundation
   import PackBackground
   import PackRuntime
+  import PackWork
 
   /// The manager's delegate. The system calls it on a queue of its own, so what it does is quick: one small file is written at a transition, none for progress.
   @available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *)

@@ -1,5 +1,6 @@
 #if canImport(BackgroundAssets)
   import PackRuntime
+  import PackWork
 
   /// How far downloads are: in memory only, for those that are under way.
   final class DownloadProgress: Sendable {

@@ -1,4 +1,4 @@
-import PackRuntime
+import PackReading
 
 /// A game's files, read straight from their pack.
 struct Assets {

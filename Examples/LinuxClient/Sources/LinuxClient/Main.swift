@@ -1,5 +1,5 @@
 import Foundation
-import PackRuntime
+import PackReading
 
 /// Opens a pack, lists it, reads from it, and unpacks it where a directory is named.
 @main
