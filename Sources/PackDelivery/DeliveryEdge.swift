@@ -1,16 +1,16 @@
 /// One edge of the state machine: where an event leads from a state, and why (Documentation/DELIVERY.md draws them).
 ///
 /// An event that has no edge from a state comes late or twice, as callbacks of the system do: it is passed over, and changes nothing.
-public struct DeliveryEdge: Hashable, Sendable {
+package struct DeliveryEdge: Hashable, Sendable {
   /// Where it starts.
-  public let from: DeliveryState.Kind
+  package let from: DeliveryState.Kind
   /// What happened.
-  public let event: PackEvent.Kind
+  package let event: PackEvent.Kind
   /// Where it leads; nil where the pack is forgotten.
-  public let to: DeliveryState.Kind?
+  package let to: DeliveryState.Kind?
 
   /// Every edge there is.
-  public static let all: [DeliveryEdge] = DeliveryState.Kind.allCases.flatMap { state in
+  package static let all: [DeliveryEdge] = DeliveryState.Kind.allCases.flatMap { state in
     PackEvent.Kind.allCases.compactMap { event in
       switch destination(from: state, on: event) {
       case .passedOver: nil

@@ -72,7 +72,7 @@ public enum DeliveryState: Hashable, Sendable {
   }
 
   /// The edges that lead out of this state, or back to it.
-  public var waysOut: [DeliveryEdge] { DeliveryEdge.all.filter { $0.from == kind } }
+  package var waysOut: [DeliveryEdge] { DeliveryEdge.all.filter { $0.from == kind } }
 
   /// Whether a download is with the system.
   public var isUnderWay: Bool {

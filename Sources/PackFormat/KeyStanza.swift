@@ -15,11 +15,11 @@ public struct KeyID: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The key stanzas of a header (FORMAT.md §1): which keys open the pack.
-public struct KeyStanzas: Hashable, Sendable {
+package struct KeyStanzas: Hashable, Sendable {
   /// The key that opens the pack, from its DERIVE stanza.
-  public let keyID: KeyID
+  package let keyID: KeyID
   /// The types of the stanzas that this build does not know, in order.
-  public let unknownTypes: [UInt16]
+  package let unknownTypes: [UInt16]
 
   static let derive: UInt16 = 1
 

@@ -1,31 +1,31 @@
 /// The fixed part of a pack's header (FORMAT.md §1), called *core*: what key derivation and every segment are bound to.
-public struct PackHeader: Hashable, Sendable {
+package struct PackHeader: Hashable, Sendable {
   /// What a pack holds.
-  public enum Kind: UInt16, Sendable {
+  package enum Kind: UInt16, Sendable {
     /// A whole tree.
     case full = 1
   }
 
   /// The minor version; readers of major 1 take any.
-  public var minor: UInt8 = 0
+  package var minor: UInt8 = 0
   /// The size of one ciphertext segment in bytes, tag included.
-  public var segmentSize: UInt32
+  package var segmentSize: UInt32
   /// What the pack holds.
-  public var kind: Kind = .full
+  package var kind: Kind = .full
   /// The flags as they stand in the file.
-  public var flags: UInt16
+  package var flags: UInt16
   /// The version the publisher gave this pack, at most 2^53 − 1.
-  public var packVersion: UInt64
+  package var packVersion: UInt64
   /// SHA-256 of the pack's name under its label, 32 bytes.
-  public var packID: [UInt8]
+  package var packID: [UInt8]
   /// 32 bytes that make this pack's keys unlike those of any other.
-  public var salt: [UInt8]
+  package var salt: [UInt8]
 
   /// The flag that says the salt was derived from key and content.
-  public static let deterministicSalt: UInt16 = 1
+  package static let deterministicSalt: UInt16 = 1
 
   /// The length of the core in bytes.
-  public static let size = 96
+  package static let size = 96
   /// The length of core and stanza length in bytes: what tells how long the header is.
   package static let prefixSize = 100
   /// The first eight bytes of every pack. Like PNG's, they show a transfer that strips bits or converts line ends.
@@ -34,7 +34,7 @@ public struct PackHeader: Hashable, Sendable {
   package static let suite: UInt16 = 1
   package static let major: UInt8 = 1
   /// The format that this build writes, and the newest one that it knows all of, as people write it.
-  public static let formatVersion = "1.0"
+  package static let formatVersion = "1.0"
 
   package init(
     segmentSize: UInt32, flags: UInt16, packVersion: UInt64, packID: [UInt8], salt: [UInt8]
@@ -48,7 +48,7 @@ public struct PackHeader: Hashable, Sendable {
   }
 
   /// Whether the salt was derived from key and content.
-  public var hasDeterministicSalt: Bool { flags & Self.deterministicSalt != 0 }
+  package var hasDeterministicSalt: Bool { flags & Self.deterministicSalt != 0 }
 
   /// The 96 bytes of the core.
   package var bytes: [UInt8] {

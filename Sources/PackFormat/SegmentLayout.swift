@@ -1,13 +1,13 @@
 /// Where segments lie in a pack, and which part of the payload each holds (FORMAT.md §3).
 ///
 /// Pure arithmetic: one payload length gives one pack size, and back.
-public struct SegmentLayout: Hashable, Sendable {
+package struct SegmentLayout: Hashable, Sendable {
   /// The offset of the body in the pack, in bytes: the length of the header with its MAC.
-  public let bodyOffset: UInt64
+  package let bodyOffset: UInt64
   /// The length of the body in bytes: Tink's header, ciphertext and tags.
-  public let bodySize: UInt64
+  package let bodySize: UInt64
   /// The size of one ciphertext segment in bytes, tag included.
-  public let segmentSize: UInt32
+  package let segmentSize: UInt32
 
   /// The bytes of Tink's header, which stand where segment 0 would begin.
   package static let tinkHeaderSize = 40
@@ -58,15 +58,15 @@ public struct SegmentLayout: Hashable, Sendable {
   }
 
   /// The size of the pack in bytes.
-  public var packSize: UInt64 { bodyOffset + bodySize }
+  package var packSize: UInt64 { bodyOffset + bodySize }
 
   /// The number of segments, at least 1.
-  public var segmentCount: UInt64 {
+  package var segmentCount: UInt64 {
     (bodySize + UInt64(segmentSize) - 1) / UInt64(segmentSize)
   }
 
   /// The length of the payload in bytes.
-  public var payloadSize: UInt64 {
+  package var payloadSize: UInt64 {
     bodySize - UInt64(Self.tinkHeaderSize) - UInt64(Self.tagSize) * segmentCount
   }
 

@@ -69,11 +69,11 @@ public final class Pack: Sendable {
   }
 
   /// The readable start of the pack.
-  public var header: PackHeader { source.header }
+  package var header: PackHeader { source.header }
   /// The key that opens the pack.
   public var keyID: KeyID { source.stanzas.keyID }
   /// Where the segments lie.
-  public var layout: SegmentLayout { source.layout }
+  package var layout: SegmentLayout { source.layout }
   /// The number of entries: files, and directories that are empty.
   public var entryCount: Int { Int(index.head.recordCount) }
   /// The sum of the sizes of all files in bytes.
@@ -81,12 +81,12 @@ public final class Pack: Sendable {
   /// The digest that names the tree: equal for equal trees, whatever their order, compression and key (32 bytes).
   public var contentRoot: [UInt8] { index.head.contentRoot }
   /// The largest decompressed frame in bytes, which decides what memory a reader needs.
-  public var largestFrame: UInt32 { table.largestFrame }
+  package var largestFrame: UInt32 { table.largestFrame }
 
   /// Checks that the pack was made under a name: a sound pack may still be another one than was asked for, renamed on the way.
   ///
   /// - Throws: ``PackError/Code/wrongPack`` where it was not.
-  public func checkName(_ name: PackName) throws(PackError) {
+  package func checkName(_ name: PackName) throws(PackError) {
     guard try PackID.bytes(for: name, backend: source.backend) == header.packID else {
       throw PackError(
         .wrongPack, "pack was made under another name than '\(name)'", advice: .fetchAgain

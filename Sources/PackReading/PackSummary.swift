@@ -1,24 +1,24 @@
 package import PackFiles
 
 /// What a pack says to someone who has no key. Nothing of it is authenticated.
-public struct PackSummary: Sendable {
+package struct PackSummary: Sendable {
   /// One part of the file.
-  public struct Part: Hashable, Sendable {
+  package struct Part: Hashable, Sendable {
     /// What the part is.
-    public let name: String
+    package let name: String
     /// Its length in bytes.
-    public let size: UInt64
+    package let size: UInt64
   }
 
   /// The readable start of the pack.
-  public let header: PackHeader
+  package let header: PackHeader
   /// The key that the pack says it opens with, and what else stands there.
-  public let stanzas: KeyStanzas
+  package let stanzas: KeyStanzas
   /// Where the segments lie.
-  public let layout: SegmentLayout
+  package let layout: SegmentLayout
 
   /// Reads the header of the pack at `path`: a few hundred bytes.
-  public static func read(_ path: String) throws(PackError) -> PackSummary {
+  package static func read(_ path: String) throws(PackError) -> PackSummary {
     try read(path, files: SystemFiles())
   }
 
@@ -33,10 +33,10 @@ public struct PackSummary: Sendable {
   }
 
   /// The size of the file in bytes.
-  public var packSize: UInt64 { layout.packSize }
+  package var packSize: UInt64 { layout.packSize }
 
   /// The parts of the file in order. They add up to its size.
-  public var parts: [Part] {
+  package var parts: [Part] {
     let stanzaSize = layout.bodyOffset - UInt64(PackHeader.prefixSize) - 32
     return [
       Part(name: "header", size: UInt64(PackHeader.prefixSize)),
