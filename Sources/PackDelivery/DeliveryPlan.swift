@@ -50,7 +50,7 @@ public struct DeliveryPlan: Hashable, Sendable {
   /// Costs time and memory in proportion to the packs, a few hundred bytes for each.
   ///
   /// - Parameters:
-  ///   - manifest: what is offered. Whoever hands it over has checked its signature, and that it leads nobody back (``SharedState/accept(_:at:verify:)``).
+  ///   - manifest: what is offered. Whoever hands it over has checked its signature, and that it leads nobody back (``SharedState/accept(_:verify:)``).
   ///   - records: what app and extension share.
   ///   - files: what lies in the shared directory.
   public init(

@@ -6,7 +6,7 @@ import PackStore
 import PackTrust
 
 /// The life of an app with background downloads, played with the code that ships: the system and its rules are played here, and everything that
-/// extension and app do is done by ``PackDelivery/ExtensionDelivery``, ``PackRuntime/AppDelivery``, the store and the download queue, on real files.
+/// extension and app do is done by ``ExtensionDelivery``, ``AppDelivery``, the store and the download queue, on real files.
 ///
 /// No time passes while it does. The same settings give the same story.
 package struct Simulation {

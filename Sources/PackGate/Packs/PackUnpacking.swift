@@ -4,7 +4,7 @@ import PackWork
 
 /// Unpacks a pack as strictly as it is verified: for people who look at a pack, or do not know who made it.
 ///
-/// An app unpacks with ``PackRuntime/Pack/unpack(to:jobs:contentLimit:progress:)``, which needs no libarchive and never looks at the tar.
+/// An app unpacks with ``Pack/unpack(to:jobs:contentLimit:progress:)``, which needs no libarchive and never looks at the tar.
 package enum PackUnpacking {
   /// Unpacks `pack` to `directory`, which must not exist or be empty and appears whole or not at all.
   ///

@@ -10,7 +10,7 @@ import PackWork
 /// The app's side of deliveries: takes what the extension brought into the store, and fetches the rest.
 ///
 /// It holds no state of its own: what counts is in the shared state, the store and the queue, and may be looked at by others meanwhile. The usual order at the start of
-/// an app is ``start()``, ``plan(asked:downloads:freeSpace:)``, ``install(_:)``, ``tidy(_:)``, ``fetch(_:)``, and from then on ``take(_:)`` with what the
+/// an app is ``start()``, ``plan(asked:downloads:freeSpace:)``, ``install(_:progress:)``, ``tidy(_:)``, ``fetch(_:)``, and from then on ``take(_:)`` with what the
 /// queue tells. After each ``take(_:)`` that parked a file, plan and install again.
 public actor AppDelivery {
   /// What app and extension share.
@@ -102,7 +102,7 @@ public actor AppDelivery {
   ///   - downloads: the identifiers of what the system's download service has, but for those that failed; empty where none is used, nil where it did
   ///     not answer. What the queue has comes to it.
   ///   - freeSpace: the bytes that are free on the device; nil where they are not to be looked at. The store looks again when it installs.
-  /// - Throws: ``PackError/Code/noManifest``, ``PackDelivery/PackError/Code/stateBusy``, or what the disk says.
+  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/stateBusy``, or what the disk says.
   public func plan(
     asked: Set<String> = [], downloads: Set<String>? = nil, freeSpace: UInt64? = nil
   ) async throws(PackError) -> DeliveryPlan {
