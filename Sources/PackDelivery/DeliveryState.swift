@@ -1,4 +1,4 @@
-/// How far the delivery of a pack is. Each state has a name, a reason and ways out: the edges of ``DeliveryEdge``.
+/// How far the delivery of a pack is. Each state has a name, a reason and ways out: the edges of `DeliveryEdge`.
 public enum DeliveryState: Hashable, Sendable {
   /// Nothing is under way.
   case notLoaded(IdleReason)
