@@ -18,8 +18,8 @@ extension ReleaseVerification {
     try Self.checkRules(only: only, ignored: ignored)
     guard key != nil || isQuick else {
       throw PackError(
-        .noKey, "no content key was given, and packs are to be opened",
-        hint: "give it with --key REF, or look only at what needs no key with --quick")
+        .noKey, "no content key was given, but packs have to be opened",
+        hint: "give it with --key REF, or use --quick, which needs no key")
     }
     let inspection = ReleaseInspection(self, key: KeyHolder(key))
     return judge(try await inspection.run(progress: progress))
@@ -80,10 +80,10 @@ extension ReleaseVerification {
     let opened = release.packs.count { $0.content != nil }
     let depth = release.isQuick ? "headers and digests checked" : "read whole"
     add("packs", release.hasKey ? "\(opened) of \(release.entries.count) opened, \(depth)" : "\(release.entries.count), not opened")
-    add("Info.plist", release.plist?.path ?? "not given, so not checked (--plist)")
+    add("Info.plist", release.plist?.path ?? "not given, not checked (--plist FILE)")
     let apps = release.apps.map(\.version)
     if release.lock == nil {
-      add("released apps", "no lock file, so not checked (--lock)")
+      add("released apps", "no lock file, not checked (--lock FILE)")
     } else {
       add("released apps", apps.isEmpty ? "none recorded in \(release.lockPath)" : apps.joined(separator: ", "))
     }

@@ -27,7 +27,7 @@ package struct NetworkSpeed: Hashable, Sendable {
     }
     // Slower than a byte in a second nothing ever comes, and faster than this the sums do not fit.
     guard let number = UInt64(text), (1...1_000_000_000_000).contains(number) else {
-      throw PackError(.usage, "--speed is '\(text)'", hint: "use 3g, 4g, wifi, or bytes in a second, as in 250000")
+      throw PackError(.usage, "--speed is '\(text)'", hint: "use 3g, 4g, wifi, or bytes per second, as in 250000")
     }
     self.init(name: "\(number)", bytesPerSecond: number)
   }

@@ -56,7 +56,7 @@ package struct SimulatedFault: Hashable, Sendable {
     var count = 1
     if let star = rest.lastIndex(of: "*") {
       guard let number = Int(rest[rest.index(after: star)...]), (1...1000).contains(number) else {
-        throw refuse("and what stands behind * is not from 1 to 1000", "write --fail core:truncate*3")
+        throw refuse("and the number after * is not from 1 to 1000", "write --fail core:truncate*3")
       }
       count = number
       rest = String(rest[..<star])
@@ -67,17 +67,17 @@ package struct SimulatedFault: Hashable, Sendable {
         throw refuse("and only size takes a number of bytes", "write --fail core:size=4096")
       }
       guard let number = UInt64(rest[rest.index(after: equals)...]) else {
-        throw refuse("and what stands behind = is no number of bytes from 0 to \(UInt64.max)", "write --fail core:size=4096")
+        throw refuse("and the value after = is not a number of bytes from 0 to \(UInt64.max)", "write --fail core:size=4096")
       }
       size = number
       rest = "size"
     }
     guard let kind = Kind(rawValue: rest) else {
-      throw refuse("and '\(rest)' is none of the faults", "use one of \(Kind.allCases.map(\.rawValue).joined(separator: ", "))")
+      throw refuse("and '\(rest)' is not a fault", "use one of \(Kind.allCases.map(\.rawValue).joined(separator: ", "))")
     }
     let subject: Subject = halves[0] == "manifest" ? .manifest : halves[0] == "all" ? .all : .pack(halves[0])
     guard !(subject == .manifest && kind == .size && size == nil) else {
-      throw refuse("and a manifest has no declared size", "say how large the one at the server is, as in --fail manifest:size=200000")
+      throw refuse("and a manifest has no declared size", "give the size of the file on the server, as in --fail manifest:size=200000")
     }
     self.init(subject, kind, count: count, servedSize: size)
   }

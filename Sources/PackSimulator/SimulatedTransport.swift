@@ -50,7 +50,7 @@ final class SimulatedTransport: Transport {
     let pack = source.pack.id
     if world.isOffline(pack) {
       world.timeline.tell(
-        .app, "\(pack): there is no network", pack: pack, error: .plain("no connection"), remedy: "it waits", isInjected: true)
+        .app, "\(pack): there is no network", pack: pack, error: .plain("no connection"), remedy: "the download waits", isInjected: true)
       signal(.offline)
       await untilCancelled()
       throw .offline
@@ -84,7 +84,7 @@ final class SimulatedTransport: Transport {
     let served = world.servedSize(of: pack, declared: source.pack.size) ?? size
     if served != source.pack.size {
       world.timeline.tell(
-        .app, "\(pack): the server has \(served) bytes, and the manifest says \(source.pack.size)", pack: pack,
+        .app, "\(pack): the server has \(served) bytes, but the manifest says \(source.pack.size)", pack: pack,
         error: .plain("the size is not the declared one"), isInjected: served != size)
     }
     try sink.begin(at: offset, size: served, validator: nil)

@@ -42,7 +42,7 @@ extension Simulation {
     } catch {
       guard !Self.isOutside(error) else { throw error }
       appRefusal = error
-      world.timeline.tell(.app, words(error), remedy: "it goes on with what it has, and looks again at its next start")
+      world.timeline.tell(.app, words(error), remedy: "it continues with its packs, and checks again at its next start")
     }
     appManifest = await process.store.manifest?.manifest
     await process.queue.close()
@@ -73,10 +73,10 @@ extension Simulation {
 
   private func begin(_ process: AppProcess) async throws(PackError) {
     let start = try await process.delivery.start()
-    for id in start.interrupted { tell(.app, "\(id): its installation was interrupted, and the file waits again", pack: id) }
-    for finding in start.findings { tell(.app, "sets right: \(finding)") }
+    for id in start.interrupted { tell(.app, "\(id): its installation was interrupted; the file waits for the next attempt", pack: id) }
+    for finding in start.findings { tell(.app, "repairs: \(finding)") }
     if let refusal = start.refusal {
-      world.timeline.tell(.app, words(refusal), remedy: "the store goes on with its own manifest")
+      world.timeline.tell(.app, words(refusal), remedy: "the store keeps its own manifest")
     }
   }
 
@@ -143,8 +143,8 @@ extension Simulation {
       cancel(plan.cancellations, .app)
       let progress = try await install(plan, process)
       let tidied = try await process.delivery.tidy(plan)
-      if tidied.freed > 0 { tell(.app, "removes \(tidied.freed) bytes of files that nobody has a use for") }
-      for id in tidied.removed { tell(.app, "\(id): is not offered any more, and removed", pack: id) }
+      if tidied.freed > 0 { tell(.app, "removes \(tidied.freed) bytes of files that are no longer needed") }
+      for id in tidied.removed { tell(.app, "\(id): is no longer offered, and is removed", pack: id) }
       let isIdle = plan.downloads.isEmpty && plan.underWay.isEmpty
       guard !isIdle || progress || tidied.freed > 0 || !tidied.removed.isEmpty else { return }
       let filesBefore = filesArrived
@@ -269,19 +269,19 @@ extension Simulation {
       switch event {
       case .finished(let id, _):
         let pack = DownloadIdentifier(id.id)?.id ?? id.id
-        world.timeline.tell(.app, "\(pack): is here and checked", pack: pack)
+        world.timeline.tell(.app, "\(pack): is downloaded and checked", pack: pack)
       case .retrying(let id, let failure, _):
         let pack = DownloadIdentifier(id.id)?.id ?? id.id
         // What a queue with the usual policy waits at most after a first failure.
         let delay = UInt64(RetryPolicy().first / .milliseconds(1))
         world.clock.advance(milliseconds: delay)
-        world.timeline.tell(.app, "\(pack): \(failure.text), and is tried again after \(delay) ms", pack: pack)
+        world.timeline.tell(.app, "\(pack): \(failure.text); the next attempt is in \(delay) ms", pack: pack)
       case .failed(let id, let failure):
         let pack = DownloadIdentifier(id.id)?.id ?? id.id
-        world.timeline.tell(.app, "\(pack): \(failure.text), and is given up", pack: pack, remedy: status.map { "\($0.state)" })
+        world.timeline.tell(.app, "\(pack): \(failure.text); no more attempts are made", pack: pack, remedy: status.map { "\($0.state)" })
       case .lowSpace(_, let needed, let free):
         return PackError(
-          .noSpace, "the volume has \(free) bytes free, and \(needed) are needed",
+          .noSpace, "the volume has \(free) bytes free, but \(needed) are needed",
           hint: "free space, or choose another place with --keep or TMPDIR")
       case .began, .progress, .forgotten, .offline, .online: break
       }
@@ -308,11 +308,11 @@ extension TransferFailure {
     switch self {
     case .offline: "there is no network"
     case .unreachable: "the connection is cut"
-    case .timedOut: "nothing came for too long"
+    case .timedOut: "the connection timed out"
     case .status(let code, _): "the server answers \(code)"
     case .wrongSize(let size): "the server's file has \(size) bytes"
-    case .wrongDigest: "the server's file is another one"
-    case .forgotten: "the download is gone"
+    case .wrongDigest: "the server has a different file"
+    case .forgotten: "the system forgot the download"
     default: "the download failed (\(self))"
     }
   }

@@ -12,7 +12,7 @@ extension Simulation {
     guard !(daemon.isRestricted && settings.isContentOff) else {
       tell(
         .system, "does not start the extension: in-app content is switched off", pack: nil, .notPermittedBeforeLaunch,
-        remedy: "everything waits for the first start of the app", isInjected: true)
+        remedy: "all downloads wait for the first start of the app", isInjected: true)
       return
     }
     guard !world.strikes(.forgotten, nil) else {
@@ -37,7 +37,8 @@ extension Simulation {
     if let refusal = daemon.refusal(ofURL: url) ?? (daemon.isRestricted && world.strikes(.host, nil) ? .disallowedByDomain : nil) {
       let isListed = daemon.refusal(ofURL: url) == nil
       return try failManifest(
-        isListed ? "is led to a host that is not in the domain allow list" : "may not fetch \(url)", refusal, .backgroundAssets(code: 202),
+        isListed ? "is redirected to a host that is not in the domain allow list" : "may not fetch \(url)",
+        refusal, .backgroundAssets(code: 202),
         isInjected: isListed)
     }
     guard !world.isOffline(nil) else {
@@ -71,7 +72,7 @@ extension Simulation {
   ) throws(PackError) -> [UInt8]? {
     let remedy = try wake(about: nil) { (delivery) throws(PackError) in try delivery.failed(.manifest, failure) }
     tell(
-      .system, text, pack: nil, error, remedy: remedy == .keepEverything ? "everything stays as it is" : "the extension did not hear of it",
+      .system, text, pack: nil, error, remedy: remedy == .keepEverything ? "everything stays as it is" : "the extension was not told",
       isInjected: isInjected)
     return nil
   }
@@ -83,7 +84,7 @@ extension Simulation {
       guard !Self.isOutside(refusal) else { throw refusal }
       let remedy =
         answer.plan != nil
-        ? "plans with manifest \(answer.manifestVersion ?? 0), which it took before" : "hands nothing over; the next event plans"
+        ? "plans with manifest \(answer.manifestVersion ?? 0), which it accepted before" : "hands over no downloads; the next event plans"
       world.timeline.tell(.extension, words(refusal), remedy: remedy, isInjected: world.wasStruck(nil))
     }
     guard let plan = answer.plan else { return }
@@ -111,7 +112,7 @@ extension Simulation {
       let pack = DownloadIdentifier(identifier)?.id
       if let error = daemon.cancel(identifier) {
         world.timeline.tell(
-          actor, "\(identifier): is cancelled, and the system does not have it", pack: pack, error: error, remedy: "nothing is to be done")
+          actor, "\(identifier): is cancelled, but the system does not have it", pack: pack, error: error, remedy: "nothing is to be done")
       } else {
         tell(actor, "\(identifier): is cancelled", pack: pack)
       }
@@ -142,7 +143,7 @@ extension Simulation {
     about pack: String?, isRequest: Bool = false, _ body: (ExtensionDelivery) throws(PackError) -> Result
   ) throws(PackError) -> Result? {
     guard hasRuntime else {
-      tell(.system, "does not start the extension: it had its 10 minutes of this day", pack: pack)
+      tell(.system, "does not start the extension: its 10 minutes for this day are used up", pack: pack)
       report.cost.refusedCalls += 1
       return nil
     }
@@ -180,7 +181,8 @@ extension Simulation {
     world.timeline.tell(
       .system,
       diesAtOnce
-        ? "ends the extension for the memory it takes" : "kills the extension at its file operation \(files.count): \(files.death ?? "")",
+        ? "kills the extension, because it uses too much memory"
+        : "kills the extension at its file operation \(files.count): \(files.death ?? "")",
       pack: pack, remedy: "the next event finds what there is", isInjected: !isTooLarge)
     return nil
   }
@@ -199,7 +201,7 @@ extension Simulation {
     do throws(FileFailure) {
       let lock = try SystemFiles().open("\(group)/lock", .readUnlinked, in: nil)
       guard try SystemFiles().tryLock(lock) else { return nil }
-      world.timeline.tell(actor, "finds the lock of the shared state held, and nobody lets go of it", pack: pack, isInjected: true)
+      world.timeline.tell(actor, "finds the lock of the shared state held by another process", pack: pack, isInjected: true)
       return lock
     } catch {
       throw error.reading(group)
@@ -243,7 +245,7 @@ extension Simulation {
     if daemon.isRestricted, world.strikes(.host, pack) {
       daemon.end(download.identifier)
       return try fail(
-        download, .disallowedByDomain, .backgroundAssets(code: 202), "is led to a host that is not in the domain allow list",
+        download, .disallowedByDomain, .backgroundAssets(code: 202), "is redirected to a host that is not in the domain allow list",
         isInjected: true, toApp: toApp)
     }
     guard !world.isOffline(pack) else {
@@ -270,12 +272,13 @@ extension Simulation {
         if let exceeded = daemon.charge(came, to: download) {
           daemon.end(download.identifier)
           return try fail(
-            download, exceeded, .backgroundAssets(code: 204), "gets \(size) bytes where \(download.size) were declared, more than are left",
+            download, exceeded, .backgroundAssets(code: 204),
+            "gets \(size) bytes instead of the declared \(download.size), more than the remaining allowance",
             isInjected: false, toApp: toApp)
         }
         let received = download.received + came
         daemon.note(received: received, of: download.identifier)
-        let declared = received > download.size ? " where \(download.size) were declared" : " of \(download.size)"
+        let declared = received > download.size ? " instead of the declared \(download.size)" : " of \(download.size)"
         tell(.system, "\(pack): has \(received) bytes\(declared)", pack: pack)
         return
       }
@@ -294,7 +297,8 @@ extension Simulation {
     if let exceeded = daemon.charge(served - min(served, download.received), to: download) {
       world.transfer(min(served, download.size))
       return try fail(
-        download, exceeded, .backgroundAssets(code: 204), "gets \(served) bytes where \(download.size) were declared, more than are left",
+        download, exceeded, .backgroundAssets(code: 204),
+        "gets \(served) bytes instead of the declared \(download.size), more than the remaining allowance",
         isInjected: injected != nil, toApp: toApp)
     }
     // The system holds the server to what was declared, and takes no more.
@@ -302,7 +306,7 @@ extension Simulation {
     world.transfer(taken - min(taken, download.received))
     guard served == download.size else {
       return try fail(
-        download, .plain("the size is not the declared one"), .other, "gets \(served) bytes where \(download.size) were declared",
+        download, .plain("the size is not the declared one"), .other, "gets \(served) bytes instead of the declared \(download.size)",
         isInjected: injected != nil, toApp: toApp)
     }
     let path = "\(directory)/system/download"
@@ -372,15 +376,15 @@ extension Simulation {
       try delivery.finished(path, download: download.identifier)
     }
     let actor: TimelineActor = toApp ? .app : .extension
-    let what = "\(pack): \(download.isEssential ? "essential, " : "")\(download.size) bytes are here"
+    let what = "\(pack): \(download.isEssential ? "essential, " : "")\(download.size) bytes downloaded"
     switch parking {
     case .recorded: tell(actor, "\(what): moves and records the file", pack: pack)
     case .unrecorded: tell(actor, "\(what): moves the file; the next plan records it", pack: pack)
-    case .notNeeded: tell(actor, "\(what): leaves the file, for which nobody waits any more", pack: pack)
-    case .wrongSize(let remedy): tell(actor, "\(what), and that is not the size of the manifest: \(remedy.text)", pack: pack)
+    case .notNeeded: tell(actor, "\(what): leaves the file, which is no longer needed", pack: pack)
+    case .wrongSize(let remedy): tell(actor, "\(what), but the manifest has another size: \(remedy.text)", pack: pack)
     case nil:
       let isKept = fileSize(path) == nil
-      tell(.system, "\(what); \(isKept ? "the file was moved already" : "nobody moved the file, so it is removed")", pack: pack)
+      tell(.system, "\(what); \(isKept ? "the file was already moved" : "the file was not moved, so it is removed")", pack: pack)
     }
   }
 
@@ -393,7 +397,7 @@ extension Simulation {
     }
     tell(
       .system, "\(download.pack): \(text)", pack: download.pack, error,
-      remedy: remedy?.text ?? "nobody heard of it; the next plan finds it",
+      remedy: remedy?.text ?? "the failure was not reported; the next plan finds it",
       isInjected: isInjected)
     guard remedy == .handOverAsNonEssential else { return }
     let again = DownloadDaemon.Download(
@@ -423,13 +427,13 @@ extension FailureRemedy {
 extension Postponement.Reason {
   var text: String {
     switch self {
-    case .notAsked: "nobody asked for it"
+    case .notAsked: "it was not requested"
     case .cancelled: "its download was cancelled"
     case .beforeLaunch(let reason): DeliveryState.notLoaded(reason).reason
-    case .allowance(let size, let left): "\(size) bytes, and \(left) may be downloaded before the first start of the app"
-    case .space(let needed, let free): "\(needed) bytes are needed, and \(free) are free"
+    case .allowance(let size, let left): "\(size) bytes, but only \(left) may be downloaded before the first start of the app"
+    case .space(let needed, let free): "\(needed) bytes are needed, but only \(free) are free"
     case .failed(let reason, let left):
-      "\(DeliveryState.failed(reason).reason); " + (left.map { "tried again in \($0) s" } ?? "not tried again before it changes")
+      "\(DeliveryState.failed(reason).reason); " + (left.map { "tried again in \($0) s" } ?? "not tried again until it changes")
     case .manifestExpired: "the manifest has expired"
     }
   }

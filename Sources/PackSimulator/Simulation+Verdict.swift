@@ -29,11 +29,11 @@ extension Simulation {
     try await judgeContent()
     judgeCost()
     if settings.keys == nil {
-      report.notes.append("no key was given, so nothing was installed: the app's part ends where files wait for it")
+      report.notes.append("no key was given, so no pack was installed: the simulated app ends with files that wait for installation")
     }
-    for fault in world.unusedFaults { report.notes.append("\(fault) never struck") }
+    for fault in world.unusedFaults { report.notes.append("the fault \(fault) never occurred") }
     if let death = settings.extensionDeath, report.cost.operations < death {
-      report.notes.append("the extension made \(report.cost.operations) file operations, so none was the one with number \(death)")
+      report.notes.append("the extension made \(report.cost.operations) file operations, fewer than --kill-extension \(death)")
     }
   }
 
@@ -60,7 +60,7 @@ extension Simulation {
       let refusal = manifestRefusal ?? extensionRefusal ?? appRefusal
       let reason = refusal.map { ": \(words($0))" } ?? ""
       find(
-        .manifest, "manifest \(published.manifest.version) was not taken in \(launches) starts of the app\(reason)",
+        .manifest, "manifest \(published.manifest.version) was not accepted in \(launches) starts of the app\(reason)",
         hint: refusal.flatMap(settings.wording))
     }
   }
@@ -73,9 +73,9 @@ extension Simulation {
       guard !isInjected, !world.wasStruck(pack.id) else { continue }
       let reason = error.map { " (\($0))" } ?? ""
       find(
-        .missing, "\(pack.id) is essential, and was not here when the app was started for the first time\(reason)", pack: pack.id,
+        .missing, "\(pack.id) is essential, but was missing at the first start of the app\(reason)", pack: pack.id,
         error: error,
-        hint: "packer verify tells which number or host is wrong")
+        hint: "packer verify shows which number or host is wrong")
     }
   }
 
@@ -99,18 +99,18 @@ extension Simulation {
           .stuck, "\(id) is still '\(state)' after \(launches) starts of the app\(reason)", pack: id,
           hint: refusal.flatMap(settings.wording))
       } else {
-        find(.lost, "\(id) is in no list of the plan", pack: id)
+        find(.lost, "\(id) is missing from the plan", pack: id)
       }
     }
-    for pack in plan.obsolete { find(.stuck, "\(pack.id) is not offered any more, and is still here", pack: pack.id) }
-    for orphan in plan.orphans { find(.stuck, "the file \(orphan) is of no use, and is still here") }
+    for pack in plan.obsolete { find(.stuck, "\(pack.id) is no longer offered, but is still on the device", pack: pack.id) }
+    for orphan in plan.orphans { find(.stuck, "the file \(orphan) is not needed, but is still on the device") }
   }
 
   private func hint(for reason: Postponement.Reason) -> String? {
     switch reason {
     case .failed(.wrongBytes, _), .failed(.system, _), .failed(.server, _), .failed(.wrongSize, _):
-      "hold what the server has against the manifest: packer verify \(published.path)"
-    case .manifestExpired: "sign the manifest anew: packer build"
+      "compare the files of the server with the manifest: packer verify \(published.path)"
+    case .manifestExpired: "sign the manifest again: packer build --renew"
     default: nil
     }
   }
@@ -127,12 +127,12 @@ extension Simulation {
       do throws(PackError) {
         let current = try await store.current(id)
         guard current?.version == pack.version, current?.sha256 == pack.sha256 else {
-          find(.missing, "\(id) opens as version \(current?.version ?? 0), and the manifest offers \(pack.version)", pack: id)
+          find(.missing, "\(id) opens as version \(current?.version ?? 0), but the manifest offers \(pack.version)", pack: id)
           continue
         }
         _ = try await store.open(id)
       } catch {
-        find(.missing, "\(id) is installed and does not open: \(words(error))", pack: id, hint: settings.wording(error))
+        find(.missing, "\(id) is installed, but cannot be opened: \(words(error))", pack: id, hint: settings.wording(error))
       }
     }
   }
@@ -141,13 +141,13 @@ extension Simulation {
     let cost = report.cost
     if cost.memory > settings.memoryLimit {
       find(
-        .cost, "a content request needs about \(cost.memory) bytes of memory, and the extension has \(settings.memoryLimit)",
-        hint: "offer fewer packs, or shorter descriptions of them")
+        .cost, "a content request needs about \(cost.memory) bytes of memory, but the extension has \(settings.memoryLimit)",
+        hint: "offer fewer packs, or shorten their descriptions")
     }
     if cost.refusedCalls > 0, settings.faults.isEmpty {
       find(
-        .cost, "the extension had its 10 minutes of a day, and was not started \(cost.refusedCalls) times after that",
-        hint: "offer fewer and larger packs: each file that comes is a call")
+        .cost, "the extension used up its 10 minutes of a day, and \(cost.refusedCalls) later calls were refused",
+        hint: "offer fewer and larger packs: each downloaded file costs one call")
     }
   }
 }

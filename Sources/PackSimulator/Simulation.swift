@@ -73,15 +73,16 @@ package struct Simulation {
     begin()
     if settings.event == .install {
       daemon.restrict(settings.rules)
-      tell(.system, "installs the app, by the rules of \(settings.rules.source)")
-      tell(.system, "allows \(daemon.remaining?.essential ?? 0) bytes of essential downloads and \(daemon.remaining?.other ?? 0) others")
+      tell(.system, "installs the app, with the rules of \(settings.rules.source)")
+      tell(
+        .system, "allows \(daemon.remaining?.essential ?? 0) bytes of essential downloads, and \(daemon.remaining?.other ?? 0) of others")
     } else {
-      tell(.system, settings.event == .update ? "updates the app" : "looks for something new")
+      tell(.system, settings.event == .update ? "updates the app" : "checks for new packs")
     }
     try await request(settings.event)
     if settings.event.permitsEssential {
       try await runSystem(onlyEssential: true)
-      tell(.system, "lets the app be opened")
+      tell(.system, "allows the app to be opened")
     }
     try await runSystem(until: clock.milliseconds + (settings.event.permitsEssential ? Self.launchDelay : Self.backgroundLength))
     changeServer()
@@ -110,7 +111,7 @@ package struct Simulation {
       let refusal = manifestRefusal ?? appRefusal
       let reason = refusal.map { ": \($0.message.replacing(directory, with: "device"))" } ?? ""
       throw PackError(
-        refusal?.code ?? .noManifest, of: earlier.path, "cannot be what the device has\(reason)", advice: refusal?.advice)
+        refusal?.code ?? .noManifest, of: earlier.path, "cannot be the release on the device\(reason)", advice: refusal?.advice)
     }
     world.timeline.setRecording(true)
   }
@@ -189,7 +190,7 @@ package struct Simulation {
   func checkSpace(_ plan: DeliveryPlan) throws(PackError) {
     for postponement in plan.postponed {
       guard case .space(let needed, let free) = postponement.reason else { continue }
-      throw fullDisk("the volume of \(directory) has \(free) bytes free, and \(needed) are needed")
+      throw fullDisk("the volume of \(directory) has \(free) bytes free, but \(needed) are needed")
     }
   }
 

@@ -55,7 +55,7 @@ package struct SimulationReport: Sendable {
 package struct SimulationFinding: Hashable, Sendable {
   /// What kind of fault it is, with a stable name.
   package enum Kind: String, Hashable, Sendable, CaseIterable {
-    /// A pack that should be on the device is in no list of the plan, and nothing is done about it.
+    /// A pack that should be on the device is missing from the plan, and nothing is done about it.
     case lost
     /// A pack is in a state that it does not leave.
     case stuck

@@ -5,7 +5,7 @@ import PackFormat
 struct Completions: Verb {
   static let configuration = CommandConfiguration(
     commandName: "completions",
-    abstract: "Prints a script with which a shell completes packer's commands: bash, zsh or fish.",
+    abstract: "Prints a completion script for bash, zsh or fish.",
     discussion: """
       Examples:
         packer completions bash > ~/.local/share/bash-completion/completions/packer

@@ -4,7 +4,7 @@ import ArgumentParser
 struct Packer: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "packer",
-    abstract: "Turns a directory into one encrypted pack, and back.",
+    abstract: "Packs directories into encrypted packs, and checks and reads them.",
     discussion: """
       Examples:
         packer key new -o game.key
@@ -13,16 +13,16 @@ struct Packer: ParsableCommand {
         packer verify game.pack --key game.key --against build/game
         packer unpack game.pack -C restored --key game.key
 
-      A key is named, never typed: --key takes file:PATH (or a bare path), env:NAME, fd:N, stdin or cmd:'PROGRAM ARG…'. Without \
+      Keys are never typed on the command line: --key takes file:PATH (or a bare path), env:NAME, fd:N, stdin or cmd:'PROGRAM ARG…'. Without \
       --key, exactly one of PACKER_KEY (the key text), PACKER_KEY_FILE (a path) and PACKER_KEY_COMMAND is used; for --sign-key \
       the same of PACKER_SIGN_KEY.
 
-      Results go to standard output, everything else to standard error. --json prints JSON Lines that end in one record of the \
-      type result.
+      Results go to standard output, everything else to standard error. --json prints JSON Lines; the last record has \
+      the type result.
 
       Exit status: 0 done, 1 findings, 2 only budget findings, 3 would not fit an app version already released, 10 no key, \
-      11 wrong key, 12 damaged or tampered, 13 truncated, 14 signature not trusted, 64 usage, 65 not a pack or one this build does \
-      not know, or a wrong configuration, 66 input missing, 69 cannot serve, 70 our fault, 73 cannot write, 74 read error, 130 interrupted, \
+      11 wrong key, 12 damaged or tampered, 13 truncated, 14 signature not trusted, 64 usage, 65 bad input: not a pack, an unknown \
+      format, or a wrong configuration, 66 input missing, 69 cannot serve, 70 internal error (please report), 73 cannot write, 74 read error, 130 interrupted, \
       143 terminated.
 
       This is not HashiCorp Packer.

@@ -213,7 +213,7 @@ struct SimulatedFaultTests {
     settings.asked = ["voices-de"]
     let report = try await play(settings)
     #expect(report.notReady.isEmpty && report.findings.isEmpty, "\(report.story)")
-    #expect(report.events.contains { $0.text == "voices-de: the download is gone, and is tried again after 1000 ms" })
+    #expect(report.events.contains { $0.text == "voices-de: the system forgot the download; the next attempt is in 1000 ms" })
   }
 
   @Test("lock: where nobody lets go of it, a content request hands nothing over, and a file is moved all the same")
@@ -223,12 +223,12 @@ struct SimulatedFaultTests {
     #expect(request.events.contains { $0.text.hasPrefix("state-busy: device/group is being changed") }, "\(request.story)")
     #expect(request.findings.isEmpty && request.notReady == ["voices-de"])
     let file = try await play(releases.settings(.install, 1, "core:lock"))
-    #expect(file.events.contains { $0.actor == .extension && $0.text.hasSuffix("are here: moves the file; the next plan records it") })
+    #expect(file.events.contains { $0.actor == .extension && $0.text.hasSuffix("downloaded: moves the file; the next plan records it") })
     #expect(file.findings.isEmpty && file.notReady == ["voices-de"] && file.packs.first { $0.id == "core" }?.wasHereAtLaunch == true)
     #expect(!file.events.contains { $0.text.contains("in the foreground") }, "nothing is fetched twice")
     // A failure that could not be recorded.
     let failure = try await play(releases.settings(.install, 1, "core:lock", "core:truncate"))
-    #expect(failure.events.contains { $0.remedy == "nobody heard of it; the next plan finds it" }, "\(failure.story)")
+    #expect(failure.events.contains { $0.remedy == "the failure was not reported; the next plan finds it" }, "\(failure.story)")
     #expect(failure.findings.isEmpty && failure.notReady == ["voices-de"])
   }
 
@@ -237,7 +237,7 @@ struct SimulatedFaultTests {
     let releases = try await Releases.made()
     for fault in ["manifest:memory", "core:memory", "all:memory"] {
       let report = try await play(releases.settings(.install, 1, fault))
-      #expect(report.events.contains { $0.text == "ends the extension for the memory it takes" })
+      #expect(report.events.contains { $0.text == "kills the extension, because it uses too much memory" })
       #expect(report.findings.isEmpty && report.notReady == ["voices-de"], "\(fault)\n\(report.story)")
     }
   }
@@ -277,8 +277,8 @@ struct SimulatedFaultTests {
       #expect(report.notReady == ["voices-de"] && report.findings.isEmpty, "after \(count)\n\(report.story)")
       #expect(report.packs.map(\.version) == [3, 2, 2, 1])
       #expect(report.events.count { $0.text.contains("core: downloads") } == 1)
-      #expect(report.events.contains { $0.text.contains("of files that nobody has a use for") })
-      #expect(report.events.contains { $0.text == "gone: is not offered any more, and removed" })
+      #expect(report.events.contains { $0.text.contains("of files that are no longer needed") })
+      #expect(report.events.contains { $0.text == "gone: is no longer offered, and is removed" })
     }
   }
 
@@ -296,8 +296,8 @@ struct SimulatedFaultTests {
       settings.extensionDeath = number
       let report = try await play(settings)
       #expect(report.findings.isEmpty && report.notReady == ["voices-de"], "killed at operation \(number)\n\(report.story)")
-      if report.events.contains(where: { $0.text.contains("the file was moved already") }) { kept += 1 }
-      if report.notes.contains(where: { $0.hasSuffix("so none was the one with number \(number)") }) { break }
+      if report.events.contains(where: { $0.text.contains("the file was already moved") }) { kept += 1 }
+      if report.notes.contains(where: { $0.hasSuffix("fewer than --kill-extension \(number)") }) { break }
       #expect(report.events.contains { $0.text.hasPrefix("kills the extension at its file operation \(number): ") }, "\(number)")
     }
     #expect(number > 100 && kept > 5, "it made \(number) operations, and \(kept) files were moved before the end")
@@ -411,7 +411,7 @@ struct SimulationFindingTests {
       Issue.record("it was taken")
     } catch {
       #expect(error.code == .untrustedSignature && !error.message.contains(directory.path), "\(error.message)")
-      #expect(error.message.hasPrefix("\(settings.earlier?.path ?? "") cannot be what the device has: "))
+      #expect(error.message.hasPrefix("\(settings.earlier?.path ?? "") cannot be the release on the device: "))
     }
   }
 
@@ -468,7 +468,8 @@ struct SimulationFindingTests {
     settings.extensionDeath = 1_000_000
     let notes = try await play(settings).notes
     #expect(
-      notes.count == 2 && notes[0] == "voices-de:truncate never struck" && notes[1].hasSuffix("so none was the one with number 1000000"))
+      notes.count == 2 && notes[0] == "the fault voices-de:truncate never occurred"
+        && notes[1].hasSuffix("fewer than --kill-extension 1000000"))
   }
 
   @Test(

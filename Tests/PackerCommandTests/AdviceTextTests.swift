@@ -17,7 +17,7 @@ struct AdviceTextTests {
   func commands() {
     func hint(_ code: PackError.Code, _ advice: PackError.Advice) -> String? { PackError(code, "", advice: advice).hint }
 
-    #expect(hint(.manifestExpired, .renewManifest) == "publish a fresh one with 'packer build --renew', or set this device's clock")
+    #expect(hint(.manifestExpired, .renewManifest) == "publish a new one with 'packer build --renew', or set this device's clock")
     #expect(hint(.purged, .install) == "install it again ('packer store install')")
     #expect(hint(.notInstalled, .install) == "install it first ('packer store install')")
     #expect(hint(.damagedStore, .reconcileStore)?.contains("'packer store reconcile'") == true)

@@ -145,7 +145,7 @@ extension InfoPlist {
     guard let last = lines.last else { return nil }
     guard lines.count > 1 else { return "the comment in line \(last) of \(path) is lost: it stands inside a value that changes" }
     let others = lines.dropLast().map(String.init).joined(separator: ", ")
-    return "the comments in lines \(others) and \(last) of \(path) are lost: they stand inside values that change"
+    return "the comments in lines \(others) and \(last) of \(path) are lost, because the values around them change"
   }
 
   private func refuseConflicts(in differences: [PlistDifference]) throws(PackError) {

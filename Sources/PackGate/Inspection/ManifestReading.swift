@@ -24,7 +24,7 @@ struct ManifestReading {
     var sighting = ManifestSighting(path: path, size: size)
     do throws(PackError) {
       guard size <= UInt64(Manifest.largestSize) else {
-        throw PackError(.damagedManifest, of: path, "is \(size) bytes, and \(Manifest.largestSize) are the most of a manifest")
+        throw PackError(.damagedManifest, of: path, "is \(size) bytes, and a manifest has at most \(Manifest.largestSize)")
       }
       var bytes = [UInt8](repeating: 0, count: Int(size))
       var buffer = bytes.mutableSpan

@@ -111,6 +111,19 @@ package enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
   case lock = "lock file"
   /// `packer.yml`.
   case configuration = "packer.yml"
+
+  /// Why a rule was skipped, with the option that provides what was missing.
+  package var absence: String {
+    switch self {
+    case .manifest: "no readable manifest"
+    case .files: "no pack files"
+    case .key: "no content key (--key REF)"
+    case .payload: "pack contents not read (--quick)"
+    case .plist: "no Info.plist (--plist FILE)"
+    case .lock: "no lock file (--lock FILE)"
+    case .configuration: "no packer.yml (--config FILE)"
+    }
+  }
 }
 
 /// What a fault in a release becomes in an app that uses Background Assets.

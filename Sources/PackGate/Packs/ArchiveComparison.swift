@@ -109,7 +109,7 @@ enum ArchiveComparison {
     _ entry: TarEntry, contents: ArraySlice<FrameGaps.Content>, reader: PackReader, seen: [Sighting]
   ) throws(PackError) -> (IndexRecord, Int) {
     guard var path = entry.path, entry.isFile || entry.isDirectory else {
-      throw PackError(.damagedArchive, "the tar holds '\(printable((entry.path ?? "").utf8))', which is no file or directory")
+      throw PackError(.damagedArchive, "the tar holds '\(printable((entry.path ?? "").utf8))', which is not a file or directory")
     }
     var shown: String { printable(path.utf8) }
     if entry.isDirectory {
@@ -229,7 +229,7 @@ final class GapChannel: Sendable {
 
   private static let capacity = 256 << 10
 
-  static let closed = PackError(.init(rawValue: "channel-closed"), "the other side stopped")
+  static let closed = PackError(.init(rawValue: "channel-closed"), "the other task stopped")
 
   /// Hands over the gaps of frame `number`. Waits where too much waits already, unless the frame is the one that is due.
   func push(_ number: Int, _ gaps: FrameGaps) throws(PackError) {

@@ -28,7 +28,7 @@ enum PortabilityCheck {
           if isSame { isSame = open[level + 1].isNamed(name) }
           if !isSame {
             if !open[level].folded.insert(EntryPath.caseFolded(name)).inserted {
-              problems.append("'\(block.printablePath(of: row))' and another path are one where case does not count")
+              problems.append("'\(block.printablePath(of: row))' and another path differ only in case")
             }
             if start <= path.count {
               if open.count == level + 1 { open.append(OpenDirectory()) }
@@ -46,7 +46,7 @@ enum PortabilityCheck {
       throw PackError(.unportablePath, problems[0], hint: hint).about(pack.source.path)
     }
     throw PackError(
-      .unportablePath, "\(problems.count) paths would not survive on every platform", details: problems, hint: hint
+      .unportablePath, "\(problems.count) paths cannot be stored on every platform", details: problems, hint: hint
     ).about(pack.source.path)
   }
 

@@ -31,7 +31,8 @@ package enum GitHubReport {
     if !report.budget.isEmpty {
       text += "| Budget | needed | Info.plist | released apps |\n|---|--:|--:|--:|\n"
       for row in report.budget {
-        text += "| \(row.key) | \(row.needed) | \(row.allowed.map(String.init) ?? "") | \(row.released.map(String.init) ?? "") |\n"
+        let sizes = [row.needed, row.allowed, row.released].map { $0.map(SizeText.short) ?? "" }
+        text += "| \(row.key) | \(sizes.joined(separator: " | ")) |\n"
       }
       text += "\n"
     }

@@ -11,7 +11,7 @@ package enum JUnitReport {
       let findings = report.findings.filter { $0.rule.id == outcome.rule.id }
       if !outcome.missing.isEmpty {
         skipped += 1
-        let reason = "not checked, for lack of: \(outcome.missing.map(\.rawValue).joined(separator: ", "))"
+        let reason = "skipped: \(outcome.missing.map(\.absence).joined(separator: ", "))"
         cases.append(testCase(outcome.rule, nil, "<skipped message=\"\(escape(reason))\"/>"))
       } else if findings.isEmpty {
         cases.append(testCase(outcome.rule, nil, nil))

@@ -20,17 +20,17 @@ package enum ReportFile {
   ) throws(PackError) {
     func refuse(_ reason: String) -> PackError {
       PackError(
-        .usage, "a report cannot be written to \(path): \(reason)", hint: "give it a file of its own, as in --report junit=verify.xml")
+        .usage, "a report cannot be written to \(path): \(reason)", hint: "choose another file, as in --report junit=verify.xml")
     }
     // What is not there is told where it is written.
     guard let parts = PathParts(path), let parent = try? files.canonicalPath(of: parts.directory) else { return }
     let place = (try? files.canonicalPath(of: path)) ?? "\(parent == "/" ? "" : parent)/\(parts.name)"
     for input in inputs {
       guard let other = try? files.canonicalPath(of: input) else { continue }
-      if other.utf8.elementsEqual(place.utf8) { throw refuse("that is what it is about") }
+      if other.utf8.elementsEqual(place.utf8) { throw refuse("that is an input of the check") }
     }
     if let dist = try? files.canonicalPath(of: release), place.utf8.starts(with: "\(dist)/".utf8) {
-      throw refuse("it lies in the release, which holds what was built and nothing else")
+      throw refuse("it is inside the release directory, which holds only built files")
     }
     guard let start = try? start(of: path, files: files) else { return }
     if let reason = SourceRules.secret(content: start.span) { throw refuse("that file \(reason)") }

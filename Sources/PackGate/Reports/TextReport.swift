@@ -11,8 +11,9 @@ package enum TextReport {
     for finding in report.findings { lines += Self.lines(finding) }
     let skipped = report.rules.filter { !$0.missing.isEmpty }
     if !skipped.isEmpty {
-      let missing = Set(skipped.flatMap(\.missing)).map(\.rawValue).sorted()
-      lines.append("\(skipped.count) of \(report.rules.count) rules were not checked, for lack of: \(missing.joined(separator: ", "))")
+      let missing = Set(skipped.flatMap(\.missing))
+      let reasons = ReleaseInput.allCases.filter(missing.contains).map(\.absence).joined(separator: ", ")
+      lines.append("\(skipped.count) \(skipped.count == 1 ? "rule" : "rules") skipped: \(reasons)")
     }
     lines.append(verdict(report, isStrict: isStrict))
     return lines
@@ -45,9 +46,9 @@ package enum TextReport {
     let hasApps = rows.contains { $0.released != nil }
     var cells = [["", "needed"] + (hasPlist ? ["Info.plist"] : []) + (hasApps ? ["released apps"] : [])]
     for row in rows {
-      var line = [row.key, grouped(row.needed)]
-      if hasPlist { line.append(row.allowed.map(grouped) ?? "missing") }
-      if hasApps { line.append(row.released.map(grouped) ?? "") }
+      var line = [row.key, SizeText.short(row.needed)]
+      if hasPlist { line.append(row.allowed.map(SizeText.short) ?? "missing") }
+      if hasApps { line.append(row.released.map(SizeText.short) ?? "") }
       cells.append(line)
     }
     let widths = cells[0].indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
@@ -59,14 +60,4 @@ package enum TextReport {
   private static func left(_ text: String, _ width: Int) -> String { text + String(repeating: " ", count: max(0, width - text.count)) }
 
   private static func right(_ text: String, _ width: Int) -> String { String(repeating: " ", count: max(0, width - text.count)) + text }
-
-  private static func grouped(_ number: UInt64) -> String {
-    var digits = Array(String(number))
-    var index = digits.count - 3
-    while index > 0 {
-      digits.insert(" ", at: index)
-      index -= 3
-    }
-    return String(digits)
-  }
 }

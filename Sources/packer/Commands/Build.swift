@@ -10,11 +10,11 @@ struct Build: Verb {
     commandName: "build",
     abstract: "Builds a release: packs, a signed manifest, and the numbers for the app's Info.plist.",
     discussion: """
-      Reads packer.yml and makes a directory to upload as it is. A pack whose content, key and settings did not change is taken from \
-      the last build. The directory appears whole or not at all, and nothing in it was not opened again with the client library.
+      Reads packer.yml and makes a directory that is ready to upload. A pack is reused from the last build if its content, key and settings \
+      did not change. Every file is opened with the client library before the directory appears, and it appears whole or not at all.
 
-      Versions are never typed: they follow from packer.lock.json, which 'packer release record' keeps. The same sources, configuration, \
-      keys and lock file give the same files on any machine where SOURCE_DATE_EPOCH is set.
+      Versions come from packer.lock.json, which 'packer release record' writes. With SOURCE_DATE_EPOCH set, the same sources, \
+      configuration, keys and lock file give the same files on every machine.
 
       Keys come from --key and --sign-key, else from PACKER_KEY and PACKER_SIGN_KEY (or _FILE, _COMMAND), else from packer.yml.
 
@@ -25,26 +25,26 @@ struct Build: Verb {
       """)
 
   @Argument(
-    help: ArgumentHelp("The packs to look at; the others are taken from the last build as they are. (default: all)", valueName: "pack"))
+    help: ArgumentHelp("The packs to build; the others are reused from the last build. (default: all)", valueName: "pack"))
   var packs: [String] = []
 
   @OptionGroup var project: ProjectOption
 
   @Option(
     name: [.customShort("o"), .customLong("output")],
-    help: ArgumentHelp("The directory to make. (default: dist, beside the configuration)", valueName: "dir"), completion: .directory)
+    help: ArgumentHelp("The directory to make. (default: dist beside the configuration)", valueName: "dir"), completion: .directory)
   var path: String?
 
   @OptionGroup var key: KeyOptions
   @OptionGroup var signKey: SignKeyOptions
 
-  @Flag(name: .customLong("renew"), help: "Sign the manifest for a new term, even if nothing else changed.")
+  @Flag(name: .customLong("renew"), help: "Sign the manifest with a new expiry date, even if nothing else changed.")
   var renews = false
 
-  @Flag(name: .customLong("ba-package"), help: "Write what Apple's ba-package takes, too, into the directory ba-package.")
+  @Flag(name: .customLong("ba-package"), help: "Also write the input of Apple's ba-package, into the directory ba-package.")
   var makesBAPackages = false
 
-  @Flag(name: .customLong("dry-run"), help: "Tell what would be packed, and write nothing.")
+  @Flag(name: .customLong("dry-run"), help: "Print what would be packed, and write nothing.")
   var isTrial = false
 
   @OptionGroup var threads: JobsOption

@@ -9,8 +9,8 @@ struct Cat: Verb {
     commandName: "cat",
     abstract: "Writes one file of a pack, or a part of it, to standard output.",
     discussion: """
-      Only the segments that hold the bytes are read, and no byte comes out before its segment is authenticated. --range counts \
-      from 0 and includes both ends, as in HTTP: A-B, A- for the rest, -N for the last N bytes.
+      Only the segments that hold the bytes are read, and each segment is authenticated before its bytes are written. --range \
+      counts from 0 and includes both ends, as in HTTP: A-B, A- for the rest, -N for the last N bytes.
 
       Examples:
         packer cat game.pack index.html --key game.key
@@ -25,7 +25,7 @@ struct Cat: Verb {
   var path: String
 
   // A range may start with a hyphen, like an option.
-  @Option(parsing: .unconditional, help: ArgumentHelp("The bytes to write.", valueName: "a-b"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Write only these bytes.", valueName: "a-b"))
   var range: String?
 
   @OptionGroup var key: KeyOptions

@@ -7,7 +7,7 @@ import PackProject
 struct Decrypt: Verb {
   static let configuration = CommandConfiguration(
     commandName: "decrypt",
-    abstract: "Writes the payload of a pack, a tar archive compressed with zstd, for other tools to read.",
+    abstract: "Decrypts a pack to a tar archive compressed with zstd, for other tools.",
     discussion: """
       Examples:
         packer decrypt game.pack -o game.tar.zst --key game.key

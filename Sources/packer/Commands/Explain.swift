@@ -6,36 +6,68 @@ import PackGate
 struct Explain: Verb {
   static let configuration = CommandConfiguration(
     commandName: "explain",
-    abstract: "Tells the whole story of a rule of 'packer verify', or lists them all.",
+    abstract: "Explains a verify rule, an exit status or an error code, or lists the rules.",
     discussion: """
-      What is checked, what happens on a phone where it is shipped nevertheless, and how to put it right.
+      For a rule of 'packer verify': what is checked, what happens on a phone if the release is shipped anyway, and how to correct it. For an \
+      exit status or an error code: the cause and the remedy.
 
       Examples:
         packer explain PK3007
+        packer explain 11
+        packer explain wrong-key
         packer explain
       """)
 
-  @Argument(help: "Ids of rules, or the first characters of several, as in PK3. All are listed where there is none.")
-  var rules: [String] = []
+  @Argument(
+    help: ArgumentHelp(
+      "Rule ids, or the first characters of several (PK3), exit statuses (11) or error codes (wrong-key). (default: list all rules)",
+      valueName: "rule|status|code"))
+  var subjects: [String] = []
 
   @OptionGroup var output: OutputOptions
 
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    guard !rules.isEmpty else {
-      for rule in ReleaseRule.all { session.console.result(RuleRecord(rule), ["\(rule.id)  \(rule.title)"]) }
+    let console = session.console
+    guard !subjects.isEmpty else {
+      for rule in ReleaseRule.all { console.result(RuleRecord(rule), ["\(rule.id)  \(rule.title)"]) }
+      console.note("exit statuses and error codes are explained too, as in 'packer explain 11' and 'packer explain wrong-key'")
       return .done
     }
-    for id in rules {
-      let found = ReleaseRule.all.filter { $0.id.hasPrefix(id.uppercased()) }
-      guard !found.isEmpty, !id.isEmpty else {
-        throw PackError(.usage, "there is no rule '\(id)'", hint: "list them with 'packer explain'")
+    for subject in subjects {
+      if let entry = FailureCatalog.exitStatus(subject) {
+        show(entry, "exit status \(entry.code)", type: "exit-status", on: console)
+        continue
       }
-      for rule in found { session.console.result(RuleRecord(rule), rule.story) }
+      if let entry = FailureCatalog.errorCode(subject) {
+        show(entry, entry.code, type: "error-code", on: console)
+        continue
+      }
+      let found = ReleaseRule.all.filter { $0.id.hasPrefix(subject.uppercased()) }
+      guard !found.isEmpty, !subject.isEmpty else {
+        throw PackError(
+          .usage, "there is no rule, exit status or error code '\(subject)'",
+          hint: "list the rules with 'packer explain'; Documentation/TROUBLESHOOTING.md lists statuses and codes")
+      }
+      for rule in found { console.result(RuleRecord(rule), rule.story) }
     }
     return .done
   }
+
+  private func show(_ entry: FailureCatalog.Entry, _ title: String, type: String, on console: Console) {
+    console.result(
+      ExplanationRecord(type: type, code: entry.code, cause: entry.cause, remedy: entry.remedy),
+      ["\(title)  \(entry.cause)", "  remedy  \(entry.remedy)"])
+  }
+}
+
+private struct ExplanationRecord: Encodable {
+  /// `exit-status` or `error-code`.
+  let type: String
+  let code: String
+  let cause: String
+  let remedy: String
 }
 
 private struct RuleRecord: Encodable {

@@ -7,10 +7,10 @@ import PackProject
 struct Initialize: Verb {
   static let configuration = CommandConfiguration(
     commandName: "init",
-    abstract: "Looks through a directory and writes a packer.yml that proposes packs.",
+    abstract: "Scans a directory and writes a packer.yml with proposed packs.",
     discussion: """
-      Every folder in games, levels, chapters and the like is a pack, and every other folder with an index.html; what remains is one \
-      more. Look at what it wrote: it is a proposal. It asks nothing, moves nothing, and never replaces a file.
+      Every folder in games, levels, chapters and the like becomes a pack, and so does every other folder with an index.html; the rest \
+      becomes one more pack. The result is a proposal: review it. No question is asked, and no file is moved or replaced.
 
       Examples:
         packer init build
@@ -18,11 +18,11 @@ struct Initialize: Verb {
         packer init . --json
       """)
 
-  @Argument(help: "The directory to look through.", completion: .directory)
+  @Argument(help: "The directory to scan.", completion: .directory)
   var directory = "."
 
   @Option(
-    name: [.customShort("o"), .customLong("output")], help: "The configuration to write. Paths in it start from where it lies.",
+    name: [.customShort("o"), .customLong("output")], help: "The configuration to write. Paths in it are relative to its directory.",
     completion: .file())
   var path = PackerConfiguration.defaultPath
 
@@ -69,13 +69,13 @@ struct Initialize: Verb {
       fields.append(
         (
           "note",
-          "\(Table.count(shared.files, "file is", "files are")) the same in several packs; in a pack of their own they would save "
+          "\(Table.count(shared.files, "file is", "files are")) in several packs; moved to a shared pack, they would save "
             + "\(ByteCount(shared.savedSize)) before compression"
         ))
     }
     for problem in proposal.problems { fields.append(("cannot be packed", "\(problem.path) \(problem.message)")) }
     fields.append(("wrote", path))
-    fields.append(("next", "look at \(path), then: packer key new -o \(proposal.title).key"))
+    fields.append(("next", "review \(path), then: packer key new -o \(proposal.title).key"))
     lines += Table.fields(fields)
     return lines
   }

@@ -5,9 +5,9 @@ import PackReading
 struct Inspect: Verb {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
-    abstract: "Shows what a pack says without a key.",
+    abstract: "Shows what can be read of a pack without a key.",
     discussion: """
-      Nothing of this is authenticated: that takes the key. The parts add up to the size of the file.
+      Nothing shown is authenticated, because that needs the key. The parts add up to the size of the file.
 
       Examples:
         packer inspect game.pack
@@ -36,7 +36,7 @@ struct Inspect: Verb {
     ]
     if !record.unknownKeyStanzas.isEmpty {
       let types = record.unknownKeyStanzas.map(String.init).joined(separator: ", ")
-      fields.append(("key stanzas", "types \(types), which this build does not know"))
+      fields.append(("key stanzas", "types \(types), unknown to this build"))
     }
     let sizes = Table.sizes(
       summary.parts.map { ($0.name, Int64(clamping: $0.size), "") }, total: "total")

@@ -4,7 +4,7 @@ import ArgumentParser
 struct Key: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "key",
-    abstract: "Makes keys, and says which packs they open and what they sign as.",
+    abstract: "Creates keys, and shows which packs they open and how they sign.",
     discussion: """
       Examples:
         packer key new -o game.key

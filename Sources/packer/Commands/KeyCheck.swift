@@ -10,10 +10,10 @@ import PackTrust
 struct KeyCheck: Verb {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Says of each pack whether the key opens it, without reading it whole; of manifests, whether the key signed them.",
+    abstract: "Checks whether a key opens packs, without reading them whole, or signed manifests.",
     discussion: """
-      A root key opens the packs that were made with keys from it. The exit status is 11 if the key is not the one of some pack, and 14 if a manifest is not signed by it. 'packer verify' checks the \
-      content too.
+      A root key opens the packs whose keys were derived from it. The exit status is 11 if the key does not open one of the packs, and 14 if \
+      it did not sign one of the manifests. 'packer verify' checks the content too.
 
       Examples:
         packer key check game.pack --key game.key
@@ -21,7 +21,7 @@ struct KeyCheck: Verb {
         packer key check dist/manifest.json --sign-key game.sign.key
       """)
 
-  @Argument(help: "The packs, or with --sign-key the manifests.", completion: .file())
+  @Argument(help: "The packs; with --sign-key, the manifests.", completion: .file())
   var files: [String]
 
   @OptionGroup var key: KeyOptions
@@ -38,13 +38,13 @@ struct KeyCheck: Verb {
         guard pack.keyID != resolved.key.id else { return (CheckRecord(file: file, keyID: "\(pack.keyID)"), "key \(pack.keyID) opens it") }
         return (
           CheckRecord(file: file, keyID: "\(pack.keyID)", rootKeyID: "\(resolved.key.id)"),
-          "key \(pack.keyID) opens it, which is made from root key \(resolved.key.id)"
+          "key \(pack.keyID) opens it, derived from root key \(resolved.key.id)"
         )
       }
     }
     guard key.references.isEmpty else {
       throw PackError(
-        .usage, "--key and --sign-key were both given, and one is for packs, the other for manifests",
+        .usage, "--key is for packs and --sign-key for manifests, and both were given",
         hint: "check them one after the other")
     }
     let publicKey = try session.signingKey(signKey.reference()).key.publicKey

@@ -7,13 +7,13 @@ import PackProject
 struct KeyDerive: Verb {
   static let configuration = CommandConfiguration(
     commandName: "derive",
-    abstract: "Makes the key of one pack from the root key, for who may open that pack alone.",
+    abstract: "Derives one pack's key from the root key.",
     discussion: """
-      It is the key of packs made by 'packer build' with 'perPackKeys: true', or by 'packer pack --per-pack-key'. It opens every version of \
-      that pack and no other pack, and nothing leads from it to the root key. The same name and root key always give the same key.
+      Packs have such a key if 'packer build' made them with 'perPackKeys: true', or 'packer pack' with --per-pack-key. The key opens every \
+      version of that pack and no other pack, and the root key cannot be computed from it. The same name and root key always give the same key.
 
-      With -o a new file is written that only its owner can read, and the id is printed. Without it the key goes to standard output, for a \
-      program or a pipe to read; to a terminal only with -o -.
+      With -o, the key is written to a new file that only its owner can read, and its id is printed. Without -o, the key goes to standard \
+      output, for a program or a pipe; to a terminal only with -o -.
 
       Examples:
         packer key derive --pack game-kart --key root.key -o game-kart.key
@@ -23,7 +23,7 @@ struct KeyDerive: Verb {
   @Option(name: .customLong("pack"), help: ArgumentHelp("The name the pack is published under.", valueName: "id"))
   var nameText: String
 
-  @Option(name: [.customShort("o"), .customLong("output")], help: "The key file to make.", completion: .file())
+  @Option(name: [.customShort("o"), .customLong("output")], help: "The key file to write.", completion: .file())
   var path: String?
 
   @OptionGroup var key: KeyOptions
@@ -47,7 +47,7 @@ struct KeyDerive: Verb {
     }
     try KeyFile.write(own, to: path)
     let record = DerivedKeyRecord(pack: name.text, keyID: "\(own.id)", rootKeyID: "\(resolved.key.id)", output: path)
-    session.console.result(record, [record.keyID])
+    session.console.result(record, ["key id \(record.keyID)"])
     return .done
   }
 
@@ -56,12 +56,12 @@ struct KeyDerive: Verb {
     guard path == nil || path == "-" else { return }
     guard !console.isJSON else {
       throw PackError(
-        .usage, "--json tells what was done, and the key itself does not stand in it", hint: "write the key to a file with -o FILE")
+        .usage, "--json never prints the key itself", hint: "write the key to a file with -o FILE")
     }
     guard path != nil || !StandardStreams.isTerminal(1) else {
       throw PackError(
-        .usage, "standard output is a terminal, and a key shown there would be seen and kept",
-        hint: "write it to a file with -o FILE, or pipe it to the program that needs it; -o - shows it all the same")
+        .usage, "standard output is a terminal, where the key would be visible and kept in the history",
+        hint: "write it to a file with -o FILE, or pipe it to the program that needs it; -o - prints it anyway")
     }
   }
 }

@@ -7,7 +7,7 @@ import PackProject
 struct KeyIdentifier: Verb {
   static let configuration = CommandConfiguration(
     commandName: "id",
-    abstract: "Prints the id of a key: 16 digits that name it and tell nothing about it.",
+    abstract: "Prints the id of a key: 16 digits that name the key and reveal nothing about it.",
     discussion: """
       Examples:
         packer key id --key game.key
@@ -24,7 +24,7 @@ struct KeyIdentifier: Verb {
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     guard signKey.references.isEmpty || key.references.isEmpty else {
-      throw PackError(.usage, "--key and --sign-key were both given", hint: "give the key whose id is wanted")
+      throw PackError(.usage, "--key and --sign-key were both given", hint: "give only the key whose id to print")
     }
     let (kind, id): (KeyKind, String)
     if signKey.references.isEmpty {

@@ -7,9 +7,9 @@ import PackProject
 struct KeyNew: Verb {
   static let configuration = CommandConfiguration(
     commandName: "new",
-    abstract: "Writes a new key that only its owner can read, and prints its id.",
+    abstract: "Writes a new key file that only its owner can read, and prints the key id.",
     discussion: """
-      The file gets mode 0600. An existing file is never replaced, and the key itself is never printed.
+      The file has mode 0600. An existing file is never replaced, and the key itself is never printed.
 
       Examples:
         packer key new -o game.key
@@ -17,10 +17,10 @@ struct KeyNew: Verb {
         packer key new --signing -o game.sign.key
       """)
 
-  @Option(name: [.customShort("o"), .customLong("output")], help: "The key file to make.", completion: .file())
+  @Option(name: [.customShort("o"), .customLong("output")], help: "The key file to write.", completion: .file())
   var path: String
 
-  @Flag(name: .customLong("signing"), help: "Make a key that signs manifests, not one for packs.")
+  @Flag(name: .customLong("signing"), help: "Create a signing key for manifests instead of a key for packs.")
   var isForSigning = false
 
   @OptionGroup var output: OutputOptions
@@ -31,8 +31,8 @@ struct KeyNew: Verb {
   func run(in session: Session) async throws(PackError) -> Outcome {
     guard path != "-" else {
       throw PackError(
-        .usage, "a key is not written to standard output, where terminals and logs keep it",
-        hint: "write a file, as in 'packer key new -o game.key', and move it to where secrets are kept")
+        .usage, "a key is not written to standard output, because terminals and logs keep it",
+        hint: "write a file, as in 'packer key new -o game.key', and move it to a safe place")
     }
     let record: KeyRecord
     if isForSigning {
@@ -45,7 +45,7 @@ struct KeyNew: Verb {
       try KeyFile.write(key, to: path)
       record = KeyRecord(kind: .content, keyID: "\(key.id)", output: path)
     }
-    session.console.result(record, [record.keyID])
+    session.console.result(record, ["key id \(record.keyID)"])
     return .done
   }
 }

@@ -7,9 +7,9 @@ import PackProject
 struct KeyPublic: Verb {
   static let configuration = CommandConfiguration(
     commandName: "public",
-    abstract: "Prints the public key that belongs to a signing key, for apps to embed, and its id.",
+    abstract: "Prints the public key of a signing key, for apps to embed, and its id.",
     discussion: """
-      The public key is no secret. An app embeds two: the one that signs now, and the one that will sign next.
+      The public key is not secret. An app embeds two: the current one and the next one.
 
       Examples:
         packer key public --sign-key game.sign.key

@@ -8,7 +8,7 @@ import PackReading
 struct List: Verb {
   static let configuration = CommandConfiguration(
     commandName: "ls",
-    abstract: "Lists the paths in a pack, one a line.",
+    abstract: "Lists the paths in a pack, one per line.",
     discussion: """
       With -l each line has the type (- file, d directory), x for an executable, the size in bytes, the first 12 digits of the \
       SHA-256 of the content, and the path.
@@ -22,7 +22,7 @@ struct List: Verb {
   @Argument(help: "The pack.", completion: .file())
   var file: String
 
-  @Flag(name: [.customShort("l"), .customLong("long")], help: "Show type, size and digest too.")
+  @Flag(name: [.customShort("l"), .customLong("long")], help: "Also show type, size and digest.")
   var isLong = false
 
   @OptionGroup var key: KeyOptions

@@ -8,10 +8,9 @@ import PackReading
 struct PackVerb: Verb {
   static let configuration = CommandConfiguration(
     commandName: "pack",
-    abstract: "Turns a directory into one encrypted pack.",
+    abstract: "Packs a directory into one encrypted pack.",
     discussion: """
-      The same tree and key give the same pack, byte for byte. The pack appears under its name whole or not at all, and replaces \
-      an earlier one only when it is complete.
+      The same tree and key give the same pack, byte for byte. An existing pack is replaced only once the new one is complete.
 
       .DS_Store, __MACOSX, ._*, Thumbs.db and .git are skipped and reported. Private keys and .env files are refused.
 
@@ -24,22 +23,22 @@ struct PackVerb: Verb {
   @Argument(help: "The directory to pack.", completion: .directory)
   var directory: String
 
-  @Option(name: [.customShort("o"), .customLong("output")], help: "The pack to make.", completion: .file())
+  @Option(name: [.customShort("o"), .customLong("output")], help: "The pack to write.", completion: .file())
   var path: String
 
   @OptionGroup var key: KeyOptions
 
-  @Option(name: .customLong("name"), help: "The name the pack is published under. (default: the directory's own name)")
+  @Option(name: .customLong("name"), help: "The name the pack is published under. (default: the directory's name)")
   var packName: String?
 
-  @Option(help: ArgumentHelp("The publisher's version of this pack.", valueName: "n"))
+  @Option(help: ArgumentHelp("The version of this pack.", valueName: "n"))
   var packVersion: UInt64 = 1
 
   @Option(
     help: ArgumentHelp(
       """
-      How hard to compress: fast, balanced, smallest, or a zstd level from 1 to 19. fast takes an eighth less CPU time than balanced, for \
-      packs that are 3 to 7 % larger.
+      Compression level: fast, balanced, smallest, or a zstd level from 1 to 19. fast takes an eighth less CPU time than balanced and \
+      makes packs 3 to 7 % larger.
       """, valueName: "level"),
     completion: .list(PackLevel.names))
   var level = "balanced"
@@ -47,32 +46,33 @@ struct PackVerb: Verb {
   @Option(
     help: ArgumentHelp(
       """
-      The bytes compressed together, from 64KiB to 8MiB. Larger packs better, smaller reads faster. (default: 2MiB, and 8MiB at smallest)
+      Frame size: the bytes compressed together, from 64KiB to 8MiB. Larger frames compress better, smaller ones are read faster. \
+      (default: 2MiB, or 8MiB with --level smallest)
       """, valueName: "size"))
   var frameSize: String?
 
   @Option(
-    help: ArgumentHelp("The bytes encrypted together: a power of two from 4KiB to 1MiB.", valueName: "size"))
+    help: ArgumentHelp("Segment size: the bytes encrypted together, a power of two from 4KiB to 1MiB.", valueName: "size"))
   var segmentSize = "64KiB"
 
-  @Option(name: .customLong("exclude"), help: ArgumentHelp("Leave out what matches. Repeatable.", valueName: "glob"))
+  @Option(name: .customLong("exclude"), help: ArgumentHelp("Exclude the paths that match. Repeatable.", valueName: "glob"))
   var excludes: [String] = []
 
-  @Flag(name: .customLong("follow-symlinks"), help: "Pack what symbolic links inside the directory point to inside it.")
+  @Flag(name: .customLong("follow-symlinks"), help: "Pack the targets of symbolic links if they are inside the directory.")
   var followsSymlinks = false
 
-  @Flag(name: .customLong("random-salt"), help: "Make a different pack each time, so that equal content does not show.")
+  @Flag(name: .customLong("random-salt"), help: "Use a random salt: the same content gives a different pack each time.")
   var usesRandomSalt = false
 
   @Flag(
     name: .customLong("per-pack-key"),
-    help: "Take the key for a root key, and make the pack with the one that follows from it and the pack's name.")
+    help: "Derive this pack's key from --key (a root key) and the pack's name.")
   var usesPackKey = false
 
-  @Flag(name: .customLong("allow-secrets"), help: "Pack private keys and .env files too.")
+  @Flag(name: .customLong("allow-secrets"), help: "Also pack private keys and .env files.")
   var allowsSecrets = false
 
-  @Flag(name: .customLong("allow-unportable-paths"), help: "Pack paths that some systems cannot store.")
+  @Flag(name: .customLong("allow-unportable-paths"), help: "Also pack paths that some platforms cannot store.")
   var allowsUnportablePaths = false
 
   @OptionGroup var threads: JobsOption
@@ -129,7 +129,7 @@ struct PackVerb: Verb {
       return try PackName(own)
     } catch {
       throw PackError(
-        .usage, "the directory's own name, '\(own)', cannot be the name of a pack",
+        .usage, "the directory's name, '\(own)', cannot be the name of a pack",
         hint: "give one with --name: 1 to \(Limits.nameLength) of A-Z a-z 0-9 . _ -, the first a letter or digit")
     }
   }
@@ -145,7 +145,7 @@ struct PackVerb: Verb {
     if report.largestFrame > UInt32(Limits.defaultFrameSize) {
       // Rounded up: the last frame of a small tree is shorter.
       let size = (report.largestFrame + (1 << 20) - 1) >> 20
-      console.note("a client takes \(size) MiB of memory for each thread that reads this pack, for frames of that size")
+      console.note("a client needs \(size) MiB of memory for each thread that reads this pack, because of its frame size")
     }
     let record = PackRecord(report, layout)
     let files = Table.count(report.files, "file", "files")

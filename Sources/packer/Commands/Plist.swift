@@ -7,10 +7,10 @@ import PackProject
 struct Plist: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "plist",
-    abstract: "Shows, checks and writes what an app's Info.plist must say about a release.",
+    abstract: "Prints, checks and writes the Info.plist keys that a release needs.",
     discussion: """
-      The system and the store take the sizes of a release from the app's Info.plist, and stop a download that is larger. \
-      'packer build' works the numbers out; these commands bring them into the plist.
+      The system and the App Store read the sizes of a release from the app's Info.plist, and stop a download that is larger. \
+      'packer build' computes the numbers; these commands write them into the plist.
 
       Examples:
         packer plist print
@@ -23,13 +23,13 @@ struct Plist: ParsableCommand {
 /// Which release the keys are of.
 struct ReleaseKeysOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("The directory that 'packer build' made. (default: dist, beside the configuration)", valueName: "dir"),
+    help: ArgumentHelp("The directory that 'packer build' made. (default: dist beside the configuration)", valueName: "dir"),
     completion: .directory)
   var dist: String?
 
   @Option(
     name: [.customShort("c"), .customLong("config")],
-    help: ArgumentHelp("Take all but the sizes from this configuration, as it is now.", valueName: "file"), completion: .file())
+    help: ArgumentHelp("Take everything except the sizes from this configuration.", valueName: "file"), completion: .file())
   var configurationPath: String?
 
   func configuration() throws(PackError) -> PackerConfiguration? {

@@ -7,11 +7,11 @@ import PackProject
 struct PlistCheck: Verb {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Compares an app's Info.plist with what a release needs, and changes nothing.",
+    abstract: "Checks an app's Info.plist against a release, and changes nothing.",
     discussion: """
-      What would fail on a phone is an error: a missing key, a value of the wrong type, a number that is too small, a host that is \
-      not allowed. What is merely more than needed is a warning. The exit status is 1 where there are errors, with --strict where \
-      there is anything at all. The files of the extension are looked at where they are given.
+      Anything that would fail on a phone is an error: a missing key, a value of the wrong type, a number that is too small, a host that \
+      is not allowed. Anything larger than needed is a warning. The exit status is 1 if there are errors; with --strict, also if there \
+      are warnings. The files of the extension are checked if they are given.
 
       Examples:
         packer plist check App/Info.plist
@@ -34,7 +34,7 @@ struct PlistCheck: Verb {
     completion: .file(extensions: ["entitlements"]))
   var entitlementPaths: [String] = []
 
-  @Flag(name: .customLong("strict"), help: "Let warnings count as errors do.")
+  @Flag(name: .customLong("strict"), help: "Treat warnings as errors.")
   var isStrict = false
 
   @OptionGroup var output: OutputOptions

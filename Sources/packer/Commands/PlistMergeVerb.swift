@@ -6,13 +6,13 @@ import PackFormat
 struct PlistMergeVerb: Verb {
   static let configuration = CommandConfiguration(
     commandName: "merge",
-    abstract: "Puts the keys of a release into an app's Info.plist, and leaves all other values as they are.",
+    abstract: "Writes the keys of a release into an app's Info.plist, and keeps all other values.",
     discussion: """
-      Every other key keeps its value and its type, and a binary plist stays binary. XML is written anew, with its keys in order; comments \
-      are lost, which a warning says. The file is replaced whole or not at all, and not touched where nothing differs.
+      Every other key keeps its value and its type, and a binary plist stays binary. XML is edited in place: comments, order and \
+      indentation of everything else stay. The file is replaced whole or not at all, and is not touched if nothing changes.
 
       Values that packer did not write are not overwritten: they are shown beside packer's, and --replace takes packer's. The key \
-      PackerMergedValues holds a digest of what packer wrote, by which it knows its own values the next time.
+      PackerMergedValues holds a digest of what packer wrote, to recognise its own values the next time.
 
       Examples:
         packer plist merge App/Info.plist
@@ -24,7 +24,7 @@ struct PlistMergeVerb: Verb {
   var path: String
 
   @Option(
-    name: [.customShort("o"), .customLong("output")], help: "Write here, and leave the plist itself as it is.", completion: .file())
+    name: [.customShort("o"), .customLong("output")], help: "Write the result here, and keep the plist unchanged.", completion: .file())
   var outputPath: String?
 
   @Flag(name: .customLong("replace"), help: "Overwrite values that packer did not write.")
@@ -46,7 +46,7 @@ struct PlistMergeVerb: Verb {
       let values = [change.old ?? "missing", change.new ?? "removed"].joined(separator: " -> ")
       session.console.result(ChangeRecord(file: file, change), ["\(file): \(change.key): \(values)"])
     }
-    let verdict = merge.changes.isEmpty ? "has the keys of the release already" : Table.count(merge.changes.count, "change", "changes")
+    let verdict = merge.changes.isEmpty ? "already has the keys of the release" : Table.count(merge.changes.count, "change", "changes")
     session.console.result(
       MergeRecord(file: file, changes: merge.changes.count, isWritten: merge.isChange || outputPath != nil), ["\(file): \(verdict)"])
     return .done

@@ -8,7 +8,7 @@ struct PlistPrint: Verb {
     commandName: "print",
     abstract: "Prints the keys of a release as a property list.",
     discussion: """
-      With --part it prints the extension's Info.plist, or the entitlements that app and extension both need, whole.
+      With --part, prints the whole Info.plist of the extension, or the entitlements that app and extension both need.
 
       Examples:
         packer plist print
@@ -18,11 +18,11 @@ struct PlistPrint: Verb {
       """)
 
   @Option(
-    help: ArgumentHelp("Which of the app's files: app, extension or entitlements. (default: app)", valueName: "part"),
+    help: ArgumentHelp("The file to print: app, extension or entitlements. (default: app)", valueName: "part"),
     completion: .list(AppPart.allCases.map(\.rawValue)),
     transform: { text in
       guard let part = AppPart(rawValue: text) else {
-        throw ValidationError("'\(text)' is no part: use app, extension or entitlements")
+        throw ValidationError("'\(text)' is not a part: use app, extension or entitlements")
       }
       return part
     })
@@ -35,7 +35,7 @@ struct PlistPrint: Verb {
 
   func validate() throws {
     guard output.isJSON, part != .app else { return }
-    throw ValidationError("--json tells the keys of the app's Info.plist, and has no form for --part \(part.rawValue)")
+    throw ValidationError("--json prints the keys of the app's Info.plist only, not --part \(part.rawValue)")
   }
 
   func run(in session: Session) async throws(PackError) -> Outcome {

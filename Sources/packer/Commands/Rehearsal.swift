@@ -69,13 +69,13 @@ struct Rehearsal {
   ) throws(PackError) -> (app: ReleaseLock.App, lock: String)? {
     guard let version = options.appVersion else {
       guard options.lockFile.lock == nil else {
-        throw PackError(.usage, "--lock names app versions, and none was chosen", hint: "choose one with --app-version")
+        throw PackError(.usage, "--lock needs --app-version", hint: "choose one with --app-version")
       }
       return nil
     }
     guard options.plist == nil else {
       throw PackError(
-        .usage, "--plist and --app-version exclude each other", hint: "the lock file has what the plist of that app version says")
+        .usage, "--plist and --app-version exclude each other", hint: "the lock file holds the Info.plist values of that app version")
     }
     guard let path = ReleasePlaces.lockFile(options.lockFile.lock, beside: configuration, of: target) else {
       throw PackError(
@@ -122,7 +122,7 @@ struct Rehearsal {
   private func changesAfter() throws(PackError) -> Int {
     guard let number = options.changesAfter else { return 1 }
     guard options.later != nil else {
-      throw PackError(.usage, "--replace-manifest-after says when, and nothing says by what", hint: "give the other release with --then")
+      throw PackError(.usage, "--replace-manifest-after needs --then", hint: "give the other release with --then")
     }
     try Bounds.check(number, "--replace-manifest-after", in: 1...1_000_000)
     return number
@@ -131,7 +131,7 @@ struct Rehearsal {
   private func start() throws(PackError) -> Int64? {
     guard let text = options.time else { return nil }
     guard let time = ManifestTime(text) else {
-      throw PackError(.usage, "--at is '\(text)', which is no time", hint: "write it as in 2026-12-24T18:00:00Z")
+      throw PackError(.usage, "--at is '\(text)', which is not a time", hint: "write it as in 2026-12-24T18:00:00Z")
     }
     return time.secondsSince1970
   }
@@ -163,7 +163,7 @@ struct Rehearsal {
     let head = [
       "simulate \(settings.event.rawValue): \(settings.release.path), manifest \(manifest.version), "
         + Table.count(manifest.packs.count, "pack", "packs"),
-      "  rules of \(settings.rules.source), \(settings.speed.name) with \(settings.speed.bytesPerSecond) bytes in a second",
+      "  rules of \(settings.rules.source), \(settings.speed.name) with \(settings.speed.bytesPerSecond) bytes per second",
     ]
     console.result(SimulationRecord(report, settings), output.isQuiet ? [] : head)
     if !output.isQuiet {
@@ -260,7 +260,7 @@ enum RehearsalText {
     let cost = report.cost
     return Table.fields([
       ("extension", "\(Table.count(cost.calls, "call", "calls")), \(Table.count(cost.operations, "file operation", "file operations"))"),
-      ("runtime", "\(cost.runtime) ms counted, of \(SimulationReport.ExtensionCost.runtimeLimit) ms in a day"),
+      ("runtime", "\(cost.runtime) ms counted, of \(SimulationReport.ExtensionCost.runtimeLimit) ms per day"),
       ("memory", "about \(cost.memory) bytes, by the size of the manifest, of \(limit)"),
     ])
   }

@@ -4,10 +4,10 @@ import ArgumentParser
 struct Release: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "release",
-    abstract: "Keeps packer.lock.json: what went out, and which app versions are in players' hands.",
+    abstract: "Keeps packer.lock.json: what was released, and which app versions are in use.",
     discussion: """
-      The lock file lies beside packer.yml and belongs into version control. 'packer build' takes versions from it, and \
-      'packer verify' holds a release against every app version in it that is not retired.
+      The lock file is kept beside packer.yml and belongs in version control. 'packer build' takes versions from it, and \
+      'packer verify' checks a release against every app version in it that is not retired.
 
       Examples:
         packer release record

@@ -9,24 +9,24 @@ import PackProject
 struct ReleaseRecord: Verb {
   static let configuration = CommandConfiguration(
     commandName: "record",
-    abstract: "Notes that a release went out, and with --app the app version that goes with it.",
+    abstract: "Records that a release was published and, with --app, the app version shipped with it.",
     discussion: """
-      Do this when the upload is done. From then on these versions keep their bytes, and whatever differs gets the next one. With --app, \
-      the numbers, hosts and trusted keys of the app's Info.plist are noted, and later releases have to fit them.
+      Run this after the upload. The recorded versions never change afterwards: anything that differs gets the next version. With --app, \
+      the budgets, hosts and trusted keys of the app's Info.plist are recorded, and later releases have to fit them.
 
       Examples:
         packer release record
         packer release record --app 2.1.0 --plist App/Info.plist
       """)
 
-  @Option(help: ArgumentHelp("The app version that goes out with the release.", valueName: "version"))
+  @Option(help: ArgumentHelp("The app version shipped with the release.", valueName: "version"))
   var app: String?
 
   @Option(help: ArgumentHelp("That app's Info.plist.", valueName: "file"), completion: .file(extensions: ["plist"]))
   var plist: String?
 
   @Option(
-    help: ArgumentHelp("The directory that 'packer build' made. (default: dist, beside the configuration)", valueName: "dir"),
+    help: ArgumentHelp("The directory that 'packer build' made. (default: dist beside the configuration)", valueName: "dir"),
     completion: .directory)
   var dist: String?
 
@@ -60,7 +60,7 @@ struct ReleaseRecord: Verb {
 struct ReleaseList: Verb {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "Shows what went out last, and the app versions in players' hands.",
+    abstract: "Shows the last recorded release and the recorded app versions.",
     discussion: """
       Examples:
         packer release list
@@ -84,9 +84,9 @@ struct ReleaseList: Verb {
 struct ReleaseRetire: Verb {
   static let configuration = CommandConfiguration(
     commandName: "retire",
-    abstract: "Notes that nobody has an app version any more.",
+    abstract: "Marks an app version as out of use.",
     discussion: """
-      Releases need not fit it from then on. Its line stays in the lock file.
+      Later releases need not fit it. Its entry stays in the lock file.
 
       Examples:
         packer release retire 1.8.2
@@ -138,7 +138,7 @@ private struct LockView {
           lock: path, manifestVersion: released.manifestVersion, packs: released.packs.count { !$0.isRemoved },
           apps: lock.apps.filter { !$0.isRetired }.map(\.version), rootKeyID: released.rootKeyID, isUnchanged: true),
         ["manifest \(released.manifestVersion), issued \(released.issued), good until \(released.expires)"]
-          + (released.rootKeyID.map { ["  each pack has a key of its own, made from root key \($0)"] } ?? []))
+          + (released.rootKeyID.map { ["  each pack has its own key, derived from root key \($0)"] } ?? []))
       let names = released.packs.map(\.id.count).max() ?? 0
       for pack in released.packs {
         let line = "  \(Table.left(pack.id, names))  \(pack.version)  key \(pack.keyID)\(pack.isRemoved ? "  removed" : "")"

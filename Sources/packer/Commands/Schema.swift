@@ -8,14 +8,14 @@ struct Schema: Verb {
     commandName: "schema",
     abstract: "Prints the JSON Schema of packer.yml, for editors and checks.",
     discussion: """
-      The schema knows every key and the form of every value, but nothing of the directories that are named; 'packer build' looks at those.
+      The schema covers every key and the form of every value. It cannot check the directories that are named; 'packer build' does.
 
       Examples:
         packer schema config > packer.schema.json
         packer schema config | jq '.properties | keys'
       """)
 
-  @Argument(help: "What to print the schema of: config.", completion: .list(["config"]))
+  @Argument(help: "The schema to print: config.", completion: .list(["config"]))
   var subject: String
 
   func run(in session: Session) async throws(PackError) -> Outcome {

@@ -11,17 +11,17 @@ import PackServing
 struct Serve: Verb {
   static let configuration = CommandConfiguration(
     commandName: "serve",
-    abstract: "Plays games in a browser, straight out of their encrypted packs.",
+    abstract: "Serves encrypted packs to a browser on this machine, to play them.",
     discussion: """
-      FILE is a pack, which is served at the root of the address. DIR is a release that 'packer build' made: every pack gets an origin \
-      of its own, http://ID.localhost:PORT/, and the root of the address lists them. The first line on standard output is the address. \
-      Another version that appears in the place of the pack or the manifest is served from then on.
+      A single pack is served at the root of the address. For a release that 'packer build' made, every pack gets its own origin, \
+      http://ID.localhost:PORT/, and the root of the address lists them. The first line on standard output is the address. If the pack \
+      or the manifest is replaced, the new version is served.
 
-      Only this machine is served: the address is 127.0.0.1 (and ::1), requests under other names are refused, and nothing is written \
-      to disk. The server ends with Ctrl-C, after what is being sent.
+      Only this machine is served: the address is 127.0.0.1 (and ::1), requests for other host names are refused, and nothing is \
+      written to disk. Ctrl-C stops the server after the current responses.
 
-      With --cdn the folder is served as it lies, encrypted and without a key, as a CDN would serve it. What a CDN does wrong can be \
-      asked for; it is done to packs unless --only says otherwise.
+      With --cdn, the folder is served unchanged, encrypted and without a key, as a CDN would serve it. The options below add the faults of \
+      a CDN; they apply to packs unless --only names other files.
 
       Examples:
         packer serve game.pack --key game.key --open
@@ -35,35 +35,35 @@ struct Serve: Verb {
   // What is being sent when the signal comes is sent to its end.
   static var leavesNothingBehind: Bool { false }
 
-  @Argument(help: "A pack, or the directory of a release.", completion: .file())
+  @Argument(help: "A pack, or a release directory.", completion: .file())
   var target: String
 
   @OptionGroup var key: KeyOptions
 
-  @Option(help: ArgumentHelp("The port; 0 for one that is free.", valueName: "n"))
+  @Option(help: ArgumentHelp("The port; 0 picks a free one.", valueName: "n"))
   var port = 7225
 
   @Flag(name: .customLong("open"), help: "Open the address in the browser.")
   var opens = false
 
   @Option(
-    name: .customLong("pack"), help: ArgumentHelp("Serve this pack of the release alone, at the root of the address.", valueName: "id"))
+    name: .customLong("pack"), help: ArgumentHelp("Serve only this pack of the release, at the root of the address.", valueName: "id"))
   var only: String?
 
-  @Option(help: ArgumentHelp("Refuse a manifest that none of these public keys signed. Repeatable.", valueName: "key"))
+  @Option(help: ArgumentHelp("Refuse a manifest not signed by one of these public keys. Repeatable.", valueName: "key"))
   var trust: [String] = []
 
-  @Flag(name: .customLong("isolated"), help: "Send COOP, COEP and CORP, which SharedArrayBuffer and threads of WebAssembly need.")
+  @Flag(name: .customLong("isolated"), help: "Send COOP, COEP and CORP headers, which SharedArrayBuffer and WebAssembly threads need.")
   var isIsolated = false
 
   @Option(
-    help: ArgumentHelp("The page that answers for paths that do not exist, in an application that routes by itself.", valueName: "path"))
+    help: ArgumentHelp("The page to serve for paths that do not exist, as a single-page application needs.", valueName: "path"))
   var fallback: String?
 
-  @Option(name: .customLong("csp"), help: ArgumentHelp("The Content-Security-Policy of every answer.", valueName: "policy"))
+  @Option(name: .customLong("csp"), help: ArgumentHelp("The Content-Security-Policy header of every response.", valueName: "policy"))
   var contentSecurityPolicy: String?
 
-  @Flag(name: [.customShort("v"), .customLong("verbose")], help: "Tell every request: status, bytes sent, bytes decrypted.")
+  @Flag(name: [.customShort("v"), .customLong("verbose")], help: "Print every request: status, bytes sent, bytes decrypted.")
   var isVerbose = false
 
   @OptionGroup(title: "As a CDN") var faults: FaultOptions
@@ -83,7 +83,7 @@ struct Serve: Verb {
     if let fault = Self.controlFault(contentSecurityPolicy ?? "") { throw PackError(.usage, "--csp \(fault)") }
     let isRelease = ReleasePlaces.isDirectory(target)
     if !isRelease, only != nil || !trust.isEmpty {
-      throw PackError(.usage, "\(only != nil ? "--pack" : "--trust") belongs to a release, and \(target) is no directory")
+      throw PackError(.usage, "\(only != nil ? "--pack" : "--trust") is for a release, and \(target) is not a directory")
     }
     if isRelease { try ReleasePlaces.checkPresence(of: target, configuration: nil) }
     let trusted = try trust.map { (text) throws(PackError) in try SigningPublicKey(text: text) }
@@ -106,10 +106,10 @@ struct Serve: Verb {
         guard try site.refresh() else { return }
         let versions = site.games.map { "\($0.id) \($0.version)" }.joined(separator: ", ")
         if console.isJSON { console.result(RefreshRecord(games: site.games.map(RefreshRecord.Game.init)), []) }
-        console.note("another version is served now: \(versions)")
+        console.note("now serving another version: \(versions)")
         console.flushOutput()
       } catch {
-        console.warning("what lies in \(target) now is not served: \(error.message)", hint: error.hint)
+        console.warning("the new content of \(target) is not served: \(error.message)", hint: error.hint)
         console.flushOutput()
       }
     }
@@ -145,7 +145,7 @@ struct Serve: Verb {
       let port = address.split(separator: ":").last.map { $0.dropLast() } ?? ""
       for game in site.games { console.note("\(game.id) is at http://\(game.id.lowercased()).localhost:\(port)/") }
     }
-    console.note("only this machine is served; Ctrl-C ends it")
+    console.note("serving this machine only; Ctrl-C stops the server")
   }
 
   // MARK: The release as files
@@ -153,7 +153,7 @@ struct Serve: Verb {
   private func serveFolder(in session: Session) async throws(PackError) -> Outcome {
     guard key.references.isEmpty, only == nil, trust.isEmpty, !isIsolated, fallback == nil, contentSecurityPolicy == nil, !opens else {
       throw PackError(
-        .usage, "--cdn serves the folder as it is: --key, --open, --pack, --trust, --isolated, --fallback and --csp have no meaning with it"
+        .usage, "--cdn serves the folder unchanged, so --key, --open, --pack, --trust, --isolated, --fallback and --csp do not apply"
       )
     }
     let (plan, isSeedChosen) = try faults.plan()
@@ -165,7 +165,7 @@ struct Serve: Verb {
     session.console.result(ServingRecord(url: address, games: nil, seed: plan.chance == nil ? nil : plan.seed), [address])
     session.console.flushOutput()
     if plan.chance != nil, !isSeedChosen { session.console.note("--seed \(plan.seed) repeats this") }
-    if faults.host != nil { session.console.note("whoever reaches \(host) may fetch what lies in \(target)") }
+    if faults.host != nil { session.console.note("every device that reaches \(host) can download the files in \(target)") }
     await untilStopped()
     await server.stop(within: 2)
     throw PackError(.cancelled, "stopped")
@@ -221,41 +221,42 @@ struct Serve: Verb {
 
 /// What a CDN is to do wrong.
 struct FaultOptions: ParsableArguments {
-  @Flag(name: .customLong("cdn"), help: "Serve the folder as it lies, without a key, as a CDN would.")
+  @Flag(name: .customLong("cdn"), help: "Serve the folder unchanged, without a key, as a CDN would.")
   var isCDN = false
 
-  @Option(help: ArgumentHelp("Send so many bytes per second.", valueName: "rate"))
+  @Option(help: ArgumentHelp("Limit the speed to this many bytes per second.", valueName: "rate"))
   var slow: String?
 
-  @Option(help: ArgumentHelp("Close the connection after so many bytes of the body.", valueName: "size"))
+  @Option(help: ArgumentHelp("Close the connection after this many bytes of the body.", valueName: "size"))
   var truncate: String?
 
-  @Flag(help: "Send one byte more than the file has, and say so.")
+  @Flag(help: "Send one byte more than the file has, with a matching Content-Length.")
   var wrongSize = false
 
   @Flag(help: "Flip a bit in the middle of the file.")
   var corrupt = false
 
-  @Flag(help: "Answer with 302 to another address of the same file.")
+  @Flag(help: "Redirect (302) to another address of the same file.")
   var redirect = false
 
-  @Flag(help: "Pass over Range, and offer none.")
+  @Flag(help: "Ignore Range requests, and do not offer them.")
   var noRanges = false
 
   @Option(help: ArgumentHelp("Answer with this status, from 400 to 599.", valueName: "code"))
   var status: Int?
 
   @Option(
-    name: .customLong("only"), help: ArgumentHelp("Do it to files whose names match. Repeatable. (default: *.pack)", valueName: "glob"))
+    name: .customLong("only"),
+    help: ArgumentHelp("Apply the fault to files whose names match. Repeatable. (default: *.pack)", valueName: "glob"))
   var patterns: [String] = []
 
-  @Option(help: ArgumentHelp("Do it to the first n requests alone.", valueName: "n"))
+  @Option(help: ArgumentHelp("Apply the fault to the first n requests only.", valueName: "n"))
   var times: Int?
 
-  @Option(help: ArgumentHelp("Do it to this share of the requests, from 0 to 1.", valueName: "p"))
+  @Option(help: ArgumentHelp("Apply the fault to this share of the requests, from 0 to 1.", valueName: "p"))
   var chance: Double?
 
-  @Option(help: ArgumentHelp("Where chance begins. (default: another one each time, which is told)", valueName: "n"))
+  @Option(help: ArgumentHelp("Random seed. (default: random, printed)", valueName: "n"))
   var seed: UInt64?
 
   @Option(help: ArgumentHelp("Listen on this address, for devices on the network. (default: 127.0.0.1)", valueName: "address"))
@@ -283,8 +284,8 @@ struct FaultOptions: ParsableArguments {
     plan.seed = seed ?? UInt64.random(in: 0...UInt64(UInt32.max))
     if plan.isEmpty, !patterns.isEmpty || times != nil || chance != nil || seed != nil {
       throw PackError(
-        .usage, "--only, --times, --chance and --seed say to what a fault is done, and no fault was asked for",
-        hint: "add --status 503, for example")
+        .usage, "--only, --times, --chance and --seed need a fault, and none was given",
+        hint: "add a fault, such as --status 503")
     }
     return (plan, seed != nil)
   }
@@ -294,11 +295,11 @@ struct FaultOptions: ParsableArguments {
     guard slow == nil, truncate == nil, !wrongSize, !corrupt, !redirect, !noRanges, status == nil, patterns.isEmpty, times == nil,
       chance == nil, seed == nil
     else {
-      throw PackError(.usage, "faults are done to a release that is served with --cdn", hint: "packer serve --cdn DIR …")
+      throw PackError(.usage, "faults need --cdn", hint: "packer serve --cdn DIR …")
     }
     guard host == nil else {
       throw PackError(
-        .usage, "--host goes with --cdn alone: what is decrypted is served to this machine only",
+        .usage, "--host needs --cdn: decrypted content is served to this machine only",
         hint: "to play on another device, install the app there")
     }
   }

@@ -7,17 +7,17 @@ import PackSimulator
 struct Simulate: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "simulate",
-    abstract: "Rehearses how a release comes to a device: the system's rules, the extension, the app, and what goes wrong.",
+    abstract: "Simulates the delivery of a release to a device: system, extension, app, and faults.",
     discussion: """
-      The system is played; extension and app run the code that ships, on real files. Nothing is sent anywhere, no time passes, and the same \
-      arguments tell the same story. Each line says who did what, the error of BAErrorDomain where the system would report one, and what was done \
-      about it. The device is played on, day after day, until nothing is left to do.
+      The system is simulated; extension and app run the shipping code, on real files. There is no network and no waiting, and the same \
+      arguments print the same output. Each line has an actor, an action, the BAErrorDomain error that the system would report, if any, and \
+      the reaction. The simulation runs day after day until nothing is left to do.
 
-      Findings are what must not happen: a pack that is lost, a state that nothing leads out of, content that is not there when the app needs it. A \
-      fault that was asked for and is got over is told, and is no finding.
+      Findings are failures: a lost pack, a state that cannot be left, content that is missing when the app needs it. A fault that you asked \
+      for and that is recovered from is printed, but is not a finding.
 
-      --fail takes PACK:FAULT. PACK may be 'manifest' or 'all', and FAULT is one of truncate, size, offline, host, memory, lock and forgotten; \
-      size=BYTES says how large the file at the server is, and *N behind it all how often it strikes.
+      --fail takes PACK:FAULT. PACK may be 'manifest' or 'all', and FAULT is one of truncate, size, offline, host, memory, lock and forgotten. \
+      size=BYTES sets the size of the file on the server, and *N at the end how often the fault occurs.
 
       Examples:
         packer simulate install dist --plist App/Info.plist
@@ -43,21 +43,21 @@ extension SimulateVerb {
 /// `packer simulate install`
 struct SimulateInstall: SimulateVerb {
   static let configuration = CommandConfiguration(
-    commandName: "install", abstract: "The app is installed, and started for the first time.",
+    commandName: "install", abstract: "Installs the app and starts it for the first time.",
     discussion: """
-      Before the first start the bounds of the Info.plist hold: what may be downloaded, and from which hosts. Essential packs come before the app \
-      can be opened.
+      Before the first start, the limits of the Info.plist apply: how much may be downloaded, and from which hosts. Essential packs are \
+      downloaded before the app can be opened.
 
       Example:
         packer simulate install dist --plist App/Info.plist
       """)
 
   @Flag(
-    name: .customLong("in-app-content-off"), help: "The person switched in-app content off: nothing is downloaded before the first start.")
+    name: .customLong("in-app-content-off"), help: "In-app content is switched off: nothing is downloaded before the first start.")
   var isContentOff = false
 
   @Flag(
-    name: .customLong("ignore-allowance"), help: "The extension plans without the numbers that the system says are left.")
+    name: .customLong("ignore-allowance"), help: "The extension ignores the remaining allowance that the system reports.")
   var ignoresAllowance = false
 
   @OptionGroup var options: SimulateOptions
@@ -73,9 +73,9 @@ struct SimulateInstall: SimulateVerb {
 /// `packer simulate update`
 struct SimulateUpdate: SimulateVerb {
   static let configuration = CommandConfiguration(
-    commandName: "update", abstract: "The app is updated, with an earlier release on the device.",
+    commandName: "update", abstract: "Updates the app, with an earlier release on the device.",
     discussion: """
-      Essential packs come before the app can be opened. No bounds hold any more, because the app was started before.
+      Essential packs are downloaded before the app can be opened. No limits apply, because the app was started before.
 
       Example:
         packer simulate update dist --from old/dist --plist App/Info.plist
@@ -88,7 +88,7 @@ struct SimulateUpdate: SimulateVerb {
   func run(in session: Session) async throws(PackError) -> Outcome {
     guard let from = earlier.from else {
       throw PackError(
-        .usage, "an update starts from an earlier release, and --from names none",
+        .usage, "an update needs an earlier release, and --from is missing",
         hint: "keep the directory of each release, and give the one that is on the devices: --from old/dist")
     }
     return try await Rehearsal(options: options).run(.update, from: from, in: session) { _ in }
@@ -98,9 +98,9 @@ struct SimulateUpdate: SimulateVerb {
 /// `packer simulate periodic`
 struct SimulatePeriodic: SimulateVerb {
   static let configuration = CommandConfiguration(
-    commandName: "periodic", abstract: "The system looks for something new in the background.",
+    commandName: "periodic", abstract: "Runs a periodic background check for new packs.",
     discussion: """
-      The app was started before, so no bounds hold, and nothing is essential. Without --from, the device has nothing yet.
+      The app was started before, so no limits apply, and no pack is essential. Without --from, the device has no packs yet.
 
       Example:
         packer simulate periodic dist --from old/dist --low-power
@@ -109,7 +109,7 @@ struct SimulatePeriodic: SimulateVerb {
   @OptionGroup var earlier: EarlierReleaseOption
 
   @Flag(
-    name: .customLong("misread-request"), help: "The extension takes the request for an update, as one does that does not know its kind.")
+    name: .customLong("misread-request"), help: "The extension handles the request as an update, as if it did not know this kind.")
   var misreadsRequest = false
 
   @OptionGroup var options: SimulateOptions
@@ -123,17 +123,17 @@ struct SimulatePeriodic: SimulateVerb {
 
 /// What the device had before.
 struct EarlierReleaseOption: ParsableArguments {
-  @Option(help: ArgumentHelp("The release that the device has: a directory, or its manifest.", valueName: "dist"), completion: .file())
+  @Option(help: ArgumentHelp("The release on the device: a directory, or its manifest.", valueName: "dist"), completion: .file())
   var from: String?
 }
 
 /// What all simulations take.
 struct SimulateOptions: ParsableArguments {
-  @Argument(help: "A release's directory, or its manifest. (default: dist beside packer.yml)", completion: .file())
+  @Argument(help: "A release directory, or its manifest. (default: dist beside packer.yml)", completion: .file())
   var release: String?
 
   @Option(
-    help: ArgumentHelp("The app's Info.plist. (default: the part of one that the build wrote beside the packs)", valueName: "file"),
+    help: ArgumentHelp("The app's Info.plist. (default: Info.fragment.plist of the release)", valueName: "file"),
     completion: .file())
   var plist: String?
 
@@ -145,47 +145,49 @@ struct SimulateOptions: ParsableArguments {
   @OptionGroup var lockFile: LockOption
   @OptionGroup var trust: TrustOptions
 
-  @Option(help: ArgumentHelp("Have the app ask for a pack, or for all with a tag. Repeatable.", valueName: "pack|tag"))
+  @Option(help: ArgumentHelp("Let the app request a pack, or all packs with a tag. Repeatable.", valueName: "pack|tag"))
   var ask: [String] = []
 
-  @Option(help: ArgumentHelp("Let something go wrong, as in core:truncate. Repeatable.", valueName: "pack:fault"))
+  @Option(help: ArgumentHelp("Add a fault, as in core:truncate. Repeatable.", valueName: "pack:fault"))
   var fail: [String] = []
 
-  @Option(name: .customLong("kill-extension"), help: ArgumentHelp("Kill the extension at this file operation, from 1.", valueName: "n"))
+  @Option(
+    name: .customLong("kill-extension"),
+    help: ArgumentHelp("Kill the extension at its n-th file operation, counted from 1.", valueName: "n"))
   var extensionDeath: Int?
 
   @Option(
     name: .customLong("extension-call"),
-    help: ArgumentHelp("What a call of the extension counts for, in milliseconds. (default: 100)", valueName: "ms"))
+    help: ArgumentHelp("Run time to count for each call of the extension, in milliseconds. (default: 100)", valueName: "ms"))
   var callMilliseconds: UInt64?
 
   @Option(
     name: .customLong("extension-memory"),
-    help: ArgumentHelp("What the extension may have of memory, as in 4MB. (default: 6MB)", valueName: "size"))
+    help: ArgumentHelp("Memory limit of the extension, as in 4MB. (default: 6MB)", valueName: "size"))
   var memory: String?
 
   @Option(
-    name: .customLong("then"), help: ArgumentHelp("Have the server offer this release in the middle of it.", valueName: "dist"),
+    name: .customLong("then"), help: ArgumentHelp("Let the server switch to this release during the simulation.", valueName: "dist"),
     completion: .file())
   var later: String?
 
   @Option(
     name: .customLong("replace-manifest-after"),
-    help: ArgumentHelp("The files after which it does, with --then. (default: 1)", valueName: "n"))
+    help: ArgumentHelp("With --then: switch after this many files. (default: 1)", valueName: "n"))
   var changesAfter: Int?
 
   @Flag(name: .customLong("low-power"), help: "The device is in low power mode until the app is started.")
   var isLowPower = false
 
-  @Option(help: ArgumentHelp("How fast files come: 3g, 4g, wifi, or bytes in a second. (default: wifi)", valueName: "speed"))
+  @Option(help: ArgumentHelp("Network speed: 3g, 4g, wifi, or bytes per second. (default: wifi)", valueName: "speed"))
   var speed: String?
 
   @Option(
     name: .customLong("at"),
-    help: ArgumentHelp("The time at the beginning, as in 2026-12-24T18:00:00Z. (default: when the manifest was made)", valueName: "time"))
+    help: ArgumentHelp("Start time, as in 2026-12-24T18:00:00Z. (default: the time the manifest was made)", valueName: "time"))
   var time: String?
 
-  @Option(help: ArgumentHelp("Leave the device in this directory, when all is played.", valueName: "dir"), completion: .directory)
+  @Option(help: ArgumentHelp("Keep the files of the simulated device in this directory.", valueName: "dir"), completion: .directory)
   var keep: String?
 
   @OptionGroup var key: KeyOptions

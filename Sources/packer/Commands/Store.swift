@@ -9,13 +9,13 @@ import PackStore
 struct Store: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "store",
-    abstract: "Installs, tries, rolls back and frees packs as an app on a device does.",
+    abstract: "Installs, tries, rolls back and removes packs as an app on a device does.",
     discussion: """
-      A store is one directory. It takes what a signed manifest names, and nothing else; a version is installed whole or not at all, runs on trial, \
-      and becomes the current one once it is confirmed. One that is not goes, and is not chosen again until its bytes change.
+      A store is one directory. It accepts only packs that a signed manifest lists. A version is installed whole or not at all, runs on trial, \
+      and becomes current once it is confirmed. A version that is not confirmed is rolled back, and not used again until its bytes change.
 
-      Each command is a process of its own. A trial whose process has ended counts as crashed when 'packer store reconcile' looks, as it would when \
-      the app starts again.
+      Each command is a separate process. 'packer store reconcile' counts a trial whose process has ended as crashed, as the app does when it \
+      starts again.
 
       Examples:
         packer store install dist --store phone

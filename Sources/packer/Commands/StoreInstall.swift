@@ -10,9 +10,9 @@ import PackTrust
 struct StoreAdopt: Verb {
   static let configuration = CommandConfiguration(
     commandName: "adopt",
-    abstract: "Has the store take a manifest, and says what it asks for.",
+    abstract: "Adopts a manifest, and prints what it requires.",
     discussion: """
-      The manifest must be signed by a key that is trusted, and must not be older than the one before. Nothing is fetched or removed for it.
+      The manifest must be signed by a trusted key, and must not be older than the current one. No pack is fetched or removed.
 
       Examples:
         packer store adopt dist --store phone
@@ -54,11 +54,11 @@ struct StoreAdopt: Verb {
 struct StoreInstall: Verb {
   static let configuration = CommandConfiguration(
     commandName: "install",
-    abstract: "Installs packs that the store's manifest names, each whole or not at all.",
+    abstract: "Installs packs from the manifest of the store, each whole or not at all.",
     discussion: """
-      Of a release (a directory) the manifest is taken first, and then every pack that is not installed yet. Of a pack file the manifest says by the \
-      file's name which pack it is, or --as does. A pack's digest is checked before anything is written; files stay where they are unless --move is \
-      given. What is installed waits for 'packer store activate'.
+      For a release (a directory), the manifest is adopted first, then every pack that is not installed yet is installed. A pack file is found in \
+      the manifest by its file name, or by --as. A pack's digest is checked before anything is written. Files are copied unless --move is \
+      given. Installed packs are not in use until 'packer store activate'.
 
       Examples:
         packer store install dist --store phone
@@ -66,21 +66,21 @@ struct StoreInstall: Verb {
         packer store install download.tmp --as game-puzzle --move --store phone
       """)
 
-  @Argument(help: "A release's directory, or pack files.", completion: .file())
+  @Argument(help: "A release directory, or pack files.", completion: .file())
   var sources: [String]
 
-  @Option(name: .customLong("as"), help: ArgumentHelp("The name of the pack, where its file is named otherwise.", valueName: "id"))
+  @Option(name: .customLong("as"), help: ArgumentHelp("The name of the pack, if its file has another name.", valueName: "id"))
   var name: String?
 
-  @Option(help: ArgumentHelp("Keep it 'packed' or 'unpacked', whatever the manifest says.", valueName: "mode"))
+  @Option(help: ArgumentHelp("Keep it 'packed' or 'unpacked', regardless of the manifest.", valueName: "mode"))
   var mode: String?
 
-  @Flag(name: .customLong("move"), help: "Have the files become the store's, instead of copies of them.")
+  @Flag(name: .customLong("move"), help: "Move the files into the store instead of copying them.")
   var isMoving = false
 
   @Option(
     help: ArgumentHelp(
-      "The bytes that the store may take on the device. What may be purged is purged for it; what does not fit is refused.",
+      "The most that the store may occupy on the device. Packs that may be purged are purged to make room; a pack that does not fit is refused.",
       valueName: "size"))
   var quota: String?
 
@@ -98,10 +98,10 @@ struct StoreInstall: Verb {
     }
     let releases = sources.filter(ReleasePlaces.isDirectory)
     guard releases.isEmpty || sources.count == 1 else {
-      throw PackError(.usage, "'\(releases[0])' is a release, and more was given", hint: "install one release at a time")
+      throw PackError(.usage, "'\(releases[0])' is a release, and another path was given", hint: "install one release at a time")
     }
     guard name == nil || releases.isEmpty && sources.count == 1 else {
-      throw PackError(.usage, "--as names one pack, and more may be installed", hint: "give one pack file")
+      throw PackError(.usage, "--as needs exactly one pack file", hint: "give one pack file")
     }
     // What is not there, or is no release, is told before anybody is asked for a key.
     if let missing = sources.first(where: { !ReleasePlaces.exists($0) }) {
@@ -157,7 +157,7 @@ struct StoreInstall: Verb {
     if let name { return [(sources[0], name)] }
     guard let manifest = await opened.manifest?.manifest else {
       throw PackError(
-        .noManifest, of: store.directory, "has taken no manifest yet",
+        .noManifest, of: store.directory, "has adopted no manifest yet",
         hint: "packer store adopt dist --store \(ShellWord.quoted(store.directory))")
     }
     var wanted: [(file: String, id: String)] = []

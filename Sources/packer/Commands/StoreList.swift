@@ -9,8 +9,8 @@ struct StoreList: Verb {
     commandName: "list",
     abstract: "Lists every version of every pack in a store.",
     discussion: """
-      Each line has the name, the version, what it is to the store (current, trial, fallback, kept, installed or failed), how it is kept, and the \
-      bytes it takes.
+      Each line has the name, the version, the state (current, trial, fallback, kept, installed or failed), the install mode, and the size on \
+      the device.
 
       Examples:
         packer store list --store phone
@@ -30,7 +30,7 @@ struct StoreList: Verb {
     let damaged = try await opened.damagedRecords()
     for id in damaged {
       session.console.warning(
-        "what the store remembers of '\(id)' cannot be read, so it is not listed", hint: "packer store reconcile --store \(store.directory)"
+        "the record of '\(id)' cannot be read, so it is not listed", hint: "packer store reconcile --store \(store.directory)"
       )
     }
     if packs.isEmpty, damaged.isEmpty { session.console.note("\(store.directory): nothing is installed") }
@@ -42,9 +42,9 @@ struct StoreList: Verb {
 struct StoreUsageVerb: Verb {
   static let configuration = CommandConfiguration(
     commandName: "usage",
-    abstract: "Says what takes space in a store, and why it is there.",
+    abstract: "Shows what takes space in a store, and why.",
     discussion: """
-      The parts add up to what the directory takes on the device, in whole blocks.
+      The parts add up to the size of the directory on the device, in whole blocks.
 
       Examples:
         packer store usage --store phone
@@ -101,11 +101,11 @@ enum StorePlace {
   static func require(_ path: String) throws(PackError) {
     try checkName(path)
     guard !ReleasePlaces.exists(path) || ReleasePlaces.isDirectory(path) else {
-      throw PackError(.notAStore, of: path, "is not a store: it is no directory", hint: "name the directory of the store")
+      throw PackError(.notAStore, of: path, "is not a store: it is not a directory", hint: "name the directory of the store")
     }
     guard ReleasePlaces.isDirectory(path) else {
       throw PackError(
-        .missingInput, of: path, "is not there", hint: "the first 'packer store install' makes a store")
+        .missingInput, of: path, "does not exist", hint: "the first 'packer store install' makes a store")
     }
   }
 }

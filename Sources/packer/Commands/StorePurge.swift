@@ -7,10 +7,10 @@ import PackStore
 struct StorePurge: Verb {
   static let configuration = CommandConfiguration(
     commandName: "purge",
-    abstract: "Frees space: the least dear goes first, and nothing that is in use.",
+    abstract: "Frees space: least important packs first, never one that is in use.",
     discussion: """
-      First goes what failed, then packs that are not offered any more, then earlier versions, then packs by their priority and by when they were last \
-      opened. Essential packs, and versions on trial with those before them, stay. Exit status 1 where less could be freed than was asked for.
+      Failed versions are removed first, then packs that are no longer offered, then earlier versions, then packs by priority and last use. \
+      Essential packs stay, and so do versions on trial and their predecessors. The exit status is 1 if less could be freed than requested.
 
       Examples:
         packer store purge --free 200MB --store phone
@@ -38,7 +38,7 @@ struct StorePurge: Verb {
       PurgeRecord(freed: report.freed, missing: report.missing),
       ["\(store.directory): \(report.freed) bytes freed by \(Table.count(report.removed.count, "removal", "removals"))"])
     guard report.missing > 0 else { return .done }
-    let message = "\(store.directory): \(report.missing) bytes more were asked for, and nothing is left that may go"
+    let message = "\(store.directory): \(report.missing) more bytes were requested, but nothing else may be removed"
     session.console.warning(message, hint: "packer store usage --store \(ShellWord.quoted(store.directory))")
     return .findings(message)
   }
@@ -50,7 +50,7 @@ struct StoreRemove: Verb {
     commandName: "remove",
     abstract: "Removes all versions of packs.",
     discussion: """
-      What failed of them stays remembered. A pack that somebody has open is refused.
+      Failed versions stay recorded. A pack that is open in a process is not removed.
 
       Examples:
         packer store remove game-puzzle --store phone
@@ -70,7 +70,7 @@ struct StoreRemove: Verb {
     let opened = try await store.open(decidesByManifest: false, in: session)
     for id in ids {
       guard try await opened.remove(id) else {
-        session.console.note("\(id): nothing of it was installed")
+        session.console.note("\(id): was not installed")
         continue
       }
       session.console.result(RemovedRecord(id: id), ["\(id): removed"])

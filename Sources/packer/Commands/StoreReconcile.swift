@@ -6,17 +6,17 @@ import PackStore
 struct StoreReconcile: Verb {
   static let configuration = CommandConfiguration(
     commandName: "reconcile",
-    abstract: "Sets right what crashes, the system or a restored backup left, as an app does when it starts.",
+    abstract: "Repairs a store after crashes, purges or a restored backup, as an app does when it starts.",
     discussion: """
-      A version on trial whose process has ended falls. Names and sizes are looked at; with --thorough every byte of every pack. Exit status 1 where \
-      something could not be set right. No key is needed: digests are of packs as they are.
+      A trial version whose app exited without confirming is rolled back. Names and sizes are checked; with --thorough, every byte of every pack. \
+      The exit status is 1 if something could not be repaired. No key is needed, because digests are of the encrypted packs.
 
       Examples:
         packer store reconcile --store phone
         packer store reconcile --thorough --store phone
       """)
 
-  @Flag(name: .customLong("thorough"), help: "Check every digest of all that is installed.")
+  @Flag(name: .customLong("thorough"), help: "Check the digests of everything that is installed.")
   var isThorough = false
 
   @OptionGroup var store: StoreOptions
@@ -33,9 +33,9 @@ struct StoreReconcile: Verb {
     }
     let left = findings.count { !$0.isRepaired }
     guard left == 0 else {
-      return .findings("\(store.directory): \(Table.count(left, "finding", "findings")) could not be set right")
+      return .findings("\(store.directory): \(Table.count(left, "finding", "findings")) could not be repaired")
     }
-    if findings.isEmpty { session.console.note("\(store.directory): there was nothing to set right") }
+    if findings.isEmpty { session.console.note("\(store.directory): nothing to repair") }
     return .done
   }
 }

@@ -6,10 +6,10 @@ import PackStore
 struct StoreActivate: Verb {
   static let configuration = CommandConfiguration(
     commandName: "activate",
-    abstract: "Has an installed version run, on trial, and prints the token that confirms it.",
+    abstract: "Activates an installed version on trial, and prints the token that confirms it.",
     discussion: """
-      The version before takes over again unless the token comes back: with 'packer store rollback', or with 'packer store reconcile' once this process \
-      has ended, as if the app had crashed. With --confirmed the version is trusted at once.
+      Unless 'packer store confirm' gets the token, the previous version becomes current again: at 'packer store rollback', or at 'packer store \
+      reconcile' after this process has ended, as if the app had crashed. With --confirmed, the version becomes current at once.
 
       Examples:
         packer store activate game-puzzle --store phone > token
@@ -20,10 +20,10 @@ struct StoreActivate: Verb {
   var id: String
 
   @Option(
-    help: ArgumentHelp("The version. (default: the manifest's if it is installed and did not fail, else the newest)", valueName: "n"))
+    help: ArgumentHelp("The version. (default: the manifest's, if it is installed and did not fail; otherwise the newest)", valueName: "n"))
   var version: UInt64?
 
-  @Flag(name: .customLong("confirmed"), help: "Trust it without a trial.")
+  @Flag(name: .customLong("confirmed"), help: "Make it current without a trial.")
   var isConfirmed = false
 
   @OptionGroup var store: StoreOptions
@@ -45,7 +45,7 @@ struct StoreActivate: Verb {
     }
     session.console.result(
       TrialRecord(id: id, version: token.version, state: InstalledPack.State.trial.rawValue, token: "\(token)"), ["\(token)"])
-    session.console.note("\(id): version \(token.version) is on trial; what was printed confirms it")
+    session.console.note("\(id): version \(token.version) is on trial; the printed token confirms it")
     return .done
   }
 }
@@ -56,13 +56,13 @@ struct StoreConfirm: Verb {
     commandName: "confirm",
     abstract: "Makes the version on trial the current one.",
     discussion: """
-      The token names one trial of one version. It confirms nothing else, however late it comes.
+      The token is valid for one trial of one version, and for nothing else, even if it comes late.
 
       Examples:
         packer store confirm "$(cat token)" --store phone
       """)
 
-  @Argument(help: "What 'packer store activate' printed.")
+  @Argument(help: "The token that 'packer store activate' printed.")
   var token: String
 
   @OptionGroup var store: StoreOptions
@@ -76,7 +76,7 @@ struct StoreConfirm: Verb {
     do throws(PackError) {
       token = try BootToken(parsing: self.token)
     } catch {
-      throw error.advising(.developer("give what 'packer store activate' printed, unchanged"))
+      throw error.advising(.developer("give the token that 'packer store activate' printed, unchanged"))
     }
     try StorePlace.require(store.directory)
     try await store.open(decidesByManifest: false, in: session).confirm(token)
@@ -91,9 +91,9 @@ struct StoreConfirm: Verb {
 struct StoreRollback: Verb {
   static let configuration = CommandConfiguration(
     commandName: "rollback",
-    abstract: "Gives up the version that runs for the one before.",
+    abstract: "Rolls back to the previous version.",
     discussion: """
-      What is given up is remembered as failed, and not chosen again until its bytes change.
+      The current version is recorded as failed, and not used again until its bytes change.
 
       Examples:
         packer store rollback game-puzzle --reason 'black screen' --store phone
@@ -102,7 +102,7 @@ struct StoreRollback: Verb {
   @Argument(help: "The name of the pack.")
   var id: String
 
-  @Option(help: ArgumentHelp("What is remembered with the version that failed.", valueName: "text"))
+  @Option(help: ArgumentHelp("The reason to record with the failed version.", valueName: "text"))
   var reason = "rolled back by hand"
 
   @OptionGroup var store: StoreOptions
@@ -117,7 +117,7 @@ struct StoreRollback: Verb {
     let now = try await opened.rollback(id, reason: reason)
     session.console.result(
       TrialRecord(id: id, version: now?.version, state: now?.state.rawValue ?? "none"),
-      [now.map { "\(id): version \($0.version) runs again" } ?? "\(id): nothing is left to run"])
+      [now.map { "\(id): version \($0.version) runs again" } ?? "\(id): no version is left to run"])
     return .done
   }
 }

@@ -8,9 +8,9 @@ import PackReading
 struct Unpack: Verb {
   static let configuration = CommandConfiguration(
     commandName: "unpack",
-    abstract: "Restores the directory from a pack.",
+    abstract: "Unpacks a pack into a directory.",
     discussion: """
-      The directory must not exist yet or be empty. It appears whole, or not at all. The pack is checked as 'packer verify' checks it.
+      The directory must be new or empty. It appears whole or not at all. The pack is checked as by 'packer verify'.
 
       Examples:
         packer unpack game.pack -C restored --key game.key

@@ -8,17 +8,17 @@ import PackProject
 struct Verify: Verb {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "Looks at a release before it goes out, or at every byte of packs.",
+    abstract: "Checks a release before it is published, or every byte of packs.",
     discussion: """
-      Of a release (a directory, or its manifest) everything is told that would go wrong on a phone: files against the manifest, packs \
-      opened and read whole, budgets against the Info.plist and every app version of the lock file, hosts, versions, signature. Nothing is \
-      sent anywhere. 'packer explain' lists the rules.
+      For a release (a directory, or its manifest), prints everything that would fail on a phone: files are compared with the manifest, packs \
+      are opened and read whole, budgets are compared with the Info.plist and every app version of the lock file, and hosts, versions and \
+      signature are checked. Nothing is sent anywhere. 'packer explain' lists the rules.
 
-      Of single packs every tag and every digest is checked, and the index against the archive as an independent reader sees it. With \
-      --against, every difference from the directory is a finding. Of several packs the largest status counts.
+      For single packs, every tag and every digest is checked, and the index is compared with the archive as an independent reader sees it. \
+      With --against, every difference from the directory is a finding. The exit status is the largest of all packs.
 
       Exit status of a release, the first that applies: 11 wrong key, 14 signature not trusted, 12 damaged, 13 truncated, 3 would not fit an \
-      app version already released, 1 findings, 2 only budget findings, 0 nothing that counts. 65 the configuration is wrong.
+      app version already released, 1 findings, 2 only budget findings, 0 none of these. 65 means that the configuration is wrong.
 
       Examples:
         packer verify
@@ -27,15 +27,15 @@ struct Verify: Verb {
         packer verify game.pack --key game.key --against build/game
       """)
 
-  @Argument(help: "A release's directory or manifest, or packs. (default: dist beside packer.yml)", completion: .file())
+  @Argument(help: "A release directory or manifest, or packs. (default: dist beside packer.yml)", completion: .file())
   var files: [String] = []
 
-  @Option(name: .customLong("against"), help: "The directory a pack was made from.", completion: .directory)
+  @Option(name: .customLong("against"), help: "The directory that the pack was made from.", completion: .directory)
   var tree: String?
 
   @Option(
     name: .customLong("exclude"),
-    help: ArgumentHelp("Ignore what matches in that directory, as 'packer pack' did. Repeatable.", valueName: "glob"))
+    help: ArgumentHelp("Exclude matching paths of that directory, as 'packer pack' did. Repeatable.", valueName: "glob"))
   var excludes: [String] = []
 
   @Flag(name: .customLong("follow-symlinks"), help: "Follow symbolic links in that directory, as 'packer pack' did.")
@@ -52,7 +52,7 @@ struct Verify: Verb {
   func run(in session: Session) async throws(PackError) -> Outcome {
     guard tree != nil || excludes.isEmpty && !followsSymlinks else {
       throw PackError(
-        .usage, "--exclude and --follow-symlinks say how to read a directory, and there is none to compare with",
+        .usage, "--exclude and --follow-symlinks need a directory to compare with",
         hint: "give it with --against DIR")
     }
     guard try isRelease() else { return try await verifyPacks(in: session) }
@@ -65,20 +65,20 @@ struct Verify: Verb {
     let releases = files.filter { $0.hasSuffix(".json") || $0.hasSuffix("/") || ReleasePlaces.isDirectory($0) }
     guard !files.isEmpty, releases.isEmpty else {
       guard files.count <= 1 else {
-        throw PackError(.usage, "'\(releases[0])' is a release, and more was given", hint: "look at one release at a time")
+        throw PackError(.usage, "'\(releases[0])' is a release, and another path was given", hint: "check one release at a time")
       }
       let options = [
         ("--against", tree != nil), ("--name", check.nameText != nil), ("--allow-unportable-paths", check.allowsUnportablePaths),
       ]
       if let option = options.first(where: { $0.1 })?.0 {
         throw PackError(
-          .usage, "\(option) is about single packs, and a release is looked at", hint: "packer.yml says it for each pack of a release")
+          .usage, "\(option) is for single packs, and a release was given", hint: "packer.yml sets it for each pack of a release")
       }
       return true
     }
     if let option = release.given {
       throw PackError(
-        .usage, "\(option) is about a release, and packs were given", hint: "give the directory of the release or its manifest")
+        .usage, "\(option) is for a release, and packs were given", hint: "give the directory of the release or its manifest")
     }
     return false
   }

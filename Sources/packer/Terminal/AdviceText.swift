@@ -12,7 +12,7 @@ extension PackError {
     case .fetchManifestAgain:
       code == .untrustedSignature
         ? "fetch it again, or sign it again with 'packer build'"
-        : "fetch the manifest again; a server or cache between may hold an old one"
+        : "fetch the manifest again; a server or cache on the way may serve an old one"
     case .fetchFromTrustedPlace: "the pack's maker was broken or hostile; fetch it from a trusted place"
     case .tryAgain: tryAgain
     case .connect: "try again when there is a network"
@@ -20,21 +20,21 @@ extension PackError {
     case .updateApp: "update packer, or the app that reads it"
     case .freeSpace: "free space on that volume or choose another one\(unchanged)"
     case .makeRoom: "remove packs, lower the preservation of some, or raise the quota\(unchanged)"
-    case .giveKey(let id): "give the key whose id is \(id), or the root key it was made from"
+    case .giveKey(let id): "give the key with the id \(id), or the root key it was derived from"
     case .acceptManifest: "fetch the manifest and adopt it ('packer store adopt')"
     case .install:
       code == .purged ? "install it again ('packer store install')" : "install it first ('packer store install')"
     case .activate: "install one and activate it ('packer store install', 'packer store activate')"
     case .closePack: "close it in every process, or remove the pack ('packer store remove')"
     case .reconcileStore: reconcileStore
-    case .chooseEntry: "list what there is with 'packer ls'"
-    case .chooseFile: "give the output a file's name"
+    case .chooseEntry: "list the paths with 'packer ls'"
+    case .chooseFile: "give the output a file name"
     case .chooseDirectory:
       code == .notAStore
-        ? "give the store a directory of its own"
-        : "choose a directory that does not exist yet or is empty; files are never mixed with others"
-    case .renewManifest: "publish a fresh one with 'packer build --renew', or set this device's clock"
-    case .raiseManifestVersion: "publish every change under a higher version; 'packer build' counts it up from packer.lock.json"
+        ? "give the store its own directory"
+        : "choose a directory that does not exist yet or is empty; existing files are never mixed with new ones"
+    case .renewManifest: "publish a new one with 'packer build --renew', or set this device's clock"
+    case .raiseManifestVersion: "publish every change under a higher version; 'packer build' takes the next one from packer.lock.json"
     case .publishNewVersion: "publish a new version; these bytes are not tried again"
     case .copyKeyAgain: "copy the key again from where it is kept, or print a public key again with 'packer key public'"
     case .giveKeyText(let prefix, let other): giveKeyText(prefix, insteadOf: other)
@@ -48,19 +48,19 @@ extension PackError {
 
   private var fetchAgain: String {
     switch code {
-    case .notAPack: "a transfer that converts line ends damages packs; a pack starts with 89 50 41 4B"
+    case .notAPack: "a transfer that converts line endings damages packs; a pack starts with 89 50 41 4B"
     case .truncated: "fetch the pack again; the transfer was cut"
     case .wrongPack: "fetch the pack again; it is another file, or was renamed or replaced after the manifest was made"
     case .authenticationFailed:
-      "compare its size with the published one and fetch the pack again; if that does not help, it was changed where it is kept"
+      "compare its size with the published one and fetch the pack again; if that does not help, the pack was changed on the server"
     default: "fetch the pack again"
     }
   }
 
   private var tryAgain: String {
     switch code {
-    case .sourceChanged: "try again, and leave the file alone until it is read"
-    case .storeBusy: "try again; no process holds the lock for longer than a change takes"
+    case .sourceChanged: "try again, and do not change the file while it is read"
+    case .storeBusy: "try again; a process holds the lock only while it changes the store"
     default: "try again"
     }
   }
@@ -69,14 +69,14 @@ extension PackError {
     switch code {
     case .notInstalled, .purged: "reconcile the store ('packer store reconcile'), and install it again"
     case .inUse: "close it, then reconcile the store ('packer store reconcile')"
-    default: "reconcile the store ('packer store reconcile'), which makes the record anew from what is installed"
+    default: "reconcile the store ('packer store reconcile'), which rebuilds the record from what is installed"
     }
   }
 
   private func giveKeyText(_ prefix: String, insteadOf other: String) -> String {
     switch (prefix, other) {
     case ("pkp1-", "pks1-"):
-      "a signing key is secret: print the public key that belongs to it with 'packer key public', and keep the other one to yourself"
+      "a signing key is secret: print its public key with 'packer key public', and keep the signing key private"
     case ("pkk1-", "pks1-"): "give the key that starts with pkk1-; signing keys are named with --sign-key"
     case ("pks1-", "pkk1-"): "give the key that starts with pks1-; pack keys are named with --key"
     default: "give the key that starts with \(prefix)"

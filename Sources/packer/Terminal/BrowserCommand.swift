@@ -17,7 +17,7 @@ enum BrowserCommand {
     start.streams = [0: .nothing, 1: .nothing, 2: .nothing]
     start.hasOwnGroup = true
     guard start.run().number == 0 else {
-      throw PackError(.missingInput, "the browser cannot be opened: there is no '\(program)' to ask", hint: "open \(address) yourself")
+      throw PackError(.missingInput, "the browser cannot be opened: '\(program)' is not installed", hint: "open \(address) yourself")
     }
   }
 }

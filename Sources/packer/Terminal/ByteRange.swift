@@ -11,11 +11,11 @@ struct ByteRange: Equatable, Sendable {
       first.value != nil || last.value != nil
     else {
       throw PackError(
-        .usage, "--range is '\(text)', which is no range",
+        .usage, "--range is '\(text)', which is not a range",
         hint: "write A-B with both ends included, A- for the rest, or -N for the last N bytes; the first byte is 0")
     }
     if let first = first.value, let last = last.value, first > last {
-      throw PackError(.usage, "--range starts at byte \(first), behind its end at byte \(last)")
+      throw PackError(.usage, "--range starts at byte \(first), after its end at byte \(last)")
     }
     self.first = first.value
     self.last = last.value
@@ -35,7 +35,7 @@ struct ByteRange: Equatable, Sendable {
       end = size
     }
     guard start < end else {
-      throw PackError(.rangeNotSatisfiable, "'\(path)' is \(size) bytes and has none of the range asked for")
+      throw PackError(.rangeNotSatisfiable, "'\(path)' is \(size) bytes, and the range is beyond its end")
     }
     return start..<end
   }

@@ -5,7 +5,7 @@ import PackFormat
 struct GateOptions: ParsableArguments {
   @Option(
     name: [.customShort("c"), .customLong("config")],
-    help: ArgumentHelp("The configuration. (default: packer.yml, where there is one)", valueName: "file"), completion: .file())
+    help: ArgumentHelp("The configuration. (default: packer.yml, if it exists)", valueName: "file"), completion: .file())
   var configuration: String?
 
   @Option(help: ArgumentHelp("The app's Info.plist.", valueName: "file"), completion: .file())
@@ -15,24 +15,24 @@ struct GateOptions: ParsableArguments {
 
   @OptionGroup var keyTexts: TrustedKeysOption
 
-  @Flag(name: .customLong("quick"), help: "Look at everything that needs no payload.")
+  @Flag(name: .customLong("quick"), help: "Skip the checks that read pack contents.")
   var isQuick = false
 
-  @Flag(name: .customLong("strict"), help: "Let warnings count.")
+  @Flag(name: .customLong("strict"), help: "Treat warnings as errors.")
   var isStrict = false
 
-  @Option(help: ArgumentHelp("Check this rule alone, or those that start so, as in PK3. Repeatable.", valueName: "rule"))
+  @Option(help: ArgumentHelp("Check only this rule, or the rules that start with this, as in PK3. Repeatable.", valueName: "rule"))
   var only: [String] = []
 
   @Option(help: ArgumentHelp("Accept the findings of this rule. They are still shown. Repeatable.", valueName: "rule"))
   var ignore: [String] = []
 
-  @Option(help: ArgumentHelp("How the findings are printed: text, json, github or junit. (default: text)", valueName: "format"))
+  @Option(help: ArgumentHelp("Output format: text, json, github or junit. (default: text)", valueName: "format"))
   var format: String?
 
   @Option(
     name: .customLong("report"),
-    help: ArgumentHelp("Write the findings to a file as well, as in junit=report.xml. Repeatable.", valueName: "format=file"))
+    help: ArgumentHelp("Also write the findings to a file, as in junit=report.xml. Repeatable.", valueName: "format=file"))
   var reports: [String] = []
 
   /// The first option that was given, nil where none was: those make no sense for single packs.
@@ -77,7 +77,7 @@ struct GateOptions: ParsableArguments {
       return (try Format.parse(parts[0]), parts[1])
     }
     for (index, file) in files.enumerated() where files[..<index].contains(where: { $0.path == file.path }) {
-      throw PackError(.usage, "two reports are to be written to \(file.path)", hint: "give each --report a file of its own")
+      throw PackError(.usage, "two reports have the same file \(file.path)", hint: "give each --report a file of its own")
     }
     return files
   }

@@ -53,7 +53,7 @@ struct SignKeyOptions: ParsableArguments {
 struct TrustedKeysOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "A public key (pkp1-…) whose manifests count, in the place of those of the configuration. Repeatable.", valueName: "key"))
+      "A public key (pkp1-…) to trust instead of those in the configuration. Repeatable.", valueName: "key"))
   var trust: [String] = []
 }
 
@@ -62,7 +62,7 @@ struct TrustOptions: ParsableArguments {
   @Option(
     name: [.customShort("c"), .customLong("config")],
     help: ArgumentHelp(
-      "The configuration, for the keys it names and trusts. (default: packer.yml, where there is one)", valueName: "file"),
+      "The configuration, for the keys it names and trusts. (default: packer.yml, if it exists)", valueName: "file"),
     completion: .file())
   var configuration: String?
 
@@ -84,7 +84,7 @@ struct TrustOptions: ParsableArguments {
     let keys = try session.trustedKeys(keyTexts.trust.isEmpty ? others : keyTexts.trust, configuration)
     guard !keys.isEmpty || !isNeeded else {
       throw PackError(
-        .untrustedSignature, "no public key is trusted, so no manifest can be",
+        .untrustedSignature, "no public key is trusted, so no manifest is",
         hint: "give --trust KEY as 'packer key public' prints it, or --config with a packer.yml that names keys")
     }
     return keys
@@ -94,14 +94,14 @@ struct TrustOptions: ParsableArguments {
 /// Which lock file is read.
 struct LockOption: ParsableArguments {
   @Option(
-    help: ArgumentHelp("The lock file. (default: packer.lock.json beside the configuration, where there is one)", valueName: "file"),
+    help: ArgumentHelp("The lock file. (default: packer.lock.json beside the configuration, if it exists)", valueName: "file"),
     completion: .file())
   var lock: String?
 }
 
 /// How many threads work.
 struct JobsOption: ParsableArguments {
-  @Option(help: ArgumentHelp("The threads to use, from 1 to 1024. (default: one per core)", valueName: "n"))
+  @Option(help: ArgumentHelp("Number of threads, from 1 to 1024. (default: one per core)", valueName: "n"))
   var jobs: Int?
 
   func count() throws(PackError) -> Int? {
@@ -112,10 +112,10 @@ struct JobsOption: ParsableArguments {
 
 /// What is accepted in a pack that is checked.
 struct CheckOptions: ParsableArguments {
-  @Option(name: .customLong("name"), help: "Refuse a pack that was made under another name than this.")
+  @Option(name: .customLong("name"), help: "Refuse a pack whose name is not this one.")
   var nameText: String?
 
-  @Flag(name: .customLong("allow-unportable-paths"), help: "Accept names that some platforms cannot hold.")
+  @Flag(name: .customLong("allow-unportable-paths"), help: "Accept file names that some platforms cannot store.")
   var allowsUnportablePaths = false
 
   func name() throws(PackError) -> PackName? {
@@ -126,7 +126,7 @@ struct CheckOptions: ParsableArguments {
 
 /// How much is said, and in which form.
 struct OutputOptions: ParsableArguments {
-  @Flag(name: .customLong("json"), help: "Print JSON Lines that end in one record of the type result.")
+  @Flag(name: .customLong("json"), help: "Print JSON Lines; the last record has the type result.")
   var isJSON = false
 
   @Flag(name: [.customShort("q"), .customLong("quiet")], help: "Show no progress and no notes.")
@@ -140,7 +140,7 @@ enum Bounds {
   ) throws(PackError) {
     guard range.contains(value) else {
       throw PackError(
-        .usage, "\(option) is \(value), and it must be from \(range.lowerBound) to \(range.upperBound)",
+        .usage, "\(option) is \(value), but must be from \(range.lowerBound) to \(range.upperBound)",
         hint: "see the verb's --help")
     }
   }
@@ -155,11 +155,11 @@ enum Bounds {
       : "from \(range.lowerBound) to \(range.upperBound) bytes"
     guard let count = ByteCount(parsing: text) else {
       throw PackError(
-        .usage, "\(option) is '\(text)', which is no size", hint: "write bytes, or KiB and MiB as in 64KiB; it must be \(legal)"
+        .usage, "\(option) is '\(text)', which is not a size", hint: "write bytes, or KiB and MiB as in 64KiB; it must be \(legal)"
       )
     }
     guard range.contains(count.bytes), !isPowerOfTwo || count.bytes.nonzeroBitCount == 1 else {
-      throw PackError(.usage, "\(option) is \(count.bytes) bytes, and it must be \(legal)", hint: "see the verb's --help")
+      throw PackError(.usage, "\(option) is \(count.bytes) bytes, but must be \(legal)", hint: "see the verb's --help")
     }
     return count.bytes
   }

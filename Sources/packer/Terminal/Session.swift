@@ -76,7 +76,7 @@ struct Session: Sendable {
     for reference in references { signers.append(ReleaseSigner(try signingKey(reference))) }
     if options.references.isEmpty, references.count < configured.count {
       console.warning(
-        "the configuration names \(configured.count) signing keys, and the environment gives one: the manifest is signed with that alone",
+        "the configuration names \(configured.count) signing keys, and the environment gives one: the manifest is signed with that one only",
         hint: "give each with --sign-key, or unset \(KeyReference.environmentNames(of: .signing).joined(separator: ", "))")
     }
     return signers

@@ -117,7 +117,10 @@ struct ReleaseGateTests {
     var sample = try GateSample()
     sample.release.plist?.keys.essentialDownloadAllowance = 3_004_000
     var report = sample.report()
-    #expect(report.findings.map(\.message) == ["BAEssentialDownloadAllowance is 3004000 bytes, but 3004000 are needed and one more"])
+    #expect(
+      report.findings.map(\.message) == [
+        "BAEssentialDownloadAllowance allows 3004000 bytes; this release needs 3004001 bytes (1 byte too much)"
+      ])
     #expect(report.verdict(isStrict: false) == .budget)
     sample.release.plist?.keys.essentialDownloadAllowance = 3_004_001
     report = sample.report()
@@ -130,7 +133,7 @@ struct ReleaseGateTests {
     sample.release.manifest.size = 65_536
     #expect(sample.report().findings.map(\.level) == [.warning])
     sample.release.manifest.size = 65_537
-    #expect(sample.report().findings.map(\.message) == ["dist/manifest.json is 65537 bytes, more than the 65536 that are reserved for it"])
+    #expect(sample.report().findings.map(\.message) == ["dist/manifest.json is 65537 bytes, more than the 65536 bytes reserved for it"])
   }
 
   @Test("a release that fits today's app but not an older one names version, budget, both numbers and the error")
@@ -145,7 +148,7 @@ struct ReleaseGateTests {
     let finding = try #require(report.findings.first)
     #expect(report.findings.count == 1)
     #expect(finding.rule.id == "PK3007")
-    #expect(finding.message == "app 1.9.0 has BADownloadAllowance of 7500000 bytes, but 8000000 are needed and one more")
+    #expect(finding.message == "app 1.9.0: BADownloadAllowance allows 7.50 MB; this release needs 8.00 MB (500 kB too much)")
     #expect(finding.phone?.code == 112)
     #expect(finding.actual == 8_000_000 && finding.limit == 7_500_000)
     // Nobody has it any more.

@@ -1,3 +1,4 @@
+import PackFormat
 import PackManifest
 
 /// What the two checks of allowances, and the two of sizes on the device, have in common.
@@ -14,7 +15,10 @@ enum BudgetComparison {
     ]
   }
 
-  static func sentence(_ key: String, _ limit: UInt64, _ needed: UInt64) -> String {
-    "\(key) is \(limit) bytes, but \(needed) are needed\(BudgetKey.isAllowance(key) ? " and one more" : "")"
+  static func sentence(_ key: String, _ limit: UInt64, _ needed: UInt64, by subject: String = "this release") -> String {
+    let required = BudgetKey.isAllowance(key) ? needed.adding(1) : needed
+    let sizes = SizeText.pair(limit, required)
+    let excess = SizeText.short(required - min(required, limit))
+    return "\(key) allows \(sizes.0); \(subject) needs \(sizes.1) (\(excess) too much)"
   }
 }

@@ -5,8 +5,8 @@ import PackManifest
 enum CountedTwiceCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK3017", "essential packs are counted in the non-essential numbers", .warning, .budget, needs: [.manifest, .plist],
-    what: "BADownloadAllowance and BAMaxInstallSize are not the sums over all packs: Apple's two classes never include each other.",
-    onPhone: "The App Store adds the two, and shows the essential packs twice.",
+    what: "BADownloadAllowance and BAMaxInstallSize count only non-essential packs; they are not the sums of all packs.",
+    onPhone: "The App Store adds both numbers, so it counts the essential packs twice.",
     remedy: "Run 'packer plist merge Info.plist'.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
@@ -15,9 +15,9 @@ enum CountedTwiceCheck: ReleaseCheck {
       guard isCountedTwice(release, key), let value = plist.number(key),
         let needed = release.demand.named.first(where: { $0.key == key })?.bytes
       else { return nil }
+      let sizes = SizeText.pair(value, needed)
       return finding(
-        "\(key) is \(value) bytes, about the sum over all packs, but \(needed) are needed for prefetch packs alone", file: plist.path,
-        actual: value,
+        "\(key) is \(sizes.0), about the sum of all packs; the prefetch packs need only \(sizes.1)", file: plist.path, actual: value,
         limit: needed, hint: plist.mergeHint)
     }
   }

@@ -3,12 +3,12 @@ import PackManifest
 /// PK3004.
 enum InstallLimitCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK3004", "prefetch packs take more on the device than the Info.plist says", .error, .budget, needs: [.manifest, .plist],
+    "PK3004", "prefetch packs take more space on the device than the Info.plist says", .error, .budget, needs: [.manifest, .plist],
     what: """
-      BAMaxInstallSize is at least what prefetch packs leave on the device: unpacked trees in blocks of 4 KiB, or the pack itself where it is \
-      played in place. Essential packs are not in it.
+      BAMaxInstallSize is at least the size of the prefetch packs on the device: unpacked trees in blocks of 4 KiB, or the pack itself if it \
+      is used without unpacking. Essential packs do not count.
       """,
-    onPhone: "The App Store shows too small a size, and the system may purge or refuse what goes beyond it.",
+    onPhone: "The App Store shows too small a size, and the system may purge or refuse packs beyond it.",
     remedy: "Run 'packer plist merge Info.plist'.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {

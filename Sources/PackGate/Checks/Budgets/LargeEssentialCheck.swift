@@ -4,9 +4,9 @@ import PackManifest
 enum LargeEssentialCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK3020", "the essential download takes long", .warning, .budget, needs: [.manifest],
-    what: "Essential packs come within the 30 minutes that Apple advises for a first download, at 5 Mbit/s: 1 125 000 000 bytes.",
-    onPhone: "The app cannot be opened before all of it is there, and people give up on an install that takes that long.",
-    remedy: "Make essential what the first minutes need, and the rest prefetch or onDemand.")
+    what: "Essential packs download within the 30 minutes that Apple advises, at 5 Mbit/s: at most 1.13 GB (1125000000 bytes).",
+    onPhone: "The app cannot be opened before the download is complete, and people cancel an install that takes that long.",
+    remedy: "Keep only the packs for the first minutes essential, and make the others prefetch or onDemand.")
 
   /// 30 minutes at 5 Mbit/s, in bytes.
   static let limit: UInt64 = 30 * 60 * 5_000_000 / 8
@@ -14,11 +14,11 @@ enum LargeEssentialCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     let size = release.demand.essentialDownload
     guard size > limit else { return [] }
+    let sizes = SizeText.pair(size, limit)
     return [
       finding(
-        "essential packs are \(size) bytes, more than the \(limit) that come in 30 minutes at 5 Mbit/s", file: release.manifest.path,
-        actual: size,
-        limit: limit, hint: "set 'delivery: prefetch' for what the first minutes do not need")
+        "essential packs are \(sizes.0), more than the \(sizes.1) that download in 30 minutes at 5 Mbit/s", file: release.manifest.path,
+        actual: size, limit: limit, hint: "set 'delivery: prefetch' for packs that the first minutes do not need")
     ]
   }
 }

@@ -4,10 +4,10 @@ import PackProject
 /// PK3013.
 enum ManifestBudgetCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK3013", "the budget in the manifest is less than its packs need", .error, .budget, needs: [.manifest],
-    what: "The four numbers that the manifest itself carries hold all its packs, with one byte to spare where they are allowances.",
-    onPhone: "Nothing reads them there; but the Info.plist is made from them, and becomes wrong with them.",
-    remedy: "Run 'packer build', which computes them.")
+    "PK3013", "the budget in the manifest is smaller than its packs need", .error, .budget, needs: [.manifest],
+    what: "The four budgets in the manifest are large enough for all its packs; allowances must be larger by at least one byte.",
+    onPhone: "Devices do not read these numbers, but the Info.plist is made from them and becomes wrong, too.",
+    remedy: "Run 'packer build', which computes the budget.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     guard let budget = release.manifest.manifest?.budget else { return [] }

@@ -4,10 +4,10 @@ import PackManifest
 /// PK3014.
 enum OverstatedBudgetCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK3014", "the Info.plist asks for far more than the packs need", .warning, .budget, needs: [.manifest, .plist],
-    what: "Each of the four numbers is at most a quarter and 1 MiB above what the release needs with its headroom.",
-    onPhone: "The App Store shows an app that is larger than it is, and the progress of the install jumps.",
-    remedy: "Run 'packer plist merge Info.plist', unless room for later releases is wanted: then accept it with a reason in packer.yml.")
+    "PK3014", "the Info.plist reserves far more than the packs need", .warning, .budget, needs: [.manifest, .plist],
+    what: "Each of the four numbers is at most 25 % and 1 MiB above what the release needs, headroom included.",
+    onPhone: "The App Store shows too large a size, and the progress of the install jumps.",
+    remedy: "Run 'packer plist merge Info.plist', or accept the finding with a reason in packer.yml if later releases need the room.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     guard let plist = release.plist else { return [] }
@@ -16,8 +16,9 @@ enum OverstatedBudgetCheck: ReleaseCheck {
       guard let needed = wanted.first(where: { $0.key == key })?.bytes else { return nil }
       let bound = needed.adding(needed / 4).adding(1 << 20)
       guard value > bound, !CountedTwiceCheck.isCountedTwice(release, key), !SwappedSizesCheck.isSwapped(release, key) else { return nil }
+      let sizes = SizeText.pair(value, needed)
       return finding(
-        "\(key) is \(value) bytes, but \(needed) are enough", file: plist.path, actual: value, limit: needed,
+        "\(key) allows \(sizes.0); this release needs only \(sizes.1)", file: plist.path, actual: value, limit: needed,
         hint: plist.mergeHint)
     }
   }

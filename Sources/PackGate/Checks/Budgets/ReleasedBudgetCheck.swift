@@ -7,14 +7,14 @@ enum ReleasedBudgetCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK3007", "the release would not fit an app version already released", .error, .released, needs: [.manifest, .lock],
     what: """
-      The packs fit the four numbers of every app version in packer.lock.json that is not retired. Budgets are part of the app that was \
-      shipped, but the manifest is read by all versions.
+      The packs fit the four budgets of every app version in packer.lock.json that is not retired. Budgets are part of the shipped app, but \
+      every version reads the newest manifest.
       """,
     onPhone: """
-      New installs of that version fail: 203 for an essential pack or the manifest, 112 for others. People who installed it earlier are not \
-      affected, so nobody on the team sees it.
+      New installs of that version fail: 203 for an essential pack or the manifest, 112 for other packs. Existing installs are not affected, \
+      so the team does not notice.
       """,
-    remedy: "Make packs onDemand or smaller until they fit, or run 'packer release retire VERSION' where nobody can install it any more.")
+    remedy: "Make packs onDemand or smaller until they fit, or run 'packer release retire VERSION' if it can no longer be installed.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     let demand = release.demand
@@ -24,7 +24,7 @@ enum ReleasedBudgetCheck: ReleaseCheck {
           return nil
         }
         return finding(
-          "app \(app.version) has \(key) of \(limit) bytes, but \(needed) are needed\(BudgetKey.isAllowance(key) ? " and one more" : "")",
+          "app \(app.version): \(BudgetComparison.sentence(key, limit, needed))",
           app: app.version, file: release.lockPath, actual: needed, limit: limit, phone: phone(key),
           hint: "\(advice(release, key))packer release retire \(ShellWord.quoted(app.version))")
       }
@@ -46,6 +46,6 @@ enum ReleasedBudgetCheck: ReleaseCheck {
     let released = Set(release.lock?.released?.packs.map(\.sha256) ?? [])
     let changed = counted.filter { !released.contains($0.sha256) }
     guard let largest = (changed.isEmpty ? counted : changed).max(by: { $0.size < $1.size }) else { return "" }
-    return "set 'delivery: \(delivery == .essential ? "prefetch" : "onDemand")' for '\(largest.id)' (\(largest.size) bytes), or: "
+    return "set 'delivery: \(delivery == .essential ? "prefetch" : "onDemand")' for '\(largest.id)' (\(SizeText.short(largest.size))), or: "
   }
 }

@@ -4,10 +4,10 @@ import PackManifest
 /// PK3006.
 enum RetryRoomCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK3006", "no room for an essential pack that failed", .warning, .budget, phone: .exceedsAllowance, needs: [.manifest, .plist],
-    what: "BADownloadAllowance has room for the largest essential pack besides all prefetch packs.",
-    onPhone: "An essential download that failed is queued again as a non-essential one; before the first launch that ends with 112.",
-    remedy: "Run 'packer plist merge Info.plist', which leaves that room.")
+    "PK3006", "no room to retry a failed essential pack", .warning, .budget, phone: .exceedsAllowance, needs: [.manifest, .plist],
+    what: "BADownloadAllowance is larger than all prefetch packs and the largest essential pack together.",
+    onPhone: "A failed essential download is queued again as a non-essential one, and before the first launch this fails with 112.",
+    remedy: "Run 'packer plist merge Info.plist', which adds that room.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     let demand = release.demand
@@ -16,7 +16,7 @@ enum RetryRoomCheck: ReleaseCheck {
     guard ReleaseDemand.fits(demand.otherDownload, in: limit, BudgetKey.download), needed >= limit else { return [] }
     return [
       finding(
-        "\(BudgetKey.download) is \(limit) bytes, but \(needed) and one more are needed where the largest essential pack fails and is queued again",
+        BudgetComparison.sentence(BudgetKey.download, limit, needed, by: "a retry of the largest essential pack"),
         file: plist.path, actual: needed, limit: limit, hint: plist.mergeHint)
     ]
   }

@@ -3,18 +3,19 @@ import PackManifest
 /// PK3016.
 enum SwappedSizesCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK3016", "download and installed sizes are swapped in the Info.plist", .error, .budget, needs: [.manifest, .plist],
-    what: "Of a pair of numbers the allowance is not the size on the device, and the size on the device not the download.",
+    "PK3016", "download and install sizes are swapped in the Info.plist", .error, .budget, needs: [.manifest, .plist],
+    what: "The allowance is not the size on the device, and the max-install size is not the download.",
     onPhone: "The App Store shows too small a size, and the allowance is far too large.",
-    remedy: "Run 'packer plist merge Info.plist'. Allowances count packs as served, the max-install sizes what they leave unpacked.")
+    remedy: "Run 'packer plist merge Info.plist'. Allowances count packs as served; max-install sizes count them unpacked.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     pairs.compactMap { download, installed in
       guard let plist = release.plist, isSwapped(release, download), let first = plist.number(download),
         let second = plist.number(installed)
       else { return nil }
+      let sizes = SizeText.pair(first, second)
       return finding(
-        "\(download) is \(first) bytes and \(installed) \(second): they are swapped", file: plist.path,
+        "\(download) is \(sizes.0) and \(installed) is \(sizes.1): they are swapped", file: plist.path,
         actual: first, limit: second, hint: plist.mergeHint)
     }
   }

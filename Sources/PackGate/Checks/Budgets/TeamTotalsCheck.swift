@@ -4,8 +4,8 @@ import PackProject
 /// PK3019.
 enum TeamTotalsCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK3019", "the packs together are larger than the team allows", .error, .budget, needs: [.manifest, .configuration],
-    what: "Essential and prefetch packs together stay within 'totals' of packer.yml. The manifest is not in them.",
+    "PK3019", "all packs together are larger than the totals in packer.yml", .error, .budget, needs: [.manifest, .configuration],
+    what: "The essential packs together, and the prefetch packs together, stay within 'totals' of packer.yml. The manifest does not count.",
     onPhone: "Players wait longer, and delete the app sooner.",
     remedy: "Make packs smaller or onDemand, or raise the totals in packer.yml.")
 
@@ -20,8 +20,11 @@ enum TeamTotalsCheck: ReleaseCheck {
     ]
     return rows.compactMap { name, actual, limit in
       guard let limit, actual > limit else { return nil }
+      let sizes = SizeText.pair(limit, actual)
       return finding(
-        "the packs take \(actual) bytes, but totals.\(name) is \(limit)", file: configuration.path, actual: actual, limit: limit,
+        "totals.\(name) allows \(sizes.0); the packs need \(sizes.1) (\(SizeText.short(actual - limit)) too much)",
+        file: configuration.path,
+        actual: actual, limit: limit,
         hint: totals.message ?? "make packs smaller or onDemand, or raise totals.\(name) in \(configuration.path)")
     }
   }

@@ -5,9 +5,9 @@ import PackManifest
 enum UnitCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK3015", "a number of the Info.plist is not in bytes", .error, .budget, phone: .exceedsAllowance, needs: [.manifest, .plist],
-    what: "None of the four numbers is below 1 MiB while it would be about right if it counted megabytes or kilobytes.",
-    onPhone: "35 means 35 bytes: every download ends with 112 or 203.",
-    remedy: "Write bytes: 'packer plist merge Info.plist' does.")
+    what: "None of the four numbers is below 1 MiB and about right if read as megabytes or kilobytes.",
+    onPhone: "35 means 35 bytes: every download fails with 112 or 203.",
+    remedy: "Write bytes, as 'packer plist merge Info.plist' does.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     guard let plist = release.plist else { return [] }
@@ -16,7 +16,8 @@ enum UnitCheck: ReleaseCheck {
         return nil
       }
       return finding(
-        "\(key) is \(value), which looks like \(unit) and counts bytes: \(needed) are needed", file: plist.path, actual: needed,
+        "\(key) is \(value), which looks like \(unit) but counts bytes; this release needs \(SizeText.short(needed))", file: plist.path,
+        actual: needed,
         limit: value,
         hint: plist.mergeHint)
     }

@@ -6,7 +6,7 @@ enum BaseURLCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK1005", "a pack is not served from the base URL", phone: .notFound, needs: [.manifest, .configuration],
     what: "Every URL of the manifest starts with serve.baseURL of packer.yml.",
-    onPhone: "The app asks a server that the packs were not uploaded to: a staging server, most often.",
+    onPhone: "The app downloads from a server that does not have the packs, usually a staging server.",
     remedy: "Set serve.baseURL in packer.yml and run 'packer build'.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {

@@ -5,9 +5,10 @@ import PackProject
 /// PK1006.
 enum IgnoredRuleCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK1006", "packer.yml accepts findings that cannot be accepted, or that nobody makes", .warning, needs: [.configuration],
+    "PK1006", "packer.yml ignores a rule or pack that does not exist, or a rule that cannot be ignored", .warning, needs: [.configuration],
     what: "Every entry of 'ignore' names a rule that exists and may be ignored, and a pack that exists.",
-    onPhone: "Nothing: but a misspelt entry accepts nothing, and one for a pack that is gone hides the next one of that name.",
+    onPhone:
+      "No effect. But a misspelt entry ignores nothing, and the entry of a removed pack hides findings of a later pack of that name.",
     remedy: "Correct or remove the entry; 'packer explain' lists the rules.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
@@ -19,7 +20,7 @@ enum IgnoredRuleCheck: ReleaseCheck {
         if !rule.isIgnorable {
           problem = "'\(rule.id)' cannot be ignored: \(rule.title)"
         } else if let pack = ignored.pack, !known.contains(pack) {
-          problem = "'\(rule.id)' is ignored for '\(pack)', and there is no such pack"
+          problem = "'\(rule.id)' is ignored for '\(pack)', which does not exist"
         } else {
           return nil
         }

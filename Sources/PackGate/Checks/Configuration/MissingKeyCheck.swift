@@ -4,8 +4,8 @@ import PackProject
 enum MissingKeyCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK1002", "no content key was given, so no pack was opened", .warning, needs: [.files],
-    what: "With --quick the gate runs without a key, but then cannot tell a pack of another key, or one whose header was changed.",
-    onPhone: "A pack of another key cannot be opened there.",
+    what: "A key was given. With --quick, verify runs without one, but then cannot detect a pack of another key or a changed header.",
+    onPhone: "The app cannot open a pack of another key.",
     remedy: "Give the key with --key, with PACKER_KEY_FILE, or as 'key' in packer.yml.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {

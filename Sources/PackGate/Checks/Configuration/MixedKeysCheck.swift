@@ -5,9 +5,9 @@ import PackProject
 enum MixedKeysCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK1003", "packs of one release need different keys", .warning, needs: [.manifest],
-    what: "All packs of a manifest name one content key, or keys that are made from one root key.",
-    onPhone: "An app with one key opens some of the packs only.",
-    remedy: "Build all packs with one key, or, where the app holds both during a change of keys, accept it with a reason in packer.yml.")
+    what: "All packs of a manifest use one content key, or keys derived from one root key.",
+    onPhone: "An app with one key can open only some of the packs.",
+    remedy: "Build all packs with one key. If the app holds both keys during a key change, accept the finding with a reason in packer.yml.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     let packs = Dictionary(grouping: release.entries) { release.roots[$0.keyID] ?? $0.keyID }

@@ -6,10 +6,10 @@ import PackProject
 /// PK1004.
 enum StaleReleaseCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK1004", "the release is not what packer.yml asks for now", needs: [.manifest, .configuration],
+    "PK1004", "the release does not match packer.yml", needs: [.manifest, .configuration],
     what:
-      "The manifest has exactly the packs of packer.yml, with the same delivery, install mode, tags, platforms and language, keys made as it says, and the budget that its ceiling and headroom give.",
-    onPhone: "Players get the packs of an earlier configuration: a pack is missing, or is fetched at another time than was meant.",
+      "The manifest has exactly the packs of packer.yml, with the same delivery, install mode, tags, platforms, language and kind of key, and the budget that follows from manifestCeiling and headroom.",
+    onPhone: "Players get the packs of an earlier configuration: a pack may be missing, or be fetched at the wrong time.",
     remedy: "Run 'packer build'.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
@@ -36,7 +36,7 @@ enum StaleReleaseCheck: ReleaseCheck {
       let hasOwnKey = release.hasOwnKey(entry) ?? configuration.perPackKeys
       if hasOwnKey != configuration.perPackKeys {
         differences.append(
-          "it was made with \(hasOwnKey ? "a key of its own" : "the key of all packs"), but \(configuration.path) says 'perPackKeys: \(configuration.perPackKeys)'"
+          "it was made with \(hasOwnKey ? "its own key" : "the key of all packs"), but \(configuration.path) says 'perPackKeys: \(configuration.perPackKeys)'"
         )
       }
       guard let first = differences.first else { continue }

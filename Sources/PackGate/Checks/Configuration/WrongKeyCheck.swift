@@ -7,8 +7,8 @@ enum WrongKeyCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK1001", "a pack was made with another key", .error, .wrongKey, needs: [.files, .key],
     what: "Every pack opens with the content key that was given.",
-    onPhone: "The app holds one key; a pack of another one cannot be opened there, whatever is downloaded.",
-    remedy: "Give the key whose id is in the pack ('packer inspect'), or build with the app's key.")
+    onPhone: "The app cannot open the pack: it holds only its own key.",
+    remedy: "Give the key with the id that 'packer inspect' prints, or build with the app's key.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.compactMap { entry, file in

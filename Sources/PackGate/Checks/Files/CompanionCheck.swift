@@ -1,9 +1,9 @@
 /// PK2017.
 enum CompanionCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK2017", "a document beside the manifest says something else", phone: .sizeMismatch, needs: [.manifest],
+    "PK2017", "a file beside the manifest contradicts it", phone: .sizeMismatch, needs: [.manifest],
     what: "packages.json names the packs of the manifest, with their sizes and URLs, and Info.fragment.plist has the manifest's budget.",
-    onPhone: "An app that reads the other document declares a wrong size or asks for a file that is not there.",
+    onPhone: "An app that reads the other file declares a wrong size or requests a file that does not exist.",
     remedy: "Run 'packer build', which writes all of them together.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {

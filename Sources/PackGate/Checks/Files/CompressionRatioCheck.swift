@@ -6,10 +6,10 @@ import PackProject
 /// PK2016.
 enum CompressionRatioCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK2016", "a pack unpacks to far more than it downloads", .warning, needs: [.manifest],
-    what: "The content of a pack of more than 64 MiB is at most 200 times as large as the pack.",
+    "PK2016", "a pack is far larger unpacked than as a download", .warning, needs: [.manifest],
+    what: "If the content is larger than 64 MiB, it is at most 200 times as large as the pack.",
     onPhone: "A small download fills the device; usually a file of zeros or a log was packed by mistake.",
-    remedy: "Look for the large files with 'packer ls -l', and exclude what does not belong there.")
+    remedy: "Find the large files with 'packer ls -l', and exclude those that do not belong in the pack.")
 
   static let largestRatio: UInt64 = 200
   private static let smallestContent: UInt64 = 64 << 20

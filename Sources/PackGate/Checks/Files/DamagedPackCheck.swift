@@ -10,7 +10,7 @@ enum DamagedPackCheck: ReleaseCheck {
       no path leaves its directory.
       """,
     onPhone: "The app refuses the pack when it opens or installs it, and keeps the version it has.",
-    remedy: "Run 'packer build'. Where a finished build is damaged again, look at the disk and at what copies the files.")
+    remedy: "Run 'packer build'. If a new build is damaged, too, check the disk and the programs that copy the files.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.compactMap { entry, file in

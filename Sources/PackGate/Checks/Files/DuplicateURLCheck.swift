@@ -5,8 +5,8 @@ enum DuplicateURLCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK2013", "two packs have the same URL or the same id", needs: [.manifest],
     what: "No two entries of the manifest share a URL, an id, or ids that differ only in case.",
-    onPhone: "One file cannot be two packs: the app refuses one of them. File names that differ in case alone are one file on some disks.",
-    remedy: "Give every pack an id of its own in packer.yml.")
+    onPhone: "One file cannot be two packs: the app refuses one of them. Names that differ only in case are the same file on some disks.",
+    remedy: "Give every pack its own id in packer.yml.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     var findings: [ReleaseFinding] = []

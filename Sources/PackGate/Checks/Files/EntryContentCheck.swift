@@ -4,8 +4,8 @@ import PackManifest
 /// PK2009.
 enum EntryContentCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK2009", "an entry says other things of the content than its pack", .error, .damaged, needs: [.files, .key],
-    what: "Content root, content size, number of records and largest frame are the same in the pack and in its entry.",
+    "PK2009", "a manifest entry describes other content than its pack", .error, .damaged, needs: [.files, .key],
+    what: "Content root, content size, number of records and largest frame are the same in the pack and in its manifest entry.",
     onPhone: "The app compares them before it unpacks anything, and refuses the pack.",
     remedy: "Run 'packer build', which takes them from the finished pack.")
 

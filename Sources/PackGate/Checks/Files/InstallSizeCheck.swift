@@ -3,10 +3,10 @@ import PackManifest
 /// PK2010.
 enum InstallSizeCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK2010", "an entry says another size on the device than its tree has", needs: [.files, .payload],
-    what: "installSize is what the unpacked tree takes: each file rounded up to 4 KiB, and 4 KiB for each directory.",
-    onPhone: "The App Store shows a wrong size, and the check for free space before unpacking lets through what does not fit.",
-    remedy: "Run 'packer build', which counts it.")
+    "PK2010", "a manifest entry has the wrong size on the device", needs: [.files, .payload],
+    what: "installSize is the size of the unpacked tree: each file rounded up to 4 KiB, and 4 KiB for each directory.",
+    onPhone: "The App Store shows a wrong size, and the check for free space before unpacking accepts a pack that does not fit.",
+    remedy: "Run 'packer build', which computes it.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.compactMap { entry, file in

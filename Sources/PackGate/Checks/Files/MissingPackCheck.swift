@@ -3,9 +3,9 @@ import PackManifest
 /// PK2001.
 enum MissingPackCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK2001", "a pack of the manifest is not there", phone: .notFound, needs: [.files],
-    what: "Every pack of the manifest lies beside it, under the last component of its URL.",
-    onPhone: "The download ends with 404; before the first launch the app goes without that pack.",
+    "PK2001", "a pack of the manifest is missing", phone: .notFound, needs: [.files],
+    what: "Every pack of the manifest is in the same directory, named after the last component of its URL.",
+    onPhone: "The download fails with 404, and at the first launch the app does not have the pack.",
     remedy: "Run 'packer build', and upload the whole directory: packs first, the manifest last.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {

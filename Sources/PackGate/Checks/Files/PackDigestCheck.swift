@@ -4,10 +4,10 @@ import PackManifest
 /// PK2004.
 enum PackDigestCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK2004", "a pack holds other bytes than the manifest says", .error, .damaged, needs: [.files],
-    what: "The SHA-256 of every pack file is the one of its entry.",
-    onPhone: "The download succeeds, and the app refuses to install it: the player has waited for nothing.",
-    remedy: "Run 'packer build' and upload all of it; never replace a published file by another one of the same name.")
+    "PK2004", "the SHA-256 of a pack is not the one in the manifest", .error, .damaged, needs: [.files],
+    what: "The SHA-256 of every pack file is the one in its manifest entry.",
+    onPhone: "The download succeeds, but the app refuses to install the pack.",
+    remedy: "Run 'packer build' and upload all of it; never replace a published file with another one of the same name.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.compactMap { entry, file in

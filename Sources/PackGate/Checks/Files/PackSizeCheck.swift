@@ -3,10 +3,10 @@ import PackManifest
 /// PK2003.
 enum PackSizeCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK2003", "a pack is not of the size that the manifest says", .error, .damaged, phone: .sizeMismatch, needs: [.files],
-    what: "The size of every pack file is the one of its entry, to the byte.",
-    onPhone: "The size is declared with the download; where the bytes that come are more or fewer, it fails, an essential one always.",
-    remedy: "Run 'packer build' and upload all of it. A shorter file was cut by a transfer.")
+    "PK2003", "the size of a pack is not the one in the manifest", .error, .damaged, phone: .sizeMismatch, needs: [.files],
+    what: "The size of every pack file is exactly the one in its manifest entry.",
+    onPhone: "The download declares its size; it may fail if the server sends more or fewer bytes, and an essential download always does.",
+    remedy: "Run 'packer build' and upload all of it. A shorter file was truncated in transfer.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.compactMap { entry, file in

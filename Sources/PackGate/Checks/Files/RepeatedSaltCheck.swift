@@ -4,10 +4,10 @@ import PackManifest
 /// PK2015.
 enum RepeatedSaltCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK2015", "two packs with other bytes are encrypted under the same keys and nonces", .error, .damaged, needs: [.files],
-    what: "No two packs of one key have the same header unless they are the same pack: its salt makes their keys unlike.",
-    onPhone: "Nothing is seen there, but whoever has both files can tell one text from the other, and forge segments.",
-    remedy: "Make both packs anew with 'packer pack'; a writer that repeats salts must not be used.")
+    "PK2015", "two different packs are encrypted with the same keys and nonces", .error, .damaged, needs: [.files],
+    what: "No two different packs of one key have the same salt, which makes their derived keys different.",
+    onPhone: "No visible effect, but somebody who has both files can compute the difference of their contents and forge segments.",
+    remedy: "Make both packs again with 'packer pack', and do not use a writer that repeats salts.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     struct Header: Hashable {
@@ -22,7 +22,9 @@ enum RepeatedSaltCheck: ReleaseCheck {
       if let other = first[header] {
         guard other.digest != digest else { continue }
         findings.append(
-          finding("it has the salt of '\(other.id)', but other bytes", pack: entry.id, file: file.path, hint: release.rebuild(entry.id)))
+          finding(
+            "it has the same salt as '\(other.id)', but different bytes", pack: entry.id, file: file.path,
+            hint: release.rebuild(entry.id)))
       } else {
         first[header] = (entry.id, digest)
       }

@@ -4,10 +4,10 @@ import PackProject
 /// PK2011.
 enum SourceDifferenceCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK2011", "a pack is not what its source directory holds now", needs: [.files, .payload, .configuration],
+    "PK2011", "a pack differs from its source directory", needs: [.files, .payload, .configuration],
     what:
-      "The files of every pack are those of its root in packer.yml, where that directory is there: same paths, sizes, permissions, contents.",
-    onPhone: "Players get an older state of the assets than the one that was tested.",
+      "Every pack has the same paths, sizes, permissions and contents as its root directory in packer.yml, if that directory exists.",
+    onPhone: "Players get an older version of the assets than the one that was tested.",
     remedy: "Run 'packer build'.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {

@@ -4,10 +4,10 @@ import PackManifest
 /// PK2006.
 enum TruncatedPackCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK2006", "a pack ends before its end", .error, .truncated, needs: [.files],
-    what: "Every pack is whole: its last segment says that it is the last.",
+    "PK2006", "a pack is truncated", .error, .truncated, needs: [.files],
+    what: "Every pack is complete: its last segment is marked as the last one.",
     onPhone: "The app refuses the pack when it opens it, and keeps the version it has.",
-    remedy: "Fetch or build the pack again: a transfer or a full disk cut it before the manifest was made.")
+    remedy: "Fetch or build the pack again: a transfer or a full disk truncated it before the manifest was made.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.compactMap { entry, file in

@@ -4,11 +4,11 @@ import PackManifest
 /// PK2007.
 enum UnknownPackCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK2007", "a file is no pack that this build can read", needs: [.files],
+    "PK2007", "a file is not a pack that this build can read", needs: [.files],
     what:
-      "Every file that the manifest names starts like a pack, of a version, suite and kind that the client library knows, and can be read.",
+      "Every file in the manifest is readable and starts like a pack, with a version, suite and kind that the client library knows.",
     onPhone: "The app refuses the file when it opens it.",
-    remedy: "Build with the packer that belongs to the app's runtime, or update packer.")
+    remedy: "Build with the packer version that matches the app's runtime, or update packer.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.compactMap { entry, file in

@@ -4,11 +4,11 @@ import PackProject
 /// PK2012.
 enum UnportablePathCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK2012", "a pack holds paths that some platform cannot hold", needs: [.files, .payload],
+    "PK2012", "a pack has paths that some platforms cannot store", needs: [.files, .payload],
     what:
-      "No path is too long, holds characters or names that a platform refuses, or is the same as another one where case does not count.",
-    onPhone: "Devices take two such paths for one file, and the second one replaces the first or fails.",
-    remedy: "Rename the files; where they are wanted all the same, set allowUnportablePaths for the pack in packer.yml.")
+      "No path is too long, has characters or names that a platform refuses, or differs from another path only in case.",
+    onPhone: "A device may treat two such paths as one file, so that the second one replaces the first or fails.",
+    remedy: "Rename the files, or set allowUnportablePaths for the pack in packer.yml.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.compactMap { entry, file in

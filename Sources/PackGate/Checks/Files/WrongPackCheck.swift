@@ -3,8 +3,8 @@ import PackManifest
 /// PK2008.
 enum WrongPackCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK2008", "a file is another pack than its entry says", .error, .damaged, needs: [.files],
-    what: "Name and version that a pack was made under, and its key id, are those of its entry.",
+    "PK2008", "a file is not the pack that its manifest entry names", .error, .damaged, needs: [.files],
+    what: "Name, version and key id of every pack are those of its manifest entry.",
     onPhone: "The app refuses the pack before it unpacks anything: packs were mixed up or renamed.",
     remedy: "Run 'packer build'; never copy one pack over another.")
 
@@ -13,7 +13,7 @@ enum WrongPackCheck: ReleaseCheck {
       guard let start = file.start else { return nil }
       var differences: [String] = []
       if let content = file.content, !content.isNamed {
-        differences.append("it was made under another name than '\(entry.id)'")
+        differences.append("its name is not '\(entry.id)'")
       }
       if start.packVersion != entry.version {
         differences.append("it has version \(start.packVersion), but the manifest says \(entry.version)")

@@ -6,11 +6,11 @@ enum AllowListEntryCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK4005", "an entry of the domain allow list can never match", phone: .hostNotPermitted, needs: [.plist],
     what: """
-      Entries are names of hosts in lower case, or *. and one: no scheme, path, port, space, bare *, address, or name that is not in punycode. \
-      A wildcard over what is everybody's is an error too, one over a shared host of a company a warning.
+      Entries are host names in lower case, or *. and a host name, without scheme, path, port, space or IP address, and in punycode. A bare * \
+      is an error, and so is a wildcard for a public suffix. A wildcard for a shared host of a company is a warning.
       """,
-    onPhone: "The entry is kept as it is and matches no host; downloads end with 202. 'Allow everything' does not exist.",
-    remedy: "Write the host alone, such as cdn.example.com; 'packer plist merge Info.plist' does.")
+    onPhone: "The entry matches no host, and downloads fail with 202. There is no entry that allows every host.",
+    remedy: "Write only the host, such as cdn.example.com, or run 'packer plist merge Info.plist'.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     guard let plist = release.plist, let list = plist.keys.allowList else { return [] }

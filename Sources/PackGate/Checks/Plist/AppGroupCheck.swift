@@ -4,9 +4,9 @@ import PackProject
 /// PK4009.
 enum AppGroupCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK4009", "the app group is not one that app and extension share", needs: [.plist],
-    what: "The app group of the Info.plist starts with 'group.', or on a Mac with the team's identifier, and is app.group of packer.yml.",
-    onPhone: "The extension puts downloads where the app does not look; a managed app ends at its first use of a pack.",
+    "PK4009", "the app group is not shared by app and extension", needs: [.plist],
+    what: "The app group of the Info.plist starts with 'group.' (on a Mac also with the team identifier) and is app.group of packer.yml.",
+    onPhone: "The app does not find the downloads of the extension; a managed app crashes at its first use of a pack.",
     remedy: "Run 'packer plist merge Info.plist', and compare with the entitlements of both targets.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
@@ -20,7 +20,7 @@ enum AppGroupCheck: ReleaseCheck {
         return finding("\(key) is '\(group)', but packer.yml says '\(wanted)'", file: plist.path, hint: plist.mergeHint)
       }
       guard !AppTargets.isVariable(group), !AppTargets.isGroup(group) else { return nil }
-      return finding("\(key) is '\(group)', and the name of a group starts with 'group.'", file: plist.path, hint: "write group.\(group)")
+      return finding("\(key) is '\(group)', but the name of a group starts with 'group.'", file: plist.path, hint: "write group.\(group)")
     }
   }
 }

@@ -3,10 +3,10 @@ import PackProject
 /// PK4011.
 enum BundleIdentifierCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK4011", "the Info.plist is of another app", needs: [.plist, .configuration],
+    "PK4011", "the Info.plist belongs to another app", needs: [.plist, .configuration],
     what:
-      "CFBundleIdentifier of the Info.plist is app.bundleID of packer.yml, where neither is missing and no variable of Xcode's stands there.",
-    onPhone: "The numbers that were checked are those of another app; this one has others, or none.",
+      "CFBundleIdentifier of the Info.plist is app.bundleID of packer.yml, if both are set and neither is an Xcode variable.",
+    onPhone: "The checked numbers are those of another app; this app has different ones, or none.",
     remedy: "Give --plist the Info.plist of the app that the release is for, or correct app.bundleID in packer.yml.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
@@ -15,7 +15,7 @@ enum BundleIdentifierCheck: ReleaseCheck {
     }
     return [
       finding(
-        "CFBundleIdentifier is '\(found)', but packer.yml is about '\(wanted)'", file: plist.path,
+        "CFBundleIdentifier is '\(found)', but app.bundleID in packer.yml is '\(wanted)'", file: plist.path,
         hint: "give --plist the Info.plist of \(wanted), or correct app.bundleID in packer.yml")
     ]
   }

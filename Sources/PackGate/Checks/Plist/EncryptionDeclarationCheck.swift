@@ -1,9 +1,9 @@
 /// PK4010.
 enum EncryptionDeclarationCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK4010", "the Info.plist answers the question about encryption", .note, needs: [.plist],
-    what: "ITSAppUsesNonExemptEncryption is not false without somebody having asked: the app decrypts packs with AES-256.",
-    onPhone: "Nothing; it is a declaration to App Store Connect about export.",
+    "PK4010", "the Info.plist says that no export-relevant encryption is used", .note, needs: [.plist],
+    what: "ITSAppUsesNonExemptEncryption is not false, or somebody has checked that this is right: the app decrypts packs with AES-256.",
+    onPhone: "No effect; it is an export declaration to App Store Connect.",
     remedy: """
       Read Apple's 'Complying with encryption export regulations'. An app that only decrypts its own data is often exempt; whether yours is, \
       packer cannot say. Accept the finding with a reason once it is settled.
@@ -13,7 +13,7 @@ enum EncryptionDeclarationCheck: ReleaseCheck {
     guard let plist = release.plist, plist.usesNonExemptEncryption == false else { return [] }
     return [
       finding(
-        "ITSAppUsesNonExemptEncryption is false, and the app decrypts packs: make sure that somebody has settled this", file: plist.path,
+        "ITSAppUsesNonExemptEncryption is false, but the app decrypts packs: check that this declaration is right", file: plist.path,
         hint: "packer explain PK4010")
     ]
   }

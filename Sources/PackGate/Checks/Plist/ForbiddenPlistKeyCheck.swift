@@ -6,11 +6,11 @@ enum ForbiddenPlistKeyCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK4003", "the Info.plist has a key that belongs to another hosting mode", phone: .uploadRefused, needs: [.plist],
     what: """
-      With Apple hosting there is no key of Background Assets but BAHasManagedAssetPacks, BAUsesAppleHosting and BAAppGroupID; unmanaged apps \
+      With Apple hosting, the only Background Assets keys are BAHasManagedAssetPacks, BAUsesAppleHosting and BAAppGroupID; unmanaged apps \
       have none of these three. A boolean that is false is as good as none.
       """,
     onPhone: "The system runs the app's extension in the other mode, and nothing is downloaded.",
-    remedy: "Remove the key, or set 'hosting' in packer.yml to what the app does.")
+    remedy: "Remove the key, or set 'hosting' in packer.yml to the hosting mode of the app.")
 
   private static let managed: Set<String> = [
     BackgroundAssetsKey.hasManagedAssetPacks, BackgroundAssetsKey.usesAppleHosting, BackgroundAssetsKey.appGroupID,
@@ -29,7 +29,7 @@ enum ForbiddenPlistKeyCheck: ReleaseCheck {
       case .apple: present.subtracting(managed)
       }
     return forbidden.sorted().map { key in
-      finding("\(key) must not be there where hosting is \(hosting.rawValue)", file: plist.path, hint: "remove \(key) from \(plist.path)")
+      finding("\(key) must not be set if hosting is \(hosting.rawValue)", file: plist.path, hint: "remove \(key) from \(plist.path)")
     }
   }
 }

@@ -9,8 +9,8 @@ enum HostCheck: ReleaseCheck {
       The hosts of all pack URLs and of the manifest are in BADownloadDomainAllowList, as they are or below a wildcard. *.example.com does \
       not stand for example.com.
       """,
-    onPhone: "Before the first launch the download ends with 202.",
-    remedy: "Run 'packer plist merge Info.plist', which lists the hosts that are used.")
+    onPhone: "Before the first launch, the download fails with 202.",
+    remedy: "Run 'packer plist merge Info.plist', which adds the hosts in use.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     // With Apple hosting the list is Apple's.

@@ -5,11 +5,11 @@ import PackProject
 /// PK4008.
 enum ManifestURLCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK4008", "the app looks for the manifest somewhere else", phone: .notFound, needs: [.plist],
+    "PK4008", "the app fetches the manifest from another URL", phone: .notFound, needs: [.plist],
     what: """
-      BAManifestURL is a URL that the system downloads, and the one of serve.manifestURL in packer.yml. A query or an odd port is a warning.
+      BAManifestURL is serve.manifestURL of packer.yml, and a URL that the system can download. A query or an odd port is a warning.
       """,
-    onPhone: "The system fetches the manifest before it runs the extension: without it nothing happens at all.",
+    onPhone: "The system fetches the manifest before it runs the extension. Without it, no pack is downloaded.",
     remedy: "Run 'packer plist merge Info.plist', or correct serve.manifestURL in packer.yml.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {

@@ -4,13 +4,13 @@ import PackProject
 /// PK4002.
 enum MissingPlistKeyCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK4002", "a key that Background Assets needs is not in the Info.plist", phone: .uploadRefused, needs: [.plist],
+    "PK4002", "a key that Background Assets needs is missing from the Info.plist", phone: .uploadRefused, needs: [.plist],
     what: """
       Every key of the hosting mode is there, also where its number is 0: unmanaged BAManifestURL, BAInitialDownloadRestrictions with its \
       three, BAMaxInstallSize and BAEssentialMaxInstallSize; managed BAHasManagedAssetPacks and BAAppGroupID as well.
       """,
     onPhone:
-      "The upload is refused, or allowances are 0 and nothing is downloaded; without BAAppGroupID a managed app ends at its first use of a pack.",
+      "The upload is refused, or allowances are 0 and nothing is downloaded; without BAAppGroupID, a managed app crashes at its first use of a pack.",
     remedy: "Run 'packer plist merge Info.plist'.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {

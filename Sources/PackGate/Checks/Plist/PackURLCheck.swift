@@ -5,9 +5,9 @@ import PackProject
 /// PK4007.
 enum PackURLCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK4007", "a pack has a URL that the system does not download", needs: [.manifest],
-    what: "Every URL is https, with a host by name, without credentials and fragment. A query or an odd port is a warning.",
-    onPhone: "The download cannot be made, or fails on some networks.",
+    "PK4007", "the system cannot download the URL of a pack", needs: [.manifest],
+    what: "Every URL is https, with a host name, and without credentials or fragment. A query or an odd port is a warning.",
+    onPhone: "The download fails, at least on some networks.",
     remedy: "Set serve.baseURL in packer.yml and run 'packer build'.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {

@@ -3,11 +3,11 @@ import PackBuild
 /// PK4001.
 enum PlistValueCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK4001", "a value of the Info.plist is not of the type that the system reads", phone: .uploadRefused, needs: [.plist],
+    "PK4001", "a value of the Info.plist has the wrong type", phone: .uploadRefused, needs: [.plist],
     what:
       "Sizes are plain integers in bytes that fit 64 bits, URLs and groups strings, the allow list an array, the restrictions a dictionary.",
     onPhone: "A value of another type counts as missing: an allowance of 0, an empty allow list.",
-    remedy: "Run 'packer plist merge Info.plist', or write <integer>…</integer> where <string> or <real> stands.")
+    remedy: "Run 'packer plist merge Info.plist', or write <integer>…</integer> instead of <string> or <real>.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     guard let plist = release.plist else { return [] }

@@ -6,9 +6,9 @@ enum ReleasedContentKeyCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK3010", "an app version already released has no key for a pack", .error, .released, needs: [.manifest, .lock],
     what:
-      "The key ids of all packs are among those that every app version holds which is not retired, or are made from a root key among them.",
+      "Every app version that is not retired holds the key of every pack, or the root key from which it is derived.",
     onPhone: "That version downloads the pack and cannot open it.",
-    remedy: "Build with the key that all versions hold; change keys only with the app that brings the new one.")
+    remedy: "Build with the key that all versions hold; use a new key only after the app version with that key is released.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.apps.flatMap { app in

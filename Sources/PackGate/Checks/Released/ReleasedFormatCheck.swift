@@ -7,8 +7,8 @@ enum ReleasedFormatCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK3011", "an app version already released cannot read the format of a pack", .error, .released, needs: [.files, .lock],
     what:
-      "The format version of every pack is one that the runtime of every app version reads which is not retired: the same major number.",
-    onPhone: "That version refuses the pack as made for a newer reader.",
+      "Every app version that is not retired can read the format of every pack: the major version is the same.",
+    onPhone: "That version refuses the pack, because it needs a newer reader.",
     remedy: "Build with a packer that writes the older format, or retire the app version.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {

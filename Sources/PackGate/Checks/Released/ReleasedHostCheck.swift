@@ -9,7 +9,7 @@ enum ReleasedHostCheck: ReleaseCheck {
     "PK3008", "an app version already released may not download from a host", .error, .released, phone: .hostNotPermitted,
     needs: [.manifest, .lock],
     what: "The hosts of all pack URLs are in the domain allow list of every app version that is not retired.",
-    onPhone: "Before the first launch of that version the download ends with 202.",
+    onPhone: "Before the first launch of that version, the download fails with 202.",
     remedy: "Serve the packs from a host that all versions allow, or run 'packer release retire VERSION'.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {

@@ -10,8 +10,8 @@ enum ReleasedManifestCheck: ReleaseCheck {
       The version of the manifest is not below the one that an app version was shipped with, and it is served where that version looks for it \
       (a warning, because two URLs may be one file).
       """,
-    onPhone: "The version stays with the manifest it has: a lower version is taken for a rollback.",
-    remedy: "Let 'packer build' choose the version, from a lock file that is up to date; serve the manifest under the old URL too.")
+    onPhone: "That app version keeps its manifest: it refuses a lower version as a rollback.",
+    remedy: "Let 'packer build' choose the version, with an up-to-date lock file; also serve the manifest at the old URL.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     guard let manifest = release.manifest.manifest else { return [] }
@@ -27,7 +27,7 @@ enum ReleasedManifestCheck: ReleaseCheck {
         return nil
       }
       return finding(
-        "app \(app.version) looks for the manifest at \(url), but it is served at \(configuration.serve.manifestURL)",
+        "app \(app.version) fetches the manifest from \(url), but it is served at \(configuration.serve.manifestURL)",
         level: .warning,
         app: app.version, file: release.lockPath,
         hint: "serve it at both places, or: packer release retire \(ShellWord.quoted(app.version))")

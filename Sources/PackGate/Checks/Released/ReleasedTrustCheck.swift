@@ -5,11 +5,12 @@ import PackProject
 /// PK3009.
 enum ReleasedTrustCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK3009", "an app version already released trusts nobody who signed", .error, .released, needs: [.manifest, .lock],
-    what: "For every app version that is not retired, a key that it trusts signed the manifest.",
-    onPhone: "That version refuses the manifest and stays with the packs it has; a new install gets none.",
+    "PK3009", "an app version already released trusts no key that signed the manifest", .error, .released, needs: [.manifest, .lock],
+    what: "Every app version that is not retired trusts at least one key that signed the manifest.",
+    onPhone: "That version refuses the manifest and keeps its packs; a new install gets no packs.",
     remedy:
-      "Sign with the old key as well: 'signKey' in packer.yml takes two. Drop the old one when the last version that needs it is retired.")
+      "Sign with the old key as well: 'signKey' in packer.yml takes two. Remove the old one when the last version that needs it is retired."
+  )
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.apps.compactMap { app in
@@ -32,5 +33,5 @@ enum ReleasedTrustCheck: ReleaseCheck {
 
 extension ManifestSighting {
   /// Who signed, as the manifest says.
-  var signers: String { keyIDs.isEmpty ? "nobody" : keyIDs.joined(separator: ", ") }
+  var signers: String { keyIDs.isEmpty ? "no key" : keyIDs.joined(separator: ", ") }
 }

@@ -7,10 +7,10 @@ enum CollidingPathCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK6007", "managed packs hold the same path", needs: [.files, .configuration],
     what: """
-      With managed hosting no two packs bring a file of one name: the system puts all of them into one namespace. Names that differ in case \
+      With managed hosting, no two packs have a file of the same name, because the system puts all packs into one namespace. Names that differ in case \
       alone are the same. Paths inside the packs that hold other content in each are a warning.
       """,
-    onPhone: "Which of the two files the app gets is undefined.",
+    onPhone: "The app gets either file, and which one is undefined.",
     remedy: "Give packs ids, and files paths, that start with the name of the game or level.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
@@ -22,7 +22,7 @@ enum CollidingPathCheck: ReleaseCheck {
       if let other = first.updateValue(entry, forKey: name), other.id != entry.id {
         findings.append(
           finding(
-            "its file '\(name)' is also the one of '\(other.id)'", pack: entry.id, file: configuration.path,
+            "its file name '\(name)' is also used by '\(other.id)'", pack: entry.id, file: configuration.path,
             hint: "give it another id in \(configuration.path)"))
       }
     }

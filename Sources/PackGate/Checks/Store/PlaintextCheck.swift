@@ -3,13 +3,13 @@ import PackManifest
 /// PK6005.
 enum PlaintextCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK6005", "something can be read in a pack without its key", needs: [.files, .payload],
+    "PK6005", "part of a pack can be read without its key", needs: [.files, .payload],
     what: """
-      In the bytes of the pack there are no signatures of archives, images, sounds or documents beyond what chance gives, and no paths of its \
+      The bytes of the pack hold no more signatures of archives, images, sounds or documents than chance explains, and no paths of its \
       entries.
       """,
-    onPhone: "The assets are published: they can be taken out of a cache or a mirror without any key.",
-    remedy: "Build the pack with packer alone, and report it: its own packs show nothing but their header.")
+    onPhone: "The assets are public: they can be read from a cache or a mirror without any key.",
+    remedy: "Build the pack with packer only; if packer made it, report a bug: only the header of a pack should be readable.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.compactMap { entry, file in

@@ -6,8 +6,8 @@ enum SecretCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK6004", "a pack holds what looks like a secret", needs: [.files, .payload],
     what: "No entry has the name or the first bytes of a private key, a key store, credentials or environment secrets.",
-    onPhone: "Whoever has the app has its key, and with it the secret: treat it as published.",
-    remedy: "Exclude the file and change the secret; where it is none, set allowSecrets for the pack in packer.yml.")
+    onPhone: "Everybody who has the app can get its key and the secret: treat the secret as public.",
+    remedy: "Exclude the file and change the secret; if it is not a secret, set allowSecrets for the pack in packer.yml.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.compactMap { entry, file in

@@ -5,9 +5,9 @@ import PackManifest
 enum SharedContentCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK6006", "the same files are in several packs", .warning, needs: [.files, .payload],
-    what: "Packs hold few equal files: less than 1 MiB is not told at all.",
-    onPhone: "Players download and keep the same bytes twice; nothing in Background Assets finds them.",
-    remedy: "Move the files into a pack that the others share, or accept it with a reason in packer.yml.")
+    what: "Packs have few identical files; less than 1 MiB in all is not reported.",
+    onPhone: "Players download and store the same bytes twice; Background Assets does not deduplicate them.",
+    remedy: "Move the files into a pack that the others share, or accept the finding with a reason in packer.yml.")
 
   private static let smallest: UInt64 = 1 << 20
 
@@ -29,14 +29,14 @@ enum SharedContentCheck: ReleaseCheck {
     guard total >= smallest else { return [] }
     let sorted = groups.sorted { ($1.value.wasted, $0.key.joined()) < ($0.value.wasted, $1.key.joined()) }
     let lines = sorted.prefix(10).map { packs, group in
-      "\(packs.joined(separator: ", ")): \(group.files) \(group.files == 1 ? "file" : "files"), \(group.wasted) bytes wasted"
+      "\(packs.joined(separator: ", ")): \(group.files) \(group.files == 1 ? "file" : "files"), \(SizeText.short(group.wasted)) wasted"
     }
     let largest = release.shared.max { ($0.size, $1.path) < ($1.size, $0.path) }
     return [
       finding(
-        "\(total) bytes are in several packs, such as '\(largest?.path ?? "")' of \(largest?.size ?? 0) bytes in \(largest?.packs.joined(separator: " and ") ?? "")",
+        "\(SizeText.short(total)) are in several packs, such as '\(largest?.path ?? "")' of \(SizeText.short(largest?.size ?? 0)) in \(largest?.packs.joined(separator: " and ") ?? "")",
         file: release.manifest.path, actual: total, details: Array(lines),
-        hint: "move them into a pack of their own that the app asks for with each of the others")
+        hint: "move them into a shared pack that the app requests together with the others")
     ]
   }
 }

@@ -30,7 +30,7 @@ struct StoreLimit: Sendable {
     StoreLimit(
       // The page says 100, and people who have seen a newer one say 200.
       title: "packs of one app", value: 100, unit: "packs", warnsFrom: 80, failsAbove: 200, hosting: .apple, source: limitsPage,
-      asOf: "2026-11", advice: "put packs together that are always needed together",
+      asOf: "2026-11", advice: "merge packs that are always needed together",
       measure: { release in UInt64(release.entries.count) }),
     StoreLimit(
       title: "new and changed packs of one review submission", value: 10, unit: "packs", warnsFrom: 11, failsAbove: .max, hosting: .apple,

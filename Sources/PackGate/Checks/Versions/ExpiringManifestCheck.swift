@@ -4,8 +4,8 @@ import PackManifest
 enum ExpiringManifestCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK5005", "the manifest expires soon", .warning, needs: [.manifest],
-    what: "At least 30 days are left until 'expires', or half of the validity where that is shorter.",
-    onPhone: "From then on nothing new is installed from it.",
+    what: "At least 30 days are left until 'expires', or half of the validity if that is shorter.",
+    onPhone: "After that, no new pack is installed from it.",
     remedy: "Run 'packer build --renew' and upload the manifest.")
 
   static let days: Int64 = 30

@@ -6,8 +6,8 @@ enum ManifestRollbackCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK5007", "the manifest's version is below the one released last", needs: [.manifest, .lock],
     what: "The version is at least the one that packer.lock.json recorded.",
-    onPhone: "The app takes it for a rollback and refuses it.",
-    remedy: "Pull the newest lock file and run 'packer build'. To go back to older content, build it anew: its version still rises.")
+    onPhone: "The app refuses it as a rollback.",
+    remedy: "Pull the newest lock file and run 'packer build'. To go back to older content, build it again: it gets a new, higher version.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     guard let manifest = release.manifest.manifest, let released = release.lock?.released, manifest.version < released.manifestVersion

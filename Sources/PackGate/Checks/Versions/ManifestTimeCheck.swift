@@ -3,9 +3,9 @@ import PackManifest
 /// PK5006.
 enum ManifestTimeCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK5006", "the times of the manifest cannot be", .warning, needs: [.manifest],
+    "PK5006", "the dates of the manifest are impossible", .warning, needs: [.manifest],
     what: "The manifest was not issued in the future, and expires after it was issued.",
-    onPhone: "Expiry is all that counts there: a clock that is wrong where it was made makes a manifest that lives too long or too short.",
+    onPhone: "Only the expiry date counts: if the clock was wrong at build time, the manifest expires too late or too early.",
     remedy: "Set the clock of the building machine or SOURCE_DATE_EPOCH, then run 'packer build --renew'.")
 
   /// What clocks may differ by.
@@ -22,7 +22,9 @@ enum ManifestTimeCheck: ReleaseCheck {
     }
     guard issued.secondsSince1970 > release.now.secondsSince1970 + tolerance else { return [] }
     return [
-      finding("the manifest was issued at \(issued), and it is \(release.now)", file: release.manifest.path, hint: "packer build --renew")
+      finding(
+        "the manifest was issued at \(issued), but now it is \(release.now)", file: release.manifest.path,
+        hint: "packer build --renew")
     ]
   }
 }

@@ -4,9 +4,9 @@ import PackManifest
 /// PK5008.
 enum ManifestVersionReusedCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK5008", "the manifest changed, and its version did not", needs: [.manifest, .lock],
-    what: "A manifest of the version released last has the signed bytes that were released.",
-    onPhone: "An app that has seen the other one refuses this one.",
+    "PK5008", "the manifest changed, but its version did not", needs: [.manifest, .lock],
+    what: "A manifest with the version of the last release has exactly the bytes of that release.",
+    onPhone: "An app that has accepted the other manifest refuses this one.",
     remedy: "Run 'packer build' with the lock file that was recorded: it gives the next version.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
@@ -15,7 +15,7 @@ enum ManifestVersionReusedCheck: ReleaseCheck {
     else { return [] }
     return [
       finding(
-        "version \(manifest.version) was released with another content", file: release.manifest.path, limit: manifest.version,
+        "version \(manifest.version) was released with different content", file: release.manifest.path, limit: manifest.version,
         hint: "packer build")
     ]
   }

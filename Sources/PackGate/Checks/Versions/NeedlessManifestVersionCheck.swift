@@ -4,9 +4,9 @@ import PackManifest
 /// PK5009.
 enum NeedlessManifestVersionCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK5009", "the manifest has a new version, and nothing in it changed", .warning, needs: [.manifest, .lock],
-    what: "A version above the one released last says something new, or is valid for longer.",
-    onPhone: "Every device takes and checks a manifest for nothing.",
+    "PK5009", "the manifest has a new version, but nothing in it changed", .warning, needs: [.manifest, .lock],
+    what: "A manifest with a new version has new content, or is valid for longer.",
+    onPhone: "Every device downloads and checks a manifest without need.",
     remedy: "Run 'packer build' with the lock file that was recorded: it keeps the version.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
@@ -15,7 +15,8 @@ enum NeedlessManifestVersionCheck: ReleaseCheck {
     else { return [] }
     return [
       finding(
-        "version \(manifest.version) says what version \(released.manifestVersion) says, for no longer", file: release.manifest.path,
+        "version \(manifest.version) has the content of version \(released.manifestVersion), and is not valid for longer",
+        file: release.manifest.path,
         actual: manifest.version, limit: released.manifestVersion, hint: "packer build")
     ]
   }

@@ -5,8 +5,8 @@ import PackManifest
 enum PackRollbackCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK5010", "a pack's version is below the one released last", needs: [.manifest, .lock],
-    what: "The version of every pack is at least the one that packer.lock.json recorded, also for a pack that was gone in between.",
-    onPhone: "The app takes it for a rollback, and refuses the pack or the whole manifest.",
+    what: "The version of every pack is at least the one that packer.lock.json recorded, even if the pack was removed in between.",
+    onPhone: "The app refuses the pack, or the whole manifest, as a rollback.",
     remedy: "Pull the newest lock file and run 'packer build'.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {

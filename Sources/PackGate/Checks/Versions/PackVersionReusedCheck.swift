@@ -5,9 +5,9 @@ import PackManifest
 /// PK5011.
 enum PackVersionReusedCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK5011", "a pack changed, and its version did not", needs: [.manifest, .lock],
-    what: "A pack of the version released last has the bytes that were released.",
-    onPhone: "Devices that have the version never fetch the new bytes; those that are fetching it get a mix of two files.",
+    "PK5011", "a pack changed, but its version did not", needs: [.manifest, .lock],
+    what: "A pack with the version of the last release has exactly the bytes of that release.",
+    onPhone: "Devices that have the version never fetch the new bytes; those that are downloading it get a mix of two files.",
     remedy: "Run 'packer build' with the lock file that was recorded: it gives the next version.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {

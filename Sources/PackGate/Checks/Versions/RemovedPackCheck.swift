@@ -6,13 +6,13 @@ enum RemovedPackCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK5013", "a pack of the last release is no longer offered", .note, needs: [.manifest, .lock],
     what: "Every pack that packer.lock.json recorded as offered is in the manifest.",
-    onPhone: "Apps that ask for it find nothing, and may remove what they have of it.",
-    remedy: "Put it back into packer.yml, or make sure that no app version in players' hands asks for it.")
+    onPhone: "Apps that request it get an error, and may remove their copy.",
+    remedy: "Put it back into packer.yml, or make sure that no app version in use requests it.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     let offered = Set(release.entries.map(\.id))
     return (release.lock?.released?.packs ?? []).filter { !$0.isRemoved && !offered.contains($0.id) }.map { pack in
-      finding("version \(pack.version) of it was released, and it is not in the manifest", pack: pack.id, file: release.manifest.path)
+      finding("version \(pack.version) was released, but the pack is not in the manifest", pack: pack.id, file: release.manifest.path)
     }
   }
 }
