@@ -41,7 +41,7 @@ struct StoreOptions: ParsableArguments {
 
   /// Opens the store for a command to which keys of packs mean nothing.
   ///
-  /// - Parameter decides: whether what the command does depends on the accepted manifest, which nobody vouches for where no key is trusted.
+  /// - Parameter decides: whether what the command does depends on the accepted manifest, which is not authenticated if no key is trusted.
   func open(decidesByManifest decides: Bool, in session: Session) async throws(PackError) -> AssetStore {
     try StorePlace.checkName(directory)
     let trusted = try trust.keys(try trust.readConfiguration(), isNeeded: decides, in: session)
