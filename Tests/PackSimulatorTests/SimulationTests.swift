@@ -397,7 +397,7 @@ struct SimulationFindingTests {
     settings.keys = nil
     let keyless = try await play(settings)
     #expect(keyless.findings.isEmpty && keyless.packs.count { $0.state == "to-be-transferred" } == 4, "\(keyless.story)")
-    #expect(keyless.notes == ["no key was given, so nothing was installed: the app's part ends where files wait for it"])
+    #expect(keyless.notes == ["no key was given, so no pack was installed: the simulated app ends with files that wait for installation"])
   }
 
   @Test("an earlier release that the app cannot have taken is refused, with the reason and without the directory of the device")

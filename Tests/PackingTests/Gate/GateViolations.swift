@@ -220,7 +220,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
   private static let released: [Violation] = [
     Violation(
       "PK3007", "an app that allows less", .error, .released,
-      hint: "set 'delivery: onDemand' for 'game-kart' (8000000 bytes), or: packer release retire 2.1.0"
+      hint: "set 'delivery: onDemand' for 'game-kart' (8.00 MB), or: packer release retire 2.1.0"
     ) {
       sample in
       sample.release.lock?.apps[0].budget?.downloadAllowance = 8_000_000
@@ -344,12 +344,12 @@ struct Violation: Sendable, CustomTestStringConvertible {
   ]
 
   private static let store: [Violation] = [
-    Violation("PK6001", "a manifest at 80 % of what clients read", .warning, hint: "put small packs together") { sample in
+    Violation("PK6001", "a manifest at 80 % of what clients read", .warning, hint: "merge small packs") { sample in
       sample.release.configuration?.manifestCeiling = 2 << 20
       sample.release.manifest.size = (1 << 20) / 5 * 4
       try sample.refit()
     },
-    Violation("PK6001", "a manifest of 256 KiB", .note, hint: "put small packs together") { sample in
+    Violation("PK6001", "a manifest of 256 KiB", .note, hint: "merge small packs") { sample in
       sample.release.configuration?.manifestCeiling = 2 << 20
       sample.release.manifest.size = 256 << 10
       try sample.refit()
@@ -373,7 +373,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK6005", "an image in the clear", hint: "packer build game-kart") { sample in
       sample.release.packs[1].visible = ["a PNG image, 1 time"]
     },
-    Violation("PK6006", "the same files in two packs", .warning, hint: "a pack of their own") { sample in
+    Violation("PK6006", "the same files in two packs", .warning, hint: "a shared pack") { sample in
       sample.release.shared = [SharedContent(packs: ["core", "game-kart"], path: "lib/phaser.js", size: 1 << 20, surplus: 1)]
     },
     Violation("PK6007", "the same path in two managed packs", .warning, hint: "rename the files") { sample in

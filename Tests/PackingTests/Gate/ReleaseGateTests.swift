@@ -245,7 +245,7 @@ struct ReleaseGateTests {
     #expect(report.findings.isEmpty)
     #expect(report.rules.contains { $0.rule.id == "PK3007" && $0.missing == [.lock] })
     let text = TextReport.lines(report, isStrict: false).joined(separator: "\n")
-    #expect(text.contains("for lack of: Info.plist, lock file, packer.yml"))
+    #expect(text.contains("rules skipped: no Info.plist (--plist FILE), no lock file (--lock FILE), no packer.yml (--config FILE)"))
   }
 
   // MARK: Forms
@@ -270,7 +270,7 @@ struct ReleaseGateTests {
     #expect(lines.first?.hasPrefix("::error ") == true, "the most severe first")
     #expect(lines.allSatisfy { !$0.contains("\n") })
     #expect(errors[0].contains("file=dist/old|0%25%2C%0A.pack,title=PK2002 "))
-    #expect(errors[0].contains("::dist/old|0%25,%0A.pack is in no entry of the manifest%0Ahint: rm "))
+    #expect(errors[0].contains("::dist/old|0%25,%0A.pack is not in the manifest%0Ahint: rm "))
   }
 
   @Test("ten findings of a kind are all annotated")
@@ -322,7 +322,7 @@ struct ReleaseGateTests {
     var sample = try GateSample()
     sample.release.strayPacks = ["dist/\u{1}<&\"\u{FFFF}.pack"]
     let text = JUnitReport.document(sample.report(), isStrict: false)
-    #expect(text.contains("dist/\\u{1}&lt;&amp;&quot;\\u{ffff}.pack is in no entry"))
+    #expect(text.contains("dist/\\u{1}&lt;&amp;&quot;\\u{ffff}.pack is not in the manifest"))
   }
 }
 
