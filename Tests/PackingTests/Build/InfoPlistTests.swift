@@ -580,7 +580,7 @@ struct PlistMergeTests {
 
   /// A text without the keys of releases and their values, and without spaces.
   private static func withoutKeys(_ text: String) -> String {
-    let gap = #"(?:\s|<!--.*?-->)*"#
+    let gap = #"(?:\s|<!--(?:(?!-->).)*-->)*"#
     let value =
       "(?:<true/>|<integer>\\d+</integer>|<dict/>|<dict>\(gap)</dict>|<array>(?:\(gap)<string>[^<]*</string>)*\(gap)</array>|<string/>|<string>[^<]*</string>)"
     let keys = "(?:AppGroupIdentifier|PackerMergedValues|BA(?!InitialDownloadRestrictions)\\w+)"
