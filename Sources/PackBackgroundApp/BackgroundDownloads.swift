@@ -189,7 +189,7 @@
     ///
     /// - Throws: what the shared state's disk says.
     public func cancel(_ id: String) async throws(PackError) {
-      guard let identifier = try await Crew.settled({ [state] () throws(PackError) in try state.cancel(id) }) else { return }
+      guard let identifier = try await WorkerPool.settled({ [state] () throws(PackError) in try state.cancel(id) }) else { return }
       await drop(identifier.description)
     }
 

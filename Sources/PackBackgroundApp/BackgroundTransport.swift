@@ -65,7 +65,7 @@
     /// Whether the pack came by another way meanwhile, so that its request has no use: from the extension, or after a queue stopped waiting for it.
     private func isHere(_ identifier: String) async throws(TransferFailure) -> Bool {
       guard let download = DownloadIdentifier(identifier) else { return false }
-      let status = try? await Crew.settled { [downloads] () throws(PackError) in try downloads.state.status(of: download.id) }
+      let status = try? await WorkerPool.settled { [downloads] () throws(PackError) in try downloads.state.status(of: download.id) }
       guard let status, status.identifier == download else { return false }
       switch status.state.kind {
       case .toBeTransferred, .installing, .ready: return true

@@ -130,7 +130,7 @@ struct DownloadAttempt: Sendable {
   func run() async -> Outcome {
     var resumedAt: UInt64 = 0
     do throws(TransferFailure) {
-      let start = try await blocking { (crew) throws(TransferFailure) in try prepare(crew) }
+      let start = try await blocking { (pool) throws(TransferFailure) in try prepare(pool) }
       if let reason = control.reason { return .stopped(reason) }
       if !start.isComplete {
         resumedAt = start.offset
@@ -145,7 +145,7 @@ struct DownloadAttempt: Sendable {
         sink.close()
         if isStopped { return .stopped(control.reason ?? .yielded) }
         hub.tell(.progress(start.name, received: sink.offset, size: start.request.size))
-        try await blocking { (crew) throws(TransferFailure) in try check(start.request, crew) }
+        try await blocking { (pool) throws(TransferFailure) in try check(start.request, pool) }
       }
       return .checked(name: start.name, size: start.request.size, isInPlace: start.isInPlace)
     } catch {
@@ -200,7 +200,7 @@ struct DownloadAttempt: Sendable {
   }
 
   /// Finds what is there of the file, and removes what cannot be of it.
-  private func prepare(_ crew: Crew) throws(TransferFailure) -> Start {
+  private func prepare(_ pool: WorkerPool) throws(TransferFailure) -> Start {
     let request: DownloadRequest
     do throws(PackError) {
       request = try ledger.request(at: place)
@@ -212,14 +212,14 @@ struct DownloadAttempt: Sendable {
     control.call(start.name)
     if let size = try size(of: names.whole) {
       // It got its name, and the process ended before that was written down.
-      if size == request.size, try isRight(names.whole, request, crew) {
+      if size == request.size, try isRight(names.whole, request, pool) {
         (start.isComplete, start.isInPlace) = (true, true)
         return start
       }
       try remove(names.whole)
     }
     if let size = try size(of: names.part) {
-      if size == request.size, try isRight(names.part, request, crew) {
+      if size == request.size, try isRight(names.part, request, pool) {
         start.isComplete = true
         return start
       }
@@ -238,16 +238,16 @@ struct DownloadAttempt: Sendable {
   }
 
   /// Holds what came against what was asked for.
-  private func check(_ request: DownloadRequest, _ crew: Crew) throws(TransferFailure) {
+  private func check(_ request: DownloadRequest, _ pool: WorkerPool) throws(TransferFailure) {
     let size = try size(of: names.part) ?? 0
     // A part stays: the next attempt goes on from there.
     guard size >= request.size else { throw .wrongSize(size) }
-    if size == request.size, try isRight(names.part, request, crew) { return }
+    if size == request.size, try isRight(names.part, request, pool) { return }
     try removePart()
     throw size == request.size ? .wrongDigest : .wrongSize(size)
   }
 
-  private func isRight(_ name: String, _ request: DownloadRequest, _ crew: Crew) throws(TransferFailure) -> Bool {
+  private func isRight(_ name: String, _ request: DownloadRequest, _ pool: WorkerPool) throws(TransferFailure) -> Bool {
     do throws(PackError) {
       let file: OpenFile
       do throws(FileFailure) {
@@ -259,7 +259,7 @@ struct DownloadAttempt: Sendable {
       var buffer = [UInt8](repeating: 0, count: Int(min(request.size, 128 << 10)))
       var offset: UInt64 = 0
       while offset < request.size {
-        try crew.checkpoint()
+        try pool.checkpoint()
         let count = Int(min(request.size - offset, UInt64(buffer.count)))
         var whole = buffer.mutableSpan
         var target = whole._mutatingExtracting(first: count)
@@ -297,13 +297,13 @@ struct DownloadAttempt: Sendable {
 
   /// Runs what waits for the disk on a thread of its own.
   private func blocking<Value: Sendable>(
-    _ body: @escaping @Sendable (Crew) throws(TransferFailure) -> Value
+    _ body: @escaping @Sendable (WorkerPool) throws(TransferFailure) -> Value
   ) async throws(TransferFailure) -> Value {
     let result: Result<Value, TransferFailure>
     do throws(PackError) {
-      result = try await Crew.value { (crew) throws(PackError) in
+      result = try await WorkerPool.value { (pool) throws(PackError) in
         do throws(TransferFailure) {
-          return .success(try body(crew))
+          return .success(try body(pool))
         } catch {
           return .failure(error)
         }

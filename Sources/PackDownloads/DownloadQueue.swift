@@ -103,7 +103,7 @@ public actor DownloadQueue {
     let deadline = clock.now + policy.lockTimeout
     var taken: OpenFile?
     while taken == nil {
-      taken = try await Crew.value { (_) throws(PackError) in try QueueDirectory.lock(root, files: files) }
+      taken = try await WorkerPool.value { (_) throws(PackError) in try QueueDirectory.lock(root, files: files) }
       guard taken == nil else { break }
       guard clock.now < deadline, !Task.isCancelled else {
         throw PackError(.queueBusy, "another process has the downloads in \(root)", advice: .developer("close the queue there first"))
@@ -111,7 +111,7 @@ public actor DownloadQueue {
       await clock.sleep(for: .milliseconds(20))
     }
     guard let taken else { preconditionFailure("the loop ends with the lock") }
-    let ledger = try await Crew.value { (_) throws(PackError) in
+    let ledger = try await WorkerPool.value { (_) throws(PackError) in
       let directory = try QueueDirectory(root, lock: taken, files: files)
       return try DownloadLedger(path: directory.path, directory: directory.groups, files: files, backend: backend)
     }
@@ -400,7 +400,7 @@ public actor DownloadQueue {
   private nonisolated func blocking<Value: Sendable>(
     _ body: @escaping @Sendable () throws(PackError) -> Value
   ) async throws(PackError) -> Value {
-    try await Crew.value { (_) throws(PackError) in try body() }
+    try await WorkerPool.value { (_) throws(PackError) in try body() }
   }
 
   private func stopAttempts(of group: UInt32) {

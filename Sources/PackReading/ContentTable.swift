@@ -44,7 +44,7 @@ package struct ContentTable: Sendable {
   ///   - reader: reads the index; the blocks it keeps are those that were checked here.
   ///   - visitEmpty: receives path and kind of every record without content, directories included, in the order of the paths.
   init(
-    _ pack: Pack, reader: PackReader, crew: Crew, visitEmpty: (Span<UInt8>, IndexRecord.Kind) throws(PackError) -> Void
+    _ pack: Pack, reader: PackReader, pool: WorkerPool, visitEmpty: (Span<UInt8>, IndexRecord.Kind) throws(PackError) -> Void
   ) throws(PackError) {
     let head = pack.index.head
     let root = try ContentRoot(backend: pack.source.backend)
@@ -55,7 +55,7 @@ package struct ContentTable: Sendable {
     items.reserveCapacity(Int(head.recordCount))
     var contentSize: UInt64 = 0
     for number in 0..<head.blockCount {
-      try crew.checkpoint()
+      try pool.checkpoint()
       let block = try reader.block(number, order: &order)
       for row in 0..<block.count {
         let size = block.size(of: row)

@@ -15,10 +15,10 @@ extension Pack {
   package static func open(
     _ path: String, keys: some KeyProvider, files: any FileSystem, backend: any CryptoBackend
   ) async throws(PackError) -> Pack {
-    let start = try await Crew.value { (_) throws(PackError) in try PackStart(path, files: files) }
+    let start = try await WorkerPool.value { (_) throws(PackError) in try PackStart(path, files: files) }
     let request = KeyRequest(keyID: start.stanzas.keyID, packID: start.header.packID, path: path)
     let key = try await keys.checkedKey(for: request)
-    return try await Crew.value { (_) throws(PackError) in
+    return try await WorkerPool.value { (_) throws(PackError) in
       try Pack(start, path: path, key: key, files: files, backend: backend)
     }
   }

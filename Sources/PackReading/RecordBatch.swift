@@ -98,16 +98,16 @@ final class FrameQueue: Sendable {
 
   private let table: ContentTable
   private let seekTable: SeekTable
-  private let crew: Crew
+  private let pool: WorkerPool
   private let state: Monitor<State>
 
-  init(_ table: ContentTable, _ seekTable: SeekTable, crew: Crew) {
+  init(_ table: ContentTable, _ seekTable: SeekTable, pool: WorkerPool) {
     self.table = table
     self.seekTable = seekTable
-    self.crew = crew
+    self.pool = pool
     let state = Monitor(State())
     self.state = state
-    crew.onStop { state.wake() }
+    pool.onStop { state.wake() }
   }
 
   private enum Claim {
@@ -121,7 +121,7 @@ final class FrameQueue: Sendable {
   func claim(reader: PackReader) throws(PackError) -> (number: Int, records: RecordBatch)? {
     while true {
       let claim = state.wait { state -> Claim? in
-        if crew.isStopped || state.next == seekTable.dataFrameCount { return .end }
+        if pool.isStopped || state.next == seekTable.dataFrameCount { return .end }
         if let batch = state.batch, batch.frames.contains(state.next) {
           defer { state.next += 1 }
           return .frame(state.next, batch)

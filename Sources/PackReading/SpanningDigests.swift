@@ -20,15 +20,15 @@ package final class SpanningDigests: Sendable {
   }
 
   private let backend: any CryptoBackend
-  private let crew: Crew
+  private let pool: WorkerPool
   // A content's digest is touched only by the worker whose part is due, which the lock decides.
   private let contents = Monitor<[UInt64: Content]>([:])
 
-  package init(backend: any CryptoBackend, crew: Crew) {
+  package init(backend: any CryptoBackend, pool: WorkerPool) {
     self.backend = backend
-    self.crew = crew
+    self.pool = pool
     let contents = contents
-    crew.onStop { contents.wake() }
+    pool.onStop { contents.wake() }
   }
 
   /// Adds the bytes of `part`, once all before them were added.
@@ -40,11 +40,11 @@ package final class SpanningDigests: Sendable {
   ) throws(PackError) -> [UInt8]? {
     let content = try content(of: whole)
     let isDue = contents.wait { _ -> Bool? in
-      if crew.isStopped || content.isAbandoned { return false }
+      if pool.isStopped || content.isAbandoned { return false }
       return content.due == part.lowerBound ? true : nil
     }
     guard isDue else {
-      try crew.checkpoint()
+      try pool.checkpoint()
       return nil
     }
     try content.digest.update(bytes)

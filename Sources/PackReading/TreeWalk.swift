@@ -32,7 +32,7 @@ package final class TreeWalk: Sendable {
   private let table: ContentTable
   private let blocks: IndexCache
   private let output: OutputDirectory?
-  private let crew: Crew
+  private let pool: WorkerPool
   private let counter: ProgressCounter
   private let strictness: Strictness
   private let makeObserver: (@Sendable () -> any FrameObserver)?
@@ -42,19 +42,19 @@ package final class TreeWalk: Sendable {
   private let begun = Monitor<Set<UInt64>>([])
 
   private init(
-    _ pack: Pack, table: ContentTable, blocks: IndexCache, output: OutputDirectory?, strictness: Strictness, crew: Crew,
+    _ pack: Pack, table: ContentTable, blocks: IndexCache, output: OutputDirectory?, strictness: Strictness, pool: WorkerPool,
     counter: ProgressCounter, makeObserver: (@Sendable () -> any FrameObserver)?
   ) {
     self.pack = pack
     self.table = table
     self.blocks = blocks
     self.output = output
-    self.crew = crew
+    self.pool = pool
     self.counter = counter
     self.strictness = strictness
     self.makeObserver = makeObserver
-    queue = FrameQueue(table, pack.table, crew: crew)
-    spanning = SpanningDigests(backend: pack.source.backend, crew: crew)
+    queue = FrameQueue(table, pack.table, pool: pool)
+    spanning = SpanningDigests(backend: pack.source.backend, pool: pool)
   }
 
   /// Reads all of a pack: every tag, every frame, every digest.
@@ -70,27 +70,27 @@ package final class TreeWalk: Sendable {
     onStop: (@Sendable () -> Void)? = nil
   ) async throws(PackError) {
     // A tar has at least one frame.
-    let workers = min(try Crew.size(for: jobs), pack.table.dataFrameCount)
+    let workers = min(try WorkerPool.size(for: jobs), pack.table.dataFrameCount)
     let blocks = blocks ?? .shared(pack)
     pack.dropBuffers()
     do throws(PackError) {
-      let table = try await Crew.value { (crew) throws(PackError) in
+      let table = try await WorkerPool.value { (pool) throws(PackError) in
         let writer = output.map { StagingWriter($0, files: pack.source.files) }
         let reader = try PackReader(pack, blocks: blocks)
-        let table = try ContentTable(pack, reader: reader, crew: crew) { (path, kind) throws(PackError) in
+        let table = try ContentTable(pack, reader: reader, pool: pool) { (path, kind) throws(PackError) in
           try writer?.make(path, kind)
         }
         try Self.authenticateRest(of: pack, strictness, by: reader)
         return table
       }
       let counter = ProgressCounter(phase, total: pack.contentSize, handler: progress)
-      try await Crew.run(workers) { crew in
+      try await WorkerPool.run(workers) { pool in
         TreeWalk(
-          pack, table: table, blocks: blocks, output: output, strictness: strictness, crew: crew, counter: counter,
+          pack, table: table, blocks: blocks, output: output, strictness: strictness, pool: pool, counter: counter,
           makeObserver: makeObserver)
-      } work: { (crew, walk) throws(PackError) in
+      } work: { (pool, walk) throws(PackError) in
         // Each for itself: a worker that waits in an observer must not depend on one that never began.
-        if let onStop { crew.onStop(onStop) }
+        if let onStop { pool.onStop(onStop) }
         try walk.work()
       }
     } catch {
@@ -124,7 +124,7 @@ package final class TreeWalk: Sendable {
     let writer = output.map { StagingWriter($0, files: pack.source.files) }
     let observer = makeObserver?()
     while let (number, records) = try queue.claim(reader: reader) {
-      try crew.checkpoint()
+      try pool.checkpoint()
       let place = try reader.load(number)
       try reader.withFrame { (content) throws(PackError) in
         try observer?.observe(pack.table[number], content, table, records, reader: reader)
@@ -145,7 +145,7 @@ package final class TreeWalk: Sendable {
         counter.add(done)
       }
     }
-    try crew.checkpoint()
+    try pool.checkpoint()
   }
 
   /// Refuses anything but zeros behind contents and in the last 1024 bytes of the tar.

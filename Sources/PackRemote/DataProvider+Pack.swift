@@ -20,7 +20,7 @@ extension DataProvider {
       guard request.known?.tag != tag(of: current) else { return .unchanged }
       // It may be another one by now.
       let opened = try await store.open(id)
-      let bytes = try await Crew.value { (_) throws(PackError) in
+      let bytes = try await WorkerPool.value { (_) throws(PackError) in
         let size = try opened.size(of: path)
         guard size <= UInt64(request.sizeLimit) else {
           throw PackError(.limitExceeded, "'\(printable(path.utf8))' is \(size) bytes, and at most \(request.sizeLimit) are taken")

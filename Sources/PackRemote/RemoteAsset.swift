@@ -193,7 +193,7 @@ public final class RemoteAsset<Value: Sendable>: Sendable {
       }
       return .unchanged
     case .content(let bytes, let version):
-      return await Crew.settled { self.take(bytes, version, resets) }
+      return await WorkerPool.settled { self.take(bytes, version, resets) }
     }
   }
 
@@ -239,7 +239,7 @@ public final class RemoteAsset<Value: Sendable>: Sendable {
   ///
   /// - Throws: what the disk says where the kept content cannot be removed; the value is the bundled one all the same.
   public func reset() async throws(PackError) {
-    try await Crew.settled { () throws(PackError) in
+    try await WorkerPool.settled { () throws(PackError) in
       try self.change.withLock { (_) throws(PackError) in
         self.state.withLock { state in
           state.resets += 1

@@ -54,7 +54,7 @@ extension Simulation {
   private func makeProcess(_ transport: SimulatedTransport) async throws(PackError) -> AppProcess {
     let home = "\(directory)/app"
     try makeDirectory(home)
-    let files = MortalFiles()
+    let files = CrashInjectingFiles()
     let session = "start-\(launches)-\(settings.earlier == nil || published.path != settings.earlier?.path ? 1 : 0)"
     let store = try await AssetStore(
       root: "\(home)/store", keys: settings.keys ?? KeyRing(), trusting: settings.trusted, lowestVersion: 0,
@@ -82,7 +82,7 @@ extension Simulation {
 
   /// The packs of which the very bytes that are offered are here.
   private func here() throws(PackError) -> Set<String> {
-    let state = try SharedState(directory: group, files: MortalFiles(), clock: clock)
+    let state = try SharedState(directory: group, files: CrashInjectingFiles(), clock: clock)
     let files = Set(try state.content().files.map(\.identifier.description))
     var ids = Set(lastReady)
     for pack in settings.release.manifest.packs

@@ -151,7 +151,7 @@ extension Simulation {
     let diesAtOnce = world.strikes(.memory, pack) || isTooLarge
     let before = report.cost.operations
     let death = diesAtOnce ? before + 1 : settings.extensionDeath
-    let files = MortalFiles(count: before, deathAt: death.flatMap { $0 > before ? $0 : nil })
+    let files = CrashInjectingFiles(count: before, deathAt: death.flatMap { $0 > before ? $0 : nil })
     let start = clock.milliseconds
     report.cost.calls += 1
     clock.advance(milliseconds: settings.callRuntime)
@@ -197,7 +197,7 @@ extension Simulation {
   private func holdLock(about pack: String?, _ actor: TimelineActor) throws(PackError) -> OpenFile? {
     guard world.strikes(.lock, pack) else { return nil }
     // Whoever comes first makes the directory, and the lock in it.
-    _ = try SharedState(directory: group, files: MortalFiles(), clock: clock)
+    _ = try SharedState(directory: group, files: CrashInjectingFiles(), clock: clock)
     do throws(FileFailure) {
       let lock = try SystemFiles().open("\(group)/lock", .readUnlinked, in: nil)
       guard try SystemFiles().tryLock(lock) else { return nil }
@@ -351,7 +351,7 @@ extension Simulation {
     guard toApp else { return try wake(about: pack, body) }
     let holder = try holdLock(about: pack, .app)
     defer { withExtendedLifetime(holder) {} }
-    let state = try SharedState(directory: group, files: MortalFiles(), clock: clock)
+    let state = try SharedState(directory: group, files: CrashInjectingFiles(), clock: clock)
     let trusted = settings.trusted
     do throws(PackError) {
       return try body(ExtensionDelivery(state: state) { (signed) throws(PackError) in try signed.verify(trusting: trusted).manifest })

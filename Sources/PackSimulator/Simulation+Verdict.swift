@@ -10,7 +10,7 @@ extension Simulation {
     report.events = world.timeline.events
     report.launches = launches
     report.duration = clock.milliseconds
-    let state = try SharedState(directory: group, files: MortalFiles(), clock: clock)
+    let state = try SharedState(directory: group, files: CrashInjectingFiles(), clock: clock)
     let content = try state.content()
     let records = Dictionary(content.records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     for pack in published.manifest.packs {
@@ -120,7 +120,7 @@ extension Simulation {
     guard let keys = settings.keys, let plan = lastPlan, appManifest == published.manifest else { return }
     let store = try await AssetStore(
       root: "\(directory)/app/store", keys: keys, trusting: settings.trusted, lowestVersion: 0, policy: StorePolicy(freeSpaceMargin: 0),
-      files: MortalFiles(), clock: clock, process: StoreProcess(session: "verdict") { $0 == "verdict" },
+      files: CrashInjectingFiles(), clock: clock, process: StoreProcess(session: "verdict") { $0 == "verdict" },
       backend: CryptoBackends.standard)
     for id in plan.ready {
       guard let pack = published.manifest.packs.first(where: { $0.id == id }) else { continue }

@@ -13,7 +13,7 @@ extension AssetStore {
   /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/unknownTag``, ``PackError/Code/usage`` for another number.
   public func setPreservation(_ priority: Double, tags: Set<String>) async throws(PackError) {
     guard (0...1).contains(priority) else { throw PackError(.usage, "preservation is a number from 0 to 1, not \(priority)") }
-    try await Crew.settled { [directory, manifests] () throws(PackError) in
+    try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
       try directory.withLock { () throws(PackError) in
         let manifest = try manifests.required().manifest
         try TagCatalog(manifest.packs).check(tags)
@@ -24,7 +24,7 @@ extension AssetStore {
 
   /// What ``setPreservation(_:tags:)`` said of a tag last; nil where nothing was.
   public func preservation(ofTag tag: String) async throws(PackError) -> Double? {
-    try await Crew.settled { [directory] () throws(PackError) in
+    try await WorkerPool.settled { [directory] () throws(PackError) in
       try StorePreservation(directory).priorities()[tag].map { Double($0) / 1_000_000 }
     }
   }
@@ -35,14 +35,14 @@ extension AssetStore {
   ///
   /// - Throws: ``PackError/Code/noManifest``
   package func requiredManifest() async throws(PackError) -> Manifest {
-    try await Crew.settled { [manifests] () throws(PackError) in try manifests.required().manifest }
+    try await WorkerPool.settled { [manifests] () throws(PackError) in try manifests.required().manifest }
   }
 
   /// Refuses a manifest from which nothing new may be installed.
   ///
   /// - Throws: ``PackError/Code/manifestExpired``, ``PackError/Code/manifestRollback``, ``PackError/Code/noManifest``.
   package func checkInstallable() async throws(PackError) {
-    _ = try await Crew.settled { [manifests] () throws(PackError) in try manifests.installable() }
+    _ = try await WorkerPool.settled { [manifests] () throws(PackError) in try manifests.installable() }
   }
 
   /// Versions that are kept in use, whether they run or not.
@@ -55,7 +55,7 @@ extension AssetStore {
 
   /// Keeps the versions that a manifest names in use, as far as they are installed.
   package func hold(_ packs: [ManifestPack]) async throws(PackError) -> Holding {
-    try await Crew.settled { [directory] () throws(PackError) in
+    try await WorkerPool.settled { [directory] () throws(PackError) in
       try directory.withLockIfWritable { () throws(PackError) in
         var holding = Holding()
         for pack in packs {
@@ -93,7 +93,7 @@ extension AssetStore {
   package func lack(for packs: [ManifestPack]) async throws(PackError) -> (missing: UInt64, error: PackError)? {
     let size = packs.reduce(UInt64(0)) { $0.adding($1.sizeOnDevice) }
     let subject = packs.count == 1 ? "pack '\(packs[0].id)'" : "the request for \(packs.count) packs"
-    return try await Crew.settled { [directory, manifests] () throws(PackError) in
+    return try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
       try StoreSpace(directory, manifests).lack(
         for: StoreSpace.Needs(volume: size, store: size), of: subject, sparing: Set(packs.map(\.id)))
     }
@@ -101,7 +101,7 @@ extension AssetStore {
 
   /// The bytes that an installation was refused for.
   package func missingSpace(for pack: ManifestPack, file: String) async throws(PackError) -> UInt64 {
-    try await Crew.settled { [directory, manifests] () throws(PackError) in
+    try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
       let device = try directory.status(outside: file)?.device
       let isMovable = try device == directory.status(".")?.device
       return try StoreSpace(directory, manifests).shortage(Installation.needs(pack, pack.install, isMovable: isMovable)).largest
@@ -110,7 +110,7 @@ extension AssetStore {
 
   /// Frees so many bytes, or none where that is not possible.
   package func purgeIfEnough(toFree bytes: UInt64) async throws(PackError) -> PurgeReport {
-    let (report, events) = try await Crew.settled { [directory, manifests] () throws(PackError) in
+    let (report, events) = try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
       try StoreSpace(directory, manifests).purgeIfEnough(toFree: bytes)
     }
     hub.tell(events)

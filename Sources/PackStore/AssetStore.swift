@@ -24,7 +24,7 @@ public actor AssetStore {
   package nonisolated let hub = EventHub<StoreEvent>(bufferedCount: 256)
   private let keys: any KeyProvider
   /// Whose turn it is to install a pack, by its name.
-  private let installing = Turns<String>()
+  private let installing = KeyedLock<String>()
 
   /// Opens the store in a directory, or makes one there; directories above it are made too. Repairs nothing.
   ///
@@ -59,7 +59,7 @@ public actor AssetStore {
     self.root = root
     self.policy = policy
     self.keys = keys
-    let directory = try await Crew.settled { () throws(PackError) in
+    let directory = try await WorkerPool.settled { () throws(PackError) in
       try StoreDirectory(root: root, files: files, clock: clock, process: process, policy: policy, backend: backend)
     }
     self.directory = directory
@@ -72,7 +72,7 @@ public actor AssetStore {
   /// The manifest that was accepted last, expired or not; nil where there is none that a trusted key vouches for.
   public var manifest: VerifiedManifest? {
     get async {
-      try? await Crew.settled { [manifests] () throws(PackError) in try manifests.usable() }
+      try? await WorkerPool.settled { [manifests] () throws(PackError) in try manifests.usable() }
     }
   }
 
@@ -85,7 +85,7 @@ public actor AssetStore {
   ///   ``PackError/Code/manifestExpired``, ``PackError/Code/storeBusy``.
   @discardableResult
   public func adopt(_ document: SignedManifest) async throws(PackError) -> UpdatePlan {
-    let (plan, version) = try await Crew.settled { [directory, manifests] () throws(PackError) in
+    let (plan, version) = try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
       let candidate = try manifests.verify(document)
       try directory.withLock { () throws(PackError) in try manifests.adopt(document, candidate) }
       return (try StorePlanning(directory).plan(for: candidate), candidate.manifest.version)
@@ -98,7 +98,7 @@ public actor AssetStore {
   ///
   /// - Throws: ``PackError/Code/noManifest``.
   public func plan() async throws(PackError) -> UpdatePlan {
-    try await Crew.settled { [directory, manifests] () throws(PackError) in
+    try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
       try StorePlanning(directory).plan(for: try manifests.required())
     }
   }
@@ -132,8 +132,8 @@ public actor AssetStore {
     _ file: String, as id: String, taking: Taking, mode: InstallMode?, progress: ProgressHandler?, note: Monitor<InstallNote>?
   ) async throws(PackError) -> InstalledPack {
     // One after the other: the second finds what the first installed, and perhaps took the file of.
-    try await installing.take(id)
-    defer { installing.give(id) }
+    try await installing.lock(id)
+    defer { installing.unlock(id) }
     let installation = Installation(
       directory: directory, manifests: manifests, file: file, id: id, taking: taking, mode: mode, progress: progress, note: note,
       tell: { [hub] in hub.tell($0) })
@@ -150,7 +150,7 @@ public actor AssetStore {
   /// - Throws: ``PackError/Code/notInstalled``, ``PackError/Code/versionFailed``, ``PackError/Code/inUse`` where another living process has the pack on trial.
   @discardableResult
   public func activate(_ id: String, version: UInt64? = nil, onTrial: Bool = true) async throws(PackError) -> BootToken {
-    let (token, events) = try await Crew.settled { [directory, manifests] () throws(PackError) in
+    let (token, events) = try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
       try StoreTrials(directory).activate(id, version: version, onTrial: onTrial, manifest: try manifests.usable())
     }
     hub.tell(events)
@@ -159,7 +159,7 @@ public actor AssetStore {
 
   /// The trial that is under way, for a process that starts in the middle of one; nil where there is none.
   public func trial(of id: String) async throws(PackError) -> BootToken? {
-    try await Crew.settled { [directory] () throws(PackError) in
+    try await WorkerPool.settled { [directory] () throws(PackError) in
       try directory.record(id).map(StoreTrials(directory).judged).flatMap { record in
         record.trial.map { record.token($0.bytes, nonce: $0.nonce) }
       }
@@ -170,7 +170,7 @@ public actor AssetStore {
   ///
   /// - Throws: ``PackError/Code/staleConfirmation`` unless exactly this trial is under way or was confirmed last; then nothing changes.
   public func confirm(_ token: BootToken) async throws(PackError) {
-    hub.tell(try await Crew.settled { [directory] () throws(PackError) in try StoreTrials(directory).confirm(token) })
+    hub.tell(try await WorkerPool.settled { [directory] () throws(PackError) in try StoreTrials(directory).confirm(token) })
   }
 
   /// Waits until a trial is confirmed, by whichever process, and rolls back when ``StorePolicy/trialTimeout`` passes first.
@@ -185,7 +185,7 @@ public actor AssetStore {
     while true {
       // What the process did not run does not count: each look is worth its own length, however long it took.
       let isLast = waited >= limit
-      let (standing, events) = try await Crew.settled { [directory] () throws(PackError) in
+      let (standing, events) = try await WorkerPool.settled { [directory] () throws(PackError) in
         try StoreTrials(directory).look(at: token, isOver: isLast, limit: limit)
       }
       hub.tell(events)
@@ -211,7 +211,7 @@ public actor AssetStore {
   /// - Throws: ``PackError/Code/notInstalled`` where nothing runs.
   @discardableResult
   public func rollback(_ id: String, reason: String) async throws(PackError) -> InstalledPack? {
-    let (current, events) = try await Crew.settled { [directory] () throws(PackError) in
+    let (current, events) = try await WorkerPool.settled { [directory] () throws(PackError) in
       try StoreTrials(directory).rollback(id, reason: reason)
     }
     hub.tell(events)
@@ -220,7 +220,7 @@ public actor AssetStore {
 
   /// What ``open(_:)`` would open: the version on trial, or else the current one. Nil where there is none.
   public func current(_ id: String) async throws(PackError) -> InstalledPack? {
-    try await Crew.settled { [directory] () throws(PackError) in
+    try await WorkerPool.settled { [directory] () throws(PackError) in
       try directory.record(id).map(StoreTrials(directory).judged).flatMap { record in
         record.running.map { directory.installed($0, of: record) }
       }
@@ -229,7 +229,7 @@ public actor AssetStore {
 
   /// Every version of every pack, by name and then by version.
   public func installed() async throws(PackError) -> [InstalledPack] {
-    try await Crew.settled { [directory] () throws(PackError) in
+    try await WorkerPool.settled { [directory] () throws(PackError) in
       try directory.records().map(StoreTrials(directory).judged).flatMap { record in
         record.contents.map { directory.installed($0, of: record) }.sorted { $0.version < $1.version }
       }
@@ -238,18 +238,18 @@ public actor AssetStore {
 
   /// The names of the packs whose records cannot be read: nothing of them runs until ``reconcile(_:)`` has made the records anew.
   public func damagedRecords() async throws(PackError) -> [String] {
-    try await Crew.settled { [directory] () throws(PackError) in try directory.damagedRecords() }
+    try await WorkerPool.settled { [directory] () throws(PackError) in try directory.damagedRecords() }
   }
 
   /// Opens what runs of a pack: the version on trial, or else the current one. It is in use, and not removed, until the last reference goes.
   ///
   /// - Throws: ``PackError/Code/notInstalled``, ``PackError/Code/purged``, or what opening a pack throws.
   public func open(_ id: String) async throws(PackError) -> OpenedPack {
-    let (running, use, events) = try await Crew.settled { [directory] () throws(PackError) in try StoreTrials(directory).use(id) }
+    let (running, use, events) = try await WorkerPool.settled { [directory] () throws(PackError) in try StoreTrials(directory).use(id) }
     hub.tell(events)
     do throws(PackError) {
       guard running.mode == .packed else {
-        let tree = try await Crew.settled { [directory] () throws(PackError) in try directory.openTree(running) }
+        let tree = try await WorkerPool.settled { [directory] () throws(PackError) in try directory.openTree(running) }
         return OpenedPack(running, pack: nil, tree: tree, files: directory.files, use: use)
       }
       let pack = try await Pack.open(running.path, keys: keys, files: directory.files, backend: directory.backend)
@@ -257,7 +257,7 @@ public actor AssetStore {
     } catch {
       // Where keys are fetched from, something may be missing too.
       guard error.code == .missingInput,
-        try await Crew.settled({ [directory] () throws(PackError) in try directory.status(outside: running.path) }) == nil
+        try await WorkerPool.settled({ [directory] () throws(PackError) in try directory.status(outside: running.path) }) == nil
       else { throw error }
       throw PackError(
         .purged, "version \(running.version) of pack '\(id)' was removed from the device",
@@ -275,7 +275,7 @@ public actor AssetStore {
       throw PackError(
         .usage, "preservation is a number from 0 to 1 of a pack with a legal name, not \(priority) of '\(printable(id.utf8))'")
     }
-    try await Crew.settled { [directory] () throws(PackError) in
+    try await WorkerPool.settled { [directory] () throws(PackError) in
       try directory.change(name.text) { record in record.preservation = UInt64((priority * 1_000_000).rounded()) }
     }
   }
@@ -286,7 +286,7 @@ public actor AssetStore {
   /// Nothing that any process has open goes, nor a version on trial or its fallback.
   @discardableResult
   public func purge(toFree bytes: UInt64) async throws(PackError) -> PurgeReport {
-    let (report, events) = try await Crew.settled { [directory, manifests] () throws(PackError) in
+    let (report, events) = try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
       try StoreSpace(directory, manifests).purge(toFree: bytes)
     }
     hub.tell(events)
@@ -299,14 +299,14 @@ public actor AssetStore {
   /// - Throws: ``PackError/Code/inUse`` where any process has it open; then nothing changes.
   @discardableResult
   public func remove(_ id: String) async throws(PackError) -> Bool {
-    let isRemoved = try await Crew.settled { [directory] () throws(PackError) in try StoreSpace.remove(id, from: directory) }
+    let isRemoved = try await WorkerPool.settled { [directory] () throws(PackError) in try StoreSpace.remove(id, from: directory) }
     if isRemoved { hub.tell([.removed(id: id)]) }
     return isRemoved
   }
 
   /// All that takes space in the store, and why. The sizes sum to what its directory takes.
   public func usage() async throws(PackError) -> [StoreUsage] {
-    try await Crew.settled { [directory, manifests] () throws(PackError) in try StoreSpace(directory, manifests).usage() }
+    try await WorkerPool.settled { [directory, manifests] () throws(PackError) in try StoreSpace(directory, manifests).usage() }
   }
 
   // MARK: Repair
@@ -317,8 +317,8 @@ public actor AssetStore {
   /// Doing it again finds nothing more. Other processes may use the store meanwhile.
   @discardableResult
   public func reconcile(_ depth: ReconcileDepth = .quick) async throws(PackError) -> [StoreFinding] {
-    let (findings, events) = try await Crew.value { [directory, manifests] (crew) throws(PackError) in
-      try StoreRepair(directory, manifests, depth: depth, crew: crew).run()
+    let (findings, events) = try await WorkerPool.value { [directory, manifests] (pool) throws(PackError) in
+      try StoreRepair(directory, manifests, depth: depth, pool: pool).run()
     }
     hub.tell(events)
     return findings

@@ -36,7 +36,7 @@ struct Installation: Sendable {
   }
 
   func run(keys: any KeyProvider) async throws(PackError) -> InstalledPack {
-    let order = try await Crew.settled { () throws(PackError) in try self.order() }
+    let order = try await WorkerPool.settled { () throws(PackError) in try self.order() }
     if let present = order.present {
       try await takeFile(of: order)
       return present
@@ -45,7 +45,8 @@ struct Installation: Sendable {
       return try await install(order, keys: keys)
     } catch {
       // Another process may have installed the very file meanwhile, and have taken it.
-      guard error.code == .missingInput, let present = try await Crew.settled({ () throws(PackError) in try self.order() }).present else {
+      guard error.code == .missingInput, let present = try await WorkerPool.settled({ () throws(PackError) in try self.order() }).present
+      else {
         throw error
       }
       return present
@@ -53,12 +54,12 @@ struct Installation: Sendable {
   }
 
   private func install(_ order: Order, keys: any KeyProvider) async throws(PackError) -> InstalledPack {
-    try await Crew.settled { () throws(PackError) in try self.checkSize(order.entry) }
+    try await WorkerPool.settled { () throws(PackError) in try self.checkSize(order.entry) }
     let pack = try await open(order.entry, keys: keys)
-    let isMovable = try await Crew.value { (crew) throws(PackError) in
+    let isMovable = try await WorkerPool.value { (pool) throws(PackError) in
       try pack.check(against: order.entry)
       let isMovable = try self.isMovable(pack)
-      try self.checkDigest(of: pack, order, crew: crew)
+      try self.checkDigest(of: pack, order, pool: pool)
       try StoreSpace(directory, manifests).makeRoom(
         for: Self.needs(order.entry, order.mode, isMovable: isMovable), of: "pack '\(order.entry.id)'", sparing: [order.entry.id]
       ) { events in
@@ -77,7 +78,7 @@ struct Installation: Sendable {
       result = try await place(candidate, order, pack)
     }
     guard let result else { throw PackError(.internalError, of: file, "was copied into the store and is still elsewhere") }
-    if taking == .moving, candidate.staged != nil { await Crew.settled { removeFile() } }
+    if taking == .moving, candidate.staged != nil { await WorkerPool.settled { removeFile() } }
     tell([.installed(result)])
     return result
   }
@@ -91,23 +92,23 @@ struct Installation: Sendable {
       return try await Pack.open(file, keys: keys, files: directory.files, backend: directory.backend)
     } catch {
       guard [.wrongKey, .noKey, .noUsableKey, .unsupported, .limitExceeded].contains(error.code) else { throw error }
-      try await Crew.value { (crew) throws(PackError) in try self.checkDigest(entry, crew: crew) }
+      try await WorkerPool.value { (pool) throws(PackError) in try self.checkDigest(entry, pool: pool) }
       throw error
     }
   }
 
   /// Holds all of the file against the manifest, whatever its header says.
-  private func checkDigest(_ entry: ManifestPack, crew: Crew) throws(PackError) {
-    let found = try digest(of: directory.files.openFile(file).file, crew: crew)
+  private func checkDigest(_ entry: ManifestPack, pool: WorkerPool) throws(PackError) {
+    let found = try digest(of: directory.files.openFile(file).file, pool: pool)
     guard found == entry.sha256 else { throw PackError.digestMismatch(found, entry).about(file) }
   }
 
   /// SHA-256 of a whole file.
-  private func digest(of opened: OpenFile, crew: Crew) throws(PackError) -> [UInt8] {
+  private func digest(of opened: OpenFile, pool: WorkerPool) throws(PackError) -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: 256 << 10)
     let digest = try directory.backend.makeDigest()
     _ = try InstalledTree(files: directory.files, backend: directory.backend).hash(
-      opened, by: digest, buffer: &buffer, path: file, each: crew.checkpoint)
+      opened, by: digest, buffer: &buffer, path: file, each: pool.checkpoint)
     return try digest.finish()
   }
 
@@ -179,10 +180,10 @@ struct Installation: Sendable {
     }
   }
 
-  private func checkDigest(of pack: Pack, _ order: Order, crew: Crew) throws(PackError) {
+  private func checkDigest(of pack: Pack, _ order: Order, pool: WorkerPool) throws(PackError) {
     let size = order.entry.size
     try pack.checkDigest(against: order.entry) { (done) throws(PackError) in
-      try crew.checkpoint()
+      try pool.checkpoint()
       progress?(PackProgress(phase: .verifying, done: done, total: size))
     }
     progress?(PackProgress(phase: .verifying, done: size, total: size))
@@ -212,27 +213,27 @@ struct Installation: Sendable {
     var content = PackRecord.Content(
       bytes: entry.bytes, mode: order.mode, size: entry.size, sizeOnDevice: 0, contentRoot: nil, isProven: false)
     if order.mode == .packed, isMovable {
-      content.sizeOnDevice = try await Crew.value { (_) throws(PackError) in try self.status(of: pack.source.file).allocatedSize }
+      content.sizeOnDevice = try await WorkerPool.value { (_) throws(PackError) in try self.status(of: pack.source.file).allocatedSize }
       return Candidate(staged: nil, content: content)
     }
     let name = directory.freshName(in: .staging, ending: order.mode == .packed ? ".pack" : "")
     do throws(PackError) {
       switch order.mode {
       case .packed:
-        try await Crew.value { (crew) throws(PackError) in try self.copy(pack, entry, to: name, crew: crew) }
+        try await WorkerPool.value { (pool) throws(PackError) in try self.copy(pack, entry, to: name, pool: pool) }
       case .unpacked:
         try pack.checkContentSize(entry.contentSize)
         let path = directory.path(directory.place(order.itemName))
-        let output = try await Crew.value { (_) throws(PackError) in
+        let output = try await WorkerPool.value { (_) throws(PackError) in
           try OutputDirectory(ownedAs: name, in: directory.handle, path: path, files: directory.files)
         }
         try await TreeWalk.run(pack, into: output, jobs: nil, phase: .unpacking, progress: progress)
         progress?(PackProgress(phase: .syncing, done: pack.contentSize, total: pack.contentSize))
-        try await Crew.value { (_) throws(PackError) in try output.commit() }
+        try await WorkerPool.value { (_) throws(PackError) in try output.commit() }
         content.size = entry.contentSize
         content.contentRoot = entry.contentRoot
       }
-      content.sizeOnDevice = try await Crew.value { (_) throws(PackError) in
+      content.sizeOnDevice = try await WorkerPool.value { (_) throws(PackError) in
         do throws(FileFailure) {
           return try InstalledTree(files: directory.files, backend: directory.backend).sizeOnDevice(of: name, in: directory.handle)
         } catch {
@@ -240,7 +241,7 @@ struct Installation: Sendable {
         }
       }
     } catch {
-      await Crew.settled { directory.empty([name]) }
+      await WorkerPool.settled { directory.empty([name]) }
       throw error
     }
     return Candidate(staged: name, content: content)
@@ -255,7 +256,7 @@ struct Installation: Sendable {
   }
 
   /// Copies the pack file, and looks at the bytes that are written: the file may be changing.
-  private func copy(_ pack: Pack, _ entry: ManifestPack, to name: String, crew: Crew) throws(PackError) {
+  private func copy(_ pack: Pack, _ entry: ManifestPack, to name: String, pool: WorkerPool) throws(PackError) {
     let files = directory.files
     let path = directory.path(name)
     let digest = try directory.backend.makeDigest()
@@ -273,7 +274,7 @@ struct Installation: Sendable {
     var buffer = [UInt8](repeating: 0, count: Int(min(entry.size, 1 << 20)))
     var offset: UInt64 = 0
     while offset < entry.size {
-      try crew.checkpoint()
+      try pool.checkpoint()
       let count = Int(min(entry.size - offset, UInt64(buffer.count)))
       do {
         var whole = buffer.mutableSpan
@@ -306,11 +307,11 @@ struct Installation: Sendable {
     do throws(PackError) {
       // From here to the end nothing is stopped halfway.
       guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
-      return try await Crew.settled { () throws(PackError) in
+      return try await WorkerPool.settled { () throws(PackError) in
         try self.record(candidate, order, pack)
       }
     } catch {
-      if let staged = candidate.staged { await Crew.settled { directory.empty([staged]) } }
+      if let staged = candidate.staged { await WorkerPool.settled { directory.empty([staged]) } }
       throw error
     }
   }
@@ -368,7 +369,7 @@ struct Installation: Sendable {
   /// Takes the file of a pack that is installed already, if it is there.
   private func takeFile(of order: Order) async throws(PackError) {
     guard taking == .moving else { return }
-    try await Crew.value { (crew) throws(PackError) in
+    try await WorkerPool.value { (pool) throws(PackError) in
       guard let status = try directory.status(outside: file), status.kind == .file else { return }
       // The very file that is installed, under its only name, is not taken away from itself.
       let own = try directory.status(directory.place(order.itemName))
@@ -379,7 +380,7 @@ struct Installation: Sendable {
           .wrongPack, of: file, "is not the pack that the manifest names",
           advice: .developer("it was left where it is; that pack is installed"))
       }
-      guard try digest(of: start.file, crew: crew) == order.entry.sha256 else {
+      guard try digest(of: start.file, pool: pool) == order.entry.sha256 else {
         throw PackError(
           .digestMismatch, of: file, "is not the pack that the manifest names",
           advice: .developer("it was left where it is; that pack is installed"))

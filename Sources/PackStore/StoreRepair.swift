@@ -13,7 +13,7 @@ struct StoreRepair {
   private let directory: StoreDirectory
   private let manifests: StoreManifests
   private let depth: ReconcileDepth
-  private let crew: Crew
+  private let pool: WorkerPool
   private let trials: StoreTrials
   private let log = Log()
 
@@ -22,11 +22,11 @@ struct StoreRepair {
     var events: [StoreEvent] = []
   }
 
-  init(_ directory: StoreDirectory, _ manifests: StoreManifests, depth: ReconcileDepth, crew: Crew) {
+  init(_ directory: StoreDirectory, _ manifests: StoreManifests, depth: ReconcileDepth, pool: WorkerPool) {
     self.directory = directory
     self.manifests = manifests
     self.depth = depth
-    self.crew = crew
+    self.pool = pool
     trials = StoreTrials(directory)
   }
 
@@ -37,7 +37,7 @@ struct StoreRepair {
     let items = try itemsByPack()
     var seen: Set<String> = []
     for name in try directory.names(in: .state).sorted() {
-      try crew.checkpoint()
+      try pool.checkpoint()
       guard let id = PackName(fileName: name)?.text else {
         removeForeign("\(StoreDirectory.Part.state.rawValue)/\(name)")
         continue
@@ -46,7 +46,7 @@ struct StoreRepair {
       try check(id, items[id] ?? [])
     }
     for (id, names) in items.sorted(by: { $0.key < $1.key }) where !seen.contains(id) {
-      try crew.checkpoint()
+      try pool.checkpoint()
       try check(id, names)
     }
     return (log.findings, log.events + log.findings.map { .found($0) })
@@ -206,13 +206,13 @@ struct StoreRepair {
     var buffer = [UInt8](repeating: 0, count: 256 << 10)
     let digest = try directory.backend.makeDigest()
     _ = try InstalledTree(files: directory.files, backend: directory.backend).hash(
-      file, by: digest, buffer: &buffer, path: directory.path(name), each: crew.checkpoint)
+      file, by: digest, buffer: &buffer, path: directory.path(name), each: pool.checkpoint)
     return try digest.finish()
   }
 
   private func root(of name: String) throws(PackError) -> [UInt8]? {
     try InstalledTree(files: directory.files, backend: directory.backend).contentRoot(
-      of: name, in: directory.handle, path: directory.path(name), checkpoint: crew.checkpoint)
+      of: name, in: directory.handle, path: directory.path(name), checkpoint: pool.checkpoint)
   }
 
   /// Brings a record in line with what is there.

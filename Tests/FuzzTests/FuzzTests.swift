@@ -91,7 +91,7 @@ struct FuzzTests {
 
   /// Runs a target on a thread of its own: some of them wait for tasks, which need the threads that tests run on.
   private func expectPromises(_ target: FuzzTarget, _ inputs: [(bytes: [UInt8], name: String)]) async {
-    let broken = await Crew.settled { () -> [String] in
+    let broken = await WorkerPool.settled { () -> [String] in
       var broken: [String] = []
       for (bytes, name) in inputs {
         do throws(BrokenPromise) {

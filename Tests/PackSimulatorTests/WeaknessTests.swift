@@ -144,7 +144,7 @@ struct WeaknessTests {
     try device.downloader().note(.began, ofDownload: downloads[1].identifier.description)
     let after = try device.records()
     #expect(after.keys.filter { after[$0] != before[$0] } == [downloads[1].id])
-    let files = MortalFiles()
+    let files = CrashInjectingFiles()
     let state = try SharedState(directory: device.directory("group"), files: files, clock: device.clock)
     let start = files.count
     for _ in 0..<100 { try state.note(.began, ofDownload: downloads[1].identifier.description) }
@@ -187,7 +187,7 @@ private struct TestDevice {
   }
 
   func state() throws(PackError) -> SharedState {
-    try SharedState(directory: directory("group"), files: MortalFiles(), clock: clock)
+    try SharedState(directory: directory("group"), files: CrashInjectingFiles(), clock: clock)
   }
 
   func downloader() throws -> ExtensionDelivery {
@@ -198,7 +198,8 @@ private struct TestDevice {
   func app() async throws -> AppDelivery {
     let store = try await AssetStore(
       root: directory("app/store"), keys: KeyRing(try Releases.key()), trusting: [try Releases.signer().publicKey], lowestVersion: 0,
-      policy: StorePolicy(freeSpaceMargin: 0), files: MortalFiles(), clock: clock, process: StoreProcess(session: "test") { $0 == "test" },
+      policy: StorePolicy(freeSpaceMargin: 0), files: CrashInjectingFiles(), clock: clock,
+      process: StoreProcess(session: "test") { $0 == "test" },
       backend: CryptoBackends.standard)
     return AppDelivery(state: try state(), store: store)
   }

@@ -81,7 +81,7 @@ struct DownloadServerTests {
   /// - Returns: the memory that it took, in kilobytes.
   private func kill(_ process: Process, after count: Int) async throws -> Int {
     let wanted = try lineCount("finished") + count
-    return try await Crew.value { (_) throws(PackError) in
+    return try await WorkerPool.value { (_) throws(PackError) in
       while process.isRunning {
         if ((try? lineCount("finished")) ?? 0) >= wanted, hasParts { break }
         usleep(2000)

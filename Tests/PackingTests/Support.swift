@@ -13,7 +13,7 @@ import Testing
 /// A directory with a source tree in it, and what packing it gives.
 ///
 /// Frames and segments are as small as they can be, so that small trees have many.
-struct Workshop {
+struct ServerState {
   let directory: TemporaryDirectory
   var source = "tree"
   var output = "out.pack"
@@ -33,7 +33,7 @@ struct Workshop {
   }
 
   func job(_ change: (inout PackJob) -> Void = { _ in }) throws -> PackJob {
-    var job = PackJob(source: directory(source), output: directory(output), name: try PackName("workshop"))
+    var job = PackJob(source: directory(source), output: directory(output), name: try PackName("serverState"))
     job.segmentSize = 4096
     job.frameSize = 65_536
     job.jobs = 2

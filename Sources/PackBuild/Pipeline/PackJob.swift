@@ -69,10 +69,10 @@ package struct PackJob: Sendable {
   ) async throws(PackError) -> PackReport {
     let frameSize = frameSize ?? level.frameSize
     try checkSettings(frameSize: frameSize)
-    let workers = try Crew.size(for: jobs)
+    let workers = try WorkerPool.size(for: jobs)
     let packID = try PackID.bytes(for: name, backend: backend)
     let key = usesPackKey ? try key.packKey(forPackID: packID, backend: backend) : key.copy()
-    let offences = Offences(words)
+    let sourceProblems = SourceProblems(words)
     let header = PackHeader(
       segmentSize: segmentSize, flags: usesRandomSalt ? 0 : PackHeader.deterministicSalt, packVersion: packVersion,
       packID: packID, salt: [UInt8](repeating: 0, count: 32))
@@ -81,8 +81,8 @@ package struct PackJob: Sendable {
     let options = DirectoryScan.Options(
       excludes: excludes, followsSymlinks: followsSymlinks, allowsSecrets: allowsSecrets,
       allowsUnportablePaths: allowsUnportablePaths)
-    let (order, found) = try await scan(options, offences, jobs: workers)
-    let reader = try SourceReader(root: source, followsSymlinks: followsSymlinks, files: files, offences: offences)
+    let (order, found) = try await scan(options, sourceProblems, jobs: workers)
+    let reader = try SourceReader(root: source, followsSymlinks: followsSymlinks, files: files, sourceProblems: sourceProblems)
     try await refuse(order.entries, reader)
     let duplicates = try await DuplicateSearch(
       order.entries, reader: reader, backend: backend, jobs: workers, progress: progress)
@@ -115,9 +115,9 @@ package struct PackJob: Sendable {
 
   /// Looks through the source, and keeps its entries in the order of the tar alone.
   private func scan(
-    _ options: DirectoryScan.Options, _ offences: Offences, jobs: Int
+    _ options: DirectoryScan.Options, _ sourceProblems: SourceProblems, jobs: Int
   ) async throws(PackError) -> (PackPlan.Order, Found) {
-    let scan = try await DirectoryScan.run(source, options: options, files: files, offences: offences, jobs: jobs)
+    let scan = try await DirectoryScan.run(source, options: options, files: files, sourceProblems: sourceProblems, jobs: jobs)
     let directories = scan.entries.count { $0.kind == .directory }
     return (
       PackPlan.order(scan.entries),
@@ -129,14 +129,14 @@ package struct PackJob: Sendable {
   /// Throws where anything was found that cannot be packed, after a look for all else that cannot: who has to mend a tree wants to hear
   /// of everything at once.
   private func refuse(_ entries: [SourceEntry], _ reader: SourceReader) async throws(PackError) {
-    guard !reader.offences.isEmpty else { return }
-    try await Crew.run(1) { [allowsSecrets] (crew, _) throws(PackError) in
+    guard !reader.sourceProblems.isEmpty else { return }
+    try await WorkerPool.run(1) { [allowsSecrets] (pool, _) throws(PackError) in
       for entry in entries where entry.kind != .directory {
-        try crew.checkpoint()
+        try pool.checkpoint()
         reader.look(at: entry, allowsSecrets: allowsSecrets)
       }
     }
-    try reader.offences.check(source)
+    try reader.sourceProblems.check(source)
   }
 
   private func checkSettings(frameSize: Int) throws(PackError) {

@@ -54,13 +54,13 @@ final class PackSeal: Sendable {
     let segmentsAtOnce = max(1, Self.pieceSize / UInt64(layout.segmentSize))
     let next = Monitor<UInt64>(0)
     let pieces = (layout.segmentCount + segmentsAtOnce - 1) / segmentsAtOnce
-    try await Crew.run(Int(min(UInt64(jobs), pieces))) { [self] (crew, _) throws(PackError) in
+    try await WorkerPool.run(Int(min(UInt64(jobs), pieces))) { [self] (pool, _) throws(PackError) in
       let cipher = try SegmentCipher(schedule: opened.schedule, layout: layout, backend: backend)
       var plaintext = [UInt8](repeating: 0, count: Int(segmentsAtOnce) * Int(layout.segmentSize))
       var ciphertext = plaintext
       defer { wipe(&plaintext) }
       while true {
-        try crew.checkpoint()
+        try pool.checkpoint()
         let first = next.withLock { next in
           defer { next += segmentsAtOnce }
           return next

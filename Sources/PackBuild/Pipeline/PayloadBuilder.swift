@@ -15,7 +15,7 @@ final class PayloadBuilder: Sendable {
     var indexSize: UInt64
   }
 
-  /// One compressed frame in a buffer that goes back to the pool.
+  /// One compressed frame in a buffer that goes back to the spare ones.
   private struct CompressedFrame: Sendable {
     var buffer: [UInt8]
     var compressedSize: Int
@@ -32,7 +32,7 @@ final class PayloadBuilder: Sendable {
   private let allowsSecrets: Bool
   private let backend: any CryptoBackend
 
-  private let pool = Monitor<[[UInt8]]>([])
+  private let spareBuffers = Monitor<[[UInt8]]>([])
   private let table = Monitor<[(compressed: UInt32, content: UInt32)]>([])
   /// The digests of all items, end to end.
   private let digests: Monitor<[UInt8]>
@@ -58,11 +58,11 @@ final class PayloadBuilder: Sendable {
     jobs: Int, contentSize: UInt64, source: String, progress: ProgressHandler?
   ) async throws(PackError) -> Result {
     try await packFrames(jobs: jobs, contentSize: contentSize, progress: progress)
-    if !reader.offences.isEmpty {
+    if !reader.sourceProblems.isEmpty {
       // Copies of a file were not read, and what is wrong with it is wrong with them.
       for item in plan.items where item.isLink { reader.look(at: item.entry, allowsSecrets: allowsSecrets) }
     }
-    try reader.offences.check(source)
+    try reader.sourceProblems.check(source)
     for (number, item) in plan.items.enumerated() where item.isLink {
       if let digest = knownDigests[item.original] { store(digest, for: number) }
     }
@@ -73,10 +73,10 @@ final class PayloadBuilder: Sendable {
 
   private func packFrames(jobs: Int, contentSize: UInt64, progress: ProgressHandler?) async throws(PackError) {
     let counter = ProgressCounter(.packing, total: contentSize, handler: progress)
-    try await Crew.run(min(jobs, plan.frames.count)) { [self] crew in
+    try await WorkerPool.run(min(jobs, plan.frames.count)) { [self] pool in
       (
-        frames: OrderedMap<CompressedFrame>(count: plan.frames.count, window: window(jobs), crew: crew),
-        spanning: SpanningDigests(backend: backend, crew: crew)
+        frames: OrderedParallelMap<CompressedFrame>(count: plan.frames.count, window: window(jobs), pool: pool),
+        spanning: SpanningDigests(backend: backend, pool: pool)
       )
     } work: { [self] (_, shared) throws(PackError) in
       let worker = try FrameWorker(self, spanning: shared.spanning)
@@ -85,7 +85,7 @@ final class PayloadBuilder: Sendable {
       } take: { (number, frame) throws(PackError) in
         try draft.append(frame.buffer.span.extracting(first: frame.compressedSize))
         table.withLock { $0.append((UInt32(frame.compressedSize), UInt32(frame.size))) }
-        pool.withLock { $0.append(frame.buffer) }
+        spareBuffers.withLock { $0.append(frame.buffer) }
         counter.add(plan.contentSize(of: plan.frames[number]))
       }
     }
@@ -138,8 +138,8 @@ final class PayloadBuilder: Sendable {
       let end = plan.tarSize - UInt64(TarWriter.endSize)
       clear(&content, end..<plan.tarSize, of: frame)
       let capacity = Limits.compressBound(builder.frameSize)
-      var buffer = builder.pool.withLock { $0.popLast() } ?? Self.untouched(capacity)
-      guard reader.offences.isEmpty else {
+      var buffer = builder.spareBuffers.withLock { $0.popLast() } ?? Self.untouched(capacity)
+      guard reader.sourceProblems.isEmpty else {
         // There will be no pack; the other files are only looked at.
         return CompressedFrame(buffer: buffer, compressedSize: 0, size: size)
       }
@@ -185,7 +185,7 @@ final class PayloadBuilder: Sendable {
       clear(&content, item.dataRange.upperBound..<item.end, of: frame)
     }
 
-    /// Reads a part of a content, and says whether it could. What is wrong with a file goes to the offences.
+    /// Reads a part of a content, and says whether it could. What is wrong with a file goes to the sourceProblems.
     private func read(
       _ item: PackPlan.Item, _ number: Int, _ part: Range<UInt64>, of frame: PackPlan.Frame, into content: inout [UInt8]
     ) throws(PackError) -> Bool {
@@ -243,8 +243,8 @@ final class PayloadBuilder: Sendable {
     let blocks = Monitor<(bytes: [UInt8], directory: [(length: UInt32, firstPath: [UInt8])])>(([], []))
     let root = RootDigest(try ContentRoot(backend: backend))
     if blockCount > 0 {
-      try await Crew.run(min(jobs, blockCount)) { crew in
-        OrderedMap<IndexBlockBytes>(count: blockCount, window: 2 * jobs, crew: crew)
+      try await WorkerPool.run(min(jobs, blockCount)) { pool in
+        OrderedParallelMap<IndexBlockBytes>(count: blockCount, window: 2 * jobs, pool: pool)
       } work: { [self] (_, map) throws(PackError) in
         let encoder = try CompressionContext(level: textStrength.level)
         try map.work { (number) throws(PackError) in

@@ -17,13 +17,13 @@ package enum PayloadExport {
     let size = pack.layout.payloadSize
     try file.reserve(size)
     let counter = ProgressCounter(.verifying, total: size, handler: progress)
-    try await Crew.run(1) { (crew, _) throws(PackError) in
+    try await WorkerPool.run(1) { (pool, _) throws(PackError) in
       let reader = try SegmentReader(pack.source)
       var buffer = [UInt8](repeating: 0, count: 1 << 20)
       defer { wipe(&buffer) }
       var offset: UInt64 = 0
       while offset < size {
-        try crew.checkpoint()
+        try pool.checkpoint()
         let count = Int(min(size - offset, UInt64(buffer.count)))
         do {
           var whole = buffer.mutableSpan

@@ -20,18 +20,18 @@ struct SourceCensus: Sendable {
   ///
   /// - Parameter progress: hears of every piece, in bytes of content.
   static func run(_ job: PackJob, progress: ProgressHandler?) async throws(PackError) -> SourceCensus {
-    let workers = try Crew.size(for: job.jobs)
-    let offences = Offences(job.words)
+    let workers = try WorkerPool.size(for: job.jobs)
+    let sourceProblems = SourceProblems(job.words)
     let options = DirectoryScan.Options(
       excludes: job.excludes, followsSymlinks: job.followsSymlinks, allowsSecrets: job.allowsSecrets,
       allowsUnportablePaths: job.allowsUnportablePaths)
-    let scan = try await DirectoryScan.run(job.source, options: options, files: job.files, offences: offences, jobs: workers)
-    let reader = try SourceReader(root: job.source, followsSymlinks: job.followsSymlinks, files: job.files, offences: offences)
+    let scan = try await DirectoryScan.run(job.source, options: options, files: job.files, sourceProblems: sourceProblems, jobs: workers)
+    let reader = try SourceReader(root: job.source, followsSymlinks: job.followsSymlinks, files: job.files, sourceProblems: sourceProblems)
     let numbers = scan.entries.indices.filter { scan.entries[$0].kind != .directory }.map { Int32($0) }
     let digests = try await SourceDigests.run(
       numbers, scan.entries, limit: .max, checkingSecrets: !job.allowsSecrets, reader: reader, backend: job.backend, jobs: workers,
       progress: progress)
-    try offences.check(job.source)
+    try sourceProblems.check(job.source)
     let root = try ContentRoot(backend: job.backend)
     let noDigest = [UInt8](repeating: 0, count: 32)
     for (number, entry) in scan.entries.enumerated() {

@@ -102,10 +102,10 @@ struct ReleaseInspection: Sendable {
     guard !entries.isEmpty else { return [] }
     let sightings = Monitor([PackSighting?](repeating: nil, count: entries.count))
     let next = Monitor(0)
-    try await Crew.run(min(try Crew.size(for: options.jobs), entries.count)) { (crew, _) throws(PackError) in
+    try await WorkerPool.run(min(try WorkerPool.size(for: options.jobs), entries.count)) { (pool, _) throws(PackError) in
       let reader = try PackFileReading(files: files, isQuick: options.isQuick)
       while true {
-        try crew.checkpoint()
+        try pool.checkpoint()
         let number = next.withLock { next in
           defer { next += 1 }
           return next
@@ -120,7 +120,7 @@ struct ReleaseInspection: Sendable {
 
   /// Reads the payloads of all packs that could be opened, as a client and as an outsider would, and holds them against their sources.
   private func readWhole(_ entries: [ManifestPack], _ release: inout ReleaseContext, progress: ProgressHandler?) async throws(PackError) {
-    let jobs = try Crew.size(for: options.jobs)
+    let jobs = try WorkerPool.size(for: options.jobs)
     let total = entries.reduce(0 as UInt64) { $0.adding($1.contentSize) }
     var done: UInt64 = 0
     for (number, entry) in entries.enumerated() where release.packs[number].content != nil && release.packs[number].failure == nil {
@@ -158,7 +158,7 @@ struct ReleaseInspection: Sendable {
     else { return nil }
     do throws(PackError) {
       return try await TreeComparison.run(
-        pack, source.root, excludes: source.excludes, followsSymlinks: source.followsSymlinks, jobs: try Crew.size(for: options.jobs))
+        pack, source.root, excludes: source.excludes, followsSymlinks: source.followsSymlinks, jobs: try WorkerPool.size(for: options.jobs))
     } catch {
       guard error.code != .cancelled else { throw error }
       return [TreeDifference(kind: .differs, path: source.rootInProject, message: "cannot be compared: \(error.message)")]

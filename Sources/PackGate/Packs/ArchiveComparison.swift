@@ -17,8 +17,8 @@ enum ArchiveComparison {
     let blocks = IndexCache.shared(pack)
     async let reading: PackError? = failure { () throws(PackError) in
       do throws(PackError) {
-        try await Crew.run(1) { (crew, _) throws(PackError) in
-          crew.onStop { channel.close() }
+        try await WorkerPool.run(1) { (pool, _) throws(PackError) in
+          pool.onStop { channel.close() }
           defer { channel.close() }
           try compare(pack, channel, blocks)
         }

@@ -17,7 +17,7 @@ package enum PackUnpacking {
     _ pack: Pack, to directory: String, allowsUnportablePaths: Bool = false, jobs: Int? = nil,
     progress: ProgressHandler? = nil
   ) async throws(PackError) {
-    let workers = try Crew.size(for: jobs)
+    let workers = try WorkerPool.size(for: jobs)
     try pack.checkContentSize(Limits.contentSizeWithoutManifest)
     if !allowsUnportablePaths { try PortabilityCheck.run(pack) }
     try await pack.fill(directory, progress: progress) { (output) async throws(PackError) in

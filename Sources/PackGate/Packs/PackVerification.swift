@@ -38,7 +38,7 @@ package enum PackVerification {
     _ pack: Pack, against tree: String? = nil, excludes: [String] = [], followsSymlinks: Bool = false,
     allowsUnportablePaths: Bool = false, jobs: Int? = nil, progress: ProgressHandler? = nil
   ) async throws(PackError) -> VerificationReport {
-    let workers = try Crew.size(for: jobs)
+    let workers = try WorkerPool.size(for: jobs)
     try pack.checkContentSize(Limits.contentSizeWithoutManifest)
     if !allowsUnportablePaths { try PortabilityCheck.run(pack) }
     try await ArchiveComparison.run(pack, jobs: workers, phase: .verifying, progress: progress)

@@ -9,12 +9,12 @@ enum TreeComparison {
   static func run(
     _ pack: Pack, _ tree: String, excludes: [String], followsSymlinks: Bool, jobs: Int
   ) async throws(PackError) -> [TreeDifference] {
-    let offences = Offences()
+    let sourceProblems = SourceProblems()
     let options = DirectoryScan.Options(
       excludes: excludes, followsSymlinks: followsSymlinks, allowsSecrets: true, allowsUnportablePaths: true)
     let files = pack.source.files
-    let entries = try await DirectoryScan.run(tree, options: options, files: files, offences: offences, jobs: jobs).entries
-    var findings = offences.takeFindings()
+    let entries = try await DirectoryScan.run(tree, options: options, files: files, sourceProblems: sourceProblems, jobs: jobs).entries
+    var findings = sourceProblems.takeFindings()
     let offending = Set(findings.map(\.path))
 
     // Both sides ascend, so one pass pairs them.
@@ -42,11 +42,11 @@ enum TreeComparison {
     }
     for entry in entries[position...] { findings.append(Self.extra(entry)) }
 
-    let reader = try SourceReader(root: tree, followsSymlinks: followsSymlinks, files: files, offences: offences)
+    let reader = try SourceReader(root: tree, followsSymlinks: followsSymlinks, files: files, sourceProblems: sourceProblems)
     let digests = try await SourceDigests.run(
       Array(sameShape.indices.map(Int32.init)), sameShape.map(\.entry), limit: .max, reader: reader,
       backend: pack.source.backend, jobs: jobs, progress: nil)
-    try offences.check(tree)
+    try sourceProblems.check(tree)
     for (number, pair) in sameShape.enumerated() where digests[Int32(number)] != pair.digest {
       findings.append(TreeDifference(kind: .differs, path: pair.entry.path, message: "has other content"))
     }

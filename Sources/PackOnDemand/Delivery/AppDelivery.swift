@@ -21,7 +21,7 @@ public actor AppDelivery {
   public nonisolated let queue: DownloadQueue?
   private let isForDevice: @Sendable (ManifestPack) -> Bool
   /// Whose turn it is to change the group of its requests.
-  private let fetching = Turns<String>()
+  private let fetching = KeyedLock<String>()
 
   /// The group of its requests in the queue.
   public static let group = "deliveries"
@@ -224,8 +224,8 @@ public actor AppDelivery {
         .usage, "there is no queue to fetch with", advice: .developer("give AppDelivery a DownloadQueue, or hand the plan to the system"))
     }
     // One after the other: what one makes anew, another must not lose.
-    try await fetching.take(Self.group)
-    defer { fetching.give(Self.group) }
+    try await fetching.lock(Self.group)
+    defer { fetching.unlock(Self.group) }
     for identifier in plan.cancellations {
       _ = try await inQueue(identifier) { (queue, id) throws(PackError) in try await queue.cancel(id) }
     }
@@ -399,6 +399,6 @@ public actor AppDelivery {
   private nonisolated func blocking<Value: Sendable>(
     _ body: @escaping @Sendable (SharedState) throws(PackError) -> Value
   ) async throws(PackError) -> Value {
-    try await Crew.settled { [state] () throws(PackError) in try body(state) }
+    try await WorkerPool.settled { [state] () throws(PackError) in try body(state) }
   }
 }

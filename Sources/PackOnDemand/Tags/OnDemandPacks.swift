@@ -31,7 +31,7 @@ public actor OnDemandPacks {
   /// How much space was free when something was removed for a download.
   private var freeSpace: [DownloadID: UInt64] = [:]
   /// Whose turn it is to change something about a download.
-  private let turns = Turns<DownloadID>()
+  private let turns = KeyedLock<DownloadID>()
   /// The manifest by which the queue was tidied last.
   private var tidiedVersion: UInt64?
 
@@ -109,8 +109,8 @@ public actor OnDemandPacks {
   /// Has a pack downloaded for one more request.
   func join(_ request: TagRequest, _ pack: ManifestPack) async throws(PackError) -> Joined {
     let id = DownloadID(onDemand: pack)
-    try await turns.take(id)
-    defer { turns.give(id) }
+    try await turns.lock(id)
+    defer { turns.unlock(id) }
     // The request that it was downloaded for before may have installed it meanwhile.
     if let mark = try await store.hold([pack]).marks[pack.id] { return .installed(mark) }
     let isFirst = requests[id] == nil
@@ -185,16 +185,16 @@ public actor OnDemandPacks {
   /// Applies the priority of a request that is under way.
   func applyPriority(of request: TagRequest) async throws(PackError) {
     for id in requests.filter({ $1.contains { $0 === request } }).keys {
-      try await turns.take(id)
+      try await turns.lock(id)
       await applyPriority(of: id)
-      turns.give(id)
+      turns.unlock(id)
     }
   }
 
   /// Fetches a file again that was finished, if it is gone.
   func fetchAgain(_ id: DownloadID) async throws(PackError) {
-    try await turns.take(id)
-    defer { turns.give(id) }
+    try await turns.lock(id)
+    defer { turns.unlock(id) }
     try await queue.retry(id)
   }
 
@@ -208,11 +208,11 @@ public actor OnDemandPacks {
 
   private func end(_ request: TagRequest, _ id: DownloadID, isSpent: Bool) async {
     do throws(PackError) {
-      try await turns.take(id)
+      try await turns.lock(id)
     } catch {
       return
     }
-    defer { turns.give(id) }
+    defer { turns.unlock(id) }
     guard var others = requests[id], let index = others.firstIndex(where: { $0 === request }) else { return }
     others.remove(at: index)
     requests[id] = others.isEmpty ? nil : others
@@ -238,8 +238,8 @@ public actor OnDemandPacks {
     for pack in manifest?.packs ?? [] { wanted[DownloadID(onDemand: pack).group] = pack }
     for group in await queue.groups {
       guard let id = DownloadID(onDemandGroup: group) else { continue }
-      try await turns.take(id)
-      defer { turns.give(id) }
+      try await turns.lock(id)
+      defer { turns.unlock(id) }
       guard requests[id] == nil else {
         if manifest != nil, wanted[group] == nil { spent.insert(id) }
         continue
@@ -319,8 +319,8 @@ public actor OnDemandPacks {
     var isRemoved = false
     for group in await queue.groups {
       guard let id = DownloadID(onDemandGroup: group), requests[id] == nil else { continue }
-      try await turns.take(id)
-      defer { turns.give(id) }
+      try await turns.lock(id)
+      defer { turns.unlock(id) }
       guard requests[id] == nil else { continue }
       try await removeGroup(id)
       isRemoved = true

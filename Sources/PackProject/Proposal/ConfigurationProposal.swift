@@ -91,7 +91,7 @@ package struct ConfigurationProposal: Sendable {
   ) async throws(PackError) -> ConfigurationProposal {
     let files = SystemFiles()
     try refuseExisting(path, files: files)
-    let workers = try Crew.size(for: jobs)
+    let workers = try WorkerPool.size(for: jobs)
     progress?(PackProgress(phase: .scanning, done: 0, total: 0))
     var proposal = ConfigurationProposal(directory: directory, path: path)
     let place = try ProjectPlace(directory, configuration: path, files: files)
@@ -102,20 +102,20 @@ package struct ConfigurationProposal: Sendable {
         .unsuitableSource, "'\(place.root)' holds '${', and a configuration cannot name it",
         hint: "packer init \(ShellWord.path(directory)) -o \(ShellWord.path("\(directory)/\(PackerConfiguration.defaultPath)"))")
     }
-    let offences = Offences()
-    let scan = try await DirectoryScan.run(directory, options: .init(), files: files, offences: offences, jobs: workers)
-    var unread = offences.firstUnread
-    var refused = offences.takeRefusals()
-    let reader = try SourceReader(root: directory, followsSymlinks: false, files: files, offences: offences)
+    let sourceProblems = SourceProblems()
+    let scan = try await DirectoryScan.run(directory, options: .init(), files: files, sourceProblems: sourceProblems, jobs: workers)
+    var unread = sourceProblems.firstUnread
+    var refused = sourceProblems.takeRefusals()
+    let reader = try SourceReader(root: directory, followsSymlinks: false, files: files, sourceProblems: sourceProblems)
     let entries = proposal.sort(scan, place)
-    try await Crew.run(1) { (crew, _) throws(PackError) in
+    try await WorkerPool.run(1) { (pool, _) throws(PackError) in
       for entry in entries where entry.kind != .directory && entry.size <= SourceRules.largestSecret {
-        try crew.checkpoint()
+        try pool.checkpoint()
         reader.look(at: entry, allowsSecrets: false)
       }
     }
-    unread = unread ?? offences.firstUnread
-    refused += offences.takeRefusals()
+    unread = unread ?? sourceProblems.firstUnread
+    refused += sourceProblems.takeRefusals()
     let kept = proposal.sort(refused, entries)
     guard kept.contains(where: { $0.kind != .directory }) else {
       if let unread { throw unread.about(directory) }

@@ -64,13 +64,13 @@ package struct DirectoryScan: Sendable {
   package private(set) var omitted: [OmittedPath] = []
   package private(set) var contentSize: UInt64 = 0
 
-  /// Scans all of `source`. What cannot be packed goes to `offences`.
+  /// Scans all of `source`. What cannot be packed goes to `sourceProblems`.
   package static func run(
-    _ source: String, options: Options, files: any FileSystem, offences: Offences, jobs: Int
+    _ source: String, options: Options, files: any FileSystem, sourceProblems: SourceProblems, jobs: Int
   ) async throws(PackError) -> DirectoryScan {
-    let scanner = try DirectoryScanner(source, options: options, files: files, offences: offences)
-    try await Crew.run(jobs) { (crew, _) throws(PackError) in
-      try scanner.work(crew)
+    let scanner = try DirectoryScanner(source, options: options, files: files, sourceProblems: sourceProblems)
+    try await WorkerPool.run(jobs) { (pool, _) throws(PackError) in
+      try scanner.work(pool)
     }
     var scan = DirectoryScan()
     scan.entries.reserveCapacity(scanner.found)
@@ -91,7 +91,7 @@ package struct DirectoryScan: Sendable {
         collect(inner)
       case .omitted(let path):
         omitted.append(path)
-      case .offence:
+      case .problem:
         break
       }
     }
@@ -114,7 +114,7 @@ private final class ScannedDirectory: @unchecked Sendable {
     case entry(SourceEntry)
     case directory(ScannedDirectory)
     case omitted(OmittedPath)
-    case offence
+    case problem
   }
 
   let path: String
@@ -153,8 +153,8 @@ private final class ScannedDirectory: @unchecked Sendable {
       case (.entry(let left), .directory(let right)): before(left.path, "\(right.path)/")
       case (.directory(let left), .entry(let right)): before("\(left.path)/", right.path)
       // In no order, but behind all that has one.
-      case (.omitted, _), (.offence, _): false
-      case (_, .omitted), (_, .offence): true
+      case (.omitted, _), (.problem, _): false
+      case (_, .omitted), (_, .problem): true
       }
     }
     opened.withLock { $0 = (file, directories) }
@@ -215,20 +215,20 @@ private final class DirectoryScanner: @unchecked Sendable {
   private let options: DirectoryScan.Options
   private let excludes: [Glob]
   private let files: any FileSystem
-  private let offences: Offences
+  private let sourceProblems: SourceProblems
   private let canonicalRoot: String
   private let state = Monitor(State())
 
   var found: Int { state.withLock { $0.found } }
 
   init(
-    _ source: String, options: DirectoryScan.Options, files: any FileSystem, offences: Offences
+    _ source: String, options: DirectoryScan.Options, files: any FileSystem, sourceProblems: SourceProblems
   ) throws(PackError) {
     self.source = source
     self.options = options
     excludes = options.excludes.map(Glob.init)
     self.files = files
-    self.offences = offences
+    self.sourceProblems = sourceProblems
     do throws(FileFailure) {
       let status = try files.status(of: source, in: nil, following: .followed)
       guard status.kind == .directory else { throw FileFailure.notADirectory }
@@ -242,10 +242,10 @@ private final class DirectoryScanner: @unchecked Sendable {
   }
 
   /// Visits directories until none is left.
-  func work(_ crew: Crew) throws(PackError) {
-    crew.onStop { [state] in state.wake() }
-    while let directory = take(crew) {
-      try crew.checkpoint()
+  func work(_ pool: WorkerPool) throws(PackError) {
+    pool.onStop { [state] in state.wake() }
+    while let directory = take(pool) {
+      try pool.checkpoint()
       let inner = visit(directory)
       let found = directory.entryCount
       // At once: links to directories that hold links double with every level.
@@ -258,12 +258,12 @@ private final class DirectoryScanner: @unchecked Sendable {
         }
       }
     }
-    try crew.checkpoint()
+    try pool.checkpoint()
   }
 
-  private func take(_ crew: Crew) -> ScannedDirectory? {
+  private func take(_ pool: WorkerPool) -> ScannedDirectory? {
     state.wait { state -> ScannedDirectory?? in
-      if state.unfinished == 0 || crew.isStopped { return .some(nil) }
+      if state.unfinished == 0 || pool.isStopped { return .some(nil) }
       return state.waiting.popLast().map { .some($0) }
     }
   }
@@ -271,7 +271,7 @@ private final class DirectoryScanner: @unchecked Sendable {
   /// Looks at all that is in a directory, and returns the directories.
   private func visit(_ directory: ScannedDirectory) -> [ScannedDirectory] {
     guard !directory.leadsRound else {
-      offences.add(directory.path, .unsuitableSource, "is a symbolic link to a directory above it")
+      sourceProblems.add(directory.path, .unsuitableSource, "is a symbolic link to a directory above it")
       return []
     }
     let file: OpenFile
@@ -281,7 +281,7 @@ private final class DirectoryScanner: @unchecked Sendable {
       // In order, so that of two names that collide the same one is blamed on every machine.
       names = try files.names(in: file).sorted { before($0.text, $1.text) }
     } catch {
-      offences.add(directory.path, .cannotRead, "cannot be listed: \(error.text)")
+      sourceProblems.add(directory.path, .cannotRead, "cannot be listed: \(error.text)")
       return []
     }
     var siblings = Siblings(names, areChecked: !options.allowsUnportablePaths)
@@ -311,8 +311,8 @@ private final class DirectoryScanner: @unchecked Sendable {
     _ name: DirectoryName, path: String, in directory: ScannedDirectory, _ file: OpenFile, siblings: inout Siblings
   ) -> ScannedDirectory.Child {
     guard name.isUTF8 else {
-      offences.add(path, .unsuitableSource, "has a name that is not UTF-8", hint: "rename it")
-      return .offence
+      sourceProblems.add(path, .unsuitableSource, "has a name that is not UTF-8", hint: "rename it")
+      return .problem
     }
     if let reason = SourceRules.junk(name.text) {
       return .omitted(OmittedPath(path: path, skippedBecause: reason))
@@ -323,38 +323,39 @@ private final class DirectoryScanner: @unchecked Sendable {
         return .omitted(OmittedPath(path: path, skippedBecause: nil))
       }
       if status.kind == .symbolicLink {
-        guard try checkLink(path) else { return .offence }
+        guard try checkLink(path) else { return .problem }
         status = try files.status(of: name.text, in: file, following: .followed)
       }
       switch status.kind {
       case .file:
         return entry(name.text, path: path, status, siblings: &siblings)
       case .directory:
-        guard check(path, name.text, siblings: &siblings) else { return .offence }
+        guard check(path, name.text, siblings: &siblings) else { return .problem }
         return .directory(
           ScannedDirectory(path: path, name: name.text, stamp: SourceStamp(status), parent: directory))
       case .symbolicLink, .other:
-        offences.add(path, .unsuitableSource, "is neither a file nor a directory", hint: "exclude it with \(offences.words.exclude)")
-        return .offence
+        sourceProblems.add(
+          path, .unsuitableSource, "is neither a file nor a directory", hint: "exclude it with \(sourceProblems.words.exclude)")
+        return .problem
       }
     } catch {
-      offences.add(path, .cannotRead, "cannot be read: \(error.text)")
-      return .offence
+      sourceProblems.add(path, .cannotRead, "cannot be read: \(error.text)")
+      return .problem
     }
   }
 
   private func entry(
     _ name: String, path: String, _ status: FileStatus, siblings: inout Siblings
   ) -> ScannedDirectory.Child {
-    guard check(path, name, siblings: &siblings) else { return .offence }
+    guard check(path, name, siblings: &siblings) else { return .problem }
     if !options.allowsSecrets, let reason = SourceRules.secret(name) {
-      offences.addSecret(path, reason)
-      return .offence
+      sourceProblems.addSecret(path, reason)
+      return .problem
     }
     // Before sizes are added up: files with holes may claim exabytes.
     guard status.size <= Limits.packSize else {
-      offences.add(path, .unsuitableSource, "is \(status.size) bytes, more than the \(Limits.packSize) of a whole pack")
-      return .offence
+      sourceProblems.add(path, .unsuitableSource, "is \(status.size) bytes, more than the \(Limits.packSize) of a whole pack")
+      return .problem
     }
     return .entry(
       SourceEntry(
@@ -364,21 +365,21 @@ private final class DirectoryScanner: @unchecked Sendable {
   /// Whether a symbolic link may be followed: only where that was asked for, and only inside the tree.
   private func checkLink(_ path: String) throws(FileFailure) -> Bool {
     guard options.followsSymlinks else {
-      offences.add(
+      sourceProblems.add(
         path, .unsuitableSource, "is a symbolic link",
-        hint: "pack what it points to with \(offences.words.followSymlinks), or exclude it with \(offences.words.exclude)")
+        hint: "pack what it points to with \(sourceProblems.words.followSymlinks), or exclude it with \(sourceProblems.words.exclude)")
       return false
     }
     let target: String
     do throws(FileFailure) {
       target = try files.canonicalPath(of: "\(canonicalRoot)/\(path)")
     } catch {
-      offences.add(path, .unsuitableSource, "is a symbolic link that leads nowhere")
+      sourceProblems.add(path, .unsuitableSource, "is a symbolic link that leads nowhere")
       return false
     }
     // By their bytes: names that differ only in normalization are two, and strings take them for one.
     guard target.utf8.elementsEqual(canonicalRoot.utf8) || target.utf8.starts(with: (canonicalRoot + "/").utf8) else {
-      offences.add(path, .unsuitableSource, "is a symbolic link that leaves the directory")
+      sourceProblems.add(path, .unsuitableSource, "is a symbolic link that leaves the directory")
       return false
     }
     return true
@@ -388,25 +389,25 @@ private final class DirectoryScanner: @unchecked Sendable {
   private func check(_ path: String, _ name: String, siblings: inout Siblings) -> Bool {
     if let problem = path.withBytes({ EntryPath.securityProblem(of: $0) }) {
       let isDecomposed = !EntryPath.isNormalized(path)
-      offences.add(
+      sourceProblems.add(
         path, .unsuitableSource, problem,
         hint: isDecomposed ? "rename it: 'convmv -f utf8 -t utf8 --nfc --notest -r DIR' does so for a whole tree" : "rename it")
       return false
     }
     guard !options.allowsUnportablePaths else { return true }
     if let problem = EntryPath.portabilityProblem(of: name) {
-      offences.add(path, .unsuitableSource, problem, hint: portabilityHint)
+      sourceProblems.add(path, .unsuitableSource, problem, hint: portabilityHint)
       return false
     }
     if let other = siblings.twin(of: name, path: path) {
-      offences.add(
+      sourceProblems.add(
         path, .unsuitableSource, "and '\(other)' are one file where case does not count", hint: portabilityHint)
       return false
     }
     return true
   }
 
-  private var portabilityHint: String { "rename it, or allow it with \(offences.words.allowUnportablePaths)" }
+  private var portabilityHint: String { "rename it, or allow it with \(sourceProblems.words.allowUnportablePaths)" }
 }
 
 /// The names in one directory that file systems which ignore case would take for one. Directories are among them, so paths that only

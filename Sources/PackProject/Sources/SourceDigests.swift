@@ -7,8 +7,8 @@ import PackWork
 package enum SourceDigests {
   /// Digests the first `limit` bytes of the entries with these numbers, side by side.
   ///
-  /// - Parameter checkingSecrets: whether a file whose first bytes say that it is a key is an offence.
-  /// - Returns: the digests by number; a file that could not be read is among the reader's offences instead.
+  /// - Parameter checkingSecrets: whether a file whose first bytes say that it is a key is an problem.
+  /// - Returns: the digests by number; a file that could not be read is among the reader's sourceProblems instead.
   package static func run(
     _ numbers: [Int32], _ entries: [SourceEntry], limit: Int, checkingSecrets: Bool = false, reader: SourceReader,
     backend: any CryptoBackend, jobs: Int, progress: ProgressHandler?
@@ -18,7 +18,7 @@ package enum SourceDigests {
     let counter = ProgressCounter(.hashing, total: total, handler: progress)
     let next = Monitor(0)
     let results = Monitor<[Int32: [UInt8]]>([:])
-    try await Crew.run(min(jobs, numbers.count)) { (crew, _) throws(PackError) in
+    try await WorkerPool.run(min(jobs, numbers.count)) { (pool, _) throws(PackError) in
       let digest = try backend.makeDigest()
       var buffer = [UInt8](repeating: 0, count: 256 << 10)
       while let position = next.withLock({ next -> Int? in
@@ -31,7 +31,7 @@ package enum SourceDigests {
         var offset: UInt64 = 0
         let end = min(entry.size, UInt64(limit))
         while offset < end {
-          try crew.checkpoint()
+          try pool.checkpoint()
           let count = Int(min(end - offset, UInt64(buffer.count)))
           var whole = buffer.mutableSpan
           var target = whole._mutatingExtracting(first: count)

@@ -3,14 +3,14 @@ package import PackFormat
 
 /// Reads the files of a source tree and notices whatever has become of them since they were scanned.
 package struct SourceReader: Sendable {
-  package let offences: Offences
+  package let sourceProblems: SourceProblems
 
   private let root: OpenFile
   private let followsSymlinks: Bool
   private let files: any FileSystem
 
-  package init(root: String, followsSymlinks: Bool, files: any FileSystem, offences: Offences) throws(PackError) {
-    self.offences = offences
+  package init(root: String, followsSymlinks: Bool, files: any FileSystem, sourceProblems: SourceProblems) throws(PackError) {
+    self.sourceProblems = sourceProblems
     self.followsSymlinks = followsSymlinks
     self.files = files
     do {
@@ -20,7 +20,7 @@ package struct SourceReader: Sendable {
     }
   }
 
-  /// Opens a file. What is wrong with it goes to the offences.
+  /// Opens a file. What is wrong with it goes to the sourceProblems.
   ///
   /// - Parameter isRead: whether all of it will be read at once and then confirmed, so that a look in advance is not needed.
   package func open(_ entry: SourceEntry, toReadAtOnce isRead: Bool = false) -> OpenFile? {
@@ -30,9 +30,9 @@ package struct SourceReader: Sendable {
       return try isUnchanged(file, entry) ? file : nil
     } catch {
       if error.isMissing {
-        offences.add(entry.path, .sourceChanged, "disappeared while it was being packed", hint: Self.changedHint)
+        sourceProblems.add(entry.path, .sourceChanged, "disappeared while it was being packed", hint: Self.changedHint)
       } else {
-        offences.add(entry.path, .cannotRead, "cannot be read: \(error.text)")
+        sourceProblems.add(entry.path, .cannotRead, "cannot be read: \(error.text)")
       }
       return nil
     }
@@ -41,7 +41,7 @@ package struct SourceReader: Sendable {
   /// Reports a file that holds a secret.
   package func checkSecrets(_ entry: SourceEntry, start content: Span<UInt8>) {
     guard entry.size <= SourceRules.largestSecret, let reason = SourceRules.secret(content: content) else { return }
-    offences.addSecret(entry.path, reason)
+    sourceProblems.addSecret(entry.path, reason)
   }
 
   /// Looks whether a file can be read and holds a secret, without packing it.
@@ -60,20 +60,20 @@ package struct SourceReader: Sendable {
     do throws(PackError) {
       let count = try files.read(file, at: offset, filling: &buffer, name: entry.path)
       if count == buffer.count { return true }
-      offences.add(entry.path, .sourceChanged, "became shorter while it was being packed", hint: Self.changedHint)
+      sourceProblems.add(entry.path, .sourceChanged, "became shorter while it was being packed", hint: Self.changedHint)
     } catch {
       // What took the file's place may be nothing to read from.
-      if (try? isUnchanged(file, entry)) != false { offences.add(entry.path, error.code, "cannot be read") }
+      if (try? isUnchanged(file, entry)) != false { sourceProblems.add(entry.path, error.code, "cannot be read") }
     }
     return false
   }
 
-  /// Whether a file is still what it was when it was opened. Asked after its last byte was read. What is wrong goes to the offences.
+  /// Whether a file is still what it was when it was opened. Asked after its last byte was read. What is wrong goes to the sourceProblems.
   package func confirm(_ file: OpenFile, _ entry: SourceEntry) -> Bool {
     do {
       return try isUnchanged(file, entry)
     } catch {
-      offences.add(entry.path, .cannotRead, "cannot be read: \(error.text)")
+      sourceProblems.add(entry.path, .cannotRead, "cannot be read: \(error.text)")
       return false
     }
   }
@@ -88,7 +88,7 @@ package struct SourceReader: Sendable {
   }
 
   package func reportChange(_ entry: SourceEntry) {
-    offences.add(entry.path, .sourceChanged, "changed while it was being packed", hint: Self.changedHint)
+    sourceProblems.add(entry.path, .sourceChanged, "changed while it was being packed", hint: Self.changedHint)
   }
 
   private static let changedHint = "pack again when nothing writes to the directory any more"

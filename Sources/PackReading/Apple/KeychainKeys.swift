@@ -32,7 +32,7 @@ import PackWork
     ///
     /// - Throws: ``PackError/Code/noKey`` where there is none, or where the Keychain refuses, with its status.
     public func key(for request: KeyRequest) async throws(PackError) -> PackKey {
-      let found = try await Crew.value { (_) throws(PackError) -> KeyRing in
+      let found = try await WorkerPool.value { (_) throws(PackError) -> KeyRing in
         let ring = KeyRing()
         for id in [request.keyID] + roots where ring.keyIDs.first != request.keyID {
           if let key = try read(id) { ring.add(key) }

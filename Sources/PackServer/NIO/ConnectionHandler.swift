@@ -11,7 +11,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
-  private let workshop: Workshop
+  private let serverState: ServerState
   private var context: ChannelHandlerContext?
   private var exchange: Exchange?
   private var isRequestUnderWay = false
@@ -19,8 +19,8 @@ final class ConnectionHandler: ChannelInboundHandler {
   private var isInputClosed = false
   private var deadline: Scheduled<Void>?
 
-  init(_ workshop: Workshop) {
-    self.workshop = workshop
+  init(_ serverState: ServerState) {
+    self.serverState = serverState
   }
 
   /// A reply that is being sent.
@@ -60,7 +60,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   }
 
   func channelActive(context: ChannelHandlerContext) {
-    expect(within: workshop.limits.requestSeconds, context)
+    expect(within: serverState.limits.requestSeconds, context)
     context.fireChannelActive()
   }
 
@@ -68,7 +68,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     deadline?.cancel()
     if let exchange { report(exchange, isComplete: false) }
     exchange = nil
-    workshop.dismiss(context.channel)
+    serverState.dismiss(context.channel)
     context.fireChannelInactive()
   }
 
@@ -117,13 +117,13 @@ final class ConnectionHandler: ChannelInboundHandler {
     // HTTP/1.0 and what called itself by lower numbers.
     let isOldProtocol = head.version.major < 1 || head.version.major == 1 && head.version.minor == 0
     let exchange = Exchange(
-      request, closesAfterwards: !head.isKeepAlive || hasBody || workshop.isDraining, isOldProtocol: isOldProtocol)
+      request, closesAfterwards: !head.isKeepAlive || hasBody || serverState.isDraining, isOldProtocol: isOldProtocol)
     self.exchange = exchange
     let bound = NIOLoopBound((self, exchange), eventLoop: context.eventLoop)
     let loop = context.eventLoop
     let isMissingHost = !isOldProtocol && head.headers["Host"].count != 1
-    workshop.submit { [workshop] in
-      let made = isMissingHost ? MadeReply.missingHost : MadeReply(workshop.site, request)
+    serverState.submit { [serverState] in
+      let made = isMissingHost ? MadeReply.missingHost : MadeReply(serverState.site, request)
       loop.execute { bound.value.0.answer(made, bound.value.1) }
     }
   }
@@ -162,7 +162,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     var next: PieceBuffer?
     if !exchange.isWriting, let piece = exchange.ready {
       exchange.ready = nil
-      if piece.roomTaken > 0 { workshop.giveRoom(piece.roomTaken) }
+      if piece.roomTaken > 0 { serverState.giveRoom(piece.roomTaken) }
       if let failure = piece.failure { return giveUp(exchange, failure, context) }
       guard let buffer = piece.buffer, piece.count > 0 else {
         // Less than was promised: the client learns it by the end of the connection.
@@ -182,7 +182,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     var roomTaken = 0
     if exchange.isWriting {
       let room = Int(min(body.length - exchange.sentBytes, UInt64(PieceBuffer.expectedSize)))
-      guard workshop.takeRoom(room) else { return }
+      guard serverState.takeRoom(room) else { return }
       roomTaken = room
     }
     produce(body, exchange, roomTaken, context)
@@ -191,7 +191,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   private func write(_ buffer: PieceBuffer, _ exchange: Exchange, _ context: ChannelHandlerContext) {
     let bytes = buffer.bytes
     let count = UInt64(bytes.readableBytes)
-    expect(within: workshop.limits.stalledSeconds, context)
+    expect(within: serverState.limits.stalledSeconds, context)
     let bound = NIOLoopBound((self, exchange, buffer), eventLoop: context.eventLoop)
     let start = NIODeadline.now()
     context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(bytes)))).whenComplete { result in
@@ -219,14 +219,14 @@ final class ConnectionHandler: ChannelInboundHandler {
     let buffer = exchange.spare.popLast() ?? PieceBuffer()
     let bound = NIOLoopBound((self, exchange), eventLoop: context.eventLoop)
     let loop = context.eventLoop
-    workshop.submit { [workshop] in
+    serverState.submit { [serverState] in
       let piece = Piece(of: body, in: buffer, roomTaken: roomTaken)
       loop.execute {
         let (handler, exchange) = bound.value
         exchange.isProducing = false
         guard handler.exchange === exchange, let context = handler.context else {
           // Nobody is there any more to take it.
-          if roomTaken > 0 { workshop.giveRoom(roomTaken) }
+          if roomTaken > 0 { serverState.giveRoom(roomTaken) }
           return
         }
         exchange.ready = piece
@@ -239,7 +239,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     report(exchange, isComplete: true)
     self.exchange = nil
     let closes = exchange.closesAfterwards || isRequestUnderWay || isInputClosed
-    expect(within: closes ? workshop.limits.requestSeconds : workshop.limits.idleSeconds, context)
+    expect(within: closes ? serverState.limits.requestSeconds : serverState.limits.idleSeconds, context)
     let done = context.writeAndFlush(wrapOutboundOut(.end(nil)))
     guard closes else { return }
     let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
@@ -256,14 +256,14 @@ final class ConnectionHandler: ChannelInboundHandler {
   }
 
   private func report(_ exchange: Exchange, isComplete: Bool) {
-    if let piece = exchange.ready, piece.roomTaken > 0 { workshop.giveRoom(piece.roomTaken) }
+    if let piece = exchange.ready, piece.roomTaken > 0 { serverState.giveRoom(piece.roomTaken) }
     exchange.ready = nil
-    guard let observe = workshop.observe else { return }
+    guard let observe = serverState.observe else { return }
     let told = SiteExchange(
       request: exchange.request, status: exchange.status, sentBytes: exchange.sentBytes,
       decryptedBytes: exchange.body?.decryptedBytes ?? 0, microseconds: (NIODeadline.now() - exchange.start).nanoseconds / 1000,
       isComplete: isComplete, note: exchange.note, failure: exchange.failure)
-    workshop.submit { observe(told) }
+    serverState.submit { observe(told) }
   }
 }
 

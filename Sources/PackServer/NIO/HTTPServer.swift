@@ -24,13 +24,13 @@ package final class HTTPServer: Sendable {
     /// The sum of the pieces that were made before their turn, in bytes.
     package var prefetchedBytes = 64 << 20
     /// Threads that make replies.
-    package var threads = max(2, Crew.defaultSize)
+    package var threads = max(2, WorkerPool.defaultSize)
 
     package init() {}
   }
 
   private let group: MultiThreadedEventLoopGroup
-  private let workshop: Workshop
+  private let serverState: ServerState
   private let listeners: [any Channel]
   /// The port that clients connect to.
   package let port: Int
@@ -48,7 +48,7 @@ package final class HTTPServer: Sendable {
     observe: (@Sendable (SiteExchange) -> Void)? = nil
   ) async throws(PackError) {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    let workshop = Workshop(site: site, limits: limits, observe: observe)
+    let serverState = ServerState(site: site, limits: limits, observe: observe)
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 256)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -57,7 +57,7 @@ package final class HTTPServer: Sendable {
       .childChannelOption(.allowRemoteHalfClosure, value: true)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          guard workshop.admit(channel) else {
+          guard serverState.admit(channel) else {
             try channel.pipeline.syncOperations.addHandler(RefusalHandler())
             return
           }
@@ -66,7 +66,7 @@ package final class HTTPServer: Sendable {
           decoder.maxHeaderListSize = 64 << 10
           try channel.pipeline.syncOperations.configureHTTPServerPipeline(
             withEncoderConfiguration: .init(), withDecoderLimitConfiguration: decoder)
-          try channel.pipeline.syncOperations.addHandler(ConnectionHandler(workshop))
+          try channel.pipeline.syncOperations.addHandler(ConnectionHandler(serverState))
         }
       }
     var listeners: [any Channel] = []
@@ -84,12 +84,12 @@ package final class HTTPServer: Sendable {
       }
     } catch {
       let failure = Self.failure(error, hosts[0], port)
-      await workshop.close()
+      await serverState.close()
       try? await group.shutdownGracefully()
       throw failure
     }
     self.group = group
-    self.workshop = workshop
+    self.serverState = serverState
     self.listeners = listeners
     self.port = bound
   }
@@ -99,10 +99,10 @@ package final class HTTPServer: Sendable {
   /// - Returns: what ends it.
   package func every(milliseconds: Int64, _ work: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
     let task = group.next().scheduleRepeatedAsyncTask(initialDelay: .milliseconds(milliseconds), delay: .milliseconds(milliseconds)) {
-      [group, workshop] _ in
+      [group, serverState] _ in
       let done = group.next().makePromise(of: Void.self)
       // A promise must be kept even where the server is being closed.
-      workshop.submit(work) { done.succeed() }
+      serverState.submit(work) { done.succeed() }
       return done.futureResult
     }
     return { task.cancel() }
@@ -113,8 +113,8 @@ package final class HTTPServer: Sendable {
   /// - Parameter seconds: the time that is left to them; what is not done then is cut off.
   package func stop(within seconds: Double) async {
     for listener in listeners { try? await listener.close().get() }
-    await workshop.drain(within: seconds)
-    await workshop.close()
+    await serverState.drain(within: seconds)
+    await serverState.close()
     try? await group.shutdownGracefully()
   }
 

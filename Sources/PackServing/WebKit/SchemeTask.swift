@@ -73,7 +73,7 @@ package final class SchemeTask<Receiver: SchemeReceiver> {
     guard isActive, let responder else { return }
     do throws(PackError) {
       let (request, rest) = (request, rest)
-      let step = try await Crew.value { (_) throws(PackError) in
+      let step = try await WorkerPool.value { (_) throws(PackError) in
         try Self.read(rest, of: request, from: responder)
       }
       deliver(step)

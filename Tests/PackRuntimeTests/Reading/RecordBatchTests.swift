@@ -22,8 +22,8 @@ struct RecordBatchTests {
   }
 
   private func table(_ pack: Pack, blocks: IndexCache? = nil) async throws -> ContentTable {
-    try await Crew.value { (crew) throws(PackError) in
-      try ContentTable(pack, reader: try PackReader(pack, blocks: blocks), crew: crew) { (_, _) throws(PackError) in }
+    try await WorkerPool.value { (pool) throws(PackError) in
+      try ContentTable(pack, reader: try PackReader(pack, blocks: blocks), pool: pool) { (_, _) throws(PackError) in }
     }
   }
 
@@ -102,8 +102,8 @@ struct RecordBatchTests {
     let pack = try await makePack(directory)
     let table = try await table(pack)
     let claimed = Monitor<[Int]>([])
-    try await Crew.run(workers) { crew in
-      FrameQueue(table, pack.table, crew: crew)
+    try await WorkerPool.run(workers) { pool in
+      FrameQueue(table, pack.table, pool: pool)
     } work: { (_, queue) throws(PackError) in
       let reader = try PackReader(pack)
       while let (number, records) = try queue.claim(reader: reader) {

@@ -147,7 +147,7 @@ struct BodyTests {
     let content = random.bytes(600_000)
     let site = try await Site(["film.mp4": content])
     let responder = site.responder
-    try await Crew.run(8) { (_, number) throws(PackError) in
+    try await WorkerPool.run(8) { (_, number) throws(PackError) in
       var random = SeededGenerator(seed: UInt64(number))
       for _ in 0..<60 {
         let start = Int.random(in: 0..<content.count, using: &random)

@@ -10,7 +10,7 @@ struct CrewTests {
   @Test("every member runs once, with its number", arguments: [1, 2, 8])
   func members(size: Int) async throws {
     let seen = Monitor<[Int]>([])
-    try await Crew.run(size) { (_, number) in seen.withLock { $0.append(number) } }
+    try await WorkerPool.run(size) { (_, number) in seen.withLock { $0.append(number) } }
     #expect(seen.withLock { $0 }.sorted() == Array(0..<size))
   }
 
@@ -18,36 +18,36 @@ struct CrewTests {
   func firstFailure() async {
     let late = PackError(.internalError, "late")
     let error = await failure { () throws(PackError) in
-      try await Crew.run(4) { (crew, number) throws(PackError) in
+      try await WorkerPool.run(4) { (pool, number) throws(PackError) in
         if number == 2 { throw PackError(.usage, "first") }
         let stopped = Monitor(false)
-        crew.onStop { stopped.update { $0 = true } }
+        pool.onStop { stopped.update { $0 = true } }
         stopped.waitUntil { $0 }
-        #expect(crew.isStopped)
-        #expect(code { () throws(PackError) in try crew.checkpoint() } == .usage)
+        #expect(pool.isStopped)
+        #expect(code { () throws(PackError) in try pool.checkpoint() } == .usage)
         throw late
       }
     }
     #expect(error?.code == .usage)
   }
 
-  @Test("a cancelled task stops the crew")
+  @Test("a cancelled task stops the pool")
   func cancelled() async {
     let begun = Monitor(0)
     let running = Monitor<Task<PackError?, Never>?>(nil)
     let task = Task {
       await failure { () throws(PackError) in
-        try await Crew.run(3) { (crew, number) throws(PackError) in
+        try await WorkerPool.run(3) { (pool, number) throws(PackError) in
           let stopped = Monitor(false)
-          crew.onStop { stopped.update { $0 = true } }
+          pool.onStop { stopped.update { $0 = true } }
           begun.update { $0 += 1 }
-          // Threads of the crew may wait; those that run tasks are few.
+          // Threads of the pool may wait; those that run tasks are few.
           if number == 0 {
             begun.waitUntil { $0 == 3 }
             running.wait { $0 }.cancel()
           }
           stopped.waitUntil { $0 }
-          try crew.checkpoint()
+          try pool.checkpoint()
         }
       }
     }
@@ -55,7 +55,7 @@ struct CrewTests {
     #expect(await task.value?.code == .cancelled)
   }
 
-  @Test("what members hold is let go before the crew returns")
+  @Test("what members hold is let go before the pool returns")
   func released() async throws {
     final class Token: Sendable {
       let gone: Monitor<Int>
@@ -65,7 +65,7 @@ struct CrewTests {
     let gone = Monitor(0)
     for _ in 0..<20 {
       let before = gone.withLock { $0 }
-      try await Crew.run(4) { [token = Token(gone)] (_, _) in withExtendedLifetime(token) {} }
+      try await WorkerPool.run(4) { [token = Token(gone)] (_, _) in withExtendedLifetime(token) {} }
       #expect(gone.withLock { $0 } == before + 1)
     }
   }
@@ -76,7 +76,7 @@ struct MonitorTests {
   @Test("changes of many threads are all there")
   func counter() async throws {
     let counter = Monitor(0)
-    try await Crew.run(4) { (_, _) in
+    try await WorkerPool.run(4) { (_, _) in
       for _ in 0..<1000 { counter.withLock { $0 += 1 } }
     }
     #expect(counter.withLock { $0 } == 4000)
@@ -85,7 +85,7 @@ struct MonitorTests {
   @Test("who waits is woken by the change waited for")
   func wait() async throws {
     let turn = Monitor(0)
-    try await Crew.run(4) { (_, number) in
+    try await WorkerPool.run(4) { (_, number) in
       turn.waitUntil { $0 == 3 - number }
       turn.update { $0 += 1 }
     }
@@ -112,19 +112,19 @@ struct MonitorTests {
 struct OrderedMapTests {
   /// Doubles numbers, and says what was taken.
   private func run(
-    count: Int, window: Int, workers: Int, make: @escaping @Sendable (Int, Crew) throws(PackError) -> Int = { item, _ in item * 2 },
+    count: Int, window: Int, workers: Int, make: @escaping @Sendable (Int, WorkerPool) throws(PackError) -> Int = { item, _ in item * 2 },
     take: @escaping @Sendable (Int, Int) throws(PackError) -> Void = { _, _ in }
   ) async throws(PackError) -> [Int] {
     let taken = Monitor<[Int]>([])
-    let map = Monitor<OrderedMap<Int>?>(nil)
-    try await Crew.run(workers) { (crew, _) throws(PackError) in
+    let map = Monitor<OrderedParallelMap<Int>?>(nil)
+    try await WorkerPool.run(workers) { (pool, _) throws(PackError) in
       let map = map.withLock { map in
-        let made = map ?? OrderedMap<Int>(count: count, window: window, crew: crew)
+        let made = map ?? OrderedParallelMap<Int>(count: count, window: window, pool: pool)
         map = made
         return made
       }
       try map.work { (item) throws(PackError) in
-        try make(item, crew)
+        try make(item, pool)
       } take: { (item, result) throws(PackError) in
         try take(item, result)
         taken.withLock { $0.append(result) }
@@ -212,11 +212,11 @@ struct OrderedMapTests {
     let running = Monitor<Task<PackError?, Never>?>(nil)
     let task = Task {
       await PackRuntimeTests.failure { () throws(PackError) in
-        _ = try await run(count: 100, window: 2, workers: 4) { (item, crew) in
+        _ = try await run(count: 100, window: 2, workers: 4) { (item, pool) in
           begun.update { _ = $0.insert(item) }
           if item == 0 {
             let stopped = Monitor(false)
-            crew.onStop { stopped.update { $0 = true } }
+            pool.onStop { stopped.update { $0 = true } }
             begun.waitUntil { $0.isSuperset(of: [0, 1]) }
             running.wait { $0 }.cancel()
             stopped.waitUntil { $0 }
@@ -249,9 +249,9 @@ struct SpanningDigestsTests {
     let digests = Monitor<SpanningDigests?>(nil)
     let next = Monitor(0)
     let results = Monitor<[Int: String]>([:])
-    try await Crew.run(workers) { (crew, _) throws(PackError) in
+    try await WorkerPool.run(workers) { (pool, _) throws(PackError) in
       let digests = digests.withLock { digests in
-        let made = digests ?? SpanningDigests(backend: CryptoBackends.standard, crew: crew)
+        let made = digests ?? SpanningDigests(backend: CryptoBackends.standard, pool: pool)
         digests = made
         return made
       }
@@ -279,9 +279,9 @@ struct SpanningDigestsTests {
   func failure() async {
     let digests = Monitor<SpanningDigests?>(nil)
     let error = await PackRuntimeTests.failure { () throws(PackError) in
-      try await Crew.run(2) { (crew, number) throws(PackError) in
+      try await WorkerPool.run(2) { (pool, number) throws(PackError) in
         let shared = digests.update { digests in
-          let made = digests ?? SpanningDigests(backend: CryptoBackends.standard, crew: crew)
+          let made = digests ?? SpanningDigests(backend: CryptoBackends.standard, pool: pool)
           digests = made
           return made
         }

@@ -34,7 +34,7 @@ struct ChangingSourceTests {
 
   @Test("a file that changes after the scan is named", arguments: Change.allCases, sizes)
   func beforeOpening(_ change: Change, _ size: Int) async throws {
-    let shop = try Workshop()
+    let shop = try ServerState()
     try shop.add("steady.bin", [4, 5])
     try shop.add("sub/victim.bin", [UInt8](repeating: 1, count: size))
     let path = shop.directory("tree/sub/victim.bin")
@@ -52,7 +52,7 @@ struct ChangingSourceTests {
   @Test("a file that changes while its parts are read is named, whatever the number of threads", arguments: Change.allCases, [1, 2, 5])
   func whileReading(_ change: Change, _ jobs: Int) async throws {
     for moment in [0, 1, 3, 5] {
-      let shop = try Workshop()
+      let shop = try ServerState()
       try shop.add("victim.bin", [UInt8](repeating: 1, count: 700_000))
       let path = shop.directory("tree/victim.bin")
       let reads = Tally()
@@ -73,7 +73,7 @@ struct ChangingSourceTests {
 
   @Test("a part of a large file that cannot be read is told, and nobody waits for it", arguments: [0, 1, 2, 4, 9], [1, 2, 4])
   func unreadablePart(_ part: Int, _ jobs: Int) async throws {
-    let shop = try Workshop()
+    let shop = try ServerState()
     try shop.add("a.bin", [UInt8](repeating: 1, count: 700_000))
     let reads = Tally()
     let files = FaultyFiles { call in
@@ -89,7 +89,7 @@ struct ChangingSourceTests {
 
   @Test("a large file that one thread can no longer open is told, and nobody waits for it", arguments: [1, 2, 3])
   func unopenablePart(_ opening: Int) async throws {
-    let shop = try Workshop()
+    let shop = try ServerState()
     try shop.add("a.bin", [UInt8](repeating: 1, count: 1_000_000))
     let opened = Tally()
     let files = FaultyFiles { call in
@@ -109,7 +109,7 @@ struct ChangingSourceTests {
 
   @Test("a file that changes between the search for duplicates and its packing is named", arguments: [9000, 100_000])
   func afterSearch(_ size: Int) async throws {
-    let shop = try Workshop()
+    let shop = try ServerState()
     try shop.add("one.bin", [UInt8](repeating: 1, count: size))
     try shop.add("two.bin", [UInt8](repeating: 1, count: size))
     let path = shop.directory("tree/one.bin")
@@ -130,7 +130,7 @@ struct ChangingSourceTests {
 
   @Test("of several files that change, each is named")
   func several() async throws {
-    let shop = try Workshop()
+    let shop = try ServerState()
     for number in 0..<5 { try shop.add("f\(number).bin", [UInt8](repeating: UInt8(number), count: 100 + number)) }
     let trigger = Trigger()
     let directory = shop.directory

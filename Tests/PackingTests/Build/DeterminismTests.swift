@@ -13,13 +13,13 @@ import Testing
 
 @Suite("The same tree gives the same pack")
 struct DeterminismTests {
-  private let shop: Workshop
+  private let shop: ServerState
   private let tree: SampleTree
 
   init() throws {
     var random = SeededGenerator(seed: 5)
     tree = SampleTree.awkward(&random)
-    shop = try Workshop()
+    shop = try ServerState()
     try tree.write(to: "tree", in: shop.directory)
   }
 

@@ -10,8 +10,8 @@ import Testing
 /// Packing that cannot be finished: what stood there before is still there, and nothing else.
 @Suite("Packing that fails", .timeLimit(.minutes(10)))
 struct FailureTests {
-  private func shop(large: Bool = false) throws -> Workshop {
-    let shop = try Workshop()
+  private func shop(large: Bool = false) throws -> ServerState {
+    let shop = try ServerState()
     var random = SeededGenerator(seed: 11)
     try shop.add("a.txt", Array("text".utf8))
     try shop.add("copy.txt", Array("text".utf8))

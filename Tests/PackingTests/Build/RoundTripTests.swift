@@ -10,7 +10,7 @@ struct RoundTripTests {
   func awkward(_ jobs: Int) async throws {
     var random = SeededGenerator()
     var tree = SampleTree.awkward(&random)
-    let shop = try Workshop()
+    let shop = try ServerState()
     // Around the edges of a frame with its headers, and of segments.
     for size in [64_511, 64_512, 64_513, 65_023, 65_024, 65_025, 130_560, 131_072, 4095, 4096, 4097, 8120, 8121, 1024, 1025] {
       tree.files["edge/\(size).dat"] = .init(random.bytes(size))
@@ -36,7 +36,7 @@ struct RoundTripTests {
 
   @Test("an empty tree comes back empty")
   func empty() async throws {
-    let shop = try Workshop()
+    let shop = try ServerState()
     let report = try await shop.pack()
     #expect(report.files == 0 && report.packSize == 340)
     let unpacked = try await shop.unpacked()
@@ -48,7 +48,7 @@ struct RoundTripTests {
     "one file of any size around a frame and a segment comes back",
     arguments: [0, 1, 3000, 4040, 4096, 64_000, 64_512, 65_024, 65_536, 196_608])
   func oneFile(_ size: Int) async throws {
-    let shop = try Workshop()
+    let shop = try ServerState()
     var random = SeededGenerator(seed: UInt64(size))
     let bytes = random.bytes(size)
     for change in [0, 1, 2] where size + change >= 1 {
@@ -65,7 +65,7 @@ struct RoundTripTests {
   func settings(_ level: Int, _ segmentSize: UInt32) async throws {
     var random = SeededGenerator(seed: 3)
     let tree = SampleTree.awkward(&random)
-    let shop = try Workshop()
+    let shop = try ServerState()
     try tree.write(to: "tree", in: shop.directory)
     try await shop.pack {
       $0.level = .number(level)
@@ -80,7 +80,7 @@ struct RoundTripTests {
   func draft() async throws {
     var random = SeededGenerator(seed: 8)
     let block = random.bytes(2_500_000)
-    let shop = try Workshop()
+    let shop = try ServerState()
     // Nine files that neither compress nor equal each other: 22.5 MB.
     for number in 0..<9 { try shop.add("\(number).bin", [UInt8(number)] + block.map { $0 ^ UInt8(number * 29) }) }
     let directory = shop.directory
@@ -114,7 +114,7 @@ struct RoundTripTests {
 
   @Test("what differs between a pack and a directory is told: missing, extra, changed")
   func findings() async throws {
-    let shop = try Workshop()
+    let shop = try ServerState()
     for name in ["same", "gone", "content", "size", "mode", "kind", "dir/a"] { try shop.add(name, Array("abc".utf8)) }
     try shop.directory.makeDirectory("tree/empty")
     try await shop.pack()
@@ -138,7 +138,7 @@ struct RoundTripTests {
 
   @Test("a directory that does not exist cannot be compared")
   func missingTree() async throws {
-    let shop = try Workshop()
+    let shop = try ServerState()
     try await shop.pack()
     let error = await #expect(throws: PackError.self) { try await shop.verify(against: "nowhere") }
     #expect(error?.code == .missingInput)
@@ -151,7 +151,7 @@ struct DuplicateTests {
   func storedOnce(_ size: Int) async throws {
     var random = SeededGenerator(seed: 2)
     let content = random.bytes(size)
-    let shop = try Workshop()
+    let shop = try ServerState()
     try shop.add("a.bin", content)
     try await shop.pack()
     let single = shop.packed.count
@@ -169,7 +169,7 @@ struct DuplicateTests {
   func small() async throws {
     var random = SeededGenerator(seed: 3)
     let content = random.bytes(8191)
-    let shop = try Workshop()
+    let shop = try ServerState()
     for name in ["a/icon.bin", "b/icon.bin", "c/d/icon.bin", "c/other.bin"] { try shop.add(name, content) }
     let report = try await shop.pack()
     #expect(report.duplicateFiles == 2)
@@ -179,7 +179,7 @@ struct DuplicateTests {
 
   @Test("but other permissions, or no content at all, are stored apart")
   func apart() async throws {
-    let shop = try Workshop()
+    let shop = try ServerState()
     try shop.add("a", [UInt8](repeating: 1, count: 9000))
     try shop.add("b", [UInt8](repeating: 1, count: 9000), mode: 0o755)
     try shop.add("empty", [])
@@ -191,7 +191,7 @@ struct DuplicateTests {
 
   @Test("and of one size with other content are not taken for equal", arguments: [9000, 70_000])
   func sameSize(_ size: Int) async throws {
-    let shop = try Workshop()
+    let shop = try ServerState()
     // They differ at the end alone, behind all that a first look takes.
     try shop.add("a", [UInt8](repeating: 1, count: size))
     try shop.add("b", [UInt8](repeating: 1, count: size - 1) + [2])
@@ -202,7 +202,7 @@ struct DuplicateTests {
 
   @Test("are the same entries whatever the number of threads that look for them")
   func manyGroups() async throws {
-    let shop = try Workshop()
+    let shop = try ServerState()
     for number in 0..<120 { try shop.add("f\(number).\(number % 3)", [UInt8](repeating: UInt8(number % 7), count: 8192)) }
     var packs: Set<[UInt8]> = []
     for jobs in [1, 2, 7] {

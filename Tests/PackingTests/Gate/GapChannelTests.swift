@@ -19,8 +19,8 @@ struct GapChannelTests {
     let channel = GapChannel()
     let next = Monitor(0)
     let pulled = Monitor<[UInt64]>([])
-    try await Crew.run(workers + 1) { (crew, member) throws(PackError) in
-      crew.onStop { channel.close() }
+    try await WorkerPool.run(workers + 1) { (pool, member) throws(PackError) in
+      pool.onStop { channel.close() }
       guard member > 0 else {
         for _ in 0..<200 {
           for gap in try channel.pull()?.pieces ?? [] { pulled.withLock { $0.append(gap.start >> 20) } }
@@ -48,8 +48,8 @@ struct GapChannelTests {
     let channel = GapChannel()
     try channel.push(1, piece(1, count: 200 << 10))
     let isIn = Monitor(false)
-    try await Crew.run(2) { (crew, member) throws(PackError) in
-      crew.onStop { channel.close() }
+    try await WorkerPool.run(2) { (pool, member) throws(PackError) in
+      pool.onStop { channel.close() }
       if member == 0 {
         try channel.push(2, piece(2, count: 200 << 10))
         isIn.update { $0 = true }
@@ -68,7 +68,7 @@ struct GapChannelTests {
     let channel = GapChannel()
     try channel.push(1, piece(1))
     let codes = Monitor<[String]>([])
-    try await Crew.run(3) { (_, member) throws(PackError) in
+    try await WorkerPool.run(3) { (_, member) throws(PackError) in
       do throws(PackError) {
         switch member {
         case 0: channel.close()

@@ -19,7 +19,7 @@ struct TamperTests {
 
   init() async throws {
     var random = SeededGenerator(seed: 17)
-    var shop = try Workshop()
+    var shop = try ServerState()
     shop.source = "tree"
     try shop.add("a.bin", random.bytes(9000))
     try shop.add("b/large.bin", random.bytes(70_000))
@@ -106,7 +106,7 @@ struct TamperTests {
   func bodyBitsInRelease(_ jobs: Int) async throws {
     // Many frames, so that workers wait for each other's.
     var random = SeededGenerator(seed: 23)
-    var shop = try Workshop()
+    var shop = try ServerState()
     shop.output = "many.pack"
     for number in 0..<24 { try shop.add("f\(number).bin", random.bytes(60_000)) }
     try await shop.pack()
@@ -189,7 +189,7 @@ struct TamperTests {
 
   @Test("a body under the header of another pack of the same key is refused")
   func otherHeader() async throws {
-    var shop = try Workshop()
+    var shop = try ServerState()
     shop.output = "other.pack"
     try shop.add("a.bin", [1, 2, 3])
     try await shop.pack { $0.packVersion = 2 }
@@ -202,7 +202,7 @@ struct TamperTests {
 
   @Test("a pack of one tree in two versions shares no header and no segment")
   func otherVersion() async throws {
-    let shop = try Workshop()
+    let shop = try ServerState()
     try shop.add("a.bin", [UInt8](repeating: 1, count: 20_000))
     try await shop.pack()
     let first = shop.packed

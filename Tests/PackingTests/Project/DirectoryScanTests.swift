@@ -11,8 +11,8 @@ import Testing
 
 @Suite("What a tree may hold")
 struct DirectoryScanTests {
-  private func shop() throws -> Workshop {
-    let shop = try Workshop()
+  private func shop() throws -> ServerState {
+    let shop = try ServerState()
     try shop.add("fine.txt")
     return shop
   }
@@ -43,7 +43,7 @@ struct DirectoryScanTests {
 
   @Test("a followed link to a directory whose name only looks the same is refused")
   func lookalikeRoot() async throws {
-    var shop = try Workshop()
+    var shop = try ServerState()
     // One name for people and for Swift's strings, two for the file system.
     shop.source = "caf\u{E9}"
     try shop.add("fine.txt")

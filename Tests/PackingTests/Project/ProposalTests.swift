@@ -35,10 +35,10 @@ struct ProposalTests {
     try FileManager.default.removeItem(atPath: directory("packer.yml"))
     var owners: [String: String] = [:]
     for pack in configuration.packs {
-      let offences = Offences()
+      let sourceProblems = SourceProblems()
       let scan = try await DirectoryScan.run(
-        pack.root, options: .init(excludes: pack.excludes), files: SystemFiles(), offences: offences, jobs: 1)
-      try offences.check(pack.root)
+        pack.root, options: .init(excludes: pack.excludes), files: SystemFiles(), sourceProblems: sourceProblems, jobs: 1)
+      try sourceProblems.check(pack.root)
       for entry in scan.entries where entry.kind != .directory {
         let path = pack.rootInProject + "/" + entry.path
         #expect(owners[path] == nil, "\(path) is in \(owners[path] ?? "") and \(pack.id)")

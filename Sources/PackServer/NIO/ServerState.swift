@@ -3,7 +3,7 @@ import NIOPosix
 import PackWork
 
 /// What all connections of a server share: the site, the threads that make replies, and who is connected.
-final class Workshop: Sendable {
+final class ServerState: Sendable {
   private struct State {
     var connections: [ObjectIdentifier: any Channel] = [:]
     var prefetchedBytes = 0

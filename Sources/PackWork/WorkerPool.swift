@@ -6,10 +6,10 @@ package import PackFormat
   import Glibc
 #endif
 
-/// Threads that do one job together: compression, ciphers and the disk block, so they stay off the cooperative pool.
+/// A worker pool: threads that do one job together. Compression, ciphers and files block their thread, so they stay off the cooperative pool.
 ///
-/// The first failure, or the cancellation of the task that waits for the crew, stops all of them at their next checkpoint.
-package final class Crew: Sendable {
+/// The first failure, or the cancellation of the task that waits for the pool, stops all of them at their next checkpoint.
+package final class WorkerPool: Sendable {
   private struct State {
     var failure: PackError?
     var stopHandlers: [@Sendable () -> Void] = []
@@ -38,20 +38,20 @@ package final class Crew: Sendable {
   ///
   /// - Throws: the first error that a member threw, or ``PackError/Code/cancelled``.
   package static func run(
-    _ size: Int, _ body: @escaping @Sendable (Crew, Int) throws(PackError) -> Void
+    _ size: Int, _ body: @escaping @Sendable (WorkerPool, Int) throws(PackError) -> Void
   ) async throws(PackError) {
     precondition(size > 0)
-    let crew = Crew()
+    let pool = WorkerPool()
     await withTaskCancellationHandler {
       await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
         let remaining = Monitor(size)
         for number in 0..<size {
           let thread = DetachedThread {
             do throws(PackError) {
-              try crew.checkpoint()
-              try body(crew, number)
+              try pool.checkpoint()
+              try body(pool, number)
             } catch {
-              crew.stop(error)
+              pool.stop(error)
             }
           } completion: {
             if remaining.withLock({
@@ -61,30 +61,30 @@ package final class Crew: Sendable {
               continuation.resume()
             }
           }
-          crew.start(thread)
+          pool.start(thread)
         }
       }
     } onCancel: {
-      crew.stop(PackError(.cancelled, "cancelled"))
+      pool.stop(PackError(.cancelled, "cancelled"))
     }
-    if let failure = crew.state.withLock({ $0.failure }) { throw failure }
+    if let failure = pool.state.withLock({ $0.failure }) { throw failure }
   }
 
   /// Runs `body` on `size` threads that share what the first of them makes.
   ///
   /// - Throws: the first error that a member threw, or ``PackError/Code/cancelled``.
   package static func run<Shared: Sendable>(
-    _ size: Int, sharing make: @escaping @Sendable (Crew) -> Shared,
-    work body: @escaping @Sendable (Crew, Shared) throws(PackError) -> Void
+    _ size: Int, sharing make: @escaping @Sendable (WorkerPool) -> Shared,
+    work body: @escaping @Sendable (WorkerPool, Shared) throws(PackError) -> Void
   ) async throws(PackError) {
     let shared = Monitor<Shared?>(nil)
-    try await run(size) { (crew, _) throws(PackError) in
+    try await run(size) { (pool, _) throws(PackError) in
       let value = shared.withLock { shared in
-        let value = shared ?? make(crew)
+        let value = shared ?? make(pool)
         shared = value
         return value
       }
-      try body(crew, value)
+      try body(pool, value)
     }
   }
 
@@ -92,14 +92,14 @@ package final class Crew: Sendable {
   ///
   /// - Throws: the error that `body` threw, or ``PackError/Code/cancelled``.
   package static func value<Result: Sendable>(
-    _ body: @escaping @Sendable (Crew) throws(PackError) -> Result
+    _ body: @escaping @Sendable (WorkerPool) throws(PackError) -> Result
   ) async throws(PackError) -> Result {
     let made = Monitor<Result?>(nil)
-    try await run(1) { (crew, _) throws(PackError) in
-      let result = try body(crew)
+    try await run(1) { (pool, _) throws(PackError) in
+      let result = try body(pool)
       made.withLock { $0 = result }
     }
-    guard let result = made.withLock({ $0 }) else { preconditionFailure("a crew that did not fail has done its work") }
+    guard let result = made.withLock({ $0 }) else { preconditionFailure("a pool that did not fail has done its work") }
     return result
   }
 
@@ -119,18 +119,18 @@ package final class Crew: Sendable {
       } completion: {
         continuation.resume()
       }
-      Crew().start(thread)
+      WorkerPool().start(thread)
     }
     guard let result = made.withLock({ $0 }) else { preconditionFailure("a thread that has ended has done its work") }
     return try result.get()
   }
 
-  /// Throws where the crew has been stopped. Called between frames and between entries.
+  /// Throws where the pool has been stopped. Called between frames and between entries.
   package func checkpoint() throws(PackError) {
     if let failure = state.withLock({ $0.failure }) { throw failure }
   }
 
-  /// Whether the crew has been stopped.
+  /// Whether the pool has been stopped.
   package var isStopped: Bool { state.withLock { $0.failure != nil } }
 
   /// Registers what wakes members that wait for each other, so that they notice a stop.
@@ -152,7 +152,7 @@ package final class Crew: Sendable {
 
   private func start(_ thread: DetachedThread) {
     guard !thread.start() else { return }
-    // Here the work could block the thread that another crew needs to start, so it only learns that there will be none.
+    // Here the work could block the thread that another pool needs to start, so it only learns that there will be none.
     stop(PackError(.internalError, "the system gives no more threads", advice: .developer("use fewer jobs")))
     thread.run()
   }

@@ -4,7 +4,7 @@ package import PackFormat
 ///
 /// Memory is bounded: an item is begun only if it is less than `window` items ahead of the last one taken. Results are taken by whichever
 /// thread completes the one that is due, one at a time, so taking needs no thread of its own.
-package final class OrderedMap<Result>: Sendable {
+package final class OrderedParallelMap<Result>: Sendable {
   private struct State {
     var next = 0
     var taken = 0
@@ -14,17 +14,17 @@ package final class OrderedMap<Result>: Sendable {
 
   private let count: Int
   private let window: Int
-  private let crew: Crew
+  private let pool: WorkerPool
   private let state: Monitor<State>
 
-  package init(count: Int, window: Int, crew: Crew) {
+  package init(count: Int, window: Int, pool: WorkerPool) {
     precondition(window > 0)
     self.count = count
     self.window = window
-    self.crew = crew
+    self.pool = pool
     let state = Monitor(State())
     self.state = state
-    crew.onStop { state.wake() }
+    pool.onStop { state.wake() }
   }
 
   /// Takes part in the work until no item is left.
@@ -36,16 +36,16 @@ package final class OrderedMap<Result>: Sendable {
     make: (Int) throws(PackError) -> Result, take: (Int, Result) throws(PackError) -> Void
   ) throws(PackError) {
     while let index = claim() {
-      try crew.checkpoint()
+      try pool.checkpoint()
       let result = try make(index)
       try complete(index, result, take: take)
     }
-    try crew.checkpoint()
+    try pool.checkpoint()
   }
 
   private func claim() -> Int? {
     state.wait { state -> Int?? in
-      if state.next == count || crew.isStopped { return .some(nil) }
+      if state.next == count || pool.isStopped { return .some(nil) }
       guard state.next < state.taken + window else { return nil }
       defer { state.next += 1 }
       return .some(state.next)

@@ -1,9 +1,9 @@
 package import PackFormat
 import PackWork
 
-/// Everything in a source tree that cannot be packed: all of it is told, not just the first.
-package final class Offences: Sendable {
-  private struct Offence {
+/// The problems of a source tree: every path that cannot be packed, not only the first.
+package final class SourceProblems: Sendable {
+  private struct Problem {
     var path: String
     var problem: String
     var error: PackError
@@ -11,7 +11,7 @@ package final class Offences: Sendable {
     var isSecret = false
   }
 
-  private let offences = Monitor<[Offence]>([])
+  private let sourceProblems = Monitor<[Problem]>([])
   /// How advice names the settings of the pack.
   let words: SettingWords
 
@@ -20,21 +20,21 @@ package final class Offences: Sendable {
   }
 
   /// Whether there are none.
-  package var isEmpty: Bool { offences.withLock { $0.isEmpty } }
+  package var isEmpty: Bool { sourceProblems.withLock { $0.isEmpty } }
 
   /// The first that could not be read.
   var firstUnread: PackError? { sorted.first { $0.error.code == .cannotRead }?.error }
 
   func add(_ path: String, _ code: PackError.Code, _ problem: String, hint: String? = nil) {
     let error = PackError(code, of: path, problem, hint: hint)
-    offences.withLock { $0.append(Offence(path: path, problem: problem, error: error)) }
+    sourceProblems.withLock { $0.append(Problem(path: path, problem: problem, error: error)) }
   }
 
   /// Notes a file that may be a secret.
   func addSecret(_ path: String, _ reason: String) {
     let error = PackError(
       .unsuitableSource, of: path, reason, hint: "exclude it with \(words.exclude), or allow it with \(words.allowSecrets)")
-    offences.withLock { $0.append(Offence(path: path, problem: reason, error: error, isSecret: true)) }
+    sourceProblems.withLock { $0.append(Problem(path: path, problem: reason, error: error, isSecret: true)) }
   }
 
   /// Throws all of them as one error, if there are any: one line each, in the order of the paths.
@@ -57,16 +57,16 @@ package final class Offences: Sendable {
   /// The same, with what may be a secret told apart.
   func takeRefusals() -> [(finding: TreeDifference, isSecret: Bool)] {
     let all = sorted
-    offences.withLock { $0 = [] }
+    sourceProblems.withLock { $0 = [] }
     return all.map { (TreeDifference(kind: .extra, path: $0.path, message: $0.problem), $0.isSecret) }
   }
 
-  private var sorted: [Offence] {
-    var all: [Offence] = []
+  private var sorted: [Problem] {
+    var all: [Problem] = []
     // A file may be met more than once, and while it changes with another fault each time.
-    for offence in offences.withLock({ $0 }).sorted(by: { ($0.path, $0.problem) < ($1.path, $1.problem) })
-    where all.last.map({ !$0.path.utf8.elementsEqual(offence.path.utf8) }) ?? true {
-      all.append(offence)
+    for problem in sourceProblems.withLock({ $0 }).sorted(by: { ($0.path, $0.problem) < ($1.path, $1.problem) })
+    where all.last.map({ !$0.path.utf8.elementsEqual(problem.path.utf8) }) ?? true {
+      all.append(problem)
     }
     return all
   }

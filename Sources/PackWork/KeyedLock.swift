@@ -1,14 +1,14 @@
 package import PackFormat
 
-/// Has tasks do something one after the other, for each key, in the order in which they came.
-package final class Turns<Key: Hashable & Sendable>: Sendable {
+/// A lock per key. Tasks get it in the order in which they asked.
+package final class KeyedLock<Key: Hashable & Sendable>: Sendable {
   private struct Waiter {
     let ticket: UInt64
     let continuation: CheckedContinuation<Bool, Never>
   }
 
   private struct State {
-    /// Who waits for those that somebody has.
+    /// The tasks that wait for each key that is locked.
     var waiting: [Key: [Waiter]] = [:]
     var tickets: UInt64 = 0
   }
@@ -17,10 +17,10 @@ package final class Turns<Key: Hashable & Sendable>: Sendable {
 
   package init() {}
 
-  /// Waits until nobody else has the turn, and takes it. Who took it gives it back.
+  /// Waits until the key is free, and locks it. Every call that returns needs one ``unlock(_:)``.
   ///
-  /// - Throws: ``PackError/Code/cancelled`` where the task is cancelled before its turn comes.
-  package func take(_ key: Key) async throws(PackError) {
+  /// - Throws: ``PackError/Code/cancelled`` if the task is cancelled while it waits.
+  package func lock(_ key: Key) async throws(PackError) {
     let ticket = state.withLock { state in
       state.tickets += 1
       return state.tickets
@@ -49,8 +49,8 @@ package final class Turns<Key: Hashable & Sendable>: Sendable {
     guard isTaken else { throw PackError(.cancelled, "cancelled") }
   }
 
-  /// Lets the next one have the turn.
-  package func give(_ key: Key) {
+  /// Hands the key to the next task that waits for it.
+  package func unlock(_ key: Key) {
     let next: Waiter? = state.withLock { state in
       guard let next = state.waiting[key]?.first else {
         state.waiting[key] = nil

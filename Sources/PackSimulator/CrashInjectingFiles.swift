@@ -4,7 +4,7 @@ import PackWork
 /// The system's files as a process uses them that may be killed at any operation: from then on nothing works for it, not even cleaning up.
 ///
 /// Nothing is brought to the disk: no power is cut here, and what is simulated is thrown away.
-package final class MortalFiles: FileSystem {
+package final class CrashInjectingFiles: FileSystem {
   private struct State {
     var count: Int
     var death: String?
