@@ -24,6 +24,9 @@ public enum Limits {
   /// The longest pack name, in bytes.
   package static let nameLength = 64
 
+  /// The zstd levels that a writer may ask for: all positive ones but 20 to 22, which zstd keeps for machines with much memory.
+  package static let compressionLevels = 1...19
+
   /// The most entries of a seek table, so that it stays within 1 MiB.
   package static let frames = 131_072
 

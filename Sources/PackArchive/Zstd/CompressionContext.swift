@@ -15,7 +15,7 @@ package struct CompressionStrength: Hashable, Sendable {
   package let chainLog: Int
 
   package init(level: Int, hashLog: Int = 0, chainLog: Int = 0) {
-    precondition(level == -1 || CompressionContext.levels.contains(level))
+    precondition(level == -1 || Limits.compressionLevels.contains(level))
     self.level = level
     self.hashLog = hashLog
     self.chainLog = chainLog
@@ -28,9 +28,6 @@ package struct CompressionStrength: Hashable, Sendable {
 @safe
 package struct CompressionContext: ~Copyable {
   private let raw: OpaquePointer
-
-  /// The levels a writer may ask for.
-  package static let levels = 1...19
 
   /// An encoder at a zstd level, 1 to 19.
   package init(level: Int) throws(PackError) {
