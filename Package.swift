@@ -1,8 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Warnings become errors where the project checks itself. They do not in somebody else's build, where a newer compiler may
-// know warnings that this code has never met.
+// The project's own checks treat warnings as errors. Other people's builds do not, because newer compilers may have new warnings.
 let warningsAsErrors: [SwiftSetting] =
   Context.environment["PACKER_WARNINGS_AS_ERRORS"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
@@ -15,17 +14,17 @@ let settings: [SwiftSetting] =
     .enableUpcomingFeature("InternalImportsByDefault"),
   ] + warningsAsErrors
 
-// Tests and executables import what they like: nobody imports them.
+// Tests and executables may import anything, because no target imports them.
 let leafSettings: [SwiftSetting] =
   [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")] + warningsAsErrors
 
-// Linux takes zstd from the system. Apple platforms have no public one, so there it comes from its own package.
+// On Linux, zstd comes from the system. Apple platforms have no public zstd, so there it comes from its own package.
 #if os(Linux)
   let zstd: Target.Dependency = "CZstd"
-  // Its headers are where all headers are, and its module map names the library.
+  // Its headers are in the default search path, and its module map names the library.
   let libArchiveConfiguration: String? = nil
   let platformPackages: [Package.Dependency] = []
-  // A bundle with resources brings Foundation along, which nothing here needs.
+  // A resource bundle would add Foundation, which nothing here needs.
   let privacyExcluded = ["PrivacyInfo.xcprivacy"]
   let privacyResources: [Resource] = []
 #else
@@ -181,7 +180,7 @@ let package = Package(
       ],
       swiftSettings: settings),
 
-    // Measuring and attacking what is above: not part of it.
+    // Benchmarks and fuzzing, not part of the product.
     .executableTarget(
       name: "packer-bench",
       dependencies: [

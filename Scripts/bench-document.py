@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes what Scripts/bench measured into a document.
+"""Writes the measurements of Scripts/bench into a document.
 
-In the document a measured part stands between `<!-- measured: NAME -->` and `<!-- end of NAME -->`. Everything else was
-written by people and stays as it is. Beside the document appear the curves (benchmarks-growth.svg) and the table of all
-figures with absolute values and the range of single rounds (benchmarks.csv).
+In the document, a measured part is between `<!-- measured: NAME -->` and `<!-- end of NAME -->`. Everything else is written by hand and not
+changed. Also writes, beside the document, the curves (benchmarks-growth.svg) and the table of all figures with absolute values and the range of
+single rounds (benchmarks.csv).
 """
 
 import argparse
@@ -35,7 +35,7 @@ def said(*command):
 
 
 def version(*command):
-    """The first number with a dot that a program says of itself."""
+    """Returns the first number with a dot in the output of a program."""
     match = re.search(r"\d+(?:\.\d+)+", said(*command))
     return match.group(0) if match else "unknown"
 
@@ -74,7 +74,7 @@ def machine(packer, is_quick):
     }
 
 
-# Numbers for people.
+# Formatting of numbers.
 
 
 def seconds(value):
@@ -121,7 +121,7 @@ def verdict(figure):
 
 
 def bound(figure):
-    """The limit of a figure, in bold if it is missed."""
+    """Returns the limit of a figure, in bold if it is missed."""
     if figure.get("must") is None:
         return "–"
     value = seconds(figure["must"]) if figure["unit"] == "s" and not figure["against"] else limit(figure["must"])
@@ -138,13 +138,13 @@ def cell(text):
 
 
 def short(figure):
-    """What a figure is held against; the pipe at the same level is called age."""
+    """Returns the name of the other side of a comparison. The pipeline at the same level is called age."""
     level = re.search(r"-(\d+)$", figure["verb"])
     return figure["against"].replace(f"tar | zstd -{level.group(1) if level else 3} -T2 | age", "age")
 
 
 def worth(figure):
-    """A figure by itself: a ratio, or an amount if there is no other side."""
+    """Returns the value of a figure: a ratio, or an amount if there is no other side."""
     return ratio(figure["value"]) if figure["against"] else amount(figure["value"], figure["unit"])
 
 
@@ -173,7 +173,7 @@ def part_machine(records):
     record = found[-1]
     text = table(["", f"measured on {record['date']}"], record["facts"])
     if record["quick"]:
-        text = "These are of a quick run on small trees: they show that everything works, and little more.\n\n" + text
+        text = "From a quick run on small trees, which only shows that everything works.\n\n" + text
     return text
 
 
@@ -184,12 +184,12 @@ def part_summary(records):
     lines = [f"{len(limits) - missed} of {len(limits)} figures with a limit are within it" + (f"; the {missed} others have their limit in bold." if missed else ".")]
     skipped = [item for record in records if record["type"] == "skipped" for item in record["items"]]
     if skipped:
-        lines += ["", "Skipped, because memory was short:", ""] + [f"* {item}" for item in skipped]
+        lines += ["", "Skipped, because there was not enough memory:", ""] + [f"* {item}" for item in skipped]
     return "\n".join(lines)
 
 
 def corpora(records):
-    """The trees with figures, each with its figures by what they are about."""
+    """Returns the trees with figures, each with its figures by command, quantity and other side."""
     found = []
     for corpus in [record for record in records if record["type"] == "corpus"]:
         figures = [record for record in records if record["type"] == "figure" and record["corpus"] == corpus["corpus"]]
@@ -220,7 +220,7 @@ def part_figures(records):
 
 
 def full_table(records):
-    """Every figure of every tree with both sides' absolute values and the range of single rounds, then the tools, levels and sizes, as CSV."""
+    """Returns all figures of all trees with the absolute values of both sides and the range of single rounds, then tools, levels and sizes, as CSV."""
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(["tree", "what", "against", "packer", "other", "figure", "least", "most", "limit", "result"])
@@ -259,7 +259,7 @@ def part_kernels(records):
 
 
 def limited(records, corpus):
-    """The figures that have a limit; the others are in the full table."""
+    """Returns the figures with a limit. The others are in the full table."""
     figures = [record for record in records if record["type"] == "figure" and record["corpus"] == corpus and record.get("must") is not None]
     return figure_table(figures) if figures else ""
 
@@ -279,7 +279,7 @@ def part_peers(records):
         if record["lacks"]:
             lacks[record["peer"]] = record["lacks"]
     parts = []
-    # One tree is enough to compare tools; the others are in the full table.
+    # Only one tree is shown; the others are in the full table.
     for corpus in corpora[:1]:
         body = []
         for (name, peer), verbs in rows.items():
@@ -292,12 +292,12 @@ def part_peers(records):
         parts.append(f"On {corpus}:\n\n" + table(["tool", "size", "memory of pack", "pack", "unpack", "one file", "list", "check all"], body,
                                                  ["---"] + ["--:"] * 7))
     if lacks:
-        parts.append("What they do not do:\n\n" + "\n".join(f"* `{peer}`: {text}" for peer, text in lacks.items()))
+        parts.append("What these tools lack:\n\n" + "\n".join(f"* `{peer}`: {text}" for peer, text in lacks.items()))
     return "\n\n".join(parts)
 
 
 def part_levels(records):
-    """Each level on a line; of each tree the size, as a share of the content, and the time and memory of packing."""
+    """Returns a line for each level, with the size as a share of the content, and the time and memory of packing, for each tree."""
     found = {}
     for record in records:
         if record["type"] == "level":
@@ -306,7 +306,7 @@ def part_levels(records):
         return ""
     rows = []
     for level in dict.fromkeys(level for levels in found.values() for level in levels):
-        # Every third number shows the curve; the others are in the full table.
+        # Three of the numbered levels show the curve; the others are in the full table.
         if level.isdecimal() and int(level) not in (1, 9, 19):
             continue
         cells = [f"`{level}`"]
@@ -325,13 +325,13 @@ def growth(records, axis):
 def part_growth(records, picture):
     parts = []
     if growth(records, "bytes") or growth(records, "files"):
-        parts.append(f"![Time for each byte and for each file, over the size of the tree]({picture})")
+        parts.append(f"![Time per byte and per file, by the size of the tree]({picture})")
     figures = limited(records, "growth")
     return "\n\n".join(parts + [figures] if figures else parts)
 
 
 def serving(records):
-    """What is served, packer's figure, nginx's, their ratio or the first of them, its range, its limit, and whether it holds."""
+    """Returns rows of: what is served, packer's figure, nginx's figure, their ratio or packer's figure, its range, its limit, and whether it is within it."""
     found = [record for record in records if record["type"] == "serve"]
     if not found:
         return []
@@ -355,17 +355,17 @@ def part_serving(records):
     return table(["", "packer serve", "nginx, plain files", "figure", "range", "limit", "within"], rows, ["---"] + ["--:"] * 4 + ["---", "---"]) if rows else ""
 
 
-# The picture.
+# The curves.
 
 
 def draw(records):
-    """Two curves side by side, pack and unpack in each, as SVG."""
+    """Draws two charts side by side, each with curves for pack and unpack, as SVG."""
     width, height, margin = 420, 260, 56
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * width} {height}" font-family="sans-serif" font-size="11">',
         '<rect width="100%" height="100%" fill="white"/>',
     ]
-    panels = (("bytes", "size", "time for each byte, ns", 1e9, size), ("files", "files", "time for each file, µs", 1e6, lambda value: f"{value:,.0f}"))
+    panels = (("bytes", "size", "time per byte, ns", 1e9, size), ("files", "files", "time per file, µs", 1e6, lambda value: f"{value:,.0f}"))
     for number, (axis, key, title, scale, label) in enumerate(panels):
         rows = growth(records, axis)
         if not rows:
@@ -419,8 +419,8 @@ def main():
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("machine", help="print a record that describes the machine")
     command.add_argument("packer", help="the binary that is measured")
-    command.add_argument("--quick", action="store_true", help="say that the run is a quick one")
-    commands.add_parser("skipped", help="print a record of the lines of standard input, each something that was skipped")
+    command.add_argument("--quick", action="store_true", help="mark the run as a quick one")
+    commands.add_parser("skipped", help="print a record of skipped parts, from the lines of standard input")
     command = commands.add_parser("part", help="fill one measured part of a document")
     command.add_argument("name")
     command.add_argument("records")

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""How fast `packer serve` is beside nginx with the plain files: Scripts/bench-serve.py PACKER [--json] [--quick]
+"""Compares the speed of `packer serve` with that of nginx with the plain files: Scripts/bench-serve.py PACKER [--json] [--quick]
 
-A large file that does not compress, by curl on one connection, in turns; and the time from a request on a warm connection to the first byte of a
-small file, out of a pack of 1 GB, at places nobody has read yet. Files lie on a tmpfs (BENCH_PLACE, /dev/shm if not set).
+Measures the download of a large file that does not compress, with curl on one connection, in turns. Also measures the time from a request on an open
+connection to the first byte of a small file, from a pack of 1 GB, at places that were not read before. The files are on a tmpfs (BENCH_PLACE, or
+/dev/shm if it is not set).
 """
 
 import argparse
@@ -32,7 +33,7 @@ def download(url, start=None):
 
 
 def first_bytes(port, paths):
-    """Milliseconds from the request to the first byte of the body, one after another on one connection."""
+    """Returns the milliseconds from each request to the first byte of its body, one after the other on one connection."""
     link = http.client.HTTPConnection("127.0.0.1", port)
     link.request("GET", "/index.html")
     link.getresponse().read()
@@ -49,7 +50,7 @@ def first_bytes(port, paths):
 
 
 def ratio(mine, theirs):
-    """The median of the ratios of single rounds, with the smallest and the largest."""
+    """Returns the median, the smallest and the largest ratio of the single rounds."""
     ratios = sorted(one / other for one, other in zip(mine, theirs))
     return [statistics.median(ratios), ratios[0], ratios[-1]]
 
@@ -58,7 +59,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("packer")
     parser.add_argument("--json", action="store_true", help="print a record for Scripts/bench-document.py")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the bytes: that it works, not how fast")
+    parser.add_argument("--quick", action="store_true", help="use a tenth of the bytes, to check that it works")
     options = parser.parse_args()
     files, large, many, rounds = (2, 50_000_000, 100, 2) if options.quick else (4, 200_000_000, 2000, 3)
     dice = random.Random(5)

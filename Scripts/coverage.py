@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads what `llvm-cov export -summary-only` prints, from standard input, and prints the line coverage of each target. Ends with 1 if one is below its limit."""
+"""Reads the output of `llvm-cov export -summary-only` from standard input, and prints the line coverage of each target. The exit status is 1 if a target is below its limit."""
 
 import argparse
 import json
@@ -8,11 +8,11 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
-# What reads what comes from outside.
+# Targets that read untrusted input.
 STRICT = {"PackFormat": 95, "PackCrypto": 95, "PackPayload": 95, "PackManifest": 95}
 LIMIT = 85
 
-# What is compiled here and runs only elsewhere: adapters for Apple platforms, which Scripts/apple drives; and the benchmark, which tests nothing.
+# Programs that are not part of the product.
 SKIPPED = {"packer-bench", "packer-fuzz"}
 
 
@@ -33,7 +33,7 @@ def main():
         lines[target] = (covered + summary["covered"], count + summary["count"])
         files.append((summary["count"] - summary["covered"], summary["percent"], "/".join(parts[parts.index("Sources") + 1 :])))
     if not lines:
-        sys.exit("error: there is no coverage of Sources in this")
+        sys.exit("error: the input has no coverage of Sources")
     below = []
     for target, (covered, count) in sorted(lines.items()):
         percent = 100 * covered / count

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the compiler and the formatter do not check, over the tracked files. Prints each offence as `path:line: …`."""
+"""Checks the rules that the compiler and the formatter do not check, in all tracked files. Prints each offence as `path:line: …`."""
 
 import argparse
 import json
@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 TOP_LEVEL = {"Package.swift", "Sources", "Tests", "Examples", "Scripts", "README.md", "Documentation", "CHANGELOG.md", "LICENSE"}
 LARGEST_FILE = 2_000_000
 
-# The arrows between the targets of Sources, as ARCHITECTURE.md draws them: Package.swift has these and no others. C libraries are not listed.
+# The dependencies between the targets of Sources, as in ARCHITECTURE.md. Package.swift must have exactly these. C libraries are not listed.
 GRAPH = {
     # Client side.
     "PackFormat": "",
@@ -25,7 +25,7 @@ GRAPH = {
     "PackPayload": "PackFormat",
     "PackManifest": "PackFormat",
     "PackTrust": "PackCrypto PackFormat PackManifest",
-    # A downloader extension links this one, so it has no cryptography and no C library.
+    # A downloader extension links this target, so it has no cryptography and no C library.
     "PackDelivery": "PackFiles PackFormat PackManifest",
     "PackReading": "PackCrypto PackFiles PackFormat PackPayload PackWork",
     "PackServing": "PackCrypto PackFormat PackPayload PackReading PackWork",
@@ -47,34 +47,34 @@ GRAPH = {
     "packer": "PackBuild PackCrypto PackDelivery PackFiles PackFormat PackGate PackManifest PackPayload PackProject PackReading PackServer PackServing PackSimulator PackStore PackTrust PackWork",
 }
 
-# Other people's libraries, and the folder below a target that may import it.
+# External libraries, and the folder name that may import each.
 LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "COpenSSL": "OpenSSL", "CZstd": "Zstd", "libzstd": "Zstd", "CryptoKit": "CryptoKit", "Crypto": "CryptoKit", "CLibYAML": "LibYAML", "NIOCore": "NIO", "NIOPosix": "NIO", "NIOHTTP1": "NIO"}
 
-# Foundation on the client side: only where it is the platform's own, or behind the trait that tests use.
+# The files on the client side that may import Foundation: only if it is the platform's own, or behind the trait that tests use.
 FOUNDATION_ALLOWED = {
     "Sources/PackFormat/EntryPath.swift",  # Darwin only: Unicode normalisation
     "Sources/PackStore/Apple/BackupExclusion.swift",  # Apple only: the resource value that keeps a directory out of backups
     "Sources/PackCrypto/CryptoKit/CryptoKitBackend.swift",  # CryptoKit's interface takes Foundation's protocols
-    "Sources/PackRemote/Materializer+JSON.swift",  # the platform's own decoder, without the rest of Foundation where that can be
-    "Sources/PackBuild/PropertyList/PropertyList+Foundation.swift",  # Darwin only: elsewhere the part of Foundation that has no ICU
+    "Sources/PackRemote/Materializer+JSON.swift",  # the platform's own decoder, without the rest of Foundation if possible
+    "Sources/PackBuild/PropertyList/PropertyList+Foundation.swift",  # Darwin only: other platforms use the part of Foundation without ICU
     "Sources/PackServing/WebKit/PackSchemeHandler.swift",  # WebKit only: its interface takes Foundation's types
 }
 
-# What nothing that `packer` links may import: on Linux it brings ICU's tables, two thirds of the binary that would be.
+# The modules that no target of `packer` may import: on Linux they include ICU's tables, which would be two thirds of the binary.
 FULL_FOUNDATION = ("Foundation", "FoundationInternationalization", "FoundationNetworking", "FoundationXML")
 
-# Empty but on Apple platforms, whose own types they are about: there Foundation is part of the system, and BackgroundAssets is made of it.
+# Targets with code only on Apple platforms. There Foundation is part of the system, and BackgroundAssets uses its types.
 APPLE_TARGETS = ("PackBackground", "PackBackgroundApp")
 APPLE_ONLY = "#if canImport(BackgroundAssets)\n"
 
-# The one target that downloads with the system's client. On Linux that is some fifty shared libraries, none of which can be linked statically, so nothing
-# that `packer` is made of may import it.
+# The only target that downloads with the system's client. On Linux that client needs about fifty shared libraries, none of which can be linked
+# statically, so no target of `packer` may import it.
 NETWORK_TARGET = "PackTransport"
 
-# A command or an option of the tool. What client code says reaches players, who have no shell.
+# A command or an option of the tool. Messages of client code must not contain them, because players have no shell.
 COMMAND = re.compile(r"\bpacker (?!-)[a-z]|(?<![\w-])--[a-z]|packer\.lock|packer\.yml")
 
-# Newer than iOS 16.1 and macOS 13, for which the client side is written.
+# Types that need newer systems than iOS 16.1 and macOS 13, which the client side supports.
 TOO_NEW = re.compile(r"\b(Mutex|Atomic|InlineArray|UTF8Span)\s*[<(]|\bimport Synchronization\b")
 
 SYSTEM_MODULES = {"Glibc", "Musl", "Darwin", "CLinux", "Bionic"}
@@ -86,30 +86,30 @@ FILE_CALLS = re.compile(
     r"unlink|unlinkat|mkdir|mkdirat|rmdir|link|linkat|symlink|symlinkat|readlink|readlinkat|stat|fstat|lstat|fstatat|opendir|fdopendir|readdir|"
     r"closedir|chmod|fchmod|fchmodat|chown|flock|mkstemp|mkdtemp|fopen|fread|fwrite|fclose|realpath|utimensat|futimens|statvfs|fstatvfs|access|faccessat)\(")
 
-# Calls that stand where no file of a pack is touched, by file.
+# Allowed calls outside PackFiles, by file.
 FILE_CALLS_ALLOWED = {
-    "Sources/packer/Terminal/StandardStreams.swift": {"open"},  # /dev/null in the place of a standard stream that the caller closed
+    "Sources/packer/Terminal/StandardStreams.swift": {"open"},  # /dev/null instead of a closed standard stream
 }
 
-# Foundation's file functions stand where it hands out or takes a file itself.
+# The files that may use Foundation's file functions.
 FILE_MANAGER_ALLOWED = {
-    "Sources/PackBackground/SharedState+Group.swift",  # Apple only: where the container of an app group lies
+    "Sources/PackBackground/SharedState+Group.swift",  # Apple only: the path of the container of an app group
 }
 
-# Words for what is left to be done, put together so that this file does not hold them.
+# Words that mark unfinished work, written in two parts so that this file does not contain them.
 UNFINISHED = re.compile(r"\b(" + "|".join(("TO" "DO", "FIX" "ME", "X" "XX", "HA" "CK")) + r")\b")
 
-# Phrases of a dialect that this project once had, and that readers stumbled over. STYLE says how to write instead.
+# Phrases that are not plain English, to be avoided.
 DIALECT = re.compile(
-    r"for who\b|tells? the whole|the least dear|nobody (?:made|sealed|vouches)|what an? \w+ \w+ deserves|has an app version any more|"
-    r"where chance begins|let warnings count|for lack of: ", re.I)
+    r"for who\b|tells? the whole|\bdear\b|\bnobody\b|\bwhoever\b|what an? \w+ \w+ deserves|has an app version any more|"
+    r"where chance begins|let warnings count|for lack of: |\bvouch|which is no (?!longer|more)\w|\balone\b|\bnil where\b", re.I)
 
 PUBLIC = re.compile(
     r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:public|open)\s+"
     r"(?:(?:static|final|mutating|nonmutating|borrowing|consuming|indirect|convenience|required|override|nonisolated|unsafe|class)\s+)*"
     r"(func|var|let|init|subscript|struct|class|enum|actor|protocol|typealias|associatedtype|macro)\b(.*)")
 
-# Members that a protocol of the standard library documents.
+# Members that are documented by a protocol of the standard library.
 DOCUMENTED_ELSEWHERE = re.compile(r"^\s*(?:description\b|debugDescription\b|hash\(into|==|<|rawValue\b|encode\(to)")
 
 offences = []
@@ -128,7 +128,7 @@ def check_tree(files):
     for name in files:
         top = name.split("/")[0]
         if not top.startswith(".") and top not in TOP_LEVEL:
-            offend(name, 1, f"'{top}' has no place at the top level")
+            offend(name, 1, f"'{top}' is not allowed at the top level")
         size = (ROOT / name).stat().st_size
         if size > LARGEST_FILE:
             offend(name, 1, f"{size} bytes, more than {LARGEST_FILE}")
@@ -142,7 +142,7 @@ def imports(text):
 
 
 class Package:
-    """What Package.swift says of targets and products."""
+    """The targets and products of Package.swift."""
 
     def __init__(self):
         dumped = json.loads(subprocess.run(["swift", "package", "dump-package"], cwd=ROOT, capture_output=True, check=True).stdout)
@@ -150,12 +150,12 @@ class Package:
         self.libraries = {name for product in dumped["products"] if "library" in product["type"] for name in product["targets"]}
 
     def dependencies(self, name):
-        """The targets of this package that a target depends on by itself."""
+        """Returns the targets of this package that a target depends on directly."""
         named = (dependency[kind][0] for dependency in self.targets[name]["dependencies"] for kind in ("byName", "target") if kind in dependency)
         return {other for other in named if other in self.targets}
 
     def closure(self, roots):
-        """The targets that some targets are made of, with themselves."""
+        """Returns the given targets and all targets that they depend on."""
         found, waiting = set(), list(roots)
         while waiting:
             name = waiting.pop()
@@ -168,7 +168,7 @@ class Package:
         return self.targets[name].get("path") or f"Sources/{name}"
 
     def sources(self):
-        """The targets below Sources that have Swift code."""
+        """Returns the targets below Sources that have Swift code."""
         return {name for name, target in self.targets.items() if target["type"] not in ("system", "test") and self.folder(name).startswith("Sources/")}
 
 
@@ -178,7 +178,7 @@ def check_graph(package):
         if name not in GRAPH or has is None:
             offend("Package.swift", 1, f"target {name} is not in both Package.swift and the graph of the house rules")
         elif has != (wanted := set(GRAPH[name].split())):
-            offend("Package.swift", 1, f"{name} depends on more or less than the house rules say: {' '.join(sorted(has ^ wanted))}")
+            offend("Package.swift", 1, f"the dependencies of {name} differ from the house rules: {' '.join(sorted(has ^ wanted))}")
 
 
 TYPE = re.compile(
@@ -186,7 +186,7 @@ TYPE = re.compile(
 
 
 def check_folders(target, texts):
-    """No folder of a target uses another that uses it, by the types that files declare and name."""
+    """Checks that folders of a target do not depend on each other in a cycle, by the types that files declare and use."""
     codes = {name: "\n".join(line for _, line in code_lines(text)) for name, text in texts.items()}
     homes = {}
     for name, code in codes.items():
@@ -208,11 +208,11 @@ def check_folders(target, texts):
                     seen.add(place)
                     waiting += arrows.get(place, {})
             if start in seen:
-                offend(name, 1, f"a circle between folders of {target}: this file names {word} of {other}, which uses {start}")
+                offend(name, 1, f"a dependency cycle between folders of {target}: this file uses {word} of {other}, which depends on {start}")
 
 
 def check_foundation(name, text):
-    """Full Foundation is imported only in the files named above, and there not on Linux."""
+    """Checks that full Foundation is imported only in the files listed above, and not on Linux."""
     conditions = []
     for number, line in enumerate(text.splitlines(), 1):
         words = line.strip()
@@ -225,7 +225,7 @@ def check_foundation(name, text):
         for _, module in imports(line):
             if module not in FULL_FOUNDATION:
                 continue
-            # On Linux there is FoundationEssentials, and none of Apple's modules.
+            # Linux has FoundationEssentials, and none of Apple's modules.
             is_apple = any(
                 re.fullmatch(r"canImport\((Darwin|CryptoKit|WebKit|Security)\).*", branches[-1])
                 or branches[-1] == "#else" and branches[0] == "canImport(FoundationEssentials)"
@@ -235,14 +235,14 @@ def check_foundation(name, text):
 
 
 def code_lines(text):
-    """The lines without comments and without what stands in string literals."""
+    """Yields the lines without comments and without the content of string literals."""
     for number, line in enumerate(text.splitlines(), 1):
         line = re.sub(r'"(?:\\.|[^"\\])*"', '""', line)
         yield number, line.split("//")[0]
 
 
 def literals(text):
-    """What stands in string literals, with the line. Of several lines each is one; what is interpolated counts."""
+    """Yields the string literals with their line numbers, including interpolations. A multi-line literal is one literal per line."""
     inside = False
     for number, line in enumerate(text.splitlines(), 1):
         if line.count('"""') % 2 == 1:
@@ -270,16 +270,16 @@ def check_source(name, text, client):
             if module.startswith("Foundation") and name not in FOUNDATION_ALLOWED and target not in (NETWORK_TARGET, *APPLE_TARGETS):
                 offend(name, number, f"{target} is client side and imports {module}")
             if module in ("CLibArchive", "CLibYAML", "ArgumentParser"):
-                offend(name, number, f"{target} is client side and imports {module}, which only the packing side may")
+                offend(name, number, f"{target} is client side and imports {module}, which only the packing side may import")
         for number, literal in literals(text):
             if COMMAND.search(literal):
-                offend(name, number, f"{target} is client side and names a command, which only the command line words: {literal}")
+                offend(name, number, f"{target} is client side and names a command of the tool: {literal}")
         for number, line in code_lines(text):
             if TOO_NEW.search(line):
-                offend(name, number, f"newer than the systems the client side is written for: {line.strip()}")
+                offend(name, number, f"newer than the systems that the client side supports: {line.strip()}")
 
     if target in APPLE_TARGETS and not name.endswith("/Exports.swift") and not (text.startswith(APPLE_ONLY) and text.endswith("#endif\n")):
-        offend(name, 1, f"{target} is for Apple platforms alone, and this file is not in '{APPLE_ONLY.strip()}'")
+        offend(name, 1, f"{target} is for Apple platforms only, and this file is not in '{APPLE_ONLY.strip()}'")
 
     if target != "PackFiles" and SYSTEM_MODULES & imported.keys():
         allowed = FILE_CALLS_ALLOWED.get(name, set())
@@ -289,7 +289,7 @@ def check_source(name, text, client):
                     offend(name, number, f"{call}() is called outside PackFiles")
     for number, line in code_lines(text):
         if re.search(r"\b(FileManager|FileHandle)\b", line) and name not in FILE_MANAGER_ALLOWED:
-            offend(name, number, f"{target} uses Foundation's file functions, and not PackFiles")
+            offend(name, number, f"{target} uses Foundation's file functions instead of PackFiles")
 
     check_comments(name, text)
 
@@ -310,13 +310,13 @@ def check_comments(name, text):
 def check_words(name):
     for number, line in enumerate((ROOT / name).read_text(encoding="utf-8").splitlines(), 1):
         if UNFINISHED.search(line):
-            offend(name, number, f"something is left to be done: {line.strip()}")
+            offend(name, number, f"unfinished work: {line.strip()}")
         if name.startswith("Sources/") and DIALECT.search(line):
             offend(name, number, f"not plain English: {line.strip()}")
 
 
 def slug(heading):
-    """The anchor that a heading gets where Markdown is shown."""
+    """Returns the anchor of a heading in rendered Markdown."""
     text = re.sub(r"`([^`]*)`", r"\1", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)).strip().lower()
     kept = "".join(c for c in text if c in " -_" or unicodedata.category(c)[0] in "LNM")
     return kept.replace(" ", "-")
@@ -352,11 +352,11 @@ def check_links(name, files):
             place, _, anchor = urllib.parse.unquote(link).partition("#")
             target = (path.parent / place).resolve() if place else path
             if not target.is_relative_to(ROOT) or not target.exists():
-                offend(name, number, f"the link {link} leads nowhere")
+                offend(name, number, f"the target of the link {link} does not exist")
             elif target.is_file() and str(target.relative_to(ROOT)) not in files:
-                offend(name, number, f"the link {link} leads to a file that is not tracked")
+                offend(name, number, f"the target of the link {link} is not tracked")
             elif anchor and target.suffix == ".md" and anchor not in anchors(target):
-                offend(name, number, f"the link {link} names no heading")
+                offend(name, number, f"the heading of the link {link} does not exist")
 
 
 def main():
@@ -381,7 +381,7 @@ def main():
             check_links(name, set(files))
     for target, texts in targets.items():
         check_folders(target, texts)
-    print("\n".join(offences) if offences else f"{len(files)} files hold to the house rules")
+    print("\n".join(offences) if offences else f"{len(files)} files follow the house rules")
     sys.exit(1 if offences else 0)
 
 

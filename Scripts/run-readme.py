@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Runs the console examples of README.md and of the guides, and compares what they print with what stands there.
+"""Runs the console examples of README.md and of the guides, and compares their output with the text in the document.
 
-Examples are blocks fenced as ```console: a line that starts with `$ ` is a command, the lines up to the next one are its output, both
-streams as they come. All of one document run in one temporary directory, with `packer` (named by the variable PACKER) on the path, the
-repository's Examples beside it, and the document's blocks that name a file (```sh file=NAME) as files. Ids of keys differ from run to run and
-match each other; everything else must be the same to the byte.
+Examples are blocks fenced as ```console: a line that starts with `$ ` is a command, and the lines up to the next one are its output, both
+streams combined. All examples of a document run in one temporary directory. It has `packer` (the binary in the variable PACKER) on the path, the
+repository's Examples, and the blocks of the document that name a file (```sh file=NAME). Ids of keys and times differ from run to run and are not
+compared; everything else must be the same.
 
-Also compares the Swift block of README.md with the file it is taken from, and the entries of TROUBLESHOOTING.md with the exit statuses of the
-command and the error codes of the sources, and counts the words of all documents.
+Also compares the Swift block of README.md with its source file, and the entries of TROUBLESHOOTING.md with the exit statuses of the command and
+the error codes of the sources, and counts the words of all documents.
 """
 
 import argparse
@@ -29,7 +29,7 @@ TROUBLESHOOTING = "Documentation/TROUBLESHOOTING.md"
 README_WORDS = 900
 DOCUMENT_WORDS = 36_000
 
-# Compressed sizes are those of one zstd; another one may compress a little differently.
+# The compressed sizes in the documents are from this version of zstd; other versions may differ a little.
 ZSTD = "1.5.4"
 
 
@@ -38,7 +38,7 @@ def blocks(text, language):
 
 
 def examples(text):
-    """Each command of all console blocks, with the output that stands below it."""
+    """Yields each command of all console blocks, with the output below it."""
     for block in blocks(text, "console"):
         for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
             command, _, output = part.partition("\n")
@@ -46,7 +46,7 @@ def examples(text):
 
 
 def named_files(text):
-    """The blocks that are files, by name."""
+    """Returns the blocks that are files, with their names."""
     return re.findall(r"^```\w+ file=(\S+)\n(.*?)^```$", text, re.M | re.S)
 
 
@@ -91,7 +91,7 @@ def run_examples(document):
 
 
 def tell_logs(place):
-    """What commands wrote into logs instead of into the document."""
+    """Prints the logs that commands wrote."""
     for log in sorted(pathlib.Path(place).glob("*.log")):
         print(f"--- {log.name}\n{log.read_text(encoding='utf-8')}")
 
@@ -100,12 +100,12 @@ def check_snippet(text):
     source = (ROOT / SNIPPET).read_text()
     if blocks(text, "swift") == [source]:
         return True
-    print(f"README.md: the Swift block is not what {SNIPPET} holds")
+    print(f"README.md: the Swift block differs from {SNIPPET}")
     return False
 
 
 def entries(text):
-    """Each entry of TROUBLESHOOTING.md: its code, its cause (the first sentence) and its cure."""
+    """Returns the entries of TROUBLESHOOTING.md by code, each with its cause (the first sentence) and its remedy."""
     found = {}
     for code, body in re.findall(r"^### `?(?:Exit )?([a-z0-9-]+)`?\n\n(.*?)(?=^#|\Z)", text, re.M | re.S):
         cause, _, cure = " ".join(body.split()).partition(". ")
@@ -114,7 +114,7 @@ def entries(text):
 
 
 def error_codes():
-    """The codes of PackError that the sources declare, those of tests apart."""
+    """Returns the codes of PackError that the sources declare, without those of tests."""
     found = set()
     for path in sorted((ROOT / "Sources").rglob("*.swift")):
         text = path.read_text(encoding="utf-8")
@@ -128,7 +128,7 @@ def error_codes():
 def check_troubleshooting():
     told = entries((ROOT / TROUBLESHOOTING).read_text(encoding="utf-8"))
     known = set(re.findall(r"static let \w+ = Self\(rawValue: (\d+)\)", (ROOT / EXIT_STATUS).read_text())), error_codes()
-    wrong = [f"{code} has no cause or no cure" for code, (cause, cure) in told.items() if not cause or not cure]
+    wrong = [f"{code} has no cause or no remedy" for code, (cause, cure) in told.items() if not cause or not cure]
     for codes, what in zip(known, ("exit status", "error code")):
         wrong += [f"{what} {code} is missing" for code in sorted(codes - told.keys())] if codes else [f"no {what} was found in the sources"]
     wrong += [f"{code} is neither an exit status nor an error code" for code in sorted(told.keys() - known[0] - known[1])]
@@ -147,7 +147,7 @@ def check_length():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--entries", action="store_true", help="print the entries of TROUBLESHOOTING.md, tab-separated, and do nothing else")
+    parser.add_argument("--entries", action="store_true", help="only print the entries of TROUBLESHOOTING.md, tab-separated")
     if parser.parse_args().entries:
         for code, cells in entries((ROOT / TROUBLESHOOTING).read_text(encoding="utf-8")).items():
             print(code, *cells, sep="\t")

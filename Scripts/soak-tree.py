@@ -20,7 +20,7 @@ def write(path, pieces, executable=False):
 
 
 def large(noise, size):
-    """Half of it compresses, half does not, and no megabyte is like another."""
+    """Yields content of which half compresses and half does not. Each megabyte is different."""
     for number in range(size // MIB):
         half = noise.randbytes(MIB // 2)
         yield half + number.to_bytes(8, "big") * (MIB // 16)
@@ -51,8 +51,8 @@ def awkward(root, noise):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("directory", help="where the tree is made")
-    parser.add_argument("seed", type=int, help="seed of all randomness")
+    parser.add_argument("directory", help="the directory to make")
+    parser.add_argument("seed", type=int, help="the seed of the random numbers")
     parser.add_argument("kind", help="awkward, plain:MEGABYTES or noise:MEGABYTES")
     options = parser.parse_args()
     root, kind = options.directory, options.kind

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A small key server: hands the key of one pack to a device that may have it.
+"""A small key server: sends the key of one pack to a device that may have it.
 
   key-server.py add NAME --packs ID[,ID]… --devices FILE [--days N]   allows a device, and prints its token
   key-server.py serve --root FILE --devices FILE [--cert FILE --cert-key FILE] [--host H] [--port N]
@@ -63,11 +63,11 @@ def read_root(path):
     return key
 
 
-# Devices: a file of digests of their tokens, so that who reads it has no token.
+# Devices: a file with digests of their tokens, so that the file reveals no token.
 
 
 class Devices:
-    """The devices of a file, read again when the file changes: a line that is removed counts at once."""
+    """The devices of a file, read again when the file changes: a removed device is refused at once."""
 
     def __init__(self, path):
         self.path = pathlib.Path(path)
@@ -86,8 +86,8 @@ class Devices:
             return self.known
 
     def find(self, token):
-        """The device with this token, if its time is not over."""
-        # Looked up by digest: what the time of the look-up shows is about the digest, from which nothing leads to the token.
+        """Returns the device with this token, unless the token has expired."""
+        # Looked up by digest: the time of the look-up depends on the digest, which does not reveal the token.
         device = self.read().get(hashlib.sha256(token.encode()).hexdigest())
         return device if device and time.time() < device["until"] else None
 
@@ -109,7 +109,7 @@ def add_device(options):
 
 
 class Limiter:
-    """So many requests a minute for each name; the rest is refused with the seconds to wait."""
+    """A limit of requests per minute for each name. Further requests are refused with the seconds to wait."""
 
     def __init__(self, per_minute):
         self.per_minute = per_minute
@@ -117,7 +117,7 @@ class Limiter:
         self.buckets = {}
 
     def wait(self, name):
-        """Takes one request; returns 0, or how many seconds to wait."""
+        """Counts one request; returns 0, or the seconds to wait."""
         now = time.monotonic()
         with self.lock:
             left, last = self.buckets.pop(name, (self.per_minute, now))
@@ -149,7 +149,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Type", "application/octet-stream")
         self.send_header("Cache-Control", "no-store")
         if status != 200:
-            # What is left of a body that was not read would be taken for the next request.
+            # The unread rest of a body would be parsed as the next request.
             self.send_header("Connection", "close")
             self.close_connection = True
         self.end_headers()
@@ -208,7 +208,7 @@ def serve(options):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.load_cert_chain(options.cert, options.cert_key)
-        # The handshake belongs to the thread of the connection: one that never ends holds up nobody else.
+        # The handshake runs on the connection's thread, so one that never ends does not block other connections.
         server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     print(f"{'https' if options.cert else 'http'}://{options.host}:{server.server_port}/v1/pack-key", flush=True)
     try:

@@ -5,7 +5,7 @@ let package = Package(
   name: "LinuxClient",
   platforms: [.macOS(.v13)],
   dependencies: [
-    // An app outside this repository names its address and a version here.
+    // An app outside this repository gives the repository's URL and a version here.
     .package(name: "packer", path: "../..")
   ],
   targets: [

@@ -7,13 +7,13 @@ enum { packer_RENAME_EXCHANGE = 1 << 1 };
 
 #include <fcntl.h>
 
-// A macro of macros, and O_TMPFILE itself is there only under _GNU_SOURCE.
+// Swift cannot import a macro made of macros, and O_TMPFILE is declared only under _GNU_SOURCE.
 enum { packer_O_TMPFILE = __O_TMPFILE };
 
 #ifdef __GLIBC__
 #include <malloc.h>
 
-// A parameter whose name is a macro behind a condition. Other C libraries have no such thing.
+// Only glibc has this parameter. Its name is a macro.
 static inline void packer_set_heap_count(int count) { mallopt(M_ARENA_MAX, count); }
 #else
 static inline void packer_set_heap_count(int count) { (void)count; }

@@ -1,17 +1,17 @@
 package import PackFormat
 
-/// What is done before a frame is compressed as hard as was asked for.
+/// A trial before a frame is compressed at the requested level.
 enum CompressionTrial: Hashable {
   case none
-  /// Samples of the frame tell whether it is worth it.
+  /// Samples of the frame show whether that is worthwhile.
   case samples
-  /// The whole frame is compressed at ``FrameCompressor/trial``.
+  /// The whole frame is compressed with `FrameCompressor.trialStrength` first.
   case frame
 
-  /// The more a level costs, the more may be spent to find out whether it gains anything.
+  /// The more expensive a level is, the more a trial may cost.
   init(before level: Int) {
     switch level {
-    // At the level below all others samples tell what is text, and worth more.
+    // At negative levels samples find the text, which gets a higher level.
     case ..<0: self = .samples
     case ...2: self = .none
     case ...9: self = .samples
@@ -20,26 +20,25 @@ enum CompressionTrial: Hashable {
   }
 }
 
-/// Compresses frames, and spends little on those that do not shrink: most images, sounds and videos. One worker's own.
+/// A compressor of frames that spends little time on those that do not shrink: most images, sounds and videos. Each worker needs its own.
 ///
-/// What it does with a frame depends on the frame's content alone. File extensions are not trusted: real trees of images and sounds still
-/// shrink by up to a fifth.
+/// The result depends only on the content of a frame. File extensions are not used: real trees of images and sounds still shrink by up to a fifth.
 package final class FrameCompressor {
   private let context: CompressionContext
   private let strength: CompressionStrength
   private let textStrength: CompressionStrength
   private let trial: CompressionTrial
 
-  /// For a whole frame. Of one that it shrinks by less than a fiftieth, higher levels take half a percent more, for ten times the time.
+  /// For a whole frame. If it shrinks a frame by less than a fiftieth, higher levels save only half a percent more, in ten times the time.
   private static let trialStrength = CompressionStrength(level: 6)
   /// For samples, and for frames whose samples do not shrink.
   private static let sampleStrength = CompressionStrength(level: 1)
 
-  /// The bytes of one sample, and how many there are. Frames with less than four times as many bytes are not sampled.
+  /// The size of one sample in bytes, and the number of samples. Frames with less than four times their total size are not sampled.
   private static let sampleSize = 32 << 10
   private static let samples = 3
 
-  /// - Parameter textStrength: for frames that shrink a lot, where samples are taken; the same as for others where it is nil.
+  /// - Parameter textStrength: the strength for frames whose samples shrink a lot; nil for the same as for others.
   package init(_ strength: CompressionStrength, forText textStrength: CompressionStrength? = nil) throws(PackError) {
     self.strength = strength
     self.textStrength = textStrength ?? strength
@@ -47,8 +46,8 @@ package final class FrameCompressor {
     context = try CompressionContext(strength)
   }
 
-  /// Compresses `content` to one frame at the start of `frame`, which must hold ``PackFormat/Limits/compressBound(_:)`` bytes, and returns
-  /// its length.
+  /// Compresses `content` to one frame at the start of `frame`, and returns its length. `frame` must have room for
+  /// ``PackFormat/Limits/compressBound(_:)`` bytes.
   package func compress(_ content: Span<UInt8>, into frame: inout MutableSpan<UInt8>) throws(PackError) -> Int {
     var chosen = strength
     switch trial {
@@ -65,7 +64,7 @@ package final class FrameCompressor {
         break
       case .some(.none):
         let size = try context.compress(content, into: &frame)
-        // The samples were wrong where the rest shrinks after all.
+        // Otherwise the samples were wrong: the rest does shrink.
         if size > content.count / 100 * 98 { return size }
       }
     case .frame:
@@ -77,16 +76,16 @@ package final class FrameCompressor {
     return try context.compress(content, into: &frame)
   }
 
-  /// What samples of a frame lose.
+  /// How much samples of a frame shrink.
   private enum Shrinkage {
-    /// No more than a hundredth.
+    /// By no more than a hundredth.
     case none
     case small
-    /// More than half of the first sample: most texts.
+    /// The first sample shrinks by more than half, as most texts do.
     case large
   }
 
-  /// What samples from the beginning, the middle and the end lose, or nil where the frame is too small for them.
+  /// Returns how much samples from the beginning, the middle and the end shrink, or nil if the frame is too small for them.
   private func shrinkage(_ content: Span<UInt8>, scratch: inout MutableSpan<UInt8>) throws(PackError) -> Shrinkage? {
     guard content.count >= 4 * Self.samples * Self.sampleSize else { return nil }
     var saved = 0
@@ -94,7 +93,7 @@ package final class FrameCompressor {
       let start = (content.count - Self.sampleSize) / (Self.samples - 1) * number
       saved += Self.sampleSize - (try context.compress(content.extracting(start..<start + Self.sampleSize), into: &scratch))
       if number == 0, saved > Self.sampleSize / 2 { return .large }
-      // Most of what shrinks does so in its first sample.
+      // Most frames that shrink do so in the first sample.
       if saved > Self.samples * Self.sampleSize / 100 { return .small }
     }
     return Shrinkage.none

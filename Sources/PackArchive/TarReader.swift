@@ -1,10 +1,10 @@
 package import PackFormat
 
-/// Reads the tar as a program does that has never heard of packs.
+/// A tar reader that knows nothing about packs, like an ordinary program.
 package struct TarReader: ~Copyable {
   private let handle: ReadHandle
 
-  /// - Parameter next: gives the next bytes of the tar, empty at its end. Blocks the thread that reads.
+  /// - Parameter next: returns the next bytes of the tar, or none at its end. It blocks the thread that reads.
   package init(_ next: @escaping () throws(PackError) -> [UInt8]) throws(PackError) {
     var position: UInt64 = 0
     handle = try ReadHandle { () throws(PackError) in
@@ -19,15 +19,15 @@ package struct TarReader: ~Copyable {
     self.handle = handle
   }
 
-  /// A reader of a tar whose contents are left out: it passes over them, and is refused with ``PackError/Code/damagedArchive`` where it wants to
-  /// look into one.
+  /// Makes a reader for a tar without the contents of its files. It skips them, and throws ``PackError/Code/damagedArchive`` if the tar's headers
+  /// require reading one.
   ///
-  /// - Parameter nextPiece: gives the next piece of the tar, nil at its end. Blocks the thread that reads.
+  /// - Parameter nextPiece: returns the next piece of the tar, or nil at its end. It blocks the thread that reads.
   package static func ofHeaders(_ nextPiece: @escaping () throws(PackError) -> TarPiece?) throws(PackError) -> TarReader {
     TarReader(try ReadHandle(nextPiece))
   }
 
-  /// The next entry, or nil at the end of the tar.
+  /// Returns the next entry, or nil at the end of the tar.
   package func next() throws(PackError) -> TarEntry? {
     try handle.next()
   }

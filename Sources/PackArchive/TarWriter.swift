@@ -1,13 +1,13 @@
 package import PackFormat
 
-/// Has libarchive make the headers of tar entries. One worker's own.
+/// A writer of tar headers, through libarchive. Each worker needs its own.
 ///
-/// A header depends on its entry alone, so any number of workers can make those of different frames, and the content is read from its
-/// file straight into the frame without passing through libarchive.
+/// A header depends only on its entry, so several workers can make the headers of different frames. Content is read from its file directly into the
+/// frame, without libarchive.
 package final class TarWriter {
-  /// The zeros that end every tar, in bytes.
+  /// The number of zero bytes at the end of every tar.
   package static let endSize = 1024
-  /// The bytes of a header without a pax header.
+  /// The number of bytes of a header without a pax header.
   package static let blockSize = 512
 
   private var pax = Writer(.pax)
@@ -38,14 +38,15 @@ package final class TarWriter {
   }
 }
 
-/// One kind of header, and what the writer that makes it still waits for.
+/// A writer of one kind of header, and the content size that it still expects.
 private struct Writer: ~Copyable {
   private let format: WriteHandle.Format
   private var handle: WriteHandle?
-  /// The content that the last header announced, in bytes.
+  /// The size in bytes of the content that the last header announced.
   private var announced: UInt64 = 0
 
-  /// Before the next header libarchive passes on zeros in the place of that content, a kilobyte at a time. From here on a new writer takes less.
+  /// Before the next header libarchive writes zeros in place of that content, a kilobyte at a time. Above this number of bytes a new writer takes
+  /// less time.
   private static let mostZeros: UInt64 = 16 << 10
 
   init(_ format: WriteHandle.Format) {

@@ -7,28 +7,28 @@
   public import PackManifest
   import PackTrust
 
-  /// What a downloader extension does when the system calls it: each of its methods is one callback.
+  /// The work of a downloader extension: each method implements one callback of the system.
   ///
-  /// Nothing of a pack is read, hashed, decrypted or copied. A finished file is moved by one rename, recorded, and the callback returns.
-  /// Nothing throws, because the system would not hear it: what happened goes to the report.
+  /// Packs are not read, hashed, decrypted or copied here. A finished file is moved by a single rename and recorded, and the callback returns. No
+  /// method throws, because the system ignores errors; errors are passed to the report.
   @available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *)
   public struct BackgroundDelivery: Sendable {
-    /// Makes the extension's part of the delivery.
+    /// A function that creates the extension's part of the delivery.
     public typealias Opening = @Sendable () throws(PackError) -> ExtensionDelivery
 
-    /// The app group of app and extension.
+    /// The app group that app and extension share.
     public let group: String
     private let challenges: ChallengeHandler
     private let report: @Sendable (BackgroundReport) -> Void
     private let make: Opening
 
-    /// Puts an extension's part together. Opens nothing yet.
+    /// Creates the work of an extension. Does not open anything yet.
     ///
     /// - Parameters:
     ///   - group: the identifier of the app group, `group.…`.
-    ///   - challenges: what is answered to servers that ask who is there.
-    ///   - report: hears what was done, on whatever thread the system calls.
-    ///   - open: makes the delivery. It is called anew for each callback: a device that was not unlocked since it started refuses, and soon does not any more.
+    ///   - challenges: answers authentication challenges of servers.
+    ///   - report: receives what was done, on the thread on which the system calls.
+    ///   - open: creates the delivery. Called again for each callback, because it fails until the device has been unlocked once after a restart.
     public init(
       group: String, challenges: ChallengeHandler = .system, report: @escaping @Sendable (BackgroundReport) -> Void = { _ in },
       open: @escaping Opening
@@ -39,15 +39,15 @@
       make = open
     }
 
-    /// The usual part: the state that the group shares, and manifests that one of these keys signed.
+    /// Creates the usual extension: with the state shared in the app group, and manifests signed with one of the keys.
     ///
     /// - Parameters:
     ///   - group: the identifier of the app group, `group.…`.
-    ///   - keys: the public keys whose signatures count.
-    ///   - policy: how patient it is.
-    ///   - challenges: what is answered to servers that ask who is there.
-    ///   - isForDevice: whether a pack is meant for this device, as the app decides it too.
-    ///   - report: hears what was done, on whatever thread the system calls.
+    ///   - keys: the trusted public keys.
+    ///   - policy: the timing of deliveries.
+    ///   - challenges: answers authentication challenges of servers.
+    ///   - isForDevice: returns whether a pack is meant for this device. It must agree with the app's decision.
+    ///   - report: receives what was done, on the thread on which the system calls.
     public init(
       group: String, trusting keys: [SigningPublicKey], policy: DeliveryPolicy = .init(), challenges: ChallengeHandler = .system,
       isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true },
@@ -62,7 +62,8 @@
 
     // MARK: The callbacks
 
-    /// `downloads(for:manifestURL:extensionInfo:)`: takes the manifest, plans, records, and hands everything over as the system wants it, by returning it.
+    /// Implements `downloads(for:manifestURL:extensionInfo:)`: accepts the manifest, makes and records a plan, and returns its downloads to the
+    /// system.
     public func downloads(for request: BAContentRequest, manifest: URL, information: BAAppExtensionInfo) -> Set<BADownload> {
       guard let delivery = opened() else { return [] }
       let answer = delivery.downloads(
@@ -79,9 +80,9 @@
       return downloads
     }
 
-    /// `backgroundDownload(_:finishedWithFileURL:)`: moves the file, records that, and returns.
+    /// Implements `backgroundDownload(_:finishedWithFileURL:)`: moves and records the file.
     public func finished(_ download: BADownload, file: URL) {
-      // The system keeps manifests to itself; whatever else comes is none of ours either.
+      // The system does not pass on manifests, and any other download is not one of a pack.
       guard case .download(let identifier) = download.subject, let delivery = opened() else { return }
       do throws(PackError) {
         let parking = try delivery.finished(file.path, download: identifier)
@@ -92,7 +93,8 @@
       }
     }
 
-    /// `backgroundDownload(_:failedWithError:)`: records the failure, and hands an essential download over again as one that is not.
+    /// Implements `backgroundDownload(_:failedWithError:)`: records the failure. A failed essential download is handed over again as a non-essential
+    /// one.
     public func failed(_ download: BADownload, _ error: any Error) {
       let failure = DownloadFailure(error)
       let subject = download.subject
@@ -101,12 +103,12 @@
       if fail(delivery, subject, failure) == .handOverAsNonEssential { handOverAgain(download, delivery) }
     }
 
-    /// `backgroundDownload(_:didReceive:)`: asks the app's closure.
+    /// Implements `backgroundDownload(_:didReceive:)` with the app's closure.
     public func answer(_ challenge: URLAuthenticationChallenge, of download: BADownload) async -> ChallengeHandler.Answer {
       await challenges.answer(challenge, of: download)
     }
 
-    // MARK: What they share
+    // MARK: Shared parts
 
     private func opened() -> ExtensionDelivery? {
       do throws(PackError) {
@@ -129,17 +131,17 @@
       }
     }
 
-    /// What is recorded as handed over, and cannot be, would be waited for.
+    /// Records a failure, because otherwise the app would wait for a download that cannot be handed over.
     private func dismiss(_ planned: PlannedDownload, _ delivery: ExtensionDelivery) {
       do throws(PackError) {
         try delivery.note(.downloadFailed(.configuration), ofDownload: planned.identifier.description)
-        report(.refused(PackError(.systemRefused, "the system takes no download of \(planned.bytes.size) bytes from '\(planned.url)'")))
+        report(.refused(PackError(.systemRefused, "the system cannot download \(planned.bytes.size) bytes from '\(planned.url)'")))
       } catch {
         report(.refused(error))
       }
     }
 
-    /// Outside a content request the manager takes downloads, but no essential ones.
+    /// Outside a content request, the manager accepts only non-essential downloads.
     private func handOverAgain(_ download: BADownload, _ delivery: ExtensionDelivery) {
       let identifier = download.identifier
       do {
@@ -148,7 +150,7 @@
       } catch {
         let failure = DownloadFailure(error)
         report(.handedOverAgain(download: identifier, refusal: failure))
-        // It is with the system already, and nothing is to be done.
+        // The system already has it; there is nothing to do.
         guard failure.remedy != .alreadyScheduled else { return }
         fail(delivery, .download(identifier: identifier), failure)
       }
@@ -156,7 +158,7 @@
   }
 
   extension DeliveryEvent {
-    /// Why the system asks. What later systems add, such as another language of the person's, is planned like a look for something new.
+    /// The reason for the request. Reasons of later systems, such as a changed language of the user, are treated like a periodic check.
     init(_ request: BAContentRequest) {
       if request == .install {
         self = .install
@@ -170,7 +172,7 @@
 
   @available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *)
   extension Allowance {
-    /// What the system says is left before the first start of the app; nil after it.
+    /// The bytes that the system still permits before the first start of the app; nil after it.
     init?(_ information: BAAppExtensionInfo) {
       let (essential, other) = (information.restrictedEssentialDownloadSizeRemaining, information.restrictedDownloadSizeRemaining)
       guard essential != nil || other != nil else { return nil }

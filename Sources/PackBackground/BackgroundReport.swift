@@ -2,24 +2,24 @@
   public import PackDelivery
   public import PackFormat
 
-  /// What an extension did: for a log, since it has nobody to tell.
+  /// An event in an extension, for a log.
   public enum BackgroundReport: Sendable {
     /// A content request was answered.
     case answered(ExtensionDelivery.Answer)
-    /// A finished file was dealt with.
+    /// A finished file was processed.
     case arrived(download: String, SharedState.Parking)
     /// A download failed.
     case failed(download: String, DownloadFailure, FailureRemedy)
-    /// The system could not download the manifest. Everything stays as it is.
+    /// The system could not download the manifest. Nothing changes.
     case manifestFailed(DownloadFailure)
-    /// An essential download that failed is with the system again, as one that is not essential; or the reason why it is not.
+    /// A failed essential download was handed to the system again as a non-essential one. `refusal` is the error if the system refused.
     case handedOverAgain(download: String, refusal: DownloadFailure?)
-    /// Something could not be done. What is lost by it, the next plan finds.
+    /// An action failed. The next plan detects what is missing.
     case refused(PackError)
   }
 
   extension BackgroundReport: CustomStringConvertible {
-    /// A line for a log. It names packs and numbers, and takes no more memory for many packs than for few.
+    /// A line for a log with pack names and numbers. Its size does not depend on the number of packs.
     public var description: String {
       switch self {
       case .answered(let answer):
@@ -28,14 +28,14 @@
       case .arrived(let download, let parking):
         switch parking {
         case .recorded: return "\(download) arrived"
-        case .unrecorded: return "\(download) arrived, and the next plan finds it"
+        case .unrecorded: return "\(download) arrived; the next plan will find it"
         case .notNeeded: return "\(download) is not needed"
-        case .wrongSize: return "\(download) has another size than the manifest says"
+        case .wrongSize: return "the size of \(download) differs from the manifest"
         }
       case .failed(let download, let failure, _): return "\(download) failed: \(failure)"
-      case .manifestFailed(let failure): return "the manifest failed: \(failure)"
-      case .handedOverAgain(let download, nil): return "\(download) is handed over again, as not essential"
-      case .handedOverAgain(let download, let failure?): return "\(download) is not taken again: \(failure)"
+      case .manifestFailed(let failure): return "the download of the manifest failed: \(failure)"
+      case .handedOverAgain(let download, nil): return "\(download) is handed over again as non-essential"
+      case .handedOverAgain(let download, let failure?): return "the system refused \(download) as non-essential: \(failure)"
       case .refused(let error): return "refused: \(error.message)"
       }
     }

@@ -2,24 +2,25 @@
   public import BackgroundAssets
   import Foundation
 
-  /// What an app answers a server that asks who is there: a client certificate, a password, a pinned key.
+  /// An app's answers to authentication challenges of servers: a client certificate, a password, or a pinned key.
   ///
-  /// Each download may ask several times, on any thread. Until it is answered the download waits, and in the extension the time counts.
+  /// Each download may receive several challenges, on any thread. The download waits for each answer. In the extension, this time counts towards its
+  /// time limit.
   @available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *)
   public struct ChallengeHandler: Sendable {
-    /// What is done about a challenge, and with which credential.
+    /// The disposition of a challenge and the credential.
     public typealias Answer = (URLSession.AuthChallengeDisposition, URLCredential?)
 
     private let handler: @Sendable (URLAuthenticationChallenge, BADownload) async -> Answer
 
-    /// Asks a closure.
+    /// Creates a handler from an asynchronous closure.
     ///
-    /// - Parameter handler: gets the challenge, and the download that met it.
+    /// - Parameter handler: receives the challenge and the download that received it.
     public init(_ handler: @escaping @Sendable (_ challenge: URLAuthenticationChallenge, _ download: BADownload) async -> Answer) {
       self.handler = handler
     }
 
-    /// Asks a closure that answers later, through what it is given. Only its first answer counts.
+    /// Creates a handler from a closure that calls a completion handler. Only the first call counts.
     public init(
       completing handler:
         @escaping @Sendable (
@@ -37,7 +38,7 @@
       }
     }
 
-    /// Leaves it to the system, as an app without a handler does.
+    /// Leaves challenges to the system, like an app without a handler.
     public static let system = ChallengeHandler { _, _ in (.performDefaultHandling, nil) }
 
     package func answer(_ challenge: URLAuthenticationChallenge, of download: BADownload) async -> Answer {

@@ -3,10 +3,10 @@
   public import PackDelivery
 
   extension DownloadFailure {
-    /// What an error of the system means for a download: the first of it and of those below it that says something about that.
+    /// Creates the failure for a system error. Uses the first error with a known meaning, starting with the outermost.
     public init(_ error: any Error) {
       var next: NSError? = error as NSError
-      // Errors are rarely nested, and never in a circle that anybody means.
+      // The limit stops at cycles; errors are rarely nested deeply.
       for _ in 0..<8 {
         guard let error = next else { break }
         if let failure = DownloadFailure(domain: error.domain, code: error.code) {

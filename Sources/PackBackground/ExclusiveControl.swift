@@ -2,27 +2,28 @@
   import BackgroundAssets
   import Foundation
 
-  /// Exclusive control over the system's download manager, asked for and never waited for without an end.
+  /// Exclusive control over the system's download manager, requested with a time limit.
   ///
-  /// It is known not to come free sometimes, and not to be answered at all. What is done under it here, asking what the system has and handing over
-  /// what is missing, is right without it too: identifiers are the same in app and extension, and the system refuses a second download of the same
-  /// name. The records that app and extension share have a lock of their own (``PackDelivery/SharedState``), held for milliseconds; files are moved
-  /// without any.
+  /// The system sometimes does not release exclusive control, and sometimes does not respond to a request for it. The work done under it here is also
+  /// correct without it: listing the system's downloads and handing over those that are missing. App and extension use the same identifiers, and the
+  /// system refuses a second download with the same identifier. The shared records have their own lock (``PackDelivery/SharedState``), which is held
+  /// for milliseconds. Files are moved without a lock.
   @available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *)
   public struct ExclusiveControl: Sendable {
-    /// How long it is waited for, in seconds.
+    /// The time limit in seconds.
     public var patienceSeconds: Double
 
-    /// Makes a value from its parts.
+    /// Creates a value.
     public init(patienceSeconds: Double = 2) {
       self.patienceSeconds = max(0, patienceSeconds)
     }
 
-    /// Runs `body` once: with exclusive control where the system grants it in time, and without it otherwise.
+    /// Runs `body` once: with exclusive control if the system grants it in time, otherwise without.
     ///
-    /// The extension's running time counts until `body` returns, so the extension has no use for this.
+    /// Do not use this in the extension: its running time counts until `body` returns.
     ///
-    /// - Parameter body: gets whether it has exclusive control. It runs on a thread of the system's, or of nobody in particular; it may block it for a short time.
+    /// - Parameter body: receives whether it has exclusive control. It runs on a thread of the system or of a global queue, and may block it for a
+    ///   short time.
     public func run<Result: Sendable>(_ body: @escaping @Sendable (_ isExclusive: Bool) -> Result) async -> Result {
       let once = Once()
       return await withCheckedContinuation { (continuation: CheckedContinuation<Result, Never>) in
@@ -32,7 +33,7 @@
         BADownloadManager.shared.withExclusiveControl(beforeDate: Date(timeIntervalSinceNow: patienceSeconds)) { isAcquired, error in
           end(isAcquired && error == nil)
         }
-        // The date is the system's promise; this is for where it does not keep it.
+        // The system should keep to the deadline; this applies if it does not.
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + patienceSeconds + 0.5) { end(false) }
       }
     }

@@ -1,4 +1,4 @@
-// One import is all that a downloader extension needs.
+// With this one import, a downloader extension has everything it needs.
 @_exported public import PackCrypto
 @_exported public import PackDelivery
 @_exported public import PackFormat

@@ -1,14 +1,14 @@
 #if canImport(BackgroundAssets)
   import Foundation
 
-  /// Something that one of several may do, whoever is first.
+  /// A permission that only the first caller gets.
   package final class Once: @unchecked Sendable {
     private let lock = NSLock()
     private var isTaken = false
 
     package init() {}
 
-    /// - Returns: true for the first who asks.
+    /// - Returns: true for the first caller.
     package func take() -> Bool {
       lock.lock()
       defer { lock.unlock() }

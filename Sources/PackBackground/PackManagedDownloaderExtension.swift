@@ -2,7 +2,7 @@
   public import BackgroundAssets
   import Foundation
 
-  /// What an extension for managed asset packs decides: which of them the system may download by itself. Everything else the system does.
+  /// An extension for managed asset packs, which decides which of them the system may download by itself. The system does everything else.
   ///
   /// ```swift
   /// @main
@@ -11,20 +11,20 @@
   /// }
   /// ```
   ///
-  /// With Apple's hosting conform to StoreKit's `StoreDownloaderExtension` besides.
+  /// With Apple's hosting, also conform to StoreKit's `StoreDownloaderExtension`.
   @available(iOS 26, macOS 26, tvOS 26, visionOS 26, *)
   public protocol PackManagedDownloaderExtension: ManagedDownloaderExtension {
-    /// What is decided by, and what servers are answered. Asked for at each callback.
+    /// The choice of packs, and the answers to servers. Read at each callback.
     var choice: ManagedChoice { get }
   }
 
-  /// Which managed asset packs the system may download by itself.
+  /// The choice of managed asset packs that the system may download by itself.
   @available(iOS 26, macOS 26, tvOS 26, visionOS 26, *)
   public struct ManagedChoice: Sendable {
     private let isWanted: @Sendable (AssetPack) -> Bool
     let challenges: ChallengeHandler
 
-    /// Decides by a closure, as the app does that opens them; and answers challenges, which only servers of your own send.
+    /// Creates a choice from a closure, which must agree with the app that opens the packs. Challenges are only sent by your own servers.
     public init(challenges: ChallengeHandler = .system, isWanted: @escaping @Sendable (AssetPack) -> Bool = { _ in true }) {
       self.challenges = challenges
       self.isWanted = isWanted
@@ -35,12 +35,12 @@
 
   @available(iOS 26, macOS 26, tvOS 26, visionOS 26, *)
   extension PackManagedDownloaderExtension {
-    /// Called by the system for each pack whose policy says that it may come by itself.
+    /// Called by the system for each pack whose policy permits automatic download.
     public func shouldDownload(_ assetPack: AssetPack) -> Bool {
       choice.includes(assetPack)
     }
 
-    /// Called by the system when a server asks who is there.
+    /// Called by the system for an authentication challenge.
     public func backgroundDownload(
       _ download: BADownload, didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {

@@ -5,17 +5,17 @@
 
   @available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *)
   extension PlannedDownload {
-    /// The download as the system takes it: with its exact size, which the system holds the server to.
+    /// Returns the download for the system, with its exact size, which the system enforces.
     ///
     /// - Parameters:
-    ///   - group: the app group of app and extension.
-    ///   - place: how many downloads of the same plan come before it.
-    /// - Returns: nil where the system could not take it: an address that is none, or more bytes than a number has.
+    ///   - group: the app group that app and extension share.
+    ///   - place: the number of downloads before it in the same plan.
+    /// - Returns: nil if the system cannot take it: the URL is not a valid https URL, or the size exceeds an `Int`.
     public func systemDownload(in group: String, place: Int = 0) -> BAURLDownload? {
       systemDownload(in: group, place: place, isEssential: isEssential)
     }
 
-    /// The same as one that is not essential, whatever the plan says: nobody but an extension may ask for those.
+    /// Returns the download, with `isEssential` in place of the plan's value, because only an extension may request essential downloads.
     package func systemDownload(in group: String, place: Int, isEssential: Bool) -> BAURLDownload? {
       guard let address = URL(string: url), address.scheme?.lowercased() == "https", let size = Int(exactly: bytes.size), size > 0 else {
         return nil
@@ -28,7 +28,7 @@
 
   @available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *)
   extension BADownload {
-    /// What this download is about. The manifest's is of another type than those that anybody hands over, perhaps of one that inherits from theirs.
+    /// The subject of this download. The manifest's download has another type than those that are handed over, possibly a subclass of it.
     package var subject: DownloadSubject {
       type(of: self) == BAURLDownload.self ? .download(identifier: identifier) : .manifest
     }

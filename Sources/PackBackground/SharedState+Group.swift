@@ -5,11 +5,11 @@
   public import PackFormat
 
   extension SharedState {
-    /// Opens what app and extension share, in the container of their app group: below its caches, of which no backup is made and which the system may
-    /// empty when space is short, as it may with the files that it downloaded.
+    /// Opens the state that app and extension share in the container of their app group. It is in the container's caches: these are not backed up,
+    /// and the system may delete them when space is low, like the files that it downloaded.
     ///
     /// - Parameter group: the identifier of the app group, `group.…`.
-    /// - Throws: ``PackFormat/PackError/Code/noAppGroup``, or what ``SharedState/init(directory:policy:)`` throws.
+    /// - Throws: ``PackFormat/PackError/Code/noAppGroup``, or the errors of ``SharedState/init(directory:policy:)``.
     public init(group: String, policy: DeliveryPolicy = .init()) throws(PackError) {
       guard let container = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: group) else {
         throw PackError(
@@ -17,7 +17,7 @@
           advice: .developer("add the group under Signing & Capabilities to the app and to the extension"))
       }
       let caches = container.appendingPathComponent("Library/Caches", isDirectory: true)
-      // The system makes it with the container; a person's cleaning program may have removed it.
+      // The system creates it with the container; a cleaning app may have removed it.
       try? FileManager.default.createDirectory(at: caches, withIntermediateDirectories: true)
       try self.init(directory: caches.appendingPathComponent("deliveries", isDirectory: true).path, policy: policy)
     }

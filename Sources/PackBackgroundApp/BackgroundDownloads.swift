@@ -5,7 +5,8 @@
   import PackRuntime
   import PackWork
 
-  /// The app's side of the system's download manager: hands plans to it, listens to it, brings a download to the foreground, cancels.
+  /// The app's side of the system's download manager. It hands plans to the manager, receives its events, moves downloads to the foreground, and
+  /// cancels them.
   ///
   /// ```swift
   /// let downloads = BackgroundDownloads(group: group, state: delivery.state)
@@ -15,26 +16,26 @@
   /// _ = await downloads.hand(plan)
   /// ```
   ///
-  /// From ``listen()`` on the system tells the app and no longer wakes the extension. There is one of these in a process. Whatever the system says or
-  /// fails to say, no call waits for ever.
+  /// After ``listen()``, the system calls the app and no longer starts the extension. Create only one instance per process. No call waits forever,
+  /// whatever the system does.
   @available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *)
   public final class BackgroundDownloads: Sendable {
-    /// The app group of app and extension.
+    /// The app group that app and extension share.
     public let group: String
-    /// What app and extension share.
+    /// The state that app and extension share.
     public let state: SharedState
-    /// How patiently exclusive control is asked for, and the system's list.
+    /// The time limit for exclusive control and for the system's list of downloads.
     public let control: ExclusiveControl
     let listener: DownloadListener
 
-    /// Puts the parts together. Asks the system for nothing yet.
+    /// Creates the app's side. Does not ask the system for anything yet.
     ///
     /// - Parameters:
     ///   - group: the identifier of the app group, `group.…`.
-    ///   - state: what app and extension share.
-    ///   - challenges: what is answered to servers that ask who is there.
-    ///   - control: how patiently exclusive control is asked for.
-    ///   - progressInterval: the time between two progress events of one download.
+    ///   - state: the state that app and extension share.
+    ///   - challenges: answers authentication challenges of servers.
+    ///   - control: the time limit for exclusive control.
+    ///   - progressInterval: the minimum time between two progress events of one download.
     public init(
       group: String, state: SharedState, challenges: ChallengeHandler = .system, control: ExclusiveControl = .init(),
       progressInterval: Duration = .milliseconds(200)
@@ -47,28 +48,28 @@
 
     // MARK: Listening
 
-    /// Becomes the manager's delegate, which the system holds weakly: to be called at the start of the app, and this value to be kept.
+    /// Sets the manager's delegate. Call this when the app starts, and keep a reference to this value: the system holds the delegate weakly.
     public func listen() {
       BADownloadManager.shared.delegate = listener
     }
 
-    /// What the system tells from now on. A listener that falls a thousand events behind loses the oldest.
+    /// Returns a stream of the system's events from now on. A listener that falls a thousand events behind loses the oldest ones.
     public func events() -> AsyncStream<BackgroundEvent> { listener.events.listen() }
 
-    /// The bytes that came of a download that is under way; nil where nothing is known of it.
+    /// Returns the number of bytes received of a download in progress; nil if unknown.
     public func received(_ download: String) -> UInt64? { listener.progress.received(download) }
 
-    // MARK: What the system has
+    // MARK: The system's downloads
 
-    /// The identifiers of the downloads that the system has: what ``AppDelivery/plan(asked:downloads:freeSpace:)`` wants to know. One that failed stays in
-    /// the system's list, and does not count.
+    /// Returns the identifiers of the downloads that the system has, for ``AppDelivery/plan(asked:downloads:freeSpace:)``. A failed download stays in
+    /// the system's list, but is not included here.
     ///
-    /// - Returns: nil where the system does not answer in time.
+    /// - Returns: nil if the system does not respond in time.
     public func current() async -> Set<String>? {
       await listed().map { Set($0.map(\.identifier)) }
     }
 
-    /// The downloads of ours that the system has, but for those that failed.
+    /// Returns the downloads of packs that the system has, except failed ones.
     func listed() async -> [BADownload]? {
       let once = Once()
       return await withCheckedContinuation { (continuation: CheckedContinuation<[BADownload]?, Never>) in
@@ -84,10 +85,10 @@
 
     // MARK: Handing over
 
-    /// Hands the downloads of a plan to the system, each with its exact size, and cancels what the plan has no use for.
+    /// Hands the downloads of a plan to the system, each with its exact size, and cancels those that the plan no longer needs.
     ///
-    /// Those for which somebody waits begin in the foreground, whatever battery and network the person has; where the app is not in the foreground they are
-    /// scheduled like the others. None is essential: only an extension may ask for those.
+    /// Downloads that someone is waiting for start in the foreground, regardless of battery and network. If the app is not in the foreground, they
+    /// are scheduled like the others. None is essential: only an extension may request essential downloads.
     public func hand(_ plan: DeliveryPlan) async -> HandedOver {
       let known = await listed() ?? []
       let byIdentifier = Dictionary(known.map { ($0.identifier, $0) }) { first, _ in first }
@@ -137,13 +138,13 @@
 
     // MARK: One download
 
-    /// How the system took a download.
+    /// The system's response to a download.
     public enum Beginning: Hashable, Sendable {
-      /// It began in the foreground.
+      /// It started in the foreground.
       case started
-      /// It begins when the system sees fit.
+      /// The system will start it when it decides to.
       case scheduled
-      /// The system did not take it.
+      /// The system refused it.
       case refused(DownloadFailure)
     }
 
@@ -154,7 +155,7 @@
             try BADownloadManager.shared.startForegroundDownload(download)
             return .started
           } catch {
-            // The app is not in the foreground, so there is no hurry either.
+            // The app is not in the foreground, so the download is not urgent either.
             guard DownloadFailure(error).remedy == .wait(.foreground) else { throw error }
           }
         }
@@ -165,16 +166,16 @@
       }
     }
 
-    /// Has a download that the system has begin now, whatever battery and network the person has. The app must be in the foreground.
+    /// Starts a download that the system already has, regardless of battery and network. The app must be in the foreground.
     ///
     /// - Parameter download: its identifier.
-    /// - Returns: nil where the system does not have it; the next plan knows more.
+    /// - Returns: nil if the system does not have the download; make a new plan then.
     public func promote(_ download: String) async -> Beginning? {
       guard let known = await listed()?.first(where: { $0.identifier == download }) else { return nil }
       return Self.bringForward(known)
     }
 
-    /// An essential download runs as urgently as any can, and the manager takes none: it ends the process that tries.
+    /// Essential downloads already have the highest urgency, and the manager terminates a process that tries to start one.
     static func bringForward(_ download: BADownload) -> Beginning {
       guard !download.isEssential else { return .scheduled }
       do {
@@ -185,22 +186,22 @@
       }
     }
 
-    /// Cancels the download of a pack: the person does not want it. It comes again when the app asks for it.
+    /// Cancels the download of a pack, for a user who does not want it. It is downloaded again only if the app asks for it.
     ///
-    /// - Throws: what the shared state's disk says.
+    /// - Throws: an error of the file system from the shared state.
     public func cancel(_ id: String) async throws(PackError) {
       guard let identifier = try await WorkerPool.settled({ [state] () throws(PackError) in try state.cancel(id) }) else { return }
       await drop(identifier.description)
     }
 
-    /// Ends a download in the system, whatever is recorded of it.
+    /// Ends a download in the system, whatever its record says.
     func drop(_ identifier: String) async {
       guard let download = await listed()?.first(where: { $0.identifier == identifier }) else { return }
       Self.cancel(download)
       listener.progress.forget(identifier)
     }
 
-    /// Cancelling works once; then the system says that there is no such download (101, 113), which is what was wanted.
+    /// A second cancellation fails because the system no longer has the download (101, 113). This is ignored.
     private static func cancel(_ download: BADownload) {
       try? BADownloadManager.shared.cancel(download)
     }
@@ -208,7 +209,7 @@
 
   @available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *)
   extension BADownload {
-    /// Whether it is one that somebody handed over, and that may still come.
+    /// Whether it was handed over by the app or the extension, and has not failed.
     fileprivate var isOurs: Bool {
       guard case .download = subject else { return false }
       return state != .failed

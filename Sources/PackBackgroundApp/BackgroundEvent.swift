@@ -1,21 +1,21 @@
 #if canImport(BackgroundAssets)
   public import PackBackground
 
-  /// What the system tells an app about its downloads.
+  /// An event of the system's downloads.
   public enum BackgroundEvent: Sendable {
-    /// The download began, or goes on.
+    /// The download started or resumed.
     case began(download: String)
-    /// It rests: the system wants it so.
+    /// The system paused the download.
     case paused(download: String)
-    /// Bytes came. Told at most once in the interval that ``BackgroundDownloads`` was made with, for each download; never written to disk.
+    /// More bytes arrived. Reported for each download at most once per interval of ``BackgroundDownloads``, and never written to disk.
     case progress(download: String, received: UInt64, size: UInt64)
-    /// The file was moved into the shared directory: plan, and install it.
+    /// The file was moved into the shared directory. Make a plan and install it.
     case arrived(download: String, SharedState.Parking)
-    /// The download failed, and what is to be done about it.
+    /// The download failed. The last value is what to do.
     case failed(download: String, DownloadFailure, FailureRemedy)
-    /// The system could not download the manifest. Everything stays as it is.
+    /// The system could not download the manifest. Nothing changes.
     case manifestFailed(DownloadFailure)
-    /// Something could not be recorded. The next plan finds it.
+    /// An event could not be recorded. The next plan detects it.
     case refused(PackError)
   }
 #endif

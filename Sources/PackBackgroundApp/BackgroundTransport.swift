@@ -5,32 +5,34 @@
   public import PackRuntime
   import PackWork
 
-  /// Downloads with the system's own download service: what was begun goes on when the app is suspended, and ends up in the shared directory where the
-  /// app is gone by then.
+  /// A transport that uses the system's download service. A download continues while the app is suspended. If the app is no longer running at the
+  /// end, the extension puts the file into the shared directory.
   ///
-  /// The system makes whole files, so nothing is resumed by ranges here, and no bytes are copied: the queue adopts the file and checks it. A download
-  /// that the system has already, from the extension or an earlier process, is waited for and not begun again.
+  /// The system delivers whole files, so downloads are not resumed by ranges, and no bytes are copied: the queue adopts the file and checks it. If
+  /// the system already has a download, from the extension or an earlier process, the transport waits for it and does not start another one.
   ///
-  /// A request's ``TransferRequest/identifier`` is the system's name of the download. ``AppDelivery`` gives it ``PackDelivery/DownloadIdentifier``, by which the
-  /// extension knows what to do with a file that comes while the app is gone; with other names such a file is lost, and fetched again.
+  /// A request's ``TransferRequest/identifier`` is the system's identifier of the download. ``AppDelivery`` uses ``PackDelivery/DownloadIdentifier``,
+  /// so that the extension can process a file that arrives while the app is not running. With other identifiers such a file is lost and downloaded
+  /// again.
   @available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *)
   public final class BackgroundTransport: Transport {
     private let downloads: BackgroundDownloads
     private let foregroundPriority: Double
 
-    /// Makes a transport.
+    /// Creates a transport.
     ///
     /// - Parameters:
-    ///   - downloads: the app's side of the download manager, which has to listen.
-    ///   - foregroundPriority: the priority from which on a download begins in the foreground, where the system's policies on battery and network do not hold.
+    ///   - downloads: the app's side of the download manager, which must be listening.
+    ///   - foregroundPriority: downloads with at least this priority start in the foreground, where the system's policies on battery and network do
+    ///     not apply.
     public init(_ downloads: BackgroundDownloads, foregroundPriority: Double = 0.75) {
       self.downloads = downloads
       self.foregroundPriority = foregroundPriority
     }
 
-    /// Hands the request to the system, or finds it there, and waits for the file.
+    /// Hands the request to the system, or finds its download there, and waits for the file.
     ///
-    /// Where its task is cancelled, the system's download goes on: see ``cancel(_:)``.
+    /// If the task is cancelled, the system's download continues: see ``cancel(_:)``.
     public func download(_ request: TransferRequest, into sink: DownloadSink) async throws(TransferFailure) {
       guard try await !isHere(request.identifier) else { throw .cancelled }
       let (results, end) = AsyncStream.makeStream(of: Result<Void, TransferFailure>.self, bufferingPolicy: .bufferingOldest(1))
@@ -62,7 +64,8 @@
       throw TransferFailure(failure, size: request.size)
     }
 
-    /// Whether the pack came by another way meanwhile, so that its request has no use: from the extension, or after a queue stopped waiting for it.
+    /// Returns whether the pack arrived in another way meanwhile, from the extension or after a queue stopped waiting for it. The request is not
+    /// needed then.
     private func isHere(_ identifier: String) async throws(TransferFailure) -> Bool {
       guard let download = DownloadIdentifier(identifier) else { return false }
       let status = try? await WorkerPool.settled { [downloads] () throws(PackError) in try downloads.state.status(of: download.id) }
@@ -73,13 +76,13 @@
       }
     }
 
-    /// What the system has, whoever asked for it, but for what failed.
+    /// Returns the system's downloads, including those of other processes, except failed ones.
     public func inFlight() async -> Set<String>? { await downloads.current() }
 
-    /// Ends a download in the system. It has no part of a file to keep.
+    /// Ends a download in the system. There is no partial file to keep.
     public func cancel(_ identifier: String) async { await downloads.drop(identifier) }
 
-    /// Brings a download to the foreground that became urgent. The system changes no priority of what it has.
+    /// Moves a download that has become urgent to the foreground. The system cannot change the priority of a download it has.
     public func setPriority(_ priority: Double, of identifier: String) async {
       if priority >= foregroundPriority { _ = await downloads.promote(identifier) }
     }

@@ -5,10 +5,11 @@
   import PackRuntime
   import PackWork
 
-  /// The manager's delegate. The system calls it on a queue of its own, so what it does is quick: one small file is written at a transition, none for progress.
+  /// The manager's delegate. The system calls it on its own queue, so every callback is quick: it writes one small file for a change of state, and
+  /// nothing for progress.
   @available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *)
   final class DownloadListener: NSObject, BADownloadManagerDelegate, Sendable {
-    /// Who waits for a download to hand it to a queue.
+    /// The receiver that passes a download on to a queue.
     struct Receiver: Sendable {
       let sink: DownloadSink
       let end: AsyncStream<Result<Void, TransferFailure>>.Continuation
@@ -26,9 +27,9 @@
       self.progress = progress
     }
 
-    // MARK: Who waits
+    // MARK: Receivers
 
-    /// - Returns: whether nobody else waits for it.
+    /// - Returns: whether no other receiver waits for the download.
     func expect(_ download: String, _ receiver: Receiver) -> Bool {
       receivers.withLock { receivers in
         guard receivers[download] == nil else { return false }
@@ -84,7 +85,7 @@
       do throws(PackError) {
         let remedy = try state.downloadFailed(.download(identifier: identifier), failure)
         events.tell(.failed(download: identifier, failure, remedy))
-        // The extension asked for it as essential, and the app was started before it failed.
+        // The extension requested an essential download, and the app was started before it failed.
         if remedy == .handOverAsNonEssential { handOverAgain(download) }
       } catch {
         events.tell(.refused(error))
@@ -95,9 +96,9 @@
       guard case .download(let identifier) = download.subject else { return }
       progress.forget(identifier)
       if let receiver = receiver(of: identifier) {
-        // The queue looks at what it is, on its own threads.
+        // The queue checks the file on its own threads.
         let result = Result { () throws(TransferFailure) in try receiver.sink.adopt(fileURL.path) }
-        // An attempt that was stopped takes nothing any more; the file is worth keeping.
+        // A stopped attempt no longer accepts the file, but the file is kept for the shared directory.
         guard case .failure(.cancelled) = result else {
           receiver.end.yield(result)
           return
@@ -112,7 +113,7 @@
       }
     }
 
-    // MARK: What they share
+    // MARK: Shared parts
 
     private func note(_ event: PackEvent, of download: String) {
       do throws(PackError) {

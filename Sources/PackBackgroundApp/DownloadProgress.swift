@@ -2,7 +2,7 @@
   import PackRuntime
   import PackWork
 
-  /// How far downloads are: in memory only, for those that are under way.
+  /// The progress of downloads that are running, in memory only.
   final class DownloadProgress: Sendable {
     private struct Entry {
       var received: UInt64
@@ -18,9 +18,9 @@
       self.clock = clock
     }
 
-    /// Takes note of it.
+    /// Records the progress of a download.
     ///
-    /// - Returns: whether somebody is to hear of it: after the interval, and when all of it is there.
+    /// - Returns: whether listeners should be informed: after the interval, and when the file is complete.
     func note(_ download: String, received: UInt64, of size: UInt64) -> Bool {
       let now = clock.now
       return entries.withLock { entries in

@@ -1,2 +1,2 @@
-// One import is all that an app needs for the system's side of its deliveries.
+// With this one import, an app has the system's side of its deliveries.
 @_exported public import PackBackground

@@ -1,21 +1,21 @@
 #if canImport(BackgroundAssets)
   public import PackBackground
 
-  /// What became of a plan's downloads when they were handed to the system, by their identifiers.
+  /// The results of handing a plan's downloads to the system, by identifier.
   public struct HandedOver: Sendable {
-    /// What the system begins when it sees fit.
+    /// The downloads that the system will start when it decides to.
     public internal(set) var scheduled: [String] = []
-    /// What began in the foreground.
+    /// The downloads that started in the foreground.
     public internal(set) var started: [String] = []
-    /// What the system had already.
+    /// The downloads that the system already had.
     public internal(set) var known: [String] = []
-    /// What the system did not take, and why. It is recorded, and the next plan knows what to do.
+    /// The downloads that the system refused, with the reason. The failures are recorded, and the next plan handles them.
     public internal(set) var refused: [String: DownloadFailure] = [:]
-    /// What was cancelled because nobody has a use for it.
+    /// The downloads that were cancelled because they are no longer needed.
     public internal(set) var cancelled: [String] = []
-    /// What could not be recorded. The next plan finds it.
+    /// The errors while recording. The next plan detects what is missing.
     public internal(set) var errors: [PackError] = []
-    /// Whether it was done under exclusive control; without it the result is the same.
+    /// Whether this was done under exclusive control. The result is the same without it.
     public internal(set) var isExclusive = false
   }
 #endif

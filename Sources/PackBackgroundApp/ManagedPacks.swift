@@ -5,46 +5,46 @@
   public import PackRuntime
   import System
 
-  /// Packs that came as managed asset packs: the system downloads and updates them, and they are opened like any other.
+  /// Packs delivered as managed asset packs. The system downloads and updates them; they are opened like any other pack.
   ///
-  /// The system neither encrypts nor checks what it brings, and merges all asset packs into one directory. So each is checked here to be the pack that was asked for,
-  /// and everything is authenticated when it is read. The address of the file is asked for anew each time, and nothing keeps it.
+  /// The system neither encrypts nor checks the files, and merges all asset packs into one directory. So opening checks that the file is the
+  /// requested pack, and everything is authenticated when it is read. The path of the file is requested anew each time and never stored.
   ///
-  /// An app that mentions this needs a managed extension and `BAHasManagedAssetPacks`; without them the system ends the process.
+  /// An app that uses this type needs a managed extension and `BAHasManagedAssetPacks`. Otherwise the system terminates the process.
   @available(iOS 26, macOS 26, tvOS 26, visionOS 26, *)
   public struct ManagedPacks: Sendable {
     private let keys: any KeyProvider
 
-    /// Makes a value.
+    /// Creates a value.
     ///
-    /// - Parameter keys: where the keys of the packs come from.
+    /// - Parameter keys: the source of the packs' keys.
     public init(keys: any KeyProvider) {
       self.keys = keys
     }
 
-    /// The name of a pack's file in its asset pack, as `packer build --ba-package` gives it.
+    /// Returns the path of a pack's file in its asset pack, as `packer build --ba-package` names it.
     public static func path(of id: String) -> String { "\(id).pack" }
 
-    /// Brings an asset pack to the device, if it is not there. Waits for as long as the download takes.
+    /// Downloads an asset pack if it is not on the device. Returns when the download is complete.
     ///
-    /// - Throws: ``PackError/Code/unknownPack`` where the system has none of this name, or ``PackError/Code/systemRefused``.
+    /// - Throws: ``PackError/Code/unknownPack`` if the system has no asset pack with this name, or ``PackError/Code/systemRefused``.
     public func fetch(_ id: String) async throws(PackError) {
       do {
         let manager = AssetPackManager.shared
-        // The form that newer systems have another name for, so that every SDK since the first knows it.
+        // Newer systems have another name for this method; this one exists in every SDK since the first.
         try await manager.ensureLocalAvailability(of: try await manager.assetPack(withID: id))
       } catch {
         throw Self.error(error, id)
       }
     }
 
-    /// Opens a pack where it lies. It stays open and whole whatever the system does to the file meanwhile.
+    /// Opens a pack in place. It stays open and readable even if the system removes the file meanwhile.
     ///
     /// - Parameters:
     ///   - id: the name of the pack, and of its asset pack.
-    ///   - path: the name of its file in the asset pack.
-    /// - Throws: what ``Pack/open(_:keys:)`` throws; ``PackError/Code/missingInput`` where the asset pack is not on the device;
-    ///   ``PackError/Code/wrongPack`` where a file of another asset pack has the same name.
+    ///   - path: the path of its file in the asset pack.
+    /// - Throws: the errors of ``Pack/open(_:keys:)``; ``PackError/Code/missingInput`` if the asset pack is not on the device;
+    ///   ``PackError/Code/wrongPack`` if a file of another asset pack has the same name.
     public func open(_ id: String, path: String? = nil) async throws(PackError) -> Pack {
       let name = try PackName(id)
       let pack = try await Pack.open(try Self.place(id, path), keys: keys)
@@ -52,9 +52,9 @@
       return pack
     }
 
-    /// Installs a pack in a store, as the store's manifest names it: with its checks, its trial, its going back. The system's file stays the system's.
+    /// Installs a pack in a store according to the store's manifest, with the store's checks, trial and rollback. The system's file is not changed.
     ///
-    /// A pack that is kept packed is on the device twice then; ``remove(_:)`` gives one of them back.
+    /// A pack that is installed packed is then on the device twice. ``remove(_:)`` frees the system's copy.
     @discardableResult
     public func install(
       _ id: String, in store: AssetStore, path: String? = nil, mode: InstallMode? = nil, progress: ProgressHandler? = nil
@@ -62,7 +62,7 @@
       try await store.install(try Self.place(id, path), as: id, taking: .copying, mode: mode, progress: progress)
     }
 
-    /// Has the system remove an asset pack. It never does so by itself.
+    /// Removes an asset pack through the system, which never does so by itself.
     public func remove(_ id: String) async throws(PackError) {
       do {
         try await AssetPackManager.shared.remove(assetPackWithID: id)
@@ -71,7 +71,7 @@
       }
     }
 
-    /// Where the file lies at this moment. The system makes an address for what is not there, too.
+    /// Returns the current path of the file. The system also returns a path for a file that does not exist.
     private static func place(_ id: String, _ path: String?) throws(PackError) -> String {
       do {
         return try AssetPackManager.shared.url(for: FilePath(path ?? Self.path(of: id))).path
@@ -86,12 +86,12 @@
       case is CancellationError: return PackError(.cancelled, "cancelled")
       case ManagedBackgroundAssetsError.assetPackNotFound:
         return PackError(
-          .unknownPack, "the system has no asset pack '\(id)'", advice: .developer("upload it, and see that its assetPackID is '\(id)'"))
+          .unknownPack, "the system has no asset pack '\(id)'", advice: .developer("upload it, and check that its assetPackID is '\(id)'"))
       case ManagedBackgroundAssetsError.fileNotFound:
-        return PackError(.missingInput, "asset pack '\(id)' is not on the device, or has no such file", advice: .install)
+        return PackError(.missingInput, "asset pack '\(id)' is not on the device, or does not contain the file", advice: .install)
       default:
         let error = error as NSError
-        return PackError(.systemRefused, "the system did not do it for asset pack '\(id)': \(error.domain) \(error.code)")
+        return PackError(.systemRefused, "the system refused the operation on asset pack '\(id)': \(error.domain) \(error.code)")
       }
     }
   }

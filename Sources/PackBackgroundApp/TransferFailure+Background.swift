@@ -3,7 +3,7 @@
   import PackRuntime
 
   extension TransferFailure {
-    /// What a failure of the system's download service is for a queue.
+    /// Creates the queue's failure for a failure of the system's download service.
     init(_ failure: DownloadFailure, size: UInt64) {
       self =
         switch failure {

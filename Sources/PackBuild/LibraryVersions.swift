@@ -2,7 +2,7 @@ import PackArchive
 import PackCrypto
 import PackPayload
 
-/// The versions of the libraries that this build runs on.
+/// The versions of the libraries that this build uses.
 package enum LibraryVersions {
   /// One line per library, name and version.
   package static var lines: [String] {

@@ -1,37 +1,38 @@
 package import PackFormat
 
-/// The cryptographic operations a pack needs, as one library offers them.
+/// The cryptographic operations that packs need, implemented with one library.
 ///
-/// A value may be used from any thread. The contexts it makes belong to one worker at a time.
+/// A value may be used from any thread. Each context it makes may be used by one worker at a time.
 package protocol CryptoBackend: Sendable {
-  /// The library and its version, for people.
+  /// The name and version of the library, for people.
   var name: String { get }
 
-  /// A reusable SHA-256.
+  /// Makes a reusable SHA-256 context.
   func makeDigest() throws(PackError) -> any DigestContext
 
-  /// AES-256-GCM under a key of exactly 32 bytes.
+  /// Makes an AES-256-GCM context for a key of exactly 32 bytes.
   func makeCipher(key: borrowing SecretBytes) throws(PackError) -> any CipherContext
 
-  /// HMAC-SHA256 of a message, 32 bytes.
+  /// Returns the HMAC-SHA256 of a message, 32 bytes.
   func authenticationCode(of message: Span<UInt8>, key: borrowing SecretBytes) throws(PackError) -> [UInt8]
 
-  /// HKDF-SHA256, extract and expand. An empty salt stands for HKDF's default of 32 zero bytes.
+  /// Derives a key with HKDF-SHA256 (extract and expand). An empty salt means HKDF's default of 32 zero bytes.
   ///
-  /// - Throws: ``PackError/Code/internalError`` where `count` is beyond the 8160 bytes that HKDF-SHA256 can give.
+  /// - Throws: ``PackError/Code/internalError`` if `count` is not from 1 to 8160, the most that HKDF-SHA256 can produce.
   func derive(
     from secret: borrowing SecretBytes, salt: Span<UInt8>, info: Span<UInt8>, count: Int
   ) throws(PackError) -> SecretBytes
 
-  /// The public key of an Ed25519 seed of exactly 32 bytes.
+  /// Returns the public key of an Ed25519 seed of exactly 32 bytes.
   func signingPublicKey(ofSeed seed: borrowing SecretBytes) throws(PackError) -> [UInt8]
 
-  /// The Ed25519 signature of a message (RFC 8032, pure), 64 bytes. CryptoKit on Apple platforms makes another one each time; every one holds.
+  /// Returns the Ed25519 signature of a message (RFC 8032, pure), 64 bytes. CryptoKit on Apple platforms returns a different one each time; each is
+  /// valid.
   func signature(of message: Span<UInt8>, seed: borrowing SecretBytes) throws(PackError) -> [UInt8]
 
-  /// Whether the library takes a signature of 64 bytes under a public key of 32.
+  /// Whether the library accepts a signature of 64 bytes under a public key of 32 bytes.
   ///
-  /// Libraries differ in the encodings they take: ``Ed25519/isValid(_:of:publicKey:backend:)`` refuses all those first.
+  /// Libraries differ in the encodings they accept. ``Ed25519/isValid(_:of:publicKey:backend:)`` refuses those encodings first.
   func isAccepted(
     _ signature: Span<UInt8>, of message: Span<UInt8>, publicKey: Span<UInt8>
   ) throws(PackError) -> Bool
@@ -40,17 +41,17 @@ package protocol CryptoBackend: Sendable {
   func fillRandom(_ bytes: inout MutableSpan<UInt8>) throws(PackError)
 }
 
-/// A running SHA-256, owned by one worker.
+/// A SHA-256 computation, owned by one worker.
 package protocol DigestContext: AnyObject {
-  /// Takes more of the message.
+  /// Adds bytes to the message.
   func update(_ bytes: Span<UInt8>) throws(PackError)
 
-  /// Writes the 32 bytes of the digest and starts anew.
+  /// Writes the digest, 32 bytes, and resets the context.
   func finish(into digest: inout MutableSpan<UInt8>) throws(PackError)
 }
 
 extension DigestContext {
-  /// The 32 bytes of the digest; the context starts anew.
+  /// Returns the digest, 32 bytes, and resets the context.
   package func finish() throws(PackError) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: DigestSize.sha256)
     var span = digest.mutableSpan
@@ -61,7 +62,7 @@ extension DigestContext {
 
 /// AES-256-GCM under one key, owned by one worker.
 ///
-/// A nonce has exactly 12 bytes and a tag 16; anything else is a programming error.
+/// A nonce must have 12 bytes and a tag 16 bytes; other lengths are programming errors.
 package protocol CipherContext: AnyObject {
   /// Encrypts, and appends the tag: `ciphertext` must be exactly 16 bytes longer than `plaintext`.
   func seal(
@@ -70,23 +71,23 @@ package protocol CipherContext: AnyObject {
 
   /// Checks the tag and decrypts: `plaintext` must be exactly 16 bytes shorter than `ciphertext`.
   ///
-  /// - Throws: ``PackError/Code/authenticationFailed`` where the ciphertext is not what was sealed. `plaintext` then holds zeros.
+  /// - Throws: ``PackError/Code/authenticationFailed`` if the ciphertext was changed. `plaintext` then contains zeros.
   func open(
     _ ciphertext: Span<UInt8>, nonce: Span<UInt8>, into plaintext: inout MutableSpan<UInt8>
   ) throws(PackError)
 
-  /// Begins the tag of associated data alone (GMAC). Until it is finished, the context does nothing else.
+  /// Begins a tag of associated data only (GMAC). The context cannot be used for anything else until it is finished.
   func beginAuthentication(nonce: Span<UInt8>) throws(PackError)
 
-  /// Takes more of the associated data.
+  /// Adds bytes to the associated data.
   func authenticate(_ associatedData: Span<UInt8>) throws(PackError)
 
-  /// The 16 bytes of the tag.
+  /// Returns the tag, 16 bytes.
   func finishAuthentication() throws(PackError) -> [UInt8]
 }
 
 extension CipherContext {
-  /// The 16-byte tag of associated data alone (GMAC).
+  /// Returns the 16-byte tag of associated data only (GMAC).
   package func authenticate(_ associatedData: Span<UInt8>, nonce: Span<UInt8>) throws(PackError) -> [UInt8] {
     try beginAuthentication(nonce: nonce)
     try authenticate(associatedData)
@@ -96,7 +97,7 @@ extension CipherContext {
 
 /// The back ends of this build.
 package enum CryptoBackends {
-  /// The back end that is used unless another one is named: OpenSSL on Linux, CryptoKit on Apple platforms.
+  /// The default back end: OpenSSL on Linux, CryptoKit on Apple platforms.
   package static var standard: any CryptoBackend { all[0] }
 
   /// Every back end of this build, the standard one first.
@@ -113,7 +114,7 @@ package enum CryptoBackends {
 }
 
 enum DigestSize {
-  /// Bytes of a SHA-256.
+  /// The length of a SHA-256 digest in bytes.
   static let sha256 = 32
 }
 
@@ -122,8 +123,8 @@ enum GCM {
   static let nonceSize = 12
   static let tagSize = SegmentLayout.tagSize
 
-  /// What every back end throws where a tag does not match; callers add the place.
-  static let refusal = PackError(.authenticationFailed, "ciphertext is not what the key's holder sealed")
+  /// The error that every back end throws if a tag does not match. Callers replace it with one that names the place.
+  static let refusal = PackError(.authenticationFailed, "ciphertext fails authentication")
 }
 
 enum HKDFLimit {
@@ -132,7 +133,7 @@ enum HKDFLimit {
 
   static func check(_ count: Int) throws(PackError) {
     guard count > 0, count <= outputSize else {
-      throw PackError(.internalError, "HKDF-SHA256 was asked for \(count) bytes, and gives 1 to \(outputSize)")
+      throw PackError(.internalError, "HKDF-SHA256 was asked for \(count) bytes, but can produce 1 to \(outputSize)")
     }
   }
 }

@@ -1,14 +1,14 @@
 package import PackFormat
 
-/// Ed25519 as manifests use it (FORMAT.md §9.2): pure, and with one answer for every signature whichever library computes it.
+/// Ed25519 as manifests use it (FORMAT.md §9.2): pure, with the same result for every signature in all libraries.
 package enum Ed25519 {
   package static let seedSize = 32
   package static let publicKeySize = 32
   package static let signatureSize = 64
 
-  /// Whether a signature holds.
+  /// Whether a signature is valid.
   ///
-  /// The rules of FORMAT.md §9.2 on encodings are checked here, before a library sees them: libraries differ there.
+  /// The rules of FORMAT.md §9.2 for encodings are checked here before the library is called, because libraries differ.
   package static func isValid(
     _ signature: Span<UInt8>, of message: Span<UInt8>, publicKey: Span<UInt8>,
     backend: any CryptoBackend = CryptoBackends.standard
@@ -20,26 +20,26 @@ package enum Ed25519 {
     return try backend.isAccepted(signature, of: message, publicKey: publicKey)
   }
 
-  /// What is wrong with the encoding of a point, as far as it can be seen without arithmetic; nil where nothing is.
+  /// Returns what is wrong with the encoding of a point, or nil. Only what can be checked without curve arithmetic is checked.
   ///
-  /// Whether it is a point of the curve at all is for the library to say.
+  /// The library checks whether it is a point on the curve.
   static func problem(ofPoint bytes: Span<UInt8>) -> String? {
     precondition(bytes.count == publicKeySize)
     var y = [UInt8](copying: bytes)
     // The highest bit is the sign of x.
     y[31] &= 0x7F
-    guard isLess(y, prime) else { return "is not written in its one form" }
-    // The points of order 1, 2, 4 and 8. Of two of them x is 0, so one sign of it would be a second form; neither form is taken.
+    guard isLess(y, prime) else { return "is not in canonical form" }
+    // The points of order 1, 2, 4 and 8. Two of them have x = 0, so the sign bit would give them a second form. All forms are refused.
     guard !smallOrders.contains(y) else { return "is of small order" }
     return nil
   }
 
-  /// Whether a scalar is below the order of the group, L.
+  /// Whether a scalar is less than the order of the group, L.
   private static func isBelowOrder(_ scalar: Span<UInt8>) -> Bool {
     isLess([UInt8](copying: scalar), order)
   }
 
-  /// Whether one number is less than another of as many bytes, both little-endian.
+  /// Whether one number is less than another of the same length, both little-endian.
   private static func isLess(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     for index in left.indices.reversed() where left[index] != right[index] { return left[index] < right[index] }
     return false
@@ -54,7 +54,7 @@ package enum Ed25519 {
     0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x10,
   ]
 
-  /// y of the eight points whose order divides 8: 0, 1, p − 1, and the two of order 8.
+  /// The y coordinates of the eight points whose order divides 8: 0, 1, p − 1, and the two of order 8.
   private static let smallOrders: [[UInt8]] = [
     [UInt8](repeating: 0, count: 32),
     [1] + [UInt8](repeating: 0, count: 31),

@@ -1,6 +1,6 @@
 package import PackFormat
 
-/// A header that holds against the key, and what the key makes of it.
+/// An authenticated header and the keys of its pack.
 package struct OpenedHeader: ~Copyable, Sendable {
   /// The header's fields, authenticated.
   package let header: PackHeader
@@ -10,13 +10,13 @@ package struct OpenedHeader: ~Copyable, Sendable {
   package let schedule: KeySchedule
 }
 
-/// Header, MAC and Tink's header: all of a pack before its first segment (FORMAT.md §1, §2).
+/// Makes and checks everything before the first segment of a pack: header, MAC and Tink's header (FORMAT.md §1, §2).
 package enum HeaderAuthentication {
   private static let macSize = 32
-  /// Tink's length of its own header, its first byte.
+  /// The first byte of Tink's header: the length of that header.
   private static let tinkHeaderLength = UInt8(SegmentLayout.tinkHeaderSize)
 
-  /// The bytes before segment 0: core, stanzas, MAC and Tink's header.
+  /// Returns the bytes before segment 0: core, stanzas, MAC and Tink's header.
   package static func seal(
     _ header: PackHeader, key: borrowing PackKey, backend: any CryptoBackend = CryptoBackends.standard
   ) throws(PackError) -> [UInt8] {
@@ -33,11 +33,11 @@ package enum HeaderAuthentication {
 
   /// Checks a header in the format's order: fields, key id, MAC, Tink's header.
   ///
-  /// A key that the pack does not name is tried as the root from which the pack's own was made.
+  /// If the pack names another key, the given key is tried as the root key from which the pack's key was derived.
   ///
-  /// - Parameter bytes: the file from its start through Tink's header; what follows is not looked at.
-  /// - Throws: ``PackError/Code/wrongKey`` where the pack names another key, ``PackError/Code/damagedHeader`` where it names this
-  ///   one but does not hold against it.
+  /// - Parameter bytes: the file from its start through Tink's header; later bytes are ignored.
+  /// - Throws: ``PackError/Code/wrongKey`` if the pack names another key, ``PackError/Code/damagedHeader`` if it names this key but its MAC or Tink
+  ///   header differs.
   package static func open(
     _ bytes: Span<UInt8>, key: borrowing PackKey, backend: any CryptoBackend = CryptoBackends.standard
   ) throws(PackError) -> OpenedHeader {
@@ -57,7 +57,7 @@ package enum HeaderAuthentication {
         .wrongKey, "pack was made with key \(stanzas.keyID), but the key given is \(key.id)",
         advice: .giveKey(stanzas.keyID))
     }
-    // From the bytes, not from the parsed fields: a reader authenticates what it was given.
+    // From the bytes, not from the parsed fields: a reader must authenticate the bytes that it received.
     let schedule = try KeySchedule(key: key, core: bytes.extracting(0..<PackHeader.size), backend: backend)
     let expectedMAC = try schedule.headerMAC(of: bytes.extracting(0..<mac.lowerBound))
     guard equalInConstantTime(expectedMAC.span, bytes.extracting(mac)) else {

@@ -1,6 +1,6 @@
 package import PackFormat
 
-/// What one key and one header make: the keys of a pack (FORMAT.md §2).
+/// The keys of a pack, derived from one key and one header (FORMAT.md §2).
 package struct KeySchedule: ~Copyable, Sendable {
   /// The key that every segment is sealed with (SEGK).
   package let segmentKey: SecretBytes
@@ -12,12 +12,12 @@ package struct KeySchedule: ~Copyable, Sendable {
 
   static let streamSaltSize = 32
   static let noncePrefixSize = 7
-  /// Where the salt lies in the core.
+  /// The position of the salt in the core.
   private static let saltRange = 64..<PackHeader.size
 
   /// Derives all keys.
   ///
-  /// - Parameter core: the 96 bytes of the header, with the salt that the pack has.
+  /// - Parameter core: the 96 bytes of the header, with the pack's salt.
   package init(
     key: borrowing PackKey, core: Span<UInt8>, backend: any CryptoBackend = CryptoBackends.standard
   ) throws(PackError) {
@@ -27,7 +27,7 @@ package struct KeySchedule: ~Copyable, Sendable {
     let header = try backend.derive(
       .streamHeader, from: fileKey, salt: core.extracting(Self.saltRange), count: Self.streamSaltSize + Self.noncePrefixSize)
     let streamHeader = header.withSpan { [UInt8](copying: $0) }
-    // Tink's rule has no label: its key and its salt serve nothing else.
+    // Tink's derivation has no label: its key and salt are used for nothing else.
     let segmentKey = try backend.derive(
       from: streamKey, salt: streamHeader.span.extracting(0..<Self.streamSaltSize), info: core, count: GCM.keySize)
     self.segmentKey = segmentKey
@@ -36,12 +36,12 @@ package struct KeySchedule: ~Copyable, Sendable {
     self.backend = backend
   }
 
-  /// The MAC of a header: of everything before it in the file.
+  /// Returns the MAC of a header, which covers everything before it in the file.
   package func headerMAC(of bytes: Span<UInt8>) throws(PackError) -> [UInt8] {
     try backend.authenticationCode(of: bytes, key: headerKey)
   }
 
-  /// FK, from which the others come.
+  /// Derives FK, from which the other keys are derived.
   static func fileKey(
     key: borrowing PackKey, core: Span<UInt8>, backend: any CryptoBackend
   ) throws(PackError) -> SecretBytes {
@@ -52,14 +52,14 @@ package struct KeySchedule: ~Copyable, Sendable {
       .fileKey, from: key.secret, salt: core.extracting(saltRange), context: context + key.id.bytes, count: 32)
   }
 
-  /// MK, which authenticates the header.
+  /// Derives MK, which authenticates the header.
   static func headerKey(
     fileKey: borrowing SecretBytes, core: Span<UInt8>, backend: any CryptoBackend
   ) throws(PackError) -> SecretBytes {
     try backend.derive(.headerMAC, from: fileKey, salt: core.extracting(saltRange), count: 32)
   }
 
-  /// SK, the key value that Tink knows.
+  /// Derives SK, Tink's key value.
   static func streamKey(
     fileKey: borrowing SecretBytes, core: Span<UInt8>, backend: any CryptoBackend
   ) throws(PackError) -> SecretBytes {

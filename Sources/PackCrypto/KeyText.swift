@@ -1,8 +1,8 @@
 import PackFormat
 
-/// The texts of all keys: five characters that name the kind, 64 digits, `-`, 8 digits that catch a typing error (FORMAT.md §2.5).
+/// The texts of all keys: five characters that name the kind, 64 digits, `-`, 8 digits that detect typing errors (FORMAT.md §2.5).
 enum KeyText {
-  /// What a text is the key of.
+  /// The kind of a key.
   enum Kind: CaseIterable {
     case content
     case signing
@@ -18,7 +18,7 @@ enum KeyText {
 
     var prefixText: String { String(decoding: prefix, as: UTF8.self) }
 
-    /// What the checksum is made under, so that a text of one kind does not pass for another.
+    /// The label of the checksum. It differs by kind, so that a text of one kind is not accepted as another.
     var label: Label {
       switch self {
       case .content: .keyText
@@ -27,7 +27,7 @@ enum KeyText {
       }
     }
 
-    /// The kind for a person, with its article and prefix.
+    /// The kind for people, with its article and prefix.
     var name: String {
       switch self {
       case .content: "a pack key (pkk1-)"
@@ -42,9 +42,9 @@ enum KeyText {
   static let prefixSize = 5
   static let size = prefixSize + 2 * keySize + 1 + 2 * checksumSize
 
-  /// Reads the 32 bytes of a key. White space around the text is passed over.
+  /// Reads the 32 bytes of a key. White space around the text is ignored.
   ///
-  /// - Throws: ``PackError/Code/malformedKey``, with a message that says what is wrong and quotes nothing of the text.
+  /// - Throws: ``PackError/Code/malformedKey``, with a message that quotes nothing of the text.
   static func read(_ text: Span<UInt8>, _ kind: Kind, backend: any CryptoBackend) throws(PackError) -> SecretBytes {
     let text = text.extracting(range(in: text))
     let digits = try digits(of: text, kind)
@@ -69,7 +69,7 @@ enum KeyText {
     return secret
   }
 
-  /// The text of a key, which wipes itself.
+  /// Returns the text of a key, in memory that is wiped on release.
   static func write(_ secret: borrowing SecretBytes, checksum: [UInt8], _ kind: Kind) -> SecretBytes {
     var text = SecretBytes(count: size)
     let prefix = kind.prefix
@@ -82,7 +82,7 @@ enum KeyText {
     return text
   }
 
-  /// The first bytes of SHA-256 over label and key.
+  /// Returns the first bytes of SHA-256 over label and key.
   static func checksum(of key: Span<UInt8>, _ kind: Kind, backend: any CryptoBackend) throws(PackError) -> [UInt8] {
     let digest = try backend.makeDigest()
     let label = kind.label.bytes
@@ -91,7 +91,7 @@ enum KeyText {
     return Array(try digest.finish().prefix(checksumSize))
   }
 
-  /// Where the text stands between white space.
+  /// Returns the range of the text without surrounding white space.
   private static func range(in text: Span<UInt8>) -> Range<Int> {
     func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
     var start = 0
@@ -101,7 +101,7 @@ enum KeyText {
     return start..<end
   }
 
-  /// Where the digits of the key stand, by the outer form of the text: from 0 exactly where they are all of it.
+  /// Returns the range of the key's digits in the text. It starts at 0 only if the text is bare digits.
   private static func digits(of text: Span<UInt8>, _ kind: Kind) throws(PackError) -> Range<Int> {
     guard !text.isEmpty else { throw PackError(.malformedKey, "key text is empty") }
     for other in Kind.allCases where other != kind && starts(text, with: other.prefix) {
@@ -110,12 +110,12 @@ enum KeyText {
       )
     }
     guard starts(text, with: kind.prefix) else {
-      // Bare digits do not say what they are the key of, so they stand for the one kind that had them from the start.
+      // Bare digits do not show their kind, so they are accepted for pack keys only.
       if kind == .content, text.count == 2 * keySize { return 0..<text.count }
-      let bare = kind == .content ? ", or \(2 * keySize) hexadecimal digits" : ""
+      let bare = kind == .content ? ", or is \(2 * keySize) hexadecimal digits" : ""
       throw PackError(
         .malformedKey, "text of \(text.count) bytes is not \(kind.name)",
-        advice: .developer("a key is \(kind.prefixText) and what follows it, \(size) bytes in all\(bare)"))
+        advice: .developer("a key starts with \(kind.prefixText) and has \(size) bytes\(bare)"))
     }
     guard text.count >= size else {
       throw PackError(
@@ -134,7 +134,7 @@ enum KeyText {
     return digits
   }
 
-  /// Reads lower-case hexadecimal digits; `offset` is where they stand in the whole text, for the message.
+  /// Reads lower-case hexadecimal digits. `offset` is their position in the whole text, for messages.
   private static func decode(_ digits: Span<UInt8>, at offset: Int, into bytes: inout MutableSpan<UInt8>) throws(PackError) {
     for index in bytes.indices {
       var byte: UInt8 = 0
@@ -145,7 +145,7 @@ enum KeyText {
     }
   }
 
-  /// Writes lower-case hexadecimal digits from `offset` on.
+  /// Writes lower-case hexadecimal digits, starting at `offset`.
   private static func encode(_ bytes: Span<UInt8>, at offset: Int, into text: inout MutableSpan<UInt8>) {
     func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10 }
     for index in bytes.indices {

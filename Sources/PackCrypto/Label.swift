@@ -1,6 +1,6 @@
 package import PackFormat
 
-/// Every label of the format, so that no two derivations can share one (FORMAT.md §2).
+/// Every label of the format, in one place so that no two derivations share one (FORMAT.md §2).
 package enum Label: String, CaseIterable, Sendable {
   case keyID = "pack/v1/key-id"
   case keyText = "pack/v1/key-text"
@@ -19,24 +19,24 @@ package enum Label: String, CaseIterable, Sendable {
   case signingPublicText = "pack/v1/sig-public-text"
   case manifest = "pack/v1/manifest"
 
-  /// The label as it is hashed: ASCII and one zero byte.
+  /// The label as it is hashed: ASCII, then one zero byte.
   package var bytes: [UInt8] { Array(rawValue.utf8) + [0] }
 }
 
 extension CryptoBackend {
-  /// HKDF-SHA256 under a label, which `context` follows.
+  /// Derives a key with HKDF-SHA256 and a label followed by `context`.
   func derive(
     _ label: Label, from secret: borrowing SecretBytes, salt: Span<UInt8>? = nil, context: [UInt8] = [], count: Int
   ) throws(PackError) -> SecretBytes {
     var info = label.bytes + context
-    // A context may hold digests of the payload, which stay with the packer.
+    // A context may contain digests of the payload, which must not leave the packer.
     defer { wipe(&info) }
     let none: [UInt8] = []
     if let salt { return try derive(from: secret, salt: salt, info: info.span, count: count) }
     return try derive(from: secret, salt: none.span, info: info.span, count: count)
   }
 
-  /// SHA-256 of a message in one piece, 32 bytes.
+  /// Returns the SHA-256 of a message, 32 bytes.
   package func digest(of message: Span<UInt8>) throws(PackError) -> [UInt8] {
     let context = try makeDigest()
     try context.update(message)
@@ -44,9 +44,9 @@ extension CryptoBackend {
   }
 }
 
-/// The 32 bytes that name a pack in its header (FORMAT.md §1).
+/// The 32 bytes that identify a pack in its header (FORMAT.md §1).
 package enum PackID {
-  /// The id of the pack that is published under `name`.
+  /// Returns the id of the pack that is published under `name`.
   package static func bytes(
     for name: PackName, backend: any CryptoBackend = CryptoBackends.standard
   ) throws(PackError) -> [UInt8] {

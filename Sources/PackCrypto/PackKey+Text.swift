@@ -1,15 +1,15 @@
 public import PackFormat
 
-/// A key as text: `pkk1-`, 64 digits, `-`, 8 digits that catch a typing error (FORMAT.md §2.5).
+/// A key as text: `pkk1-`, 64 digits, `-`, 8 digits that detect typing errors (FORMAT.md §2.5).
 extension PackKey {
-  /// Reads a key text, or 64 bare hexadecimal digits. White space around it is passed over; digits are lower case.
+  /// Reads a key text, or 64 bare hexadecimal digits. White space around it is ignored. Digits must be lower case.
   ///
-  /// - Throws: ``PackError/Code/malformedKey``, with a message that says what is wrong and quotes nothing of the text.
+  /// - Throws: ``PackError/Code/malformedKey``, with a message that quotes nothing of the text.
   public init(text: Span<UInt8>) throws(PackError) {
     try self.init(secret: KeyText.read(text, .content, backend: CryptoBackends.standard))
   }
 
-  /// Lends the key as text, 78 bytes of ASCII without a line end, and wipes it afterwards.
+  /// Calls `body` with the key as text, 78 bytes of ASCII without a line end, and wipes the text afterwards.
   public func withText<R, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
     let text = KeyText.write(secret, checksum: checksum, .content)
     return try text.withSpan(body)

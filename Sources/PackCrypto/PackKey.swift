@@ -1,19 +1,19 @@
 public import PackFormat
 
-/// An application key: the 32 uniformly random bytes that open packs. Never a password (FORMAT.md §2).
+/// An application key: 32 uniformly random bytes that open packs, never a password (FORMAT.md §2).
 ///
-/// It cannot be copied, is wiped when it goes away, and prints nothing of itself.
+/// It cannot be copied implicitly, is wiped on release, and has no printable description.
 public struct PackKey: ~Copyable, Sendable {
-  /// The name of the key in packs and messages. It tells nothing about the key.
+  /// The identifier of the key in packs and messages. It reveals nothing about the key.
   public let id: KeyID
 
   package let secret: SecretBytes
-  /// The end of the key's text.
+  /// The checksum at the end of the key's text.
   let checksum: [UInt8]
 
   static let size = KeyText.keySize
 
-  /// Takes a copy of exactly 32 bytes. The caller's bytes remain with the caller to wipe.
+  /// Copies a key of exactly 32 bytes. The caller must wipe its own bytes.
   ///
   /// - Throws: ``PackError/Code/malformedKey`` for any other number of bytes.
   public init(bytes: Span<UInt8>) throws(PackError) {
@@ -23,7 +23,7 @@ public struct PackKey: ~Copyable, Sendable {
     try self.init(secret: SecretBytes(copying: bytes))
   }
 
-  /// Takes a key over. The secret must have 32 bytes.
+  /// Takes ownership of a key. The secret must have 32 bytes.
   package init(
     secret: consuming SecretBytes, backend: any CryptoBackend = CryptoBackends.standard
   ) throws(PackError) {
@@ -37,7 +37,7 @@ public struct PackKey: ~Copyable, Sendable {
     self.secret = secret
   }
 
-  /// A new key from the system's random source.
+  /// Makes a new key from the system's random source.
   public static func random() throws(PackError) -> PackKey {
     let backend = CryptoBackends.standard
     var secret = SecretBytes(count: size)
@@ -45,7 +45,7 @@ public struct PackKey: ~Copyable, Sendable {
     return try PackKey(secret: secret, backend: backend)
   }
 
-  /// A copy of the key in memory of its own, for a caller that must outlive the first.
+  /// Returns a copy of the key in its own memory, for callers that outlive this one.
   package borrowing func copy() -> PackKey {
     PackKey(id: id, secret: secret.withSpan { SecretBytes(copying: $0) }, checksum: checksum)
   }
@@ -56,14 +56,14 @@ public struct PackKey: ~Copyable, Sendable {
     self.checksum = checksum
   }
 
-  /// The key of one pack, where this key is a root key from which each pack has its own (FORMAT.md §2.3).
+  /// Derives the key of one pack from this key as the root key (FORMAT.md §2.3).
   ///
-  /// - Parameter packID: the 32 bytes of the pack's header that name it.
+  /// - Parameter packID: the 32 bytes that identify the pack in its header.
   public func packKey(forPackID packID: [UInt8]) throws(PackError) -> PackKey {
     try packKey(forPackID: packID, backend: CryptoBackends.standard)
   }
 
-  /// The key of the pack that is published under `name`, where this key is a root key.
+  /// Derives the key of the pack that is published under `name` from this key as the root key.
   public func packKey(for name: PackName) throws(PackError) -> PackKey {
     try packKey(forPackID: PackID.bytes(for: name))
   }
@@ -76,7 +76,7 @@ public struct PackKey: ~Copyable, Sendable {
     return try PackKey(secret: secret, backend: backend)
   }
 
-  /// The key with the id that a pack names: this one, or the pack's own where this one is its root. Nil where it is neither.
+  /// Returns the key with the id that a pack names: this key, or the pack's key derived from it. Returns nil if neither has that id.
   package func key(
     _ wanted: KeyID, ofPack packID: [UInt8], backend: any CryptoBackend = CryptoBackends.standard
   ) throws(PackError) -> PackKey? {

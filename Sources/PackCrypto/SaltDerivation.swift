@@ -1,13 +1,13 @@
 package import PackFormat
 
-/// Makes the salt of a pack from its payload, which passes through once from the first byte to the last (FORMAT.md §2).
+/// Derives the salt of a pack from its payload in one pass, from the first byte to the last (FORMAT.md §2).
 ///
 /// The payload is tagged in pieces of ``PackFormat/Limits/saltPiece`` bytes. Tags and random bytes never leave this type.
 package struct SaltDerivation: ~Copyable {
   private let backend: any CryptoBackend
   private let key: SecretBytes
   private let hasDeterministicSalt: Bool
-  /// SHA-256 of the core with zeros as salt.
+  /// The SHA-256 of the core with zeros as salt.
   private let coreDigest: [UInt8]
   private let cipher: any CipherContext
   private let nonce = [UInt8](repeating: 0, count: GCM.nonceSize)
@@ -17,7 +17,7 @@ package struct SaltDerivation: ~Copyable {
 
   /// Prepares for one pack.
   ///
-  /// - Parameter header: its fields and flags as they will be written. Its salt is not looked at.
+  /// - Parameter header: its fields and flags as they will be written. Its salt is ignored.
   package init(
     key: borrowing PackKey, header: PackHeader, backend: any CryptoBackend = CryptoBackends.standard
   ) throws(PackError) {
@@ -36,12 +36,12 @@ package struct SaltDerivation: ~Copyable {
     hasDeterministicSalt = header.hasDeterministicSalt
   }
 
-  /// KD, which nothing but tags may ever be made with.
+  /// Derives KD, which is used for tags only.
   static func tagKey(key: borrowing PackKey, backend: any CryptoBackend) throws(PackError) -> SecretBytes {
     try backend.derive(.saltTagKey, from: key.secret, count: GCM.keySize)
   }
 
-  /// Takes more of the payload.
+  /// Adds bytes of the payload.
   package mutating func update(_ payload: Span<UInt8>) throws(PackError) {
     var done = 0
     while done < payload.count {
@@ -57,7 +57,7 @@ package struct SaltDerivation: ~Copyable {
     }
   }
 
-  /// Adds the tag of the piece before this point, if there is one.
+  /// Adds the tag of the piece that ends here, if there is one.
   private func finishPiece() throws(PackError) {
     guard payloadSize > 0 else { return }
     var tag = try cipher.finishAuthentication()
@@ -65,9 +65,9 @@ package struct SaltDerivation: ~Copyable {
     try tags.update(tag.span)
   }
 
-  /// The salt, 32 bytes. Nothing may be added to the payload afterwards.
+  /// Returns the salt, 32 bytes. Nothing may be added to the payload afterwards.
   ///
-  /// - Parameter random: 32 random bytes where the header says that the salt is not deterministic, otherwise nil.
+  /// - Parameter random: 32 random bytes if the header's salt is not deterministic, otherwise nil.
   package func salt(random: [UInt8]?) throws(PackError) -> [UInt8] {
     precondition((random == nil) == hasDeterministicSalt && (random == nil || random?.count == 32))
     try finishPiece()

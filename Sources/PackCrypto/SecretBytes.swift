@@ -6,10 +6,10 @@
   import Glibc
 #endif
 
-/// Secret memory: wiped on release, kept out of swap and core dumps where the system allows it, never printed.
+/// Secret memory: wiped on release, kept out of swap and core dumps if the system allows it, never printed.
 ///
-/// Each value has pages of its own, because locks on memory count by page and do not nest: two secrets on one page would
-/// unlock each other. Locking is best effort; a system that refuses it (`RLIMIT_MEMLOCK`) changes nothing else.
+/// Each value has pages of its own, because memory locks work by page and do not nest: releasing one secret would unlock another one on the same
+/// page. Locking is best effort. If the system refuses it (`RLIMIT_MEMLOCK`), nothing else changes.
 @safe
 package struct SecretBytes: ~Copyable, @unchecked Sendable {
   /// The number of bytes.
@@ -18,7 +18,7 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
   private let start: UnsafeMutablePointer<UInt8>
   private let mappedSize: Int
 
-  /// Zeros.
+  /// Makes `count` zero bytes.
   package init(count: Int) {
     precondition(count >= 0)
     self.count = count
@@ -34,7 +34,7 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
     unsafe start = pages.bindMemory(to: UInt8.self, capacity: mappedSize)
   }
 
-  /// A copy of `bytes`, which remain with the caller to wipe.
+  /// Copies `bytes`. The caller must wipe its own bytes.
   package init(copying bytes: Span<UInt8>) {
     self.init(count: bytes.count)
     for index in bytes.indices {
@@ -47,12 +47,12 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
     unsafe _ = munmap(start, mappedSize)
   }
 
-  /// Lends the bytes.
+  /// Calls `body` with the bytes.
   package borrowing func withSpan<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
     try unsafe body(Span(_unsafeStart: UnsafePointer(start), count: count))
   }
 
-  /// Lends the bytes for writing.
+  /// Calls `body` with the bytes for writing.
   package mutating func withMutableSpan<R: ~Copyable, E: Error>(
     _ body: (inout MutableSpan<UInt8>) throws(E) -> R
   ) throws(E) -> R {
@@ -82,7 +82,7 @@ private func wipeMemory(_ memory: UnsafeMutableRawBufferPointer) {
   #endif
 }
 
-/// Whether two spans hold the same bytes, in a time that depends on their lengths alone.
+/// Whether two spans hold the same bytes, in a time that depends only on their lengths.
 @inline(never)
 package func equalInConstantTime(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
   guard left.count == right.count else { return false }

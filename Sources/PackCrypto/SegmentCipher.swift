@@ -1,13 +1,13 @@
 package import PackFormat
 
-/// Seals and opens the segments of one pack (FORMAT.md §3). Owned by one worker; making one costs a key expansion.
+/// Seals and opens the segments of one pack (FORMAT.md §3). It belongs to one worker. Making one costs a key expansion.
 package final class SegmentCipher {
   private let layout: SegmentLayout
   private let context: any CipherContext
   /// NP ‖ segment number, big-endian ‖ whether it is the last.
   private var nonce: [UInt8]
 
-  /// A cipher for the segments of `layout`, which the last flag depends on.
+  /// Makes a cipher for the segments of `layout`, which determines the last segment.
   package init(
     schedule: borrowing KeySchedule, layout: SegmentLayout, backend: any CryptoBackend = CryptoBackends.standard
   ) throws(PackError) {
@@ -19,8 +19,8 @@ package final class SegmentCipher {
   /// Encrypts a segment.
   ///
   /// - Parameters:
-  ///   - segment: its number, from 0.
-  ///   - plaintext: the payload bytes that the layout puts there.
+  ///   - segment: the segment's number, from 0.
+  ///   - plaintext: the payload bytes of the segment.
   ///   - ciphertext: exactly 16 bytes longer.
   package func seal(
     segment: UInt64, _ plaintext: Span<UInt8>, into ciphertext: inout MutableSpan<UInt8>
@@ -33,9 +33,9 @@ package final class SegmentCipher {
   /// Checks and decrypts a segment.
   ///
   /// - Parameters:
-  ///   - segment: its number, from 0.
-  ///   - ciphertext: the bytes of the pack that the layout gives it, tag included.
-  ///   - plaintext: exactly 16 bytes shorter; holds zeros after a failure.
+  ///   - segment: the segment's number, from 0.
+  ///   - ciphertext: the pack's bytes of the segment, tag included.
+  ///   - plaintext: exactly 16 bytes shorter. Contains zeros after a failure.
   /// - Throws: ``PackError/Code/authenticationFailed``.
   package func open(
     segment: UInt64, _ ciphertext: Span<UInt8>, into plaintext: inout MutableSpan<UInt8>
@@ -48,14 +48,14 @@ package final class SegmentCipher {
       guard error.code == .authenticationFailed else { throw error }
       throw PackError(
         .authenticationFailed,
-        "segment \(segment) of \(layout.segmentCount) is not what the key's holder sealed",
+        "segment \(segment) of \(layout.segmentCount) fails authentication: it was damaged or changed",
         advice: .fetchAgain)
     }
   }
 
-  /// Whether the last bytes of a pack are a segment that was sealed to be followed by others: then the pack was cut behind it.
+  /// Whether the last segment of a pack was sealed as one that others follow. If so, the pack was cut off after it.
   ///
-  /// - Parameter scratch: as long as the plaintext; holds zeros afterwards.
+  /// - Parameter scratch: as long as the plaintext. Contains zeros afterwards.
   package func wasSealedAsMiddle(
     segment: UInt64, _ ciphertext: Span<UInt8>, scratch: inout MutableSpan<UInt8>
   ) -> Bool {
@@ -70,7 +70,7 @@ package final class SegmentCipher {
     return true
   }
 
-  /// The one nonce array, changed in place: callers have dropped it when the next segment comes, so nothing is allocated.
+  /// Updates the nonce in place and returns it. Callers release it before the next segment, so nothing is allocated.
   private func nonce(of segment: UInt64) -> [UInt8] {
     // A pack has at most 2^28 segments, so the number fits.
     let number = UInt32(segment)

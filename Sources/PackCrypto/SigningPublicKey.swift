@@ -1,17 +1,17 @@
 public import PackFormat
 
-/// The public half of a ``SigningKey``: what an app embeds to tell the manifests of its publisher (FORMAT.md §9.2).
+/// The public half of a ``SigningKey``: an app embeds it to recognise its publisher's manifests (FORMAT.md §9.2).
 public struct SigningPublicKey: Hashable, Sendable, CustomStringConvertible {
   /// The key, 32 bytes.
   public let bytes: [UInt8]
-  /// The name of the key in manifests and messages, 16 hexadecimal digits.
+  /// The identifier of the key in manifests and messages, 16 hexadecimal digits.
   public let id: String
-  /// The key as text: `pkp1-`, 64 digits, `-`, 8 digits that catch a typing error (FORMAT.md §2.5).
+  /// The key as text: `pkp1-`, 64 digits, `-`, 8 digits that detect typing errors (FORMAT.md §2.5).
   public let text: String
 
-  /// Takes the 32 bytes of a key.
+  /// Makes a public key from its 32 bytes.
   ///
-  /// - Throws: ``PackError/Code/malformedKey`` where they cannot be one: signatures under some encodings prove nothing.
+  /// - Throws: ``PackError/Code/malformedKey`` if the bytes are not a valid public key. Signatures under some encodings prove nothing.
   public init(bytes: [UInt8]) throws(PackError) {
     try self.init(bytes: bytes, backend: CryptoBackends.standard)
   }
@@ -22,7 +22,7 @@ public struct SigningPublicKey: Hashable, Sendable, CustomStringConvertible {
     }
     if let problem = Ed25519.problem(ofPoint: bytes.span) {
       throw PackError(
-        .malformedKey, "public key \(problem), and no signing key has such a one",
+        .malformedKey, "public key \(problem); no signing key has such a public key",
         advice: .copyKeyAgain)
     }
     let message = Label.signingKeyID.bytes + bytes
@@ -32,9 +32,9 @@ public struct SigningPublicKey: Hashable, Sendable, CustomStringConvertible {
     text = String(decoding: KeyText.Kind.publicKey.prefix, as: UTF8.self) + bytes.hex + "-" + checksum.hex
   }
 
-  /// Reads a key text. White space around it is passed over; digits are lower case.
+  /// Reads a key text. White space around it is ignored. Digits must be lower case.
   ///
-  /// - Throws: ``PackError/Code/malformedKey``, which quotes nothing of the text: it may be the secret half, given by mistake.
+  /// - Throws: ``PackError/Code/malformedKey``, with a message that quotes nothing of the text: it may be the secret half, given by mistake.
   public init(text: String) throws(PackError) {
     let bytes = Array(text.utf8)
     let backend = CryptoBackends.standard
@@ -45,7 +45,7 @@ public struct SigningPublicKey: Hashable, Sendable, CustomStringConvertible {
   /// The key as text.
   public var description: String { text }
 
-  /// Whether a signature of 64 bytes under this key holds, by the one rule of FORMAT.md §9.2.
+  /// Whether a signature of 64 bytes is valid under this key, by the rule of FORMAT.md §9.2.
   package func isValid(
     _ signature: Span<UInt8>, of message: Span<UInt8>, backend: any CryptoBackend = CryptoBackends.standard
   ) throws(PackError) -> Bool {

@@ -1,27 +1,27 @@
 public import PackManifest
 
-/// The bytes that may still be downloaded before the app was started for the first time.
+/// The number of bytes that may still be downloaded before the first start of the app.
 ///
-/// They come from the Info.plist of the app that is installed. After the first start there are no such bounds.
+/// The limits come from the Info.plist of the installed app. They do not apply after the first start.
 public struct Allowance: Hashable, Sendable {
-  /// What is left for essential packs, in bytes.
+  /// The bytes left for essential packs.
   public var essential: UInt64
-  /// What is left for all others, in bytes.
+  /// The bytes left for all other packs.
   public var other: UInt64
 
-  /// Makes a value from its numbers.
+  /// Creates an allowance.
   public init(essential: UInt64, other: UInt64) {
     self.essential = essential
     self.other = other
   }
 
-  /// What is left once the manifest was downloaded, which counts as essential.
+  /// Creates the allowance that remains after the download of the manifest, which counts as essential.
   public init(_ budget: InstallBudget, manifestSize: UInt64) {
     let total = budget.essentialDownloadAllowance
     self.init(essential: total > manifestSize ? total - manifestSize : 0, other: budget.downloadAllowance)
   }
 
-  /// Takes a download off what is left, if it fits as the system has it: a download of exactly as many bytes as are left does not.
+  /// Subtracts a download if it fits. Returns false if it does not. Like in the system, a download of exactly the bytes left does not fit.
   public mutating func take(_ bytes: UInt64, isEssential: Bool) -> Bool {
     let left = isEssential ? essential : other
     guard bytes < left else { return false }

@@ -4,11 +4,11 @@
   import Glibc
 #endif
 
-/// What time it is for deliveries, and how they wait.
+/// The clock of deliveries.
 package protocol DeliveryClock: Sendable {
   /// The time of day in seconds since 1970.
   var secondsSince1970: Int64 { get }
-  /// Blocks the thread for about so long: between two attempts to take the lock.
+  /// Blocks the thread for about this time, between two attempts to take the lock.
   func pause(milliseconds: UInt32)
 }
 

@@ -1,15 +1,15 @@
-/// One edge of the state machine: where an event leads from a state, and why (Documentation/DELIVERY.md draws them).
+/// A transition of the state machine (drawn in Documentation/DELIVERY.md).
 ///
-/// An event that has no edge from a state comes late or twice, as callbacks of the system do: it is passed over, and changes nothing.
+/// An event without a transition from the current state is late or repeated, as callbacks of the system can be. It is ignored and changes nothing.
 package struct DeliveryEdge: Hashable, Sendable {
-  /// Where it starts.
+  /// The state before the event.
   package let from: DeliveryState.Kind
-  /// What happened.
+  /// The event.
   package let event: PackEvent.Kind
-  /// Where it leads; nil where the pack is forgotten.
+  /// The state after the event; nil if the record of the pack is removed.
   package let to: DeliveryState.Kind?
 
-  /// Every edge there is.
+  /// All transitions.
   package static let all: [DeliveryEdge] = DeliveryState.Kind.allCases.flatMap { state in
     PackEvent.Kind.allCases.compactMap { event in
       switch destination(from: state, on: event) {
@@ -29,25 +29,26 @@ package struct DeliveryEdge: Hashable, Sendable {
   /// The state machine.
   static func destination(from state: DeliveryState.Kind, on event: PackEvent.Kind) -> Destination {
     switch (state, event) {
-    // Other bytes: whatever is under way for the old ones is of no use any more. An installation is let finish; the next plan offers again.
+    // Other bytes: downloads of the old ones are no longer useful. A running installation is allowed to finish; the next plan offers the new bytes
+    // again.
     case (.installing, .offered): .passedOver
     case (_, .offered): .state(.notLoaded)
 
-    // The device may turn out to have the bytes at any time: after a restored backup, or where a process died behind its installation.
+    // The device may have the bytes at any time: after a backup was restored, or if a process ended right after its installation.
     case (.ready, .found), (.obsolete, .found): .passedOver
     case (_, .found): .state(.ready)
 
     case (.obsolete, .unlisted): .passedOver
     case (_, .unlisted): .state(.obsolete)
 
-    // Asking again for what failed or was cancelled starts it anew; elsewhere it is only remembered.
+    // A request for a failed or cancelled pack starts it again; in other states the request is only recorded.
     case (.obsolete, .asked): .passedOver
     case (.failed, .asked): .state(.notLoaded)
     case (let state, .asked): .state(state)
 
     case (.notLoaded, .scheduled): .state(.scheduled)
 
-    // A download that was given up, or believed forgotten, may come after all.
+    // A download that was cancelled, failed or counted as lost may still arrive.
     case (.notLoaded, .began), (.scheduled, .began), (.paused, .began), (.failed, .began): .state(.loading)
     case (.notLoaded, .arrived), (.scheduled, .arrived), (.loading, .arrived), (.paused, .arrived), (.failed, .arrived):
       .state(.toBeTransferred)

@@ -1,8 +1,8 @@
 public import PackFormat
 
 extension PackError.Code {
-  /// The other process held the shared state for longer than may be waited. Nothing was lost; the next plan finds what there is.
+  /// The other process held the lock of the shared state for too long. No data was lost; the next plan detects the current state.
   public static let stateBusy = Self(rawValue: "state-busy")
-  /// A record of the shared state cannot be read. The next plan makes it anew from what is on the device.
+  /// A record of the shared state cannot be read. The next plan recreates it from what is on the device.
   public static let damagedState = Self(rawValue: "damaged-state")
 }

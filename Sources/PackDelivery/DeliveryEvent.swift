@@ -1,14 +1,14 @@
-/// Why downloads are planned now.
+/// The reason for planning downloads now.
 public enum DeliveryEvent: String, Hashable, Sendable, CaseIterable {
-  /// The app was installed, and was not started yet.
+  /// The app was installed and has not been started yet.
   case install
-  /// The app was updated, and was not started since.
+  /// The app was updated and has not been started since.
   case update
-  /// The system looks for something new in the background.
+  /// The system checks for new content in the background.
   case periodic
-  /// The app runs: at its start, when it comes to the foreground, or because somebody asked for a pack.
+  /// The app is running: it was started, came to the foreground, or needs a pack.
   case launch
 
-  /// Whether the system takes essential downloads now, for which the app has to wait.
+  /// Whether the system now accepts essential downloads, which the app has to wait for.
   public var permitsEssential: Bool { self == .install || self == .update }
 }

@@ -1,58 +1,60 @@
 import PackFormat
 public import PackManifest
 
-/// What is to be done to bring the packs of a manifest to the device: a value, for which nothing was fetched, changed or removed.
+/// A plan for bringing the packs of a manifest to the device. A plan is a value: making it fetches, changes and removes nothing.
 ///
-/// Every pack that the manifest offers this device is in exactly one of ``downloads``, ``underWay``, ``handOver``, ``installing``, ``ready`` and ``postponed``.
+/// Every pack that the manifest offers to this device is in exactly one of ``downloads``, ``underWay``, ``handOver``, ``installing``, ``ready`` and
+/// ``postponed``.
 public struct DeliveryPlan: Hashable, Sendable {
-  /// What to hand to the system, the most urgent first: essential packs, then those that were asked for, then the rest, each in the order of the manifest.
+  /// The downloads to hand to the system, the most urgent first: essential packs, then requested packs, then all others, each in the order of the
+  /// manifest.
   public internal(set) var downloads: [PlannedDownload] = []
-  /// The packs whose download the system has.
+  /// The packs that the system is downloading.
   public internal(set) var underWay: [String] = []
-  /// The files that wait to be installed.
+  /// The downloaded files that wait to be installed.
   public internal(set) var handOver: [HandOver] = []
   /// The packs that are being installed.
   public internal(set) var installing: [String] = []
-  /// The packs that need nothing.
+  /// The packs that need no action.
   public internal(set) var ready: [String] = []
-  /// The packs about which nothing is done now, and why.
+  /// The packs that are not downloaded now, each with the reason.
   public internal(set) var postponed: [Postponement] = []
-  /// What the manifest does not offer any more. It is told, and stays.
+  /// The packs that the manifest no longer offers. They are listed but not removed.
   public internal(set) var obsolete: [ObsoletePack] = []
-  /// The identifiers of downloads of which nobody has any use.
+  /// The identifiers of downloads that are no longer needed.
   public internal(set) var cancellations: [String] = []
-  /// Files in the shared directory of which nobody has any use, by their identifiers. They are told, and stay until ``SharedState/discard(_:)``.
+  /// The identifiers of files in the shared directory that are no longer needed. They are kept until ``SharedState/discard(_:)``.
   public internal(set) var orphans: [String] = []
-  /// What is left of the allowance once the downloads are made; nil where there is none.
+  /// The allowance that remains after the downloads; nil if there is no allowance.
   public internal(set) var allowance: Allowance?
-  /// How the records change by it.
+  /// The changes of the records.
   public internal(set) var changes: [Change] = []
 
   /// A change of a record.
   public struct Change: Hashable, Sendable {
     /// The name of the pack.
     public let id: String
-    /// The record as it was when the plan was made; nil where there was none.
+    /// The record when the plan was made; nil if there was none.
     public let before: PackStatus?
-    /// The record as it is to be; nil where it goes.
+    /// The new record; nil if the record is removed.
     public let after: PackStatus?
   }
 
-  /// The bytes to fetch.
+  /// The number of bytes to download.
   public var downloadSize: UInt64 {
     downloads.reduce(0) { $0.adding($1.bytes.size) }
   }
 
   init() {}
 
-  /// Plans what to do, from nothing but values.
+  /// Creates a plan from values only.
   ///
-  /// Costs time and memory in proportion to the packs, a few hundred bytes for each.
+  /// Takes time and memory in proportion to the number of packs: a few hundred bytes for each.
   ///
   /// - Parameters:
-  ///   - manifest: what is offered. Whoever hands it over has checked its signature, and that it leads nobody back (``SharedState/accept(_:verify:)``).
-  ///   - records: what app and extension share.
-  ///   - files: what lies in the shared directory.
+  ///   - manifest: the offered packs. The caller must have checked its signature and that it is not a rollback (``SharedState/accept(_:verify:)``).
+  ///   - records: the records that app and extension share.
+  ///   - files: the files in the shared directory.
   public init(
     for manifest: Manifest, records: [PackStatus], files: [WaitingFile] = [], facts: DeliveryFacts, policy: DeliveryPolicy = .init()
   ) {
@@ -61,7 +63,7 @@ public struct DeliveryPlan: Hashable, Sendable {
     self = planning.plan
   }
 
-  /// Takes packs out whose records somebody else changed meanwhile: what is to be done about them, the next plan says.
+  /// Removes packs whose records another process has changed meanwhile. The next plan decides about them.
   mutating func withdraw(_ ids: Set<String>) {
     guard !ids.isEmpty else { return }
     let taken = downloads.filter { ids.contains($0.id) }

@@ -1,20 +1,20 @@
-/// How patient deliveries are.
+/// The timing of deliveries.
 public struct DeliveryPolicy: Hashable, Sendable {
-  /// Seconds before the second attempt after a first failure; each further failure doubles them.
+  /// The number of seconds between the first failure and the second attempt. It doubles with each further failure.
   public var firstDelaySeconds: UInt32 = 60
-  /// The most seconds between two attempts.
+  /// The maximum number of seconds between two attempts.
   public var longestDelaySeconds: UInt32 = 86_400
-  /// Seconds for which a download may be missing in the system's list before it counts as forgotten: it may just have finished.
+  /// The number of seconds for which a download may be missing in the system's list before it counts as lost. It may have just finished.
   public var missingSeconds: UInt32 = 60
-  /// Seconds after which a download that nobody heard of is handed over again where the system's list is not known.
+  /// The number of seconds without news after which a download is handed over again, if the system's list is unknown.
   public var silentSeconds: UInt32 = 86_400
-  /// How long a change waits for the other process before it is refused as ``PackFormat/PackError/Code/stateBusy``, in milliseconds.
+  /// The number of milliseconds for which a change waits for the other process before it fails with ``PackFormat/PackError/Code/stateBusy``.
   public var lockTimeoutMilliseconds: UInt32 = 1000
 
-  /// The policy that is used unless another one is given.
+  /// Creates the default policy.
   public init() {}
 
-  /// Seconds to wait after so many failures in a row.
+  /// Returns the number of seconds to wait after this number of consecutive failures.
   public func delay(afterFailures count: UInt32) -> UInt32 {
     guard count > 0 else { return 0 }
     let doublings = min(count - 1, 31)

@@ -1,31 +1,31 @@
-/// Why nothing is under way for a pack.
+/// The reason why a pack is neither downloaded nor being downloaded.
 public enum IdleReason: String, Hashable, Sendable, CaseIterable {
-  /// Nothing was done about it yet.
+  /// No download was started yet.
   case new
   /// The manifest offers other bytes than before.
   case changed
-  /// Somebody asked for it.
+  /// The app requested the pack.
   case asked
-  /// An earlier attempt failed, and it is time for the next.
+  /// An earlier attempt failed, and the next one is due.
   case retrying
   /// The download was cancelled.
   case cancelled
-  /// The system does not know of the download any more.
+  /// The system no longer has the download.
   case forgotten
-  /// The file, or what was installed, is gone: the system or the store freed space.
+  /// The file or the installed pack is gone: the system or the store freed space.
   case purged
-  /// The system does not take this download before the app was started.
+  /// The system does not accept this download before the first start of the app.
   case beforeLaunch = "before-launch"
-  /// It would be more than may be downloaded before the app was started.
+  /// The pack exceeds the download allowance before the first start of the app.
   case allowance
-  /// Its host may not be downloaded from before the app was started.
+  /// The pack's host is not permitted for downloads before the first start of the app.
   case host
-  /// The system permits no background activity: low power, or switched off by the person.
+  /// The system does not permit background activity: low power mode, or turned off by the user.
   case background
-  /// The system wants the app in the foreground for it.
+  /// The system requires the app to be in the foreground for this download.
   case foreground
 
-  /// Whether waiting for the first start of the app is all that helps.
+  /// Whether the download can only start after the first start of the app.
   var waitsForLaunch: Bool {
     switch self {
     case .beforeLaunch, .allowance, .host: true
@@ -35,77 +35,77 @@ public enum IdleReason: String, Hashable, Sendable, CaseIterable {
 
   var text: String {
     switch self {
-    case .new: "nothing was done about it yet"
-    case .changed: "the manifest offers other bytes than before"
-    case .asked: "somebody asked for it"
+    case .new: "no download was started yet"
+    case .changed: "the manifest offers a different file than before"
+    case .asked: "the app requested it"
     case .retrying: "an earlier attempt failed, and the next one is due"
     case .cancelled: "the download was cancelled"
-    case .forgotten: "the system does not know of the download any more"
+    case .forgotten: "the system no longer has the download"
     case .purged: "the file is gone from the device, perhaps to free space"
-    case .beforeLaunch: "the system does not take this download before the app was started"
-    case .allowance: "it is more than may be downloaded before the app was started"
-    case .host: "its host may not be downloaded from before the app was started"
-    case .background: "the system permits no background activity"
-    case .foreground: "the system wants the app in the foreground for it"
+    case .beforeLaunch: "the system does not accept this download before the first start of the app"
+    case .allowance: "it exceeds the download allowance before the first start of the app"
+    case .host: "its host is not permitted for downloads before the first start of the app"
+    case .background: "the system does not permit background activity"
+    case .foreground: "the system requires the app to be in the foreground"
     }
   }
 }
 
-/// Why a download rests.
+/// The reason why a download is paused.
 public enum PauseReason: String, Hashable, Sendable, CaseIterable {
-  /// The system decided so.
+  /// The system paused it.
   case system
-  /// The app or the person wanted it.
+  /// The app or the user paused it.
   case user
-  /// There is no network that it may use.
+  /// There is no network that the download may use.
   case network
 
   var text: String {
     switch self {
-    case .system: "the system lets the download rest"
-    case .user: "the download was paused"
+    case .system: "the system paused the download"
+    case .user: "the app or the user paused the download"
     case .network: "there is no network that the download may use"
     }
   }
 }
 
-/// Why the delivery of a pack failed.
+/// The reason why the delivery of a pack failed.
 public enum FailureReason: String, Hashable, Sendable, CaseIterable {
   /// No connection could be made.
   case offline
   /// The server or the network was too slow.
   case timeout
-  /// The server answered with something other than the file.
+  /// The server's response was not the file.
   case server
-  /// The file is not as large as the manifest says.
+  /// The size of the file differs from the manifest.
   case wrongSize = "wrong-size"
-  /// The file is not the one that the manifest names.
+  /// The file is not the one that the manifest describes.
   case wrongBytes = "wrong-bytes"
-  /// The device has no room for it.
+  /// The device does not have enough free space.
   case noSpace = "no-space"
-  /// The system ended the download without saying more.
+  /// The system ended the download without giving a reason.
   case system
-  /// The app is not set up for such downloads.
+  /// The app is not configured for such downloads.
   case configuration
-  /// The store does not want these bytes: they failed when they were tried.
+  /// The store rejects these bytes because they failed their trial.
   case rejected
   /// The installation failed for another reason.
   case installation
 
-  /// Whether it may help to try again with the same bytes.
+  /// Whether another attempt with the same bytes may succeed.
   public var isWorthRetrying: Bool { self != .rejected }
 
   var text: String {
     switch self {
     case .offline: "no connection could be made"
     case .timeout: "the server or the network was too slow"
-    case .server: "the server answered with something other than the file"
-    case .wrongSize: "the file is not as large as the manifest says"
-    case .wrongBytes: "the file is not the one that the manifest names"
-    case .noSpace: "the device has no room for it"
+    case .server: "the server's response was not the file"
+    case .wrongSize: "the size of the file differs from the manifest"
+    case .wrongBytes: "the file is not the one that the manifest describes"
+    case .noSpace: "the device does not have enough free space"
     case .system: "the system ended the download"
-    case .configuration: "the app is not set up for such downloads"
-    case .rejected: "these bytes failed when they were tried"
+    case .configuration: "the app is not configured for such downloads"
+    case .rejected: "this file failed its trial"
     case .installation: "the installation failed"
     }
   }

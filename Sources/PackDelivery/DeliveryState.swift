@@ -1,20 +1,20 @@
-/// How far the delivery of a pack is. Each state has a name, a reason and ways out: the edges of `DeliveryEdge`.
+/// The state of a pack's delivery. Each state has a name, a reason, and the transitions in `DeliveryEdge`.
 public enum DeliveryState: Hashable, Sendable {
-  /// Nothing is under way.
+  /// The pack is not downloaded, and no download is running.
   case notLoaded(IdleReason)
-  /// The download was handed to the system, and no byte came yet.
+  /// The download was handed to the system, but has not received any bytes yet.
   case scheduled
-  /// Bytes come.
+  /// The download is running.
   case loading
-  /// The download rests.
+  /// The download is paused.
   case paused(PauseReason)
-  /// The whole file lies in the shared directory and waits for the app to install it.
+  /// The complete file is in the shared directory and waits for the app to install it.
   case toBeTransferred
-  /// The app installs it.
+  /// The app is installing the file.
   case installing
   /// The device has exactly the bytes that the manifest offers.
   case ready
-  /// The manifest offers the pack no more. What the device has of it stays until the app removes it.
+  /// The manifest no longer offers the pack. What is installed of it stays until the app removes it.
   case obsolete
   /// The download or the installation failed.
   case failed(FailureReason)
@@ -56,25 +56,25 @@ public enum DeliveryState: Hashable, Sendable {
     }
   }
 
-  /// Why the pack is in this state, for a person.
+  /// The reason for this state, as text for people.
   public var reason: String {
     switch self {
     case .notLoaded(let reason): reason.text
-    case .scheduled: "the system has the download and will begin it"
-    case .loading: "bytes are coming"
+    case .scheduled: "the system has the download and will start it"
+    case .loading: "the download is running"
     case .paused(let reason): reason.text
-    case .toBeTransferred: "the file is here and waits for the app to install it"
+    case .toBeTransferred: "the file is downloaded and waits for the app to install it"
     case .installing: "the app is installing the file"
-    case .ready: "the device has what the manifest offers"
-    case .obsolete: "the manifest does not offer the pack any more"
+    case .ready: "the device has the version that the manifest offers"
+    case .obsolete: "the manifest no longer offers the pack"
     case .failed(let reason): reason.text
     }
   }
 
-  /// The edges that lead out of this state, or back to it.
+  /// The transitions that start in this state, including those that end in it.
   package var waysOut: [DeliveryEdge] { DeliveryEdge.all.filter { $0.from == kind } }
 
-  /// Whether a download is with the system.
+  /// Whether the system has a download of the pack.
   public var isUnderWay: Bool {
     switch self {
     case .scheduled, .loading, .paused: true
@@ -84,7 +84,7 @@ public enum DeliveryState: Hashable, Sendable {
 }
 
 extension DeliveryState: CustomStringConvertible {
-  /// The name of the state, and the name of its reason where it has one: `not-loaded forgotten`.
+  /// The name of the state, and of its reason if it has one: `not-loaded forgotten`.
   public var description: String {
     switch self {
     case .notLoaded(let reason): "not-loaded \(reason.rawValue)"
@@ -99,7 +99,7 @@ extension DeliveryState: CustomStringConvertible {
     }
   }
 
-  /// Reads what ``description`` writes.
+  /// Creates a state from the text of ``description``.
   ///
   /// - Returns: nil for any other text.
   public init?(_ text: String) {

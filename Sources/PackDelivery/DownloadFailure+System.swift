@@ -1,12 +1,13 @@
-// What the systems' errors mean for a download, by the name of their domain and their number: no Apple type is needed for that, and BAErrorDomain
-// itself is a year younger than the oldest system with such downloads.
+// Maps system errors to download failures by domain and code. This needs no Apple types. BAErrorDomain itself is a year newer than the oldest system
+// with Background Assets.
 extension DownloadFailure {
-  /// Puts an error of a system in its place.
+  /// Creates a failure from a system error.
   ///
   /// - Parameters:
   ///   - domain: `NSError.domain`.
   ///   - code: `NSError.code`.
-  /// - Returns: nil for one that says nothing about the download; the error below it may, and ``DownloadFailure/other`` is what is left.
+  /// - Returns: nil if the error says nothing about the download. Try its underlying error then, and use ``DownloadFailure/other`` if no error
+  ///   matches.
   public init?(domain: String, code: Int) {
     switch domain {
     case "BAErrorDomain": self = .backgroundAssets(code: code)
@@ -26,13 +27,13 @@ extension DownloadFailure {
 
   private static func ofURLLoading(_ code: Int) -> DownloadFailure? {
     switch code {
-    // No network, none that may be used (roaming, mobile data, a call), and what cannot be reached or went away on it.
+    // No network, no permitted network (roaming, mobile data, a call), or a host that cannot be reached or was lost.
     case -1009, -1018, -1019, -1020, -1003, -1004, -1005, -1006: .offline
     case -1001: .timeout
     case -1013: .http(status: 401)
     case -1102: .http(status: 403)
     case -1100: .http(status: 404)
-    // An answer that is none, circular redirects, an authentication that was given up.
+    // An invalid response, circular redirects, or a cancelled authentication.
     case -1007, -1008, -1010, -1011, -1012, -1014, -1015, -1016, -1017: .http(status: 0)
     // NSURLErrorDataLengthExceedsMaximum
     case -1103: .wrongSize

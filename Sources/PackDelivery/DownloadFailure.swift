@@ -1,4 +1,4 @@
-/// Why a download of a pack failed, as the system or a transport tells it.
+/// The failure of a pack's download, as the system or a transport reports it.
 public enum DownloadFailure: Hashable, Sendable {
   /// An error of `BAErrorDomain`.
   case backgroundAssets(code: Int)
@@ -6,34 +6,34 @@ public enum DownloadFailure: Hashable, Sendable {
   case offline
   /// The server or the network was too slow.
   case timeout
-  /// The server answered with this status; 0 where the system does not tell it.
+  /// The server responded with this status; 0 if the system does not report it.
   case http(status: Int)
-  /// The file is not as large as the manifest says.
+  /// The size of the file differs from the manifest.
   case wrongSize
-  /// The file is not the one that the manifest names.
+  /// The file is not the one that the manifest describes.
   case wrongBytes
-  /// The device has no room for it.
+  /// The device does not have enough free space.
   case noSpace
   /// Anything else.
   case other
 
-  /// What is to be done about it.
+  /// The way to handle a failure.
   public enum Remedy: Hashable, Sendable {
-    /// The system has the download already: it is under way.
+    /// The system has the download already: it is in progress.
     case alreadyScheduled
-    /// The system does not have the download: the next plan hands it over anew.
+    /// The system does not have the download: the next plan hands it over again.
     case handOverAnew
-    /// Nothing helps before something changes: the first start of the app, its coming to the foreground, the person's settings.
+    /// Wait until something changes: the first start of the app, the app in the foreground, or the user's settings.
     case wait(IdleReason)
-    /// Another attempt, after a while.
+    /// Try again after a while.
     case retry(FailureReason)
   }
 
-  /// What is to be done about the failure of a download that is not essential, or not any more.
+  /// The way to handle the failure of a download that is not essential, or no longer.
   public var remedy: Remedy {
     switch self {
     case .backgroundAssets(let code):
-      // What Apple publishes of the codes; the numbers are stable, the names are in the SDK's headers.
+      // According to Apple's documentation of the codes. The numbers are stable; the names are in the SDK's headers.
       switch code {
       case 50, 51: .wait(.foreground)
       case 55: .retry(.configuration)
@@ -43,7 +43,7 @@ public enum DownloadFailure: Hashable, Sendable {
       case 112, 203, 204: .wait(.allowance)
       case 202: .wait(.host)
       case 206: .wait(.beforeLaunch)
-      // 0 invalid, 56 connection, 102 and 103 a download object that is of no use any more, 109 an essential one in the wrong place.
+      // 0: invalid. 56: connection. 102 and 103: a download object that is no longer usable. 109: an essential download in the wrong place.
       default: .retry(.system)
       }
     case .offline: .retry(.offline)
@@ -56,12 +56,11 @@ public enum DownloadFailure: Hashable, Sendable {
     }
   }
 
-  /// Whether the same download may succeed as one that is not essential: a failed essential one is handed over again as such, unless the system would
-  /// have to refuse that too.
+  /// Whether the same download may succeed as a non-essential one. If so, a failed essential download is handed over again as non-essential.
   var helpsToDemote: Bool {
     switch remedy {
     case .alreadyScheduled, .handOverAnew: false
-    // Non-essential downloads have an allowance of their own; hosts and the first start are asked of both.
+    // Non-essential downloads have their own allowance. The restrictions on hosts and on the first start apply to both kinds.
     case .wait(let reason): reason == .allowance
     case .retry(let reason): reason != .configuration
     }
@@ -69,7 +68,7 @@ public enum DownloadFailure: Hashable, Sendable {
 }
 
 extension PackStatus {
-  /// What the failure of the download that this status is about means for it.
+  /// Returns the event for a failure of the download that this status is about.
   func event(for failure: DownloadFailure) -> PackEvent {
     if isEssential, failure.helpsToDemote { return .demoted }
     return switch failure.remedy {

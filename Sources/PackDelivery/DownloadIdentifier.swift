@@ -1,9 +1,10 @@
 import PackFormat
 
-/// What a download is called wherever it turns up: in the app, in its extension, in the system's list, as a file.
+/// The identifier of a download, used by the app, its extension, the system's list of downloads, and file names.
 ///
-/// The same bytes of a pack have the same identifier everywhere and always; other bytes have another one: `<pack>@<version>-<16 digits of the SHA-256>`.
-/// Capital letters of the pack's name become `+` and the small one, so that the text is a file's name on every volume.
+/// It has the form `<pack>@<version>-<16 digits of the SHA-256>`. The same bytes of a pack always have the same identifier, and other bytes have
+/// another one. An upper-case letter in the pack's name becomes `+` and the lower-case letter, so that the identifier works as a file name on every
+/// volume.
 public struct DownloadIdentifier: Hashable, Sendable, CustomStringConvertible {
   /// The name of the pack.
   public let id: String
@@ -12,9 +13,9 @@ public struct DownloadIdentifier: Hashable, Sendable, CustomStringConvertible {
   /// The text.
   public let description: String
 
-  /// The identifier of the download of some bytes of a pack.
+  /// Creates the identifier for the download of some bytes of a pack.
   ///
-  /// - Parameter id: a legal name of a pack, as every manifest has it.
+  /// - Parameter id: a valid pack name, as in every manifest.
   public init(id: String, bytes: PackBytes) {
     self.id = id
     version = bytes.version
@@ -22,9 +23,9 @@ public struct DownloadIdentifier: Hashable, Sendable, CustomStringConvertible {
     description = "\(file)@\(bytes.version)-\(bytes.sha256.prefix(8).hex)"
   }
 
-  /// Takes a text apart.
+  /// Parses an identifier.
   ///
-  /// - Returns: nil where it is not one that ``init(id:bytes:)`` makes: somebody else's download.
+  /// - Returns: nil if ``init(id:bytes:)`` cannot have created the text, so the download is not one of a pack.
   public init?(_ text: String) {
     let halves = text.split(separator: "@", omittingEmptySubsequences: false)
     guard halves.count == 2, let name = PackName(fileName: halves[0]) else { return nil }

@@ -1,52 +1,54 @@
 public import PackFormat
 public import PackManifest
 
-/// All that a downloader extension does, without the system's types: what an adapter of the system calls, and what a rehearsal calls.
+/// The work of a downloader extension, independent of the system's types. It is called by an adapter for the system or by a simulation.
 ///
-/// Nothing of a pack is read, hashed or decrypted here. A call takes milliseconds, and a content request less than 6 MB of memory over the largest manifest.
+/// It does not read, hash or decrypt packs. A call takes milliseconds. A content request with the largest manifest takes less than 6 MB of memory.
 public struct ExtensionDelivery: Sendable {
-  /// Checks a manifest's signatures, and reads it: PackTrust's `SignedManifest.verify(trusting:)`.
+  /// A function that checks the signatures of a manifest and reads it: PackTrust's `SignedManifest.verify(trusting:)`.
   public typealias Check = @Sendable (SignedManifest) throws(PackError) -> Manifest
 
-  /// What app and extension share.
+  /// The state that app and extension share.
   public let state: SharedState
   private let isForDevice: @Sendable (ManifestPack) -> Bool
   private let verify: Check
 
-  /// Puts an extension's work together.
+  /// Creates the work of an extension.
   ///
   /// - Parameters:
-  ///   - state: what app and extension share.
-  ///   - isForDevice: whether a pack is meant for this device, as the app decides it too.
-  ///   - verify: what checks the signatures of a manifest.
+  ///   - state: the state that app and extension share.
+  ///   - isForDevice: returns whether a pack is meant for this device. It must agree with the app's decision.
+  ///   - verify: checks the signatures of a manifest.
   public init(state: SharedState, isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true }, verify: @escaping Check) {
     self.state = state
     self.isForDevice = isForDevice
     self.verify = verify
   }
 
-  /// What a content request is answered with.
+  /// The answer to a content request.
   public struct Answer: Sendable {
-    /// What to hand to the system, in this order. Empty where nothing could be recorded: what is not recorded may not be handed over.
+    /// The downloads to hand to the system, in this order. Empty if the plan could not be recorded: a download that is not recorded must not be
+    /// handed over.
     public internal(set) var downloads: [PlannedDownload] = []
-    /// The whole plan; nil where there was none to make.
+    /// The whole plan; nil if none could be made.
     public internal(set) var plan: DeliveryPlan?
-    /// The version of the manifest that was planned with.
+    /// The version of the manifest that the plan was made with.
     public internal(set) var manifestVersion: UInt64?
-    /// What was wrong: with the manifest that came, and then ``plan`` is made with the last one that was accepted; or with the shared state, and then there is none.
+    /// The error, if any. If the new manifest is at fault, ``plan`` is made with the last accepted manifest. If the shared state is at fault, there
+    /// is no plan.
     public internal(set) var refusal: PackError?
-    /// The names of packs whose records could not be read, and were made anew.
+    /// The names of packs whose records could not be read and were recreated.
     public internal(set) var rebuilt: [String] = []
   }
 
-  /// Answers a content request: takes the manifest that the system downloaded, plans, and records what is handed over.
+  /// Answers a content request: accepts the manifest that the system downloaded, makes a plan, and records the downloads that are handed over.
   ///
-  /// It throws nothing, because an extension has nobody to throw at. A manifest that is not sound, not trusted or old erases nothing.
+  /// Does not throw, because an extension cannot handle errors. A manifest that is damaged, untrusted or old changes nothing.
   ///
   /// - Parameters:
-  ///   - event: why the system asks.
-  ///   - path: where the manifest lies. It is copied, because the system removes it when the callback returns.
-  ///   - allowance: what the system says may still be downloaded before the first start of the app; nil after it.
+  ///   - event: the reason for the content request.
+  ///   - path: the path of the manifest. The file is copied, because the system removes it when the callback returns.
+  ///   - allowance: the bytes that may still be downloaded before the first start of the app, as reported by the system; nil after it.
   public func downloads(for event: DeliveryEvent, manifestAt path: String, allowance: Allowance?) -> Answer {
     var answer = Answer()
     let manifest: Manifest
@@ -58,7 +60,7 @@ public struct ExtensionDelivery: Sendable {
         guard let last = try state.lastManifest(verify: verify) else { return answer }
         manifest = last
       } catch {
-        // Neither the one that came nor the one that was kept: the first reason is the one to tell.
+        // Neither the new manifest nor the stored one is usable: report the first error.
         return answer
       }
     }
@@ -75,19 +77,21 @@ public struct ExtensionDelivery: Sendable {
     return answer
   }
 
-  /// Takes a file that the system downloaded. It must be called before the system's callback returns, which removes the file.
+  /// Moves a file that the system downloaded into the shared directory. Call it before the system's callback returns, because the system removes the
+  /// file then.
   ///
-  /// - Throws: what ``SharedState/park(_:asDownload:)`` throws; the file stays where it is then, and the download is planned anew when it is found to be lost.
+  /// - Throws: the errors of ``SharedState/park(_:asDownload:)``. The file then stays where it is. The download is planned again when it is detected
+  ///   as lost.
   public func finished(_ file: String, download identifier: String) throws(PackError) -> SharedState.Parking {
     try state.park(file, asDownload: identifier)
   }
 
-  /// Records that a download failed, and says what is to be done: where it is ``FailureRemedy/handOverAsNonEssential``, at once.
+  /// Records that a download failed and returns what to do. If this is ``FailureRemedy/handOverAsNonEssential``, do it at once.
   public func failed(_ subject: DownloadSubject, _ failure: DownloadFailure) throws(PackError) -> FailureRemedy {
     try state.downloadFailed(subject, failure)
   }
 
-  /// Records what else happened to a download: that it began, or rests.
+  /// Records another event of a download, for example that it started or was paused.
   @discardableResult
   public func note(_ event: PackEvent, ofDownload identifier: String) throws(PackError) -> PackStatus? {
     try state.note(event, ofDownload: identifier)

@@ -1,16 +1,16 @@
-/// What has to be done after a download failed.
+/// The action to take after a download failed.
 public enum FailureRemedy: Hashable, Sendable {
-  /// It was not a pack, but the manifest: everything stays as it is, and the system fetches it again at its next occasion.
+  /// Keep everything: the download was the manifest, not a pack. The system fetches it again at the next occasion.
   case keepEverything
-  /// The download was one that nobody waits for any more, or somebody else's.
+  /// Do nothing: the download is no longer needed, or is not one of a pack.
   case nothing
-  /// Hand the same download over again now, as a non-essential one: in Background Assets what `removingEssential()` returns.
+  /// Hand the same download over again now, as a non-essential one: in Background Assets, the result of `removingEssential()`.
   case handOverAsNonEssential
-  /// Nothing now. The next plan does what is to be done.
+  /// Do nothing now. The next plan takes care of it.
   case planAgain(PackStatus)
 }
 
-/// Which download the system speaks of.
+/// The download that a callback of the system is about.
 public enum DownloadSubject: Hashable, Sendable {
   /// The manifest, which the system downloads by itself.
   case manifest

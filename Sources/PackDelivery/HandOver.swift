@@ -4,12 +4,12 @@ public import PackManifest
 public struct HandOver: Hashable, Sendable {
   /// The name of the pack.
   public let id: String
-  /// The bytes that the file should hold. Nobody has checked them yet.
+  /// The bytes that the file should contain. They have not been checked yet.
   public let bytes: PackBytes
-  /// How to install it: as the manifest says, but what the device holds packed stays packed.
+  /// How to install the file: as the manifest says, except that a pack that is installed packed stays packed.
   public let mode: InstallMode
 
-  /// Makes a value from its parts.
+  /// Creates a value.
   public init(id: String, bytes: PackBytes, mode: InstallMode) {
     self.id = id
     self.bytes = bytes

@@ -1,7 +1,7 @@
-/// A pack that the manifest does not offer, but the device has something of.
+/// A pack that the manifest does not offer, but that is still on the device or in the records.
 public struct ObsoletePack: Hashable, Sendable {
   /// The name of the pack.
   public let id: String
-  /// What is installed of it; empty also where nobody knows.
+  /// The installed versions; also empty if unknown.
   public let installed: [DevicePack]
 }

@@ -1,6 +1,6 @@
 public import PackManifest
 
-/// Which bytes of a pack are meant: one version of it, exactly as one manifest offers it.
+/// The identity of a pack's bytes: one version, exactly as one manifest offers it.
 public struct PackBytes: Hashable, Sendable {
   /// The version of the pack.
   public let version: UInt64
@@ -9,14 +9,14 @@ public struct PackBytes: Hashable, Sendable {
   /// The SHA-256 of the pack file, 32 bytes.
   public let sha256: [UInt8]
 
-  /// Makes a value from its parts.
+  /// Creates a value.
   public init(version: UInt64, size: UInt64, sha256: [UInt8]) {
     self.version = version
     self.size = size
     self.sha256 = sha256
   }
 
-  /// What a manifest offers.
+  /// Creates the value for a pack of a manifest.
   public init(_ pack: ManifestPack) {
     self.init(version: pack.version, size: pack.size, sha256: pack.sha256)
   }

@@ -1,48 +1,48 @@
 public import PackManifest
 
-/// What happened to the delivery of a pack.
+/// An event in the delivery of a pack.
 public enum PackEvent: Hashable, Sendable {
-  /// The manifest offers these bytes, and they are not those that the status is about.
+  /// The manifest offers these bytes, and the status is about other bytes.
   case offered(PackBytes)
-  /// The app wants the pack.
+  /// The app requested the pack.
   case asked
   /// The download was handed to the system.
   case scheduled(isEssential: Bool)
-  /// The system began or went on with the download.
+  /// The system started or resumed the download.
   case began
-  /// The download rests.
+  /// The download was paused.
   case paused(PauseReason)
-  /// The whole file lies in the shared directory.
+  /// The complete file is in the shared directory.
   case arrived
-  /// An essential download failed, and is with the system again as a non-essential one.
+  /// An essential download failed and was handed to the system again as a non-essential one.
   case demoted
-  /// The system does not take the download now.
+  /// The system does not accept the download now.
   case turnedAway(IdleReason)
   /// The download failed.
   case downloadFailed(FailureReason)
-  /// The system does not know of the download.
+  /// The system no longer has the download.
   case forgotten
-  /// The app or the person wanted the download no more.
+  /// The app or the user cancelled the download.
   case cancelled
-  /// The app takes the file to install it.
+  /// The app started to install the file.
   case installBegan
   /// The app installed the file.
   case installed(InstallMode)
-  /// The file could not be installed now, and nothing is wrong with it.
+  /// The file cannot be installed now, but nothing is wrong with it.
   case installPutOff
   /// The file cannot be installed.
   case installFailed(FailureReason)
-  /// The process that installed the file is gone.
+  /// The process that was installing the file has ended.
   case interrupted
-  /// The device turns out to have these bytes.
+  /// The device already has these bytes.
   case found(InstallMode)
-  /// The file, or what was installed, turns out to be gone.
+  /// The file or the installed pack is gone.
   case purged
   /// The manifest does not offer the pack.
   case unlisted
-  /// Nothing of the pack is left on the device.
+  /// Nothing of the pack is on the device any more.
   case removed
-  /// The time before the next attempt is over.
+  /// The wait before the next attempt is over.
   case retryDue
 
   /// An event without its values.

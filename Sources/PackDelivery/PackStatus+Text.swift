@@ -1,10 +1,10 @@
 package import PackFormat
 import PackManifest
 
-// A record: lines of a key and a value in one order, and a last line that tells a damaged one.
+// The text form of a record: lines with a key and a value in fixed order, and a checksum in the last line.
 extension PackStatus {
   static let firstLine = "packer-delivery-status/1"
-  /// The largest record, in bytes: more than twice what the longest values need.
+  /// The maximum size of a record in bytes: more than twice what the longest values need.
   package static let largestSize = 1024
 
   /// The record as a file.
@@ -27,9 +27,9 @@ extension PackStatus {
     return Array(text.utf8) + Array("check \(Self.check(of: text.utf8))\n".utf8)
   }
 
-  /// Reads a record.
+  /// Parses a record.
   ///
-  /// - Throws: ``PackFormat/PackError/Code/damagedState`` for anything that ``record`` does not write of that pack.
+  /// - Throws: ``PackFormat/PackError/Code/damagedState`` for anything that ``record`` would not write for this pack.
   package init(reading record: [UInt8], of id: String) throws(PackError) {
     guard let status = Self(parsing: record), status.id == id, status.record == record else {
       throw PackError(
@@ -93,7 +93,8 @@ extension PackStatus {
     return bytes
   }
 
-  /// FNV-1a of 64 bits, 16 digits: tells chance damage. Against intent the record needs nothing, for it is believed nothing that costs more than a download.
+  /// Returns the 64-bit FNV-1a hash as 16 digits. It detects accidental damage. Deliberate changes need no protection: a false record costs at most a
+  /// download.
   static func check(of bytes: some Sequence<UInt8>) -> String {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

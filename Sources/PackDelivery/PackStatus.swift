@@ -1,29 +1,29 @@
 public import PackManifest
 
-/// How far the delivery of one pack is, as app and extension share it.
+/// The status of one pack's delivery, shared by app and extension.
 ///
-/// It is about one version of the pack, the one that the manifest offered last. An older version that is installed meanwhile is the store's affair.
+/// It is about one version of the pack, the one that the manifest offered last. The store keeps track of an older version that is still installed.
 public struct PackStatus: Hashable, Sendable {
   /// The name of the pack.
   public let id: String
   /// The bytes that the status is about.
   public internal(set) var bytes: PackBytes
-  /// How far it is.
+  /// The state of the delivery.
   public internal(set) var state: DeliveryState
-  /// Attempts that failed in a row.
+  /// The number of consecutive failed attempts.
   public internal(set) var attempts: UInt32
-  /// When the state was entered, in seconds since 1970 by the device's clock, which may be wrong.
+  /// The time when the state was entered, in seconds since 1970 by the device's clock, which may be wrong.
   public internal(set) var since: Int64
-  /// Seconds that a failed delivery rests before the next attempt.
+  /// The number of seconds between a failure and the next attempt.
   public internal(set) var delaySeconds: UInt32
   /// Whether the download was handed over as an essential one.
   public internal(set) var isEssential: Bool
-  /// Whether the app asked for the pack. It stays true until the pack is cancelled or purged.
+  /// Whether the app requested the pack. It stays true until the pack is cancelled or purged.
   public internal(set) var isWanted: Bool
-  /// How the device holds the pack, in whatever version; nil where it does not, or nobody knows.
+  /// The install mode of the pack on the device, in any version; nil if it is not installed or if this is unknown.
   public internal(set) var mode: InstallMode?
 
-  /// A pack about which nothing was done yet.
+  /// Creates the status of a pack that has not been downloaded yet.
   public init(id: String, bytes: PackBytes, at time: Int64) {
     self.id = id
     self.bytes = bytes
@@ -36,35 +36,35 @@ public struct PackStatus: Hashable, Sendable {
     mode = nil
   }
 
-  /// What the download of the bytes is called.
+  /// The identifier of the download of the bytes.
   public var identifier: DownloadIdentifier { DownloadIdentifier(id: id, bytes: bytes) }
 
-  /// Seconds until the next attempt, 0 where it may be made.
+  /// Returns the number of seconds until the next attempt; 0 if it may be made now.
   ///
-  /// A clock that was put back cannot make anybody wait: a time before ``since`` counts as the end of the waiting.
+  /// If the clock was set back to a time before ``since``, the wait counts as over.
   public func secondsLeft(at time: Int64) -> UInt64 {
     guard let age = age(at: time), age < UInt64(delaySeconds) else { return 0 }
     return UInt64(delaySeconds) - age
   }
 
-  /// Seconds since the state was entered; nil where the clock was put back behind it.
+  /// Returns the number of seconds since the state was entered; nil if the clock was set back to an earlier time.
   func age(at time: Int64) -> UInt64? {
     guard time >= since else { return nil }
     let (age, overflow) = time.subtractingReportingOverflow(since)
     return overflow ? .max : UInt64(age)
   }
 
-  /// What an event makes of a status.
+  /// The result of applying an event to a status.
   public enum Outcome: Hashable, Sendable {
-    /// Nothing: the event comes late, or twice.
+    /// No change: the event is late or repeated.
     case passedOver
-    /// Another status, or the same one.
+    /// A new status, or the same one.
     case became(PackStatus)
-    /// The pack is forgotten.
+    /// The record of the pack is removed.
     case forgotten
   }
 
-  /// What an event makes of this status.
+  /// Returns the result of applying an event to this status.
   public func after(_ event: PackEvent, at time: Int64, policy: DeliveryPolicy = .init()) -> Outcome {
     switch DeliveryEdge.destination(from: state.kind, on: event.kind) {
     case .passedOver: return .passedOver
@@ -81,7 +81,7 @@ public struct PackStatus: Hashable, Sendable {
     let idle: IdleReason
     switch event {
     case .offered(let bytes):
-      // Whoever never had the pack has not got new bytes of it.
+      // Bytes are new only if the status was about other bytes before.
       idle = bytes == self.bytes ? .new : .changed
       self.bytes = bytes
       attempts = 0
@@ -90,7 +90,7 @@ public struct PackStatus: Hashable, Sendable {
     case .asked:
       idle = .asked
       isWanted = true
-      // What is under way or here needs nothing; what failed or rests starts anew.
+      // In other states nothing changes; a failed or cancelled pack starts again.
       guard target == .notLoaded else { return }
       attempts = 0
       delaySeconds = 0
@@ -128,7 +128,7 @@ public struct PackStatus: Hashable, Sendable {
       isEssential = false
     case .purged:
       idle = .purged
-      // What was installed went because somebody wanted the space. A file that went was wanted all the same.
+      // If the installed pack was removed, the space was needed for something else. If a file was removed, the pack is still wanted.
       if state == .ready {
         isWanted = false
         mode = nil
@@ -148,7 +148,7 @@ public struct PackStatus: Hashable, Sendable {
       case .installing: .installing
       case .ready: .ready
       case .obsolete: .obsolete
-      // Their events carry the reason, and were dealt with.
+      // The events of these states carry the reason and were handled above.
       case .paused, .failed: state
       }
   }

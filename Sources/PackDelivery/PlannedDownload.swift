@@ -2,17 +2,18 @@
 public struct PlannedDownload: Hashable, Sendable {
   /// The name of the pack.
   public let id: String
-  /// The bytes to fetch. Their size is exact: the system refuses a file of any other.
+  /// The bytes to download. The size is exact: the system refuses a file of another size.
   public let bytes: PackBytes
-  /// Where they are served.
+  /// The URL of the pack file.
   public let url: String
-  /// Whether the app is to wait for it. Only where ``DeliveryEvent/permitsEssential`` is true.
+  /// Whether the app has to wait for the download. True only if ``DeliveryEvent/permitsEssential`` is true.
   public let isEssential: Bool
-  /// How urgent it is, from 0 to 1.
+  /// The priority, from 0 to 1.
   public let priority: Double
-  /// Whether the app should start it in the foreground, where the system's policies on battery and network do not hold: somebody waits for it.
+  /// Whether the app should start the download in the foreground because someone is waiting for it. The system's policies on battery and network do
+  /// not apply there.
   public let startsInForeground: Bool
 
-  /// What the download is called in the app, its extension and the system.
+  /// The identifier of the download in the app, its extension and the system.
   public var identifier: DownloadIdentifier { DownloadIdentifier(id: id, bytes: bytes) }
 }

@@ -1,7 +1,7 @@
 import PackFormat
 import PackManifest
 
-/// The making of a ``DeliveryPlan``.
+/// The computation of a ``DeliveryPlan``.
 struct Planning {
   private(set) var plan = DeliveryPlan()
 
@@ -12,15 +12,15 @@ struct Planning {
   private var records: [String: PackStatus] = [:]
   private var device: [String: [DevicePack]] = [:]
   private var files: [String: WaitingFile] = [:]
-  /// Identifiers of files that somebody waits for.
+  /// The identifiers of files that are needed.
   private var neededFiles: Set<String> = []
-  /// Identifiers that belong to what the manifest offers.
+  /// The identifiers of downloads that the manifest offers.
   private var offeredDownloads: Set<String> = []
   private var candidates: [Candidate] = []
-  /// What all that is under way will take on the device, in bytes.
+  /// The number of bytes that everything in progress will take on the device.
   private var reserved: UInt64 = 0
 
-  /// A pack that may be downloaded, if there is room for it.
+  /// A pack to be downloaded if there is enough space.
   private struct Candidate {
     let pack: Int
     let before: PackStatus?
@@ -64,7 +64,7 @@ struct Planning {
     }
     let identifier = files.isEmpty && facts.downloads == nil ? nil : DownloadIdentifier(id: pack.id, bytes: bytes).description
     if let identifier, facts.downloads != nil { offeredDownloads.insert(identifier) }
-    // An installation of older bytes is let finish.
+    // A running installation of older bytes is allowed to finish.
     guard status.bytes == bytes else {
       neededFiles.insert(status.identifier.description)
       plan.installing.append(pack.id)
@@ -81,15 +81,15 @@ struct Planning {
     place(pack, index, before, status, isRejected: isRejected)
   }
 
-  /// Whether a failed pack is tried again now.
+  /// Returns whether a failed pack is tried again now.
   private func isDue(_ status: PackStatus, _ reason: FailureReason, _ isRejected: Bool) -> Bool {
     let hasWaited = status.secondsLeft(at: facts.time) == 0
     if reason.isWorthRetrying { return hasWaited || facts.event.permitsEssential }
-    // A store that was emptied knows nothing against these bytes any more.
+    // After the store was emptied, it no longer rejects these bytes.
     return facts.device != nil && !isRejected && hasWaited
   }
 
-  /// Believes the store rather than the record, where there is one to ask: what was purged is not ready, whatever the record says.
+  /// Corrects the status by what the store reports, if this is known: a purged pack is not ready, whatever the record says.
   private func meetDevice(_ held: [DevicePack], _ status: inout PackStatus) {
     guard facts.device != nil else { return }
     if let exact = held.first(where: { $0.sha256 == status.bytes.sha256 && $0.version == status.bytes.version }) {
@@ -101,7 +101,7 @@ struct Planning {
     status.mode = held.contains { $0.mode == .packed } ? .packed : held.first?.mode
   }
 
-  /// A file that is here, whoever forgot to say so, and one that is not any more.
+  /// Corrects the status by the files in the shared directory: a file that was not recorded, or one that is gone.
   private func meetFile(_ identifier: String?, _ status: inout PackStatus) {
     let isHere = identifier.flatMap { files[$0] }.map { $0.size == status.bytes.size } ?? false
     if isHere {
@@ -111,7 +111,7 @@ struct Planning {
     }
   }
 
-  /// What the system has, or has lost.
+  /// Corrects the status by the system's list of downloads.
   private mutating func meetSystem(_ identifier: String?, _ status: inout PackStatus) {
     guard let downloads = facts.downloads, let identifier else {
       if status.state.isUnderWay, isOlder(status, than: policy.silentSeconds) { apply(.forgotten, to: &status) }
@@ -121,18 +121,18 @@ struct Planning {
     if status.state.isUnderWay {
       if !isThere, isOlder(status, than: policy.missingSeconds) { apply(.forgotten, to: &status) }
     } else if isThere {
-      // What was cancelled stays so, and what is here needs not come again.
+      // A cancelled download stays cancelled, and a file that is here need not be downloaded again.
       let isUseful = status.state.kind == .notLoaded && status.state != .notLoaded(.cancelled) || status.state.kind == .failed
       if isUseful { apply(.began, to: &status) } else { plan.cancellations.append(identifier) }
     }
   }
 
-  /// Whether a state is older than so many seconds; also where the clock was put back, since nobody knows then.
+  /// Returns whether a state is at least this old. Also true if the clock was set back, because the age is unknown then.
   private func isOlder(_ status: PackStatus, than seconds: UInt32) -> Bool {
     status.age(at: facts.time).map { $0 >= UInt64(seconds) } ?? true
   }
 
-  /// Puts a pack into its list.
+  /// Adds a pack to its list.
   private mutating func place(_ pack: ManifestPack, _ index: Int, _ before: PackStatus?, _ status: PackStatus, isRejected: Bool) {
     switch status.state {
     case .ready:
@@ -162,7 +162,7 @@ struct Planning {
       }
       plan.postponed.append(Postponement(id: pack.id, reason: reason))
     case .obsolete:
-      // Offered packs have left this state.
+      // Offered packs have already left this state.
       break
     }
     note(before, status)
@@ -178,7 +178,7 @@ struct Planning {
     return isExpired ? .manifestExpired : nil
   }
 
-  /// What the device holds packed stays packed: somebody chose to save the room, or reads it in place.
+  /// Returns how to install a pack. A pack that is installed packed stays packed: someone chose to save space, or reads it in place.
   private func mode(of pack: ManifestPack, _ status: PackStatus) -> InstallMode {
     status.mode == .packed ? .packed : pack.install
   }
@@ -191,13 +191,13 @@ struct Planning {
     reserved = reserved.adding(sizeOnDevice(pack, status))
   }
 
-  /// Takes a pack among the downloads, if there is room for it.
+  /// Adds a pack to the downloads if there is enough space.
   private mutating func admit(_ candidate: Candidate) {
     let pack = manifest.packs[candidate.pack]
     var status = candidate.status
     let isEssential = pack.delivery == .essential && facts.event.permitsEssential
     if let free = facts.freeSpace {
-      // A pack is unpacked beside its file.
+      // A pack is unpacked while its file is still there.
       let beside = mode(of: pack, status) == .unpacked ? pack.size : 0
       let needed = reserved.adding(sizeOnDevice(pack, status)).adding(beside)
       guard needed <= free else { return postpone(candidate, .space(needed: needed, free: free)) }
@@ -225,7 +225,7 @@ struct Planning {
     note(candidate.before, candidate.status)
   }
 
-  // MARK: What is not offered
+  // MARK: Packs that are not offered
 
   private mutating func retire(_ id: String) {
     let before = records[id]
@@ -244,13 +244,13 @@ struct Planning {
     note(before, status)
   }
 
-  /// Downloads and files of which nobody has any use.
+  /// Finds downloads and files that are no longer needed.
   private mutating func findStrays() {
     if let downloads = facts.downloads {
-      // Downloads with other names are somebody else's.
+      // Downloads with other names belong to other code.
       plan.cancellations += downloads.filter { !offeredDownloads.contains($0) && DownloadIdentifier($0) != nil }
     }
-    // One that was cancelled here and is still there, but is wanted again, the system goes on with.
+    // If a cancelled download is still in the system and wanted again, the system continues it.
     if !plan.cancellations.isEmpty {
       let wanted = Set(plan.downloads.map(\.identifier.description))
       plan.cancellations = Set(plan.cancellations).subtracting(wanted).sorted()
@@ -266,7 +266,7 @@ struct Planning {
 
   private mutating func note(_ before: PackStatus?, _ after: PackStatus) {
     guard let before else {
-      // A pack about which there is nothing to remember needs no record.
+      // A pack with nothing to remember needs no record.
       let isBlank = after.state == .notLoaded(.new) && !after.isWanted
       if !isBlank { plan.changes.append(DeliveryPlan.Change(id: after.id, before: nil, after: after)) }
       return

@@ -1,25 +1,26 @@
-/// A pack that is neither here nor on its way, and why.
+/// A pack that is neither on the device nor being downloaded, with the reason.
 public struct Postponement: Hashable, Sendable {
   /// The name of the pack.
   public let id: String
-  /// Why nothing is done about it now.
+  /// The reason why the pack is not downloaded now.
   public let reason: Reason
 
-  /// Why nothing is done about a pack now.
+  /// The reason why a pack is not downloaded now.
   public enum Reason: Hashable, Sendable {
-    /// It comes when the app asks for it.
+    /// The pack has on-demand delivery, and the app has not requested it.
     case notAsked
-    /// Its download was cancelled, and it was not asked for since.
+    /// Its download was cancelled, and the pack was not requested again.
     case cancelled
-    /// It has to wait for the first start of the app.
+    /// It must wait for the first start of the app.
     case beforeLaunch(IdleReason)
-    /// It does not fit what may be downloaded before the first start: its size, and what is left, of which every byte but one may be used.
+    /// It exceeds the allowance before the first start of the app: the size of the pack and the bytes left. A pack must be smaller than the bytes
+    /// left.
     case allowance(size: UInt64, left: UInt64)
-    /// The device has too little room: the bytes needed with all that is under way, and those that are free.
+    /// The device does not have enough free space: the bytes needed, including everything in progress, and the free bytes.
     case space(needed: UInt64, free: UInt64)
-    /// It failed; the next attempt is due after so many seconds. Nil: not before the manifest offers other bytes.
+    /// It failed. The next attempt is due after this number of seconds. Nil: not before the manifest offers other bytes.
     case failed(FailureReason, secondsLeft: UInt64?)
-    /// The manifest has expired, and nothing new may be installed from it.
+    /// The manifest has expired, so nothing new may be installed from it.
     case manifestExpired
   }
 }

@@ -3,27 +3,28 @@ public import PackFormat
 public import PackManifest
 
 extension SharedState {
-  /// What became of a file that the system downloaded.
+  /// The result of taking a file that the system downloaded.
   public enum Parking: Hashable, Sendable {
-    /// It lies in the shared directory and waits to be installed.
+    /// The file is in the shared directory and waits to be installed.
     case recorded(PackStatus)
-    /// It lies in the shared directory, and the record could not be changed in time or is not known: the next plan finds it.
+    /// The file is in the shared directory, but the record could not be changed in time or could not be read. The next plan finds the file.
     case unrecorded
-    /// Nobody waits for it: it is another version, or the pack is here already. It was left where it was.
+    /// The file is not needed: it is another version, or the pack is already on the device. The file was not moved.
     case notNeeded
-    /// Its size is not the manifest's. It was left where it was, and is dealt with as a failed download.
+    /// The size differs from the manifest. The file was not moved, and the download is treated as failed.
     case wrongSize(FailureRemedy)
   }
 
-  /// Takes a file that the system downloaded: moves it into the shared directory, by one rename and never by copying, and records it.
+  /// Moves a file that the system downloaded into the shared directory and records it. The file is moved by a single rename and never copied.
   ///
-  /// All that an extension has to do with a finished download; call it before its callback returns. What lies under the same name, an earlier download
-  /// of the same bytes, is replaced. Nothing is read of the file: what it holds, the app checks when it installs it.
+  /// This is all that an extension has to do with a finished download. Call it before the system's callback returns. A file with the same name, from
+  /// an earlier download of the same bytes, is replaced. The content is not read: the app checks it during installation.
   ///
   /// - Parameters:
-  ///   - file: its path, on the volume of the shared directory.
-  ///   - identifier: the download it came by.
-  /// - Throws: ``PackFormat/PackError/Code/usage`` for a download that is none of ours, or what the disk says; the file stays where it is then.
+  ///   - file: the path of the file, on the same volume as the shared directory.
+  ///   - identifier: the identifier of the download.
+  /// - Throws: ``PackFormat/PackError/Code/usage`` if the identifier is not one of a pack's download, or an error of the file system; the file then
+  ///   stays where it is.
   public func park(_ file: String, asDownload identifier: String) throws(PackError) -> Parking {
     guard let download = DownloadIdentifier(identifier) else {
       throw PackError(.usage, "'\(identifier)' is not the identifier of a pack's download")
@@ -37,7 +38,7 @@ extension SharedState {
     } catch {
       throw error.reading(file)
     }
-    // A record that cannot be read stands in nobody's way: the next plan makes it anew, from this file too.
+    // A record that cannot be read is ignored: the next plan recreates it from this file.
     let record = try? directory.record(download.id, in: root)
     if let record, record.identifier == download {
       guard record.state != .ready else { return .notNeeded }
@@ -53,7 +54,7 @@ extension SharedState {
       guard let now = try change(download.id, { $0.identifier == download ? .arrived : nil }) else { return .unrecorded }
       return .recorded(now)
     } catch {
-      // The file is here, and that is what counts.
+      // The file was moved, and the next plan finds it.
       return .unrecorded
     }
   }
@@ -64,9 +65,9 @@ extension SharedState {
 
   // MARK: Installing
 
-  /// Takes a file to install it. Only the app does so.
+  /// Takes a file for installation. Only the app calls this.
   ///
-  /// - Returns: the path of the file, which is the caller's until ``finishInstall(_:_:)``; nil where it is not there any more, and the next plan knows more.
+  /// - Returns: the path of the file, which belongs to the caller until ``finishInstall(_:_:)``. Nil if the file is gone; make a new plan then.
   public func beginInstall(_ file: HandOver) throws(PackError) -> String? {
     let identifier = DownloadIdentifier(id: file.id, bytes: file.bytes)
     let (incoming, installing) = (Self.place(identifier, in: .incoming), Self.place(identifier, in: .installing))
@@ -74,7 +75,7 @@ extension SharedState {
       guard let record = try directory.record(file.id, in: root), record.bytes == file.bytes,
         case .became(let next) = outcome(.installBegan, of: record)
       else { return nil }
-      // Out of the way of another download of the same bytes, which would replace what is being checked.
+      // Moved away, because another download of the same bytes would replace the file while it is checked.
       _ = try directory.move(incoming, to: installing, in: root)
       guard try directory.status(installing, in: root) != nil else {
         if case .became(let next) = outcome(.purged, of: record) { try directory.write(next, of: file.id, in: root) }
@@ -85,19 +86,19 @@ extension SharedState {
     }
   }
 
-  /// How an installation ended.
+  /// The result of an installation.
   public enum InstallOutcome: Hashable, Sendable {
-    /// The store has it.
+    /// The pack is installed in the store.
     case installed(InstallMode)
-    /// It could not be done now, and nothing is wrong with the file: no room, no key, the store is busy. The file waits on.
+    /// The file could not be installed now, but nothing is wrong with it: no space, no key, or a busy store. The file is kept.
     case putOff
-    /// The file is of no use, and goes.
+    /// The file is unusable and is removed.
     case failed(FailureReason)
   }
 
-  /// Records how an installation ended.
+  /// Records the result of an installation.
   ///
-  /// - Returns: the record as it is now; nil where somebody else changed it meanwhile, which is harmless.
+  /// - Returns: the new record; nil if another process changed it meanwhile, which is harmless.
   @discardableResult
   public func finishInstall(_ file: HandOver, _ end: InstallOutcome) throws(PackError) -> PackStatus? {
     let identifier = DownloadIdentifier(id: file.id, bytes: file.bytes)
@@ -118,13 +119,13 @@ extension SharedState {
         try directory.write(next, of: file.id, in: root)
         after = next
       }
-      // The record first: a file that stays behind is found and told.
+      // The record first: if the file is left behind, the next plan finds and reports it.
       if end != .putOff { try directory.remove(installing, in: root) }
       return after
     }
   }
 
-  /// Takes up what an app left that died in the middle of an installation. To be called at each start of the app, before anything is installed.
+  /// Recovers installations that were interrupted because the app ended. Call it at each start of the app, before anything is installed.
   ///
   /// - Returns: the names of the packs whose installation was interrupted.
   @discardableResult
@@ -143,9 +144,9 @@ extension SharedState {
     return interrupted
   }
 
-  /// Removes files of which a plan says that nobody has any use (``DeliveryPlan/orphans``). One that became of use meanwhile stays.
+  /// Removes files that a plan lists as no longer needed (``DeliveryPlan/orphans``). A file that is needed again is kept.
   ///
-  /// - Returns: the bytes that became free.
+  /// - Returns: the number of bytes freed.
   @discardableResult
   public func discard(_ orphans: [String]) throws(PackError) -> UInt64 {
     var freed: UInt64 = 0
@@ -165,9 +166,9 @@ extension SharedState {
     return freed
   }
 
-  /// Forgets a pack that is obsolete, and removes its files from the shared directory. What is installed of it, only the store removes.
+  /// Removes the record of an obsolete pack and its files in the shared directory. Installed versions are removed only by the store.
   ///
-  /// - Returns: whether it was obsolete and is forgotten.
+  /// - Returns: whether the pack was obsolete and its record was removed.
   @discardableResult
   public func forget(_ id: String) throws(PackError) -> Bool {
     let root = try directory.open()

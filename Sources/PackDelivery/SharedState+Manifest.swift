@@ -9,55 +9,56 @@ extension SharedState {
   private static let acceptedLine = "packer-delivery-manifest/1"
   private static let allowanceLine = "packer-delivery-allowance/1"
 
-  /// Checks a manifest's signatures, and reads it. PackDelivery has no cryptography: PackTrust's `SignedManifest.verify(trusting:)` is what to hand in.
+  /// A function that checks the signatures of a manifest and reads it. PackDelivery has no cryptography: pass PackTrust's
+  /// `SignedManifest.verify(trusting:)`.
   public typealias ManifestCheck = (SignedManifest) throws(PackError) -> Manifest
 
   // MARK: The manifest
 
-  /// Takes the manifest that the system downloaded, if it is sound, trusted, and not older than what was taken before. It is copied: the system
-  /// removes its file when the callback returns.
+  /// Accepts the manifest that the system downloaded if it is valid, trusted, and not older than the last accepted one. The document is copied,
+  /// because the system removes its file when the callback returns.
   ///
-  /// Where anything is wrong, nothing changes: what was accepted before stays (``lastManifest(verify:)``), and so do all records and files. The app's
-  /// store checks all this again, and more strictly, when it adopts the manifest.
+  /// If the manifest is refused, nothing changes: the last accepted manifest (``lastManifest(verify:)``), all records and all files stay. The app's
+  /// store repeats these checks, more strictly, when it adopts the manifest.
   ///
-  /// What was accepted under a key that is trusted no more says nothing about what may follow: whoever stole that key could lock the app out with its
-  /// version otherwise.
+  /// A manifest that was accepted under a key that is no longer trusted does not restrict what may follow. Otherwise an attacker who stole that key
+  /// could lock the app out with a high version.
   ///
   /// - Parameters:
-  ///   - document: the document. Of one that is larger than a manifest may be, nothing is looked at.
-  ///   - verify: what checks the signatures.
-  /// - Throws: what `verify` throws, ``PackFormat/PackError/Code/damagedManifest``, ``PackFormat/PackError/Code/manifestRollback``,
-  ///   ``PackFormat/PackError/Code/stateBusy``, or what the disk says.
+  ///   - document: the document. It is refused unread if it is larger than a manifest may be.
+  ///   - verify: checks the signatures.
+  /// - Throws: the errors of `verify`, ``PackFormat/PackError/Code/damagedManifest``, ``PackFormat/PackError/Code/manifestRollback``,
+  ///   ``PackFormat/PackError/Code/stateBusy``, or an error of the file system.
   public func accept(_ document: [UInt8], verify: ManifestCheck) throws(PackError) -> Manifest {
     let signed = try SignedManifest(document)
     let manifest = try verify(signed)
-    // Most events bring what is known, and take no lock.
+    // Most events bring a known manifest and need no lock.
     guard try supersedes(manifest, signed, verify) else { return manifest }
     try directory.withLock { (root) throws(PackError) in
-      // Somebody else may have accepted a later one while the lock was waited for.
+      // Another process may have accepted a later manifest while this one waited for the lock.
       guard try supersedes(manifest, signed, verify) else { return }
-      // The document first: a crash between the two leaves the next attempt to go through.
+      // The document first: after a crash between the two writes, the next attempt succeeds.
       try directory.replace(Self.manifestName, with: document.span, in: root)
       try directory.replace(Self.acceptedName, with: Self.text(Self.acceptedLine, [("version", manifest.version)]).span, in: root)
     }
     return manifest
   }
 
-  /// The same of a file.
+  /// Accepts the manifest in a file, like ``accept(_:verify:)``.
   public func accept(manifestAt path: String, verify: ManifestCheck) throws(PackError) -> Manifest {
     try accept(try directory.files.contents(of: path, limit: Manifest.largestSize), verify: verify)
   }
 
-  /// The manifest that was accepted last, for a time when no other can be had.
+  /// Returns the last accepted manifest, for use if no other is available.
   ///
-  /// - Returns: nil where there is none.
-  /// - Throws: what `verify` throws: the document is checked like one that came from outside.
+  /// - Returns: nil if no manifest was accepted yet.
+  /// - Throws: the errors of `verify`: the document is checked like a new one.
   public func lastManifest(verify: ManifestCheck) throws(PackError) -> Manifest? {
     guard let document = try lastDocument() else { return nil }
     return try verify(try SignedManifest(document))
   }
 
-  /// The document that was accepted last, for the app's store to adopt; nil where there is none.
+  /// Returns the last accepted document, for the app's store to adopt. Returns nil if there is none.
   public func lastDocument() throws(PackError) -> [UInt8]? {
     guard let size = try directory.status(Self.manifestName, in: try directory.open())?.size, size <= Manifest.largestSize else {
       return nil
@@ -65,9 +66,9 @@ extension SharedState {
     return try directory.read(Self.manifestName, limit: Int(size), in: try directory.open())
   }
 
-  /// Whether a manifest takes the place of the one that was accepted last. What nobody who is trusted vouches for any more stands in nobody's way.
+  /// Returns whether a manifest replaces the last accepted one. The last accepted one is ignored if its signature is no longer trusted.
   ///
-  /// - Throws: ``PackFormat/PackError/Code/manifestRollback`` where it would lead back.
+  /// - Throws: ``PackFormat/PackError/Code/manifestRollback`` if the manifest is a rollback.
   private func supersedes(_ manifest: Manifest, _ signed: SignedManifest, _ verify: ManifestCheck) throws(PackError) -> Bool {
     do throws(PackError) {
       return try isNew(manifest, signed, verify)
@@ -77,27 +78,27 @@ extension SharedState {
     }
   }
 
-  /// Refuses a manifest that would lead back.
+  /// Throws if a manifest is a rollback: older than the last accepted one, or different from it under the same version.
   ///
-  /// - Returns: whether it is another one than the one that was accepted last.
+  /// - Returns: whether it differs from the last accepted manifest.
   private func isNew(_ manifest: Manifest, _ signed: SignedManifest, _ verify: ManifestCheck) throws(PackError) -> Bool {
     try checkPackVersions(of: manifest)
     guard let known = try acceptedVersion(verify) else { return true }
     guard manifest.version >= known else {
       throw PackError(
-        .manifestRollback, "manifest has version \(manifest.version), and version \(known) was accepted before",
+        .manifestRollback, "manifest has version \(manifest.version), but version \(known) was accepted before",
         advice: .fetchManifestAgain)
     }
     guard known == manifest.version, let isSame = try holdsSame(signed) else { return true }
     guard isSame else {
       throw PackError(
-        .manifestRollback, "manifest says something else under version \(manifest.version), which was accepted before",
+        .manifestRollback, "manifest \(manifest.version) differs from the manifest \(manifest.version) that was accepted before",
         advice: .raiseManifestVersion)
     }
     return false
   }
 
-  /// Whether nobody who is trusted vouches for the document that was accepted last, so that what it said counts no more (FORMAT.md §9.4).
+  /// Returns whether no trusted key signed the last accepted document, so that it is ignored (FORMAT.md §9.4).
   private func isForgotten(_ verify: ManifestCheck) -> Bool {
     do throws(PackError) {
       _ = try lastManifest(verify: verify)
@@ -107,19 +108,19 @@ extension SharedState {
     }
   }
 
-  /// Refuses a manifest that would lead a pack back, whatever its own version is.
+  /// Throws if a manifest has an older version of any pack, whatever the manifest's own version is.
   private func checkPackVersions(of manifest: Manifest) throws(PackError) {
     var known: [String: UInt64] = [:]
     for record in try content().records { known[record.id] = record.bytes.version }
     for pack in manifest.packs {
       guard let version = known[pack.id], pack.version < version else { continue }
       throw PackError(
-        .manifestRollback, "manifest has version \(pack.version) of pack '\(pack.id)', and version \(version) was accepted before",
+        .manifestRollback, "manifest has version \(pack.version) of pack '\(pack.id)', but version \(version) was accepted before",
         advice: .fetchManifestAgain)
     }
   }
 
-  /// The version that was accepted last. Where the note of it is damaged, the document is asked.
+  /// Returns the version of the last accepted manifest. If the file with the version is damaged, reads it from the document.
   private func acceptedVersion(_ verify: ManifestCheck) throws(PackError) -> UInt64? {
     if let bytes = try directory.read(Self.acceptedName, limit: 256, in: try directory.open()),
       let version = Self.values(of: bytes, Self.acceptedLine, ["version"])?.first
@@ -129,16 +130,16 @@ extension SharedState {
     do throws(PackError) {
       return try lastManifest(verify: verify)?.version
     } catch {
-      // A document that does not hold any more, or is damaged too, says nothing.
+      // A document that is no longer valid or is damaged is ignored.
       return nil
     }
   }
 
-  /// Whether the document that was accepted last has the same signed part; nil where there is none. Takes 16 KiB of memory.
+  /// Returns whether the last accepted document has the same signed part; nil if there is none. Takes 16 KiB of memory.
   private func holdsSame(_ manifest: SignedManifest) throws(PackError) -> Bool? {
     let root = try directory.open()
     guard let size = try directory.status(Self.manifestName, in: root)?.size else { return nil }
-    // The signatures stand in front and may differ. What is to be equal: the key, the signed part, and the last brace.
+    // The signatures come first and may differ. The key `signed`, the signed part, and the last brace must be equal.
     let key = Array(",\"signed\":".utf8)
     let start = manifest.signedBytes.lowerBound - key.count
     let count = manifest.bytes.count - start
@@ -165,7 +166,7 @@ extension SharedState {
 
   // MARK: The allowance
 
-  /// What may still be downloaded: what an earlier plan left, or, before the first one, what is given.
+  /// Returns the allowance that the previous plan left, or `given` before the first plan.
   func rememberedAllowance(_ given: Allowance?) throws(PackError) -> Allowance? {
     guard let given else { return nil }
     guard let bytes = try directory.read(Self.allowanceName, limit: 256, in: try directory.open()),
@@ -174,7 +175,7 @@ extension SharedState {
     return Allowance(essential: min(values[0], given.essential), other: min(values[1], given.other))
   }
 
-  /// Remembers what is left; nothing once the app was started.
+  /// Stores the remaining allowance; removes it after the first start of the app.
   func keep(_ allowance: Allowance?) throws(PackError) {
     let root = try directory.open()
     let bytes = allowance.map { Self.text(Self.allowanceLine, [("essential", $0.essential), ("other", $0.other)]) }
@@ -188,9 +189,9 @@ extension SharedState {
     }
   }
 
-  // MARK: Notes
+  // MARK: Small files
 
-  /// A few numbers as a file that tells when it is damaged.
+  /// Returns the text of a file with a few numbers and a checksum.
   private static func text(_ line: String, _ values: [(String, UInt64)]) -> [UInt8] {
     let text = ([line] + values.map { "\($0.0) \($0.1)" }).map { "\($0)\n" }.joined()
     return Array(text.utf8) + Array("check \(PackStatus.check(of: text.utf8))\n".utf8)

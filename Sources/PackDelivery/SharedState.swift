@@ -2,20 +2,21 @@ package import PackFiles
 public import PackFormat
 public import PackManifest
 
-/// What app and extension share about deliveries: one small file per pack below a directory of their app group.
+/// The state of deliveries that app and extension share: one small file per pack in a directory of their app group.
 ///
-/// A change costs one small file, however many packs there are. It is whole or not at all, whenever a process dies. Reading takes no lock; a change
-/// waits for the other process at most ``DeliveryPolicy/lockTimeoutMilliseconds``, and what could not be recorded is found by the next plan.
-/// Progress is not kept here. Every call blocks its thread for as long as the disk takes.
+/// A change writes one small file, however many packs there are. It is atomic, even if a process is terminated. Reading takes no lock. A change waits
+/// for the other process for at most ``DeliveryPolicy/lockTimeoutMilliseconds``; if it cannot be recorded, the next plan detects it. Download
+/// progress is not stored here. Every call blocks its thread for as long as the disk takes.
 public struct SharedState: Sendable {
-  /// How patient it is.
+  /// The policy for timing.
   public let policy: DeliveryPolicy
   let directory: StateDirectory
 
-  /// Opens a directory, or makes it.
+  /// Opens a directory. Creates it if it does not exist.
   ///
-  /// - Parameter directory: a path below the container of the app group, on the volume that the system downloads to; only its last part may be missing.
-  /// - Throws: ``PackFormat/PackError/Code/unsupported`` where a later version made it, or what the disk says.
+  /// - Parameter directory: a path in the container of the app group, on the volume that the system downloads to. Only its last component may be
+  ///   missing.
+  /// - Throws: ``PackFormat/PackError/Code/unsupported`` if the directory has another format version, or an error of the file system.
   public init(directory: String, policy: DeliveryPolicy = .init()) throws(PackError) {
     try self.init(directory: directory, policy: policy, files: SystemFiles(), clock: SystemDeliveryClock())
   }
@@ -34,19 +35,19 @@ public struct SharedState: Sendable {
 
   // MARK: Reading
 
-  /// Everything that is shared, as it is at one moment or another.
+  /// The whole shared state. Its parts are not read at exactly the same moment.
   public struct Content: Hashable, Sendable {
     /// The records that can be read.
     public var records: [PackStatus] = []
-    /// The names of packs whose records cannot be read. The next plan makes them anew.
+    /// The names of packs whose records cannot be read. The next plan recreates them.
     public var damaged: [String] = []
-    /// The files that came, and were not installed yet.
+    /// The downloaded files that are not installed yet.
     public var files: [WaitingFile] = []
 
     package init() {}
   }
 
-  /// Reads everything.
+  /// Reads the whole shared state.
   public func content() throws(PackError) -> Content {
     let root = try directory.open()
     var content = Content()
@@ -70,36 +71,36 @@ public struct SharedState: Sendable {
     return content
   }
 
-  /// How far the delivery of a pack is; nil where nothing is known of it.
+  /// Returns the status of a pack's delivery; nil if there is no record.
   ///
-  /// - Throws: ``PackFormat/PackError/Code/damagedState`` where the record cannot be read.
+  /// - Throws: ``PackFormat/PackError/Code/damagedState`` if the record cannot be read.
   public func status(of id: String) throws(PackError) -> PackStatus? {
     try directory.record(id, in: try directory.open())
   }
 
   // MARK: Planning
 
-  /// A plan, and what was wrong with the shared state.
+  /// A plan, and the problems found in the shared state.
   public struct Planned: Hashable, Sendable {
-    /// What is to be done.
+    /// The plan.
     public var plan: DeliveryPlan
-    /// The names of packs whose records could not be read, and were made anew.
+    /// The names of packs whose records could not be read and were recreated.
     public var rebuilt: [String]
   }
 
-  /// Plans what to do, and records it: what the plan hands to the system is `scheduled` when this returns.
+  /// Makes a plan and records it: the downloads to hand to the system are recorded as `scheduled` when this returns.
   ///
-  /// Where app and extension plan at the same time, each download is in the plan of one of them. Records are written in batches under the lock and
-  /// synced together, so a power cut may damage some of the last ones, which the next plan makes anew.
+  /// If app and extension plan at the same time, each download is in the plan of only one of them. Records are written in batches under the lock and
+  /// synced together, so a power failure may damage some of the last ones. The next plan recreates these.
   ///
-  /// - Throws: ``PackFormat/PackError/Code/stateBusy``, and then nothing may be handed to the system; or what the disk says.
+  /// - Throws: ``PackFormat/PackError/Code/stateBusy``, or an error of the file system. Nothing may be handed to the system then.
   public func plan(for manifest: Manifest, facts: DeliveryFacts) throws(PackError) -> Planned {
     var facts = facts
     if facts.event.permitsEssential { facts.allowance = try rememberedAllowance(facts.allowance) } else { facts.allowance = nil }
     let content = try content()
     var plan = DeliveryPlan(for: manifest, records: content.records, files: content.files, facts: facts, policy: policy)
     var withdrawn = try record(plan.changes, replacing: Set(content.damaged))
-    // What nobody needs a record for is rid of the damaged one.
+    // Removes damaged records of packs that need no record.
     let named = Set(plan.changes.map(\.id))
     withdrawn.formUnion(
       try record(
@@ -109,12 +110,12 @@ public struct SharedState: Sendable {
     return Planned(plan: plan, rebuilt: content.damaged)
   }
 
-  /// Makes changes of records, each only where the record is still what the plan saw.
+  /// Writes changes of records, each only if the record is still the one that the plan was made with.
   ///
-  /// - Returns: the packs whose records changed meanwhile.
+  /// - Returns: the packs whose records have changed meanwhile.
   private func record(_ changes: [DeliveryPlan.Change], replacing damaged: Set<String>) throws(PackError) -> Set<String> {
     var withdrawn: Set<String> = []
-    // Few changes are synced one by one; many would take longer than the extension has.
+    // Few changes are synced one by one; syncing many would take longer than the extension may run.
     let isSynced = changes.count <= 8
     var start = 0
     while start < changes.count {
@@ -128,7 +129,7 @@ public struct SharedState: Sendable {
           }
           try directory.write(change.after, of: change.id, isSynced: isSynced, in: root)
         }
-        // What is on the disk with the last batch is so with all.
+        // Syncing the last batch also brings the earlier ones to disk.
         if !isSynced, start == changes.count {
           do throws(FileFailure) {
             try directory.sync(directoryOf: "\(StateDirectory.Folder.packs.rawValue)/", in: root)
@@ -150,14 +151,14 @@ public struct SharedState: Sendable {
     }
   }
 
-  // MARK: What happens to a download
+  // MARK: Events of downloads
 
-  /// Records what happened to a download: that it began, rests, was cancelled.
+  /// Records an event of a download: that it started, was paused, or was cancelled.
   ///
   /// - Parameters:
-  ///   - event: what happened.
-  ///   - identifier: the download it happened to. One that nobody waits for any more is passed over.
-  /// - Returns: the record as it is now; nil where the event was passed over.
+  ///   - event: the event.
+  ///   - identifier: the identifier of the download. An event of a download that is no longer needed is ignored.
+  /// - Returns: the new record; nil if the event was ignored.
   @discardableResult
   public func note(_ event: PackEvent, ofDownload identifier: String) throws(PackError) -> PackStatus? {
     guard let identifier = DownloadIdentifier(identifier) else { return nil }
@@ -166,9 +167,9 @@ public struct SharedState: Sendable {
     }
   }
 
-  /// Records that the app wants a pack no more, or that the person cancelled its download.
+  /// Records that the app no longer wants a pack, or that the user cancelled its download.
   ///
-  /// - Returns: the identifier of the download to cancel in the system; nil where none is under way.
+  /// - Returns: the identifier of the download to cancel in the system; nil if none is in progress.
   @discardableResult
   public func cancel(_ id: String) throws(PackError) -> DownloadIdentifier? {
     var cancelled: DownloadIdentifier?
@@ -179,12 +180,12 @@ public struct SharedState: Sendable {
     return cancelled
   }
 
-  /// Records that a download failed, and says what is to be done.
+  /// Records that a download failed and returns what to do.
   ///
   /// - Parameters:
-  ///   - subject: which download. Background Assets reports the manifest's failure in the same callback, as a download of another type than those that
-  ///     were handed over.
-  ///   - failure: why.
+  ///   - subject: the download. Background Assets reports a failure of the manifest in the same callback, as a download of a type that was not handed
+  ///     over.
+  ///   - failure: the failure.
   public func downloadFailed(_ subject: DownloadSubject, _ failure: DownloadFailure) throws(PackError) -> FailureRemedy {
     guard case .download(let text) = subject else { return .keepEverything }
     guard let identifier = DownloadIdentifier(text) else { return .nothing }
@@ -198,12 +199,12 @@ public struct SharedState: Sendable {
     return event == .demoted ? .handOverAsNonEssential : .planAgain(after)
   }
 
-  /// Changes the record of a pack by an event, under the lock. A record that would stay the same is not written.
+  /// Applies an event to the record of a pack, under the lock. An unchanged record is not written.
   ///
-  /// - Returns: the record as it is now; nil where there is none, or the event is passed over.
+  /// - Returns: the new record; nil if there is none or if the event is ignored.
   @discardableResult
   func change(_ id: String, _ event: (PackStatus) -> PackEvent?) throws(PackError) -> PackStatus? {
-    // Most callbacks come more than once. Whoever changes nothing needs no lock.
+    // Most callbacks are repeated. An event that changes nothing needs no lock.
     guard let seen = try status(of: id), let first = event(seen) else { return nil }
     switch outcome(first, of: seen) {
     case .passedOver: return nil

@@ -1,18 +1,18 @@
 import PackFiles
 import PackFormat
 
-/// The directory of a ``SharedState``, and the only code that knows its layout:
+/// The directory of a ``SharedState``. Only this code knows its layout:
 ///
-///     delivery              what this directory is
-///     lock                  locked for the milliseconds of one change, and never while anything is waited for
-///     packs/<pack>          one record per pack, replaced whole
-///     incoming/<download>   files that the system downloaded
-///     installing/<download> those of them that the app took
-///     manifest, accepted    the document that was accepted last, and its version
-///     allowance             what may still be downloaded before the first start
-///     writing               the next version of one of these files, left by a process that died
+///     delivery              the kind and version of this directory
+///     lock                  locked for the milliseconds of one change, never while waiting for anything
+///     packs/<pack>          one record per pack, replaced as a whole
+///     incoming/<download>   downloaded files
+///     installing/<download> downloaded files that the app took for installation
+///     manifest, accepted    the last accepted document, and its version
+///     allowance             the bytes that may still be downloaded before the first start
+///     writing               a temporary file for replacing one of the others; may be left by a process that ended
 ///
-/// It is opened anew for each operation, because the system or a person may remove it at any time.
+/// The directory is opened again for each operation, because the system or a person may remove it at any time.
 struct StateDirectory: Sendable {
   enum Folder: String, CaseIterable {
     case packs, incoming, installing
@@ -27,14 +27,14 @@ struct StateDirectory: Sendable {
   private static let markerName = "delivery"
   private static let lockName = "lock"
   private static let writingName = "writing"
-  /// Changes that are made under one lock, so that it is held for milliseconds.
+  /// The maximum number of changes made under one lock, so that it is held for milliseconds.
   static let batch = 32
 
   func path(_ name: String) -> String { "\(path)/\(name)" }
 
   // MARK: Opening
 
-  /// The directory, made where it is not there.
+  /// Opens the directory. Creates it if it does not exist.
   func open() throws(PackError) -> OpenFile {
     do throws(FileFailure) {
       return try files.open(path, .directory, in: nil)
@@ -49,12 +49,12 @@ struct StateDirectory: Sendable {
     }
   }
 
-  /// Makes what is missing of the directory, and refuses one that a later version made.
+  /// Creates the missing parts of the directory. Throws if a later version created it.
   func make() throws(PackError) {
     do throws(FileFailure) {
       do throws(FileFailure) {
         try files.makeDirectory(path, mode: 0o700, in: nil)
-        // Its name has to outlive a power cut as well as what is in it.
+        // The directory's name must survive a power failure, like its contents.
         if let parent = PathParts(path)?.directory { try files.sync(try files.open(parent, .directory, in: nil)) }
       } catch {
         guard error.isExisting else { throw error }
@@ -92,9 +92,9 @@ struct StateDirectory: Sendable {
 
   // MARK: Exclusive access
 
-  /// Runs `body` while no other process changes anything.
+  /// Runs `body` while no other process makes changes.
   ///
-  /// - Throws: ``PackFormat/PackError/Code/stateBusy`` where the lock does not come free in time; the time is counted in pauses, by no clock.
+  /// - Throws: ``PackFormat/PackError/Code/stateBusy`` if the lock is not released in time. The time is counted in pauses, not by a clock.
   func withLock<Result>(_ body: (OpenFile) throws(PackError) -> Result) throws(PackError) -> Result {
     let root = try open()
     var waited: UInt32 = 0
@@ -106,7 +106,7 @@ struct StateDirectory: Sendable {
       }
       guard waited < lockTimeoutMilliseconds else {
         throw PackError(
-          .stateBusy, of: path, "is being changed by another process for \(lockTimeoutMilliseconds) ms",
+          .stateBusy, of: path, "has been locked by another process for \(lockTimeoutMilliseconds) ms",
           advice: .tryAgain)
       }
       clock.pause(milliseconds: pause)
@@ -131,7 +131,7 @@ struct StateDirectory: Sendable {
         }
       }
       guard try files.tryLock(lock) else { return nil }
-      // Somebody may have removed the file, and a third one made another.
+      // The file may have been removed and created again meanwhile.
       let named = try files.status(of: Self.lockName, in: root, following: .asThemselves)
       let held = try files.status(of: lock)
       return named.inode == held.inode && named.device == held.device ? lock : nil
@@ -143,7 +143,7 @@ struct StateDirectory: Sendable {
 
   // MARK: Files
 
-  /// The content of a file; nil where there is none, or something that is not a file.
+  /// Returns the content of a file; nil if it does not exist or is not a regular file.
   func read(_ name: String, limit: Int, in root: OpenFile) throws(PackError) -> [UInt8]? {
     let file: OpenFile
     let size: UInt64
@@ -156,7 +156,7 @@ struct StateDirectory: Sendable {
       if error.isMissing { return nil }
       throw error.reading(path(name))
     }
-    // Files are replaced, never written to: the size that is found is the size.
+    // Files are replaced, never modified, so the size does not change.
     var buffer = [UInt8](repeating: 0, count: Int(min(size, UInt64(limit) + 1)))
     var span = buffer.mutableSpan
     let count = try files.read(file, at: 0, filling: &span, name: path(name))
@@ -164,9 +164,9 @@ struct StateDirectory: Sendable {
     return buffer
   }
 
-  /// Gives a file new content, all of it at once. Under the lock.
+  /// Replaces the content of a file atomically. Call it under the lock.
   ///
-  /// - Parameter isSynced: whether it is on the disk when this returns.
+  /// - Parameter isSynced: whether the content is synced to disk before this returns.
   func replace(_ name: String, with bytes: Span<UInt8>, isSynced: Bool = true, in root: OpenFile) throws(PackError) {
     do throws(FileFailure) {
       try files.replace(name, with: bytes, by: Self.writingName, mode: 0o600, isSynced: isSynced, in: root)
@@ -175,16 +175,16 @@ struct StateDirectory: Sendable {
     }
   }
 
-  /// Brings the names in a directory to the disk.
+  /// Syncs the names in a directory to disk.
   func sync(directoryOf name: String, in root: OpenFile) throws(FileFailure) {
     let folder = name.split(separator: "/").dropLast().first.map(String.init)
     guard let folder else { return try files.sync(root) }
     try files.sync(try files.open(folder, .directoryUnlinked, in: root))
   }
 
-  /// Removes a file, or whatever stands in its place.
+  /// Removes a file, or anything else with its name.
   ///
-  /// - Returns: whether there was anything.
+  /// - Returns: whether there was something to remove.
   @discardableResult
   func remove(_ name: String, in root: OpenFile) throws(PackError) -> Bool {
     do throws(FileFailure) {
@@ -198,13 +198,14 @@ struct StateDirectory: Sendable {
     }
   }
 
-  /// Moves a file of the same volume into a folder, which is made where it is gone, and replaces what is there. Not under the lock: it is one rename.
+  /// Moves a file of the same volume into a folder and replaces an existing file. Creates the folder if it is gone. Needs no lock: it is a single
+  /// rename.
   func moveIn(_ file: String, as name: String, in root: OpenFile) throws(PackError) {
     do throws(FileFailure) {
       do throws(FileFailure) {
         try files.rename(file, to: path(name), in: nil)
       } catch {
-        // Either the file is gone, or the folder is.
+        // Either the file or the folder is gone.
         guard error.isMissing, try files.status(of: file, in: nil, following: .asThemselves).kind == .file,
           (try? makeFolders(in: root)) != nil
         else { throw error }
@@ -216,9 +217,9 @@ struct StateDirectory: Sendable {
     }
   }
 
-  /// Renames within the directory, and replaces what is there.
+  /// Renames a file within the directory and replaces an existing one.
   ///
-  /// - Returns: false where there is nothing to rename.
+  /// - Returns: false if the file does not exist.
   func move(_ name: String, to newName: String, in root: OpenFile) throws(PackError) -> Bool {
     do throws(FileFailure) {
       try files.rename(name, to: newName, in: root)
@@ -231,7 +232,7 @@ struct StateDirectory: Sendable {
     }
   }
 
-  /// The names in a folder, in order; none where it is not there.
+  /// Returns the names in a folder, sorted; empty if the folder does not exist.
   func names(in folder: Folder, of root: OpenFile) throws(PackError) -> [String] {
     do throws(FileFailure) {
       return try files.names(in: try files.open(folder.rawValue, .directoryUnlinked, in: root)).filter(\.isUTF8).map(\.text).sorted()
@@ -241,7 +242,7 @@ struct StateDirectory: Sendable {
     }
   }
 
-  /// The status of a file; nil where there is none.
+  /// Returns the status of a file; nil if it does not exist.
   func status(_ name: String, in root: OpenFile) throws(PackError) -> FileStatus? {
     do throws(FileFailure) {
       let status = try files.status(of: name, in: root, following: .asThemselves)
@@ -256,13 +257,13 @@ struct StateDirectory: Sendable {
 
   static func recordName(_ id: String) -> String { "\(Folder.packs.rawValue)/\((try? PackName(id))?.fileName ?? id)" }
 
-  /// The record of a pack; nil where there is none.
+  /// Returns the record of a pack; nil if there is none.
   ///
   /// - Throws: ``PackFormat/PackError/Code/damagedState``
   func record(_ id: String, in root: OpenFile) throws(PackError) -> PackStatus? {
     let name = Self.recordName(id)
     guard let bytes = try read(name, limit: PackStatus.largestSize, in: root) else {
-      // Something that is not a file is no record, and stands in the way of one.
+      // Anything that is not a regular file is not a record and prevents writing one.
       return try isTaken(name, in: root) ? try PackStatus(reading: [], of: id) : nil
     }
     return try PackStatus(reading: bytes, of: id)
@@ -277,7 +278,7 @@ struct StateDirectory: Sendable {
     }
   }
 
-  /// Writes a record, or removes it where it is nil. Under the lock.
+  /// Writes a record, or removes it if `status` is nil. Call it under the lock.
   func write(_ status: PackStatus?, of id: String, isSynced: Bool = true, in root: OpenFile) throws(PackError) {
     let name = Self.recordName(id)
     guard let status else {
@@ -287,7 +288,7 @@ struct StateDirectory: Sendable {
     do throws(PackError) {
       try replace(name, with: status.record.span, isSynced: isSynced, in: root)
     } catch {
-      // Whatever is no file makes room; a folder that is gone comes back.
+      // Removes anything that is not a regular file. Creates the folder again if it is gone.
       if try isTaken(name, in: root) {
         try remove(name, in: root)
       } else if try !isTaken(Folder.packs.rawValue, in: root) {

@@ -3,13 +3,13 @@ import PackFiles
 import PackFormat
 import PackWork
 
-/// What a queue can do to an attempt that is under way.
+/// The queue's control over a running attempt.
 final class AttemptControl: Sendable {
-  /// Why an attempt is to end.
+  /// The reason to stop an attempt.
   enum Reason: Sendable {
-    /// It makes room, or somebody paused or cancelled the request.
+    /// It makes room for another one, or the request was paused or cancelled.
     case yielded
-    /// The system does not know it any more.
+    /// The system no longer has the download.
     case forgotten
   }
 
@@ -32,7 +32,7 @@ final class AttemptControl: Sendable {
     (ends, end) = AsyncStream.makeStream()
   }
 
-  /// Has the attempt end soon. The first reason counts.
+  /// Makes the attempt end soon. Only the first reason counts.
   func stop(_ reason: Reason) {
     state.withLock { $0.reason = $0.reason ?? reason }
     end.finish()
@@ -40,17 +40,17 @@ final class AttemptControl: Sendable {
 
   var reason: Reason? { state.withLock { $0.reason } }
 
-  /// Returns when the attempt is to end, or its task was cancelled.
+  /// Returns when the attempt must stop, or when its task is cancelled.
   func stopped() async {
     for await _ in ends {}
   }
 
-  /// Says where the bytes go.
+  /// Sets the destination of the bytes.
   func use(_ sink: DownloadSink) {
     state.withLock { $0.sink = sink }
   }
 
-  /// Says that the transport has it now.
+  /// Records that the transport now has the download.
   func began(_ identifier: String) {
     state.withLock {
       $0.identifier = identifier
@@ -58,28 +58,29 @@ final class AttemptControl: Sendable {
     }
   }
 
-  /// Says that the transport has it no more.
+  /// Records that the transport no longer has the download.
   func ended() {
     state.withLock { $0.identifier = nil }
   }
 
-  /// What it is called, once that is known.
+  /// The request's identity, once known.
   var name: DownloadID? { state.withLock { $0.name } }
 
   func call(_ name: DownloadID) {
     state.withLock { $0.name = name }
   }
 
-  /// What the transport knows it by, while it has it.
+  /// The transport's identifier of the download, while the transport has it.
   var identifier: String? { state.withLock { $0.identifier } }
 
-  /// What the transport knows it by, or knew: a system's service may go on with what nobody waits for.
+  /// The identifier under which the download was handed to the transport. A system service may continue a download that no task waits for.
   var handedOver: String? { state.withLock { $0.handedOver } }
 
-  /// The bytes that are on the device.
+  /// The number of bytes on the device.
   var received: UInt64 { state.withLock { $0.sink }?.offset ?? 0 }
 
-  /// Takes note whether the transport knew it, and stops it when it did not for the second time: it may have begun or ended since the transport looked.
+  /// Records whether the transport still has the download. Stops the attempt if it is missing for the second time; once is not enough, because the
+  /// download may have started or ended since the transport was asked.
   func look(_ known: Set<String>) {
     let isForgotten = state.withLock { state in
       guard let identifier = state.identifier, !known.contains(identifier) else {
@@ -93,13 +94,14 @@ final class AttemptControl: Sendable {
   }
 }
 
-/// One attempt at one request: from what is there already to a file that is whole and checked, but not yet in its place.
+/// One attempt at one request: from the bytes already on disk to a complete and checked file that is not yet in its place.
 struct DownloadAttempt: Sendable {
-  /// How it ended.
+  /// The result of an attempt.
   enum Outcome: Sendable {
-    /// The file is whole and right; `isInPlace` where it was already, since before the process was started.
+    /// The file is complete and correct. `isInPlace` if an earlier process had already moved it to its place.
     case checked(name: DownloadID, size: UInt64, isInPlace: Bool)
-    /// It did not get there. `isResumed` where it had bytes of earlier attempts, which may have been wrong; `isFurther` where it added some to them.
+    /// The attempt failed. `isResumed` if it started with bytes of earlier attempts, which may have been wrong. `isFurther` if it added bytes to
+    /// them.
     case failed(TransferFailure, isResumed: Bool, isFurther: Bool)
     case stopped(AttemptControl.Reason)
   }
@@ -109,7 +111,7 @@ struct DownloadAttempt: Sendable {
     var name: DownloadID
     var offset: UInt64
     var tag: String?
-    /// Nothing needs to be fetched.
+    /// Whether nothing needs to be downloaded.
     var isComplete = false
     var isInPlace = false
   }
@@ -149,16 +151,17 @@ struct DownloadAttempt: Sendable {
       }
       return .checked(name: start.name, size: start.request.size, isInPlace: start.isInPlace)
     } catch {
-      // Without bytes to go on from, an attempt that broke off may be where each one before it was.
+      // Without earlier bytes, an attempt that breaks off may have got no further than the attempts before it.
       return .failed(error, isResumed: resumedAt > 0, isFurther: resumedAt > 0 && control.received > resumedAt)
     }
   }
 
-  /// - Returns: whether the control stopped it.
+  /// - Returns: whether the control stopped the transfer.
   private func transfer(_ request: TransferRequest, into sink: DownloadSink) async throws(TransferFailure) -> Bool {
     let result = await withTaskGroup(of: Result<Void, TransferFailure>?.self) { [transport, control] tasks in
       tasks.addTask {
-        // On a busy machine a task waits for its turn, before this and after it. The transport does not know of that time, and must not be asked about it.
+        // On a busy machine, the task may be delayed before and after the transfer. The transport does not have the download then and must not be
+        // asked about it.
         control.began(request.identifier)
         defer { control.ended() }
         do throws(TransferFailure) {
@@ -173,14 +176,14 @@ struct DownloadAttempt: Sendable {
         return nil
       }
       let first = await tasks.next() ?? nil
-      // Nothing may be written behind the back of the next attempt.
+      // After this, the stopped transfer cannot write while the next attempt does.
       if first == nil { sink.close() }
       tasks.cancelAll()
       await tasks.waitForAll()
       return first
     }
     guard let result else {
-      // The one that waits for the control also ends when the queue does.
+      // The task that waits for the control also ends when the queue ends.
       if control.reason == nil { throw .cancelled }
       return true
     }
@@ -199,7 +202,7 @@ struct DownloadAttempt: Sendable {
     }
   }
 
-  /// Finds what is there of the file, and removes what cannot be of it.
+  /// Finds the bytes already on disk, and removes those that cannot belong to the file.
   private func prepare(_ pool: WorkerPool) throws(TransferFailure) -> Start {
     let request: DownloadRequest
     do throws(PackError) {
@@ -211,7 +214,7 @@ struct DownloadAttempt: Sendable {
     var start = Start(request: request, name: DownloadID(group: group, id: request.id), offset: 0)
     control.call(start.name)
     if let size = try size(of: names.whole) {
-      // It got its name, and the process ended before that was written down.
+      // The file was renamed, but the process ended before that was recorded.
       if size == request.size, try isRight(names.whole, request, pool) {
         (start.isComplete, start.isInPlace) = (true, true)
         return start
@@ -237,10 +240,10 @@ struct DownloadAttempt: Sendable {
     return start
   }
 
-  /// Holds what came against what was asked for.
+  /// Checks the size and digest of the downloaded file.
   private func check(_ request: DownloadRequest, _ pool: WorkerPool) throws(TransferFailure) {
     let size = try size(of: names.part) ?? 0
-    // A part stays: the next attempt goes on from there.
+    // An incomplete file is kept: the next attempt continues there.
     guard size >= request.size else { throw .wrongSize(size) }
     if size == request.size, try isRight(names.part, request, pool) { return }
     try removePart()
@@ -295,7 +298,7 @@ struct DownloadAttempt: Sendable {
     }
   }
 
-  /// Runs what waits for the disk on a thread of its own.
+  /// Runs code that blocks for the disk on a separate thread.
   private func blocking<Value: Sendable>(
     _ body: @escaping @Sendable (WorkerPool) throws(TransferFailure) -> Value
   ) async throws(TransferFailure) -> Value {

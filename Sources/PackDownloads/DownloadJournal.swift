@@ -1,14 +1,14 @@
 import PackFiles
 import PackFormat
 
-/// What the journal says of one request, or of a group: 16 bytes, always written whole.
+/// The journal record of one request or of a group: 16 bytes, always written in one piece.
 ///
 ///     state u8 · failures u8 · rank u8 · failure's code u8 · value u64 · checksum u32
 ///
-/// All zeros says that nothing was written yet. A record whose checksum is wrong was being written when the process or the power went, and counts
-/// as nothing too: every state that matters can be had again from the files beside it.
+/// A record of zeros has not been written yet. A record with a wrong checksum was being written when the process or the power failed, and counts as
+/// not written. This is safe because every important state can be recovered from the files beside the journal.
 package struct JournalRecord: Hashable, Sendable {
-  /// What is written for a request. The numbers are part of the format.
+  /// The states of requests. The numbers are part of the format.
   enum State: UInt8, Sendable {
     case waiting = 1
     case running, retrying, paused, finished, failed, cancelled
@@ -19,12 +19,12 @@ package struct JournalRecord: Hashable, Sendable {
   var state: State = .waiting
   var failures: UInt8 = 0
   var rank = RequestRank(bits: 0)
-  /// Why it failed or is tried again.
+  /// The reason why it failed or is being retried.
   var failure: TransferFailure?
   /// The size of a finished file.
   var fileSize: UInt64 = 0
 
-  /// - Parameter position: the number of the record in its journal, which its checksum covers: a record in another's place is none.
+  /// - Parameter position: the number of the record in its journal. The checksum covers it, so that a record in the wrong place is invalid.
   package func bytes(position: UInt64) -> [UInt8] {
     var bytes: [UInt8] = [state.rawValue, failures, rank.bits, failure?.code ?? 0]
     bytes.append(littleEndian: failure?.value ?? fileSize)
@@ -32,7 +32,7 @@ package struct JournalRecord: Hashable, Sendable {
     return bytes
   }
 
-  /// - Returns: nil where nothing was written, or not all of it.
+  /// - Returns: nil if the record was not written, or not completely.
   package init?(_ bytes: Span<UInt8>, position: UInt64) {
     var cursor = FieldCursor(failure: .damagedQueue)
     guard let state = try? cursor.uint8("state", in: bytes), let failures = try? cursor.uint8("failures", in: bytes),
@@ -56,7 +56,7 @@ package struct JournalRecord: Hashable, Sendable {
     self.fileSize = fileSize
   }
 
-  /// FNV-1a of the position and the bytes before the checksum. It guards against halves, not against anybody.
+  /// Returns the FNV-1a hash of the position and the bytes before the checksum. It detects incomplete writes, not deliberate changes.
   private static func checksum(_ bytes: Span<UInt8>, position: UInt64) -> UInt32 {
     var hash: UInt32 = 0x811c_9dc5
     for shift in stride(from: 0, to: 64, by: 8) {
@@ -69,8 +69,8 @@ package struct JournalRecord: Hashable, Sendable {
 
 /// The file of records beside the batches of a group.
 ///
-/// Record 0 is the group's own. Those of a batch start at 1 + 500 times its number, so that no batch moves another's. Each is written in place, by one call, and never
-/// over a sector's end.
+/// Record 0 belongs to the group itself. The records of a batch start at 1 + 500 times its number, so that no batch moves another's records. Each
+/// record is written in place, by one call, and never crosses a sector boundary.
 struct DownloadJournal: Sendable {
   private let group: String
   private let name: String
@@ -88,7 +88,7 @@ struct DownloadJournal: Sendable {
     1 + UInt64(batch) * UInt64(QueuePolicy.largestBatch) + UInt64(index)
   }
 
-  /// Writes a record, and does not wait for the disk. The first one makes the file.
+  /// Writes a record without waiting for the disk. The first one creates the file.
   func write(_ record: JournalRecord, at position: UInt64) throws(FileFailure) {
     let file: OpenFile
     do throws(FileFailure) {
@@ -100,13 +100,13 @@ struct DownloadJournal: Sendable {
     try files.writeAll(file, at: position * UInt64(JournalRecord.size), record.bytes(position: position).span)
   }
 
-  /// Brings what was written to the disk, and the file's name.
+  /// Syncs the written records and the file's name to disk.
   func sync() throws(FileFailure) {
     try files.sync(try files.open(name, .writeUnlinked, in: directory))
     try files.sync(try files.open(group, .directoryUnlinked, in: directory))
   }
 
-  /// Reads `count` records from `position` on. Those that were never written, or not wholly, are nil.
+  /// Reads `count` records from `position` on. A record is nil if it was never written, or not completely.
   func read(_ count: Int, from position: UInt64) throws(PackError) -> [JournalRecord?] {
     var bytes = [UInt8](repeating: 0, count: count * JournalRecord.size)
     do throws(FileFailure) {

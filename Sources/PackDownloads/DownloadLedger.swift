@@ -3,22 +3,22 @@ import PackFiles
 import PackFormat
 import PackWork
 
-/// All that a queue knows of its requests: on the disk, and as much of it in memory as choosing the next one takes.
+/// The requests of a queue: complete on disk, and in memory as far as needed to choose the next one.
 ///
-///     <root>/queue                        what this directory is
-///            lock                         locked by whoever has the queue
-///            groups/<group>/journal       how far each request has come
+///     <root>/queue                        the kind and version of this directory
+///            lock                         locked by the process that uses the queue
+///            groups/<group>/journal       the states of the requests
 ///                           <batch>/requests, <number>.part, .tag, .file
 ///
-/// In memory, a request takes 4 bytes of state, 8 for its id and 8 for its extension id where it has one. Texts stay on the disk, but for two batches.
-/// Operations block for the disk; those that write one record or none are quick enough for an actor.
+/// In memory, a request takes 4 bytes for its state, 8 for its id, and 8 for its extension id if it has one. Texts stay on disk, except for two
+/// batches. Operations block for the disk. Those that write at most one record are quick enough for an actor.
 final class DownloadLedger: Sendable {
-  /// What is known of a request in memory.
+  /// The state of a request in memory.
   struct Slot {
     var state: JournalRecord.State
     var failures: UInt8
     var rank: RequestRank
-    /// Whether an attempt works on its files.
+    /// Whether an attempt is using its files.
     var isBusy = false
   }
 
@@ -30,7 +30,7 @@ final class DownloadLedger: Sendable {
     let bodySize: Int
     let bodyDigest: [UInt8]
     var slots: [Slot]
-    /// The first of the most urgent that wait; nil where that is to be found out.
+    /// The first of the most urgent waiting requests; nil if it must be searched for.
     var best: Int??
 
     init(_ number: UInt32, _ head: RequestBatch.Head, slots: [Slot]) {
@@ -61,7 +61,7 @@ final class DownloadLedger: Sendable {
     var isPaused = false
     var isCancelled = false
     var batches: [Batch] = []
-    /// The number that the next batch gets: one that could not be read keeps its own.
+    /// The number of the next batch. A batch that cannot be read keeps its number.
     var nextBatch: UInt32 = 0
     var counts = [Int](repeating: 0, count: 8)
     var finishedSize: UInt64 = 0
@@ -89,23 +89,23 @@ final class DownloadLedger: Sendable {
     var largestCount = 0
   }
 
-  /// The directory of groups, as a path that is handed out.
+  /// The path of the directory of groups, used for paths that are handed out.
   let path: String
   let directory: OpenFile
   let files: any FileSystem
-  /// What could not be read when the queue was opened, for people.
+  /// What could not be read when the queue was opened, as text for people.
   let damage: [String]
 
   private let backend: any CryptoBackend
   private let state: Monitor<State>
   private let cache = Monitor(Cache())
 
-  /// The batches a queue may have, a million requests: 20 MB of memory.
+  /// The maximum number of batches in a queue. These are a million requests in 20 MB of memory.
   static let largestBatchCount = 2000
 
   // MARK: Opening
 
-  /// Reads what is there: the heads of the batches and the journals.
+  /// Reads the queue from disk: the heads of the batches and the journals.
   init(path: String, directory: OpenFile, files: any FileSystem, backend: any CryptoBackend) throws(PackError) {
     self.path = path
     self.directory = directory
@@ -121,7 +121,7 @@ final class DownloadLedger: Sendable {
     }
     for name in names {
       guard name.utf8.count == 8, let number = UInt32(name, radix: 16) else {
-        // What was being removed when the process ended.
+        // The process ended while it removed this.
         if name.hasPrefix(Self.trash) { try? files.removeTree(name, in: directory) }
         continue
       }
@@ -129,7 +129,7 @@ final class DownloadLedger: Sendable {
       if let group = try Self.group(number, in: directory, files: files, backend: backend, damage: &damage) {
         found.groups.append(group)
       } else {
-        // Nothing was ever said to be in it.
+        // No submission to this group was ever completed.
         try? files.removeTree(name, in: directory)
       }
     }
@@ -202,23 +202,23 @@ final class DownloadLedger: Sendable {
 
   // MARK: Adding
 
-  /// Writes down a batch of requests, and returns when it is on the disk. Those that the group has already are left out.
+  /// Writes a batch of requests and returns when it is on disk. Requests that the group already has are skipped.
   ///
   /// Only one thread may add at a time.
   ///
-  /// - Throws: ``PackError/Code/requestExists`` where the group has another request under one of the ids. Nothing was written then.
+  /// - Throws: ``PackError/Code/requestExists`` if the group has a different request with one of the ids. Nothing is written then.
   func add(_ requests: [DownloadRequest], to name: String) throws(PackError) {
     let fresh = try unknown(requests, in: name)
     guard !fresh.isEmpty else { return }
     let (number, batchNumber, isNew) = try state.withLock { (state) throws(PackError) -> (UInt32, UInt32, Bool) in
       guard state.groups.reduce(0, { $0 + $1.batches.count }) < Self.largestBatchCount else {
         throw PackError(
-          .limitExceeded, "the queue has \(Self.largestBatchCount) batches of requests, and can have no more",
-          advice: .developer("submit more requests at once, and remove groups that are done"))
+          .limitExceeded, "the queue already has the maximum of \(Self.largestBatchCount) batches of requests",
+          advice: .developer("submit more requests at once, and remove finished groups"))
       }
       if let group = state.group(name) {
         guard !group.isCancelled else {
-          throw PackError(.usage, "group '\(name)' was cancelled", advice: .developer("remove it, or take another id"))
+          throw PackError(.usage, "group '\(name)' was cancelled", advice: .developer("remove it, or use another id"))
         }
         return (group.number, group.nextBatch, false)
       }
@@ -260,12 +260,12 @@ final class DownloadLedger: Sendable {
     do throws(FileFailure) {
       try files.makeDirectory(name, mode: 0o700, in: directory)
     } catch {
-      // Left by a submission that did not come to its end.
+      // Left by a submission that was not completed.
       guard error.isExisting else { throw error }
     }
   }
 
-  /// The requests that the group does not have yet.
+  /// Returns the requests that the group does not have yet.
   private func unknown(_ requests: [DownloadRequest], in name: String) throws(PackError) -> [DownloadRequest] {
     var byID: [String: DownloadRequest] = [:]
     var fresh: [DownloadRequest] = []
@@ -294,18 +294,18 @@ final class DownloadLedger: Sendable {
 
   private static func exists(_ request: DownloadRequest) -> PackError {
     PackError(
-      .requestExists, "the group has another request with the id '\(request.id)'",
-      advice: .developer("give each version of a file an id or a group of its own, or remove the group first"))
+      .requestExists, "the group has a different request with the id '\(request.id)'",
+      advice: .developer("give each version of a file its own id or group, or remove the group first"))
   }
 
-  /// The places whose ids have the hashes of requests, by the number of the request.
+  /// Returns, by the number of each request, the places whose ids have the same hash as the request's id.
   private func candidates(_ requests: [DownloadRequest], in name: String) -> [Int: [RequestPlace]] {
     let wanted = requests.enumerated().map { RequestKey($1.id, index: UInt16($0)) }.sorted()
     var found: [Int: [RequestPlace]] = [:]
     state.withLock { state in
       guard let group = state.group(name) else { return }
       for batch in group.batches {
-        // Both ascend, so that one walk finds all. Hashes of one batch may be equal.
+        // Both lists are sorted, so one pass finds all. A batch may contain equal hashes.
         var first = 0
         for key in wanted {
           while first < batch.keys.count, batch.keys[first].hash < key.hash { first += 1 }
@@ -323,19 +323,19 @@ final class DownloadLedger: Sendable {
 
   // MARK: Finding
 
-  /// Reads a request. Blocks for the disk where its batch is not one of the two in memory.
+  /// Reads a request. Blocks for the disk if its batch is not one of the two in memory.
   func request(at place: RequestPlace) throws(PackError) -> DownloadRequest {
     guard let batch = state.withLock({ $0.batch(place) }) else { throw Self.missing("the group was removed") }
     let (headSize, bodySize, digest) = (batch.headSize, batch.bodySize, batch.bodyDigest)
     return try cache.withLock { (cache) throws(PackError) in
       if let known = cache.bodies.firstIndex(where: { $0.group == place.group && $0.batch == place.batch }) {
-        // The one that was not asked for longest is the first.
+        // Moves the batch to the end: the least recently used one is first.
         if known != cache.bodies.count - 1 { cache.bodies.append(cache.bodies.remove(at: known)) }
       } else {
         while cache.bodies.count >= cache.limit { cache.bodies.removeFirst() }
         let name = DownloadNames.requests(place.group, place.batch)
         guard let file = try Self.open(name, in: directory, files: files) else {
-          throw PackError(.damagedQueue, "a batch of requests is gone")
+          throw PackError(.damagedQueue, "a batch of requests is missing")
         }
         var bytes = [UInt8](repeating: 0, count: bodySize)
         var span = bytes.mutableSpan
@@ -343,12 +343,12 @@ final class DownloadLedger: Sendable {
         cache.bodies.append((place.group, place.batch, try RequestBatch.Body(bytes, digest: digest, backend: backend)))
         cache.largestCount = max(cache.largestCount, cache.bodies.count)
       }
-      guard let last = cache.bodies.last else { throw PackError(.internalError, "a batch that was read is not there") }
+      guard let last = cache.bodies.last else { throw PackError(.internalError, "a batch of requests is missing from the cache") }
       return try last.body.request(place.index)
     }
   }
 
-  /// Makes room for a batch that is being put together, which is one of the two in memory.
+  /// Limits the number of batches in memory, to make room for a batch that is being assembled.
   func setCacheLimit(_ limit: Int) {
     cache.withLock { cache in
       cache.limit = limit
@@ -356,10 +356,10 @@ final class DownloadLedger: Sendable {
     }
   }
 
-  /// The most batches that were in memory at a time.
+  /// The highest number of batches that were in memory at the same time.
   var largestCacheCount: Int { cache.withLock { $0.largestCount } }
 
-  /// The place of a request.
+  /// Returns the place of a request.
   ///
   /// - Throws: ``PackError/Code/noSuchRequest``
   func place(of id: DownloadID) throws(PackError) -> RequestPlace {
@@ -371,7 +371,7 @@ final class DownloadLedger: Sendable {
     throw Self.missing("the queue has no request '\(id)'")
   }
 
-  /// The place of the request that an extension knows under `extensionID`.
+  /// Returns the place of the request with this extension id.
   func place(ofExtensionID extensionID: String) throws(PackError) -> RequestPlace? {
     let hash = RequestKey.hash(extensionID)
     let places = state.withLock { state in state.groups.flatMap { Self.places(hash, \.extensionKeys, in: $0) } }
@@ -396,7 +396,7 @@ final class DownloadLedger: Sendable {
   /// The ids of the groups, oldest first.
   var groups: [String] { state.withLock { $0.groups.map(\.name) } }
 
-  /// The id of a group, and nil where it was removed.
+  /// Returns the id of a group; nil if it was removed.
   func name(of group: UInt32) -> String? { state.withLock { $0.group(group)?.name } }
 
   func number(of group: String) throws(PackError) -> UInt32 {
@@ -404,15 +404,15 @@ final class DownloadLedger: Sendable {
     return number
   }
 
-  /// What is known of a request in memory; nil where its group was removed.
+  /// Returns the state of a request in memory; nil if its group was removed.
   func slot(_ place: RequestPlace) -> Slot? { state.withLock { $0.batch(place)?.slots[Int(place.index)] } }
 
-  /// Whether requests of the group may run.
+  /// Returns whether requests of the group may run.
   func isActive(_ group: UInt32) -> Bool { state.withLock { $0.group(group).map { !$0.isPaused && !$0.isCancelled } ?? false } }
 
   func isCancelled(_ group: UInt32) -> Bool { state.withLock { $0.group(group)?.isCancelled ?? true } }
 
-  /// Why a request failed last.
+  /// Returns why a request failed last.
   func failure(at place: RequestPlace) throws(PackError) -> TransferFailure? {
     try journal(place.group).read(1, from: DownloadJournal.position(batch: place.batch, index: place.index))[0]?.failure
   }
@@ -437,7 +437,7 @@ final class DownloadLedger: Sendable {
     return status
   }
 
-  /// The request to begin next, which is the first of the most urgent ones.
+  /// Returns the request to start next: the first of the most urgent ones.
   func next() -> (place: RequestPlace, rank: RequestRank)? {
     state.withLock { state in
       var found: (place: RequestPlace, rank: RequestRank)?
@@ -453,7 +453,7 @@ final class DownloadLedger: Sendable {
     }
   }
 
-  /// The places in a state, over all groups or in one.
+  /// Returns the places of the requests in a state, in one group or in all.
   func places(_ wanted: JournalRecord.State, in only: UInt32? = nil) -> [RequestPlace] {
     state.withLock { state in
       var places: [RequestPlace] = []
@@ -471,9 +471,9 @@ final class DownloadLedger: Sendable {
 
   // MARK: Changing
 
-  /// Writes down how far a request has come. The record is with the system when this returns, not yet on the disk (``sync(_:)``).
+  /// Records the state of a request. When this returns, the record was handed to the system but may not be on disk yet (``sync(_:)``).
   ///
-  /// Where it cannot be written nothing changes, unless `regardless`: then only the memory does.
+  /// If the record cannot be written, nothing changes. With `regardless`, the state in memory still changes.
   func set(
     _ place: RequestPlace, to new: JournalRecord.State, failures: UInt8? = nil, failure: TransferFailure? = nil, fileSize: UInt64 = 0,
     rank: RequestRank? = nil, regardless: Bool = false
@@ -499,16 +499,16 @@ final class DownloadLedger: Sendable {
     }
   }
 
-  /// Changes how urgent a request is, and nothing else.
+  /// Changes only the rank of a request.
   func set(_ place: RequestPlace, rank: RequestRank) throws(PackError) {
     guard let slot = slot(place) else { throw Self.missing("the group was removed") }
     let record = try journal(place.group).read(1, from: DownloadJournal.position(batch: place.batch, index: place.index))[0]
-    // What is finished stays as it is: its record is the one that must never be half written.
+    // Finished requests are not changed: their record must never be left incomplete.
     guard slot.state != .finished else { return }
     try set(place, to: slot.state, failure: record?.failure, rank: rank)
   }
 
-  /// Says whether an attempt works on the files of a request, which nobody else touches then.
+  /// Sets whether an attempt is using the files of a request. No other code touches them then.
   func setBusy(_ place: RequestPlace, _ isBusy: Bool) {
     state.withLock { state in
       guard let batch = state.batch(place) else { return }
@@ -521,7 +521,7 @@ final class DownloadLedger: Sendable {
     case active, paused, cancelled
   }
 
-  /// Pauses a group, lets it go on, or cancels it: one record, however many requests it has.
+  /// Pauses, resumes or cancels a group with a single record, however many requests it has.
   func set(group number: UInt32, to new: GroupState) throws(PackError) {
     try state.withLock { (state) throws(PackError) in
       guard let group = state.group(number) else { throw Self.missing("the group was removed") }
@@ -537,7 +537,7 @@ final class DownloadLedger: Sendable {
     }
   }
 
-  /// Removes what there is of files that are not whole.
+  /// Removes the incomplete files of a group.
   func removeParts(of group: UInt32) throws(PackError) {
     let batches = state.withLock { $0.group(group)?.batches.map(\.number) ?? [] }
     do throws(FileFailure) {
@@ -547,7 +547,7 @@ final class DownloadLedger: Sendable {
           do throws(FileFailure) {
             try files.remove(name, .file, in: tree)
           } catch {
-            // Somebody who cancelled one of them was faster.
+            // The request was cancelled by another call, which removed the file.
             guard error.isMissing else { throw error }
           }
         }
@@ -557,7 +557,7 @@ final class DownloadLedger: Sendable {
     }
   }
 
-  /// Removes a file, where it is there.
+  /// Removes a file if it exists.
   func removeFile(_ name: String) throws(FileFailure) {
     do throws(FileFailure) {
       try files.remove(name, .file, in: directory)
@@ -566,7 +566,7 @@ final class DownloadLedger: Sendable {
     }
   }
 
-  /// All places of a group.
+  /// Returns all places of a group.
   func places(of group: UInt32) -> [RequestPlace] {
     state.withLock { state in
       (state.group(group)?.batches ?? []).flatMap { batch in
@@ -575,7 +575,7 @@ final class DownloadLedger: Sendable {
     }
   }
 
-  /// Brings what was written of a group to the disk.
+  /// Syncs the journal of a group to disk.
   func sync(_ group: UInt32) throws(PackError) {
     do throws(FileFailure) {
       try journal(group).sync()
@@ -584,7 +584,8 @@ final class DownloadLedger: Sendable {
     }
   }
 
-  /// Removes a group with its files. It is gone at once; a process that ends in between leaves files that go with the next opening.
+  /// Removes a group with its files. It disappears at once. If the process ends before all files are removed, the rest is removed when the queue is
+  /// next opened.
   func remove(group number: UInt32) throws(PackError) {
     let name = DownloadNames.group(number)
     do throws(FileFailure) {

@@ -1,12 +1,12 @@
 import PackFormat
 
-/// What the files of one request are called below the directory of groups.
+/// The names of one request's files, relative to the directory of groups.
 struct DownloadNames: Hashable, Sendable {
-  /// What grows.
+  /// The growing file.
   let part: String
-  /// The entity tag of it.
+  /// The file with the entity tag of the growing file.
   let tag: String
-  /// The whole file, checked.
+  /// The complete, checked file.
   let whole: String
 
   init(_ place: RequestPlace) {
@@ -16,21 +16,22 @@ struct DownloadNames: Hashable, Sendable {
     whole = front + ".file"
   }
 
-  /// The directory of a batch: small, so that nobody ever has to list a directory of 100 000 files.
+  /// The directory of a batch. Batches are small, so that no directory has 100 000 files to list.
   static func batch(_ group: UInt32, _ number: UInt32) -> String {
     self.group(group) + "/" + paddedNumber(UInt64(number), radix: 10, to: 5)
   }
 
-  /// The requests of a batch.
+  /// The file with the requests of a batch.
   static func requests(_ group: UInt32, _ number: UInt32) -> String { batch(group, number) + "/requests" }
 
   /// The directory of a group.
   static func group(_ number: UInt32) -> String { paddedNumber(UInt64(number), radix: 16, to: 8) }
 
-  /// The most bytes of an entity tag that is kept; a longer one is as good as none.
+  /// The maximum length of a stored entity tag in bytes; longer ones are ignored.
   static let longestTag = 512
 
-  /// The entity tag that was kept, or that a server sent; nil for what is none, such as the zeros that a power cut leaves of a file. It becomes a line of a request.
+  /// Returns an entity tag that was stored or received from a server. Returns nil for invalid tags, such as the zeros that a power failure leaves in
+  /// a file. The tag becomes a header line of a request.
   static func entityTag(_ bytes: some Collection<UInt8>) -> String? {
     guard (1...longestTag).contains(bytes.count), bytes.isPrintableASCII else { return nil }
     return String(decoding: bytes, as: UTF8.self)

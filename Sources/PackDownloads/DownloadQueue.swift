@@ -3,17 +3,18 @@ package import PackFiles
 public import PackFormat
 package import PackWork
 
-/// Files to download, as many as there are, and how far each has come: kept on the disk, so that nothing is lost and nothing is fetched twice when the
-/// process ends at any moment.
+/// A persistent queue of files to download. Requests and their states are on disk, so nothing is lost and nothing is downloaded twice if the process
+/// ends at any moment.
 ///
-/// A request takes 12 bytes of memory, 20 with an extension id; 100 000 of them stay within 6 MB. What was submitted is on the disk when ``submit(_:group:)`` returns, in batches
-/// that are never written again; how far each request has come is one record of 16 bytes beside them. Progress is told and not written.
+/// A request takes 12 bytes of memory, or 20 with an extension id; 100 000 requests take less than 6 MB. When ``submit(_:group:)`` returns, the
+/// requests are on disk, in batches that are never rewritten. The state of each request is a record of 16 bytes beside them. Progress is only
+/// reported, not written.
 ///
-/// Nothing is downloaded before ``run(until:)``. A finished file was checked, size and SHA-256, as it lies on the disk, and then got its name by a rename; no
-/// path is told before. Each group has a directory of its own, and goes with it when it is removed.
+/// Nothing is downloaded before ``run(until:)``. When a file is complete on disk, its size and SHA-256 are checked, and then it is renamed to its
+/// final name. Its path is reported only after that. Each group has its own directory, which is deleted when the group is removed.
 ///
-/// One process has a queue at a time, from its making until ``close()``, and holds a file lock for it. A system that suspends an app may end it when it holds a lock in a
-/// directory that is shared with others: close a queue that lies in one before the app is suspended.
+/// Only one process can have a queue open at a time, from its creation until ``close()``; it holds a file lock. The system may terminate a suspended
+/// app that holds a lock in a directory shared with other processes. So close a queue in such a directory before the app is suspended.
 public actor DownloadQueue {
   private let ledger: DownloadLedger
   private let transport: any Transport
@@ -21,7 +22,7 @@ public actor DownloadQueue {
   private let files: any FileSystem
   private let backend: any CryptoBackend
   private let clock: any QueueClock
-  /// A slow listener may fall behind by half a megabyte.
+  /// A slow listener can fall behind by half a megabyte of events.
   package nonisolated let hub = EventHub<DownloadEvent>(bufferedCount: 4096)
   private var random: any RandomNumberGenerator & Sendable
 
@@ -29,20 +30,20 @@ public actor DownloadQueue {
   private var isRunning = false
   private var bell: AsyncStream<Void>.Continuation?
   private var attempts: [RequestPlace: AttemptControl] = [:]
-  /// What waits for its next attempt, and until when.
+  /// The requests that wait for their next attempt, and the times they wait for.
   private var retries: [(due: Duration, place: RequestPlace)] = []
-  /// What was checked and is to be moved into its place.
+  /// The checked files to be moved into place.
   private var unsettled: [Checked] = []
   private var settlingCount = 0
   private var tidyingCount = 0
-  /// What has been tried without a network, since there was one.
+  /// The number of attempts since the network was lost.
   private var offlineFailures = 0
-  /// The failures of servers since a file arrived.
+  /// The number of server failures since the last file arrived.
   private var outageFailures = 0
   private var offlineUntil: Duration?
-  /// Whether listeners know that there is no network.
+  /// Whether listeners were informed that there is no network.
   private var isOfflineTold = false
-  /// Who waits for attempts to end.
+  /// The continuations of calls that wait for attempts to end.
   private var endings: [CheckedContinuation<Void, Never>] = []
   private var isSubmitting = false
   private var submitters: [CheckedContinuation<Void, Never>] = []
@@ -64,31 +65,31 @@ public actor DownloadQueue {
     case reconciled
   }
 
-  /// When ``run(until:)`` returns.
+  /// The condition under which ``run(until:)`` returns.
   public enum RunEnd: Sendable {
-    /// When its task is cancelled.
+    /// Return when the task is cancelled.
     case cancelled
-    /// When nothing is left that could go on by itself, or its task is cancelled.
+    /// Return when no request can continue by itself, or when the task is cancelled.
     case idle
   }
 
-  /// How long a request waits for space.
+  /// The time for which a request waits for free space.
   private static let lowSpaceDelay: Duration = .seconds(30)
 
-  // MARK: Making
+  // MARK: Opening
 
-  /// Opens a queue, or makes one in a directory that is empty or does not exist yet.
+  /// Opens a queue. Creates one if the directory is empty or does not exist.
   ///
   /// - Parameters:
-  ///   - root: the directory. The one above it must exist.
-  ///   - transport: what brings the files over.
-  ///   - policy: what the queue allows itself.
-  /// - Throws: ``PackError/Code/queueBusy``, ``PackError/Code/notAQueue``, or what the disk says.
+  ///   - root: the directory. Its parent must exist.
+  ///   - transport: downloads the files.
+  ///   - policy: the limits and retry rules of the queue.
+  /// - Throws: ``PackError/Code/queueBusy``, ``PackError/Code/notAQueue``, or an error of the file system.
   public init(root: String, transport: any Transport, policy: QueuePolicy = QueuePolicy()) async throws(PackError) {
     try await self.init(root: root, transport: transport, policy: policy, files: SystemFiles())
   }
 
-  /// - Parameter random: what the waits are taken from.
+  /// - Parameter random: the source of the random part of retry delays.
   package init(
     root: String, transport: any Transport, policy: QueuePolicy = QueuePolicy(), files: any FileSystem, backend: (any CryptoBackend)? = nil,
     clock: any QueueClock = SystemQueueClock(), random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
@@ -97,7 +98,7 @@ public actor DownloadQueue {
       policy.largestRetryCount > 0
     else {
       throw PackError(
-        .usage, "a queue's policy needs batches of 1 to \(QueuePolicy.largestBatch), and at least one download, attempt and retry")
+        .usage, "a queue's policy must allow batches of 1 to \(QueuePolicy.largestBatch), and at least 1 download, attempt and retry")
     }
     let backend = backend ?? CryptoBackends.standard
     let deadline = clock.now + policy.lockTimeout
@@ -106,7 +107,7 @@ public actor DownloadQueue {
       taken = try await WorkerPool.value { (_) throws(PackError) in try QueueDirectory.lock(root, files: files) }
       guard taken == nil else { break }
       guard clock.now < deadline, !Task.isCancelled else {
-        throw PackError(.queueBusy, "another process has the downloads in \(root)", advice: .developer("close the queue there first"))
+        throw PackError(.queueBusy, "the download queue in \(root) is already open", advice: .developer("close the other queue first"))
       }
       await clock.sleep(for: .milliseconds(20))
     }
@@ -125,30 +126,31 @@ public actor DownloadQueue {
     self.random = random
   }
 
-  /// Lets another process have the queue. The task of ``run(until:)`` must have ended; nothing else may be called after this.
+  /// Closes the queue, so that another process can open it. The task of ``run(until:)`` must have ended. Do not call anything else after this.
   public func close() {
     lock = nil
   }
 
-  /// What could not be read when the queue was opened, one line each: requests that must be submitted again. Usually nothing.
+  /// The parts of the queue that could not be read when it was opened, one line each. Their requests must be submitted again. Usually empty.
   public nonisolated var damage: [String] { ledger.damage }
 
-  /// The most batches of requests that were in memory at a time.
+  /// The highest number of batches that were in memory at the same time.
   var largestBatchCount: Int { ledger.largestCacheCount }
 
-  /// Everything that happens from now on. A listener that falls 4096 events behind loses the oldest; ``status(of:)`` knows how things are.
+  /// Returns a stream of all events from now on. A listener that falls 4096 events behind loses the oldest ones; ``status(of:)`` returns the current
+  /// state.
   public nonisolated func events() -> AsyncStream<DownloadEvent> { hub.listen() }
 
-  // MARK: Asking for files
+  // MARK: Submitting
 
-  /// Writes requests down, and returns when all of them are on the disk.
+  /// Adds requests to a group and returns when all of them are on disk.
   ///
-  /// They are taken in order and written in batches, so a sequence that makes them one by one needs no memory for all. Requests that the group has already are left out: a submission
-  /// that was cut short is made again as it was.
+  /// The requests are read in order and written in batches, so a lazy sequence never needs memory for all of them. Requests that the group already
+  /// has are skipped. So an interrupted submission can be repeated unchanged.
   ///
-  /// - Parameter group: the id of the group, 1 to 256 bytes. It is made with its first request.
-  /// - Throws: ``PackError/Code/usage`` for a request that makes no sense, ``PackError/Code/requestExists``, or what the disk says. The batches
-  ///   before stay.
+  /// - Parameter group: the id of the group, 1 to 256 bytes. The first request creates the group.
+  /// - Throws: ``PackError/Code/usage`` for an invalid request, ``PackError/Code/requestExists``, or an error of the file system. Batches that were
+  ///   already written stay.
   public func submit(_ requests: some Sequence<DownloadRequest>, group: String) async throws(PackError) {
     try DownloadRequest.check(id: group, "the id of a group")
     await beginSubmission()
@@ -169,7 +171,7 @@ public actor DownloadQueue {
     ring()
   }
 
-  /// One submission at a time, because each numbers its batches.
+  /// Waits for other submissions, because a submission numbers its batches.
   private func beginSubmission() async {
     if isSubmitting {
       await withCheckedContinuation { submitters.append($0) }
@@ -188,15 +190,15 @@ public actor DownloadQueue {
     }
   }
 
-  // MARK: Asking how things are
+  // MARK: Status
 
   /// The ids of the groups, oldest first.
   public var groups: [String] { ledger.groups }
 
-  /// How far a group has come.
+  /// Returns the status of a group.
   public func status(ofGroup group: String) throws(PackError) -> DownloadGroupStatus { try ledger.status(of: group) }
 
-  /// How far a request has come.
+  /// Returns the status of a request.
   public func status(of id: DownloadID) async throws(PackError) -> DownloadStatus {
     let place = try await place(of: id)
     let (request, failure) = try await blocking { [ledger] () throws(PackError) in
@@ -221,7 +223,7 @@ public actor DownloadQueue {
     return DownloadStatus(request: request, state: state, priority: slot.rank.priority, failures: Int(slot.failures))
   }
 
-  /// The request that a downloader extension, or the system's download service, knows under an id; nil where there is none.
+  /// Returns the request with this extension id, as used by a downloader extension or the system's download service. Returns nil if there is none.
   public func request(forExtensionID extensionID: String) async throws(PackError) -> DownloadID? {
     try await blocking { [ledger] () throws(PackError) in
       guard let place = try ledger.place(ofExtensionID: extensionID), let group = ledger.name(of: place.group) else { return nil }
@@ -229,7 +231,7 @@ public actor DownloadQueue {
     }
   }
 
-  /// The path of a finished file; nil where the request is not finished, or the file was taken away.
+  /// Returns the path of a finished file. Returns nil if the request is not finished or the file was moved away.
   public func file(of id: DownloadID) async throws(PackError) -> String? {
     let place = try await place(of: id)
     guard ledger.slot(place)?.state == .finished else { return nil }
@@ -240,8 +242,8 @@ public actor DownloadQueue {
     }
   }
 
-  /// The ids of the finished requests of a group, in the order in which they were submitted: what an app goes through when it starts, because it may have ended
-  /// before it heard of them.
+  /// Returns the ids of the finished requests of a group, in the order of submission. An app should go through them when it starts, because it may
+  /// have ended before it received their events.
   public func finished(inGroup group: String) async throws(PackError) -> [String] {
     let number = try ledger.number(of: group)
     return try await blocking { [ledger] () throws(PackError) in
@@ -251,9 +253,9 @@ public actor DownloadQueue {
     }
   }
 
-  // MARK: Changing things
+  // MARK: Changing requests
 
-  /// Lets a group rest. What is under way stops soon and goes on from there later.
+  /// Pauses a group. Running downloads stop soon and continue from the same place later.
   public func pause(group: String) async throws(PackError) {
     let number = try ledger.number(of: group)
     try ledger.set(group: number, to: .paused)
@@ -261,7 +263,7 @@ public actor DownloadQueue {
     try await sync(number)
   }
 
-  /// Lets a group go on.
+  /// Resumes a group.
   public func resume(group: String) async throws(PackError) {
     let number = try ledger.number(of: group)
     try ledger.set(group: number, to: .active)
@@ -269,7 +271,7 @@ public actor DownloadQueue {
     try await sync(number)
   }
 
-  /// Cancels all of a group that is not finished, and removes what is there of it. Finished files stay.
+  /// Cancels all unfinished requests of a group and removes their partial files. Finished files stay.
   public func cancel(group: String) async throws(PackError) {
     let number = try ledger.number(of: group)
     try ledger.set(group: number, to: .cancelled)
@@ -279,7 +281,7 @@ public actor DownloadQueue {
     try await blocking { [ledger] () throws(PackError) in try ledger.removeParts(of: number) }
   }
 
-  /// Removes a group with all its files. What is under way is stopped first.
+  /// Removes a group with all its files. Running downloads are stopped first.
   public func remove(group: String) async throws(PackError) {
     let number = try ledger.number(of: group)
     try ledger.set(group: number, to: .cancelled)
@@ -289,18 +291,18 @@ public actor DownloadQueue {
     try await blocking { [ledger] () throws(PackError) in try ledger.remove(group: number) }
   }
 
-  /// Lets a request rest that is not finished. What is under way stops soon and goes on from there later.
+  /// Pauses a request that is not finished. A running download stops soon and continues from the same place later.
   public func pause(_ id: DownloadID) async throws(PackError) {
     try await change(id, from: [.waiting, .running, .retrying], to: .paused)
   }
 
-  /// Lets a paused request go on.
+  /// Resumes a paused request.
   public func resume(_ id: DownloadID) async throws(PackError) {
     try await change(id, from: [.paused], to: .waiting)
     ring()
   }
 
-  /// Cancels a request that is not finished, and removes what is there of it.
+  /// Cancels a request that is not finished and removes its partial file.
   public func cancel(_ id: DownloadID) async throws(PackError) {
     let place = try await change(id, from: [.waiting, .running, .retrying, .paused, .failed], to: .cancelled)
     guard attempts[place] == nil, ledger.slot(place)?.state == .cancelled else { return }
@@ -315,14 +317,14 @@ public actor DownloadQueue {
     }
   }
 
-  /// Tries again what was given up or cancelled, or what is finished and whose file is gone.
+  /// Retries a request that failed or was cancelled, or one that is finished but whose file is gone.
   public func retry(_ id: DownloadID) async throws(PackError) {
     let hasFile = try await file(of: id) != nil
     try await change(id, from: hasFile ? [.failed, .cancelled] : [.failed, .cancelled, .finished], to: .waiting, failures: 0)
     ring()
   }
 
-  /// Removes the file of a finished request, for which there is no more use. The request stays finished.
+  /// Removes the file of a finished request when it is no longer needed. The request stays finished.
   public func discard(_ id: DownloadID) async throws(PackError) {
     let place = try await place(of: id)
     guard ledger.slot(place)?.state == .finished else { return }
@@ -335,7 +337,8 @@ public actor DownloadQueue {
     }
   }
 
-  /// Changes how urgent a request is, from 0 to 1, also while it is under way; a power cut may undo it. At 1, it takes the place of one that is less urgent, which goes on later.
+  /// Changes the priority of a request, from 0 to 1, even while it is running. A power failure may undo the change. With priority 1, the request
+  /// takes the place of a less urgent running one, which continues later.
   public func setPriority(_ priority: Double, of id: DownloadID) async throws(PackError) {
     try DownloadRequest.check(priority: priority)
     let place = try await place(of: id)
@@ -346,7 +349,7 @@ public actor DownloadQueue {
     ring()
   }
 
-  /// Ends all waits: the network came back, or there is space again.
+  /// Ends all waits, for example because the network is back or space was freed.
   public func tryNow() {
     offlineUntil = nil
     let now = clock.now
@@ -354,7 +357,7 @@ public actor DownloadQueue {
     ring()
   }
 
-  /// Ends the wait of a request, and has the network tried at once where there was none. Whether there still is none is told anew.
+  /// Ends the wait of a request and tries the network at once if it was offline. If there is still no network, this is reported again.
   package func tryNow(_ id: DownloadID) async throws(PackError) {
     let place = try await place(of: id)
     let now = clock.now
@@ -364,7 +367,7 @@ public actor DownloadQueue {
     ring()
   }
 
-  /// The free bytes on the volume of the queue.
+  /// Returns the free bytes on the volume of the queue.
   package func freeSpace() async throws(PackError) -> UInt64 {
     try await blocking { [ledger] () throws(PackError) in
       do throws(FileFailure) {
@@ -388,7 +391,7 @@ public actor DownloadQueue {
     return place
   }
 
-  /// Brings what somebody decided to the disk before they are told that it is so.
+  /// Syncs a decision of the caller to disk before the call returns.
   private func sync(_ group: UInt32) async throws(PackError) {
     try await blocking { [ledger] () throws(PackError) in try ledger.sync(group) }
   }
@@ -418,11 +421,11 @@ public actor DownloadQueue {
 
   // MARK: Running
 
-  /// Downloads. Returns when its task is cancelled, and has then stopped everything, or when nothing is left to do.
+  /// Downloads the requests. Returns when nothing is left to do, or when the task is cancelled and everything has been stopped.
   ///
-  /// - Throws: ``PackError/Code/usage`` where the queue runs already.
+  /// - Throws: ``PackError/Code/usage`` if the queue is already running.
   public func run(until end: RunEnd = .cancelled) async throws(PackError) {
-    guard !isRunning else { throw PackError(.usage, "the download queue runs already") }
+    guard !isRunning else { throw PackError(.usage, "the download queue is already running") }
     isRunning = true
     let (rings, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     self.bell = bell
@@ -437,7 +440,7 @@ public actor DownloadQueue {
       tasks.addTask { await Self.next(rings) }
       addReconciliation(to: &tasks)
       while !Task.isCancelled {
-        // One time for both: what becomes due between two looks would be neither begun nor waited for.
+        // The same time for both steps. Otherwise a retry that became due in between would be neither started nor waited for.
         let now = clock.now
         launch(into: &tasks, now)
         settle(into: &tasks)
@@ -467,14 +470,14 @@ public actor DownloadQueue {
     return .woken
   }
 
-  /// Has ``run(until:)`` look again.
+  /// Makes ``run(until:)`` check for work.
   private func ring() { bell?.yield() }
 
   private var isIdle: Bool {
     attempts.isEmpty && unsettled.isEmpty && settlingCount == 0 && tidyingCount == 0 && retries.isEmpty && ledger.next() == nil
   }
 
-  /// Finds what was under way when the process ended, and what goes on without it.
+  /// Finds the requests that were running when the process ended, and the downloads that the transport continues.
   private func recover() async {
     retries = []
     let interrupted = ledger.places(.running)
@@ -486,7 +489,7 @@ public actor DownloadQueue {
       }
       if !known.contains(identifier) { hub.tell(.forgotten(name)) }
     }
-    // What somebody paused or cancelled while the system went on with it.
+    // Requests that were paused or cancelled while the system continued their download.
     for identifier in known {
       guard let place = try? await blocking({ [ledger] () throws(PackError) in try Self.place(of: identifier, in: ledger) }) else {
         continue
@@ -524,7 +527,7 @@ public actor DownloadQueue {
     }
   }
 
-  /// Has a download that is not urgent make room for one that is.
+  /// Stops a less urgent download to make room for an urgent one.
   private func makeRoom(for rank: RequestRank) {
     guard rank.isUrgent, offlineFailures == 0, !attempts.values.contains(where: { $0.reason != nil }) else { return }
     let ranks = attempts.compactMap { place, control in ledger.slot(place).map { (control, $0.rank) } }
@@ -545,7 +548,7 @@ public actor DownloadQueue {
   private func setAlarm(_ alarm: inout Duration?, in tasks: inout TaskGroup<Message>, _ now: Duration) {
     var due = retries.map(\.due).min()
     if let offlineUntil, ledger.next() != nil { due = min(due ?? offlineUntil, offlineUntil) }
-    // Nothing is due that only an end of something else could let begin.
+    // Otherwise only the end of another task can make something due.
     guard let due, due > now, alarm.map({ due < $0 }) ?? true else { return }
     alarm = due
     tasks.addTask { [clock] in
@@ -562,7 +565,8 @@ public actor DownloadQueue {
     }
   }
 
-  /// Asks the transport what it still knows of. What it does not know twice in a row is given up and tried again. A running queue does this by itself from time to time.
+  /// Asks the transport which downloads it still has. A download that is missing twice in a row is given up and retried. A running queue calls this
+  /// by itself at intervals.
   public func reconcile() async {
     let controls = attempts
     guard let known = await transport.inFlight() else { return }
@@ -574,7 +578,7 @@ public actor DownloadQueue {
     endings = []
   }
 
-  /// Gives a request back its turn.
+  /// Returns a request to the waiting ones.
   private func putBack(_ place: RequestPlace) {
     if ledger.slot(place)?.state == .running { try? ledger.set(place, to: .waiting, regardless: true) }
     ledger.setBusy(place, false)
@@ -613,10 +617,10 @@ public actor DownloadQueue {
     }
   }
 
-  /// The failures in a row that are too many to be those of a few requests: as many as four take that fail by themselves.
+  /// The number of consecutive server failures that counts as an outage: more than four permanently failing requests would cause.
   private var outageLimit: Int { max(policy.concurrentDownloads, 4 * policy.retry.attempts) }
 
-  /// Somebody answered, so there is a network.
+  /// Records that a server answered, so there is a network.
   private func noteNetwork() {
     guard offlineFailures > 0 else { return }
     offlineFailures = 0
@@ -643,16 +647,16 @@ public actor DownloadQueue {
     default:
       noteNetwork()
     }
-    // Bytes of an earlier attempt that were wrong are gone now, and were not this one's fault.
+    // The wrong bytes of an earlier attempt are discarded now, and this attempt did not cause them.
     let isOwn = !(isResumed && (failure == .wrongDigest || failure == .status(416, retryAfter: nil)))
     if failure.isOfServer { outageFailures = isFurther ? 0 : outageFailures + 1 }
-    // Nor is a server that answers nobody the fault of one request, or a connection that breaks off while the file grows.
+    // An outage of the server does not count against a request. Neither does a connection that breaks off after the file grew.
     let counts = isOwn && !(failure.isOfServer && (isFurther || outageFailures > outageLimit))
     let failures = counts ? max(slot.failures, slot.failures &+ 1) : slot.failures
     if failure.isPermanent || Int(failures) >= policy.retry.attempts || failures == .max {
       try? ledger.set(place, to: .failed, failures: failures, failure: failure, regardless: true)
       ledger.setBusy(place, false)
-      // Where the disk would not give even its id: whoever waits for it must not wait for ever.
+      // If the disk cannot even provide the request's id, the event has an empty id, so that no listener waits forever.
       if let name = name ?? ledger.name(of: place.group).map({ DownloadID(group: $0, id: "") }) { hub.tell(.failed(name, failure)) }
       return
     }
@@ -673,7 +677,7 @@ public actor DownloadQueue {
     policy.retry.delay(after: failures, atLeast: atLeast, using: &random)
   }
 
-  /// Ends in the transport what somebody paused or cancelled meanwhile, and removes what a cancelled attempt left.
+  /// Ends the transport's download of a request that was paused or cancelled meanwhile, and removes what a cancelled attempt left.
   private func tidy(_ place: RequestPlace, _ handedOver: String?, into tasks: inout TaskGroup<Message>) {
     let isCancelled = ledger.slot(place)?.state == .cancelled || ledger.isCancelled(place.group)
     let isPaused = ledger.slot(place)?.state == .paused || !ledger.isActive(place.group)
@@ -686,7 +690,7 @@ public actor DownloadQueue {
         ledger.setBusy(place, false)
         return .tidied
       }
-      // Where this does not work, the group's end removes it.
+      // If this fails, removing the group removes the files.
       try? await self.blocking { () throws(PackError) in
         let names = DownloadNames(place)
         try? ledger.removeFile(names.part)
@@ -710,8 +714,8 @@ public actor DownloadQueue {
     }
   }
 
-  /// Brings checked files to the disk, gives them their names, writes that down, and only then tells of them. Those that came in the meantime wait and go
-  /// together, so that many small files share the waits for the disk.
+  /// Syncs checked files to disk, renames them to their final names, records this, and only then reports them. Files that arrive in the meantime wait
+  /// and are handled together, so that many small files share the waits for the disk.
   private func settle(_ items: [Checked]) async {
     let placed = (try? await blocking { [ledger] () throws(PackError) in Self.move(items, in: ledger) }) ?? []
     var written: [Checked] = []
@@ -719,7 +723,7 @@ public actor DownloadQueue {
     for (item, isPlaced) in zip(items, placed + Array(repeating: false, count: items.count - placed.count)) {
       let state = ledger.slot(item.place)?.state
       guard state == .running, !ledger.isCancelled(item.place.group) else {
-        // What was paused, and perhaps resumed, meanwhile is found whole by its next attempt.
+        // A request that was paused meanwhile (and perhaps resumed) finds its complete file on the next attempt.
         if state == .paused || state == .waiting { putBack(item.place) } else { unwanted.append(item) }
         continue
       }
@@ -738,7 +742,7 @@ public actor DownloadQueue {
     }
     for item in written {
       ledger.setBusy(item.place, false)
-      // A record that may not have reached the disk does no harm: the file is found in its place. But nobody may take it away before.
+      // A missing record does no harm, because the file is found in its place. But the app must not move the file away before the record is on disk.
       if synced?.contains(item.place.group) == true {
         hub.tell(.finished(item.name, path: "\(ledger.path)/\(DownloadNames(item.place).whole)"))
       } else {
@@ -747,7 +751,7 @@ public actor DownloadQueue {
     }
   }
 
-  /// Removes what was cancelled after it was checked.
+  /// Removes files that were cancelled after they were checked.
   private func remove(_ items: [Checked]) async {
     try? await blocking { [ledger] () throws(PackError) in
       for names in items.map({ DownloadNames($0.place) }) {
@@ -757,7 +761,7 @@ public actor DownloadQueue {
     for item in items { putBack(item.place) }
   }
 
-  /// - Returns: for each, whether it is in its place for good.
+  /// - Returns: for each file, whether it is permanently in its place.
   private static func move(_ items: [Checked], in ledger: DownloadLedger) -> [Bool] {
     let (files, directory) = (ledger.files, ledger.directory)
     var moved = items.map { item -> Bool in
@@ -765,7 +769,7 @@ public actor DownloadQueue {
       do {
         guard !item.isInPlace else {
           try files.sync(try files.open(names.whole, .readUnlinked, in: directory))
-          // A process may have ended between the file's new name and this.
+          // A process may have ended after the rename but before this.
           try? ledger.removeFile(names.tag)
           return true
         }

@@ -2,9 +2,9 @@ import PackFiles
 import PackFormat
 import PackWork
 
-/// The place where the bytes of one download go: a file that grows, and is not handed out before it is whole and checked.
+/// The destination of one download's bytes: a growing file that is not handed out before it is complete and checked.
 ///
-/// It belongs to one attempt. Calls may come from any thread, one at a time; they write, so they block for as long as the disk takes.
+/// A sink belongs to one attempt. It may be called from any thread, one call at a time. Calls block while the disk writes.
 public final class DownloadSink: Sendable {
   private struct State {
     var file: OpenFile?
@@ -14,7 +14,7 @@ public final class DownloadSink: Sendable {
     var told: Duration?
   }
 
-  /// The bytes that the file has when it is whole.
+  /// The size of the complete file in bytes.
   public let size: UInt64
 
   private let names: DownloadNames
@@ -39,18 +39,18 @@ public final class DownloadSink: Sendable {
     state = Monitor(State(offset: offset, validator: validator))
   }
 
-  /// The bytes that are there: where the next attempt may go on.
+  /// The number of bytes already in the file: the offset where the next attempt may continue.
   public var offset: UInt64 { state.withLock { $0.offset } }
 
-  /// The strong entity tag, quotes included, of what is there; nil where the server gave none.
+  /// The strong entity tag, including quotes, of the bytes in the file; nil if the server sent none.
   public var validator: String? { state.withLock { $0.validator } }
 
-  /// Tells what the server is about to send. Must come before the first ``write(_:)``.
+  /// Announces what the server is about to send. Must be called before the first ``write(_:)``.
   ///
   /// - Parameters:
-  ///   - offset: where the bytes start: at ``offset``, or 0, which throws away what is there.
-  ///   - size: the bytes of the whole file, where the server says so.
-  ///   - validator: the strong entity tag that the server sent along.
+  ///   - offset: the offset of the first byte: ``offset``, or 0, which discards the bytes in the file.
+  ///   - size: the size of the complete file in bytes, if the server reports it.
+  ///   - validator: the strong entity tag that the server sent, if any.
   public func begin(at offset: UInt64, size: UInt64?, validator: String?) throws(TransferFailure) {
     if let size, size != self.size { throw .wrongSize(size) }
     try state.withLock { (state) throws(TransferFailure) in
@@ -69,7 +69,7 @@ public final class DownloadSink: Sendable {
         }
         if let validator = validator.flatMap({ DownloadNames.entityTag($0.utf8) }), validator != state.validator {
           try removeIfThere(names.tag)
-          // Not brought to the disk: what is wrong in it makes the server send everything, and the digest decides anyway.
+          // Not synced to disk: with a wrong tag the server sends the whole file, and the digest is checked in any case.
           try files.writeAll(try files.open(names.tag, .create(mode: 0o600), in: directory), at: 0, Array(validator.utf8).span)
           state.validator = validator
         }
@@ -79,7 +79,7 @@ public final class DownloadSink: Sendable {
     }
   }
 
-  /// Takes the next bytes.
+  /// Appends bytes.
   public func write(_ bytes: Span<UInt8>) throws(TransferFailure) {
     let due = try state.withLock { (state) throws(TransferFailure) -> UInt64? in
       guard !state.isClosed else { throw .cancelled }
@@ -99,9 +99,9 @@ public final class DownloadSink: Sendable {
     if let due { progress(due) }
   }
 
-  /// Takes a whole file that the system's download service made, and removes it from where it is.
+  /// Takes a complete file from the system's download service and removes it from its place.
   ///
-  /// Where it lies on the same volume nothing is copied; elsewhere, this needs as much space again while it runs.
+  /// Nothing is copied if the file is on the same volume. Otherwise, this temporarily needs the space for a second copy.
   public func adopt(_ path: String) throws(TransferFailure) {
     try state.withLock { (state) throws(TransferFailure) in
       guard !state.isClosed else { throw .cancelled }
@@ -127,7 +127,7 @@ public final class DownloadSink: Sendable {
     progress(offset)
   }
 
-  /// Lets the file go. What comes later is refused: a download that was stopped may still have bytes on their way.
+  /// Closes the file. Later calls are refused: a stopped download may still have bytes on their way.
   func close() {
     state.withLock { state in
       state.file = nil

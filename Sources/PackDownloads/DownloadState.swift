@@ -1,82 +1,83 @@
-/// How far a request has come.
+/// The state of a request.
 public enum DownloadState: Hashable, Sendable {
-  /// It is downloaded when its turn comes.
+  /// It waits for its turn.
   case waiting
-  /// It is being downloaded or checked: `received` of its bytes are on the device.
+  /// It is being downloaded or checked. `received` is the number of its bytes on the device.
   case running(received: UInt64)
-  /// It failed and is tried again by itself.
+  /// It failed and will be retried automatically.
   case retrying(TransferFailure)
-  /// Somebody paused it.
+  /// It was paused.
   case paused
-  /// The file is there, whole and checked.
+  /// The file is complete and checked.
   case finished
-  /// It was given up. ``DownloadQueue/retry(_:)`` tries again.
+  /// It failed and will not be retried automatically. ``DownloadQueue/retry(_:)`` tries again.
   case failed(TransferFailure)
-  /// Somebody cancelled it, and what was there of it is gone.
+  /// It was cancelled, and its partial file was removed.
   case cancelled
 }
 
-/// A request and how far it has come.
+/// A request and its state.
 public struct DownloadStatus: Hashable, Sendable {
-  /// What was asked for.
+  /// The request as submitted.
   public let request: DownloadRequest
-  /// How far it has come. That its group is paused does not show here.
+  /// The state of the request. It does not show whether the group is paused.
   public let state: DownloadState
-  /// Its priority now.
+  /// The current priority.
   public let priority: Double
-  /// The attempts that failed since it was submitted or retried by hand. Being offline, a full disk and the end of the process count for nothing.
+  /// The number of failed attempts since the request was submitted or last retried by the app. A missing network, a full disk and the end of the
+  /// process do not count.
   public let failures: Int
 }
 
-/// How far the requests of a group have come.
+/// The states of a group's requests, as numbers.
 public struct DownloadGroupStatus: Hashable, Sendable {
-  /// The requests that wait for their turn.
+  /// The number of requests that wait for their turn.
   public internal(set) var waiting = 0
-  /// The requests that are being downloaded.
+  /// The number of requests that are being downloaded.
   public internal(set) var running = 0
-  /// The requests that failed and are tried again by themselves.
+  /// The number of requests that failed and will be retried automatically.
   public internal(set) var retrying = 0
-  /// The requests that somebody paused one by one.
+  /// The number of requests that were paused individually.
   public internal(set) var paused = 0
-  /// The requests whose file is there.
+  /// The number of finished requests.
   public internal(set) var finished = 0
-  /// The requests that were given up.
+  /// The number of requests that failed and will not be retried automatically.
   public internal(set) var failed = 0
-  /// The requests that somebody cancelled.
+  /// The number of cancelled requests.
   public internal(set) var cancelled = 0
-  /// The bytes of the finished ones.
+  /// The total size of the finished files in bytes.
   public internal(set) var finishedSize: UInt64 = 0
-  /// The bytes of all.
+  /// The total size of all files in bytes.
   public internal(set) var totalSize: UInt64 = 0
   /// Whether the group is paused.
   public internal(set) var isPaused = false
-  /// Whether the group was cancelled. Nothing can be added to it any more.
+  /// Whether the group was cancelled. No requests can be added to it any more.
   public internal(set) var isCancelled = false
 
-  /// All requests of the group.
+  /// The number of all requests in the group.
   public var count: Int { waiting + running + retrying + paused + finished + failed + cancelled }
-  /// Whether nothing of it can go on by itself.
+  /// Whether no request can continue by itself.
   public var isSettled: Bool { waiting + running + retrying == 0 }
 }
 
-/// Something that happened in a queue.
+/// An event of a queue.
 public enum DownloadEvent: Sendable {
-  /// A download began, or goes on at byte `offset`.
+  /// A download started, or continues at byte `offset`.
   case began(DownloadID, offset: UInt64)
-  /// So many bytes of a file are on the device. Told at most once in ``QueuePolicy/progressInterval``.
+  /// The number of bytes of a file that are on the device. Reported at most once per ``QueuePolicy/progressInterval``.
   case progress(DownloadID, received: UInt64, size: UInt64)
-  /// The file is whole and checked, and lies at `path` until the app takes it away.
+  /// The file is complete and checked. It stays at `path` until the app moves it away.
   case finished(DownloadID, path: String)
-  /// An attempt failed, and the next one comes after a while.
+  /// An attempt failed. The next one follows after a delay.
   case retrying(DownloadID, TransferFailure, after: Duration)
-  /// The request was given up. Its id is empty where it could not be read, because of the disk.
+  /// The request failed and will not be retried automatically. The id is empty if it could not be read from disk.
   case failed(DownloadID, TransferFailure)
-  /// The request was under way when the process ended, or the system does not know it any more; it is tried again.
+  /// The request was running when the process ended, or the system no longer has it. It will be retried.
   case forgotten(DownloadID)
-  /// There is no network. One download is tried from time to time, and the others wait.
+  /// There is no network. One download is tried at intervals; the others wait.
   case offline
-  /// There is a network again.
+  /// The network is available again.
   case online
-  /// There is not enough free space for a request, which is tried again later.
+  /// There is not enough free space for a request. It will be retried later.
   case lowSpace(DownloadID, needed: UInt64, free: UInt64)
 }

@@ -1,14 +1,14 @@
 public import PackFormat
 
 extension PackError.Code {
-  /// Another process, or another value in this one, has the download queue.
+  /// The download queue is already open, in this process or another one.
   public static let queueBusy = Self(rawValue: "queue-busy")
-  /// The directory holds something else than a download queue, or one of a newer version.
+  /// The directory is not a download queue, or belongs to a newer version.
   public static let notAQueue = Self(rawValue: "not-a-queue")
   /// The queue has no such request or group.
   public static let noSuchRequest = Self(rawValue: "no-such-request")
-  /// The queue has another request under this id.
+  /// The queue has a different request with this id.
   public static let requestExists = Self(rawValue: "request-exists")
-  /// A file of the download queue is not what was written.
+  /// A file of the download queue is damaged.
   public static let damagedQueue = Self(rawValue: "damaged-queue")
 }

@@ -1,12 +1,12 @@
-/// The time as a queue sees it.
+/// The clock of a queue.
 package protocol QueueClock: Sendable {
-  /// The time since some moment that does not matter.
+  /// The time since an arbitrary moment.
   var now: Duration { get }
-  /// Returns after a while, or soon after its task was cancelled.
+  /// Returns after the duration, or soon after its task is cancelled.
   func sleep(for duration: Duration) async
 }
 
-/// The system's time, which goes on while the device sleeps.
+/// The system's clock, which continues while the device sleeps.
 package struct SystemQueueClock: QueueClock {
   private let start = ContinuousClock.now
 

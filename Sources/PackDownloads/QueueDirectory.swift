@@ -1,18 +1,18 @@
 import PackFiles
 import PackFormat
 
-/// The directory of a queue, which one process has at a time.
+/// The directory of a queue. Only one process can use it at a time.
 struct QueueDirectory: Sendable {
   /// The directory of groups.
   let groups: OpenFile
-  /// Its path, absolute.
+  /// Its absolute path.
   let path: String
-  /// Locked until it is let go.
+  /// The lock, held until this is released.
   let lock: OpenFile
 
   private static let marker = Array("packer-downloads/1\n".utf8)
 
-  /// Opens the directory, or makes it in one that exists. The caller has waited for the lock.
+  /// Opens the directory. Creates it if only its parent exists. The caller already holds the lock.
   init(_ root: String, lock: OpenFile, files: any FileSystem) throws(PackError) {
     let top = try Self.open(root, files: files)
     let isNew: Bool
@@ -20,7 +20,7 @@ struct QueueDirectory: Sendable {
       let names = try files.names(in: top).map(\.text)
       isNew = !names.contains("queue")
       if isNew {
-        // What a process leaves that ended while it made the directory.
+        // Leftovers of a process that ended while it created the directory.
         guard names.allSatisfy({ $0 == "lock" || $0 == "groups" || $0.hasPrefix(".queue") }) else { throw Self.foreign }
       } else {
         guard (try? files.contents(of: "\(root)/queue", limit: 100)) == Self.marker else { throw Self.foreign }
@@ -35,7 +35,7 @@ struct QueueDirectory: Sendable {
       } catch {
         guard error.isExisting else { throw error }
       }
-      // Each time: an earlier process may have ended before it came to that.
+      // Synced each time, because an earlier process may have ended before it synced.
       try files.sync(top)
       groups = try files.open("groups", .directoryUnlinked, in: top)
       path = try files.canonicalPath(of: "\(root)/groups")
@@ -49,7 +49,7 @@ struct QueueDirectory: Sendable {
 
   private static func failure(_ failure: FileFailure, _ root: String) -> PackError {
     guard failure == foreign else { return failure.writing(root) }
-    return PackError(.notAQueue, of: root, "is not a directory of downloads, or one of a newer version", advice: .chooseDirectory)
+    return PackError(.notAQueue, of: root, "is not a download queue, or belongs to a newer version", advice: .chooseDirectory)
   }
 
   private static func open(_ root: String, files: any FileSystem) throws(PackError) -> OpenFile {
@@ -59,7 +59,7 @@ struct QueueDirectory: Sendable {
       } catch {
         guard error.isExisting else { throw error }
       }
-      // The directory above may be one that an app cannot open; then it was not made here either.
+      // The app may not be allowed to open the parent directory; then it did not create this directory either.
       if let above = PathParts(root)?.directory, let parent = try? files.open(above, .directory, in: nil) { try files.sync(parent) }
       return try files.open(root, .directory, in: nil)
     } catch {
@@ -67,7 +67,7 @@ struct QueueDirectory: Sendable {
     }
   }
 
-  /// Takes the lock of a queue, where nobody has it.
+  /// Takes the lock of a queue. Returns nil if another process holds it.
   static func lock(_ root: String, files: any FileSystem) throws(PackError) -> OpenFile? {
     let top = try open(root, files: files)
     do throws(FileFailure) {

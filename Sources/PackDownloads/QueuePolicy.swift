@@ -1,52 +1,53 @@
-/// What a queue allows itself.
+/// The limits and retry rules of a queue.
 public struct QueuePolicy: Hashable, Sendable {
-  /// The downloads at a time.
+  /// The maximum number of concurrent downloads.
   public var concurrentDownloads = 20
-  /// The requests that are written together, 1 to 500. At most two such batches are in memory.
+  /// The number of requests that are written together, 1 to 500. At most two such batches are in memory.
   public var batchSize = 500
-  /// When what failed is tried again.
+  /// The rules for retries.
   public var retry = RetryPolicy()
-  /// The requests that may wait for their next attempt. When there are more, none that is new is begun: a server that is down
-  /// for a while must not make every request fail.
+  /// The maximum number of requests that wait for a retry. While there are this many, no new request is started, so that a temporary failure of the
+  /// server does not make every request fail.
   public var largestRetryCount = 100
-  /// The bytes that a download leaves free on the volume.
+  /// The number of bytes that a download leaves free on the volume.
   public var freeSpaceMargin: UInt64 = 20 << 20
-  /// How often the transport is asked whether it still knows what is under way.
+  /// The interval at which the transport is asked which downloads it still has.
   public var reconcileInterval: Duration = .seconds(60)
-  /// The shortest time between two events of one download's progress.
+  /// The minimum time between two progress events of one download.
   public var progressInterval: Duration = .milliseconds(200)
-  /// How long ``DownloadQueue/init(root:transport:policy:)`` waits for another process to let go of the queue.
+  /// The time for which ``DownloadQueue/init(root:transport:policy:)`` waits if another process has the queue open.
   public var lockTimeout: Duration = .seconds(5)
 
-  /// Makes the usual policy.
+  /// Creates the default policy.
   public init() {}
 
-  /// The most requests a batch may hold.
+  /// The maximum number of requests in a batch.
   static let largestBatch = 500
 }
 
-/// When a download that failed is tried again.
+/// The rules for retrying failed downloads.
 public struct RetryPolicy: Hashable, Sendable {
-  /// The attempts in all that count. One that broke off after it brought a resumed file further does not, nor do those at a server that answers nobody: where
-  /// it fails four times this number in a row, or as often as there are downloads at a time if that is more, until a file arrives.
+  /// The maximum number of attempts that count. An attempt that resumes a file and adds to it before it breaks off does not count. Neither does a
+  /// failure during a server outage: after four times this number of consecutive server failures, or as many as there are concurrent downloads if
+  /// that is more, until a file arrives.
   public var attempts = 5
-  /// What is waited after the first failure, at most; it doubles each time.
+  /// The maximum delay after the first failure. It doubles with each further failure.
   public var first: Duration = .seconds(1)
-  /// The most that is waited.
+  /// The maximum delay.
   public var longest: Duration = .seconds(300)
-  /// The part of the wait that is left to chance, from 0 to 1, so that the devices that a server turned away do not come back all at once.
+  /// The part of the delay that is random, from 0 to 1, so that devices that a server refused do not all return at the same time.
   public var jitter = 0.5
 
-  /// Makes the usual policy.
+  /// Creates the default rules.
   public init() {}
 
-  /// The time to the next attempt.
+  /// Returns the delay before the next attempt.
   ///
   /// - Parameters:
-  ///   - failures: how many attempts failed, at least 1.
-  ///   - atLeast: what the server asked for.
+  ///   - failures: the number of failed attempts, at least 1.
+  ///   - atLeast: the delay that the server requested.
   public func delay(after failures: Int, atLeast: Duration? = nil, using random: inout some RandomNumberGenerator) -> Duration {
-    // 2 to the power of 30 seconds are beyond any limit that makes sense.
+    // 2 to the power of 30 seconds exceeds any reasonable limit.
     let doubled = first * (1 << min(max(failures - 1, 0), 30))
     let part = Double.random(in: 0...1, using: &random) * min(max(jitter, 0), 1)
     let delay = min(longest, doubled) * (1 - part)

@@ -1,7 +1,7 @@
 package import PackCrypto
 package import PackFormat
 
-/// Where a request stands.
+/// The place of a request in the queue.
 struct RequestPlace: Hashable, Sendable {
   /// The number of its group.
   let group: UInt32
@@ -11,9 +11,9 @@ struct RequestPlace: Hashable, Sendable {
   let index: UInt16
 }
 
-/// What is known of an id without its text: 48 bits of a hash, then the number in the batch.
+/// An id without its text: a 48-bit hash and the number of the request in its batch.
 ///
-/// Different ids may have the same hash, so whoever finds one looks at the request itself.
+/// Different ids may have the same hash, so a match must be confirmed by reading the request.
 package struct RequestKey: Hashable, Comparable, Sendable {
   let bits: UInt64
 
@@ -30,7 +30,7 @@ package struct RequestKey: Hashable, Comparable, Sendable {
 
   package static func < (left: RequestKey, right: RequestKey) -> Bool { left.bits < right.bits }
 
-  /// 48 bits of FNV-1a.
+  /// Returns 48 bits of FNV-1a.
   static func hash(_ id: String) -> UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in id.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
@@ -38,9 +38,9 @@ package struct RequestKey: Hashable, Comparable, Sendable {
   }
 }
 
-/// How urgent a request is: essential ones first, then by priority.
+/// The rank of a request: essential requests first, then by priority.
 struct RequestRank: Hashable, Comparable, Sendable {
-  /// The priority in hundredths, and 128 more for what is essential.
+  /// The priority in hundredths, plus 128 for an essential request.
   private(set) var bits: UInt8
 
   init(bits: UInt8) {
@@ -62,19 +62,19 @@ struct RequestRank: Hashable, Comparable, Sendable {
   static func < (left: RequestRank, right: RequestRank) -> Bool { left.bits < right.bits }
 }
 
-/// Up to 500 requests, as they are written once and never changed.
+/// Up to 500 requests, which are written once and never changed.
 ///
 /// All numbers are little-endian:
 ///
 ///     magic "PKDLREQ1" · requests u32 · extension ids u32 · bytes of the group's id u32 · bytes of the body u32 · sum of the sizes u64
 ///     SHA-256 of the body · the group's id · key of each id u64, ascending · key of each extension id u64, ascending · rank of each request u8
-///     SHA-256 of all that
+///     SHA-256 of everything above
 ///     body: for each request its offset u32, then for each request
 ///     size u64 · SHA-256 · rank u8 · bytes of id u16, of extension id u16, of URL u16 · id · extension id · URL
 ///
-/// The queue keeps the head of each batch in memory, and the bodies of two.
+/// The queue keeps the head of each batch in memory, and the bodies of two batches.
 package struct RequestBatch {
-  /// What stands before the body.
+  /// The part before the body.
   package struct Head {
     package var group: String
     package var keys: [RequestKey]
@@ -83,19 +83,19 @@ package struct RequestBatch {
     var totalSize: UInt64
     package var bodySize: Int
     package var bodyDigest: [UInt8]
-    /// Where the body starts.
+    /// The length of the head, which is the offset of the body.
     package var size: Int
   }
 
   private static let magic = Array("PKDLREQ1".utf8)
   private static let digestSize = 32
-  /// Up to the digest of the body, that included.
+  /// The number of bytes up to and including the digest of the body.
   static let fixedSize = 8 + 4 * 4 + 8 + digestSize
   private static let recordSize = 8 + digestSize + 1 + 3 * 2
   private static let largestRecord = recordSize + 2 * DownloadRequest.longestID + DownloadRequest.longestURL
   private static let largestBody = QueuePolicy.largestBatch * (4 + largestRecord)
 
-  /// The bytes of a batch.
+  /// Encodes a batch.
   package static func encode(_ requests: [DownloadRequest], group: String, backend: any CryptoBackend) throws(PackError) -> [UInt8] {
     precondition((1...QueuePolicy.largestBatch).contains(requests.count))
     var body: [UInt8] = []
@@ -109,7 +109,7 @@ package struct RequestBatch {
     var total: UInt64 = 0
     for request in requests {
       let (sum, overflow) = total.addingReportingOverflow(request.size)
-      guard !overflow else { throw PackError(.limitExceeded, "the files of group '\(group)' have more bytes than can be counted") }
+      guard !overflow else { throw PackError(.limitExceeded, "the sizes of the files in group '\(group)' overflow") }
       total = sum
       body.append(littleEndian: request.size)
       body.append(contentsOf: request.sha256)
@@ -147,7 +147,7 @@ package struct RequestBatch {
     return bytes
   }
 
-  /// How long the head is, from its first bytes.
+  /// Returns the length of the head, from its first bytes.
   package static func headSize(_ bytes: Span<UInt8>) throws(PackError) -> Int {
     let counts = try self.counts(bytes)
     return fixedSize + counts.group + 9 * counts.requests + 8 * counts.extensionIDs + digestSize
@@ -155,27 +155,27 @@ package struct RequestBatch {
 
   private static func counts(_ bytes: Span<UInt8>) throws(PackError) -> (requests: Int, extensionIDs: Int, group: Int, body: Int) {
     var cursor = FieldCursor(failure: .damagedQueue)
-    guard try cursor.bytes("magic", count: magic.count, in: bytes) == magic else { throw damaged("its magic") }
+    guard try cursor.bytes("magic", count: magic.count, in: bytes) == magic else { throw damaged("wrong magic") }
     let requests = try cursor.uint32("number of requests", in: bytes)
     let extensionIDs = try cursor.uint32("number of extension ids", in: bytes)
     let group = try cursor.uint32("length of the group's id", in: bytes)
     let body = try cursor.uint32("length of the body", in: bytes)
     guard (1...UInt32(QueuePolicy.largestBatch)).contains(requests), extensionIDs <= requests,
       (1...UInt32(DownloadRequest.longestID)).contains(group), body <= UInt32(largestBody)
-    else { throw damaged("its counts") }
+    else { throw damaged("invalid counts") }
     return (Int(requests), Int(extensionIDs), Int(group), Int(body))
   }
 
-  /// Reads the head, which must be all of `bytes`.
+  /// Parses the head, which must be all of `bytes`.
   package static func head(_ bytes: Span<UInt8>, backend: any CryptoBackend) throws(PackError) -> Head {
     let counts = try self.counts(bytes)
     guard bytes.count == fixedSize + counts.group + 9 * counts.requests + 8 * counts.extensionIDs + digestSize else {
-      throw damaged("the length of its head")
+      throw damaged("wrong head length")
     }
     let digest = try backend.makeDigest()
     try digest.update(bytes.extracting(first: bytes.count - digestSize))
     var cursor = FieldCursor(at: bytes.count - digestSize, failure: .damagedQueue)
-    guard try cursor.bytes("digest", count: digestSize, in: bytes) == (try digest.finish()) else { throw damaged("its head") }
+    guard try cursor.bytes("digest", count: digestSize, in: bytes) == (try digest.finish()) else { throw damaged("wrong head digest") }
     cursor = FieldCursor(at: 24, failure: .damagedQueue)
     let total = try cursor.uint64("sum of the sizes", in: bytes)
     let bodyDigest = try cursor.bytes("digest of the body", count: digestSize, in: bytes)
@@ -187,22 +187,22 @@ package struct RequestBatch {
     var extensionKeys: [RequestKey] = []
     extensionKeys.reserveCapacity(counts.extensionIDs)
     for _ in 0..<counts.extensionIDs { extensionKeys.append(RequestKey(bits: try cursor.uint64("key", in: bytes))) }
-    guard (keys + extensionKeys).allSatisfy({ Int($0.index) < counts.requests }) else { throw damaged("its keys") }
+    guard (keys + extensionKeys).allSatisfy({ Int($0.index) < counts.requests }) else { throw damaged("invalid keys") }
     let ranks = try cursor.bytes("ranks", count: counts.requests, in: bytes).map { RequestRank(bits: $0) }
-    guard ranks.allSatisfy({ $0.priority <= 1 }) else { throw damaged("its ranks") }
+    guard ranks.allSatisfy({ $0.priority <= 1 }) else { throw damaged("invalid ranks") }
     return Head(
       group: group, keys: keys, extensionKeys: extensionKeys, ranks: ranks, totalSize: total, bodySize: counts.body,
       bodyDigest: bodyDigest, size: bytes.count)
   }
 
-  /// The body of a batch, from which requests are taken one by one.
+  /// The body of a batch, from which single requests are read.
   package struct Body {
     private let bytes: [UInt8]
 
     package init(_ bytes: [UInt8], digest expected: [UInt8], backend: any CryptoBackend) throws(PackError) {
       let digest = try backend.makeDigest()
       try digest.update(bytes.span)
-      guard try digest.finish() == expected else { throw damaged("its body") }
+      guard try digest.finish() == expected else { throw damaged("wrong body digest") }
       self.bytes = bytes
     }
 
@@ -222,19 +222,19 @@ package struct RequestBatch {
       let request = DownloadRequest(
         id: id, extensionID: extensionLength == 0 ? nil : extensionID, url: url, size: size, sha256: sha256, priority: rank.priority,
         isEssential: rank.isEssential)
-      // Nothing else was ever written; what is submitted is checked in the same way.
+      // Only requests that pass the check on submission are ever written.
       do { try request.check() } catch { throw damaged(error.message) }
       return request
     }
   }
 
-  /// A text as it was submitted: with other characters in place of what is no UTF-8 it would be another request, and a longer one.
+  /// Decodes a text strictly. Replacing invalid UTF-8 would give a different, longer request.
   private static func text(_ bytes: [UInt8], _ what: String) throws(PackError) -> String {
     guard let text = String(validating: bytes, as: UTF8.self) else { throw damaged("\(what) is not UTF-8") }
     return text
   }
 
   private static func damaged(_ what: String) -> PackError {
-    PackError(.damagedQueue, "a batch of requests is not what was written: \(what)")
+    PackError(.damagedQueue, "a batch of requests is damaged: \(what)")
   }
 }

@@ -1,37 +1,37 @@
-/// Why a download did not succeed.
+/// The failure of a download.
 public enum TransferFailure: Error, Hashable, Sendable {
   /// The device has no network.
   case offline
-  /// The server cannot be reached: its name is unknown, it refuses or it went away.
+  /// The server cannot be reached: its name is unknown, it refuses connections, or the connection was lost.
   case unreachable
-  /// Nothing came for too long.
+  /// No data arrived for too long.
   case timedOut
-  /// The connection is not as safe as it must be: a certificate, or plain HTTP.
+  /// The connection is not secure enough: a certificate problem, or plain HTTP.
   case insecure
-  /// The server answered with a status that is no success, and may have said when to come again.
+  /// The server returned an error status, possibly with a time after which to retry.
   case status(Int, retryAfter: Duration?)
-  /// The server led to a place where nothing may be fetched from, or in circles.
+  /// The server redirected to a URL that is not permitted, or in a loop.
   case redirect
-  /// The answer is not what HTTP allows in this place.
+  /// The response violates HTTP.
   case malformedResponse
-  /// The file at the server has another size.
+  /// The file on the server has another size.
   case wrongSize(UInt64)
-  /// The file is not the one that was asked for: its SHA-256 differs.
+  /// The file's SHA-256 is not the expected one.
   case wrongDigest
-  /// The volume has not enough free space.
+  /// There is not enough free space on the volume.
   case noSpace(needed: UInt64, free: UInt64)
   /// The file cannot be written or read.
   case cannotWrite
-  /// The system does not know the download any more.
+  /// The system no longer has the download.
   case forgotten
-  /// The system's download service refused, with a number of its own.
+  /// The system's download service refused, with its error code.
   case refused(code: Int)
   /// The task was cancelled.
   case cancelled
-  /// What a transport could not put a better name to.
+  /// Any other failure.
   case other
 
-  /// Whether another attempt cannot do better: the server says no and means it.
+  /// Whether another attempt cannot succeed, because the server's answer is final.
   public var isPermanent: Bool {
     switch self {
     case .status(let code, _): (400...499).contains(code) && ![408, 416, 425, 429].contains(code)
@@ -40,7 +40,7 @@ public enum TransferFailure: Error, Hashable, Sendable {
     }
   }
 
-  /// Whether it may be the same for every other request: the server is down, is busy or cannot be reached.
+  /// Whether other requests are probably affected too: the server is down, busy or cannot be reached.
   var isOfServer: Bool {
     switch self {
     case .unreachable, .timedOut: true
@@ -49,7 +49,7 @@ public enum TransferFailure: Error, Hashable, Sendable {
     }
   }
 
-  /// Whether the attempt says nothing about the request, and so does not count.
+  /// Whether the failure says nothing about the request and does not count.
   var isCircumstance: Bool {
     switch self {
     case .offline, .noSpace: true
@@ -58,7 +58,7 @@ public enum TransferFailure: Error, Hashable, Sendable {
   }
 }
 
-// As the journal keeps it.
+// The stored form in the journal.
 extension TransferFailure {
   var code: UInt8 {
     switch self {
@@ -80,7 +80,7 @@ extension TransferFailure {
     }
   }
 
-  /// The one number that is kept with the code.
+  /// The number that is stored with the code.
   var value: UInt64 {
     switch self {
     case .status(let code, _): UInt64(clamping: code)

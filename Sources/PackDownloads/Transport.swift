@@ -1,46 +1,46 @@
-/// What brings files over: the system's HTTP client, its download service, or a test's.
+/// A service that downloads files: the system's HTTP client, its download service, or a test double.
 public protocol Transport: Sendable {
-  /// Downloads one file into `sink`, from ``DownloadSink/offset`` on where the server lets it, and returns when all of it is there.
+  /// Downloads one file into `sink`, from ``DownloadSink/offset`` on if the server permits it, and returns when the file is complete.
   ///
-  /// Where the transport is at work on the identifier already, since before the process was started, it goes on with that. It returns soon after its task
-  /// was cancelled, whatever the system does, and leaves what is in the sink for the next attempt.
+  /// If the transport is already downloading the identifier since before the process started, it continues that download. The method must return soon
+  /// after its task is cancelled, whatever the system does. It leaves what is in the sink for the next attempt.
   func download(_ request: TransferRequest, into sink: DownloadSink) async throws(TransferFailure)
 
-  /// The identifiers of all that is under way, whoever asked for it; nil where the transport does not know.
+  /// Returns the identifiers of all downloads in progress, including those of other processes. Returns nil if the transport does not know them.
   func inFlight() async -> Set<String>?
 
-  /// Ends what goes on under an identifier that no task waits for: left by an earlier process.
+  /// Ends a download that no task waits for, left by an earlier process.
   func cancel(_ identifier: String) async
 
-  /// Changes the priority of what is under way.
+  /// Changes the priority of a download in progress.
   func setPriority(_ priority: Double, of identifier: String) async
 }
 
 extension Transport {
-  /// Knows nothing.
+  /// Returns nil.
   public func inFlight() async -> Set<String>? { nil }
 
-  /// Does nothing: what ends with its task needs nothing more.
+  /// Does nothing. This is correct for a transport whose downloads end with their tasks.
   public func cancel(_ identifier: String) async {}
 
   /// Does nothing.
   public func setPriority(_ priority: Double, of identifier: String) async {}
 }
 
-/// What a transport is asked for.
+/// The input of a transport for one download.
 public struct TransferRequest: Hashable, Sendable {
-  /// What the system may know the download by: the same for each attempt, in each process.
+  /// The identifier for the system: the same for each attempt and in each process.
   public let identifier: String
-  /// Where the file is.
+  /// The URL of the file.
   public let url: String
-  /// The bytes of the file.
+  /// The size of the file in bytes.
   public let size: UInt64
-  /// How urgent it is, from 0 to 1.
+  /// The priority, from 0 to 1.
   public let priority: Double
-  /// Whether a system that knows the difference may count it as essential.
+  /// Whether a system with essential downloads may treat this one as essential.
   public let isEssential: Bool
 
-  /// Makes a request.
+  /// Creates a request.
   public init(identifier: String, url: String, size: UInt64, priority: Double = 0.5, isEssential: Bool = false) {
     self.identifier = identifier
     self.url = url

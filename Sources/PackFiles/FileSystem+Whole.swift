@@ -1,12 +1,12 @@
 package import PackFormat
 
 extension FileSystem {
-  /// Replaces a small file at once: written under a temporary name, synced, renamed, and its directory synced. What fails leaves the temporary file behind
-  /// only where the process ends.
+  /// Replaces a small file atomically: writes it under a temporary name, syncs it, renames it and syncs its directory. The temporary file stays only
+  /// if the process ends in between.
   ///
   /// - Parameters:
-  ///   - temporary: a name on the same volume. What an earlier process left under it is removed.
-  ///   - isSynced: whether it has reached the disk when this returns.
+  ///   - temporary: a name on the same volume. A file that an earlier process left under it is removed.
+  ///   - isSynced: whether the file has reached the disk when this returns.
   package func replace(
     _ name: String, with bytes: Span<UInt8>, by temporary: String, mode: UInt32, isSynced: Bool = true, in directory: OpenFile
   ) throws(FileFailure) {
@@ -32,19 +32,19 @@ extension FileSystem {
     }
   }
 
-  /// Makes a new file that appears under its name whole or not at all, and brings it to the disk. What stands there already is never replaced.
+  /// Makes a new file that appears under its name whole or not at all, and syncs it. An existing file is never replaced.
   ///
-  /// Where the file system has no files without a name, it has a temporary one until it is whole; where it has no second names either, an
-  /// empty one keeps the place until it is renamed, and stays where the process is killed in between.
+  /// If the file system has no nameless files, the file has a temporary name until it is complete. If the file system has no hard links either, an
+  /// empty file reserves the name until the rename, and stays if the process is killed in between.
   ///
   /// - Parameters:
   ///   - mode: the permissions, before the process's mask.
   ///   - fill: writes the content.
-  /// - Throws: a failure that ``FileFailure/isExisting`` where something has the name.
+  /// - Throws: a failure with ``FileFailure/isExisting`` if the name is taken.
   package func makeNew(
     _ name: String, mode: UInt32, in directory: OpenFile, fill: (OpenFile) throws(FileFailure) -> Void
   ) throws(FileFailure) {
-    // Told before anything is written, and whatever else is wrong with the directory.
+    // Thrown before anything is written, and before any other problem of the directory.
     if (try? status(of: name, in: directory, following: .asThemselves)) != nil { throw FileFailure.exists }
     if let file = try nameless(mode: mode, in: directory) {
       try fill(file)
@@ -61,13 +61,13 @@ extension FileSystem {
     }
   }
 
-  /// Makes a file under a temporary name, and gives it its own when it is whole.
+  /// Makes a file under a temporary name, and gives it its final name when it is complete.
   private func makeNamed(
     _ name: String, mode: UInt32, in directory: OpenFile, fill: (OpenFile) throws(FileFailure) -> Void
   ) throws(FileFailure) {
     let temporary = StagedName.temporaryName(for: name)
     let file = try open(temporary, .create(mode: mode), in: directory)
-    // Whoever clears up leaves alone what is locked.
+    // The removal of stale files skips locked ones.
     _ = try? tryLock(file)
     do throws(FileFailure) {
       try fill(file)
@@ -76,7 +76,7 @@ extension FileSystem {
         try link(temporary, in: directory, as: name, in: directory)
       } catch {
         guard error.isUnsupported else { throw error }
-        // A rename would replace what somebody else has made meanwhile; an empty file keeps the place.
+        // A rename would replace a file that another process has made meanwhile. An empty file reserves the name.
         _ = try open(name, .create(mode: mode), in: directory)
         try rename(temporary, to: name, in: directory)
         return
@@ -88,7 +88,7 @@ extension FileSystem {
     try? remove(temporary, .file, in: directory)
   }
 
-  /// A file without a name, nil where the file system has none.
+  /// Makes a nameless file, or returns nil if the file system has none.
   private func nameless(mode: UInt32, in directory: OpenFile) throws(FileFailure) -> OpenFile? {
     do throws(FileFailure) {
       return try open(".", .nameless(mode: mode), in: directory)
@@ -98,9 +98,9 @@ extension FileSystem {
     }
   }
 
-  /// Reads exactly the bytes of `range` of `buffer`, from `offset` on.
+  /// Fills `buffer` with the bytes that start at `offset`.
   ///
-  /// - Throws: ``PackError/Code/truncated`` where the file ends before, ``PackError/Code/cannotRead`` where the system refuses.
+  /// - Throws: ``PackError/Code/truncated`` if the file ends before that, ``PackError/Code/cannotRead`` if the system refuses.
   package func readExactly(
     _ file: OpenFile, at offset: UInt64, into buffer: inout MutableSpan<UInt8>, name: String
   ) throws(PackError) {
@@ -110,7 +110,7 @@ extension FileSystem {
     }
   }
 
-  /// Reads until `buffer` is full or the file ends, and says how much there was.
+  /// Reads until `buffer` is full or the file ends, and returns the number of bytes read.
   package func read(
     _ file: OpenFile, at offset: UInt64, filling buffer: inout MutableSpan<UInt8>, name: String
   ) throws(PackError) -> Int {
@@ -134,7 +134,7 @@ extension FileSystem {
     }
   }
 
-  /// Opens what is read at any place: a file, and no directory, pipe or device, which would look like one that was cut off.
+  /// Opens a file for random access. Refuses a directory, pipe or device, which would look like a truncated file.
   package func openFile(_ name: String) throws(PackError) -> (file: OpenFile, status: FileStatus) {
     let file: OpenFile
     let status: FileStatus
@@ -147,18 +147,18 @@ extension FileSystem {
     }
     guard status.kind == .file else {
       throw PackError(
-        .cannotRead, of: name, "is a pipe or a device, and cannot be read at any place",
-        advice: .developer("copy it to a file, and name that"))
+        .cannotRead, of: name, "is a pipe or a device, which has no random access",
+        advice: .developer("copy it to a file and give the file"))
     }
     return (file, status)
   }
 
-  /// Reads all of a file, and refuses one that is larger than anything of its kind.
+  /// Reads a whole file. Throws if it is larger than `limit` bytes.
   package func contents(of name: String, limit: Int) throws(PackError) -> [UInt8] {
     let (file, _) = try openFile(name)
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: min(limit + 1, 256 << 10))
-    // To its end, whatever its status says: it may grow meanwhile.
+    // To its end, whatever its status says, because it may grow meanwhile.
     while true {
       var span = piece.mutableSpan
       let count = try read(file, at: UInt64(bytes.count), filling: &span, name: name)
@@ -183,7 +183,7 @@ extension FileSystem {
     }
   }
 
-  /// Refuses a write of no bytes, which would be repeated for ever.
+  /// Refuses a write of 0 bytes, which would be repeated forever.
   private func moved(_ count: Int) throws(FileFailure) -> Int {
     guard count > 0 else { throw FileFailure.inputOutput }
     return count
@@ -204,7 +204,7 @@ extension FileSystem {
     }
   }
 
-  /// Removes a directory and all below it. Symbolic links are removed, not followed.
+  /// Removes a directory and everything below it. Symbolic links are removed, not followed.
   package func removeTree(_ name: String, in directory: OpenFile?) throws(FileFailure) {
     do {
       let tree = try open(name, .directoryUnlinked, in: directory)
@@ -221,15 +221,15 @@ extension FileSystem {
   }
 }
 
-/// A path taken apart into the directory it lies in and the name there.
+/// A path split into its directory and its last component.
 package struct PathParts: Hashable, Sendable {
-  /// The directory, `.` where the path has none.
+  /// The directory, or `.` if the path has none.
   package let directory: String
   package let name: String
 
-  /// - Returns: nil where the path ends in no name of its own: empty, `/`, `.` or `..`.
+  /// - Returns: nil if the path does not end in a name: it is empty or ends in `/`, `.` or `..`.
   package init?(_ path: String) {
-    // Bytes, because a combining character behind a slash makes one Character with it.
+    // Bytes, because a combining character after a slash forms one Character with it.
     let slash = UInt8(ascii: "/")
     var end = path.utf8.endIndex
     while end > path.utf8.startIndex, path.utf8[path.utf8.index(before: end)] == slash {

@@ -1,51 +1,51 @@
 package import PackFormat
 
-/// The file operations everything else is built on. Nothing else in the project calls the system's file functions.
+/// The file operations of the project. Only this target calls the system's file functions.
 ///
-/// A value that wraps another one can fail, lie or stop at any operation, which is how the tests show that outputs appear whole or
-/// not at all. Names are relative to `directory` where one is given, else to the process's working directory.
+/// Tests wrap a file system in one that fails, lies or stops at any operation, to prove that outputs appear whole or not at all. Names are relative
+/// to `directory`, or to the process's working directory if it is nil.
 package protocol FileSystem: Sendable {
   func open(_ name: String, _ access: FileAccess, in directory: OpenFile?) throws(FileFailure) -> OpenFile
   /// Reads at most `buffer.count` bytes at `offset`, fewer at the end of the file or when the system says so.
   func read(_ file: OpenFile, at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(FileFailure) -> Int
   /// Reads from a stream without positions: a pipe, a terminal.
   func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileFailure) -> Int
-  /// Writes at most `buffer.count` bytes at `offset` and says how many.
+  /// Writes at most `buffer.count` bytes at `offset` and returns how many.
   func write(_ file: OpenFile, at offset: UInt64, _ buffer: UnsafeRawBufferPointer) throws(FileFailure) -> Int
-  /// Writes at the end of a stream and says how many bytes went.
+  /// Writes to the end of a stream and returns the number of bytes written.
   func write(_ file: OpenFile, _ buffer: UnsafeRawBufferPointer) throws(FileFailure) -> Int
   func status(of file: OpenFile) throws(FileFailure) -> FileStatus
   func status(of name: String, in directory: OpenFile?, following links: LinkPolicy) throws(FileFailure) -> FileStatus
-  /// The names in a directory, without `.` and `..`, in no order.
+  /// Returns the names in a directory in no particular order, without `.` and `..`.
   func names(in directory: OpenFile) throws(FileFailure) -> [DirectoryName]
   func makeDirectory(_ name: String, mode: UInt32, in directory: OpenFile?) throws(FileFailure)
   func remove(_ name: String, _ kind: FileStatus.Kind, in directory: OpenFile?) throws(FileFailure)
-  /// Renames and replaces what stood under the new name, if it was of the same kind (a directory must be empty).
+  /// Renames a file or directory, and replaces one of the same kind under the new name (a directory must be empty).
   func rename(_ name: String, to newName: String, in directory: OpenFile?) throws(FileFailure)
-  /// Gives a file that was opened as ``FileAccess/nameless(mode:)`` a name that is free.
+  /// Gives a file that was opened as ``FileAccess/nameless(mode:)`` a name that is not taken.
   func link(_ file: OpenFile, as name: String, in directory: OpenFile?) throws(FileFailure)
-  /// Gives a file a second name, in the same or another directory of its volume. Not every file system has such (``FileFailure/isUnsupported``).
+  /// Gives a file a second name, in the same or another directory of its volume. Not every file system can (``FileFailure/isUnsupported``).
   func link(_ name: String, in directory: OpenFile?, as newName: String, in newDirectory: OpenFile?) throws(FileFailure)
-  /// Has two names in a directory stand for each other's files or directories, at once. Not every file system can (``FileFailure/isUnsupported``).
+  /// Swaps two names in a directory atomically. Not every file system can (``FileFailure/isUnsupported``).
   func exchange(_ name: String, with otherName: String, in directory: OpenFile?) throws(FileFailure)
   func setMode(_ mode: UInt32, of file: OpenFile) throws(FileFailure)
-  /// Makes sure the file can grow to `size` bytes; harmless where the system cannot promise it.
+  /// Reserves space so that the file can grow to `size` bytes. Does nothing if the system cannot reserve space.
   func reserve(_ size: UInt64, for file: OpenFile) throws(FileFailure)
-  /// Brings what was written to a file or directory to the disk.
+  /// Syncs a file or directory to the disk.
   func sync(_ file: OpenFile) throws(FileFailure)
-  /// Whether ``syncVolume(of:)`` brings every file of the volume to the disk. Where it does not, each file needs its own sync.
+  /// Whether ``syncVolume(of:)`` syncs every file of the volume. If not, each file needs its own sync.
   var syncsWholeVolumes: Bool { get }
-  /// Brings all that was written to the volume of a directory to the disk, where the system can; else nothing.
+  /// Syncs the volume of a directory to the disk if the system can, otherwise does nothing.
   func syncVolume(of directory: OpenFile) throws(FileFailure)
-  /// The bytes an ordinary user can still write to the volume.
+  /// Returns the number of bytes that an ordinary user can still write to the volume.
   func freeSpace(at file: OpenFile) throws(FileFailure) -> UInt64
-  /// Takes the exclusive lock on a file without waiting, and says whether it could. It ends when the file is closed.
+  /// Tries to lock a file exclusively without waiting, and returns whether it did. The lock ends when the file is closed.
   func tryLock(_ file: OpenFile) throws(FileFailure) -> Bool
-  /// Where a symbolic link or relative path really leads.
+  /// Returns the absolute path without symbolic links.
   func canonicalPath(of name: String) throws(FileFailure) -> String
 }
 
-/// How a file is opened. None of them is inherited by child processes, and none waits for the other end of a pipe.
+/// How a file is opened. Child processes inherit no open file, and opening never waits for the other end of a pipe.
 package enum FileAccess: Hashable, Sendable {
   /// Reads a file; the last component may be a symbolic link.
   case read
@@ -59,12 +59,12 @@ package enum FileAccess: Hashable, Sendable {
   case writeUnlinked
   /// Makes a new file to read and write. It must not exist yet, not even as a symbolic link.
   case create(mode: UInt32)
-  /// Makes a new file to read and write in the directory that is named, without a name: until it is given one, nobody else can open it, and
-  /// it is gone when it is closed. Not every file system has such files (``FileFailure/isUnsupported``).
+  /// Makes a new nameless file to read and write in the given directory. Until it is linked to a name, no other process can open it, and it is
+  /// deleted when it is closed. Not every file system has such files (``FileFailure/isUnsupported``).
   case nameless(mode: UInt32)
 }
 
-/// Whether a symbolic link stands for its target or for itself.
+/// Whether an operation on a symbolic link concerns its target or the link.
 package enum LinkPolicy: Sendable {
   case followed
   case asThemselves
@@ -81,7 +81,7 @@ package struct DirectoryName: Hashable, Sendable {
   }
 }
 
-/// What the system knows about a file.
+/// The system's metadata of a file.
 package struct FileStatus: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     case file, directory, symbolicLink, other
@@ -90,21 +90,21 @@ package struct FileStatus: Hashable, Sendable {
   package var kind: Kind
   /// The length in bytes.
   package var size: UInt64
-  /// What it takes on the volume, in bytes.
+  /// The space that it occupies on the volume, in bytes.
   package var allocatedSize: UInt64
   /// The permission bits.
   package var mode: UInt32
   package var device: UInt64
   package var inode: UInt64
   package var linkCount: UInt64
-  /// When the content changed last, in nanoseconds since 1970.
+  /// The time of the last change of the content, in nanoseconds since 1970.
   package var modified: Int64
-  /// When content or metadata changed last, in nanoseconds since 1970.
+  /// The time of the last change of content or metadata, in nanoseconds since 1970.
   package var changed: Int64
 
   package var isExecutable: Bool { mode & 0o111 != 0 }
 
-  /// - Parameter allocatedSize: what it takes on the volume; whole blocks of 4 KiB where it is nil.
+  /// - Parameter allocatedSize: the space that it occupies on the volume. If nil, the size rounded up to blocks of 4 KiB.
   package init(
     kind: Kind, size: UInt64, allocatedSize: UInt64? = nil, mode: UInt32, device: UInt64, inode: UInt64, linkCount: UInt64, modified: Int64,
     changed: Int64
@@ -121,8 +121,7 @@ package struct FileStatus: Hashable, Sendable {
   }
 }
 
-/// An open file or directory, closed when its last owner goes away. Positions are passed to each operation, so that any number of
-/// threads may use one.
+/// An open file or directory, closed when its last owner is released. Positions are passed to each operation, so any number of threads may use one.
 package final class OpenFile: Sendable {
   package let descriptor: CInt
   private let closes: Bool
@@ -132,7 +131,7 @@ package final class OpenFile: Sendable {
     closes = true
   }
 
-  /// Borrows a descriptor that somebody else closes: standard input, for example.
+  /// Borrows a descriptor that this object does not close: standard input, for example.
   package init(borrowing descriptor: CInt) {
     self.descriptor = descriptor
     closes = false
@@ -143,7 +142,7 @@ package final class OpenFile: Sendable {
   }
 }
 
-/// Why the system refused an operation.
+/// The reason why the system refused an operation.
 package struct FileFailure: Error, Hashable, Sendable {
   /// The value of `errno`.
   package let number: CInt
@@ -152,7 +151,7 @@ package struct FileFailure: Error, Hashable, Sendable {
     self.number = number
   }
 
-  /// The failure of reading `name`, for a person.
+  /// Returns the error for a failure to read `name`.
   package func reading(_ name: String) -> PackError {
     if isMissing {
       return PackError(.missingInput, of: name, "does not exist")
@@ -160,11 +159,11 @@ package struct FileFailure: Error, Hashable, Sendable {
     return PackError(.cannotRead, of: name, "cannot be read: \(text)")
   }
 
-  /// The failure of writing `name`, for a person.
+  /// Returns the error for a failure to write `name`.
   ///
   /// - Parameters:
-  ///   - missingBytes: how much more space the output needs, where the disk is full and the caller knows.
-  ///   - isLowerBound: whether it may need more than that.
+  ///   - missingBytes: the space that is missing for the output, if the disk is full and the caller knows.
+  ///   - isLowerBound: whether more than that may be missing.
   package func writing(_ name: String, missingBytes: UInt64? = nil, isLowerBound: Bool = false) -> PackError {
     guard isFullDisk else {
       return PackError(.cannotWrite, of: name, "cannot be written: \(text)")

@@ -2,8 +2,8 @@ package import PackFormat
 
 /// A directory that appears under its name whole or not at all.
 ///
-/// It is filled under a temporary name beside its place, readable by its owner only, and takes its place by one rename. If its owner goes away before
-/// ``commit(mode:)``, all of it goes.
+/// It is filled under a temporary name in the same directory, readable by its owner only, and gets its name by one rename. If this object is released
+/// before ``commit(mode:)``, the directory is removed.
 package final class OutputDirectory: Sendable {
   /// The directory to fill.
   package let root: OpenFile
@@ -11,15 +11,15 @@ package final class OutputDirectory: Sendable {
   package let path: String
 
   private let files: any FileSystem
-  /// Nil where the owner gives the directory its last name himself.
+  /// Nil if the caller gives the directory its final name.
   private let staging: StagedName?
   private let place: Place
 
-  /// What may stand under the name already.
+  /// What may already exist under the name.
   package enum Place: Hashable, Sendable {
     /// Nothing, or an empty directory.
     case free
-    /// A directory too, whatever is in it, which is removed once the new one has its name. Callers look first whether they may.
+    /// Also a directory with content, which is removed once the new one has its name. Callers must first check that they may remove it.
     case replaceable
   }
 
@@ -36,20 +36,20 @@ package final class OutputDirectory: Sendable {
       do throws(FileFailure) {
         return try files.open(name, .directoryUnlinked, in: directory)
       } catch {
-        // Out of handles, for example: what was made must not stay.
+        // No file handles left, for example. The directory must not stay.
         try? files.remove(name, .directory, in: directory)
         throw error
       }
     }
   }
 
-  /// Makes a directory to fill under a name that is its own already, for an owner that moves it to its place and sees to it that it does not stay.
+  /// Makes a directory to fill under a given name, for a caller that moves it to its place or removes it.
   ///
-  /// No lock is held on it: the system may end a process that it suspends with one.
+  /// It is not locked: the system may end a suspended process that holds a lock.
   ///
   /// - Parameters:
   ///   - name: the directory, which must not exist.
-  ///   - path: what it is called in messages.
+  ///   - path: its name in messages.
   package init(ownedAs name: String, in directory: OpenFile, path: String, files: any FileSystem) throws(PackError) {
     self.path = path
     self.files = files
@@ -63,7 +63,7 @@ package final class OutputDirectory: Sendable {
     }
   }
 
-  /// Fails where fewer than `size` bytes are free on the volume.
+  /// Throws if fewer than `size` bytes are free on the volume.
   package func checkSpace(_ size: UInt64) throws(PackError) {
     let free: UInt64
     do {
@@ -76,7 +76,7 @@ package final class OutputDirectory: Sendable {
     }
   }
 
-  /// Brings everything to the disk and gives the directory its name, where it has not its own already.
+  /// Syncs everything to the disk and gives the directory its final name, unless the caller does that.
   package func commit(mode: UInt32 = 0o755) throws(PackError) {
     do {
       try files.setMode(mode, of: root)
@@ -92,7 +92,7 @@ package final class OutputDirectory: Sendable {
     }
   }
 
-  /// Brings the names in a directory and in all below it to the disk: a file that was synced could lose its name otherwise.
+  /// Syncs a directory and all directories below it. Otherwise a synced file could lose its name.
   private func syncDirectories(_ directory: OpenFile) throws(FileFailure) {
     for item in try files.names(in: directory) where item.isUTF8 {
       guard try files.status(of: item.text, in: directory, following: .asThemselves).kind == .directory else { continue }
@@ -101,7 +101,7 @@ package final class OutputDirectory: Sendable {
     try files.sync(directory)
   }
 
-  /// The path of the temporary directory, for files that are made by path. Not after ``commit(mode:)``.
+  /// The path of the temporary directory, for files that are made by path. Not available after ``commit(mode:)``.
   package var temporaryPath: String {
     guard let path = staging?.temporaryPath else { preconditionFailure("committed already") }
     return path

@@ -2,8 +2,8 @@ package import PackFormat
 
 /// A file that appears under its name whole or not at all.
 ///
-/// It is written under a temporary name beside its place and takes it by one rename. If its owner goes away before ``commit()``, the
-/// temporary file goes too; one that a killed process left is removed by the next output of the same name.
+/// It is written under a temporary name in the same directory and gets its name by one rename. If this object is released before ``commit()``, the
+/// temporary file is removed. A temporary file of a killed process is removed by the next output of the same name.
 package final class OutputFile: Sendable {
   /// The file to write to.
   package let file: OpenFile
@@ -12,15 +12,15 @@ package final class OutputFile: Sendable {
 
   private let files: any FileSystem
   private let staging: StagedName
-  /// The permissions to set when the file takes its place, where it was made with others.
+  /// The permissions to set when the file gets its name, if it was made with other permissions.
   private let finalMode: UInt32?
   private let durability: Durability
 
-  /// Who sees to it that the bytes are on the disk.
+  /// Which operation syncs the file to the disk.
   package enum Durability: Hashable, Sendable {
-    /// ``OutputFile/commit()`` does.
+    /// ``OutputFile/commit()`` syncs it.
     case synced
-    /// Whoever made the directory that the file lies in, for all that is in it at once.
+    /// The owner of the enclosing directory syncs all files in it at once.
     case leftToDirectory
   }
 
@@ -28,9 +28,9 @@ package final class OutputFile: Sendable {
   ///
   /// - Parameters:
   ///   - mode: the permissions the file will have, before the process's mask.
-  ///   - isHidden: whether it holds for a while what nobody else may see. Then it has no name before ``commit()``, or where the file system
-  ///     has no such files, a temporary one and no permissions for others.
-  ///   - durability: who sees to it that the bytes are on the disk.
+  ///   - isHidden: whether its content must be hidden from other users at first. Then it has no name before ``commit()``. If the file system has no
+  ///     nameless files, it has a temporary name and no permissions for others.
+  ///   - durability: which operation syncs the file to the disk.
   package init(
     _ path: String, mode: UInt32 = 0o644, isHidden: Bool = false, durability: Durability = .synced, files: any FileSystem
   ) throws(PackError) {
@@ -52,7 +52,7 @@ package final class OutputFile: Sendable {
       return
     }
     do {
-      // What the process's mask left.
+      // The permissions after the process's mask.
       finalMode = try files.status(of: file).mode & 0o777
       try files.setMode(0o600, of: file)
     } catch {
@@ -60,15 +60,15 @@ package final class OutputFile: Sendable {
     }
   }
 
-  /// Writes a whole file, and replaces an earlier one at once.
+  /// Writes a whole file, and replaces an earlier one atomically.
   package static func write(_ bytes: [UInt8], to path: String, files: any FileSystem) throws(PackError) {
     let output = try OutputFile(path, files: files)
     try output.write(bytes.span, at: 0, of: UInt64(bytes.count))
     try output.commit()
   }
 
-  /// Refuses to take the place of anything but a file or a link: a rename would remove the device `/dev/null` for a privileged user, and
-  /// would fail on a directory only when all work is done.
+  /// Throws if the path exists and is not a file or a link. A rename by a privileged user would remove the device `/dev/null`, and a rename onto a
+  /// directory would fail only after all the work.
   private static func checkPlace(_ path: String, in staging: StagedName, files: any FileSystem) throws(PackError) {
     guard let name = PathParts(path)?.name,
       let status = try? files.status(of: name, in: staging.directory, following: .asThemselves)
@@ -78,14 +78,14 @@ package final class OutputFile: Sendable {
       return
     case .directory:
       throw PackError(
-        .outputExists, of: path, "is a directory, and a file was to be written", advice: .chooseFile)
+        .outputExists, of: path, "is a directory, but the output is a file", advice: .chooseFile)
     case .other:
       throw PackError(
         .outputExists, of: path, "is a device or pipe, which an output cannot replace", advice: .chooseFile)
     }
   }
 
-  /// Asks the system for the space, so that a full disk is noticed before anything is written.
+  /// Reserves the space, so that a full disk is noticed before anything is written.
   package func reserve(_ size: UInt64) throws(PackError) {
     do {
       try files.reserve(size, for: file)
@@ -96,7 +96,7 @@ package final class OutputFile: Sendable {
 
   /// Writes all of `bytes` at `offset`.
   ///
-  /// - Parameter size: the size the file will have, from which a full disk tells how much is missing.
+  /// - Parameter size: the final size of the file, from which the error of a full disk computes the missing space.
   package func write(_ bytes: Span<UInt8>, at offset: UInt64, of size: UInt64) throws(PackError) {
     do {
       try files.writeAll(file, at: offset, bytes)
@@ -105,9 +105,9 @@ package final class OutputFile: Sendable {
     }
   }
 
-  /// Brings the bytes to the disk and gives the file its name. What stood there is replaced.
+  /// Syncs the file to the disk and gives it its name. An existing file is replaced.
   ///
-  /// An error of the last step, which brings the new name to the disk, leaves the whole file under its name, though a power cut may undo it.
+  /// The last step syncs the directory. If it throws, the whole file has its name, but a power cut may undo that.
   package func commit() throws(PackError) {
     do {
       if let finalMode { try files.setMode(finalMode, of: file) }
@@ -118,14 +118,14 @@ package final class OutputFile: Sendable {
     try staging.commit(durability)
   }
 
-  /// How many bytes of free space are missing for `needed` more.
+  /// Returns how many bytes of free space are missing for `needed` more bytes.
   private func missingBytes(for needed: UInt64) -> UInt64? {
     guard let free = try? files.freeSpace(at: file) else { return nil }
     return needed > free ? needed - free : nil
   }
 }
 
-/// The temporary name of an output, in the directory of its final one, and locked while it is in use.
+/// The temporary name of an output, in the same directory as its final name, and locked while in use.
 package final class StagedName: @unchecked Sendable {
   package let directory: OpenFile
   private let parts: PathParts
@@ -138,14 +138,14 @@ package final class StagedName: @unchecked Sendable {
 
   private static let marker = ".packer-"
 
-  /// Whether a name is one that an output has while it is made, of this or another process.
+  /// Whether a name is the temporary name of an output of any process.
   package static func isTemporary(_ name: String) -> Bool {
     name.hasPrefix(".") && isRandomPart(name.suffix(16)) && name.dropLast(16).hasSuffix(marker)
   }
 
   package init(for path: String, files: any FileSystem) throws(PackError) {
     guard let parts = PathParts(path) else {
-      throw PackError(.usage, "'\(path)' names no file or directory of its own", advice: .chooseFile)
+      throw PackError(.usage, "'\(path)' does not name a file or directory", advice: .chooseFile)
     }
     self.parts = parts
     self.path = path
@@ -169,7 +169,7 @@ package final class StagedName: @unchecked Sendable {
     }
   }
 
-  /// Makes the temporary file or directory with a name that is free, and locks it.
+  /// Makes the temporary file or directory under a name that is not taken, and locks it.
   package func make(
     _ kind: FileStatus.Kind = .file,
     _ body: (String, OpenFile) throws(FileFailure) -> OpenFile
@@ -180,7 +180,7 @@ package final class StagedName: @unchecked Sendable {
         let file = try body(name, directory)
         temporaryName = name
         self.kind = kind
-        // Somebody who looks for stale names may have been faster than the lock: then this one is theirs.
+        // Another process that removes stale files may have locked it first. Then it is removed, and this loop tries another name.
         if try files.tryLock(file), try files.status(of: file).linkCount > 0 { return file }
         temporaryName = nil
       } catch {
@@ -190,11 +190,11 @@ package final class StagedName: @unchecked Sendable {
     throw PackError(.cannotWrite, of: path, "cannot be written: no temporary name is free beside it")
   }
 
-  /// Makes a file that has no name before ``commit()``, or returns nil where the file system has no such files.
+  /// Makes a file that has no name before ``commit()``, or returns nil if the file system has no nameless files.
   package func makeNameless(mode: UInt32) throws(PackError) -> OpenFile? {
     do throws(FileFailure) {
       let file = try files.open(".", .nameless(mode: mode), in: directory)
-      // For the moment between its first name and its last.
+      // For the moment between its temporary and its final name.
       guard try files.tryLock(file) else { return nil }
       nameless = file
       return file
@@ -217,7 +217,7 @@ package final class StagedName: @unchecked Sendable {
       try files.rename(name, to: parts.name, in: directory)
     } catch {
       throw error.isNotEmpty && kind == .directory
-        ? PackError(.outputExists, of: path, "is not empty any more") : error.writing(path)
+        ? PackError(.outputExists, of: path, "is no longer empty") : error.writing(path)
     }
     temporaryName = nil
     guard durability == .synced else { return }
@@ -230,9 +230,9 @@ package final class StagedName: @unchecked Sendable {
 
   /// Gives the temporary directory its final name, and removes the directory that had it.
   ///
-  /// Where the file system can, the two change places at once. Otherwise the earlier one is moved away first, and for the moment between the two
-  /// renames nothing stands under the name: a process that is killed then leaves the earlier directory under a temporary name, and the next output of
-  /// the same name removes it.
+  /// The two directories are swapped atomically if the file system can. Otherwise the earlier one is renamed first, and between the two renames
+  /// nothing has the name. A process that is killed then leaves the earlier directory under a temporary name, and the next output of the same name
+  /// removes it.
   package func commitReplacing() throws(PackError) {
     guard let name = temporaryName, kind == .directory else { preconditionFailure("committed twice, or not a directory") }
     do throws(FileFailure) {
@@ -243,11 +243,11 @@ package final class StagedName: @unchecked Sendable {
         temporaryName = try replaceInTwoSteps(name)
       }
     } catch {
-      // Where nothing stands there, there is nothing to replace.
+      // If nothing has the name, there is nothing to replace.
       guard error.isMissing else { throw error.writing(path) }
       return try commit()
     }
-    // First the new one for good, then the end of the old one.
+    // Sync the new directory before the old one is removed.
     do {
       try files.sync(directory)
     } catch {
@@ -269,18 +269,18 @@ package final class StagedName: @unchecked Sendable {
     return spare
   }
 
-  /// The path of the temporary file or directory, as the process can open it.
+  /// The path by which the process can open the temporary file or directory.
   package var temporaryPath: String? {
     temporaryName.map { parts.directory == "." ? $0 : parts.directory == "/" ? "/\($0)" : "\(parts.directory)/\($0)" }
   }
 
-  /// A name for what is to have another one in the same directory. What is left under it goes with the next output of that name.
+  /// Returns a temporary name for an output in the same directory. If it is left behind, the next output of that name removes it.
   static func temporaryName(for name: String) -> String { front(of: name) + randomPart() }
 
-  /// 255 bytes are the most a name may have; the random part must fit behind what is kept of it.
+  /// A name has at most 255 bytes. It is cut so that the random part fits.
   private static func front(of name: String) -> String { "." + String(decoding: name.utf8.prefix(200), as: UTF8.self) + marker }
 
-  /// 16 hexadecimal digits: long enough that nobody's own file looks like it by chance.
+  /// 16 hexadecimal digits: long enough that no user's file has such a name by chance.
   private static func randomPart() -> String {
     let digits = String(UInt64.random(in: 0...UInt64.max), radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits
@@ -290,7 +290,7 @@ package final class StagedName: @unchecked Sendable {
     text.utf8.count == 16 && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
   }
 
-  /// Removes what killed processes left under temporary names of this output. Those in use are locked.
+  /// Removes temporary files of this output that killed processes left. Files in use are locked.
   private func removeStale() {
     let front = Self.front(of: parts.name)
     guard let names = try? files.names(in: directory) else { return }

@@ -4,14 +4,14 @@
   import Glibc
 #endif
 
-/// Which process something belongs to, so that others can tell later whether it still runs.
+/// The identity of a process, by which other processes can check later whether it still runs.
 ///
-/// A number alone would not do: the system gives it to another process after a while, and a container gives each of its processes the same one at every start.
+/// The process number is not enough: the system reuses it after a while, and a container gives its processes the same numbers at every start.
 package struct ProcessIdentity: Hashable, Sendable, CustomStringConvertible {
-  /// The start of the system, 16 hexadecimal digits: nothing that ran before the last start still runs.
+  /// An identifier of the last system start, 16 hexadecimal digits. No process from before that still runs.
   package let boot: String
   package let number: Int32
-  /// When the process started, in a unit of the system's own; 0 where it does not tell.
+  /// The start of the process in a unit of the system, or 0 if unknown.
   package let started: UInt64
 
   /// This process.
@@ -26,7 +26,7 @@ package struct ProcessIdentity: Hashable, Sendable, CustomStringConvertible {
     self.started = started
   }
 
-  /// Reads what ``description`` wrote.
+  /// Reads the text that ``description`` returned.
   package init?(_ text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count == 3, parts[0].utf8.count == 16, let number = Int32(parts[1]), number > 0, let started = UInt64(parts[2], radix: 16)
@@ -39,10 +39,10 @@ package struct ProcessIdentity: Hashable, Sendable, CustomStringConvertible {
   /// Letters, digits and hyphens: `<boot>-<number>-<start>`.
   package var description: String { "\(boot)-\(number)-\(String(started, radix: 16))" }
 
-  /// Whether the process still runs. Where the system does not tell, it does.
+  /// Whether the process still runs; true if unknown.
   package var isAlive: Bool {
     guard boot == Self.currentBoot() else { return false }
-    // EPERM: it is there, and another user's or out of this one's sandbox.
+    // EPERM: it exists, but belongs to another user or is outside this process's sandbox.
     guard kill(number, 0) == 0 || errno == EPERM else { return false }
     guard started != 0, let now = Self.startTime(of: number) else { return true }
     return now == started
@@ -73,14 +73,14 @@ package struct ProcessIdentity: Hashable, Sendable, CustomStringConvertible {
     private static func currentBoot() -> String { digits(of: contents(of: "/proc/sys/kernel/random/boot_id")) }
 
     private static func startTime(of number: Int32) -> UInt64? {
-      // Field 22, counted from behind the name, which stands in parentheses and may hold anything (proc_pid_stat(5)).
+      // Field 22, counted from the end of the name, which is in parentheses and may contain anything (proc_pid_stat(5)).
       let bytes = contents(of: "/proc/\(number)/stat")
       guard let end = bytes.lastIndex(of: UInt8(ascii: ")")) else { return nil }
       let fields = bytes[(end + 1)...].split(separator: UInt8(ascii: " "))
       return fields.count > 19 ? UInt64(String(decoding: fields[19], as: UTF8.self)) : nil
     }
 
-    /// The first kilobyte of a file that the kernel makes up; empty where it cannot be read.
+    /// Returns the first kilobyte of a kernel file, or nothing if it cannot be read.
     private static func contents(of path: String) -> [UInt8] {
       let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else { return [] }
@@ -91,7 +91,7 @@ package struct ProcessIdentity: Hashable, Sendable, CustomStringConvertible {
     }
   #endif
 
-  /// The first 16 hexadecimal digits of a text, in lower case, filled up with zeros.
+  /// Returns the first 16 hexadecimal digits of a text, in lower case, padded with zeros.
   private static func digits(of text: [UInt8]) -> String {
     let digits = String(decoding: text, as: UTF8.self).lowercased().filter { $0.isASCII && $0.isHexDigit }.prefix(16)
     return digits + String(repeating: "0", count: 16 - digits.utf8.count)

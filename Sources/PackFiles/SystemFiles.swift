@@ -35,7 +35,7 @@ package struct SystemFiles: FileSystem {
     let descriptor = try Self.retrying { unsafe openat(directory.descriptorOrWorkingDirectory, name, flags, mode) }
     let file = OpenFile(owning: descriptor)
     #if !canImport(Darwin)
-      // The only way to a name leads through there, and it is better to know before the file is full.
+      // The file can be linked only through this path, so check it before anything is written.
       if case .nameless = access, unsafe Glibc.access(Self.processPath(of: file), F_OK) != 0 {
         throw FileFailure(number: EOPNOTSUPP)
       }
@@ -54,7 +54,7 @@ package struct SystemFiles: FileSystem {
     #endif
   }
 
-  /// What the process itself can reach an open file by.
+  /// Returns the path by which the process can reach an open file.
   private static func processPath(of file: OpenFile) -> String { "/proc/self/fd/\(file.descriptor)" }
 
   package func read(
@@ -105,7 +105,7 @@ package struct SystemFiles: FileSystem {
   }
 
   package func names(in directory: OpenFile) throws(FileFailure) -> [DirectoryName] {
-    // fdopendir takes a descriptor for itself, with a position of its own.
+    // fdopendir takes ownership of a descriptor, which needs its own position.
     let descriptor = try Self.retrying { unsafe openat(directory.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     guard let stream = unsafe fdopendir(descriptor) else {
       let failure = FileFailure(number: errno)
@@ -123,7 +123,7 @@ package struct SystemFiles: FileSystem {
         guard errno == 0 else { throw FileFailure(number: errno) }
         return names
       }
-      // Not through the field: the system hands out only as much of an entry as its name needs, and the field is larger.
+      // Not through the field: the system returns only as many bytes as the name needs, and the field is larger.
       let field = unsafe UnsafeRawPointer(item) + nameOffset
       let length = unsafe strlen(field.assumingMemoryBound(to: CChar.self))
       let bytes = unsafe UnsafeRawBufferPointer(start: field, count: length)
@@ -180,20 +180,20 @@ package struct SystemFiles: FileSystem {
     #else
       let number = posix_fallocate(file.descriptor, 0, off_t(size))
     #endif
-    // Any other number says that the volume makes no such promises.
+    // Any other number means that the volume cannot reserve space.
     let failure = FileFailure(number: number)
     if failure.isFullDisk { throw failure }
   }
 
   package func sync(_ file: OpenFile) throws(FileFailure) {
     #if canImport(Darwin)
-      // fsync alone leaves the bytes in the drive's cache. Not every volume knows the stronger call.
+      // fsync leaves the bytes in the drive's cache. Not every volume supports the stronger call.
       if fcntl(file.descriptor, F_FULLFSYNC) == 0 { return }
     #endif
     do throws(FileFailure) {
       _ = try Self.retrying { fsync(file.descriptor) }
     } catch {
-      // EINVAL: a file system that keeps nothing on a disk.
+      // EINVAL: a file system without a disk.
       guard error.number == EINVAL else { throw error }
     }
   }
@@ -242,7 +242,7 @@ package struct SystemFiles: FileSystem {
     #endif
   }
 
-  /// Calls again after an interruption, and turns the other failures into errors: the only place where `errno` is read.
+  /// Repeats a call after an interruption, and turns other failures into errors.
   private static func retrying<Result: FixedWidthInteger>(_ call: () -> Result) throws(FileFailure) -> Result {
     while true {
       let result = call()
@@ -285,25 +285,25 @@ private func nanoseconds(_ time: timespec) -> Int64 {
 }
 
 extension FileFailure {
-  /// The number the system gives for a full disk or an exhausted quota.
+  /// Whether the disk is full or a quota is exhausted.
   package var isFullDisk: Bool { number == ENOSPC || number == EDQUOT }
   package var isMissing: Bool { number == ENOENT }
   package var isExisting: Bool { number == EEXIST }
-  /// The file system has no such thing. An old kernel takes a file without a name for a directory.
+  /// Whether the file system does not support the operation. An old kernel treats a nameless file as a directory.
   package var isUnsupported: Bool {
     number == EOPNOTSUPP || number == ENOTSUP || number == EISDIR || number == EINVAL || number == ENOSYS
   }
-  /// A second name cannot be given: there are none on this file system, none across volumes, none for this user, or too many already.
+  /// Whether a hard link is impossible: not on this file system, not across volumes, not for this user, or there are too many already.
   package var isUnlinkable: Bool {
     isUnsupported || number == EXDEV || number == EPERM || number == EACCES || number == EMLINK
   }
-  /// A name cannot be given to what lies on another volume.
+  /// Whether the operation would cross volumes.
   package var isAcrossVolumes: Bool { number == EXDEV }
-  /// A directory that had to be empty is not.
+  /// Whether a directory is not empty but must be.
   package var isNotEmpty: Bool { number == ENOTEMPTY || number == EEXIST }
-  /// The other end of a pipe is gone.
+  /// Whether the other end of a pipe is closed.
   package var isBrokenPipe: Bool { number == EPIPE }
-  /// An interrupted call: retried by every loop above this protocol.
+  /// Whether a call was interrupted. Every loop above this protocol retries it.
   package var isInterruption: Bool { number == EINTR }
 
   package static let inputOutput = FileFailure(number: EIO)
@@ -317,7 +317,7 @@ extension FileFailure {
   package static let readOnly = FileFailure(number: EROFS)
   package static let notPermitted = FileFailure(number: EACCES)
 
-  /// What the system calls it, for a person.
+  /// The system's text for the failure.
   package var text: String {
     var buffer = [CChar](repeating: 0, count: 256)
     _ = unsafe strerror_r(number, &buffer, buffer.count)

@@ -1,6 +1,6 @@
-/// A number of bytes, as people write and read it.
+/// A number of bytes as people write and read it.
 ///
-/// Arithmetic in the project is done on plain integers; this type is for the edges, where a person types or reads a size.
+/// The project computes with plain integers. This type is for sizes that a person types or reads.
 public struct ByteCount: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// The number of bytes.
   public let bytes: UInt64
@@ -10,9 +10,9 @@ public struct ByteCount: Hashable, Sendable, Comparable, CustomStringConvertible
     self.bytes = bytes
   }
 
-  /// Reads `1048576`, `1 MiB`, `1MiB`, `35 MB` or `64K` (K, M and G alone count in 1024s, as on other command lines).
+  /// Reads `1048576`, `1 MiB`, `1MiB`, `35 MB` or `64K` (K, M and G without a B are multiples of 1024, as on other command lines).
   ///
-  /// - Returns: nil where the text is not such a size or does not fit 64 bits.
+  /// - Returns: nil if the text is not such a size or does not fit 64 bits.
   public init?(parsing text: String) {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     let unit = text.dropFirst(digits.count).drop { $0 == " " }.lowercased()
@@ -35,7 +35,7 @@ public struct ByteCount: Hashable, Sendable, Comparable, CustomStringConvertible
   /// The count in decimal units with one decimal, as app stores print it: `3.1 MB`.
   public var description: String {
     for (unit, factor) in [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1000)] as [(String, UInt64)]
-    // What rounds up to 1000.0 of a unit is 1.0 of the next.
+    // A value that rounds to 1000.0 of a unit is shown as 1.0 of the next unit.
     where bytes >= factor - factor / 20_000 {
       // Rounded half up in integers; a formatter would bring Foundation into the client.
       let tenths = bytes / (factor / 10) + (bytes % (factor / 10) >= factor / 20 ? 1 : 0)

@@ -1,5 +1,5 @@
 extension [UInt8] {
-  /// The bytes of a span as an array.
+  /// Makes an array of the bytes of a span.
   package init(copying bytes: Span<UInt8>) {
     self = unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
   }
@@ -49,7 +49,7 @@ package func equal(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
   return true
 }
 
-/// The index of the first byte other than zero, or nil where there is none.
+/// Returns the index of the first byte other than zero, or nil if there is none.
 package func firstNonzero(in bytes: Span<UInt8>) -> Int? {
   var index = 0
   while index + 8 <= bytes.count, bytes.littleEndian(UInt64.self, at: index) == 0 { index += 8 }
@@ -60,7 +60,7 @@ package func firstNonzero(in bytes: Span<UInt8>) -> Int? {
   return nil
 }
 
-/// The number of bytes in which two spans agree, from their beginning on.
+/// Returns the length of the longest common prefix of two spans.
 func commonPrefix(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Int {
   let shared = min(left.count, right.count)
   var index = 0
@@ -74,14 +74,14 @@ func commonPrefix(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Int {
 }
 
 extension Span<UInt8> {
-  /// The integer whose bytes, which must be there, start at `offset`.
+  /// Returns the integer that starts at `offset`. All its bytes must lie in the span.
   func littleEndian<Integer: FixedWidthInteger & BitwiseCopyable>(_: Integer.Type, at offset: Int) -> Integer {
     precondition(offset >= 0 && offset <= count - MemoryLayout<Integer>.size)
     return Integer(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: Integer.self))
   }
 }
 
-/// Copies all of `source` to `target` from index `start` on.
+/// Copies all of `source` to `target` starting at index `start`.
 package func copy(_ source: Span<UInt8>, to target: inout MutableSpan<UInt8>, at start: Int = 0) {
   precondition(start >= 0 && source.count <= target.count - start)
   unsafe source.withUnsafeBytes { source in
@@ -93,7 +93,7 @@ package func copy(_ source: Span<UInt8>, to target: inout MutableSpan<UInt8>, at
 }
 
 extension String {
-  /// Runs `body` with the UTF-8 bytes of the text, which are not copied where they lie in one piece.
+  /// Runs `body` with the UTF-8 bytes of the text. They are copied only if they are not contiguous.
   @inlinable
   package func withBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
     if let result = unsafe utf8.withContiguousStorageIfAvailable({ body(unsafe $0.span) }) { return result }

@@ -7,7 +7,7 @@
 
 /// The only paths a pack may hold (FORMAT.md §5).
 package enum EntryPath {
-  /// Why a path may never stand in a pack, or nil where it may. Writers and readers ask this.
+  /// Returns why a path is not allowed in a pack, or nil if it is allowed. Both writers and readers check this.
   package static func securityProblem(of path: Span<UInt8>) -> String? {
     isPlainlySafe(path) ? nil : securityProblem(ofUnusual: path)
   }
@@ -36,14 +36,14 @@ package enum EntryPath {
     return isASCII ? nil : unicodeProblem(of: path)
   }
 
-  /// Whether a path is short and ASCII, and no component of it is empty or starts with a dot: almost all are, and they are looked at in
-  /// words of eight bytes.
+  /// Whether a path is short and ASCII, and no component is empty or starts with a dot. Almost all paths are like this. They are checked eight bytes
+  /// at a time.
   private static func isPlainlySafe(_ path: Span<UInt8>) -> Bool {
-    // No component of a path that is no longer than this is too long.
+    // In a path of at most this length no component is too long.
     guard !path.isEmpty, path.count <= min(Limits.pathLength, Limits.componentLength), path[path.count - 1] != UInt8(ascii: "/") else {
       return false
     }
-    // In each byte of these, the highest bit alone says something. What comes first, comes behind a separator as it were.
+    // Only the highest bit of each byte carries a result. The start of the path counts as the place after a separator.
     let high: UInt64 = 0x8080_8080_8080_8080
     let low: UInt64 = 0x7F7F_7F7F_7F7F_7F7F
     var separatorBefore: UInt64 = 0x80
@@ -52,12 +52,12 @@ package enum EntryPath {
       if start + 8 <= path.count {
         word = path.littleEndian(UInt64.self, at: start)
       } else {
-        // Filled up with letters.
+        // The last word is padded with letters.
         word = 0x6161_6161_6161_6161
         for index in (start..<path.count).reversed() { word = word << 8 | UInt64(path[index]) }
       }
       guard word & high == 0 else { return false }
-      // No byte is larger than 0x7F from here on, so that none of the sums carries into the next byte.
+      // From here on no byte is larger than 0x7F, so no sum carries into the next byte.
       let isPrintable = (word + 0x6060_6060_6060_6060) & ~(word + 0x0101_0101_0101_0101)
       let isNoBackslash = (word ^ 0x5C5C_5C5C_5C5C_5C5C) + low
       guard isPrintable & isNoBackslash & high == high else { return false }
@@ -69,20 +69,20 @@ package enum EntryPath {
     return true
   }
 
-  /// Why a path would not survive on every platform, or nil where it would. Only writers ask this; a reader takes such paths.
+  /// Returns why a path does not work on every platform, or nil if it does. Only writers check this; readers accept such paths.
   ///
   /// Paths that differ only by case are the other half of the rule; they need the whole tree (``caseFolded(_:)``).
   package static func portabilityProblem(of path: String) -> String? {
     path.withBytes { isPlainlyPortable($0) } ? nil : portabilityProblem(ofUnusual: path)
   }
 
-  /// Why a path, given as UTF-8, would not survive on every platform.
+  /// Returns why a path, given as UTF-8, does not work on every platform, or nil if it does.
   package static func portabilityProblem(of path: Span<UInt8>) -> String? {
     isPlainlyPortable(path) ? nil : portabilityProblem(ofUnusual: String(decoding: [UInt8](copying: path), as: UTF8.self))
   }
 
   private static func portabilityProblem(ofUnusual path: String) -> String? {
-    // Scalars, because a combining character makes one Character of itself and what it stands behind.
+    // Scalars, because a combining character forms one Character with what precedes it.
     for component in path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false) {
       if let scalar = component.first(where: { ":*?\"<>|".unicodeScalars.contains($0) }) {
         return "holds '\(scalar)', which Windows refuses"
@@ -94,13 +94,13 @@ package enum EntryPath {
       while scalars.last == " " { scalars.removeLast() }
       let stem = String(scalars).uppercased()
       if deviceNames.contains(stem) {
-        return "has a component that Windows takes for the device \(stem)"
+        return "has a component that Windows treats as the device \(stem)"
       }
     }
     return nil
   }
 
-  /// Whether a path is ASCII without anything that could be a problem: almost all are, and nothing is allocated for them.
+  /// Whether a path is ASCII and clearly has no problem. Almost all paths are like this, and nothing is allocated for them.
   private static func isPlainlyPortable(_ path: Span<UInt8>) -> Bool {
     var componentStart = 0
     var stemEnd: Int?
@@ -118,7 +118,7 @@ package enum EntryPath {
         continue
       }
       if index > componentStart, path[index - 1] == UInt8(ascii: ".") || path[index - 1] == UInt8(ascii: " ") { return false }
-      // The names of devices have three characters, or three and a digit; the long way tells which ones they are.
+      // Device names have three letters, or three letters and a digit. The full check decides.
       if (3...4).contains((stemEnd ?? index) - componentStart), startsLikeDevice(path.extracting(componentStart..<componentStart + 3)) {
         return false
       }
@@ -138,15 +138,15 @@ package enum EntryPath {
     }
   }
 
-  /// A text that is equal for two paths exactly if some file system may take them for one.
+  /// Returns a text that is equal for two paths exactly if some file system may treat them as the same path.
   ///
-  /// Lowering, raising and lowering again yields the same classes as full case folding, and joins the dotless ı to the i besides.
-  /// Comparing the result as a `String` compares up to canonical equivalence.
+  /// Lowering, raising and lowering again yields the same classes as full case folding, and also maps the dotless ı to i. Comparing the result as a
+  /// `String` compares up to canonical equivalence.
   package static func caseFolded(_ path: String) -> String {
     path.lowercased().uppercased().lowercased()
   }
 
-  /// The same of a text in UTF-8. ASCII needs no more than small letters.
+  /// Returns the same for a text in UTF-8. For ASCII, lower-casing is enough.
   package static func caseFolded(_ path: Span<UInt8>) -> String {
     var bytes = [UInt8](copying: path)
     var bits: UInt8 = 0
@@ -182,7 +182,7 @@ package enum EntryPath {
       guard component.count >= 2, component[0] == dot, component[1] == UInt8(ascii: "_") else {
         return nil
       }
-      return "has a component that starts with '._', which macOS takes for metadata"
+      return "has a component that starts with '._', which macOS treats as metadata"
     }
   }
 
@@ -228,12 +228,12 @@ package enum EntryPath {
 }
 
 extension EntryPath {
-  /// Checks that a sequence of paths ascends strictly and that none lies below another one.
+  /// Checks that paths are in strictly ascending order, and that no path lies below another one.
   ///
   /// Byte order puts `a-b` between `a` and `a/b`, so looking at neighbours is not enough: the check remembers every earlier path
   /// that the current one starts with. Those are prefixes of each other, so their lengths are enough.
   package struct TreeOrder {
-    /// The path before, at the start of a buffer that grows where it must.
+    /// The previous path, at the start of a buffer that grows as needed.
     private var previous: [UInt8] = []
     private var previousCount = 0
     private var prefixLengths: [Int] = []
@@ -241,7 +241,7 @@ extension EntryPath {
 
     package init() {}
 
-    /// Takes the next path, or says what is wrong with it.
+    /// Adds the next path. Returns what is wrong with it, or nil.
     package mutating func problem(withNext path: Span<UInt8>) -> String? {
       if !isFirst {
         let common = commonPrefix(previous.span.extracting(first: previousCount), path)

@@ -5,7 +5,7 @@ package struct FieldCursor {
 
   private let code: PackError.Code
 
-  /// Makes a cursor that reports what is missing with `code`.
+  /// Makes a cursor that throws errors with `code` if bytes are missing.
   package init(at offset: Int = 0, failure code: PackError.Code) {
     self.offset = offset
     self.code = code
@@ -27,7 +27,7 @@ package struct FieldCursor {
     try integer(field, in: bytes)
   }
 
-  /// Passes over `count` bytes and says where they are.
+  /// Skips `count` bytes and returns their range.
   package mutating func range(
     _ field: String, count: Int, in bytes: Span<UInt8>
   ) throws(PackError) -> Range<Int> {
@@ -38,7 +38,7 @@ package struct FieldCursor {
     return offset..<offset + count
   }
 
-  /// The next `count` bytes, copied.
+  /// Reads the next `count` bytes into a new array.
   package mutating func bytes(
     _ field: String, count: Int, in bytes: Span<UInt8>
   ) throws(PackError) -> [UInt8] {

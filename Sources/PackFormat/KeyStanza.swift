@@ -1,4 +1,4 @@
-/// The eight bytes that name a key without telling anything about it (FORMAT.md §2).
+/// The eight bytes that identify a key without revealing anything about it (FORMAT.md §2).
 public struct KeyID: Hashable, Sendable, CustomStringConvertible {
   /// The identifier, eight bytes.
   public let bytes: [UInt8]
@@ -18,12 +18,12 @@ public struct KeyID: Hashable, Sendable, CustomStringConvertible {
 package struct KeyStanzas: Hashable, Sendable {
   /// The key that opens the pack, from its DERIVE stanza.
   package let keyID: KeyID
-  /// The types of the stanzas that this build does not know, in order.
+  /// The types of stanzas that this build does not know, in order.
   package let unknownTypes: [UInt16]
 
   static let derive: UInt16 = 1
 
-  /// The bytes of the one stanza that a writer of version 1.0 makes.
+  /// Returns the bytes of the only stanza that a writer of version 1.0 makes.
   package static func bytes(for keyID: KeyID) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(littleEndian: derive)
@@ -52,7 +52,7 @@ package struct KeyStanzas: Hashable, Sendable {
     }
     guard let keyID else {
       throw PackError(
-        .noUsableKey, "pack holds no key stanza that this build can use",
+        .noUsableKey, "pack has no key stanza that this build can use",
         advice: .updateApp)
     }
     return KeyStanzas(keyID: keyID, unknownTypes: unknownTypes)

@@ -1,69 +1,69 @@
 extension PackError {
   /// What can be done about an error.
   ///
-  /// An app decides by it what to do next, and words it for its players in their language; ``description`` is a plain English default. The
-  /// `packer` tool words it as what to type. The set is open: later versions add to it, so a `switch` needs a default.
+  /// An app uses it to decide what to do next, and shows it to players in their language; ``description`` is a plain English default. The `packer`
+  /// tool shows it as a command to type. The set is open: later versions add to it, so a `switch` needs a default.
   public enum Advice: Hashable, Sendable, CustomStringConvertible {
     // For apps and their players.
 
-    /// Fetch the file again: its bytes were changed or cut on the way, or it is another file.
+    /// Fetch the file again: it was changed or truncated in transfer, or it is another file.
     case fetchAgain
-    /// Fetch the manifest again: a server or a cache in between gave an old or damaged one.
+    /// Fetch the manifest again: a server or cache returned an old or damaged one.
     case fetchManifestAgain
-    /// Fetch the file from a trusted place: whoever made it holds the key, and made it wrong.
+    /// Fetch the file from a trusted place: it was made with the key, but breaks the format.
     case fetchFromTrustedPlace
-    /// Do the same again: something else was being done to it, or is done now.
+    /// Try again: another operation was running, or has just ended.
     case tryAgain
     /// Connect the device to a network.
     case connect
     /// Set the device's clock, or have the server's certificate checked.
     case checkClock
-    /// Update the app, or the tool: this build cannot read what a newer one wrote.
+    /// Update the app, or the tool: this build cannot read what a newer build wrote.
     case updateApp
-    /// Free so many bytes on the volume; nil if the number is not known.
+    /// Free `bytes` bytes on the volume; nil if the number is not known.
     case freeSpace(bytes: UInt64?)
-    /// Make so many bytes of room for a pack under the store's quota, or raise the quota.
+    /// Remove packs of `bytes` bytes to make room under the store's quota, or raise the quota.
     case makeRoom(bytes: UInt64)
     /// Give the key with this id, or the root key from which it is derived.
     case giveKey(KeyID)
 
-    // For apps, which take the step by themselves.
+    // For apps, which do this themselves.
 
-    /// Accept a manifest, or one that names what was asked for.
+    /// Accept a manifest, or accept one that lists the pack.
     case acceptManifest
     /// Install the pack.
     case install
-    /// Have an installed version of the pack run.
+    /// Activate an installed version of the pack.
     case activate
     /// Close the pack wherever it is open.
     case closePack
-    /// Reconcile the store with what is on the disk.
+    /// Reconcile the store with the files on the disk.
     case reconcileStore
     /// Ask for an entry that the pack has.
     case chooseEntry
-    /// Give another name for the output: one that a file can have.
+    /// Give another name for the output: one that is valid for a file.
     case chooseFile
-    /// Give another directory: one that does not exist yet, or is empty.
+    /// Give another directory that does not exist yet, or is empty.
     case chooseDirectory
 
-    // For whoever publishes packs.
+    // For publishers of packs.
 
     /// Publish the manifest again, with a later date of expiry.
     case renewManifest
-    /// Publish what was changed under a higher version of the manifest.
+    /// Publish the changes under a higher version of the manifest.
     case raiseManifestVersion
     /// Publish a new version of the pack.
     case publishNewVersion
 
-    // For whoever handles keys, or writes the app.
+    // For people who handle keys or write the app.
 
-    /// Copy the text of the key again from where it is kept.
+    /// Copy the text of the key again from its source.
     case copyKeyAgain
     /// Give a key whose text starts with the first prefix (FORMAT.md §2.5); the text that was given starts with the second.
     case giveKeyText(prefix: String, insteadOf: String)
-    /// Name the public keys of those who sign manifests.
+    /// Give the public keys that sign manifests.
     case giveTrustedKeys
-    /// A sentence for whoever writes the app or runs the tool. It is nothing for players.
+    /// A sentence for the app's developer or the user of the tool, not for players.
     case developer(String)
 
     /// A stable name, for logs and records: lower case words joined by hyphens.
@@ -115,14 +115,14 @@ extension PackError {
       case .install: "install the pack"
       case .activate: "install a version of the pack and activate it"
       case .closePack: "close the pack wherever it is open"
-      case .reconcileStore: "reconcile the store with what is on the disk"
+      case .reconcileStore: "reconcile the store with the files on the disk"
       case .chooseEntry: "ask for an entry that the pack has"
       case .chooseFile: "give the output a file's name"
       case .chooseDirectory: "choose a directory that does not exist yet, or is empty"
       case .renewManifest: "publish the manifest again with a later date of expiry, or set the device's clock"
       case .raiseManifestVersion: "publish every change under a higher version"
       case .publishNewVersion: "publish a new version; these bytes are not tried again"
-      case .copyKeyAgain: "copy the key again from where it is kept"
+      case .copyKeyAgain: "copy the key again from its source"
       case .giveKeyText(let prefix, _): "give the key that starts with \(prefix)"
       case .giveTrustedKeys: "name the public keys that may sign manifests"
       case .developer(let sentence): sentence
@@ -130,12 +130,12 @@ extension PackError {
     }
   }
 
-  /// Makes an error with a sentence for whoever runs the tool, where there is one.
+  /// Makes an error with an optional sentence for the user of the tool.
   package init(_ code: Code, _ fault: String, details: [String] = [], hint: String?) {
     self.init(code, fault, details: details, advice: hint.map(Advice.developer))
   }
 
-  /// Makes an error about a thing, with a sentence for whoever runs the tool, where there is one.
+  /// Makes an error about a subject, with an optional sentence for the user of the tool.
   package init(_ code: Code, of subject: String, _ fault: String, details: [String] = [], hint: String?) {
     self.init(code, of: subject, fault, details: details, advice: hint.map(Advice.developer))
   }

@@ -1,4 +1,4 @@
-/// The fixed part of a pack's header (FORMAT.md §1), called *core*: what key derivation and every segment are bound to.
+/// The fixed part of a pack's header (FORMAT.md §1), called *core*. Key derivation and every segment are bound to it.
 package struct PackHeader: Hashable, Sendable {
   /// What a pack holds.
   package enum Kind: UInt16, Sendable {
@@ -6,19 +6,19 @@ package struct PackHeader: Hashable, Sendable {
     case full = 1
   }
 
-  /// The minor version; readers of major 1 take any.
+  /// The minor version. Readers of major version 1 accept any.
   package var minor: UInt8 = 0
   /// The size of one ciphertext segment in bytes, tag included.
   package var segmentSize: UInt32
   /// What the pack holds.
   package var kind: Kind = .full
-  /// The flags as they stand in the file.
+  /// The flags as they are in the file.
   package var flags: UInt16
   /// The version the publisher gave this pack, at most 2^53 − 1.
   package var packVersion: UInt64
   /// SHA-256 of the pack's name under its label, 32 bytes.
   package var packID: [UInt8]
-  /// 32 bytes that make this pack's keys unlike those of any other.
+  /// 32 bytes that make this pack's keys differ from those of any other pack.
   package var salt: [UInt8]
 
   /// The flag that says the salt was derived from key and content.
@@ -26,14 +26,14 @@ package struct PackHeader: Hashable, Sendable {
 
   /// The length of the core in bytes.
   package static let size = 96
-  /// The length of core and stanza length in bytes: what tells how long the header is.
+  /// The length of core and stanza length in bytes: enough to know how long the header is.
   package static let prefixSize = 100
-  /// The first eight bytes of every pack. Like PNG's, they show a transfer that strips bits or converts line ends.
+  /// The first eight bytes of every pack. Like PNG's, they reveal a transfer that strips bits or converts line ends.
   package static let magic: [UInt8] = [0x89, 0x50, 0x41, 0x4B, 0x0D, 0x0A, 0x1A, 0x0A]
   /// The suite this build knows: AES-256-GCM, HKDF-SHA256, HMAC-SHA256 and Tink's segments.
   package static let suite: UInt16 = 1
   package static let major: UInt8 = 1
-  /// The format that this build writes, and the newest one that it knows all of, as people write it.
+  /// The format version that this build writes, and the newest one that it fully supports, as text.
   package static let formatVersion = "1.0"
 
   package init(
@@ -82,11 +82,11 @@ package struct PackHeader: Hashable, Sendable {
     let major = try cursor.uint8("major version", in: bytes)
     let minor = try cursor.uint8("minor version", in: bytes)
     guard major == Self.major else {
-      throw unsupported("format version \(major).\(minor), and this build reads \(Self.major)")
+      throw unsupported("format version \(major).\(minor), but this build reads \(Self.major)")
     }
     let suite = try cursor.uint16("suite", in: bytes)
     guard suite == Self.suite else {
-      throw unsupported("cipher suite \(suite), and this build knows \(Self.suite)")
+      throw unsupported("cipher suite \(suite), but this build knows \(Self.suite)")
     }
     let segmentSize = try cursor.uint32("segment size", in: bytes)
     guard Self.isLegal(segmentSize: segmentSize) else {
@@ -96,14 +96,14 @@ package struct PackHeader: Hashable, Sendable {
     }
     let rawKind = try cursor.uint16("kind", in: bytes)
     guard let kind = Kind(rawValue: rawKind) else {
-      throw unsupported("pack kind \(rawKind), and this build reads \(Kind.full.rawValue)")
+      throw unsupported("pack kind \(rawKind), but this build reads \(Kind.full.rawValue)")
     }
     let flags = try cursor.uint16("flags", in: bytes)
     guard flags & 0xFE == 0 else {
       throw unsupported("flags \(flags & 0xFE), which this build does not know")
     }
     guard try cursor.uint32("reserved", in: bytes) == 0 else {
-      throw PackError(.damagedHeader, "header has bytes other than zero in a reserved field")
+      throw PackError(.damagedHeader, "header has nonzero bytes in a reserved field")
     }
     let version = try cursor.uint64("pack version", in: bytes)
     guard version <= Limits.packVersion else {
@@ -119,7 +119,7 @@ package struct PackHeader: Hashable, Sendable {
     return header
   }
 
-  /// Whether a segment size is one of the format's: a power of two from 4 096 to 1 048 576.
+  /// Whether the format allows a segment size: a power of two from 4 096 to 1 048 576.
   package static func isLegal(segmentSize: UInt32) -> Bool {
     segmentSize.nonzeroBitCount == 1
       && (Limits.smallestSegment...Limits.largestSegment).contains(segmentSize)

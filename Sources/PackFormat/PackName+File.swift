@@ -1,15 +1,15 @@
 extension PackName {
-  /// The name as a file's. Capital letters become `+` and the small one: some volumes take both for the same name.
+  /// The name for a file. An upper-case letter becomes `+` and the lower-case letter, because some volumes ignore case.
   package var fileName: String { Self.fileName(of: text) }
 
-  /// The same, of the text of a name that was found legal before.
+  /// Returns the same for the text of a name, which must be legal.
   package static func fileName(of text: String) -> String {
     String(decoding: text.utf8.flatMap { (65...90).contains($0) ? [UInt8(ascii: "+"), $0 | 0x20] : [$0] }, as: UTF8.self)
   }
 
-  /// The pack that a file is named after.
+  /// Reads the name of a pack from the name of a file.
   ///
-  /// - Returns: nil where ``fileName`` of no pack is that name.
+  /// - Returns: nil if no pack has that ``fileName``.
   package init?(fileName: some StringProtocol) {
     var bytes: [UInt8] = []
     var isCapital = false
@@ -22,7 +22,7 @@ extension PackName {
         isCapital = false
       }
     }
-    // A capital that stands as itself would be a second name for the same pack.
+    // An upper-case letter without `+` would be a second name for the same pack.
     guard !isCapital, let name = try? PackName(String(decoding: bytes, as: UTF8.self)), name.fileName == fileName else { return nil }
     self = name
   }

@@ -1,13 +1,13 @@
 /// The name a pack is published under: 1–64 of `A–Z a–z 0–9 . _ -`, the first a letter or digit (FORMAT.md §1).
 ///
-/// The name itself is not in the pack; its digest, the pack id, is.
+/// The pack does not contain the name itself, only its digest, the pack id.
 public struct PackName: Hashable, Sendable, CustomStringConvertible {
   /// The name.
   public let text: String
 
-  /// Takes a text that is a legal name.
+  /// Makes a name from a text.
   ///
-  /// - Throws: ``PackError/Code/usage`` where it is not.
+  /// - Throws: ``PackError/Code/usage`` if the text is not a legal name.
   public init(_ text: String) throws(PackError) {
     let bytes = Array(text.utf8)
     func isAlphanumeric(_ byte: UInt8) -> Bool {

@@ -1,4 +1,4 @@
-/// One record of the index (FORMAT.md §4.4), its digest apart.
+/// One record of the index (FORMAT.md §4.4), without its digest.
 package struct IndexRecord: Hashable, Sendable {
   /// What an entry is.
   package enum Kind: UInt8, Sendable {
@@ -11,10 +11,10 @@ package struct IndexRecord: Hashable, Sendable {
   package var kind: Kind
   /// The length of the content in bytes; 0 for a directory.
   package var size: UInt64
-  /// Where the content starts in the tar, in bytes; 0 where there is none.
+  /// Where the content starts in the tar, in bytes; 0 if it has no content.
   package var offset: UInt64
 
-  /// The bytes of a record before its path.
+  /// The length of a record before its path, in bytes.
   package static let fixedSize = 19
 
   package init(path: [UInt8], kind: Kind, size: UInt64, offset: UInt64) {
@@ -24,7 +24,7 @@ package struct IndexRecord: Hashable, Sendable {
     self.offset = offset
   }
 
-  /// Appends the record as it stands in a block.
+  /// Appends the record as it is written in a block.
   package func append(to bytes: inout [UInt8]) {
     bytes.append(littleEndian: UInt16(path.count))
     bytes.append(kind.rawValue)
@@ -49,7 +49,7 @@ package struct IndexRecord: Hashable, Sendable {
     bytes.append(copying: digest)
   }
 
-  /// Reads the next record, and refuses one that a tar of `tarSize` bytes cannot hold.
+  /// Reads the next record. Throws if a tar of `tarSize` bytes cannot hold it.
   package static func parse(
     _ bytes: Span<UInt8>, cursor: inout FieldCursor, tarSize: UInt64
   ) throws(PackError) -> IndexRecord {
@@ -60,17 +60,17 @@ package struct IndexRecord: Hashable, Sendable {
 }
 
 extension IndexRecord {
-  /// A record as it stands in the bytes of its block, without a copy of its path.
+  /// A record in the bytes of its block, without a copy of its path.
   package struct Fields: Sendable {
-    /// Where the path stands in the block.
+    /// Where the path is in the block.
     package let path: Range<Int>
     package let kind: Kind
     /// The length of the content in bytes; 0 for a directory.
     package let size: UInt64
-    /// Where the content starts in the tar, in bytes; 0 where there is none.
+    /// Where the content starts in the tar, in bytes; 0 if it has no content.
     package let offset: UInt64
 
-    /// Reads the next record, and refuses one that a tar of `tarSize` bytes cannot hold.
+    /// Reads the next record. Throws if a tar of `tarSize` bytes cannot hold it.
     package static func parse(
       _ bytes: Span<UInt8>, cursor: inout FieldCursor, tarSize: UInt64
     ) throws(PackError) -> Fields {
@@ -79,7 +79,7 @@ extension IndexRecord {
       let rawKind = bytes[fixed + 2]
       let size = bytes.littleEndian(UInt64.self, at: fixed + 3)
       let offset = bytes.littleEndian(UInt64.self, at: fixed + 11)
-      // Type, path, size and offset, in this order (FORMAT.md §4.9): a type of a later version may have other rules for the rest.
+      // Type, path, size and offset, in this order (FORMAT.md §4.9): a type of a later version may have other rules for the other fields.
       guard let kind = Kind(rawValue: rawKind) else {
         throw PackError(.unsupported, "index holds an entry of type \(rawKind), which this build does not know")
       }
@@ -114,7 +114,7 @@ extension IndexRecord {
   }
 }
 
-/// The head of the index (FORMAT.md §4.4), its directory apart.
+/// The head of the index (FORMAT.md §4.4), without its directory.
 package struct IndexHead: Hashable, Sendable {
   package var recordCount: UInt32
   /// The largest decompressed data frame in bytes.
@@ -163,7 +163,7 @@ package struct IndexHead: Hashable, Sendable {
 
   /// Reads the head.
   ///
-  /// - Parameter table: what the head must agree with, before its numbers are held against the limits (FORMAT.md §4.9).
+  /// - Parameter table: what the head must agree with. This is checked before the limits (FORMAT.md §4.9).
   package static func parse(_ bytes: Span<UInt8>, table: SeekTable? = nil) throws(PackError) -> IndexHead {
     var cursor = FieldCursor(failure: .damagedPayload)
     let magic = try cursor.range("index head", count: 4, in: bytes)
@@ -173,7 +173,7 @@ package struct IndexHead: Hashable, Sendable {
     let recordCount = try cursor.uint32("index head", in: bytes)
     let largestFrame = try cursor.uint32("index head", in: bytes)
     guard try cursor.uint32("index head", in: bytes) == 0 else {
-      throw PackError(.damagedPayload, "index head has bytes other than zero in a reserved field")
+      throw PackError(.damagedPayload, "index head has nonzero bytes in a reserved field")
     }
     let head = IndexHead(
       recordCount: recordCount, largestFrame: largestFrame,
@@ -183,7 +183,7 @@ package struct IndexHead: Hashable, Sendable {
     if let table, head.tarSize != table.tarSize || head.largestFrame != table.largestFrame {
       throw PackError(
         .damagedPayload,
-        "index says a tar of \(head.tarSize) bytes in frames up to \(head.largestFrame), the seek table \(table.tarSize) and \(table.largestFrame)"
+        "index says tar size \(head.tarSize) and largest frame \(head.largestFrame), but the seek table says \(table.tarSize) and \(table.largestFrame)"
       )
     }
     guard recordCount <= Limits.records else {
@@ -193,14 +193,14 @@ package struct IndexHead: Hashable, Sendable {
   }
 }
 
-/// The directory of the index (FORMAT.md §4.4): how long each block is, and the path it starts with.
+/// The directory of the index (FORMAT.md §4.4): the length and the first path of each block.
 package struct IndexDirectory: Sendable {
   private let bytes: [UInt8]
-  /// Where the item of each block starts in ``bytes``, and where the block starts in the blocks frame.
+  /// For each block, where its item starts in ``bytes``, and where the block starts in the blocks frame.
   private let items: [(item: UInt32, offset: UInt64)]
   private let end: UInt64
 
-  /// Reads the directory of a head's blocks. Its paths must ascend.
+  /// Reads the directory of a head's blocks. Its paths must be in ascending order.
   package init(parsing bytes: [UInt8], head: IndexHead, blocksSize: UInt64) throws(PackError) {
     var cursor = FieldCursor(failure: .damagedPayload)
     var items: [(item: UInt32, offset: UInt64)] = []
@@ -225,7 +225,7 @@ package struct IndexDirectory: Sendable {
       previous = path
     }
     guard cursor.offset == bytes.count else {
-      throw PackError(.damagedPayload, "index directory is longer than its blocks ask for")
+      throw PackError(.damagedPayload, "index directory is longer than its blocks need")
     }
     guard offset == blocksSize else {
       throw PackError(.damagedPayload, "index blocks add up to \(offset) bytes, but their frame holds \(blocksSize)")
@@ -238,17 +238,17 @@ package struct IndexDirectory: Sendable {
   /// The number of blocks.
   package var count: Int { items.count }
 
-  /// Where a block lies in the content of the blocks frame.
+  /// Returns the range of a block in the content of the blocks frame.
   package func range(ofBlock block: Int) -> Range<UInt64> {
     items[block].offset..<(block + 1 < items.count ? items[block + 1].offset : end)
   }
 
-  /// Whether a block starts with this path, by what the directory says.
+  /// Whether a block starts with this path, according to the directory.
   package func block(_ block: Int, startsWith path: Span<UInt8>) -> Bool {
     equal(bytes.span.extracting(firstPath(ofBlock: block)), path)
   }
 
-  /// The only block that can hold `path`, or nil where none can.
+  /// Returns the only block that can hold `path`, or nil if none can.
   package func block(holding path: Span<UInt8>) -> Int? {
     var low = 0
     var high = items.count
@@ -269,7 +269,7 @@ package struct IndexDirectory: Sendable {
     return item + 6..<item + 6 + length
   }
 
-  /// The directory as it stands in the head, before compression.
+  /// Returns the directory as it is written in the head, before compression.
   package static func bytes(for blocks: [(length: UInt32, firstPath: [UInt8])]) -> [UInt8] {
     var bytes: [UInt8] = []
     for block in blocks {

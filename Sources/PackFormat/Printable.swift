@@ -1,7 +1,7 @@
-/// A text for a message or a screen: characters that could disturb a terminal are escaped, as `\u{1b}`, so that no name moves the cursor or adds a
-/// line.
+/// Returns a text for a message or a screen. Characters that could disturb a terminal are escaped, as `\u{1b}`, so that no name moves the cursor or
+/// adds a line.
 package func printable(_ text: String) -> String {
-  // Nearly all that is shown is ASCII.
+  // Nearly all texts are ASCII.
   if text.utf8.isPrintableASCII || !text.unicodeScalars.contains(where: isDisturbing) { return text }
   var result = ""
   for scalar in text.unicodeScalars {
@@ -14,12 +14,12 @@ package func printable(_ text: String) -> String {
   return result
 }
 
-/// The same for bytes that should be UTF-8, such as a path. What is not is shown as replacement characters.
+/// Returns the same for bytes that should be UTF-8, such as a path. Invalid bytes become replacement characters.
 package func printable(_ bytes: some Sequence<UInt8>) -> String {
   printable(String(decoding: Array(bytes), as: UTF8.self))
 }
 
-/// Control characters, and those that change the direction of the text behind them.
+/// Whether a scalar is a control character, or changes the direction of the text after it.
 private func isDisturbing(_ scalar: Unicode.Scalar) -> Bool {
   switch scalar.value {
   case 0..<0x20, 0x7F...0x9F, 0x202A...0x202E, 0x2066...0x2069: true

@@ -1,4 +1,4 @@
-/// Sums and products of sizes that files name, which are claims until the bytes were counted: they stop at the largest number.
+/// Saturating arithmetic for sizes that a file claims and that are not verified yet.
 extension UInt64 {
   /// The sum, or the largest number if it would be larger.
   @inlinable

@@ -1,6 +1,6 @@
 /// The frames of a payload (FORMAT.md §4.5): where each lies, and which part of the tar it holds.
 ///
-/// Holds 8 bytes per frame, and 16 more for every 64 frames so that any frame is found without adding up all before it.
+/// Holds 8 bytes per frame, and 16 more for every 64 frames so that any frame is found without adding up the sizes of all earlier frames.
 package struct SeekTable: Sendable {
   /// One frame.
   package struct Frame: Hashable, Sendable {
@@ -19,7 +19,7 @@ package struct SeekTable: Sendable {
     package var tarRange: Range<UInt64> { tarOffset..<tarOffset + UInt64(size) }
   }
 
-  /// The frames that hold the tar. Skippable frames follow them.
+  /// The number of frames that hold the tar. Skippable frames follow them.
   package let dataFrameCount: Int
   /// The length of the tar in bytes.
   package let tarSize: UInt64
@@ -41,10 +41,10 @@ package struct SeekTable: Sendable {
   package static let skippableHeaderSize = 8
   private static let stride = 64
 
-  /// The number of all frames, skippable ones included.
+  /// The number of frames, including skippable ones.
   package var frameCount: Int { sizes.count }
 
-  /// The length of the table in the payload, in bytes, by what the last nine bytes of the payload say.
+  /// Returns the length of the table in the payload, in bytes, from the last nine bytes of the payload.
   package static func size(footer: Span<UInt8>) throws(PackError) -> Int {
     var cursor = FieldCursor(failure: .damagedPayload)
     let count = try cursor.uint32("seek table", in: footer)
@@ -61,7 +61,7 @@ package struct SeekTable: Sendable {
     return skippableHeaderSize + Int(count) * entrySize + footerSize
   }
 
-  /// Reads the table from the last bytes of the payload, of the length that ``size(footer:)`` gave.
+  /// Reads the table from the last bytes of the payload. Their number is the result of ``size(footer:)``.
   package init(parsing bytes: Span<UInt8>, payloadSize: UInt64) throws(PackError) {
     let count = (bytes.count - Self.skippableHeaderSize - Self.footerSize) / Self.entrySize
     var cursor = FieldCursor(failure: .damagedPayload)
@@ -80,7 +80,7 @@ package struct SeekTable: Sendable {
     var tarOffset: UInt64 = 0
     var dataFrames = 0
     var largest: UInt32 = 0
-    // Told only when order, number and sums are right (FORMAT.md §4.9).
+    // Thrown only if order, number and sums are right (FORMAT.md §4.9).
     var tooLarge: (frame: Int, content: UInt32)?
     for index in 0..<count {
       if index % Self.stride == 0 { marks.append((offset, tarOffset)) }
@@ -116,7 +116,7 @@ package struct SeekTable: Sendable {
       throw PackError(.damagedPayload, "payload does not end in data frames, index and seek table")
     }
     guard tarOffset >= 1024, tarOffset % 512 == 0 else {
-      throw PackError(.damagedPayload, "frames hold \(tarOffset) bytes, which are no tar")
+      throw PackError(.damagedPayload, "frames hold \(tarOffset) bytes, which is not the size of a tar")
     }
     if let (frame, content) = tooLarge {
       throw PackError(.limitExceeded, "frame \(frame) expands to \(content) bytes, more than \(Limits.frameSize)")
@@ -135,7 +135,7 @@ package struct SeekTable: Sendable {
     self.marks = marks
   }
 
-  /// The frame of a number below ``frameCount``.
+  /// The frame with a number below ``frameCount``.
   package subscript(index: Int) -> Frame {
     let mark = index / Self.stride
     var (offset, tarOffset) = marks[mark]
@@ -148,7 +148,7 @@ package struct SeekTable: Sendable {
       size: sizes[index].content)
   }
 
-  /// The number of the data frame that holds the byte of the tar at `tarOffset`, which must lie in the tar.
+  /// Returns the number of the data frame that holds the tar's byte at `tarOffset`, which must be less than the tar's size.
   package func frame(holding tarOffset: UInt64) -> Int {
     precondition(tarOffset < tarSize)
     var low = 0
@@ -166,7 +166,7 @@ package struct SeekTable: Sendable {
     return index
   }
 
-  /// The table as it stands in the payload, for frames given by their sizes.
+  /// Returns the table as it is written in the payload, for frames of these sizes.
   package static func bytes(for frames: [(compressed: UInt32, content: UInt32)]) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(skippableHeaderSize + frames.count * entrySize + footerSize)

@@ -1,6 +1,6 @@
 /// Where segments lie in a pack, and which part of the payload each holds (FORMAT.md §3).
 ///
-/// Pure arithmetic: one payload length gives one pack size, and back.
+/// Pure arithmetic: each payload length has exactly one pack size, and vice versa.
 package struct SegmentLayout: Hashable, Sendable {
   /// The offset of the body in the pack, in bytes: the length of the header with its MAC.
   package let bodyOffset: UInt64
@@ -9,12 +9,12 @@ package struct SegmentLayout: Hashable, Sendable {
   /// The size of one ciphertext segment in bytes, tag included.
   package let segmentSize: UInt32
 
-  /// The bytes of Tink's header, which stand where segment 0 would begin.
+  /// The length of Tink's header in bytes. It is at the start of segment 0.
   package static let tinkHeaderSize = 40
-  /// The bytes of a segment's tag.
+  /// The length of a segment's tag in bytes.
   package static let tagSize = 16
 
-  /// The layout of a pack whose size is known.
+  /// Makes the layout of a pack whose size is known.
   ///
   /// - Parameters:
   ///   - packSize: the size of the file in bytes.
@@ -27,14 +27,14 @@ package struct SegmentLayout: Hashable, Sendable {
     let header = UInt64(headerSize)
     let smallest = header + UInt64(Self.tinkHeaderSize + Self.tagSize)
     guard packSize >= smallest else {
-      throw PackError(.truncated, "pack is \(packSize) bytes, and its header alone asks for \(smallest)")
+      throw PackError(.truncated, "pack is \(packSize) bytes, but the smallest with its header is \(smallest)")
     }
     bodyOffset = header
     bodySize = packSize - header
     self.segmentSize = segmentSize
   }
 
-  /// Fails if the last segment is too short. Call it only after the header was checked (FORMAT.md §1.4, step 7).
+  /// Throws if the last segment is too short. Call it only after the header was checked (FORMAT.md §1.4, step 7).
   package func checkLastSegment() throws(PackError) {
     let last = bodySize - (segmentCount - 1) * UInt64(segmentSize)
     guard segmentCount == 1 || last > UInt64(Self.tagSize) else {
@@ -42,7 +42,7 @@ package struct SegmentLayout: Hashable, Sendable {
     }
   }
 
-  /// The layout of a pack that will hold `payloadSize` bytes.
+  /// Makes the layout of a pack that will hold `payloadSize` bytes.
   package init(payloadSize: UInt64, headerSize: Int, segmentSize: UInt32) throws(PackError) {
     let capacity = UInt64(segmentSize) - UInt64(Self.tagSize)
     guard payloadSize <= Limits.packSize else {
@@ -70,15 +70,15 @@ package struct SegmentLayout: Hashable, Sendable {
     bodySize - UInt64(Self.tinkHeaderSize) - UInt64(Self.tagSize) * segmentCount
   }
 
-  /// The plaintext a full segment would hold, in bytes, had Tink's header not taken its share of segment 0.
+  /// The plaintext of a full segment, in bytes. Segment 0 holds less, because Tink's header takes part of it.
   package var capacity: UInt64 { UInt64(segmentSize) - UInt64(Self.tagSize) }
 
-  /// The segment that holds the payload byte at `offset`.
+  /// Returns the segment that holds the payload byte at `offset`.
   package func segment(holding offset: UInt64) -> UInt64 {
     (offset + UInt64(Self.tinkHeaderSize)) / capacity
   }
 
-  /// The payload bytes that segment `index` holds.
+  /// Returns the payload bytes that segment `index` holds.
   package func payloadRange(ofSegment index: UInt64) -> Range<UInt64> {
     precondition(index < segmentCount)
     let header = UInt64(Self.tinkHeaderSize)
@@ -87,7 +87,7 @@ package struct SegmentLayout: Hashable, Sendable {
     return start..<end
   }
 
-  /// The bytes of the pack that segment `index` occupies, tag included.
+  /// Returns the bytes of the pack that segment `index` occupies, tag included.
   package func packRange(ofSegment index: UInt64) -> Range<UInt64> {
     precondition(index < segmentCount)
     let start = index == 0 ? UInt64(Self.tinkHeaderSize) : index * UInt64(segmentSize)

@@ -1,6 +1,6 @@
-/// The word that was probably meant.
+/// Finds the word that was probably meant.
 package enum SpellingSuggestion {
-  /// The nearest of some words: at most a third of the letters differ, case aside.
+  /// Returns the word nearest to `word`, or nil if more than a third of the letters differ. Case is ignored.
   package static func nearest(to word: String, among words: [String]) -> String? {
     let written = Array(word.lowercased().unicodeScalars)
     guard !written.isEmpty, written.count <= 64 else { return nil }
@@ -9,7 +9,7 @@ package enum SpellingSuggestion {
     return best.1 <= max(1, best.0.count / 3) ? best.0 : nil
   }
 
-  /// The letters to add, remove, replace or swap with their neighbour.
+  /// Returns the number of letters to add, remove, replace or swap with their neighbour.
   package static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
     var previous = [Int](repeating: 0, count: right.count + 1)
     var current = Array(0...right.count)

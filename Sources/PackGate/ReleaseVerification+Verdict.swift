@@ -5,13 +5,13 @@ package import PackProject
 package import PackReading
 
 extension ReleaseVerification {
-  /// Looks at everything and judges it.
+  /// Inspects the release and applies the rules to it.
   ///
   /// - Parameters:
-  ///   - key: the content key, or the root key where each pack has its own; without one packs are not opened, which takes ``isQuick``.
-  ///   - progress: hears of every frame of a pack, in bytes of content.
-  /// - Throws: where the manifest, the Info.plist or the lock file is not there or no such file, where an option names an unknown rule, or the
-  ///   task was cancelled. Whatever is wrong with the release itself is a finding.
+  ///   - key: the content key, or the root key if each pack has its own key. Without a key no pack is opened, which requires ``isQuick``.
+  ///   - progress: called after every frame of a pack, with bytes of content.
+  /// - Throws: if the manifest, the Info.plist or the lock file is missing, if the Info.plist or the lock file is malformed, if an option names an
+  ///   unknown rule, or if the task is cancelled. Faults of the release itself are findings.
   package func run(
     key: consuming ResolvedKey?, progress: ProgressHandler? = nil
   ) async throws(PackError) -> ReleaseReport {
@@ -25,7 +25,7 @@ extension ReleaseVerification {
     return judge(try await inspection.run(progress: progress))
   }
 
-  /// Runs all checks over what was seen.
+  /// Runs all requested checks on an inspected release.
   func judge(_ release: ReleaseContext) -> ReleaseReport {
     let inputs = release.inputs
     var findings: [ReleaseFinding] = []
@@ -52,7 +52,7 @@ extension ReleaseVerification {
     return ignored.contains(finding.rule.id) ? "--ignore \(finding.rule.id)" : nil
   }
 
-  /// Refuses options that name no rule, or one that must not be ignored.
+  /// Throws ``PackError/Code/usage`` if an option names an unknown rule, or `ignored` names a rule that cannot be ignored.
   package static func checkRules(only: [String], ignored: [String]) throws(PackError) {
     for id in only where !ReleaseRule.all.contains(where: { $0.id.hasPrefix(id) }) || id.isEmpty {
       throw PackError(.usage, "there is no rule '\(id)'", hint: "list them with 'packer explain'")
@@ -73,12 +73,13 @@ extension ReleaseVerification {
     if let manifest = release.manifest.manifest {
       add(
         "manifest",
-        "version \(manifest.version), \(release.manifest.size) bytes, signed by \(release.manifest.signers), expires \(manifest.expires)")
+        "version \(manifest.version), \(SizeText.short(release.manifest.size)), signed by \(release.manifest.signers), expires \(manifest.expires)"
+      )
     } else {
       add("manifest", "cannot be read")
     }
     let opened = release.packs.count { $0.content != nil }
-    let depth = release.isQuick ? "headers and digests checked" : "read whole"
+    let depth = release.isQuick ? "headers and digests checked" : "all bytes checked"
     add("packs", release.hasKey ? "\(opened) of \(release.entries.count) opened, \(depth)" : "\(release.entries.count), not opened")
     add("Info.plist", release.plist?.path ?? "not given, not checked (--plist FILE)")
     let apps = release.apps.map(\.version)
@@ -91,7 +92,7 @@ extension ReleaseVerification {
   }
 
   private static func budget(_ release: ReleaseContext) -> [ReleaseReport.BudgetRow] {
-    // Where Apple serves the packs, an Info.plist has no such numbers.
+    // With Apple hosting, the Info.plist has no such numbers.
     guard release.manifest.manifest != nil, release.configuration?.hosting != .apple else { return [] }
     return release.demand.named.map { key, needed in
       ReleaseReport.BudgetRow(

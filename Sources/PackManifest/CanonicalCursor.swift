@@ -1,19 +1,19 @@
 package import PackFormat
 
-/// Reads the JSON of manifests where it stands, and takes nothing but its one form (FORMAT.md §9.1).
+/// Reads the JSON of manifests in place, and accepts only its canonical form (FORMAT.md §9.1).
 ///
-/// What it passes over is checked as strictly as what it reads. It makes no tree: a document costs the values that are kept of it.
+/// Skipped values are checked as strictly as values that are read. No tree is built: memory is used only for the values that the caller keeps.
 package struct CanonicalCursor: Sendable {
-  /// The next byte.
+  /// The offset of the next byte.
   package private(set) var offset: Int
   private let end: Int
-  /// What the document is called in messages, and what its faults are to a program.
+  /// The name of the document in messages, and the code of its errors.
   private let subject: String
   private let code: PackError.Code
 
-  /// The containers that may be nested, the outermost object included.
+  /// The maximum depth of nested containers, including the outermost object.
   package static let depthLimit = 8
-  /// 2^53 − 1, the largest integer that every reader of JSON keeps.
+  /// 2^53 − 1, the largest integer that every JSON reader represents exactly.
   package static let largestInteger: UInt64 = (1 << 53) - 1
 
   package init(at offset: Int, end: Int, subject: String = "manifest", code: PackError.Code = .damagedManifest) {
@@ -25,7 +25,7 @@ package struct CanonicalCursor: Sendable {
 
   package var isAtEnd: Bool { offset == end }
 
-  /// A fault where the cursor stands, or at `place`.
+  /// Makes an error at the cursor, or at `place`.
   package func fault(_ text: String, at place: Int? = nil) -> PackError {
     PackError(code, "\(subject) \(text), at byte \(place ?? offset)")
   }
@@ -35,14 +35,14 @@ package struct CanonicalCursor: Sendable {
     return bytes[offset]
   }
 
-  /// Passes over one byte if it is there.
+  /// Skips one byte if it is the wanted one.
   private mutating func take(_ wanted: UInt8, in bytes: Span<UInt8>) -> Bool {
     guard offset < end, bytes[offset] == wanted else { return false }
     offset += 1
     return true
   }
 
-  /// Passes over exactly this text.
+  /// Skips exactly this text, or throws.
   package mutating func expect(_ text: StaticString, in bytes: Span<UInt8>) throws(PackError) {
     let wanted = Array("\(text)".utf8)
     for (index, byte) in wanted.enumerated() {
@@ -57,7 +57,7 @@ package struct CanonicalCursor: Sendable {
 
   /// An object that is being read.
   package struct Object {
-    /// The key that was read last, as it stands between its quotes.
+    /// The range of the last key, without its quotes.
     fileprivate var previous: Range<Int>?
   }
 
@@ -67,14 +67,14 @@ package struct CanonicalCursor: Sendable {
   }
 
   package mutating func beginObject(_ what: String, depth: Int, in bytes: Span<UInt8>) throws(PackError) -> Object {
-    guard try byte(in: bytes) == UInt8(ascii: "{") else { throw fault("has \(what) that is no object") }
+    guard try byte(in: bytes) == UInt8(ascii: "{") else { throw fault("has \(what) that is not an object") }
     try checkDepth(depth)
     offset += 1
     return Object()
   }
 
   package mutating func beginArray(_ what: String, depth: Int, in bytes: Span<UInt8>) throws(PackError) -> Elements {
-    guard try byte(in: bytes) == UInt8(ascii: "[") else { throw fault("has \(what) that is no array") }
+    guard try byte(in: bytes) == UInt8(ascii: "[") else { throw fault("has \(what) that is not an array") }
     try checkDepth(depth)
     offset += 1
     return Elements()
@@ -84,11 +84,11 @@ package struct CanonicalCursor: Sendable {
     guard depth <= Self.depthLimit else { throw fault("is nested \(depth) deep, more than \(Self.depthLimit)") }
   }
 
-  /// The next key, with the cursor on its value; nil, with the cursor behind the object, where there is none.
+  /// Returns the next key, and moves the cursor to its value. Returns nil and moves the cursor past the object if there is no other key.
   package mutating func nextKey(of object: inout Object, in bytes: Span<UInt8>) throws(PackError) -> String? {
     if take(UInt8(ascii: "}"), in: bytes) { return nil }
     if object.previous != nil {
-      guard take(UInt8(ascii: ","), in: bytes) else { throw fault("has neither a comma nor a brace behind a value") }
+      guard take(UInt8(ascii: ","), in: bytes) else { throw fault("has neither a comma nor a brace after a value") }
     }
     let start = offset
     let key = try string("a key", in: bytes)
@@ -98,19 +98,19 @@ package struct CanonicalCursor: Sendable {
       guard order != 0 else { throw fault("has the key '\(text(of: key, in: bytes))' twice", at: start) }
       guard order < 0 else {
         throw fault(
-          "has the key '\(text(of: key, in: bytes))' behind '\(text(of: previous, in: bytes))', and keys ascend", at: start)
+          "has the key '\(text(of: key, in: bytes))' after '\(text(of: previous, in: bytes))', but keys must ascend", at: start)
       }
     }
     object.previous = key
-    guard take(UInt8(ascii: ":"), in: bytes) else { throw fault("has no colon behind a key") }
+    guard take(UInt8(ascii: ":"), in: bytes) else { throw fault("has no colon after a key") }
     return text(of: key, in: bytes)
   }
 
-  /// Whether there is another element, with the cursor on it; the cursor is behind the array where there is none.
+  /// Returns whether there is another element, and moves the cursor to it, or past the array if there is none.
   package mutating func hasNext(in array: inout Elements, in bytes: Span<UInt8>) throws(PackError) -> Bool {
     if take(UInt8(ascii: "]"), in: bytes) { return false }
     if !array.isFirst {
-      guard take(UInt8(ascii: ","), in: bytes) else { throw fault("has neither a comma nor a bracket behind a value") }
+      guard take(UInt8(ascii: ","), in: bytes) else { throw fault("has neither a comma nor a bracket after a value") }
     }
     array.isFirst = false
     return true
@@ -118,30 +118,30 @@ package struct CanonicalCursor: Sendable {
 
   // MARK: Values
 
-  /// An integer from 0 to 2^53 − 1.
+  /// Reads an integer from 0 to 2^53 − 1.
   package mutating func integer(_ what: String, in bytes: Span<UInt8>) throws(PackError) -> UInt64 {
     let start = offset
     var value: UInt64 = 0
     while offset < end, case let digit = bytes[offset], (0x30...0x39).contains(digit) {
-      // Checked at every digit, so that no number of digits overflows.
+      // Checked at every digit, so that the value cannot overflow.
       value = value * 10 + UInt64(digit - 0x30)
       guard value <= Self.largestInteger else { throw fault("has \(what) above \(Self.largestInteger)", at: start) }
       offset += 1
     }
-    guard offset > start else { throw fault("has \(what) that is no plain integer") }
+    guard offset > start else { throw fault("has \(what) that is not a plain integer") }
     guard bytes[start] != 0x30 || offset == start + 1 else { throw fault("has \(what) with a leading zero", at: start) }
     if offset < end, [UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E")].contains(bytes[offset]) {
-      throw fault("has \(what) that is no plain integer", at: start)
+      throw fault("has \(what) that is not a plain integer", at: start)
     }
     return value
   }
 
-  /// A text.
+  /// Reads a text.
   package mutating func text(_ what: String, in bytes: Span<UInt8>) throws(PackError) -> String {
     text(of: try string(what, in: bytes), in: bytes)
   }
 
-  /// A number of bytes in lower-case hexadecimal.
+  /// Reads `count` bytes in lower-case hexadecimal.
   package mutating func hex(_ what: String, count: Int, in bytes: Span<UInt8>) throws(PackError) -> [UInt8] {
     let start = offset
     let range = try string(what, in: bytes)
@@ -167,7 +167,7 @@ package struct CanonicalCursor: Sendable {
     }
   }
 
-  /// Passes over any value that the format allows. `depth` is that of the value, should it be an object or an array.
+  /// Skips any value that the format allows. `depth` is the depth of the value if it is an object or an array.
   package mutating func skip(depth: Int, in bytes: Span<UInt8>) throws(PackError) {
     switch try byte(in: bytes) {
     case UInt8(ascii: "{"):
@@ -183,7 +183,7 @@ package struct CanonicalCursor: Sendable {
     case UInt8(ascii: "f"):
       try expect("false", in: bytes)
     case UInt8(ascii: "n"):
-      throw fault("holds null, which it may not")
+      throw fault("contains null, which is not allowed")
     case UInt8(ascii: " "), 0x09, 0x0A, 0x0D:
       throw fault("has white space between its values")
     default:
@@ -193,9 +193,9 @@ package struct CanonicalCursor: Sendable {
 
   // MARK: Strings
 
-  /// Passes over a string and says where its content stands, between the quotes.
+  /// Skips a string and returns the range of its content, without the quotes.
   private mutating func string(_ what: String, in bytes: Span<UInt8>) throws(PackError) -> Range<Int> {
-    guard try byte(in: bytes) == UInt8(ascii: "\"") else { throw fault("has \(what) that is no string") }
+    guard try byte(in: bytes) == UInt8(ascii: "\"") else { throw fault("has \(what) that is not a string") }
     offset += 1
     let start = offset
     while true {
@@ -215,7 +215,7 @@ package struct CanonicalCursor: Sendable {
     }
   }
 
-  /// The character that an escape stands for. Each character has at most one: the short one where there is one.
+  /// Returns the character of an escape. Each character has at most one escape: the short one if it exists.
   private func escape(at place: Int, in bytes: Span<UInt8>) throws(PackError) -> (character: UInt8, length: Int) {
     guard place + 1 < end else { throw fault("ends inside an escape", at: place) }
     switch bytes[place + 1] {
@@ -230,19 +230,19 @@ package struct CanonicalCursor: Sendable {
       guard place + 6 <= end else { throw fault("ends inside an escape", at: place) }
       guard bytes[place + 2] == 0x30, bytes[place + 3] == 0x30, let high = Self.digit(bytes[place + 4]), high < 2,
         let low = Self.digit(bytes[place + 5]), ![0x08, 0x09, 0x0A, 0x0C, 0x0D].contains(high << 4 | low)
-      else { throw fault("has an escape where the character has another form", at: place) }
+      else { throw fault("has an escape that is not in canonical form", at: place) }
       return (high << 4 | low, 6)
     default:
-      throw fault("has an escape where the character has another form", at: place)
+      throw fault("has an escape that is not in canonical form", at: place)
     }
   }
 
-  /// The length of the UTF-8 sequence of two to four bytes where the cursor stands.
+  /// Returns the length of the UTF-8 sequence of two to four bytes at the cursor.
   private func sequence(in bytes: Span<UInt8>) throws(PackError) -> Int {
     func isContinuation(_ distance: Int, _ range: ClosedRange<UInt8> = 0x80...0xBF) -> Bool {
       offset + distance < end && range.contains(bytes[offset + distance])
     }
-    // The second byte's bounds keep out overlong forms, surrogates and what is above U+10FFFF.
+    // The bounds of the second byte exclude overlong forms, surrogates and values above U+10FFFF.
     let (length, second): (Int, ClosedRange<UInt8>)
     switch bytes[offset] {
     case 0xC2...0xDF: (length, second) = (2, 0x80...0xBF)
@@ -260,7 +260,7 @@ package struct CanonicalCursor: Sendable {
     return length
   }
 
-  /// Less than 0 where the left string stands before the right one in byte order, 0 where they are the same.
+  /// Compares two strings in byte order. Returns a number less than 0 if the left one comes first, 0 if they are equal.
   private func order(of left: Range<Int>, _ right: Range<Int>, in bytes: Span<UInt8>) -> Int {
     guard !hasEscape(left, in: bytes), !hasEscape(right, in: bytes) else {
       let (left, right) = (decoded(left, in: bytes), decoded(right, in: bytes))
@@ -277,7 +277,7 @@ package struct CanonicalCursor: Sendable {
     return false
   }
 
-  /// A string that was passed over, as it was meant.
+  /// Returns the text of a skipped string, without escapes.
   private func text(of range: Range<Int>, in bytes: Span<UInt8>) -> String {
     guard hasEscape(range, in: bytes) else {
       return unsafe bytes.extracting(range).withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
@@ -285,7 +285,7 @@ package struct CanonicalCursor: Sendable {
     return String(decoding: decoded(range, in: bytes), as: UTF8.self)
   }
 
-  /// The bytes of a string that was passed over, without escapes.
+  /// Returns the bytes of a skipped string, without escapes.
   private func decoded(_ range: Range<Int>, in bytes: Span<UInt8>) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(range.count)

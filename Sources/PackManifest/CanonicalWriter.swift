@@ -1,9 +1,9 @@
 import PackFormat
 
-/// Writes the JSON of manifests in its one form (FORMAT.md §9.1). Keys are given in ascending order.
+/// Writes the JSON of manifests in its canonical form (FORMAT.md §9.1). The caller must write keys in ascending order.
 package struct CanonicalWriter: Sendable {
   package private(set) var bytes: [UInt8] = []
-  /// Whether a comma stands before the next key or element.
+  /// Whether the next key or element needs a comma before it.
   private var needsComma = false
 
   package init() {}
@@ -38,7 +38,7 @@ package struct CanonicalWriter: Sendable {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Bytes that are JSON already.
+  /// Appends bytes that are already JSON.
   package mutating func raw(_ json: [UInt8]) {
     separate()
     bytes += json

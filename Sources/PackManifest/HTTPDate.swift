@@ -6,21 +6,21 @@
   import Glibc
 #endif
 
-/// A moment as HTTP writes it: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
+/// A time as HTTP writes it: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
 package struct HTTPDate: Hashable, Comparable {
   package let secondsSince1970: Int64
 
   private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-  /// - Parameter secondsSince1970: what lies outside of years with four digits is brought to their edge.
+  /// - Parameter secondsSince1970: times outside the years 0 to 9999 are clamped.
   package init(secondsSince1970: Int64) {
     self.secondsSince1970 = min(max(secondsSince1970, 0), 253_402_300_799)
   }
 
   package static var now: HTTPDate { HTTPDate(secondsSince1970: Int64(time(nil))) }
 
-  /// Reads the form that everybody writes since 1996, and not the two older ones.
+  /// Reads the current form. The two obsolete forms are not accepted.
   package init?(_ text: String) {
     let parts = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 6, parts[5] == "GMT", parts[0].hasSuffix(","), let month = Self.months.firstIndex(of: parts[2]) else { return nil }

@@ -1,15 +1,15 @@
-/// The four numbers that the system and the store take from an app's Info.plist, in bytes (FORMAT.md §9.3).
+/// The four sizes that the system and the App Store read from an app's Info.plist, in bytes (FORMAT.md §9.3).
 ///
-/// Allowances count what is downloaded before the first launch; the other two what stays on the device. Essential and
-/// non-essential are apart: neither includes the other.
+/// The allowances count downloads before the first launch. The other two count what stays on the device. Essential and non-essential sizes are
+/// separate: neither includes the other.
 public struct InstallBudget: Hashable, Sendable {
   /// `BAEssentialDownloadAllowance`: essential packs as served, and the manifest.
   public var essentialDownloadAllowance: UInt64
   /// `BADownloadAllowance`: non-essential packs as served.
   public var downloadAllowance: UInt64
-  /// `BAEssentialMaxInstallSize`: what essential packs leave on the device.
+  /// `BAEssentialMaxInstallSize`: the space that essential packs occupy on the device.
   public var essentialMaxInstallSize: UInt64
-  /// `BAMaxInstallSize`: what non-essential packs leave on the device.
+  /// `BAMaxInstallSize`: the space that non-essential packs occupy on the device.
   public var maxInstallSize: UInt64
 
   /// Makes a budget from its numbers.

@@ -1,9 +1,9 @@
 public import PackFormat
 
 extension Manifest {
-  /// Reads the `signed` part of a document, whose signature the caller has checked.
+  /// Reads the `signed` part of a document. The caller must have checked its signature.
   ///
-  /// Unknown keys are passed over; everything else must be as FORMAT.md §9.1 and §9.3 have it.
+  /// Unknown keys are ignored. Everything else must follow FORMAT.md §9.1 and §9.3.
   ///
   /// - Throws: ``PackError/Code/damagedManifest``, or ``PackError/Code/unsupported`` for another schema than ``schema``.
   public init(parsingSigned bytes: Span<UInt8>) throws(PackError) {
@@ -11,21 +11,21 @@ extension Manifest {
     try self.init(parsing: bytes, 0..<bytes.count)
   }
 
-  /// The same of a part of a document, so that errors name the place in it.
+  /// Reads the same from a range of a document, so that errors name the place in the document.
   package init(parsing bytes: Span<UInt8>, _ range: Range<Int>) throws(PackError) {
-    // All of it first: a document that is not in its one form is refused whatever it says, and the schema decides how the rest is read.
+    // The form of the whole part first: a document that is not in canonical form is always refused, and the schema decides how the rest is read.
     try Self.checkForm(of: bytes, range)
     self = try ManifestReader(bytes, range).manifest
   }
 
-  /// Refuses a document that is too large to be read.
+  /// Throws if a document is too large.
   static func check(_ size: Int) throws(PackError) {
     guard size <= largestSize else {
       throw PackError(.damagedManifest, "manifest is \(size) bytes, more than \(largestSize)")
     }
   }
 
-  /// Checks every byte for the one form of FORMAT.md §9.1, and the schema.
+  /// Checks that every byte is in the canonical form of FORMAT.md §9.1, and checks the schema.
   private static func checkForm(of bytes: Span<UInt8>, _ range: Range<Int>) throws(PackError) {
     var cursor = CanonicalCursor(at: range.lowerBound, end: range.upperBound)
     var object = try cursor.beginObject("a signed part", depth: 2, in: bytes)
@@ -37,17 +37,17 @@ extension Manifest {
         try cursor.skip(depth: 3, in: bytes)
       }
     }
-    guard cursor.isAtEnd else { throw cursor.fault("goes on behind its signed part") }
+    guard cursor.isAtEnd else { throw cursor.fault("continues after its signed part") }
     guard let schema else { throw PackError(.damagedManifest, "manifest names no schema") }
     guard schema == Self.schema else {
       throw PackError(
-        .unsupported, "manifest has the schema '\(schema)', and this build reads '\(Self.schema)'",
+        .unsupported, "manifest has the schema '\(schema)', but this build reads '\(Self.schema)'",
         advice: .updateApp)
     }
   }
 }
 
-/// Reads the values of a manifest whose form was checked.
+/// Reads the values of a manifest whose form has been checked.
 private struct ManifestReader {
   let manifest: Manifest
 
@@ -78,7 +78,7 @@ private struct ManifestReader {
   }
 
   private static func required<Value>(_ value: Value?, _ name: String, of owner: String = "manifest") throws(PackError) -> Value {
-    guard let value else { throw PackError(.damagedManifest, "\(owner) does not say its '\(name)'") }
+    guard let value else { throw PackError(.damagedManifest, "\(owner) has no '\(name)'") }
     return value
   }
 
@@ -87,7 +87,7 @@ private struct ManifestReader {
   ) throws(PackError) -> ManifestTime {
     let start = cursor.offset
     guard let time = ManifestTime(try cursor.text(what, in: bytes)) else {
-      throw cursor.fault("has \(what) that is no time as in 2027-01-01T00:00:00Z", at: start)
+      throw cursor.fault("has \(what) that is not a time like 2027-01-01T00:00:00Z", at: start)
     }
     return time
   }
@@ -127,7 +127,7 @@ private struct ManifestReader {
     let text = try cursor.text(what, in: bytes)
     guard let choice = Choice(rawValue: text) else {
       let known = type.allCases.map(\.rawValue).joined(separator: ", ")
-      throw cursor.fault("has \(what) '\(text)', which is none of \(known)", at: start)
+      throw cursor.fault("has \(what) '\(text)', which is not one of \(known)", at: start)
     }
     return choice
   }

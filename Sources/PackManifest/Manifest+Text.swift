@@ -1,16 +1,16 @@
 public import PackFormat
 
 extension Manifest {
-  /// The `signed` part of the document, in its one form: what is to be signed.
+  /// Returns the `signed` part of the document in canonical form: the bytes to sign.
   ///
-  /// A part that is nil is left out.
+  /// Parts that are nil are left out.
   ///
-  /// - Throws: ``PackError/Code/invalidManifest`` for values that no manifest may hold, all of them in the details.
+  /// - Throws: ``PackError/Code/invalidManifest`` for values that a manifest may not contain. The details list all of them.
   public func signedBytes() throws(PackError) -> [UInt8] {
     try bytes(withTime: true)
   }
 
-  /// The same without `version`, `issued` and `expires`: equal for manifests that differ in nothing but time.
+  /// Returns the same without `version`, `issued` and `expires`, for comparing the content of two manifests.
   public func contentBytes() throws(PackError) -> [UInt8] {
     try bytes(withTime: false)
   }

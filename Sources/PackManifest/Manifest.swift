@@ -1,19 +1,19 @@
-/// What is offered for download: the packs of one release, and the install budget they fit (FORMAT.md §9.3).
+/// The packs of one release that are offered for download, and their install budget (FORMAT.md §9.3).
 ///
-/// A value says nothing about who made it. ``SignedManifest`` is the document it comes from.
+/// A value carries no signature. ``SignedManifest`` is the document that it comes from.
 public struct Manifest: Hashable, Sendable {
-  /// The version of the manifest; later ones are higher. At most 2^53 − 1.
+  /// The version of the manifest, at most 2^53 − 1. Later manifests have higher versions.
   public var version: UInt64
-  /// When it was made. Readers do not require it.
+  /// The time at which it was made. Readers do not require it.
   public var issued: ManifestTime?
-  /// From when on nothing new may be installed from it.
+  /// The time from which nothing new may be installed from it.
   public var expires: ManifestTime
-  /// The numbers that the app's Info.plist must hold for this release. Readers do not require it.
+  /// The sizes that the app's Info.plist must contain for this release. Readers do not require them.
   public var budget: InstallBudget?
   /// The packs, in the order of the document.
   public var packs: [ManifestPack]
 
-  /// Makes a manifest from its parts, which are not checked.
+  /// Makes a manifest without checking its values.
   public init(
     version: UInt64, issued: ManifestTime?, expires: ManifestTime, budget: InstallBudget?, packs: [ManifestPack]
   ) {
@@ -32,46 +32,46 @@ public struct Manifest: Hashable, Sendable {
 
 /// One pack of a ``Manifest``.
 public struct ManifestPack: Hashable, Sendable {
-  /// The name the pack is published under.
+  /// The name under which the pack is published.
   public var id: String
-  /// The pack version, which its header repeats.
+  /// The pack version, which is also in the pack's header.
   public var version: UInt64
-  /// Where the pack is served.
+  /// The URL of the pack.
   public var url: String
   /// The exact size of the pack file in bytes, as served.
   public var size: UInt64
   /// The SHA-256 of the pack file, 32 bytes.
   public var sha256: [UInt8]
-  /// The digest that names the tree, 32 bytes.
+  /// The digest that identifies the tree, 32 bytes.
   public var contentRoot: [UInt8]
   /// The sum of the sizes of all files in bytes.
   public var contentSize: UInt64
-  /// What the unpacked tree takes on the device in bytes: each file rounded up to 4 KiB, and 4 KiB for each directory.
+  /// The space that the unpacked tree occupies on the device in bytes: each file rounded up to 4 KiB, plus 4 KiB for each directory.
   public var installSize: UInt64
-  /// The number of records: files, and directories that are empty.
+  /// The number of records: files and empty directories.
   public var files: UInt64
   /// The largest decompressed data frame in bytes.
   public var maxFrame: UInt64
-  /// The key that opens the pack, 16 hexadecimal digits.
+  /// The id of the key that opens the pack, 16 hexadecimal digits.
   public var keyID: String
-  /// When the system is to fetch the pack.
+  /// When the system fetches the pack.
   public var delivery: DeliveryClass
-  /// What becomes of the pack on the device.
+  /// How the pack is installed on the device.
   public var install: InstallMode
-  /// What the app asks for the pack by.
+  /// The tags by which the app requests the pack.
   public var tags: [String]
   /// The name for people.
   public var name: String
-  /// What the pack is, for people.
+  /// A description of the pack for people.
   public var description: String
-  /// When these bytes of the pack were first made.
+  /// The time at which these bytes of the pack were first made.
   public var created: ManifestTime?
-  /// The platforms that the pack is for; all where it is empty.
+  /// The platforms that the pack is for. Empty means all platforms.
   public var platforms: [String]
-  /// The language that the pack is for, as a language tag; any where it is nil.
+  /// The language that the pack is for, as a language tag. Nil means any language.
   public var language: String?
 
-  /// Makes an entry from its parts, which are not checked.
+  /// Makes an entry without checking its values.
   public init(
     id: String, version: UInt64, url: String, size: UInt64, sha256: [UInt8], contentRoot: [UInt8], contentSize: UInt64,
     installSize: UInt64, files: UInt64, maxFrame: UInt64, keyID: String, delivery: DeliveryClass, install: InstallMode,
@@ -99,27 +99,27 @@ public struct ManifestPack: Hashable, Sendable {
     self.language = language
   }
 
-  /// What the pack leaves on the device in bytes, rounded up to blocks of 4 KiB: the unpacked tree, or the pack file itself where it is
-  /// played in place.
+  /// The space that the pack occupies on the device in bytes, rounded up to blocks of 4 KiB: the unpacked tree, or the pack file if it is read in
+  /// place.
   public var sizeOnDevice: UInt64 {
     install == .unpacked ? installSize : (size + 4095) / 4096 * 4096
   }
 }
 
-/// When the system is to fetch a pack.
+/// When the system fetches a pack.
 public enum DeliveryClass: String, Hashable, Sendable, CaseIterable {
-  /// While the app is installed or updated: the app does not start before.
+  /// While the app is installed or updated, before its first launch.
   case essential
-  /// After the app was installed, by itself.
+  /// Automatically, after the app was installed.
   case prefetch
-  /// When the app asks for it.
+  /// When the app requests it.
   case onDemand
 }
 
-/// What becomes of a pack on the device.
+/// How a pack is installed on the device.
 public enum InstallMode: String, Hashable, Sendable, CaseIterable {
-  /// It is unpacked, and the pack itself is removed.
+  /// It is unpacked, and the pack file is removed.
   case unpacked
-  /// It stays as it is, and is read in place.
+  /// The pack file stays and is read in place.
   case packed
 }

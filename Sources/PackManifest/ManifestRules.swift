@@ -1,8 +1,8 @@
 import PackFormat
 
-/// What the values of a manifest must be (FORMAT.md §9.3), for those that are written and those that are read.
+/// The rules for the values of a manifest (FORMAT.md §9.3), for reading and for writing.
 enum ManifestRules {
-  /// All faults of a manifest, as one would say them behind its name.
+  /// Returns all faults of a manifest, as texts that follow its name.
   static func faults(of manifest: Manifest) -> [String] {
     var faults: [String] = []
     if manifest.version > CanonicalCursor.largestInteger {
@@ -14,12 +14,12 @@ enum ManifestRules {
     var ids: Set<String> = []
     for pack in manifest.packs {
       faults += self.faults(of: pack).map { "pack '\(pack.id)': \($0)" }
-      if !ids.insert(pack.id).inserted { faults.append("pack '\(pack.id)' is there twice") }
+      if !ids.insert(pack.id).inserted { faults.append("pack '\(pack.id)' is listed twice") }
     }
     return faults
   }
 
-  /// The faults of one entry.
+  /// Returns the faults of one entry.
   static func faults(of pack: ManifestPack) -> [String] {
     var faults: [String] = []
     if (try? PackName(pack.id)) == nil { faults.append("id is not a pack name") }
@@ -44,18 +44,18 @@ enum ManifestRules {
       && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }
   }
 
-  /// What is wrong with a pack's URL; nil where nothing is. A client hands it to the system as it is, so little is left to it.
+  /// Returns what is wrong with a pack's URL, or nil. The rules are strict because clients pass the URL to the system unchanged.
   static func fault(ofURL text: String) -> String? {
     let scheme = Array("https://".utf8)
     let bytes = Array(text.utf8)
     guard bytes.starts(with: scheme) else { return "does not start with https://" }
     let escaped = Array("\"<>\\^`{|}".utf8)
     guard bytes.allSatisfy({ (0x21..<0x7F).contains($0) && !escaped.contains($0) }) else {
-      return "has a character that URLs write as %XX"
+      return "has a character that must be written as %XX"
     }
     guard !bytes.contains(UInt8(ascii: "#")) else { return "has a fragment, which is never sent" }
     let authority = bytes.dropFirst(scheme.count).prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
-    guard !authority.contains(UInt8(ascii: "@")) else { return "holds a user name or a password, for all to read" }
+    guard !authority.contains(UInt8(ascii: "@")) else { return "contains a user name or a password, which everyone can read" }
     guard let first = authority.first, first != UInt8(ascii: ":") else { return "names no host" }
     return nil
   }

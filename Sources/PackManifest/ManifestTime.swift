@@ -1,16 +1,16 @@
-/// A moment as a manifest writes it: `YYYY-MM-DDTHH:MM:SSZ`, in whole seconds (FORMAT.md §9.3).
+/// A time as a manifest writes it: `YYYY-MM-DDTHH:MM:SSZ`, in whole seconds (FORMAT.md §9.3).
 public struct ManifestTime: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// Seconds since 1970-01-01T00:00:00Z, from year 0 to year 9999.
   public let secondsSince1970: Int64
 
-  /// - Returns: nil where the year would not have four digits.
+  /// - Returns: nil if the year is not in 0...9999.
   public init?(secondsSince1970: Int64) {
     // 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z.
     guard (-62_167_219_200...253_402_300_799).contains(secondsSince1970) else { return nil }
     self.secondsSince1970 = secondsSince1970
   }
 
-  /// Reads exactly `YYYY-MM-DDTHH:MM:SSZ`, of a day that exists. There are no leap seconds.
+  /// Reads exactly `YYYY-MM-DDTHH:MM:SSZ`. The day must exist; leap seconds are not accepted.
   public init?(_ text: String) {
     let bytes = Array(text.utf8)
     let pattern = Array("0000-00-00T00:00:00Z".utf8)
@@ -55,7 +55,7 @@ public struct ManifestTime: Hashable, Sendable, Comparable, CustomStringConverti
     }
   }
 
-  /// Days from the civil date, with March as the first month, so that the leap day ends a year.
+  /// Computes days from a civil date, with March as the first month so that the leap day is the last day of a year.
   private static func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
     let shifted = month <= 2 ? year - 1 : year
     let era = (shifted >= 0 ? shifted : shifted - 399) / 400

@@ -2,19 +2,19 @@ public import PackFormat
 
 /// A manifest as it is served: the signed part, and the signatures over it (FORMAT.md §9.1).
 ///
-/// Its outer form is sound; nothing else is known of it. The signed part is read only once a signature by a trusted key was found to hold.
+/// Only its outer form has been checked. The signed part is read only after a signature by a trusted key was verified.
 public struct SignedManifest: Hashable, Sendable {
   /// The whole document.
   public let bytes: [UInt8]
-  /// The signatures, in ascending order of their key ids. None of them was looked at.
+  /// The signatures, in ascending order of their key ids. None of them has been verified.
   public let signatures: [ManifestSignature]
-  /// Where the signed part stands in ``bytes``.
+  /// The range of the signed part in ``bytes``.
   public let signedBytes: Range<Int>
 
-  /// The most signatures that a document may have.
+  /// The largest number of signatures of a document.
   public static let signatureLimit = 16
 
-  /// Takes a document apart: its size, its outer form and the list of signatures are checked, and nothing else.
+  /// Reads a document. Only its size, its outer form and the list of signatures are checked.
   ///
   /// - Throws: ``PackError/Code/damagedManifest``
   public init(_ bytes: [UInt8]) throws(PackError) {
@@ -22,25 +22,25 @@ public struct SignedManifest: Hashable, Sendable {
     var cursor = CanonicalCursor(at: 0, end: bytes.count)
     signatures = try Self.signatures(&cursor, bytes.span)
     let start = cursor.offset
-    // What lies between is read once it is known who signed it.
+    // The signed part is read after its signature was verified.
     guard bytes.count >= start + 3, bytes[start] == UInt8(ascii: "{"), bytes.suffix(2) == Array("}}".utf8)[...] else {
-      throw PackError(.damagedManifest, "manifest does not end as one, at byte \(bytes.count)")
+      throw PackError(.damagedManifest, "manifest does not end in a signed part, at byte \(bytes.count)")
     }
     signedBytes = start..<bytes.count - 1
     self.bytes = bytes
   }
 
-  /// Puts a document together.
+  /// Makes a document.
   ///
   /// - Parameters:
-  ///   - signed: what ``Manifest/signedBytes()`` made.
-  ///   - signatures: in any order; no two by one key.
-  /// - Throws: ``PackError/Code/invalidManifest`` where it would not be one, as where it is larger than ``Manifest/largestSize``.
+  ///   - signed: the result of ``Manifest/signedBytes()``.
+  ///   - signatures: in any order, at most one per key.
+  /// - Throws: ``PackError/Code/invalidManifest`` if the document would not be valid: larger than ``Manifest/largestSize``, for example.
   public init(signed: [UInt8], signatures: [ManifestSignature]) throws(PackError) {
     let sorted = signatures.sorted { Array($0.keyID.utf8).lexicographicallyPrecedes(Array($1.keyID.utf8)) }
     for (left, right) in zip(sorted, sorted.dropFirst()) where left.keyID == right.keyID {
       throw PackError(
-        .invalidManifest, "manifest would be signed by key \(left.keyID) twice", advice: .developer("name each signing key once"))
+        .invalidManifest, "manifest would be signed by key \(left.keyID) twice", advice: .developer("give each signing key once"))
     }
     var writer = CanonicalWriter()
     writer.object { writer in
@@ -68,7 +68,7 @@ public struct SignedManifest: Hashable, Sendable {
     }
   }
 
-  /// Reads the list, and leaves the cursor at the start of the signed part.
+  /// Reads the list of signatures, and leaves the cursor at the start of the signed part.
   private static func signatures(
     _ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>
   ) throws(PackError) -> [ManifestSignature] {
@@ -85,9 +85,9 @@ public struct SignedManifest: Hashable, Sendable {
       try cursor.expect(",\"sig\":", in: bytes)
       let signature = try cursor.hex("a signature", count: 64, in: bytes)
       try cursor.expect("}", in: bytes)
-      // Digits of one length: the order of texts is the order of bytes.
+      // All ids have the same length, so the order of the texts is the order of the bytes.
       if let last = signatures.last, last.keyID >= keyID {
-        throw cursor.fault("has a signature by key \(keyID) behind one by \(last.keyID), and they ascend", at: start)
+        throw cursor.fault("has a signature by key \(keyID) after one by \(last.keyID), but key ids must ascend", at: start)
       }
       signatures.append(ManifestSignature(keyID: keyID, signature: signature))
     }
@@ -98,12 +98,12 @@ public struct SignedManifest: Hashable, Sendable {
 
 /// A signature in a manifest.
 public struct ManifestSignature: Hashable, Sendable {
-  /// The key that it claims to be by, 16 hexadecimal digits.
+  /// The id of the key that it claims to be made with, 16 hexadecimal digits.
   public var keyID: String
   /// The signature, 64 bytes.
   public var signature: [UInt8]
 
-  /// Makes a value from its parts, which are not checked.
+  /// Makes a value without checking it.
   public init(keyID: String, signature: [UInt8]) {
     self.keyID = keyID
     self.signature = signature

@@ -2,19 +2,19 @@ package import PackFormat
 
 /// One file or directory inside a pack.
 public struct Entry: Hashable, Sendable {
-  /// What an entry is. Directories are entries only where they are empty.
+  /// The kind of an entry. Only empty directories are entries.
   public enum Kind: Hashable, Sendable {
     case file
     case directory
   }
 
-  /// The path inside the pack: `/` between components, neither leading nor trailing.
+  /// The path inside the pack: components separated by `/`, with no leading or trailing `/`.
   public let path: String
-  /// What the entry is.
+  /// The kind of the entry.
   public let kind: Kind
   /// The length of the content in bytes; 0 for a directory.
   public let size: UInt64
-  /// Whether the file is to be executable.
+  /// Whether the file is executable.
   public let isExecutable: Bool
   /// SHA-256 of the content, 32 bytes; zeros for a directory.
   public let sha256: [UInt8]

@@ -1,10 +1,10 @@
 package import PackFormat
 
-/// Reads the data frames of a payload. One worker's own: it reuses one decoder.
+/// Reads the data frames of a payload. It belongs to one worker and reuses one decoder.
 package final class FrameReader {
   private let source: any ByteSource
   private let table: SeekTable
-  /// For other frames of the payload, between two calls.
+  /// The decoder, which the worker may use for other frames between two calls.
   package let decoder: DecompressionContext
 
   package init(source: any ByteSource, table: SeekTable) throws(PackError) {
@@ -13,14 +13,14 @@ package final class FrameReader {
     decoder = try DecompressionContext()
   }
 
-  /// The bytes that ``read(_:into:)`` needs for a frame of `size` bytes: both of its forms are in one buffer.
+  /// Returns the buffer size that ``read(_:into:)`` needs for a frame of `size` bytes. The compressed and the decompressed frame share the buffer.
   package static func room(for size: UInt32) -> Int {
     DecompressionContext.room(for: Int(size))
   }
 
-  /// Reads frame `index` to the beginning of `buffer`, which must have the room that it needs.
+  /// Reads frame `index` to the beginning of `buffer`, which must have at least ``room(for:)`` bytes.
   ///
-  /// A frame that cannot be decompressed over itself, which no usual encoder makes, is read again and takes its compressed size besides.
+  /// If a frame cannot be decompressed in place, it is read again into extra memory of its compressed size. Usual encoders make no such frames.
   package func read(_ index: Int, into buffer: inout MutableSpan<UInt8>) throws(PackError) {
     let frame = table[index]
     precondition(buffer.count >= Self.room(for: frame.size))

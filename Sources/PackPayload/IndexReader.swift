@@ -1,15 +1,15 @@
 package import PackFormat
 
-/// The index of one payload: its head and directory, which stay in memory, and its blocks, which are read when asked for.
+/// The index of one payload. Its head and directory stay in memory. Its blocks are read on demand.
 package struct IndexReader: Sendable {
   package let head: IndexHead
   private let directory: IndexDirectory
   private let blocksOffset: UInt64
   private let allowsAdditions: Bool
 
-  /// Reads head and directory, and holds them against the seek table.
+  /// Reads head and directory, and compares them with the seek table.
   ///
-  /// - Parameter minor: the pack's minor version; above 0 the format may have grown at its marked places.
+  /// - Parameter minor: the pack's minor version. Above 0, the places that the format reserves for additions may contain some.
   package init(source: any ByteSource, table: SeekTable, minor: UInt8) throws(PackError) {
     allowsAdditions = minor > 0
     let skip = SeekTable.skippableHeaderSize
@@ -34,14 +34,15 @@ package struct IndexReader: Sendable {
       head: head, blocksSize: UInt64(table.indexBlocks.compressedSize) - UInt64(skip))
   }
 
-  /// The block that may hold a path, or nil where none can.
+  /// Returns the block that may hold a path, or nil if none can.
   package func block(holding path: Span<UInt8>) -> Int? {
     directory.block(holding: path)
   }
 
-  /// Reads one block, and checks each record by itself.
+  /// Reads one block and checks each record.
   ///
-  /// - Parameter order: holds what came before; whoever reads all blocks passes the same one, and has checked the order of all records.
+  /// - Parameter order: the state after the earlier records. A caller that passes the same value for all blocks, in order, checks the order of all
+  ///   records.
   package func block(
     _ index: Int, source: any ByteSource, decoder: borrowing DecompressionContext, order: inout EntryPath.TreeOrder
   ) throws(PackError) -> IndexBlock {
@@ -77,7 +78,7 @@ package struct IndexReader: Sendable {
       guard row > 0 || directory.block(index, startsWith: path) else { throw Self.misplaced(name) }
     }
     guard cursor.offset == bytes.count || allowsAdditions else {
-      throw PackError(.damagedPayload, "\(name) is longer than its records ask for")
+      throw PackError(.damagedPayload, "\(name) is longer than its records need")
     }
     return IndexBlock(number: index, bytes: bytes, starts: starts)
   }
@@ -122,15 +123,15 @@ package struct IndexReader: Sendable {
   }
 }
 
-/// The records of one block of the index, at most 128, in the bytes in which they were read: about 10 KB.
+/// The records of one block of the index, at most 128, as they were read: about 10 KB.
 package final class IndexBlock: Sendable {
   package let number: Int
-  /// The digests, and behind them the records.
+  /// The digests, followed by the records.
   private let bytes: [UInt8]
   /// Where each record starts in ``bytes``.
   private let starts: [UInt32]
 
-  /// - Parameter bytes: records that were read by ``IndexRecord/Fields`` and found sound.
+  /// - Parameter bytes: records that ``IndexRecord/Fields`` has read and checked.
   init(number: Int, bytes: [UInt8], starts: [UInt32]) {
     self.number = number
     self.bytes = bytes
@@ -139,38 +140,38 @@ package final class IndexBlock: Sendable {
 
   /// The number of records.
   package var count: Int { starts.count }
-  /// What the block takes in memory, in bytes.
+  /// The memory that the block uses, in bytes.
   package var memorySize: Int { bytes.capacity + MemoryLayout<UInt32>.stride * starts.capacity + 128 }
 
-  /// Lends all that the block says.
+  /// Calls `body` with the bytes of the block.
   package func withBytes<Failure: Error>(_ body: (Span<UInt8>) throws(Failure) -> Void) throws(Failure) {
     let bytes = bytes
     try body(bytes.span)
   }
 
-  /// What record `row` is.
+  /// Returns the kind of record `row`.
   package func kind(of row: Int) -> IndexRecord.Kind {
     IndexRecord.Kind(rawValue: bytes[Int(starts[row]) + 2]) ?? .file
   }
 
-  /// The length of the content of record `row` in bytes.
+  /// Returns the length of the content of record `row` in bytes.
   package func size(of row: Int) -> UInt64 { number(at: Int(starts[row]) + 3) }
-  /// Where the content of record `row` starts in the tar, in bytes; 0 where there is none.
+  /// Returns where the content of record `row` starts in the tar, in bytes; 0 if it has no content.
   package func offset(of row: Int) -> UInt64 { number(at: Int(starts[row]) + 11) }
 
-  /// Lends the path of record `row`.
+  /// Calls `body` with the path of record `row`.
   package func withPath<Result, Failure: Error>(
     of row: Int, _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    // A span of a class's own array cannot be lent.
+    // A span of a class's array property cannot be passed directly.
     let bytes = bytes
     return try body(bytes.span.extracting(place(ofPath: row)))
   }
 
-  /// The path of record `row` as text.
+  /// Returns the path of record `row` as text.
   package func path(of row: Int) -> String { String(decoding: bytes[place(ofPath: row)], as: UTF8.self) }
 
-  /// The paths of all records, each with a line feed behind it; none has one inside.
+  /// Returns the paths of all records, each followed by a line feed. No path contains one.
   package func pathLines() -> [UInt8] {
     let bytes = bytes
     // Paths are shorter than their records.
@@ -186,12 +187,12 @@ package final class IndexBlock: Sendable {
     return lines
   }
 
-  /// Record `row`, with a copy of its path.
+  /// Returns record `row`, with a copy of its path.
   package func record(_ row: Int) -> IndexRecord {
     IndexRecord(path: Array(bytes[place(ofPath: row)]), kind: kind(of: row), size: size(of: row), offset: offset(of: row))
   }
 
-  /// SHA-256 of the content of record `row`.
+  /// Calls `body` with the SHA-256 of the content of record `row`.
   package func withDigest<Result, Failure: Error>(
     of row: Int, _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -199,12 +200,12 @@ package final class IndexBlock: Sendable {
     return try body(bytes.span.extracting(row * 32..<row * 32 + 32))
   }
 
-  /// The entry of record `row`.
+  /// Returns the entry of record `row`.
   package func entry(_ row: Int) -> Entry {
     withDigest(of: row) { Entry(record(row), digest: $0) }
   }
 
-  /// The row of a path, by binary search.
+  /// Returns the row of a path, by binary search.
   package func row(of path: Span<UInt8>) -> Int? {
     let bytes = bytes
     var low = 0

@@ -17,13 +17,13 @@ package final class ContentRoot {
     if buffer.count > 16 << 10 { try flush() }
   }
 
-  /// Adds what ``PackFormat/IndexRecord/appendForContentRoot(to:digest:)`` gave for some records.
+  /// Adds the bytes that ``PackFormat/IndexRecord/appendForContentRoot(to:digest:)`` returned for some records.
   package func add(bytes: [UInt8]) throws(PackError) {
     try flush()
     try digest.update(bytes.span)
   }
 
-  /// The root, 32 bytes.
+  /// Returns the root, 32 bytes.
   package func finish() throws(PackError) -> [UInt8] {
     try flush()
     return try digest.finish()

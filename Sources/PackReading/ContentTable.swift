@@ -2,18 +2,18 @@ package import PackFormat
 import PackPayload
 import PackWork
 
-/// Where the content of every file lies, in the order of the tar: 16 bytes per record that has content.
+/// The place of every file's content, in the order of the tar: 16 bytes per record that has content.
 ///
-/// Making it reads the whole index once and checks what only the whole of it can show (FORMAT.md §4.4, §5): the order of the paths,
-/// no entry below another one, the sum of the sizes, the content root, and that two ranges are the same or apart.
+/// Creating it reads the whole index once and checks what only a full pass can check (FORMAT.md §4.4, §5): the order of the paths, that no entry is
+/// below a file, the sum of the sizes, the content root, and that any two content ranges are either identical or disjoint.
 package struct ContentTable: Sendable {
   /// One record with content.
   package struct Item: Sendable {
     /// The offset of the content in the tar, in units of 512 bytes: 2^40 bytes of tar are 2^31 units.
     package let unit: UInt32
-    /// Block and row of the record.
+    /// The block and row of the record.
     package let location: UInt32
-    /// The length of the content in bytes, which is below 2^40, and from bit 48 on that of the path.
+    /// The length of the content in bytes (below 2^40) in bits 0 to 47; the length of the path from bit 48 on.
     private let lengths: UInt64
 
     fileprivate init(unit: UInt32, location: UInt32, size: UInt64, pathLength: Int) {
@@ -29,7 +29,7 @@ package struct ContentTable: Sendable {
 
     package var offset: UInt64 { UInt64(unit) * 512 }
     package var range: Range<UInt64> { offset..<offset + size }
-    /// Where the content ends with its padding.
+    /// The end of the content including its padding.
     package var paddedEnd: UInt64 { (offset + size + 511) / 512 * 512 }
     /// The number of the record in the index.
     package var number: Int { Int(location) }
@@ -37,12 +37,12 @@ package struct ContentTable: Sendable {
     package var row: Int { Int(location) % Limits.recordsPerBlock }
   }
 
-  /// Ascending by offset; records that share their content stand together.
+  /// Ascending by offset; records that share their content are adjacent.
   let items: [Item]
 
   /// - Parameters:
   ///   - reader: reads the index; the blocks it keeps are those that were checked here.
-  ///   - visitEmpty: receives path and kind of every record without content, directories included, in the order of the paths.
+  ///   - visitEmpty: receives the path and kind of every record without content, including directories, in the order of the paths.
   init(
     _ pack: Pack, reader: PackReader, pool: WorkerPool, visitEmpty: (Span<UInt8>, IndexRecord.Kind) throws(PackError) -> Void
   ) throws(PackError) {
@@ -87,7 +87,7 @@ package struct ContentTable: Sendable {
         .damagedPayload, "the entries add up to \(contentSize) bytes, but the index says \(head.contentSize)")
     }
     guard try root.finish() == head.contentRoot else {
-      throw PackError(.damagedPayload, "the entries are not those that the content root names")
+      throw PackError(.damagedPayload, "the entries do not match the content root")
     }
     items.sort { ($0.unit, $0.location) < ($1.unit, $1.location) }
     for (left, right) in zip(items, items.dropFirst()) {
@@ -98,17 +98,18 @@ package struct ContentTable: Sendable {
     self.items = items
   }
 
-  /// The items whose content has bytes in `range` of the tar.
+  /// Returns the items whose content has bytes in `range` of the tar.
   package func items(in range: Range<UInt64>) -> ArraySlice<Item> {
-    // Ranges are the same or apart, so their ends ascend as their starts do.
+    // Ranges are identical or disjoint, so their ends ascend like their starts.
     let first = items.partitioningIndex { $0.range.upperBound > range.lowerBound }
     let end = items.partitioningIndex { $0.offset >= range.upperBound }
     return items[first..<max(first, end)]
   }
 
-  /// The items that ``items(in:)`` gives, those with the same content together, so ordered that a reader meets each block of the index once.
+  /// Returns the items of ``items(in:)``, grouped by content, in an order in which a reader reads each block of the index once.
   ///
-  /// A content that lies in other frames too keeps its place: who waits for the frame before must do so first, who is waited for comes last.
+  /// A content that continues from the previous frame stays first, because it must wait for the worker of that frame. A content that continues in the
+  /// next frame stays last.
   func groups(in range: Range<UInt64>) -> [ArraySlice<Item>] {
     var groups: [ArraySlice<Item>] = []
     var rest = items(in: range)
@@ -127,13 +128,13 @@ package struct ContentTable: Sendable {
     return groups
   }
 
-  /// Calls `body` with every part of `range` that holds neither content nor padding behind one: headers, and the end of the tar.
+  /// Calls `body` with every part of `range` that is neither content nor the padding after it: headers, and the end of the tar.
   ///
-  /// - Parameter body: receives the items whose content starts where the part ends, too; the content may begin right behind `range`.
+  /// - Parameter body: also receives the items whose content starts at the end of the part. That content may start directly after `range`.
   package func forEachGap(
     in range: Range<UInt64>, _ body: (Range<UInt64>, ArraySlice<Item>) throws(PackError) -> Void
   ) throws(PackError) {
-    // A content that ended before may have its padding here.
+    // A content that ended before `range` may have its padding in it.
     let earliest = range.lowerBound > 511 ? range.lowerBound - 511 : 0
     var position = range.lowerBound
     var rest = items(in: earliest..<range.upperBound + 1)
@@ -148,7 +149,7 @@ package struct ContentTable: Sendable {
 }
 
 extension Array {
-  /// The first index whose element satisfies `predicate`, which must be false before and true behind one place.
+  /// Returns the first index whose element satisfies `predicate`. The elements must be sorted so that all that do not satisfy it come first.
   fileprivate func partitioningIndex(_ predicate: (Element) -> Bool) -> Int {
     var low = 0
     var high = count

@@ -1,4 +1,4 @@
-// One import is all that an app needs to read packs and to handle its errors.
+// With this one import, an app can read packs and handle their errors.
 @_exported public import PackCrypto
 @_exported public import PackFormat
 @_exported public import PackPayload

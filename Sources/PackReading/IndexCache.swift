@@ -2,40 +2,40 @@ import PackFormat
 import PackPayload
 import PackWork
 
-/// Blocks of one pack's index that were read already, for readers that look for single records.
+/// A cache of blocks of one pack's index, for readers that look up single records.
 ///
-/// No lock is held while a block is read, so two readers that miss the same one both read it.
+/// No lock is held while a block is read, so two readers that miss the same block both read it.
 package final class IndexCache: Sendable {
   private struct State {
-    /// By number.
+    /// By block number.
     var blocks: [IndexBlock?]
-    /// The numbers of those that are held.
+    /// The numbers of the cached blocks.
     var held: [Int] = []
     var size = 0
     var turn: UInt32 = 1
-    /// Of the blocks that were read, by number; empty for those that were not.
+    /// The digests of the blocks read so far, by block number; empty for blocks not read yet.
     var digests: [[UInt8]]
   }
 
   private let capacity: Int
-  /// Whether a block that is read again must be what it was.
+  /// Whether a block that is read again must have the same content.
   let remembers: Bool
   private let state: Monitor<State>
 
-  /// What all readers of a tree share, in bytes: the records of some 3000 files.
+  /// The capacity of a cache that all readers of a tree share, in bytes: the records of about 3000 files.
   package static let sharedCapacity = 256 << 10
-  /// What a reader keeps that shares nothing, in bytes.
+  /// The capacity of a cache that one reader uses, in bytes.
   static let ownCapacity = 96 << 10
 
-  /// Blocks for all who read one tree. A block that is read again must be what it was: whoever may write to the file, and has the key, could otherwise
-  /// change records after they were held against the content root. 32 bytes for each block.
+  /// Returns a cache for all readers of one tree. A block that is read again must have the same content. Otherwise an attacker who has the key and
+  /// can write to the file could change records after they were checked against the content root. Takes 32 bytes per block in addition.
   package static func shared(_ pack: Pack) -> IndexCache {
     IndexCache(pack, capacity: sharedCapacity, remembers: true)
   }
 
   /// - Parameters:
   ///   - capacity: the bytes of memory that the blocks may take.
-  ///   - remembers: whether a block that is read again must be what it was.
+  ///   - remembers: whether a block that is read again must have the same content.
   init(_ pack: Pack, capacity: Int, remembers: Bool = false) {
     self.capacity = capacity
     self.remembers = remembers
@@ -44,9 +44,9 @@ package final class IndexCache: Sendable {
       State(blocks: [IndexBlock?](repeating: nil, count: count), digests: [[UInt8]](repeating: [], count: remembers ? count : 0)))
   }
 
-  /// Holds a block that was read against what it was before, if that is known.
+  /// Compares the digest of a block with the digest from the previous time the block was read. Records the digest if this is the first time.
   ///
-  /// - Returns: whether it is the same.
+  /// - Returns: whether the block is unchanged.
   func isAsBefore(_ number: Int, digest: [UInt8]) -> Bool {
     state.withLock { state in
       if state.digests[number].isEmpty { state.digests[number] = digest }
@@ -54,19 +54,19 @@ package final class IndexCache: Sendable {
     }
   }
 
-  /// Block `number`, where it is held.
+  /// Returns block `number`. Returns nil if it is not cached.
   func block(_ number: Int) -> IndexBlock? {
     state.withLock { $0.blocks[number] }
   }
 
-  /// Holds a block from now on, and lets go of others where there is no room.
+  /// Adds a block to the cache. Removes others if there is not enough room.
   func keep(_ block: IndexBlock) {
     guard block.memorySize <= capacity else { return }
     state.withLock { state in
       guard state.blocks[block.number] == nil else { return }
       while state.size + block.memorySize > capacity {
-        // Any of them, and not the one that was used longest ago: who goes through more blocks than there is room for, again and again, would
-        // always find the next one gone. The order of a linear congruence is as good as chance.
+        // Removes a pseudorandom block, not the least recently used one: a reader that repeatedly goes through more blocks than fit would never find
+        // the next one in an LRU cache. A linear congruential generator is random enough.
         state.turn = state.turn &* 1_664_525 &+ 1_013_904_223
         let place = Int(state.turn >> 8) % state.held.count
         let number = state.held[place]
@@ -81,6 +81,6 @@ package final class IndexCache: Sendable {
     }
   }
 
-  /// The bytes that are taken now.
+  /// The number of bytes of memory in use.
   var size: Int { state.withLock { $0.size } }
 }

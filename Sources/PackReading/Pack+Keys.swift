@@ -2,12 +2,13 @@ package import PackFiles
 import PackWork
 
 extension Pack {
-  /// Opens the pack at `path` with the key that a provider has for it.
+  /// Opens the pack at `path` with the key that a provider returns for it.
   ///
-  /// Reads which key the pack names, asks for that one, and opens off the cooperative pool. Nothing is kept of the key but what reads the pack.
+  /// Reads the id of the pack's key, asks the provider for that key, and opens the pack off the cooperative thread pool. Only what is needed to read
+  /// the pack is kept in memory; the key itself is not.
   ///
-  /// - Throws: what ``open(_:key:)`` throws, what the provider throws, ``PackError/Code/wrongKey`` where it returns another key than was asked for, and
-  ///   ``PackError/Code/cancelled``.
+  /// - Throws: the errors of ``open(_:key:)``, the errors of the provider, ``PackError/Code/wrongKey`` if the provider returns a key with another id,
+  ///   or ``PackError/Code/cancelled``.
   public static func open(_ path: String, keys: some KeyProvider) async throws(PackError) -> Pack {
     try await open(path, keys: keys, files: SystemFiles(), backend: CryptoBackends.standard)
   }

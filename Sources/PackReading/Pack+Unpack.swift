@@ -1,12 +1,12 @@
 package import PackFiles
 
 extension Pack {
-  /// Reads all of the pack and writes nothing: every tag, every frame, every file's digest, and all rules that a client can check.
+  /// Verifies the whole pack without writing anything: every tag, every frame, every file's digest, and all rules that a client can check.
   ///
   /// - Parameters:
-  ///   - jobs: the number of threads; the processors that are online where it is nil.
-  ///   - contentLimit: the bytes of content that are accepted, for callers that know what to expect.
-  ///   - progress: hears of every frame, in bytes of content.
+  ///   - jobs: the number of threads; the number of online processors if nil.
+  ///   - contentLimit: the maximum size of the content in bytes, for callers that know what to expect.
+  ///   - progress: called for every frame with the bytes of content done so far.
   public func verify(
     jobs: Int? = nil, contentLimit: UInt64 = Limits.contentSizeWithoutManifest, progress: ProgressHandler? = nil
   ) async throws(PackError) {
@@ -14,18 +14,19 @@ extension Pack {
     try await TreeWalk.run(self, into: nil, jobs: jobs, phase: .verifying, progress: progress)
   }
 
-  /// Unpacks the tree. `directory` appears whole or not at all: an error, a cancelled task or a crash leave what was there before.
+  /// Unpacks the pack to a directory, all or nothing: after an error, a cancellation or a crash, `directory` is as it was before.
   ///
-  /// The tree is written beside its place, readable by nobody else, brought to the disk, and moved into its place by one rename. Files get the
-  /// permissions 0644 or 0755, whatever the process's mask.
+  /// The files are written to a temporary directory next to `directory` that only the current user can read, flushed to disk, and moved into place by
+  /// a single rename. Files get the permissions 0644 or 0755, regardless of the process's umask.
   ///
   /// - Parameters:
-  ///   - directory: where the tree goes. It must not exist, or be an empty directory.
-  ///   - jobs: the number of threads; the processors that are online where it is nil. Each takes one frame and 0.5 MiB:
-  ///     2.5 MiB where frames have the default size.
-  ///   - contentLimit: the bytes of content that are accepted, for callers that know what to expect.
-  ///   - progress: hears of every frame, in bytes of content.
-  /// - Throws: ``PackError/Code/outputExists``, ``PackError/Code/noSpace`` with the bytes that are missing, ``PackError/Code/limitExceeded``, or the error of a damaged pack.
+  ///   - directory: the directory to create. It must not exist, or must be empty.
+  ///   - jobs: the number of threads; the number of online processors if nil. Each thread takes the memory of one frame plus 0.5 MiB: 2.5 MiB for
+  ///     frames of the default size.
+  ///   - contentLimit: the maximum size of the content in bytes, for callers that know what to expect.
+  ///   - progress: called for every frame with the bytes of content done so far.
+  /// - Throws: ``PackError/Code/outputExists``, ``PackError/Code/noSpace`` with the number of missing bytes, ``PackError/Code/limitExceeded``, or the
+  ///   error of a damaged pack.
   public func unpack(
     to directory: String, jobs: Int? = nil, contentLimit: UInt64 = Limits.contentSizeWithoutManifest,
     progress: ProgressHandler? = nil
@@ -36,7 +37,7 @@ extension Pack {
     }
   }
 
-  /// Makes `directory` appear with what `walk` writes, whole or not at all.
+  /// Creates `directory` with what `walk` writes, all or nothing.
   package func fill(
     _ directory: String, progress: ProgressHandler?, walk: (OutputDirectory) async throws(PackError) -> Void
   ) async throws(PackError) {
@@ -50,7 +51,7 @@ extension Pack {
   package func checkContentSize(_ limit: UInt64) throws(PackError) {
     guard contentSize <= limit else {
       throw PackError(
-        .limitExceeded, "pack holds \(contentSize) bytes of content, more than the \(limit) that are accepted"
+        .limitExceeded, "pack holds \(contentSize) bytes of content, more than the limit of \(limit)"
       ).about(source)
     }
   }

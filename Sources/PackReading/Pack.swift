@@ -2,30 +2,31 @@ package import PackFiles
 package import PackPayload
 import PackWork
 
-/// An open pack: its entries can be listed, looked up, read and unpacked.
+/// An open pack, whose entries can be listed, looked up, read and unpacked.
 ///
-/// Opening reads and checks the header, the last segment, the seek table and the head of the index, a few kilobytes in all, and
-/// tells a wrong key before anything is decrypted. Whatever is handed out later was authenticated first.
+/// Opening reads and checks the header, the last segment, the seek table and the head of the index, a few kilobytes in all. A wrong key is detected
+/// before anything is decrypted. All data that the pack returns later is authenticated first.
 ///
-/// Memory stays bounded whatever the pack's size: 8 bytes per frame (1 MiB at most) and the directory of the index (2 MiB at most) while the pack is open;
-/// for each operation that runs at the same time one frame with a block of 128 KiB, and 128 KiB of segments; ``unpack(to:jobs:contentLimit:progress:)`` and
-/// ``verify(jobs:contentLimit:progress:)`` take 2 MiB and 16 bytes per entry more.
+/// Memory use is bounded, whatever the pack's size. An open pack takes 8 bytes per frame (at most 1 MiB) and the directory of the index (at most 2
+/// MiB). Each concurrent operation takes one frame, a block of 128 KiB, and 128 KiB of segments. ``unpack(to:jobs:contentLimit:progress:)`` and
+/// ``verify(jobs:contentLimit:progress:)`` additionally take 2 MiB and 16 bytes per entry.
 ///
-/// A value may be used from any number of tasks at once. Calls block their thread while they read; nothing is cached across calls but
-/// the buffers of finished ones, four at most, with the frames in them. The key can be released once the pack is open. The file is closed with the last reference.
+/// A pack may be used by any number of tasks at once. Calls block their thread while they read. Between calls, only the buffers of finished calls are
+/// cached, four at most, with the frames in them. The key can be released once the pack is open. The file is closed when the last reference to the
+/// pack is released.
 public final class Pack: Sendable {
   package let source: PackSource
   package let table: SeekTable
   package let index: IndexReader
-  /// Those that wait for their next use, the one that was used last at the end.
+  /// Readers that wait for their next use; the most recently used one is last.
   private let idle = Monitor<[PackReader]>([])
   private static let idleReaders = 4
 
   /// Opens the pack at `path`.
   ///
-  /// - Parameter key: the application key, or the pack's own where it was made with one.
-  /// - Throws: ``PackError`` with a code that tells a wrong key (``PackError/Code/wrongKey``) from a damaged header
-  ///   (``PackError/Code/damagedHeader``), a damaged body, a truncated pack, a file that is no pack, and one that asks for a newer reader.
+  /// - Parameter key: the application key, or the pack's own key if the pack was made with one.
+  /// - Throws: ``PackError`` with a code that distinguishes a wrong key (``PackError/Code/wrongKey``) from a damaged header
+  ///   (``PackError/Code/damagedHeader``), a damaged body, a truncated pack, a file that is not a pack, and a pack that needs a newer reader.
   public static func open(_ path: String, key: borrowing PackKey) throws(PackError) -> Pack {
     try Pack(path, key: key, files: SystemFiles(), backend: CryptoBackends.standard)
   }
@@ -36,7 +37,7 @@ public final class Pack: Sendable {
     try self.init(PackStart(path, files: files), path: path, key: key, files: files, backend: backend)
   }
 
-  /// Opens the pack at `path`, of which the start was read already.
+  /// Opens the pack at `path` whose start was already read.
   package init(
     _ start: PackStart, path: String, key: borrowing PackKey, files: any FileSystem, backend: any CryptoBackend
   ) throws(PackError) {
@@ -44,7 +45,7 @@ public final class Pack: Sendable {
     let segments = try SegmentReader(source)
     do throws(PackError) {
       let payloadSize = source.layout.payloadSize
-      // The last segment says whether this is all of the pack, so it is opened before any length is believed.
+      // The last segment shows whether the pack is complete, so it is opened before any length is trusted.
       try segments.openLastSegment()
       guard payloadSize >= UInt64(SeekTable.footerSize) else {
         throw PackError(.damagedPayload, "payload is \(payloadSize) bytes, too short for a seek table")
@@ -68,24 +69,24 @@ public final class Pack: Sendable {
     idle.withLock { $0.append(reader) }
   }
 
-  /// The readable start of the pack.
+  /// The unencrypted start of the pack.
   package var header: PackHeader { source.header }
-  /// The key that opens the pack.
+  /// The id of the key that opens the pack.
   public var keyID: KeyID { source.stanzas.keyID }
-  /// Where the segments lie.
+  /// The positions of the segments.
   package var layout: SegmentLayout { source.layout }
-  /// The number of entries: files, and directories that are empty.
+  /// The number of entries: files and empty directories.
   public var entryCount: Int { Int(index.head.recordCount) }
   /// The sum of the sizes of all files in bytes.
   public var contentSize: UInt64 { index.head.contentSize }
-  /// The digest that names the tree: equal for equal trees, whatever their order, compression and key (32 bytes).
+  /// The digest of the tree (32 bytes). It is equal for equal trees, regardless of their order, compression and key.
   public var contentRoot: [UInt8] { index.head.contentRoot }
-  /// The largest decompressed frame in bytes, which decides what memory a reader needs.
+  /// The size of the largest decompressed frame in bytes. It determines how much memory a reader needs.
   package var largestFrame: UInt32 { table.largestFrame }
 
-  /// Checks that the pack was made under a name: a sound pack may still be another one than was asked for, renamed on the way.
+  /// Checks that the pack was made under this name. An intact pack may still be the wrong one, for example a renamed file.
   ///
-  /// - Throws: ``PackError/Code/wrongPack`` where it was not.
+  /// - Throws: ``PackError/Code/wrongPack`` if the name differs.
   package func checkName(_ name: PackName) throws(PackError) {
     guard try PackID.bytes(for: name, backend: source.backend) == header.packID else {
       throw PackError(
@@ -94,18 +95,18 @@ public final class Pack: Sendable {
     }
   }
 
-  /// The entry at `path`.
+  /// Returns the entry at `path`.
   ///
-  /// Costs one block of the index: one or two segments and a decompression of a few kilobytes.
+  /// Reads one block of the index: decrypts one or two segments and decompresses a few kilobytes.
   ///
-  /// - Throws: ``PackError/Code/noSuchEntry`` where there is none.
+  /// - Throws: ``PackError/Code/noSuchEntry`` if the pack has no such entry.
   public func entry(at path: String) throws(PackError) -> Entry {
     try withReader { (reader) throws(PackError) in
       try reader.entry(at: path)
     }
   }
 
-  /// The entry at `path`, or nil where there is none.
+  /// Returns the entry at `path`. Returns nil if the pack has no such entry.
   package func find(_ path: String) throws(PackError) -> Entry? {
     let bytes = Array(path.utf8)
     return try withReader { (reader) throws(PackError) in
@@ -115,12 +116,12 @@ public final class Pack: Sendable {
 
   /// Calls `body` with every entry, in the byte order of the paths.
   ///
-  /// Reads the index block by block; `body` may call other methods of the pack.
+  /// The index is read block by block. `body` may call other methods of the pack.
   public func forEachEntry(_ body: (Entry) throws(PackError) -> Void) throws(PackError) {
     try forEachRecord { (block, row) throws(PackError) in try body(block.entry(row)) }
   }
 
-  /// Calls `body` with the place of every record, in the byte order of the paths.
+  /// Calls `body` with the block and row of every record, in the byte order of the paths.
   package func forEachRecord(_ body: (IndexBlock, _ row: Int) throws(PackError) -> Void) throws(PackError) {
     try forEachBlock { (block) throws(PackError) in
       for row in 0..<block.count { try body(block, row) }
@@ -137,15 +138,16 @@ public final class Pack: Sendable {
     }
   }
 
-  /// The content of the file at `path`, or of a part of it.
+  /// Returns the content of the file at `path`, or a part of it.
   ///
-  /// Reads only the segments and frames that the range touches. A whole file's digest is checked; a part rests on the
-  /// segments' tags.
+  /// Reads only the segments and frames that the range touches. The digest is checked if the whole file is read. A part is authenticated by the tags
+  /// of its segments only.
   ///
   /// - Parameters:
   ///   - path: the path of a file.
-  ///   - range: the bytes wanted; all of the file where it is nil.
-  /// - Throws: ``PackError/Code/noSuchEntry``, ``PackError/Code/rangeNotSatisfiable`` if the range ends after the file, or the error of a damaged pack.
+  ///   - range: the bytes to read; the whole file if nil.
+  /// - Throws: ``PackError/Code/noSuchEntry``, ``PackError/Code/rangeNotSatisfiable`` if the range ends after the file, or the error of a damaged
+  ///   pack.
   public func read(_ path: String, range: Range<UInt64>? = nil) throws(PackError) -> [UInt8] {
     let entry = try self.entry(at: path)
     let wanted = range ?? 0..<entry.size
@@ -153,7 +155,7 @@ public final class Pack: Sendable {
       throw entry.unsatisfiable(wanted)
     }
     var content: [UInt8] = []
-    // What a pack says of a size is a claim until the bytes have come.
+    // The size in the index is not trusted until that many bytes were read.
     content.reserveCapacity(min(count, 16 << 20))
     try read(entry, range: range) { piece in
       content.append(copying: piece)
@@ -163,12 +165,12 @@ public final class Pack: Sendable {
 
   /// Streams the content of a file, or of a part of it, in pieces of at most one frame.
   ///
-  /// Every piece was authenticated. The digest of a whole file can only be checked after its last piece, so a caller that
-  /// must not act on a mismatch waits for the return.
+  /// Every piece is authenticated. The digest of a whole file can be checked only after its last piece, so a caller that must not act on mismatched
+  /// content waits until this method returns.
   ///
   /// - Parameters:
   ///   - entry: an entry of this pack.
-  ///   - range: the bytes wanted; all of the file where it is nil.
+  ///   - range: the bytes to read; the whole file if nil.
   ///   - body: receives the pieces in order. It may call other methods of the pack.
   public func read(
     _ entry: Entry, range: Range<UInt64>? = nil, into body: (Span<UInt8>) throws(PackError) -> Void
@@ -178,14 +180,14 @@ public final class Pack: Sendable {
     }
   }
 
-  /// Frees the buffers kept for the next use. Call it before reading the whole pack with readers of your own.
+  /// Frees the buffers that are kept for later calls. Call it before reading the whole pack with other readers.
   package func dropBuffers() {
     idle.withLock { $0.removeAll() }
   }
 
-  /// Lends the first piece of `range`, which must not be empty and must lie in the file: as much as lies in one frame.
+  /// Calls `body` with the first piece of `range`: as much of it as is in one frame. `range` must not be empty and must be inside the file.
   ///
-  /// - Parameter decryptedBytes: what had to be decrypted for it is added here; nothing where the frame was at hand.
+  /// - Parameter decryptedBytes: increased by the number of bytes decrypted for the piece; unchanged if the frame was in memory.
   package func withPiece<Result>(
     of entry: Entry, _ range: Range<UInt64>, decryptedBytes: inout UInt64, _ body: (Span<UInt8>) throws(PackError) -> Result
   ) throws(PackError) -> Result {
@@ -201,17 +203,17 @@ public final class Pack: Sendable {
     }
   }
 
-  /// Lends a reader that nobody else uses.
+  /// Calls `body` with a reader for exclusive use.
   ///
-  /// - Parameter frame: a frame that is going to be read. Whoever reads a file in small parts finds it decompressed, as long as no more than
-  ///   four are read in turns.
+  /// - Parameter frame: the frame that will be read. If a file is read in small parts, the frame is still decompressed in memory, as long as at most
+  ///   four files are read at the same time.
   package func withReader<Result>(
     holding frame: Int? = nil, _ body: (PackReader) throws(PackError) -> Result
   ) throws(PackError) -> Result {
-    // Readers that wait for their next use keep the buffers of the last one; more than a few would be waste.
+    // Idle readers keep the buffers of their last use, so only a few are kept.
     let waiting = idle.withLock { idle -> PackReader? in
       guard let frame, !idle.isEmpty else { return idle.popLast() }
-      // Where none has the frame, one is made of what was used longest ago, but not before there are as many as may wait.
+      // If no reader has the frame, the least recently used one is reused, but only once the maximum number of readers is idle.
       let place = idle.firstIndex { $0.heldFrame == frame } ?? idle.firstIndex { $0.isSpent }
       if let place { return idle.remove(at: place) }
       return idle.count < Self.idleReaders ? nil : idle.removeFirst()
@@ -229,7 +231,7 @@ public final class Pack: Sendable {
 }
 
 extension PackError {
-  /// The same error about the pack, unless it is about that already.
+  /// Returns the same error with the pack as its subject, unless it already has one.
   package func about(_ source: PackSource) -> PackError { about(source.path) }
 }
 
@@ -237,6 +239,6 @@ extension Entry {
   func unsatisfiable(_ range: Range<UInt64>) -> PackError {
     PackError(
       .rangeNotSatisfiable,
-      "'\(path)' is \(size) bytes, but bytes up to \(range.upperBound) were asked for")
+      "'\(path)' is \(size) bytes, but bytes up to \(range.upperBound) were requested")
   }
 }

@@ -1,12 +1,12 @@
 import PackWork
 
-/// How far a long operation has come.
+/// The progress of a long operation.
 public struct PackProgress: Hashable, Sendable {
-  /// What is being done.
+  /// The current step.
   public enum Phase: String, Hashable, Sendable {
-    /// Looking at the source tree.
+    /// Scanning the source tree.
     case scanning
-    /// Looking for identical files.
+    /// Searching for identical files.
     case hashing
     /// Reading and compressing files.
     case packing
@@ -16,15 +16,15 @@ public struct PackProgress: Hashable, Sendable {
     case verifying
     /// Decrypting, checking and writing files.
     case unpacking
-    /// Bringing written files to the disk.
+    /// Flushing written files to disk.
     case syncing
   }
 
-  /// What is being done.
+  /// The current step.
   public var phase: Phase
-  /// The bytes of content done so far.
+  /// The number of bytes of content done so far.
   public var done: UInt64
-  /// All bytes of content; 0 where that is not known yet.
+  /// The total number of bytes of content; 0 if not known yet.
   public var total: UInt64
 
   package init(phase: Phase, done: UInt64, total: UInt64) {
@@ -34,7 +34,8 @@ public struct PackProgress: Hashable, Sendable {
   }
 }
 
-/// Hears how far an operation has come. It is called from any thread, one call at a time, up to once per frame, and must return quickly.
+/// A function that receives the progress of an operation. It is called from any thread, one call at a time, up to once per frame. It must return
+/// quickly.
 public typealias ProgressHandler = @Sendable (PackProgress) -> Void
 
 /// Adds up the progress of many threads.

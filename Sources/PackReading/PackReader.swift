@@ -1,4 +1,4 @@
-/// What one operation on a pack needs for itself: a cipher, a decoder and buffers.
+/// The cipher, decoder and buffers of one operation on a pack.
 package final class PackReader {
   private let table: SeekTable
   private let index: IndexReader
@@ -8,14 +8,14 @@ package final class PackReader {
   private var frame: [UInt8] = []
   /// The frame whose content is in `frame`.
   private var frameNumber: Int?
-  /// The frame that need not be read again.
+  /// The number of the frame that is in memory and need not be read again.
   var heldFrame: Int? { frameNumber }
-  /// Whether the frame was read to its end, so that nobody is likely to want it soon.
+  /// Whether the frame was read to its end, so it is unlikely to be needed again soon.
   var isSpent = true
   private let blocks: IndexCache
   private var recentBlock: IndexBlock?
 
-  /// - Parameter blocks: where blocks of the index are kept for this reader and others; it keeps a few for itself where there is none.
+  /// - Parameter blocks: the cache for blocks of the index, shared with other readers. If nil, the reader keeps a small cache of its own.
   package convenience init(_ pack: Pack, blocks: IndexCache? = nil) throws(PackError) {
     try self.init(pack, segments: try SegmentReader(pack.source), blocks: blocks)
   }
@@ -38,9 +38,9 @@ package final class PackReader {
     frame = [UInt8](repeating: 0, count: FrameReader.room(for: table.largestFrame))
   }
 
-  /// Block `number` of the index.
+  /// Returns block `number` of the index.
   ///
-  /// - Parameter isKept: whether it is to be at hand for others who ask for it.
+  /// - Parameter isKept: whether the block is put into the cache.
   package func block(_ number: Int, isKept: Bool = true) throws(PackError) -> IndexBlock {
     if let recentBlock, recentBlock.number == number { return recentBlock }
     if let known = blocks.block(number) {
@@ -51,11 +51,11 @@ package final class PackReader {
     return try block(number, order: &order, isKept: isKept)
   }
 
-  /// Block `number` of the index, when all blocks are read in order: `order` holds the state of the blocks before.
+  /// Reads block `number` of the index when all blocks are read in order. `order` holds the state after the blocks before it.
   func block(_ number: Int, order: inout EntryPath.TreeOrder, isKept: Bool = true) throws(PackError) -> IndexBlock {
     let block = try index.block(number, source: segments, decoder: frames.decoder, order: &order)
     if blocks.remembers {
-      // What a read that was given up left there goes.
+      // Discards what an aborted read left in the digest.
       _ = try digest.finish()
       try block.withBytes { (bytes) throws(PackError) in try digest.update(bytes) }
       guard blocks.isAsBefore(number, digest: try digest.finish()) else {
@@ -67,7 +67,7 @@ package final class PackReader {
     return block
   }
 
-  /// The bytes of plaintext that were made so far.
+  /// The number of bytes of plaintext decrypted so far.
   package var decryptedBytes: UInt64 { segments.decryptedBytes }
 
   package func entry(at path: String) throws(PackError) -> Entry {
@@ -78,14 +78,14 @@ package final class PackReader {
     return block.entry(row)
   }
 
-  /// The record of a path and its number in the index, or nil where there is none.
+  /// Returns the record of a path and its number in the index. Returns nil if the pack has no such entry.
   package func record(at path: String) throws(PackError) -> (record: IndexRecord, number: Int)? {
     let bytes = Array(path.utf8)
     guard let (block, row) = try find(bytes.span) else { return nil }
     return (block.record(row), block.number * Limits.recordsPerBlock + row)
   }
 
-  /// Where the record of a path is, or nil where there is none.
+  /// Returns the place of a path's record. Returns nil if the pack has no such entry.
   package func find(_ path: Span<UInt8>) throws(PackError) -> (block: IndexBlock, row: Int)? {
     guard let number = index.block(holding: path) else { return nil }
     let block = try block(number)
@@ -101,7 +101,7 @@ package final class PackReader {
     let wanted = range ?? 0..<entry.size
     guard wanted.upperBound <= entry.size else { throw entry.unsatisfiable(wanted) }
     let checksDigest = wanted == 0..<entry.size
-    // A read that was given up halfway left its beginning there.
+    // Discards what an aborted read left in the digest.
     if checksDigest { _ = try digest.finish() }
     var position = wanted.lowerBound
     while position < wanted.upperBound {
@@ -122,7 +122,7 @@ package final class PackReader {
     }
   }
 
-  /// Makes frame `number` the current one and says which bytes of the tar it holds.
+  /// Makes frame `number` the current one and returns the bytes of the tar that it holds.
   package func load(_ number: Int) throws(PackError) -> Range<UInt64> {
     let place = table[number]
     guard frameNumber != number else { return place.tarRange }
@@ -139,7 +139,7 @@ package final class PackReader {
     return place.tarRange
   }
 
-  /// Lends the content of the current frame.
+  /// Calls `body` with the content of the current frame.
   package func withFrame<Result>(
     _ body: (Span<UInt8>) throws(PackError) -> Result
   ) throws(PackError) -> Result {
@@ -148,7 +148,7 @@ package final class PackReader {
     return try body(bytes.span.extracting(first: Int(table[frameNumber].size)))
   }
 
-  /// Reads and drops bytes of the payload, so that their tags are checked.
+  /// Reads and discards bytes of the payload to check their tags.
   package func authenticate(_ range: Range<UInt64>) throws(PackError) {
     var buffer = [UInt8](repeating: 0, count: Int(min(64 << 10, range.upperBound - range.lowerBound)))
     var position = range.lowerBound
@@ -171,7 +171,7 @@ package final class PackReader {
 
   package static func digestMismatch(_ path: String) -> PackError {
     PackError(
-      .digestMismatch, "the content of '\(printable(path.utf8))' is not what the index says",
+      .digestMismatch, "the content of '\(printable(path.utf8))' does not match the index",
       advice: .fetchFromTrustedPlace)
   }
 }

@@ -3,7 +3,7 @@ package import PackFiles
 package import PackFormat
 import PackPayload
 
-/// The file of an open pack and what its segments are opened with. Shared by all readers of the pack.
+/// The file of an open pack and what is needed to open its segments. Shared by all readers of the pack.
 package final class PackSource: Sendable {
   package let file: OpenFile
   package let files: any FileSystem
@@ -15,7 +15,7 @@ package final class PackSource: Sendable {
   package var header: PackHeader { opened.header }
   package var stanzas: KeyStanzas { opened.stanzas }
 
-  /// - Parameter start: the start of the pack at `path`, from which its file is read on.
+  /// - Parameter start: the start of the pack at `path`, which was already read.
   package init(
     _ start: PackStart, path: String, key: borrowing PackKey, files: any FileSystem, backend: any CryptoBackend
   ) throws(PackError) {
@@ -32,16 +32,16 @@ package final class PackSource: Sendable {
     }
   }
 
-  /// A cipher of its own for one reader.
+  /// Creates a cipher for one reader.
   fileprivate func makeCipher() throws(PackError) -> SegmentCipher {
     try SegmentCipher(schedule: opened.schedule, layout: layout, backend: backend)
   }
 }
 
-/// What every reader looks at first: the header, before any of it is authenticated.
+/// The header of a pack, before any of it is authenticated.
 package struct PackStart: Sendable {
   package let file: OpenFile
-  /// From the magic through Tink's header.
+  /// The bytes from the magic through Tink's header.
   package let bytes: [UInt8]
   package let header: PackHeader
   package let stanzas: KeyStanzas
@@ -79,8 +79,8 @@ package struct PackStart: Sendable {
   }
 }
 
-/// The plaintext of a pack's segments. One worker's own: it reuses one cipher and its buffers, which grow to 64 KiB of ciphertext (or one segment
-/// if that is more) and one segment where that much is read at once.
+/// Reads the plaintext of a pack's segments. Used by one worker only: it reuses one cipher and its buffers. These grow up to 64 KiB of ciphertext (or
+/// one segment if that is more) and one segment of plaintext.
 package final class SegmentReader: ByteSource {
   private struct Buffers {
     var ciphertext: [UInt8] = []
@@ -91,10 +91,10 @@ package final class SegmentReader: ByteSource {
 
   private let source: PackSource
   private let cipher: SegmentCipher
-  /// The most ciphertext that is read by one call.
+  /// The maximum number of bytes of ciphertext read by one call.
   private var capacity: Int { max(64 << 10, Int(source.layout.segmentSize)) }
   private var buffers = Buffers()
-  /// The bytes of plaintext that were made so far.
+  /// The number of bytes of plaintext decrypted so far.
   package private(set) var decryptedBytes: UInt64 = 0
 
   package init(_ source: PackSource) throws(PackError) {
@@ -111,9 +111,9 @@ package final class SegmentReader: ByteSource {
     let layout = source.layout
     let end = offset + UInt64(buffer.count)
     guard end <= layout.payloadSize else {
-      throw PackError(.damagedPayload, "payload is \(layout.payloadSize) bytes, but bytes up to \(end) were asked for")
+      throw PackError(.damagedPayload, "payload is \(layout.payloadSize) bytes, but bytes up to \(end) were requested")
     }
-    // Moved out and back: spans of a class's own arrays cannot be lent.
+    // Moved out and back, because spans of a class's own arrays cannot be lent.
     var own = Buffers()
     swap(&own, &buffers)
     defer { swap(&own, &buffers) }
@@ -124,7 +124,7 @@ package final class SegmentReader: ByteSource {
       first += 1
     }
     while first <= wanted.upperBound {
-      // As many whole segments as the buffer holds are read by one call.
+      // Reads as many whole segments in one call as fit into the buffer.
       let last = min(wanted.upperBound, first + UInt64(capacity) / UInt64(layout.segmentSize) - 1)
       let start = layout.packRange(ofSegment: first).lowerBound
       try load(start, Int(layout.packRange(ofSegment: last).upperBound - start), into: &own)
@@ -153,10 +153,10 @@ package final class SegmentReader: ByteSource {
     do throws(PackError) {
       try cipher.open(segment: last, bytes, into: &target)
     } catch {
-      // A segment that was sealed to be followed by others says that the pack was cut behind it.
+      // If the segment was sealed as one that others follow, the pack was truncated after it.
       guard cipher.wasSealedAsMiddle(segment: last, bytes, scratch: &target) else {
         guard error.code == .authenticationFailed else { throw error }
-        throw PackError(error.code, "\(error.message); it is the last one, so the pack was changed there or cut", advice: .fetchAgain)
+        throw PackError(error.code, "\(error.message); it is the last one, so the pack was changed or truncated", advice: .fetchAgain)
       }
       throw PackError(
         .truncated, "pack ends after segment \(last), at byte \(layout.packSize), but more must follow",
@@ -172,7 +172,7 @@ package final class SegmentReader: ByteSource {
     try source.files.readExactly(source.file, at: start, into: &target, name: source.path)
   }
 
-  /// Opens a segment of which the ciphertext is in `range` of its buffer, straight into `buffer` where all of it was asked for.
+  /// Opens a segment whose ciphertext is in `range` of its buffer. Decrypts directly into `buffer` if the whole segment is wanted.
   private func open(
     _ index: UInt64, at range: Range<Int>, of wanted: Range<UInt64>, into buffer: inout MutableSpan<UInt8>,
     from ciphertext: borrowing [UInt8], by segment: inout [UInt8], caching cached: inout UInt64?
@@ -196,7 +196,7 @@ package final class SegmentReader: ByteSource {
     }
   }
 
-  /// Copies what was asked for of the plaintext of segment `index`.
+  /// Copies the wanted part of the plaintext of segment `index`.
   private func copyCached(
     _ segment: borrowing [UInt8], of index: UInt64, _ wanted: Range<UInt64>, into buffer: inout MutableSpan<UInt8>
   ) {
@@ -209,7 +209,7 @@ package final class SegmentReader: ByteSource {
 }
 
 extension Range<UInt64> {
-  /// Whether all of `other` lies in the range.
+  /// Whether all of `other` is in the range.
   fileprivate func contains(_ other: Range<UInt64>) -> Bool {
     lowerBound <= other.lowerBound && other.upperBound <= upperBound
   }

@@ -1,23 +1,23 @@
 package import PackFiles
 
-/// What a pack says to someone who has no key. Nothing of it is authenticated.
+/// The information that a pack reveals without a key. None of it is authenticated.
 package struct PackSummary: Sendable {
   /// One part of the file.
   package struct Part: Hashable, Sendable {
-    /// What the part is.
+    /// The name of the part.
     package let name: String
     /// Its length in bytes.
     package let size: UInt64
   }
 
-  /// The readable start of the pack.
+  /// The unencrypted start of the pack.
   package let header: PackHeader
-  /// The key that the pack says it opens with, and what else stands there.
+  /// The key stanzas: the id of the key that the pack says it opens with, and further stanzas.
   package let stanzas: KeyStanzas
-  /// Where the segments lie.
+  /// The positions of the segments.
   package let layout: SegmentLayout
 
-  /// Reads the header of the pack at `path`: a few hundred bytes.
+  /// Reads the header of the pack at `path`, a few hundred bytes.
   package static func read(_ path: String) throws(PackError) -> PackSummary {
     try read(path, files: SystemFiles())
   }

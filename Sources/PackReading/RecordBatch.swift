@@ -2,31 +2,31 @@ import PackFormat
 import PackPayload
 import PackWork
 
-/// What the index says of the contents of some frames, gathered in one pass over the index: paths, kinds and digests.
+/// The paths, kinds and digests that the index holds for the contents of some frames, collected in one pass over the index.
 ///
-/// Contents that stand side by side in the tar may have their records anywhere in the index. To look for each where it is
-/// would read most of the index for every frame; a batch reads it once for all of its frames.
+/// Contents that are adjacent in the tar may have their records anywhere in the index. Looking up each record separately would read most of the index
+/// for every frame. A batch reads the index once for all of its frames.
 package final class RecordBatch: Sendable {
-  /// The frames that it was made for.
+  /// The frames that the batch covers.
   let frames: Range<Int>
-  /// The items of the table that it knows; all of those of its frames, unless they alone are more than there is room for.
+  /// The items of the table that the batch holds: all items of its frames, unless a single frame has more than fit.
   private let items: Range<Int>
   private let kinds: [IndexRecord.Kind]
-  /// Where the digest of each item starts in ``bytes``; its path follows, and ends where the one that was added next starts.
+  /// The offset of each item's digest in ``bytes``. The item's path follows its digest.
   private let starts: [UInt32]
   private let bytes: [UInt8]
 
-  /// What the records of one batch may take, in bytes: those of some 20 000 files. Two batches live while one follows the other.
+  /// The maximum size of one batch's records in bytes: those of about 20 000 files. Two batches exist while one replaces the other.
   static let capacity = 1536 << 10
 
-  /// Gathers the records of as many frames from `first` on as there is room for, at least one.
+  /// Collects the records of as many frames from `first` on as fit, but at least of one.
   init(of table: ContentTable, from first: Int, in seekTable: SeekTable, capacity: Int = capacity, reader: PackReader) throws(PackError) {
     var end = first
     var items = 0..<0
     var size = 0
     while end < seekTable.dataFrameCount {
       let place = seekTable[end].tarRange
-      // A content that begins right behind a frame has its header there.
+      // If a content starts directly after a frame, its header is in the frame.
       let more = table.items(in: place.lowerBound..<place.upperBound + 1).indices
       items = items.isEmpty ? more.lowerBound..<more.lowerBound : items
       var index = items.upperBound
@@ -42,7 +42,7 @@ package final class RecordBatch: Sendable {
     frames = first..<end
     self.items = items
 
-    // By place in the index, so that each of its blocks is read once.
+    // In the order of the index, so that each block is read once.
     var order = items.map { UInt64(table.items[$0].location) << 32 | UInt64($0 - items.lowerBound) }
     order.sort()
     var kinds = [IndexRecord.Kind](repeating: .file, count: items.count)
@@ -63,7 +63,7 @@ package final class RecordBatch: Sendable {
     self.bytes = bytes
   }
 
-  /// Lends what the index says of item `index` of `table`.
+  /// Calls `body` with the path, kind and digest of item `index` of `table`.
   package func withRecord<Result>(
     of index: Int, in table: ContentTable, reader: PackReader,
     _ body: (_ path: Span<UInt8>, _ kind: IndexRecord.Kind, _ digest: Span<UInt8>) throws(PackError) -> Result
@@ -83,12 +83,12 @@ package final class RecordBatch: Sendable {
   }
 
   private static func size(of item: ContentTable.Item) -> Int {
-    // Digest, kind, start, path; and what orders them while they are gathered.
+    // Digest, kind, start and path, and the sort key that is needed while they are collected.
     32 + 1 + 4 + 8 + item.pathLength
   }
 }
 
-/// Hands the frames of a pack to the workers that read them, in ascending order, each with the records of its contents.
+/// Hands out the frames of a pack to workers in ascending order, each with the records of its contents.
 final class FrameQueue: Sendable {
   private struct State {
     var next = 0
@@ -112,12 +112,12 @@ final class FrameQueue: Sendable {
 
   private enum Claim {
     case frame(Int, RecordBatch)
-    /// The records from this frame on have to be gathered first.
+    /// The records from this frame on have to be collected first.
     case gather(Int)
     case end
   }
 
-  /// The next frame, nil after the last one. Waits while another worker gathers the records of what follows.
+  /// Returns the next frame. Returns nil after the last one. Waits while another worker collects the records of the following frames.
   func claim(reader: PackReader) throws(PackError) -> (number: Int, records: RecordBatch)? {
     while true {
       let claim = state.wait { state -> Claim? in

@@ -2,13 +2,13 @@ package import PackCrypto
 package import PackFormat
 package import PackWork
 
-/// Digests of contents that lie in several frames, whose parts different workers hold.
+/// Digests of contents that span several frames, whose parts are held by different workers.
 ///
-/// Workers claim frames in ascending order, so whoever waits here waits for somebody who is at work.
+/// Workers claim frames in ascending order, so a worker that waits here always waits for a worker that is running.
 package final class SpanningDigests: Sendable {
   private final class Content {
     let digest: any DigestContext
-    /// Where the part that is due starts.
+    /// The start of the part to be added next.
     var due: UInt64
     /// Whether a part is missing, so that there will be no digest.
     var isAbandoned = false
@@ -21,7 +21,7 @@ package final class SpanningDigests: Sendable {
 
   private let backend: any CryptoBackend
   private let pool: WorkerPool
-  // A content's digest is touched only by the worker whose part is due, which the lock decides.
+  // Only the worker whose part is next uses a content's digest; the lock decides which worker that is.
   private let contents = Monitor<[UInt64: Content]>([:])
 
   package init(backend: any CryptoBackend, pool: WorkerPool) {
@@ -31,10 +31,10 @@ package final class SpanningDigests: Sendable {
     pool.onStop { contents.wake() }
   }
 
-  /// Adds the bytes of `part`, once all before them were added.
+  /// Adds the bytes of `part` after all bytes before it were added. Waits for them.
   ///
-  /// - Parameter whole: where the content lies; it is known by its start.
-  /// - Returns: the digest, where this was the last part; nil otherwise, and where a part was missing.
+  /// - Parameter whole: the range of the whole content. Its start identifies the content.
+  /// - Returns: the digest if this was the last part; nil for any other part and if a part is missing.
   package func add(
     _ bytes: Span<UInt8>, _ part: Range<UInt64>, of whole: Range<UInt64>
   ) throws(PackError) -> [UInt8]? {
@@ -57,7 +57,7 @@ package final class SpanningDigests: Sendable {
     return result
   }
 
-  /// Gives up a content of which a part cannot be had. Whoever waits for that part goes on.
+  /// Gives up a content because one of its parts cannot be read. Workers that wait for that part continue.
   package func abandon(_ whole: Range<UInt64>) throws(PackError) {
     let content = try content(of: whole)
     contents.update { _ in content.isAbandoned = true }

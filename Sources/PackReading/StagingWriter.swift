@@ -1,22 +1,22 @@
 import PackFiles
 import PackFormat
 
-/// Makes the files and directories of a tree below a fresh directory that nobody else writes to. One worker's own.
+/// Creates the files and directories of a tree below a new directory that nothing else writes to. Used by one worker only.
 ///
-/// Every component is opened from the handle of its parent without following links, and every file is made anew, so nothing outside the
-/// directory can be reached, and two entries that the file system takes for one collide instead of mixing.
+/// Every path component is opened from the handle of its parent without following links, and every file is created exclusively. So nothing outside
+/// the directory can be reached. Two entries that the file system treats as the same name cause an error instead of overwriting each other.
 final class StagingWriter {
   private let root: OpenFile
   private let files: any FileSystem
   private let output: String
   private var directories: [[UInt8]: OpenFile] = [:]
-  /// The directory that the last file went to: files of one directory often follow each other.
+  /// The directory of the last file. Consecutive files are often in the same directory.
   private var recent: (path: [UInt8], handle: OpenFile)?
-  // Whether the process's mask left other permissions than were asked for. Looked at once for each of the three.
+  // Whether the process's umask changes these permissions, so that they must be set again. Determined once for each mode.
   private var corrects: [UInt32: Bool] = [:]
 
   private static let directoryMode: UInt32 = 0o755
-  /// Enough for the directories of one frame; a handle each.
+  /// The maximum number of directories kept open, one handle each. Enough for the directories of one frame.
   private static let mostHandles = 64
 
   init(_ output: OutputDirectory, files: any FileSystem) {
@@ -25,7 +25,7 @@ final class StagingWriter {
     self.output = output.path
   }
 
-  /// Makes an empty file or a directory.
+  /// Creates an empty file or a directory.
   func make(_ path: Span<UInt8>, _ kind: IndexRecord.Kind) throws(PackError) {
     if kind == .directory {
       _ = try directory(path)
@@ -34,7 +34,7 @@ final class StagingWriter {
     }
   }
 
-  /// Makes a file with all of its content.
+  /// Creates a file with all of its content.
   func make(_ path: Span<UInt8>, _ kind: IndexRecord.Kind, content: Span<UInt8>) throws(PackError) {
     let file = try create(path, isExecutable: kind == .executable)
     do {
@@ -45,7 +45,7 @@ final class StagingWriter {
     try finish(file, path)
   }
 
-  /// Writes a part of a file that ``make(_:_:)`` made.
+  /// Writes a part of a file that ``make(_:_:)`` created.
   func write(_ path: Span<UInt8>, at offset: UInt64, content: Span<UInt8>) throws(PackError) {
     let (parent, name) = try place(path)
     do throws(FileFailure) {
@@ -68,8 +68,8 @@ final class StagingWriter {
       guard !error.isExisting else {
         throw PackError(
           .cannotWrite,
-          of: output, "cannot be written: this file system takes '\(printable([UInt8](copying: path)))' for another entry",
-          advice: .developer("unpack to a file system that tells upper from lower case"))
+          of: output, "cannot be written: '\(printable([UInt8](copying: path)))' collides with another entry on this file system",
+          advice: .developer("unpack to a case-sensitive file system"))
       }
       throw failure(error, path)
     }
@@ -84,7 +84,7 @@ final class StagingWriter {
     }
   }
 
-  /// The handle of the directory that a path lies in, and its name there.
+  /// Returns the handle of the directory that contains a path, and the last component of the path.
   private func place(_ path: Span<UInt8>) throws(PackError) -> (OpenFile, String) {
     var start = path.count
     while start > 0, path[start - 1] != UInt8(ascii: "/") { start -= 1 }
@@ -93,7 +93,7 @@ final class StagingWriter {
     return (parent, name)
   }
 
-  /// The handle of a directory, made with those above it where they are not there yet.
+  /// Returns the handle of a directory. Creates it and its parents if they do not exist.
   private func directory(_ path: Span<UInt8>) throws(PackError) -> OpenFile {
     if let recent, equal(recent.path.span, path) { return recent.handle }
     let key = [UInt8](copying: path)
@@ -111,7 +111,7 @@ final class StagingWriter {
     let (parent, name) = try place(path)
     let made: OpenFile
     do throws(FileFailure) {
-      // Most are there already: handles are kept for few, and other workers make them too.
+      // Most directories exist already: only a few handles are kept, and other workers create directories too.
       let existing = try existingDirectory(name, in: parent)
       made = if let existing { existing } else { try newDirectory(name, in: parent) }
     } catch {

@@ -3,28 +3,28 @@ package import PackFormat
 import PackPayload
 import PackWork
 
-/// Looks at the frames that one worker has opened, each once, before anything of them is written. One worker's own.
+/// An observer that sees each frame that one worker has opened, before anything from the frame is written. Used by one worker only.
 package protocol FrameObserver: AnyObject {
   /// - Parameters:
-  ///   - content: the frame, decompressed.
-  ///   - table: where contents lie.
-  ///   - records: what the index says of those of the frame.
-  ///   - reader: the worker's own; it must not load another frame.
+  ///   - content: the decompressed frame.
+  ///   - table: the places of all contents.
+  ///   - records: the records of the contents in the frame.
+  ///   - reader: the worker's reader; the observer must not load another frame with it.
   func observe(
     _ frame: SeekTable.Frame, _ content: Span<UInt8>, _ table: ContentTable, _ records: RecordBatch, reader: PackReader
   ) throws(PackError)
 }
 
-/// Reads every file of a pack with all workers, checks its digest, and writes it where a tree is wanted.
+/// Reads every file of a pack with several workers, checks its digest, and writes the file if an output is given.
 ///
-/// Each worker opens, decompresses and delivers the frames it claims. Only the digest of a file that spans frames is taken in order,
-/// by a worker that waits for the one with the frame before its own.
+/// Each worker opens, decompresses and delivers the frames it claims. Only the digest of a file that spans frames is computed in order: the worker
+/// waits for the worker of the frame before.
 package final class TreeWalk: Sendable {
-  /// How much of what no client needs is looked at.
+  /// How strictly parts that no client needs are checked.
   package enum Strictness: Sendable {
-    /// What a client must refuse.
+    /// Refuse only what a client must refuse.
     case client
-    /// What a gate before release must refuse besides: padding other than zeros, and skippable frames that are none.
+    /// Also refuse what a check before release must refuse: nonzero padding, and skippable frames that are not valid.
     case release
   }
 
@@ -38,7 +38,7 @@ package final class TreeWalk: Sendable {
   private let makeObserver: (@Sendable () -> any FrameObserver)?
   private let queue: FrameQueue
   private let spanning: SpanningDigests
-  /// The contents in several frames whose files have been made.
+  /// The contents that span several frames and whose files have been created.
   private let begun = Monitor<Set<UInt64>>([])
 
   private init(
@@ -57,13 +57,13 @@ package final class TreeWalk: Sendable {
     spanning = SpanningDigests(backend: pack.source.backend, pool: pool)
   }
 
-  /// Reads all of a pack: every tag, every frame, every digest.
+  /// Reads a whole pack: every tag, every frame, every digest.
   ///
   /// - Parameters:
-  ///   - output: where the tree is written, if it is wanted.
-  ///   - blocks: where blocks of the index are kept for all workers; an own one where it is nil.
-  ///   - makeObserver: makes what looks at the frames of one worker.
-  ///   - onStop: called when the work stops early, so that an observer that waits does not wait for ever.
+  ///   - output: the directory to write the tree to; nothing is written if nil.
+  ///   - blocks: the index cache that all workers share; a new one if nil.
+  ///   - makeObserver: creates the observer of one worker.
+  ///   - onStop: called if the work stops early, so that an observer that waits does not wait forever.
   package static func run(
     _ pack: Pack, into output: OutputDirectory?, blocks: IndexCache? = nil, jobs: Int?, phase: PackProgress.Phase,
     strictness: Strictness = .client, progress: ProgressHandler?, makeObserver: (@Sendable () -> any FrameObserver)? = nil,
@@ -89,7 +89,7 @@ package final class TreeWalk: Sendable {
           pack, table: table, blocks: blocks, output: output, strictness: strictness, pool: pool, counter: counter,
           makeObserver: makeObserver)
       } work: { (pool, walk) throws(PackError) in
-        // Each for itself: a worker that waits in an observer must not depend on one that never began.
+        // Registered by each worker, because a worker that waits in an observer must not depend on one that never started.
         if let onStop { pool.onStop(onStop) }
         try walk.work()
       }
@@ -98,8 +98,8 @@ package final class TreeWalk: Sendable {
     }
   }
 
-  /// Checks the tags of all that is not a data frame, and before a release the headers of skippable frames that nobody reads. Those of the index
-  /// were checked when the pack was opened.
+  /// Checks the tags of everything that is not a data frame. In a release check, also checks the headers of skippable frames that no reader uses. The
+  /// tags of the index were checked when the pack was opened.
   private static func authenticateRest(of pack: Pack, _ strictness: Strictness, by reader: PackReader) throws(PackError) {
     let table = pack.table
     for index in table.dataFrameCount..<table.indexBlocks.index where strictness == .release {
@@ -148,7 +148,7 @@ package final class TreeWalk: Sendable {
     try pool.checkpoint()
   }
 
-  /// Refuses anything but zeros behind contents and in the last 1024 bytes of the tar.
+  /// Throws if there are nonzero bytes after contents or in the last 1024 bytes of the tar.
   private func checkPadding(_ content: Span<UInt8>, at place: Range<UInt64>) throws(PackError) {
     func check(_ range: Range<UInt64>) throws(PackError) {
       let padding = range.clamped(to: place)
@@ -156,7 +156,7 @@ package final class TreeWalk: Sendable {
       let start = Int(padding.lowerBound - place.lowerBound)
       if let index = firstNonzero(in: content.extracting(start..<start + padding.count)) {
         throw PackError(
-          .damagedArchive, "the tar has a byte other than zero in the padding at \(padding.lowerBound + UInt64(index))")
+          .damagedArchive, "the tar has a nonzero padding byte at offset \(padding.lowerBound + UInt64(index))")
       }
     }
     // The content may end in the frame before.
@@ -167,7 +167,7 @@ package final class TreeWalk: Sendable {
     try check(pack.table.tarSize - min(1024, pack.table.tarSize)..<pack.table.tarSize)
   }
 
-  /// Checks and writes files of which all the content is at hand.
+  /// Checks and writes files whose whole content is in the frame.
   private func deliver(
     _ group: ArraySlice<ContentTable.Item>, _ content: Span<UInt8>, _ records: RecordBatch, reader: PackReader,
     digest: any DigestContext, writer: StagingWriter?
@@ -182,14 +182,14 @@ package final class TreeWalk: Sendable {
     }
   }
 
-  /// Writes a part of files that span frames, and checks them with their last part.
+  /// Writes a part of files that span frames, and checks the files after their last part.
   private func deliver(
     _ part: Range<UInt64>, of group: ArraySlice<ContentTable.Item>, _ content: Span<UInt8>, _ records: RecordBatch, reader: PackReader,
     writer: StagingWriter?
   ) throws(PackError) {
     guard let whole = group.first?.range else { return }
     if let writer {
-      // Whoever comes first makes the files; the others write into them.
+      // The first worker creates the files; the others write into them.
       try begun.withLock { (begun) throws(PackError) in
         guard begun.insert(whole.lowerBound).inserted else { return }
         for index in group.indices {

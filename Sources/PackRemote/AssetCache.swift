@@ -2,17 +2,17 @@ package import PackCrypto
 package import PackFiles
 package import PackFormat
 
-/// The file that keeps the content of one asset over starts of the app:
+/// The file that keeps the content of one asset between starts of the app:
 ///
 ///     "packer-asset/1\n"                        15 bytes
 ///     length of the head                        4 bytes, little-endian like all
-///     head: name, app version, tag, modified    each with its length in 4 bytes; an empty text is none
+///     head: name, app version, tag, modified    each with its length in 4 bytes; an empty text means none
 ///           SHA-256 of the source's name        32 bytes
 ///           size and SHA-256 of the content     8 and 32 bytes
-///     SHA-256 of all before                     32 bytes
+///     SHA-256 of everything before              32 bytes
 ///     content                                   to the end
 ///
-/// It is replaced whole, by a rename. One that is not exactly this counts as none.
+/// The file is replaced as a whole, by a rename. A file that does not have exactly this form is ignored.
 package struct AssetCache: Sendable {
   let directory: String
   let name: PackName
@@ -36,7 +36,7 @@ package struct AssetCache: Sendable {
     self.backend = backend
   }
 
-  /// What is kept.
+  /// The kept content.
   package struct Kept: Hashable, Sendable {
     package let content: [UInt8]
     package let sha256: [UInt8]
@@ -50,22 +50,22 @@ package struct AssetCache: Sendable {
   }
 
   package static let marker = Array("packer-asset/1\n".utf8)
-  /// The longest app version, in bytes.
+  /// The maximum length of an app version, in bytes.
   static let longestVersion = 256
-  /// Four texts with their lengths, two digests and a size.
+  /// The maximum length of the head, in bytes: four texts with their lengths, two digests and a size.
   static let longestHead = 4 * 4 + Limits.nameLength + longestVersion + 2 * ContentVersion.longestText + 32 + 8 + 32
 
   var path: String { "\(directory)/\(name.fileName).asset" }
 
   // MARK: Reading
 
-  /// What was kept for this name, app version and source; nil where there is nothing, and where it is damaged or of another.
+  /// Returns the content kept for this name, app version and source. Returns nil if there is none, or if it is damaged or belongs to another one.
   func load() -> Kept? {
     guard let bytes = try? files.contents(of: path, limit: Self.marker.count + 4 + Self.longestHead + 32 + sizeLimit) else { return nil }
     return try? parse(bytes)
   }
 
-  /// Reads all of such a file.
+  /// Parses the whole file.
   package func parse(_ bytes: [UInt8]) throws(PackError) -> Kept {
     let span = bytes.span
     var cursor = FieldCursor(failure: .invalidContent)
@@ -92,7 +92,7 @@ package struct AssetCache: Sendable {
     else { throw Self.damage }
     let version = ContentVersion(tag: tag, modified: modified)
     let kept = Kept(content: content, sha256: sha256, version: version == ContentVersion() ? nil : version)
-    // Texts that nobody could have kept count as none, and would not be written again.
+    // `ContentVersion` drops texts that are not allowed. Then the head would not be the same if it were written again.
     guard try front(of: kept).elementsEqual(bytes[..<cursor.offset]) else { throw Self.damage }
     return kept
   }
@@ -101,7 +101,7 @@ package struct AssetCache: Sendable {
 
   // MARK: Writing
 
-  /// All that stands before the content.
+  /// Returns the bytes that precede the content.
   package func front(of kept: Kept) throws(PackError) -> [UInt8] {
     var head: [UInt8] = []
     for text in [name.text, appVersion, kept.version?.tag ?? "", kept.version?.modified ?? ""] {
@@ -118,7 +118,7 @@ package struct AssetCache: Sendable {
     return bytes
   }
 
-  /// Replaces what is kept. The directory is made where it is missing; the one above it must exist.
+  /// Replaces the kept content. Creates the directory if it does not exist. Its parent must exist.
   func save(_ kept: Kept) throws(PackError) {
     let bytes = try front(of: kept)
     do throws(FileFailure) {
@@ -127,7 +127,7 @@ package struct AssetCache: Sendable {
       } catch {
         guard error.isExisting else { throw error }
       }
-      // Each time: an earlier process may have ended before it came to that. Where the directory above cannot be opened, it was not made here.
+      // Synced each time: an earlier process may have ended before its sync. If the parent cannot be opened, the directory was not created here.
       if let above = PathParts(directory)?.directory, let parent = try? files.open(above, .directory, in: nil) { try files.sync(parent) }
     } catch {
       throw error.writing(directory)
@@ -139,7 +139,7 @@ package struct AssetCache: Sendable {
     try output.commit()
   }
 
-  /// Forgets what is kept.
+  /// Removes the kept content.
   func remove() throws(PackError) {
     do throws(FileFailure) {
       try files.remove(path, .file, in: nil)

@@ -1,14 +1,14 @@
-/// The values of a ``RemoteAsset``: the one that is there, and then each that takes its place.
+/// The values of a ``RemoteAsset``: the current value, and then each new one.
 public struct AssetUpdates<Value: Sendable>: AsyncSequence, Sendable {
-  /// What the sequence gives.
+  /// The type of the values.
   public typealias Element = Value
 
   let latest: LatestValue<Value>
 
-  /// One listener, who begins with the value that is there.
+  /// Returns a new listener, which starts with the current value.
   public func makeAsyncIterator() -> Iterator { Iterator(latest: latest) }
 
-  /// One listener.
+  /// A listener for the values of an asset.
   public struct Iterator: AsyncIteratorProtocol, Sendable {
     let latest: LatestValue<Value>
     private var seen: UInt64 = 0
@@ -17,9 +17,9 @@ public struct AssetUpdates<Value: Sendable>: AsyncSequence, Sendable {
       self.latest = latest
     }
 
-    /// Waits for a value later than the last one.
+    /// Waits for a value that is newer than the last one returned.
     ///
-    /// - Returns: nil where the asset is gone, or the task was cancelled.
+    /// - Returns: The latest value. Nil if the asset no longer exists or the task was cancelled.
     public mutating func next() async -> Value? {
       guard let (revision, value) = await latest.next(after: seen) else { return nil }
       seen = revision

@@ -1,7 +1,7 @@
 import PackFiles
 import PackFormat
 
-/// What an asset starts with: content that the app was built with.
+/// The content that an asset starts with, built into the app.
 public struct BundledResource: Hashable, Sendable {
   enum Place: Hashable, Sendable {
     case bytes([UInt8])
@@ -10,13 +10,13 @@ public struct BundledResource: Hashable, Sendable {
 
   let place: Place
 
-  /// Bytes that are at hand.
+  /// Returns a resource with the given bytes.
   public static func bytes(_ bytes: [UInt8]) -> BundledResource { BundledResource(place: .bytes(bytes)) }
 
-  /// The UTF-8 of a text.
+  /// Returns a resource with the UTF-8 bytes of a text.
   public static func text(_ text: String) -> BundledResource { .bytes(Array(text.utf8)) }
 
-  /// The file at a path, such as one that `Bundle` tells.
+  /// Returns a resource in the file at a path, for example a path from `Bundle`.
   public static func file(_ path: String) -> BundledResource { BundledResource(place: .file(path)) }
 
   func read(limit: Int, files: any FileSystem) throws(PackError) -> [UInt8] {
@@ -24,7 +24,7 @@ public struct BundledResource: Hashable, Sendable {
     case .file(let path):
       return try files.contents(of: path, limit: limit)
     case .bytes(let bytes):
-      guard bytes.count <= limit else { throw PackError(.limitExceeded, "it has \(bytes.count) bytes, and at most \(limit) are taken") }
+      guard bytes.count <= limit else { throw PackError(.limitExceeded, "it is \(bytes.count) bytes, but the limit is \(limit) bytes") }
       return bytes
     }
   }

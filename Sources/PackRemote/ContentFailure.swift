@@ -1,16 +1,16 @@
 package import PackDownloads
 package import PackFormat
 
-/// Why a provider brought nothing.
+/// The reason why a provider returned no content.
 package enum ContentFailure: Error, Sendable {
-  /// The network or the server.
+  /// A failure of the network or the server.
   case transfer(TransferFailure)
-  /// Anything else.
+  /// Any other error.
   case other(PackError)
 
   package static let cancelled = ContentFailure.other(PackError(.cancelled, "cancelled"))
 
-  /// Whether another attempt cannot do better.
+  /// Whether another attempt cannot succeed.
   var isPermanent: Bool {
     switch self {
     case .transfer(.cancelled): true
@@ -19,12 +19,12 @@ package enum ContentFailure: Error, Sendable {
     }
   }
 
-  /// What the server asks to wait for.
+  /// The time that the server asked to wait. Nil if it did not.
   var retryAfter: Duration? {
     if case .transfer(.status(_, let duration)) = self { duration } else { nil }
   }
 
-  /// The same for everybody.
+  /// The failure as a ``PackError``.
   var error: PackError {
     switch self {
     case .transfer(.cancelled): PackError(.cancelled, "cancelled")
@@ -35,24 +35,24 @@ package enum ContentFailure: Error, Sendable {
 }
 
 extension TransferFailure {
-  /// Why content did not come, for a person. It names no address: one may hold a secret.
+  /// The reason, as a text for people. It contains no URL, because a URL may contain a secret.
   fileprivate var text: String {
     switch self {
     case .offline: "the device has no network"
     case .unreachable: "the server cannot be reached"
-    case .timedOut: "nothing came for too long"
-    case .insecure: "the address is not one of HTTPS, or its certificate is not trusted"
+    case .timedOut: "the server sent nothing for too long"
+    case .insecure: "the URL does not use HTTPS, or the certificate of its server is not trusted"
     case .status(let code, _): "the server answered with status \(code)"
-    case .redirect: "the server led to a place where nothing may be fetched from, or in circles"
-    case .malformedResponse: "the answer is not what HTTP allows in this place"
-    case .wrongSize(let size): "the content has another size, \(size) bytes"
-    case .wrongDigest: "the content has another digest"
+    case .redirect: "the server redirected to a URL that is not allowed, or in a loop"
+    case .malformedResponse: "the server's response is not valid for this request"
+    case .wrongSize(let size): "the content has the wrong size, \(size) bytes"
+    case .wrongDigest: "the content has the wrong digest"
     case .noSpace(let needed, _): "there is not enough free space for \(needed) bytes"
     case .cannotWrite: "a file cannot be written"
     case .forgotten: "the system forgot the download"
     case .refused(let code): "the system refused with code \(code)"
     case .cancelled: "cancelled"
-    case .other: "the content did not come"
+    case .other: "the content was not received"
     }
   }
 }

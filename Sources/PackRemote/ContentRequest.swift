@@ -1,20 +1,20 @@
 package import PackDownloads
 import PackFormat
 
-/// What tells one version of content from another, in the words of where it comes from.
+/// The version of some content, as its source identifies it.
 public struct ContentVersion: Hashable, Sendable {
-  /// The entity tag of an HTTP response, quotes included, or what a provider likes to call the version.
+  /// The entity tag of an HTTP response, including quotes, or any text by which a provider identifies the version.
   public let tag: String?
-  /// The date of an HTTP response's `Last-Modified`, as it came.
+  /// The value of the `Last-Modified` field of an HTTP response, unchanged.
   public let modified: String?
 
-  /// Makes a version. Texts that are empty, longer than 1024 bytes, or hold anything but printable ASCII, count as none.
+  /// Creates a version. A text counts as nil if it is empty, longer than 1024 bytes, or not only printable ASCII.
   public init(tag: String? = nil, modified: String? = nil) {
     self.tag = Self.checked(tag)
     self.modified = Self.checked(modified)
   }
 
-  /// The longest of its texts, in bytes: what a server may have an app keep.
+  /// The maximum length of each text, in bytes. It limits how much a server can make an app store.
   static let longestText = 1024
 
   private static func checked(_ text: String?) -> String? {
@@ -23,17 +23,17 @@ public struct ContentVersion: Hashable, Sendable {
   }
 }
 
-/// What an asset asks a ``DataProvider`` for.
+/// The request of an asset to a ``DataProvider``.
 public struct ContentRequest: Sendable {
-  /// The version of what is there already; nil where nothing came from this provider yet.
+  /// The version of the content that the asset has already. Nil if it has none from this provider, or none with a version.
   public let known: ContentVersion?
-  /// The bytes that are taken at most. A provider stops receiving beyond it, with ``PackFormat/PackError/Code/limitExceeded``.
+  /// The maximum size of the content, in bytes. A provider stops at it and throws ``PackFormat/PackError/Code/limitExceeded``.
   public let sizeLimit: Int
 
-  /// How whatever waits on the way to the content does so.
+  /// The clock for timeouts and waits between attempts.
   package let clock: any QueueClock
 
-  /// Makes a request.
+  /// Creates a request.
   public init(known: ContentVersion? = nil, sizeLimit: Int) {
     self.init(known: known, sizeLimit: sizeLimit, clock: SystemQueueClock())
   }
@@ -45,10 +45,10 @@ public struct ContentRequest: Sendable {
   }
 }
 
-/// What a ``DataProvider`` brings.
+/// The result of a ``DataProvider``.
 public enum ProvidedContent: Hashable, Sendable {
-  /// What is there already is what would come.
+  /// The content is the same as that of ``ContentRequest/known``.
   case unchanged
-  /// The content, and which version of it that is, where the source has versions.
+  /// New content, with its version if the source has versions.
   case content([UInt8], version: ContentVersion? = nil)
 }

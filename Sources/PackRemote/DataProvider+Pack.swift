@@ -3,27 +3,28 @@ public import PackStore
 import PackWork
 
 extension DataProvider {
-  /// A file out of whatever version of a pack runs: authenticated like all of the pack, and there without a network.
+  /// Returns a provider for a file in the running version of a pack. The file is authenticated like the rest of the pack, and needs no network.
   ///
-  /// An asset that runs follows the store: a version that is activated, confirmed or rolled back through this `store` brings its content at once. What other processes do
-  /// is noticed by looking, so add ``every(_:)`` where there are such. A pack that is not installed leaves the asset with the value it has.
+  /// A running asset follows the store: if a version is activated, confirmed or rolled back through this `store`, the asset gets the new content at
+  /// once. Changes by other processes are noticed only by the next check, so add ``every(_:)`` if other processes use the store. If the pack is not
+  /// installed, the value of the asset stays.
   ///
   /// - Parameters:
-  ///   - store: the store that has the pack.
-  ///   - id: the name of the pack.
-  ///   - path: the path of the file in the pack.
+  ///   - store: The store with the pack.
+  ///   - id: The name of the pack.
+  ///   - path: The path of the file in the pack.
   public static func pack(store: AssetStore, id: String, path: String) -> DataProvider {
     DataProvider(source: "pack \(id) \(path)") { (request) throws(PackError) in
       guard let current = try await store.current(id) else {
         throw PackError(.notInstalled, "pack '\(printable(id.utf8))' is not installed")
       }
       guard request.known?.tag != tag(of: current) else { return .unchanged }
-      // It may be another one by now.
+      // The running version may have changed since `current` was read.
       let opened = try await store.open(id)
       let bytes = try await WorkerPool.value { (_) throws(PackError) in
         let size = try opened.size(of: path)
         guard size <= UInt64(request.sizeLimit) else {
-          throw PackError(.limitExceeded, "'\(printable(path.utf8))' is \(size) bytes, and at most \(request.sizeLimit) are taken")
+          throw PackError(.limitExceeded, "'\(printable(path.utf8))' is \(size) bytes, but the limit is \(request.sizeLimit) bytes")
         }
         return try opened.read(path)
       }

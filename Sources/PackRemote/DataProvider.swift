@@ -1,27 +1,28 @@
 public import PackDownloads
 public import PackFormat
 
-/// Where the content of an asset comes from, and when to look again.
+/// The source of an asset's content, and the times at which to check it again.
 ///
-/// A value is a recipe: nothing happens before an asset asks. Parts are added by chaining, and what stands later holds all before it:
-/// `.url(address).timeLimit(.seconds(10)).retrying()` gives each attempt ten seconds, `.retrying().timeLimit(.seconds(10))` all of them together.
+/// A provider does nothing until an asset calls it. Modifiers are chained, and a later one applies to everything before it:
+/// `.url(address).timeLimit(.seconds(10)).retrying()` allows ten seconds for each attempt, `.retrying().timeLimit(.seconds(10))` for all attempts
+/// together.
 public struct DataProvider: Sendable {
   package typealias Load = @Sendable (ContentRequest) async throws(ContentFailure) -> ProvidedContent
 
-  /// Listens from the call on; what it returns tells of each change until its task is cancelled.
+  /// Starts to listen when it is called. The function that it returns reports each change until its task is cancelled.
   typealias Watch = @Sendable () -> @Sendable (@escaping @Sendable () -> Void) async -> Void
 
-  /// Names what the content is of, so that what was kept of another source is not taken for it.
+  /// The name of the source. Content that was kept from a source with another name is not used.
   let source: String
   private(set) var interval: Duration?
   private(set) var watches: [Watch] = []
   private let load: Load
 
-  /// Takes the function that brings the content: an app's own source, or a test's.
+  /// Creates a provider from a function, for an app's own source or for tests.
   ///
   /// - Parameters:
-  ///   - source: what the content is of: an address, for example. Content that was kept under another name is not used.
-  ///   - fetch: must end soon after its task was cancelled, and take no more than ``ContentRequest/sizeLimit`` bytes.
+  ///   - source: The name of the source, for example a URL. Content that was kept from a source with another name is not used.
+  ///   - fetch: Returns the content. It must end soon after its task is cancelled, and accept no more than ``ContentRequest/sizeLimit`` bytes.
   public init(source: String = "", _ fetch: @escaping @Sendable (ContentRequest) async throws(PackError) -> ProvidedContent) {
     self.init(source: source) { (request) throws(ContentFailure) in
       do throws(PackError) {
@@ -37,10 +38,10 @@ public struct DataProvider: Sendable {
     self.load = load
   }
 
-  /// Brings the content, or tells that there is nothing new.
+  /// Returns the content, or reports that it is unchanged.
   ///
-  /// - Throws: ``PackFormat/PackError/Code/contentUnavailable``, ``PackFormat/PackError/Code/limitExceeded``, ``PackFormat/PackError/Code/cancelled``, or what the
-  ///   provider's own function throws.
+  /// - Throws: ``PackFormat/PackError/Code/contentUnavailable``, ``PackFormat/PackError/Code/limitExceeded``,
+  ///   ``PackFormat/PackError/Code/cancelled``, or an error of the provider's own function.
   public func callAsFunction(_ request: ContentRequest) async throws(PackError) -> ProvidedContent {
     do throws(ContentFailure) {
       return try await load(request)
@@ -58,7 +59,7 @@ public struct DataProvider: Sendable {
 
   // MARK: When
 
-  /// Has an asset that runs look again so long after it looked last. The shortest is a tenth of a second.
+  /// Makes a running asset check for newer content at this interval after each check. The minimum is 0.1 seconds.
   public func every(_ interval: Duration) -> DataProvider {
     var provider = self
     provider.interval = Self.checked(interval)
@@ -67,10 +68,10 @@ public struct DataProvider: Sendable {
 
   static func checked(_ interval: Duration) -> Duration { max(interval, .milliseconds(100)) }
 
-  /// Has an asset that runs look again whenever a sequence gives something: the app comes to the foreground, the network comes back.
+  /// Makes a running asset check for newer content at each element of a sequence, for example when the app comes to the foreground.
   ///
-  /// - Parameter signals: makes the sequence. It is made before the asset looks for the first time, and dropped when the asset stops to run. A sequence that
-  ///   ends or fails gives no more signals.
+  /// - Parameter signals: Returns the sequence. It is called before the first check of the asset, and the sequence is released when the asset stops
+  ///   running. A sequence that ends or fails causes no more checks.
   public func refreshed<Signals: AsyncSequence & Sendable>(by signals: @escaping @Sendable () -> Signals) -> DataProvider {
     var provider = self
     provider.watches.append {
@@ -79,7 +80,7 @@ public struct DataProvider: Sendable {
         do {
           for try await _ in sequence { changed() }
         } catch {
-          // It gives no more.
+          // A sequence that failed causes no more checks.
         }
       }
     }
@@ -88,9 +89,9 @@ public struct DataProvider: Sendable {
 
   // MARK: How
 
-  /// Tries again what failed and may do better, after a wait that grows. What was unavailable once the attempts are used up is unavailable.
+  /// Retries failures that may be temporary, with increasing delays. Throws the last failure when all attempts are used up.
   ///
-  /// - Parameter policy: how often, and after which waits. What a server asks for with `Retry-After` is heeded.
+  /// - Parameter policy: The number of attempts and the delays. A server's `Retry-After` is respected.
   public func retrying(_ policy: RetryPolicy = RetryPolicy()) -> DataProvider {
     loading { [load] (request) throws(ContentFailure) in
       var failures = 0
@@ -110,7 +111,7 @@ public struct DataProvider: Sendable {
     }
   }
 
-  /// Gives up what takes longer.
+  /// Cancels and fails if getting the content takes longer than a limit.
   public func timeLimit(_ limit: Duration) -> DataProvider {
     loading { [load] (request) throws(ContentFailure) in
       let result = await withTaskGroup(of: Result<ProvidedContent, ContentFailure>?.self) { tasks in
@@ -137,6 +138,6 @@ public struct DataProvider: Sendable {
 }
 
 extension DataProvider {
-  /// Calls the provider as an asset does.
+  /// Returns the content, with the detailed failure that an asset needs.
   func content(_ request: ContentRequest) async throws(ContentFailure) -> ProvidedContent { try await load(request) }
 }

@@ -1,6 +1,6 @@
 import PackWork
 
-/// A value that changes, and those who wait for it to. Nobody is handed a value that is not the latest, so nothing is kept for slow listeners.
+/// A value that changes, and the tasks that wait for a change. A listener always gets the latest value, so nothing is buffered for slow listeners.
 final class LatestValue<Value: Sendable>: Sendable {
   private struct State {
     var value: Value
@@ -18,13 +18,13 @@ final class LatestValue<Value: Sendable>: Sendable {
 
   var value: Value { state.withLock { $0.value } }
 
-  /// Counts the values from 1.
+  /// The number of the current value, counted from 1.
   var revision: UInt64 { state.withLock { $0.revision } }
 
   func set(_ value: Value) {
     var value = value
     let waiting = state.withLock { state in
-      // The earlier value goes outside the lock, because it may do anything when it goes.
+      // The earlier value is released outside the lock, because releasing it may run any code.
       swap(&state.value, &value)
       state.revision += 1
       return Self.takeWaiting(&state)
@@ -32,7 +32,7 @@ final class LatestValue<Value: Sendable>: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// Has all who wait return, and nobody wait any more.
+  /// Makes all waiting calls return, and later calls return at once.
   func end() {
     let waiting = state.withLock { state in
       state.hasEnded = true
@@ -46,9 +46,9 @@ final class LatestValue<Value: Sendable>: Sendable {
     return Array(state.waiting.values)
   }
 
-  /// Waits for a value later than the one of a revision, 0 for any.
+  /// Waits for a value that is newer than a revision. Use 0 for any value.
   ///
-  /// - Returns: nil where there will be none, or the task was cancelled.
+  /// - Returns: The latest value. Nil if there will be no newer one, or the task was cancelled.
   func next(after seen: UInt64) async -> (revision: UInt64, value: Value)? {
     let ticket = state.withLock { state in
       state.tickets += 1
@@ -57,7 +57,7 @@ final class LatestValue<Value: Sendable>: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let mustWait = state.withLock { state in
-          // Looked at under the lock: either this sees the cancellation, or its handler finds who waits.
+          // Checked under the lock: either this sees the cancellation, or the cancellation handler finds the continuation.
           guard state.revision <= seen, !state.hasEnded, !Task.isCancelled else { return false }
           state.waiting[ticket] = continuation
           return true

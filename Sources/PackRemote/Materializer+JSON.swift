@@ -7,23 +7,25 @@ import PackFormat
 #endif
 
 extension Materializer where Value: Decodable {
-  /// A value of JSON, by the platform's own decoder with its usual settings. A message tells where the content is wrong: it names keys, and no values.
+  /// Returns a materializer that decodes JSON with the platform's `JSONDecoder` and its default settings.
   ///
-  /// - Parameter type: what is decoded.
+  /// Error messages contain the keys of the invalid place, but no values.
+  ///
+  /// - Parameter type: The type of the value.
   public static func json(_ type: Value.Type = Value.self) -> Materializer {
     Materializer { bytes in
       do {
         return try JSONDecoder().decode(type, from: Data(bytes))
       } catch let error as DecodingError {
-        throw PackError(.invalidContent, "the content is not the JSON that is expected: \(reason(error))")
+        throw PackError(.invalidContent, "the content is not the expected JSON: \(reason(error))")
       }
     }
   }
 
   private static func reason(_ error: DecodingError) -> String {
     switch error {
-    case .typeMismatch(let type, let context): "\(place(context.codingPath)) is no \(type)"
-    case .valueNotFound(let type, let context): "\(place(context.codingPath)) is null, and should be a \(type)"
+    case .typeMismatch(let type, let context): "\(place(context.codingPath)) is not of type \(type)"
+    case .valueNotFound(let type, let context): "\(place(context.codingPath)) is null, but must be of type \(type)"
     case .keyNotFound(let key, let context): "\(place(context.codingPath + [key])) is missing"
     case .dataCorrupted(let context) where context.codingPath.isEmpty: "it cannot be parsed, or a number does not fit its type"
     case .dataCorrupted(let context): "\(place(context.codingPath)) has a value that is not allowed"
@@ -31,7 +33,7 @@ extension Materializer where Value: Decodable {
     }
   }
 
-  /// A path such as `levels[3].name`.
+  /// Returns a path such as `levels[3].name`, for messages.
   private static func place(_ path: [any CodingKey]) -> String {
     var text = ""
     for key in path {
@@ -41,6 +43,6 @@ extension Materializer where Value: Decodable {
         text += (text.isEmpty ? "" : ".") + printable(key.stringValue.utf8)
       }
     }
-    return text.isEmpty ? "the whole" : "'\(text.prefix(200))'"
+    return text.isEmpty ? "the content" : "'\(text.prefix(200))'"
   }
 }

@@ -1,19 +1,19 @@
 public import PackFormat
 
-/// Makes a value of bytes, or refuses them: the one place that decides whether content may replace what is there.
+/// Converts bytes into a value, or refuses them. Only this decides whether new content may replace the current value.
 ///
-/// It runs on a thread of its own, once for each content that comes, and may be called from several threads at once.
+/// It runs on a worker thread, once for each content that arrives. It may be called from several threads at the same time.
 public struct Materializer<Value: Sendable>: Sendable {
   private let make: @Sendable ([UInt8]) throws -> Value
 
-  /// Takes the function that makes the value.
+  /// Creates a materializer from a function.
   ///
-  /// - Parameter make: throws whatever it likes where the bytes are not right.
+  /// - Parameter make: Returns the value, or throws any error if the bytes are not valid.
   public init(_ make: @escaping @Sendable ([UInt8]) throws -> Value) {
     self.make = make
   }
 
-  /// The value that the bytes stand for.
+  /// Returns the value of the bytes.
   ///
   /// - Throws: ``PackFormat/PackError/Code/invalidContent``, or the ``PackFormat/PackError`` that the function threw.
   public func callAsFunction(_ bytes: [UInt8]) throws(PackError) -> Value {
@@ -22,24 +22,24 @@ public struct Materializer<Value: Sendable>: Sendable {
     } catch let error as PackError {
       throw error
     } catch {
-      // Not what it says of itself: that may quote the content.
-      throw PackError(.invalidContent, "the content is refused with an error of type \(type(of: error))")
+      // Only the type of the error, because its description may quote the content.
+      throw PackError(.invalidContent, "the content was refused with an error of type \(type(of: error))")
     }
   }
 
-  /// A materializer that goes on with the value.
+  /// Returns a materializer that transforms the value.
   ///
-  /// - Parameter transform: throws whatever it likes where the value is not right.
+  /// - Parameter transform: Returns the new value, or throws any error if the value is not valid.
   public func map<Other: Sendable>(_ transform: @escaping @Sendable (Value) throws -> Other) -> Materializer<Other> {
     Materializer<Other> { bytes in try transform(self(bytes)) }
   }
 
-  /// A materializer that refuses some of the values.
+  /// Returns a materializer that refuses values for which a rule does not hold.
   ///
   /// - Parameters:
-  ///   - rule: what holds for a value that is taken, for messages: "there is at least one level".
-  ///   - isValid: whether it holds.
-  public func validated(_ rule: String = "the content makes sense", _ isValid: @escaping @Sendable (Value) throws -> Bool) -> Materializer {
+  ///   - rule: The rule, as a sentence for messages, for example "there is at least one level".
+  ///   - isValid: Returns whether the rule holds for a value.
+  public func validated(_ rule: String = "the content is valid", _ isValid: @escaping @Sendable (Value) throws -> Bool) -> Materializer {
     map { value in
       guard try isValid(value) else { throw PackError(.invalidContent, "the content breaks a rule: \(rule)") }
       return value
@@ -48,12 +48,12 @@ public struct Materializer<Value: Sendable>: Sendable {
 }
 
 extension Materializer where Value == [UInt8] {
-  /// The bytes as they are, any of them.
+  /// A materializer that accepts all bytes and returns them unchanged.
   public static var bytes: Materializer { Materializer { $0 } }
 }
 
 extension Materializer where Value == String {
-  /// UTF-8 and nothing else. A byte order mark is kept as the character that it is.
+  /// A materializer that accepts only valid UTF-8. A byte order mark is kept as a character.
   public static var text: Materializer {
     Materializer { bytes in
       guard let text = String(validating: bytes, as: UTF8.self) else { throw PackError(.invalidContent, "the content is not UTF-8") }

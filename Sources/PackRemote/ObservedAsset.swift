@@ -1,26 +1,26 @@
 #if canImport(Observation)
   public import Observation
 
-  /// An asset's value for views that observe: what reads ``value`` is told when it changes.
+  /// The value of an asset as an observable object: views that read ``value`` update when it changes.
   ///
-  /// A SwiftUI view holds one as `@State`, and has its task follow the asset: `.task { await settings.follow() }`.
+  /// A SwiftUI view stores it as `@State` and follows the asset in a task: `.task { await settings.follow() }`.
   @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
   @MainActor
   @Observable
   public final class ObservedAsset<Value: Sendable> {
-    /// The value, as of the last change that was followed.
+    /// The current value while ``follow()`` runs, otherwise the last value that it received.
     public private(set) var value: Value
 
     /// The asset.
     public nonisolated let asset: RemoteAsset<Value>
 
-    /// Begins with the value that the asset has.
+    /// Creates an observable object with the current value of the asset.
     public init(_ asset: RemoteAsset<Value>) {
       self.asset = asset
       value = asset.value
     }
 
-    /// Takes over each value that the asset gets, until its task is cancelled.
+    /// Updates ``value`` at each change of the asset, until the task is cancelled.
     public func follow() async {
       for await value in asset.updates { self.value = value }
     }

@@ -1,24 +1,24 @@
 public import PackFormat
 
-/// What looking for newer content came to. Whatever it was, the asset has a value.
+/// The result of checking for newer content. In all cases, the asset has a value.
 public enum RefreshResult: Sendable {
-  /// New content is the value now.
+  /// The value was replaced by new content.
   ///
-  /// - Parameter unsaved: why it could not be kept, where it could not: the next start begins with what was kept before, or with the bundled resource.
+  /// - Parameter unsaved: The error if the content could not be saved. The next start then uses the content saved before, or the bundled resource.
   case replaced(unsaved: PackError?)
-  /// The content is what the value was made of already.
+  /// The content has not changed.
   case unchanged
-  /// Content came and was refused: too large, or not what the materializer takes. The value stays.
+  /// The content is too large, or the materializer refused it. The value stays.
   case invalid(PackError)
-  /// No content came. The value stays.
+  /// No content was received. The value stays.
   case unavailable(PackError)
-  /// The task was cancelled, or the asset was reset meanwhile. The value stays as it is.
+  /// The task was cancelled, or the asset was reset in the meantime. The refresh changed nothing.
   case cancelled
 
   /// Whether the value was replaced.
   public var isReplaced: Bool { if case .replaced = self { true } else { false } }
 
-  /// What went wrong, where something did.
+  /// The error, if any.
   public var error: PackError? {
     switch self {
     case .replaced(let unsaved): unsaved
@@ -29,11 +29,11 @@ public enum RefreshResult: Sendable {
 }
 
 extension RefreshResult: CustomStringConvertible {
-  /// For a log, or a screen for developers.
+  /// A text for logs and debug screens.
   public var description: String {
     switch self {
     case .replaced(nil): "replaced"
-    case .replaced(let error?): "replaced, but not kept: \(error.message)"
+    case .replaced(let error?): "replaced, but not saved: \(error.message)"
     case .unchanged: "unchanged"
     case .invalid(let error): "invalid: \(error.message)"
     case .unavailable(let error): "unavailable: \(error.message)"
@@ -42,39 +42,39 @@ extension RefreshResult: CustomStringConvertible {
   }
 }
 
-/// How often an asset that runs looks for newer content.
+/// How often a running asset checks for newer content.
 public enum RefreshPace: Hashable, Sendable {
-  /// As its provider says.
+  /// As often as its provider specifies.
   case declared
-  /// So long after it looked last, whatever its provider says. The shortest is a tenth of a second.
+  /// At this interval after each check, instead of the provider's interval. The minimum is 0.1 seconds.
   case every(Duration)
 
-  /// Each second, for development: a change at the source is seen as it is made. Conditional requests keep that cheap.
+  /// Every second, for development. Changes at the source are visible almost at once. Conditional requests keep the cost low.
   public static let realTime = every(.seconds(1))
 }
 
-/// What an asset is like at the moment, for a screen for developers.
+/// The current state of an asset, for debug screens.
 public struct AssetState: Sendable {
-  /// Where the value came from.
+  /// The origin of a value.
   public enum Origin: String, Hashable, Sendable, CaseIterable {
     /// The bundled resource.
     case bundled
-    /// What an earlier run of this app version kept.
+    /// Content that an earlier run of this app version saved.
     case cached
-    /// The provider, in this process.
+    /// Content that the provider returned in this process.
     case remote
   }
 
   /// The name of the asset.
   public let name: String
-  /// Where the value came from.
+  /// The origin of the current value.
   public let origin: Origin
-  /// The bytes that the value was made of.
+  /// The size of the content of the current value, in bytes.
   public let contentSize: Int
-  /// The version of those, where the source told one.
+  /// The version of the content, if the source provided one.
   public let version: ContentVersion?
-  /// What looking came to the last time; nil before the first.
+  /// The result of the last refresh. Nil if there was none.
   public let lastResult: RefreshResult?
-  /// How long ago that was.
+  /// The time since the last refresh. Nil if there was none.
   public let sinceLastResult: Duration?
 }

@@ -4,14 +4,15 @@ package import PackFiles
 public import PackFormat
 import PackWork
 
-/// A config, a text, an image: there from the first moment, because the app was built with it, and replaced by newer content that comes later and is right.
+/// A config, a text or an image that is built into the app and is replaced by newer valid content from a provider.
 ///
-/// The value is the bundled resource's, or that of content which an earlier run of the same app version kept. ``refresh()`` asks the provider; what
-/// it brings becomes the value only where the materializer takes it, and is kept for the next start. Nothing else changes the value: no network, a wrong answer and a
-/// damaged file leave it as it is. A new app version starts with its own bundled resource.
+/// The initial value comes from the bundled resource, or from content that an earlier run of the same app version saved. ``refresh()`` asks the
+/// provider. New content replaces the value only if the materializer accepts it, and is saved for the next start. If there is no network, the
+/// response is wrong, or a file is damaged, the value stays. A new app version starts with its own bundled resource.
 ///
-/// It may be used from any thread. Files are read when it is made, and written on threads of its own. In memory are the value and the one of the bundled resource, and during a refresh
-/// the content that comes, at most the size limit. One process should have one asset of a name in a directory.
+/// An asset may be used from any thread. Files are read when the asset is created, and written on worker threads. Memory holds the current value and
+/// the bundled value, and during a refresh also the new content, at most the size limit. A process should have only one asset with the same name in a
+/// directory.
 public final class RemoteAsset<Value: Sendable>: Sendable {
   /// The name of the asset.
   public let name: String
@@ -24,19 +25,19 @@ public final class RemoteAsset<Value: Sendable>: Sendable {
   private let clock: any QueueClock
   private let latest: LatestValue<Value>
   private let state: Monitor<State>
-  /// Held while the kept file and the value change together, so that both are of the same content.
+  /// Locked while the saved file and the value change, so that both have the same content.
   private let change = Monitor(())
 
   private struct State {
     var origin: AssetState.Origin
     var contentSize: Int
-    /// Of what the provider brought; nil while the value is the bundled resource's.
+    /// The SHA-256 of the provider's content. Nil while the value is that of the bundled resource.
     var sha256: [UInt8]?
     var version: ContentVersion?
     var last: (result: RefreshResult, at: Duration)?
-    /// Counts what a refresh that is under way must not undo.
+    /// The number of resets. A refresh in progress changes nothing if this has changed.
     var resets = 0
-    /// Who waits for the refresh that is under way; nil where none is.
+    /// The calls that wait for the refresh in progress. Nil if there is no refresh in progress.
     var waiting: [Waiter]?
     var tickets: UInt64 = 0
   }
@@ -46,7 +47,7 @@ public final class RemoteAsset<Value: Sendable>: Sendable {
     let continuation: CheckedContinuation<Turn, Never>
   }
 
-  /// What somebody is to do who wants a refresh.
+  /// What a call of ``refresh()`` must do: run the refresh, or take the result of another call.
   private enum Turn {
     case refresh(resets: Int)
     case take(RefreshResult)
@@ -54,20 +55,20 @@ public final class RemoteAsset<Value: Sendable>: Sendable {
 
   // MARK: Making
 
-  /// Makes an asset, with its value. Reads two files at most, and blocks for as long as that and the materializer take.
+  /// Creates an asset with its value. Reads at most two files, and blocks while it reads and materializes them.
   ///
-  /// What was kept by another app version, for another source, or is damaged or not taken by the materializer, is removed.
+  /// Saved content is removed if it belongs to another app version or source, is damaged, or is refused by the materializer.
   ///
   /// - Parameters:
-  ///   - name: 1 to 64 of `A–Z a–z 0–9 . _ -`, the first a letter or digit: names the file in `cache`.
-  ///   - bundled: what the app was built with.
-  ///   - materializer: what makes the value of bytes.
-  ///   - provider: where newer content comes from.
-  ///   - cache: the directory for what is kept. It is made when it is needed; the one above it must exist.
-  ///   - appVersion: version and build number of the app, 1 to 256 bytes. Nothing is used that was kept under another one.
-  ///   - sizeLimit: the bytes that content may have, the bundled resource's too: 4 MiB unless told otherwise.
-  /// - Throws: ``PackFormat/PackError/Code/invalidBundledResource`` where the bundled resource cannot be read or is not taken by the materializer, ``PackFormat/PackError/Code/usage``
-  ///   for a name, version or limit that makes no sense.
+  ///   - name: The name of the asset and of its file in `cache`: 1 to 64 of `A–Z a–z 0–9 . _ -`, the first a letter or digit.
+  ///   - bundled: The content that is built into the app.
+  ///   - materializer: Converts bytes into the value.
+  ///   - provider: The source of newer content.
+  ///   - cache: The directory for saved content. It is created when it is needed. Its parent must exist.
+  ///   - appVersion: The version and build number of the app, 1 to 256 bytes. Content saved by another app version is not used.
+  ///   - sizeLimit: The maximum size of the content in bytes, including that of the bundled resource. The default is 4 MiB.
+  /// - Throws: ``PackFormat/PackError/Code/invalidBundledResource`` if the bundled resource cannot be read or is refused by the materializer,
+  ///   ``PackFormat/PackError/Code/usage`` if the name, version or limit is not valid.
   public convenience init(
     _ name: String, bundled: BundledResource, as materializer: Materializer<Value>, from provider: DataProvider, cache: String,
     appVersion: String,
@@ -79,7 +80,7 @@ public final class RemoteAsset<Value: Sendable>: Sendable {
       clock: SystemQueueClock())
   }
 
-  /// - Parameter clock: what all that waits goes by.
+  /// - Parameter clock: The clock for all waits.
   package init(
     _ name: String, bundled: BundledResource, as materializer: Materializer<Value>, from provider: DataProvider, cache directory: String,
     appVersion: String, sizeLimit: Int = 4 << 20, files: any FileSystem, clock: any QueueClock,
@@ -103,7 +104,7 @@ public final class RemoteAsset<Value: Sendable>: Sendable {
       bundledValue = try materializer(content)
     } catch {
       throw PackError(
-        .invalidBundledResource, "the bundled resource of asset '\(name)' cannot be its value: \(error.message)",
+        .invalidBundledResource, "the bundled resource of asset '\(name)' cannot be used: \(error.message)",
         advice: .developer("correct the resource that the app is built with"))
     }
     let cache = AssetCache(
@@ -131,20 +132,21 @@ public final class RemoteAsset<Value: Sendable>: Sendable {
     latest.end()
   }
 
-  /// As much as one file of the cache should be asked to hold.
+  /// The maximum of the size limit, in bytes.
   private static var largestLimit: Int { 1 << 30 }
 
   // MARK: The value
 
-  /// The value, at once.
+  /// The current value.
   public var value: Value { latest.value }
 
-  /// The value now, and then each that takes its place. Anybody may listen, and each time anew.
+  /// A sequence of the current value and each later one. Any number of listeners may iterate over it, each independently.
   ///
-  /// A slow listener is never given one that is not the latest, and so may miss some before it. The sequence ends with the asset, which it does not keep.
+  /// A slow listener gets only the latest value, and may miss some before it. The sequence does not retain the asset, and ends when the asset is
+  /// released.
   public var updates: AssetUpdates<Value> { AssetUpdates(latest: latest) }
 
-  /// What the asset is like at the moment.
+  /// The current state of the asset.
   public var status: AssetState {
     let now = clock.now
     return state.withLock { state in
@@ -156,10 +158,10 @@ public final class RemoteAsset<Value: Sendable>: Sendable {
 
   // MARK: Refreshing
 
-  /// Looks for newer content now, and returns when the value was replaced or is known to stay.
+  /// Checks for newer content now. Returns when the value was replaced, or when it is known that it stays.
   ///
-  /// Who asks while another task's refresh is under way waits for that one and is told the same. A refresh whose task is cancelled changes nothing, and fails nobody else: somebody
-  /// who waits for it refreshes in its place.
+  /// If another task is refreshing the asset, this call waits for that refresh and returns the same result. A refresh whose task is cancelled changes
+  /// nothing. It does not cancel the waiting calls: one of them refreshes in its place.
   @discardableResult
   public func refresh() async -> RefreshResult {
     switch await turn() {
@@ -186,10 +188,10 @@ public final class RemoteAsset<Value: Sendable>: Sendable {
     switch provided {
     case .unchanged:
       guard state.withLock({ $0.resets == resets }) else { return .cancelled }
-      // Nobody can know that who was not told of a version.
+      // A provider cannot know this if no version was passed to it.
       guard known != nil else {
         return .unavailable(
-          PackError(.contentUnavailable, "the provider says that nothing changed since a version that it was not told of"))
+          PackError(.contentUnavailable, "the provider reported unchanged content, although it was given no version to compare with"))
       }
       return .unchanged
     case .content(let bytes, let version):
@@ -199,7 +201,7 @@ public final class RemoteAsset<Value: Sendable>: Sendable {
 
   private func take(_ bytes: [UInt8], _ version: ContentVersion?, _ resets: Int) -> RefreshResult {
     guard bytes.count <= cache.sizeLimit else {
-      return .invalid(PackError(.limitExceeded, "the content is \(bytes.count) bytes, and at most \(cache.sizeLimit) are taken"))
+      return .invalid(PackError(.limitExceeded, "the content is \(bytes.count) bytes, but the limit is \(cache.sizeLimit) bytes"))
     }
     let sha256: [UInt8]
     let value: Value
@@ -207,7 +209,7 @@ public final class RemoteAsset<Value: Sendable>: Sendable {
       sha256 = try cache.backend.digest(of: bytes.span)
       let isSame = state.withLock { state in
         guard state.resets == resets, state.sha256 == sha256 else { return false }
-        // The file stays as it is: a server that calls the same content by another name each time would have it written each time.
+        // The file is not written: otherwise, a server that changes the tag of the same content each time would cause a write each time.
         state.version = version
         return true
       }
@@ -235,9 +237,9 @@ public final class RemoteAsset<Value: Sendable>: Sendable {
     }
   }
 
-  /// Goes back to the bundled resource and forgets what was kept. A refresh that is under way changes nothing any more.
+  /// Returns to the bundled resource and removes the saved content. A refresh in progress no longer changes the value.
   ///
-  /// - Throws: what the disk says where the kept content cannot be removed; the value is the bundled one all the same.
+  /// - Throws: An error of the file system if the saved content cannot be removed. The value is the bundled one in any case.
   public func reset() async throws(PackError) {
     try await WorkerPool.settled { () throws(PackError) in
       try self.change.withLock { (_) throws(PackError) in
@@ -256,16 +258,17 @@ public final class RemoteAsset<Value: Sendable>: Sendable {
 
   // MARK: Running
 
-  /// Refreshes now, and then whenever the provider says, until its task is cancelled. Returns after the first time where the provider never says so.
+  /// Refreshes now, and then whenever the provider specifies, until the task is cancelled.
   ///
-  /// This is all that refreshes by itself; it belongs to the task that calls it, and keeps the asset while it runs.
+  /// Returns after the first refresh if the provider specifies no further ones. An asset refreshes automatically only while this runs. It retains the
+  /// asset while it runs.
   ///
-  /// - Parameter pace: how often; ``RefreshPace/realTime`` while the content is being made.
+  /// - Parameter pace: How often to refresh. Use ``RefreshPace/realTime`` during development of the content.
   public func run(_ pace: RefreshPace = .declared) async {
     var interval = provider.interval
     if case .every(let duration) = pace { interval = DataProvider.checked(duration) }
     let bell = LatestValue(())
-    // All listen before the first look, so that no change falls between.
+    // All watches listen before the first refresh, so that no change is missed.
     let watches = provider.watches.map { $0() }
     await withTaskGroup(of: Void.self) { tasks in
       for watch in watches {
@@ -292,7 +295,7 @@ public final class RemoteAsset<Value: Sendable>: Sendable {
 
   // MARK: Turns
 
-  /// Waits where a refresh is under way.
+  /// Waits if a refresh is in progress.
   private func turn() async -> Turn {
     let ticket = state.withLock { state in
       state.tickets += 1
@@ -301,7 +304,7 @@ public final class RemoteAsset<Value: Sendable>: Sendable {
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let turn: Turn? = state.withLock { state in
-          // Looked at under the lock: either this sees the cancellation, or its handler finds who waits.
+          // Checked under the lock: either this sees the cancellation, or the cancellation handler finds the waiter.
           if Task.isCancelled { return .take(.cancelled) }
           guard state.waiting != nil else {
             state.waiting = []
@@ -321,10 +324,10 @@ public final class RemoteAsset<Value: Sendable>: Sendable {
     }
   }
 
-  /// Those who wait for the refresh that is under way.
+  /// The number of calls that wait for the refresh in progress.
   var waitingCount: Int { state.withLock { $0.waiting?.count ?? 0 } }
 
-  /// Ends a refresh, and tells all who wait for it; or lets the one who waits longest refresh where it was cancelled.
+  /// Ends a refresh and returns its result to all waiting calls. If it was cancelled, the call that waits longest refreshes instead.
   private func end(_ result: RefreshResult) {
     let now = clock.now
     let isCancelled = if case .cancelled = result { Task.isCancelled } else { false }

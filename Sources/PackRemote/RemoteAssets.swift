@@ -2,12 +2,12 @@ package import PackDownloads
 package import PackFiles
 public import PackFormat
 
-/// Names an asset, and says of what type its value is.
+/// The name of an asset, with the type of its value.
 public struct AssetKey<Value: Sendable>: Hashable, Sendable {
   /// The name of the asset.
   public let name: String
 
-  /// Makes a key. Apps have them as constants: `extension AssetKey where Value == Settings { static let settings = AssetKey("settings") }`.
+  /// Creates a key. Apps define keys as constants: `extension AssetKey where Value == Settings { static let settings = AssetKey("settings") }`.
   public init(_ name: String) {
     self.name = name
   }
@@ -15,18 +15,18 @@ public struct AssetKey<Value: Sendable>: Hashable, Sendable {
 
 /// All assets of an app, declared in one place.
 ///
-/// Which there are does not change afterwards. Each is a ``RemoteAsset`` of its own; here is what is done with all of them.
+/// The set of assets does not change later. Each asset is a separate ``RemoteAsset``. The methods here apply to all of them.
 public final class RemoteAssets: Sendable {
   private let assets: [String: any AnyRemoteAsset]
   private let names: [String]
 
-  /// Makes all assets, with their values. Blocks for as long as reading and materializing takes.
+  /// Creates all assets with their values. Blocks while it reads and materializes them.
   ///
   /// - Parameters:
-  ///   - cache: the directory for what is kept. It is made when it is needed; the one above it must exist.
-  ///   - appVersion: version and build number of the app. Nothing is used that was kept under another one.
-  ///   - declare: declares them.
-  /// - Throws: what `declare` throws.
+  ///   - cache: The directory for saved content. It is created when it is needed. Its parent must exist.
+  ///   - appVersion: The version and build number of the app. Content saved by another app version is not used.
+  ///   - declare: Declares the assets.
+  /// - Throws: The error of `declare`.
   public convenience init(
     cache: String, appVersion: String, _ declare: (inout Declarations) throws(PackError) -> Void
   ) throws(PackError) {
@@ -43,7 +43,7 @@ public final class RemoteAssets: Sendable {
     names = declarations.names
   }
 
-  /// Where assets are declared.
+  /// The declarations of an app's assets.
   public struct Declarations {
     let cache: String
     let appVersion: String
@@ -62,11 +62,13 @@ public final class RemoteAssets: Sendable {
     /// Declares an asset.
     ///
     /// - Parameters:
-    ///   - bundled: what the app was built with.
-    ///   - materializer: what makes the value of bytes.
-    ///   - provider: where newer content comes from.
-    ///   - sizeLimit: the bytes that content may have: 4 MiB unless told otherwise.
-    /// - Throws: ``PackFormat/PackError/Code/usage`` where the name is taken or none, ``PackFormat/PackError/Code/invalidBundledResource``.
+    ///   - key: The name of the asset and the type of its value.
+    ///   - bundled: The content that is built into the app.
+    ///   - materializer: Converts bytes into the value.
+    ///   - provider: The source of newer content.
+    ///   - sizeLimit: The maximum size of the content in bytes. The default is 4 MiB.
+    /// - Throws: ``PackFormat/PackError/Code/usage`` if the name is used already or is not valid,
+    ///   ``PackFormat/PackError/Code/invalidBundledResource``.
     public mutating func declare<Value>(
       _ key: AssetKey<Value>, bundled: BundledResource, as materializer: Materializer<Value>, from provider: DataProvider,
       sizeLimit: Int = 4 << 20
@@ -80,7 +82,7 @@ public final class RemoteAssets: Sendable {
     }
   }
 
-  /// The asset of a key, which must have been declared, with that type.
+  /// Returns the asset of a key. It must have been declared with the same type.
   public subscript<Value>(_ key: AssetKey<Value>) -> RemoteAsset<Value> {
     guard let asset = assets[key.name] as? RemoteAsset<Value> else {
       preconditionFailure("no asset '\(key.name)' of type \(Value.self) was declared")
@@ -88,19 +90,19 @@ public final class RemoteAssets: Sendable {
     return asset
   }
 
-  /// What all assets are like at the moment, in the order in which they were declared: for a screen for developers.
+  /// The current states of all assets, in the order of declaration, for debug screens.
   public var statuses: [AssetState] { names.compactMap { assets[$0]?.status } }
 
-  /// Runs all assets side by side, until its task is cancelled or none has a reason to look again.
+  /// Runs all assets concurrently. Returns when the task is cancelled, or when no asset has further refreshes.
   public func run(_ pace: RefreshPace = .declared) async {
     await withTaskGroup(of: Void.self) { tasks in
       for asset in assets.values { tasks.addTask { await asset.run(pace) } }
     }
   }
 
-  /// Refreshes all assets side by side.
+  /// Refreshes all assets concurrently.
   ///
-  /// - Returns: what it came to, by name.
+  /// - Returns: The results by asset name.
   @discardableResult
   public func refresh() async -> [String: RefreshResult] {
     await withTaskGroup(of: (String, RefreshResult).self) { tasks in
@@ -111,9 +113,9 @@ public final class RemoteAssets: Sendable {
     }
   }
 
-  /// Takes all assets back to their bundled resources.
+  /// Returns all assets to their bundled resources.
   ///
-  /// - Throws: what the disk says first; all values are the bundled ones all the same.
+  /// - Throws: The first error of the file system. All values are the bundled ones in any case.
   public func reset() async throws(PackError) {
     var failure: PackError?
     for name in names {
@@ -127,7 +129,7 @@ public final class RemoteAssets: Sendable {
   }
 }
 
-/// An asset of whatever type.
+/// An asset of any value type.
 private protocol AnyRemoteAsset: Sendable {
   var status: AssetState { get }
   func refresh() async -> RefreshResult

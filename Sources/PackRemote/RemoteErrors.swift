@@ -1,10 +1,10 @@
 public import PackFormat
 
 extension PackError.Code {
-  /// The resource that an asset starts with cannot become its value: the app was built with a wrong one.
+  /// The bundled resource of an asset cannot be read, or its materializer refuses it. The app was built with a wrong resource.
   public static let invalidBundledResource = Self(rawValue: "invalid-bundled-resource")
-  /// Bytes are not what a ``Materializer`` makes a value of.
+  /// A ``Materializer`` refused the content.
   public static let invalidContent = Self(rawValue: "invalid-content")
-  /// A ``DataProvider`` brought nothing: no network, or a server that refuses.
+  /// A ``DataProvider`` returned no content, for example because there is no network or the server refused the request.
   public static let contentUnavailable = Self(rawValue: "content-unavailable")
 }

@@ -1,4 +1,4 @@
-// One import is all that an app needs.
+// An app needs only this one import.
 @_exported public import PackCrypto
 @_exported public import PackDownloads
 @_exported public import PackFormat

@@ -1,11 +1,11 @@
 extension PackResponder {
-  /// Answers out of a version that a store opened, which stays in use as long as the responder is there.
+  /// Creates a responder for a version that a store opened. The version stays in use until the responder is released.
   ///
-  /// - Throws: ``PackError/Code/usage`` where the version was unpacked: it has files, and no pack to answer from.
+  /// - Throws: ``PackError/Code/usage`` if the version was unpacked, because it then has files and no pack.
   public init(_ opened: OpenedPack, options: Options = .init()) throws(PackError) {
     guard let pack = opened.pack else {
       throw PackError(
-        .usage, "'\(opened.installed.id)' is installed unpacked, and only packs can be answered from",
+        .usage, "'\(opened.installed.id)' is installed unpacked, but only encrypted packs can be served",
         advice: .developer("install it with mode: .packed"))
     }
     self.init(pack, owner: opened, options: options)

@@ -2,34 +2,34 @@ import PackManifest
 package import PackServing
 import PackWork
 
-/// The games of one pack or of one release, decrypted as they are asked for and kept nowhere.
+/// A site with the games of one pack or of one release, decrypted on request and never stored.
 ///
-/// A pack is served at the root of the address. Of a release every pack has an origin of its own, `http://<id>.localhost:<port>/`, so that
-/// games do not find each other's saved data and a page may start its paths with a slash; the root of the address lists them.
+/// A single pack is served at the root of the address. Every pack of a release has its own origin, `http://<id>.localhost:<port>/`, so that games
+/// cannot read each other's saved data, and pages may use paths that start with a slash. The root of the address then lists the games.
 package final class GameSite: Site {
   private let shelf: Monitor<Shelf>
   private let stock: GameStock
   private let options: PackResponder.Options
 
-  /// Opens what is to be served.
+  /// Opens the packs to be served.
   ///
-  /// - Throws: what a damaged, missing or foreign pack or manifest deserves.
+  /// - Throws: if a pack or the manifest is damaged, missing or untrusted, or a pack needs another key.
   package init(_ stock: GameStock, options: PackResponder.Options) throws(PackError) {
     self.stock = stock
     self.options = options
     shelf = Monitor(try stock.load(replacing: nil))
   }
 
-  /// The games there are, in the order of the manifest.
+  /// The games, in the order of the manifest.
   package var games: [Game] { shelf.withLock { $0.games } }
 
-  /// Whether there is one game, at the root of the address.
+  /// Whether only one game is served, at the root of the address.
   package var isSingle: Bool { stock.isSingle }
 
-  /// Looks whether another version lies there, and serves that from now on. What is being sent goes on as it was.
+  /// Loads a new version if the files have changed, and serves it from then on. Replies under way continue with the old version.
   ///
-  /// - Returns: whether there was one.
-  /// - Throws: why it cannot be served yet; the last one is served further. The same again is not thrown twice.
+  /// - Returns: whether a new version is served.
+  /// - Throws: if the new version cannot be served. The previous version is still served. The same error is not thrown twice in a row.
   package func refresh() throws(PackError) -> Bool {
     let current = shelf.withLock { $0 }
     guard try stock.hasChanged(since: current) else { return false }
@@ -52,11 +52,11 @@ package final class GameSite: Site {
     let host = Self.host(of: request)
     let field = HostField(host)
     guard field != .stranger else {
-      return .text(421, "Only this machine is served, under the names that only this machine has.\n", isHead: isHead)
+      return .text(421, "This server answers only requests to localhost, a name below localhost, or a loopback address.\n", isHead: isHead)
     }
-    // A page of a stranger may lead here, but neither include, frame nor fetch what is decrypted here.
+    // A page of another origin may link here, but must not include, frame or fetch decrypted content.
     guard Self.isOwn(request, of: host) || Self.isVisit(request) else {
-      return .text(403, "Pages of other origins get nothing from here.\n", isHead: isHead)
+      return .text(403, "Pages of other origins may link to this server, but not load anything from it.\n", isHead: isHead)
     }
     let shelf = shelf.withLock { $0 }
     if stock.isSingle { return SiteReply(try respond(shelf.games[0], to: request)) }
@@ -71,20 +71,20 @@ package final class GameSite: Site {
     try PackResponder(game.pack, options: options).respond(to: request)
   }
 
-  /// Whether it is asked by a page of the same origin, by who sits in front of the browser, or by no browser. A browser that says nothing of that by itself
-  /// still names the origin of a page that fetches.
+  /// Returns whether a request comes from a page of the same origin, directly from the user of a browser, or not from a browser. A browser without
+  /// `Sec-Fetch-Site` still sends the `Origin` of a page that fetches.
   private static func isOwn(_ request: PackRequest, of host: String?) -> Bool {
     guard ["same-origin", "none", nil].contains(request.headers["Sec-Fetch-Site"]) else { return false }
     guard let origin = request.headers["Origin"] else { return true }
     return host.map { "http://\($0)".lowercased() == origin.lowercased() } ?? false
   }
 
-  /// Whether the answer becomes a page of its own, and no frame of another.
+  /// Returns whether the response becomes a page of its own, not a frame of another page.
   private static func isVisit(_ request: PackRequest) -> Bool {
     request.headers["Sec-Fetch-Mode"] == "navigate" && ["document", nil].contains(request.headers["Sec-Fetch-Dest"])
   }
 
-  /// The host of a whole address counts, and else the field (RFC 9112 §3.2.2).
+  /// Returns the host of an absolute target, or else the `Host` field (RFC 9112 §3.2.2).
   private static func host(of request: PackRequest) -> String? {
     guard !request.target.utf8.starts(with: "/".utf8), let start = request.target.firstRange(of: "://")?.upperBound else {
       return request.headers["Host"]
@@ -98,7 +98,7 @@ package final class GameSite: Site {
     guard isHead || request.method == "GET" else {
       return .text(405, "", headers: ["Allow": "GET, HEAD"], isHead: isHead)
     }
-    guard let target = RequestTarget(request.target) else { return .text(400, "This is no path.\n", isHead: isHead) }
+    guard let target = RequestTarget(request.target) else { return .text(400, "The request target is not a valid path.\n", isHead: isHead) }
     let port = HostField.port(host)
     if target.path.isEmpty {
       return .text(
@@ -110,7 +110,7 @@ package final class GameSite: Site {
     }
     let parts = target.path.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     guard let game = shelf.game(named: parts[0].lowercased()) else {
-      return .text(404, "There is nothing at this path; the list of games is at /.\n", isHead: isHead)
+      return .text(404, "There is no game at this path. The list of games is at /.\n", isHead: isHead)
     }
     let rest = parts.count > 1 ? RequestTarget.encoded(parts[1]) : ""
     return .text(302, "", headers: ["Location": "\(game.origin(port: port))/\(rest)\(target.query ?? "")"], isHead: isHead)
@@ -119,28 +119,30 @@ package final class GameSite: Site {
 
 /// A pack that is being served.
 package struct Game: Sendable {
-  /// The name in the manifest, or of the file.
+  /// The id in the manifest, or the name of the file without `.pack`.
   package let id: String
-  /// The name for people, where the manifest has one.
+  /// The name for people; nil if the manifest has none.
   package let name: String?
   package let pack: Pack
-  /// What the manifest says of it; nil where a pack is served by itself.
+  /// The entry in the manifest; nil if a single pack file is served.
   let entry: ManifestPack?
 
-  /// - Parameter port: with its colon.
+  /// Returns the origin of the game.
+  ///
+  /// - Parameter port: the port with its colon; may be empty.
   func origin(port: String) -> String { "http://\(id.lowercased()).localhost\(port)" }
 
   package var version: UInt64 { pack.header.packVersion }
 }
 
-/// What is served at one time.
+/// The games that are served at one time.
 struct Shelf: Sendable {
-  /// What the file or the manifest looked like before it was read.
+  /// The stamp of the file or manifest, taken before it was read.
   var stamp: GameStock.Stamp
   /// The version of the manifest.
   var version: UInt64?
   var games: [Game]
-  /// Why what lies there now is not served, as it was told.
+  /// The last reported reason why the current files are not served.
   var complaint: String?
 
   func game(named name: String) -> Game? {

@@ -4,9 +4,9 @@ package import PackReading
 import PackStore
 import PackTrust
 
-/// Where games come from: one pack, or a release with its manifest. Looked at again and again while it is served.
+/// The source of games: one pack, or a release with its manifest. It is checked for changes while it is served.
 package struct GameStock: Sendable {
-  /// What tells one version of a file from the next, without reading it.
+  /// File attributes that distinguish versions of a file without reading it.
   struct Stamp: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
@@ -23,8 +23,8 @@ package struct GameStock: Sendable {
 
   /// - Parameters:
   ///   - path: a pack, or the directory of a release.
-  ///   - trusted: who has to have signed the manifest; where nobody is named that is not looked at, for packs open with the caller's key alone.
-  ///   - only: the pack of the release that is served, at the root of the address.
+  ///   - trusted: the public keys that may sign the manifest. If empty, signatures are not checked, because packs open only with the caller's key.
+  ///   - only: the only pack of the release to serve, at the root of the address.
   package init(
     _ path: String, isRelease: Bool, keys: KeyRing, trusting trusted: [SigningPublicKey] = [], only: String? = nil
   ) {
@@ -41,7 +41,7 @@ package struct GameStock: Sendable {
   private var watched: String { isRelease ? "\(path)/manifest.json" : path }
 
   func hasChanged(since shelf: Shelf) throws(PackError) -> Bool {
-    // While it is being replaced there may be nothing at all.
+    // While the file is being replaced, it may be missing.
     guard let stamp = try? stamp() else { return false }
     return stamp != shelf.stamp
   }
@@ -55,7 +55,7 @@ package struct GameStock: Sendable {
     }
   }
 
-  /// Opens all that is to be served, or nothing. Packs that did not change are taken over from what is served now.
+  /// Opens all packs to be served. Packs that did not change are taken from `current`. Throws an error if any pack cannot be opened.
   func load(replacing current: Shelf?) throws(PackError) -> Shelf {
     let stamp = try stamp()
     guard isRelease else {
@@ -105,7 +105,7 @@ package struct GameStock: Sendable {
     return try Pack(start, path: path, key: key, files: files, backend: CryptoBackends.standard)
   }
 
-  /// The last component of the URL, without query.
+  /// Returns the last component of the URL, without the query.
   private static func fileName(_ entry: ManifestPack) -> String {
     let path = entry.url.prefix { $0 != "?" && $0 != "#" }
     return path.split(separator: "/").last.map(String.init) ?? entry.id

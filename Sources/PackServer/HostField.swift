@@ -1,15 +1,18 @@
-/// The host that a request names, judged by whether it can only be this machine.
+/// The host that a request names, classified by whether it can only be this machine.
 ///
-/// A page of a stranger can have its own name resolve to a loopback address and then counts as one origin with what is served there (DNS
-/// rebinding). Its requests carry its name.
+/// A foreign page can make its own host name resolve to a loopback address, so that the browser treats this server as the same origin (DNS
+/// rebinding). Such requests carry the foreign host name.
 package enum HostField: Hashable {
   /// An address of this machine, or `localhost`.
   case machine
-  /// A name below `localhost`, which browsers never ask anybody about (RFC 6761 §6.3): the part in front of it, in small letters.
+  /// A name below `localhost`, which browsers resolve without DNS (RFC 6761 §6.3). The value is the part before `.localhost`, in lower case.
   case name(String)
+  /// Any other host.
   case stranger
 
-  /// - Parameter value: the value of `Host`, or of the authority in a whole address; nil where an old client names none.
+  /// Classifies a host.
+  ///
+  /// - Parameter value: the value of `Host`, or the authority of an absolute target; nil if an old client sends none.
   package init(_ value: String?) {
     guard let value, !value.isEmpty else {
       self = .machine
@@ -30,7 +33,7 @@ package enum HostField: Hashable {
     }
   }
 
-  /// The host in small letters, without the port; nil where something else stands behind an address in brackets.
+  /// Returns the host in lower case, without the port; nil if anything but a port follows an address in brackets.
   private static func host(_ value: String) -> String? {
     let text = value.lowercased()
     guard text.hasPrefix("[") else { return String(text.prefix { $0 != ":" }) }
@@ -39,7 +42,7 @@ package enum HostField: Hashable {
     return rest.isEmpty || rest.hasPrefix(":") ? String(text[...end]) : nil
   }
 
-  /// The port with its colon, or nothing.
+  /// Returns the port with its colon, or an empty string.
   static func port(_ value: String?) -> String {
     guard let value, let colon = value.lastIndex(of: ":"), !value.hasSuffix("]") else { return "" }
     let digits = value[value.index(after: colon)...]
@@ -52,6 +55,6 @@ package enum HostField: Hashable {
       && parts.allSatisfy { isNumber($0) && UInt8($0) != nil }
   }
 
-  /// Digits alone: no sign, which the initializers of numbers would take.
+  /// Returns whether a text has only digits. The initializers of numbers would also accept a sign.
   private static func isNumber(_ text: Substring) -> Bool { text.utf8.allSatisfy { (0x30...0x39).contains($0) } }
 }

@@ -1,6 +1,6 @@
 package import PackFormat
 
 extension PackError.Code {
-  /// The server cannot be started: its port is taken, or kept for the system.
+  /// The server cannot be started: its port is in use or reserved for the system.
   package static let cannotServe = Self(rawValue: "cannot-serve")
 }

@@ -1,6 +1,6 @@
 import PackServing
 
-/// The body of a response out of a pack, as the server sends it.
+/// The body of a response from a pack.
 private final class PackReplyBody: SiteBody {
   let length: UInt64
   private let reader: BodyReader

@@ -1,24 +1,24 @@
 package import PackServing
 import PackWork
 
-/// What a server serves. It knows requests and replies, and nothing of sockets.
+/// The content of a server, independent of sockets: returns a reply for each request.
 package protocol Site: Sendable {
-  /// The reply to a request. Runs on a thread that may block.
+  /// Returns the reply to a request. Runs on a thread that may block.
   ///
-  /// - Throws: what the person at the server should read; the client is told 500.
+  /// - Throws: an error for the log of the server. The client gets status 500.
   func reply(to request: PackRequest) throws(PackError) -> SiteReply
 }
 
-/// The answer to a request, with a body that is read while it is sent.
+/// The reply to a request, with a body that is read while it is sent.
 package struct SiteReply: Sendable {
   package var status: Int
-  /// Everything but `Date`, `Server` and `Connection`, which are the server's. `Content-Length` is among it.
+  /// All header fields, including `Content-Length`, except `Date`, `Server` and `Connection`, which the server adds.
   package var headers: HeaderFields
-  /// nil where none is sent, as with every reply to `HEAD`.
+  /// The body; nil if none is sent, as for every reply to `HEAD`.
   package var body: (any SiteBody)?
-  /// How fast the body may go, in bytes per second; as fast as the client takes it where it is nil.
+  /// The largest speed of the body in bytes per second; nil for no limit.
   package var rate: UInt64?
-  /// What is to be known about the reply at the server, in a word or two.
+  /// A short note about the reply for the log of the server.
   package var note: String?
 
   package init(status: Int, headers: HeaderFields, body: (any SiteBody)? = nil, rate: UInt64? = nil, note: String? = nil) {
@@ -29,9 +29,9 @@ package struct SiteReply: Sendable {
     self.note = note
   }
 
-  /// A reply of a few words.
+  /// Returns a reply with a short text.
   ///
-  /// - Parameter isHead: whether the words are counted and left out.
+  /// - Parameter isHead: whether the body is left out. Its length is still in `Content-Length`.
   package static func text(
     _ status: Int, _ text: String, type: String = "text/plain; charset=utf-8", headers: HeaderFields = [:], isHead: Bool = false
   ) -> SiteReply {
@@ -43,13 +43,13 @@ package struct SiteReply: Sendable {
   }
 }
 
-/// The bytes of a reply. One owner's at a time.
+/// The bytes of a reply. Used by one owner at a time.
 package protocol SiteBody: AnyObject, Sendable {
-  /// The bytes that the client was promised. Where fewer come the connection is closed, so that the client notices.
+  /// The number of bytes that the client expects. If the body ends earlier, the server closes the connection, so that the client notices.
   var length: UInt64 { get }
-  /// The bytes that were decrypted so far to make those that were handed out.
+  /// The number of bytes decrypted so far for the pieces that were read.
   var decryptedBytes: UInt64 { get }
-  /// Reads the next piece, lends it to `receive`, and returns whether there was one: false at the end. Blocks its thread.
+  /// Reads the next piece and lends it to `receive`. Returns false at the end. Blocks its thread.
   func next(_ receive: (Span<UInt8>) throws(PackError) -> Void) throws(PackError) -> Bool
 }
 
@@ -75,20 +75,20 @@ private final class TextBody: SiteBody {
   }
 }
 
-/// What became of a request.
+/// The result of a request, for the log of the server.
 package struct SiteExchange: Sendable {
   package let request: PackRequest
   package let status: Int
-  /// The bytes of the body that were handed to the system.
+  /// The number of bytes of the body that were passed to the system.
   package let sentBytes: UInt64
-  /// The bytes that were decrypted for them.
+  /// The number of bytes decrypted for them.
   package let decryptedBytes: UInt64
-  /// From the request's last header field to the last byte of the reply.
+  /// The time from the last header field of the request to the last byte of the reply.
   package let microseconds: Int64
-  /// Whether all that was promised was sent.
+  /// Whether the complete reply was sent.
   package let isComplete: Bool
-  /// What the site had to say about its reply.
+  /// The note of the site about its reply.
   package let note: String?
-  /// What went wrong on this side, if something did.
+  /// The error on the server's side; nil if there was none.
   package let failure: PackError?
 }

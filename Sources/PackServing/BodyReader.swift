@@ -4,14 +4,14 @@ import PackPayload
 import PackReading
 import PackWork
 
-/// Reads a body from its first byte to its last. One owner's at a time: it traps where two threads read at once.
+/// Reads a response body from its first byte to its last. Only one thread may read at a time; concurrent reads trap.
 ///
-/// Between two pieces it holds the state of a digest and nothing of the content, however long the owner waits. While a piece is read and handed out it
-/// takes what one reader of a pack takes: one frame with a block of 128 KiB, and 128 KiB of segments. A pack keeps the buffers of four
-/// readers that are done, with the frames in them.
+/// Between two pieces, the reader holds only the state of a digest and no content, however long the caller waits. While a piece is read and passed
+/// on, it takes the memory of one pack reader: one frame, a block of 128 KiB, and 128 KiB of segments. The pack keeps the buffers of up to four
+/// finished readers, with the frames in them.
 public final class BodyReader: Sendable {
   private struct State {
-    /// The number of the part that comes next, and how much of it was handed out already.
+    /// The number of the next part, and how many bytes of it were already passed on.
     var part = 0
     var position: UInt64 = 0
     var decryptedBytes: UInt64 = 0
@@ -27,15 +27,16 @@ public final class BodyReader: Sendable {
     self.body = body
   }
 
-  /// The bytes of the pack that were decrypted so far to make those that were handed out.
+  /// The number of bytes of the pack decrypted so far.
   public var decryptedBytes: UInt64 { state.withLock { $0.decryptedBytes } }
 
-  /// Reads the next piece, lends it to `receive`, and returns whether there was one: false at the end.
+  /// Reads the next piece and passes it to `receive`. Returns false if there are no more pieces.
   ///
-  /// A piece is at most one frame, and what lies in one frame comes in one piece. Blocks its thread while it reads. The digest of a whole file is
-  /// checked before its last piece is handed out, unless the file is larger than ``PackResponder/Options/digestLimit``; a part of a file rests on the tags of its segments. After an error every call throws that error again.
+  /// A piece is at most one frame. Bytes that are in one frame come in one piece. The call blocks its thread while it reads. The digest of a whole
+  /// file is checked before its last piece is passed on, unless the file is larger than ``PackResponder/Options/digestLimit``. A part of a file is
+  /// authenticated by the tags of its segments only. After an error, every further call throws that error.
   ///
-  /// - Parameter receive: takes the piece, which is gone when it returns. It may use the pack, but not this reader.
+  /// - Parameter receive: receives the piece, which is valid only until it returns. It may use the pack, but not this reader.
   public func next(_ receive: (Span<UInt8>) throws(PackError) -> Void) throws(PackError) -> Bool {
     var current = state.withLock { state in
       precondition(!state.isBusy, "two threads read one body")

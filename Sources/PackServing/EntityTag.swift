@@ -3,10 +3,10 @@ package import PackPayload
 
 /// The entity tag of a file, always a strong one (RFC 9110 §8.8.3).
 package struct EntityTag {
-  /// The tag as it stands in a field, with its quotation marks.
+  /// The tag as it appears in a header field, with its quotation marks.
   package let text: String
 
-  /// 16 bytes of the digest: no two files of a game share them by chance, and whoever could make two that do is the maker of the pack.
+  /// Uses 16 bytes of the digest: different files do not share them by chance, and only the maker of the pack could create two that do.
   package init(_ entry: Entry) {
     text = "\"\(entry.sha256.prefix(16).hex)\""
   }
@@ -16,11 +16,11 @@ package struct EntityTag {
     self.text = text
   }
 
-  /// Whether the tag is in the list of an `If-Match` or `If-None-Match` field (RFC 9110 §13.1.1 and §13.1.2).
+  /// Returns whether the tag is in the list of an `If-Match` or `If-None-Match` field (RFC 9110 §13.1.1 and §13.1.2).
   ///
-  /// What follows on something that is no tag is passed over.
+  /// Everything after an invalid tag is ignored.
   ///
-  /// - Parameter isWeak: whether a weak tag in the list counts.
+  /// - Parameter isWeak: whether a weak tag in the list matches.
   package func isListed(in value: String, isWeak: Bool) -> Bool {
     let bytes = Array(value.utf8)
     var rest = bytes[...].drop { Self.separates($0) }

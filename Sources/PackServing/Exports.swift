@@ -1,2 +1,2 @@
-// Who serves packs opens them.
+// Code that serves packs also opens them.
 @_exported public import PackReading

@@ -1,28 +1,28 @@
-/// The header fields of a request or a response, in their order. Names are compared without regard to case (RFC 9110 §5.1).
+/// The header fields of a request or a response, in order. Names are compared case-insensitively (RFC 9110 §5.1).
 public struct HeaderFields: Hashable, Sendable {
   /// One field.
   public struct Field: Hashable, Sendable {
-    /// The name, as it was given.
+    /// The name, as given.
     public var name: String
     /// The value, without white space around it.
     public var value: String
 
-    /// Makes a field.
+    /// Creates a field.
     public init(_ name: String, _ value: String) {
       self.name = name
       self.value = value
     }
   }
 
-  /// The fields in their order. A name may occur more than once.
+  /// The fields in order. A name may occur more than once.
   public var fields: [Field]
 
-  /// Makes a list of fields.
+  /// Creates a list of fields.
   public init(_ fields: [Field] = []) {
     self.fields = fields
   }
 
-  /// The value of a field: of several with one name the values in their order, joined by commas, which is what they mean (RFC 9110 §5.2).
+  /// The value of a field. If several fields have the name, the value is their values in order, joined by commas (RFC 9110 §5.2).
   public subscript(name: String) -> String? {
     var joined: String?
     for field in fields where Self.isSame(field.name, name) {
@@ -31,7 +31,7 @@ public struct HeaderFields: Hashable, Sendable {
     return joined
   }
 
-  /// Adds a field behind the others.
+  /// Appends a field.
   public mutating func append(_ name: String, _ value: String) {
     fields.append(Field(name, value))
   }
@@ -42,13 +42,13 @@ public struct HeaderFields: Hashable, Sendable {
 }
 
 extension HeaderFields: ExpressibleByDictionaryLiteral {
-  /// Makes a list of fields in the order of the literal, in which a name may occur more than once.
+  /// Creates a list of fields in the order of the literal. A name may occur more than once.
   public init(dictionaryLiteral elements: (String, String)...) {
     self.init(elements.map { Field($0.0, $0.1) })
   }
 }
 
-/// The small letter of an ASCII letter, and every other byte as it is.
+/// Returns the lower-case form of an ASCII letter, and any other byte unchanged.
 func lowered(_ byte: UInt8) -> UInt8 {
   (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
 }

@@ -1,11 +1,11 @@
-/// What a file is served as, told by its name.
+/// The media type of a file, derived from its name.
 package struct MediaType: Hashable, Sendable {
   /// The value of `Content-Type`.
   package let type: String
-  /// The value of `Content-Encoding`: nil for almost all files.
+  /// The value of `Content-Encoding`; nil for almost all files.
   package let encoding: String?
 
-  /// - Parameter path: the path of a file; only its extensions count, in capitals or small letters.
+  /// - Parameter path: the path of a file; only its extensions matter, in upper or lower case.
   package init(path: String) {
     let name = path.utf8.split(separator: UInt8(ascii: "/")).last ?? []
     let extensions = name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).dropFirst().map {
@@ -14,8 +14,8 @@ package struct MediaType: Hashable, Sendable {
     let last = extensions.last ?? ""
     switch last {
     case "br", "gz":
-      // What Unity makes when it compresses a build itself: its loader asks for these names and expects the browser to expand them. A file
-      // of another kind is one that the game expands.
+      // Unity creates these names when it compresses a build itself. Its loader requests them and expects the browser to decompress them. Files of
+      // other kinds are decompressed by the game.
       let inner = extensions.dropLast()
       if let kind = inner.last, Self.compressedByBuilds.contains(kind), kind != "json" || inner.dropLast().last == "symbols" {
         self.init(Self.types[kind] ?? Self.bytes, encoding: last == "br" ? "br" : "gzip")
@@ -37,9 +37,9 @@ package struct MediaType: Hashable, Sendable {
   private static let bytes = "application/octet-stream"
   private static let compressedByBuilds: Set<String> = ["wasm", "js", "data", "json", "mem"]
 
-  /// By extension. Every text is UTF-8: a browser would guess otherwise.
+  /// Media types by extension. All text is declared as UTF-8, because a browser would otherwise guess.
   package static let types: [String: String] = [
-    // Pages and programs. Modules and WebAssembly that is compiled as it comes are refused under any other type.
+    // Pages and programs. Browsers refuse modules and streaming compilation of WebAssembly with any other type.
     "html": "text/html; charset=utf-8",
     "htm": "text/html; charset=utf-8",
     "xhtml": "application/xhtml+xml; charset=utf-8",
@@ -70,7 +70,7 @@ package struct MediaType: Hashable, Sendable {
     "vs": "text/plain; charset=utf-8",
     "fs": "text/plain; charset=utf-8",
     "wgsl": "text/wgsl; charset=utf-8",
-    // What describes sheets of sprites, fonts, maps and skeletons.
+    // Descriptions of sprite sheets, fonts, maps and skeletons.
     "atlas": "text/plain; charset=utf-8",
     "fnt": "text/plain; charset=utf-8",
     "plist": "text/xml; charset=utf-8",
@@ -118,7 +118,7 @@ package struct MediaType: Hashable, Sendable {
     "caf": "audio/x-caf",
     "mid": "audio/midi",
     "midi": "audio/midi",
-    // Film.
+    // Video.
     "mp4": "video/mp4",
     "m4v": "video/mp4",
     "webm": "video/webm",
@@ -150,7 +150,7 @@ package struct MediaType: Hashable, Sendable {
     "pdf": "application/pdf",
     "zip": "application/zip",
     "swf": "application/x-shockwave-flash",
-    // What engines put their content into.
+    // Containers of game engines.
     "bin": bytes,
     "data": bytes,
     "dat": bytes,

@@ -1,13 +1,13 @@
 import PackPayload
 import PackReading
 
-/// The bytes of a response, which are read from the pack piece by piece.
+/// The body of a response, which is read from the pack piece by piece.
 ///
-/// A value holds the pack open and no content. It may be read any number of times, by several readers at once.
+/// A value keeps the pack open and holds no content. It may be read any number of times, by several readers at once.
 public struct PackBody: Sendable {
-  /// What the body consists of.
+  /// A part of the body.
   enum Part: Sendable {
-    /// Bytes that stand in no file: what separates several ranges.
+    /// Bytes that are in no file: the separators between several ranges.
     case text([UInt8])
     /// A part of a file, or all of it.
     case content(Entry, Range<UInt64>)
@@ -17,9 +17,9 @@ public struct PackBody: Sendable {
   public let length: UInt64
 
   let pack: Pack
-  /// The largest file whose digest is checked, in bytes.
+  /// The maximum size in bytes of a file whose digest is checked.
   let digestLimit: UInt64
-  /// None of them is empty.
+  /// The parts of the body, none of them empty.
   let parts: [Part]
 
   init(_ pack: Pack, _ parts: [Part], digestLimit: UInt64 = .max) {
@@ -34,7 +34,7 @@ public struct PackBody: Sendable {
     }
   }
 
-  /// A reader that starts with the first byte.
+  /// Creates a reader that starts at the first byte.
   public func makeReader() -> BodyReader {
     BodyReader(self)
   }

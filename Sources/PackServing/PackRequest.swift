@@ -1,14 +1,13 @@
-/// What somebody asks of a pack, in the terms of HTTP.
+/// An HTTP request for a file of a pack.
 public struct PackRequest: Hashable, Sendable {
-  /// The method, as it was sent: methods are compared with regard to case.
+  /// The method, as sent. Methods are case-sensitive.
   public var method: String
-  /// The path, percent-encoded, with or without a query: `/img/hero%20big.png?v=3`. A whole address is taken as well; its scheme and its host
-  /// are passed over.
+  /// The percent-encoded path, with or without a query: `/img/hero%20big.png?v=3`. A full URL is accepted too; its scheme and host are ignored.
   public var target: String
   /// The header fields.
   public var headers: HeaderFields
 
-  /// Makes a request.
+  /// Creates a request.
   public init(method: String = "GET", target: String, headers: HeaderFields = [:]) {
     self.method = method
     self.target = target

@@ -2,51 +2,53 @@ public import PackFormat
 import PackPayload
 public import PackReading
 
-/// Answers HTTP requests with the files of a pack: the same answers whoever sends them, a web view's scheme handler or a server.
+/// Answers HTTP requests with the files of a pack. The responses are the same for a web view's scheme handler and for a server.
 ///
-/// A pure value over an open pack: it knows no sockets, no dates and no state of a client, and may be used from any number of threads.
+/// A responder is a pure value over an open pack. It uses no sockets, no dates and no client state, and may be used from any number of threads.
 ///
-/// - `GET` and `HEAD`; every other method is answered with 405.
-/// - One representation per file, named by a strong entity tag, which is the beginning of its digest: the same bytes have the same tag in every version
-///   and in every pack. There are no dates in a pack, so conditions with dates are passed over, and a range with one is not taken.
-/// - Ranges as nginx has them, and as RFC 9110 §14 allows; see ``respond(to:)``.
+/// - It supports `GET` and `HEAD`. The response to any other method is 405.
+/// - Each file has one representation, with a strong entity tag: the start of its digest. The same bytes have the same tag in every version and in
+///   every pack. A pack contains no dates, so conditions with dates are ignored, and the response to a range with a date condition is the whole file.
+/// - Ranges behave as in nginx, within RFC 9110 §14; see ``respond(to:)``.
 public struct PackResponder: Sendable {
-  /// What may be chosen about the answers.
+  /// Options of the responses.
   public struct Options: Sendable {
-    /// The file that stands for a directory: `/` is answered with `/index.html`, `/en/` with `/en/index.html`.
+    /// The name of the index file of a directory: the response to `/` is `/index.html`, the response to `/en/` is `/en/index.html`.
     public var indexName = "index.html"
-    /// The path in the pack of the page that answers for missing ones, in an application that routes by itself. It answers where the last component
-    /// of the path has no extension, so that a missing image stays missing.
+    /// The path in the pack of the page that is returned for missing paths, for an application with client-side routing. It is returned only if the
+    /// last component of the path has no extension, so that a missing image is still a 404.
     public var fallback: String?
     /// Whether pages are isolated from other origins (COOP, COEP and CORP), which `SharedArrayBuffer` and threads in WebAssembly need. Isolated pages
-    /// can load from elsewhere only what says that it may be.
+    /// can load resources from other origins only if these allow it.
     public var isIsolated = false
-    /// The `Content-Security-Policy` of every answer.
+    /// The `Content-Security-Policy` of every response.
     public var contentSecurityPolicy: String?
-    /// The `Cache-Control` of every answer with content. Addresses stay the same from one version to the next, so unless told otherwise a cache has to ask
-    /// each time, and gets a 304.
+    /// The `Cache-Control` of every response with content. Addresses stay the same across versions, so by default a cache must revalidate each time,
+    /// and gets a 304.
     public var cacheControl = "no-cache"
-    /// The size of a file in bytes up to which its digest is checked when all of it is read. Every byte is authenticated by the tags in any case; the digest
-    /// shows besides that the maker of the pack put the right bytes there, and takes about as long as everything else together.
+    /// The maximum size in bytes of a file whose digest is checked when the whole file is read. Every byte is authenticated by the tags in any case.
+    /// The digest additionally proves that the pack's maker put the right bytes there. Checking it takes about as long as everything else together.
     public var digestLimit = UInt64.max
 
-    /// The usual choices: an index, no fallback, no isolation, no policy, caches that ask.
+    /// Creates the default options: an index, no fallback, no isolation, no policy, and caches that revalidate.
     public init() {}
   }
 
   private let pack: Pack
   private let options: Options
-  /// Keeps what the pack belongs to in use.
+  /// An object to keep alive, because the pack belongs to it.
   private let owner: (any AnyObject & Sendable)?
 
+  /// Creates a responder.
+  ///
   /// - Parameters:
-  ///   - pack: stays open as long as the responder, its responses or their readers are there.
-  ///   - options: a programming error where a value holds a control character.
+  ///   - pack: a pack. It stays open as long as the responder, its responses or their readers exist.
+  ///   - options: the options. A value with a control character is a programming error.
   public init(_ pack: Pack, options: Options = .init()) {
     self.init(pack, owner: nil, options: options)
   }
 
-  /// - Parameter owner: what keeps the pack in use; it is kept as long as the responder is there.
+  /// - Parameter owner: an object to keep alive as long as the responder, because the pack belongs to it.
   package init(_ pack: Pack, owner: (any AnyObject & Sendable)?, options: Options) {
     self.owner = owner
     for value in [options.contentSecurityPolicy ?? "", options.cacheControl] {
@@ -56,16 +58,17 @@ public struct PackResponder: Sendable {
     self.options = options
   }
 
-  /// The answer to a request. Reads a block of the index or two, and blocks its thread for that.
+  /// Returns the response to a request. Blocks its thread while it reads one or two blocks of the index.
   ///
-  /// - 200 with all of a file; 206 with a range, or with several as `multipart/byteranges`; 416 where the file has none of the bytes, or where
-  ///   the field is no list of ranges. A unit other than bytes, more than 16 ranges, and ranges larger than the file together yield the whole file.
-  ///   `Range` counts for `GET` alone, and `If-Range` has to be the file's tag.
-  /// - 304 where `If-None-Match` names the file, 412 where `If-Match` does not.
-  /// - 301 from a directory that has an index to its name with a slash behind it, with a page that links there for clients that do not follow redirects.
-  /// - 400 for a target that no careful client sends, 404 for what is not in the pack, 405 for another method.
+  /// - 200 with a whole file; 206 with a range, or with several ranges as `multipart/byteranges`; 416 if the file has none of the bytes, or if the
+  ///   field is not a valid list of ranges. The response is the whole file if the unit is not bytes, if there are more than 16 ranges, or if the
+  ///   ranges together are larger than the file. `Range` is used only for `GET`, and only if `If-Range` is absent or is the file's tag.
+  /// - 304 if `If-None-Match` lists the file's tag, 412 if `If-Match` does not.
+  /// - 301 from a directory that has an index to the same path with a slash at its end. The body is a page that redirects clients that do not follow
+  ///   redirects.
+  /// - 400 for an invalid target, 404 for a file that is not in the pack, 405 for another method.
   ///
-  /// - Throws: the error of a damaged pack. A faulty request is answered with its status.
+  /// - Throws: the error of a damaged pack. An invalid request does not throw; it gets the status above.
   public func respond(to request: PackRequest) throws(PackError) -> PackResponse {
     guard request.method == "GET" || request.method == "HEAD" else {
       return answer(405, ["Allow": "GET, HEAD"])
@@ -84,7 +87,7 @@ public struct PackResponder: Sendable {
   }
 
   private func file(_ path: String) throws(PackError) -> Entry? {
-    // What is longer than that is in no pack.
+    // No pack has a longer path.
     guard path.utf8.count <= Limits.pathLength, let entry = try pack.find(path), entry.kind == .file else { return nil }
     return entry
   }
@@ -93,7 +96,7 @@ public struct PackResponder: Sendable {
     path.utf8.split(separator: UInt8(ascii: "/")).last?.contains(UInt8(ascii: ".")) ?? false
   }
 
-  /// Answers with a file, in the order of RFC 9110 §13.2.2.
+  /// Responds with a file, in the order of RFC 9110 §13.2.2.
   private func deliver(_ entry: Entry, to request: PackRequest) -> PackResponse {
     let tag = EntityTag(entry)
     let validators: HeaderFields = ["ETag": tag.text, "Cache-Control": options.cacheControl]
@@ -121,7 +124,7 @@ public struct PackResponder: Sendable {
       let body = PackBody(pack, [.content(entry, ranges[0])])
       return answer(206, headers, length: body.length, body)
     case .parts(let ranges):
-      // A file that held its own digest could not be made.
+      // No file can contain its own digest, so the boundary is not in the content.
       let boundary = entry.sha256.hex
       headers.append("Content-Type", "multipart/byteranges; boundary=\(boundary)")
       var parts: [PackBody.Part] = []
@@ -138,7 +141,7 @@ public struct PackResponder: Sendable {
 
   private func selection(_ request: PackRequest, of entry: Entry, _ tag: EntityTag) -> RangeSelection {
     guard request.method == "GET", let range = request.headers["Range"] else { return .whole }
-    // A date, and a tag that is weak, are no reason to take a part (RFC 9110 §13.1.5).
+    // If the condition is a date or a weak tag, the whole file is sent (RFC 9110 §13.1.5).
     if let condition = request.headers["If-Range"], condition != tag.text { return .whole }
     return RangeSelection(range, size: entry.size)
   }
@@ -148,7 +151,7 @@ public struct PackResponder: Sendable {
   }
 
   private func redirect(_ request: PackRequest, to place: String) -> PackResponse {
-    // Nothing in the place ends the attribute, but an ampersand could begin a reference.
+    // No character in `place` ends the attribute, but an ampersand could start a character reference.
     let address = place.split(separator: "&", omittingEmptySubsequences: false).joined(separator: "&amp;")
     let page = "<!doctype html><meta charset=utf-8><meta http-equiv=refresh content=\"0; url=\(address)\">\n"
     let body = PackBody(pack, [.text(Array(page.utf8))])

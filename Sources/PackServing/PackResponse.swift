@@ -1,11 +1,11 @@
-/// The answer to a request: everything but the bytes of the body, which are read when they are wanted.
+/// The response to a request. The bytes of the body are read only on demand.
 public struct PackResponse: Sendable {
   /// The status code.
   public let status: Int
-  /// The header fields, `Content-Length` among them wherever a body could follow. Neither `Date` nor `Server` nor `Connection`: those belong to
-  /// whoever sends the response.
+  /// The header fields. `Content-Length` is included if a body could follow. `Date`, `Server` and `Connection` are not included: the code that sends
+  /// the response adds them.
   public let headers: HeaderFields
-  /// The body; nil where none is sent, as with every answer to `HEAD`.
+  /// The body, or nil if none is sent, as in every response to `HEAD`.
   public let body: PackBody?
 
   package init(status: Int, headers: HeaderFields, body: PackBody? = nil) {

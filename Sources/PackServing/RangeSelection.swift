@@ -1,24 +1,24 @@
-/// Which bytes of a file a `Range` field asks for (RFC 9110 §14.1).
+/// The bytes of a file that a `Range` field requests (RFC 9110 §14.1).
 package enum RangeSelection: Equatable {
-  /// All of it: the field says nothing that has to be followed.
+  /// The whole file: the field can be ignored.
   case whole
-  /// These bytes, in the order in which they were asked for; at least one range, none of them empty.
+  /// These bytes, in the requested order; at least one range, none of them empty.
   case parts([Range<UInt64>])
-  /// None that the file has, or none that can be read out of the field.
+  /// No bytes that the file has, or an invalid field.
   case unsatisfiable
 
-  /// The most ranges of one request. Nobody who means well asks for more; whoever does, gets the whole file.
+  /// The maximum number of ranges in one request. No normal client asks for more; if a request does, the response is the whole file.
   package static let mostParts = 16
 
-  /// Reads the value of a `Range` field.
+  /// Parses the value of a `Range` field.
   ///
-  /// The RFC leaves open what follows on a field that is wrong, on ranges that overlap and on several of them. All of that is as in nginx: what is wrong is
-  /// not satisfiable; ranges that are larger together than the file are passed over; an empty file is handed out whole where a range starts with
-  /// its first byte. As the RFC asks, and unlike nginx, numbers may be as large as they like and elements of the list may be empty.
+  /// The RFC leaves open how to treat an invalid field, overlapping ranges and several ranges. This follows nginx: an invalid field is not
+  /// satisfiable; ranges that together are larger than the file are ignored; an empty file is returned whole if a range starts at its first byte. As
+  /// the RFC requires, and unlike nginx, numbers may be of any size and elements of the list may be empty.
   package init(_ value: String, size: UInt64) {
     let bytes = Array(value.utf8)
     let unit = Array("bytes=".utf8)
-    // Units are compared without regard to case (RFC 9110 §14.1).
+    // Units are case-insensitive (RFC 9110 §14.1).
     guard bytes.count > unit.count, zip(bytes, unit).allSatisfy({ lowered($0) == $1 }) else {
       self = .whole
       return
@@ -51,7 +51,7 @@ package enum RangeSelection: Equatable {
     self = parts.isEmpty ? .unsatisfiable : total > size ? .whole : .parts(parts)
   }
 
-  /// The bytes of a file that one element of the list asks for: empty where it asks for none that there are, nil where it is not of the grammar.
+  /// Returns the bytes that one element of the list requests: an empty range if the file has none of them, nil if the element is invalid.
   private static func range(_ element: ArraySlice<UInt8>, size: UInt64) -> Range<UInt64>? {
     guard let dash = element.firstIndex(of: UInt8(ascii: "-")) else { return nil }
     let first = element[..<dash]
@@ -60,7 +60,7 @@ package enum RangeSelection: Equatable {
       guard let count = number(last) else { return nil }
       return size - min(count, size)..<size
     }
-    // Spaces around the dash are not of the grammar, but nginx takes them.
+    // The grammar does not allow spaces around the dash, but nginx accepts them.
     guard let first = trimmed(first), let start = number(first) else { return nil }
     var end = size
     if let last = trimmed(last) {
@@ -70,7 +70,7 @@ package enum RangeSelection: Equatable {
     return start < end ? start..<end : start..<start
   }
 
-  /// A number, or the largest one where it is larger; nil where it is none.
+  /// Parses a number. Returns the largest number if the value does not fit, and nil if it is not a number.
   private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
     guard !digits.isEmpty else { return nil }
     var number: UInt64 = 0
@@ -85,7 +85,7 @@ package enum RangeSelection: Equatable {
     return isTooLarge ? .max : number
   }
 
-  /// An element without the white space around it, nil where nothing remains.
+  /// Returns an element without surrounding white space. Returns nil if nothing remains.
   private static func trimmed(_ element: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
     let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
     let front = element.drop(while: isSpace)

@@ -2,17 +2,18 @@ import PackFormat
 
 /// The path that a request asks for.
 package struct RequestTarget {
-  /// The path in the pack: decoded once, without the slash it begins with and with no slash behind another, in normalization form C as all paths in
-  /// packs are. Pages put addresses together, and two slashes between two parts of one are common; servers take them for one.
+  /// The path in the pack: decoded once, without a leading slash or repeated slashes, in normalization form C like all paths in packs. Pages often
+  /// build addresses with two slashes in a row; servers treat these as one.
   package let path: String
-  /// The query with its question mark, where there is one that may be sent back, and without a character that ends an attribute of a page.
+  /// The query with its question mark, with the characters escaped that end an attribute in HTML. Nil if there is no query or if it cannot be sent
+  /// back.
   package let query: String?
 
-  /// Whether a directory is asked for, and so its index.
+  /// Whether the target is a directory, so that its index is wanted.
   package var isDirectory: Bool { path.isEmpty || path.utf8.last == UInt8(ascii: "/") }
 
-  /// Reads the target of a request (RFC 9112 §3.2), or gives nil where it is none that a careful client sends: an escape that is not one, a control
-  /// character, text that is not UTF-8, a component that leads out of its directory or stays in it.
+  /// Parses the target of a request (RFC 9112 §3.2). Returns nil if the target is invalid: a malformed escape, a control character, text that is not
+  /// UTF-8, or a component `.` or `..`.
   package init?(_ target: String) {
     var bytes = Array(target.utf8)[...]
     if bytes.first != UInt8(ascii: "/") {
@@ -32,7 +33,7 @@ package struct RequestTarget {
     self.query = query.isEmpty || !query.allSatisfy { (0x21...0x7E).contains($0) } ? nil : Self.escaped(query)
   }
 
-  /// Where the host starts in a whole address.
+  /// Returns the start of the host in a full URL.
   private static func authority(_ bytes: ArraySlice<UInt8>) -> Int? {
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > bytes.startIndex,
       bytes[(colon + 1)...].starts(with: "//".utf8), bytes[..<colon].allSatisfy({ $0 > 0x20 && !endsAuthority($0) })
@@ -44,7 +45,8 @@ package struct RequestTarget {
     byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
   }
 
-  /// What stands there once its escapes are resolved and its slashes are single ones, with none in front, or nil where one is cut, or a character is one that no path may hold.
+  /// Decodes escapes, merges repeated slashes and removes leading ones. Returns nil if an escape is malformed or if the path has an invalid
+  /// character.
   private static func decode(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {
     var decoded: [UInt8] = []
     decoded.reserveCapacity(bytes.count)
@@ -80,7 +82,7 @@ package struct RequestTarget {
     return String(normalized)
   }
 
-  /// A path of a pack as it stands in an address.
+  /// Percent-encodes a path of a pack for an address.
   package static func encoded(_ path: String) -> String {
     escape(path.utf8) { byte in
       switch byte {

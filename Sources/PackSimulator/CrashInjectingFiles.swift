@@ -1,9 +1,9 @@
 package import PackFiles
 import PackWork
 
-/// The system's files as a process uses them that may be killed at any operation: from then on nothing works for it, not even cleaning up.
+/// The system's files for a process that may be killed at any operation. After that every operation fails, including clean-up.
 ///
-/// Nothing is brought to the disk: no power is cut here, and what is simulated is thrown away.
+/// Sync operations do nothing, because power cuts are not simulated and the device is discarded afterwards.
 package final class CrashInjectingFiles: FileSystem {
   private struct State {
     var count: Int
@@ -15,16 +15,17 @@ package final class CrashInjectingFiles: FileSystem {
   private let state: Monitor<State>
 
   /// - Parameters:
-  ///   - count: the operations that its predecessors made.
-  ///   - deathAt: the number of the operation, from 1 and with those of its predecessors, before which the process is killed; nil where it is not.
+  ///   - count: the number of operations of earlier processes.
+  ///   - deathAt: the number of the operation at which the process is killed, from 1 and including operations of earlier processes; nil if it is not
+  ///     killed.
   package init(count: Int = 0, deathAt: Int? = nil) {
     self.deathAt = deathAt
     state = Monitor(State(count: count))
   }
 
-  /// The operations so far, those of its predecessors included.
+  /// The number of operations so far, including those of earlier processes.
   package var count: Int { state.withLock { $0.count } }
-  /// The operation at which the process was killed; nil where it lives.
+  /// The operation at which the process was killed; nil if it was not killed.
   package var death: String? { state.withLock { $0.death } }
 
   private func live(_ operation: String, _ name: String = "") throws(FileFailure) {

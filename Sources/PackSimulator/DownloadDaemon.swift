@@ -2,35 +2,35 @@ import PackDelivery
 import PackFormat
 import PackProject
 
-/// The system's service for downloads, with its rules: what it takes, in which order, and what it refuses.
+/// The download service of the system, with its rules: the downloads that it accepts, their order, and its refusals.
 ///
-/// It knows nothing of packs, and nobody hears from it here: what a download comes to is told by whoever asks.
+/// It reports no events. Its caller runs the downloads and reports the results.
 struct DownloadDaemon {
   struct Download {
     let identifier: String
     let pack: String
     let url: String
-    /// What was declared. The system holds the server to it.
+    /// The declared size in bytes. A file of another size fails.
     let size: UInt64
     let isEssential: Bool
     let priority: Double
-    /// The bytes that came.
+    /// The number of bytes received.
     var received: UInt64 = 0
   }
 
-  /// What it has, in the order in which it was handed over.
+  /// The scheduled downloads, in the order in which they were scheduled.
   private(set) var downloads: [Download] = []
-  /// What may still be downloaded before the first start of the app; nil after it.
+  /// The remaining allowance before the first start of the app; nil after it.
   private(set) var remaining: Allowance?
   private var hosts: AllowList?
-  /// Whether nothing is done in the background: low power.
+  /// Whether only essential downloads are accepted, because of low power mode.
   let isBackgroundProhibited: Bool
 
   init(isBackgroundProhibited: Bool) {
     self.isBackgroundProhibited = isBackgroundProhibited
   }
 
-  /// The same once the person charged the device.
+  /// The same service without low power mode.
   var inFullPower: DownloadDaemon {
     var daemon = DownloadDaemon(isBackgroundProhibited: false)
     daemon.downloads = downloads
@@ -39,7 +39,7 @@ struct DownloadDaemon {
     return daemon
   }
 
-  /// Whether the app was not started yet.
+  /// Whether the restrictions before the first start of the app apply.
   var isRestricted: Bool { remaining != nil }
 
   mutating func restrict(_ rules: SystemRules) {
@@ -47,20 +47,20 @@ struct DownloadDaemon {
     hosts = rules.hosts
   }
 
-  /// The app was started: no bound holds any more.
+  /// Lifts all restrictions, at the first start of the app.
   mutating func liftRestrictions() {
     remaining = nil
     hosts = nil
   }
 
-  /// Why nothing is downloaded from a URL; nil where it is.
+  /// Returns why a URL may not be downloaded; nil if it may.
   func refusal(ofURL text: String) -> SystemError? {
     guard let hosts else { return nil }
     guard let url = try? ServedURL(text), hosts.allows(host: url.host) else { return .disallowedByDomain }
     return nil
   }
 
-  /// Counts the manifest: against the essential allowance, and where that does not do against the other one. It is not declared before.
+  /// Counts the manifest against the essential allowance, or against the other one if it does not fit. Its size is not declared in advance.
   mutating func charge(manifest bytes: UInt64) -> SystemError? {
     guard var left = remaining else { return nil }
     guard left.take(bytes, isEssential: true) || left.take(bytes, isEssential: false) else {
@@ -71,7 +71,7 @@ struct DownloadDaemon {
     return nil
   }
 
-  /// What the extension is told is left: what was scheduled counts as taken.
+  /// The remaining allowance that the extension gets: scheduled downloads count as used.
   var promised: Allowance? {
     guard var left = remaining else { return nil }
     for download in downloads {
@@ -85,43 +85,43 @@ struct DownloadDaemon {
     return left
   }
 
-  /// Takes a download, or says why not.
+  /// Schedules a download, or returns why it is refused.
   mutating func schedule(_ download: Download, permitsEssential: Bool) -> SystemError? {
     guard !downloads.contains(where: { $0.identifier == download.identifier }) else { return .alreadyScheduled }
     guard !download.isEssential || permitsEssential else { return .essentialNotPermitted }
-    // Somebody waits for an essential one.
+    // The person waits for essential downloads.
     guard download.isEssential || !isBackgroundProhibited else { return .backgroundActivityProhibited }
     if var left = promised, !left.take(download.size, isEssential: download.isEssential) { return .wouldExceedAllowance }
     downloads.append(download)
     return nil
   }
 
-  /// Gives a download up; nil where there is none.
+  /// Cancels a download. Returns an error if there is no such download.
   mutating func cancel(_ identifier: String) -> SystemError? {
     guard let index = downloads.firstIndex(where: { $0.identifier == identifier }) else { return .doesNotExist }
     downloads.remove(at: index)
     return nil
   }
 
-  /// The next one to bring: essential ones first, then by priority, then in the order in which they came.
+  /// Returns the next download: essential ones first, then by priority, then in the order in which they were scheduled.
   func next() -> Download? {
-    // Of those that are equal the first.
+    // Among equal downloads, the first one.
     downloads.enumerated().min { left, right in
       (left.element.isEssential ? 0 : 1, -left.element.priority, left.offset)
         < (right.element.isEssential ? 0 : 1, -right.element.priority, right.offset)
     }?.element
   }
 
-  /// Why a download may not begin now.
+  /// Returns why a download may not begin now; nil if it may.
   func refusal(toBegin download: Download) -> SystemError? {
     if let refusal = refusal(ofURL: download.url) { return refusal }
     guard var left = remaining else { return nil }
     return left.take(download.size - download.received, isEssential: download.isEssential) ? nil : .disallowedByAllowance
   }
 
-  /// Counts bytes that came for a download.
+  /// Counts received bytes of a download against its allowance.
   ///
-  /// - Returns: why it ends where it would be as many as are left or more, which uses up all that was left.
+  /// - Returns: the error that ends the download if the bytes are not fewer than the remaining allowance, which is then used up; otherwise nil.
   mutating func charge(_ bytes: UInt64, to download: Download) -> SystemError? {
     guard var left = remaining else { return nil }
     defer { remaining = left }
@@ -132,13 +132,13 @@ struct DownloadDaemon {
     return nil
   }
 
-  /// Notes how many bytes of a download came.
+  /// Sets the number of received bytes of a download.
   mutating func note(received: UInt64, of identifier: String) {
     guard let index = downloads.firstIndex(where: { $0.identifier == identifier }) else { return }
     downloads[index].received = received
   }
 
-  /// Ends a download, however it ended.
+  /// Removes a finished or failed download.
   mutating func end(_ identifier: String) {
     downloads.removeAll { $0.identifier == identifier }
   }

@@ -1,12 +1,12 @@
 package import PackFormat
 
-/// How fast files come.
+/// A network speed.
 package struct NetworkSpeed: Hashable, Sendable {
-  /// What it was called.
+  /// The name, or the number of bytes per second as text.
   package let name: String
   package let bytesPerSecond: UInt64
 
-  /// What each answer takes before its first byte, in milliseconds.
+  /// The time before the first byte of each response, in milliseconds.
   static let latency: UInt64 = 100
 
   package static let wifi = NetworkSpeed(name: "wifi", bytesPerSecond: 12_500_000)
@@ -17,7 +17,7 @@ package struct NetworkSpeed: Hashable, Sendable {
     self.bytesPerSecond = bytesPerSecond
   }
 
-  /// Reads `3g`, `4g`, `wifi`, or a number of bytes in a second.
+  /// Parses `3g`, `4g`, `wifi`, or a number of bytes per second.
   ///
   /// - Throws: ``PackFormat/PackError/Code/usage``.
   package init(parsing text: String) throws(PackError) {
@@ -25,20 +25,20 @@ package struct NetworkSpeed: Hashable, Sendable {
       self = known
       return
     }
-    // Slower than a byte in a second nothing ever comes, and faster than this the sums do not fit.
+    // Below one byte per second nothing arrives. Above the maximum, sums could overflow.
     guard let number = UInt64(text), (1...1_000_000_000_000).contains(number) else {
       throw PackError(.usage, "--speed is '\(text)'", hint: "use 3g, 4g, wifi, or bytes per second, as in 250000")
     }
     self.init(name: "\(number)", bytesPerSecond: number)
   }
 
-  /// What so many bytes take, in milliseconds.
+  /// Returns the time for a number of bytes, in milliseconds.
   func milliseconds(_ bytes: UInt64) -> UInt64 {
     let (scaled, overflow) = bytes.multipliedReportingOverflow(by: 1000)
     return overflow ? bytes / bytesPerSecond * 1000 : (scaled + bytesPerSecond - 1) / bytesPerSecond
   }
 
-  /// What comes within so many milliseconds.
+  /// Returns the number of bytes that arrive within a time in milliseconds.
   func bytes(within milliseconds: UInt64) -> UInt64 {
     let (scaled, overflow) = bytesPerSecond.multipliedReportingOverflow(by: milliseconds)
     return overflow ? .max : scaled / 1000

@@ -1,32 +1,32 @@
-/// Has one download at a time be told of to its end before the next one begins, so that the same things always happen in the same order.
+/// A gate that lets the next download begin only after the events of the previous one were handled, so that the order is the same in every run.
 actor Relay {
   private var isHeld = false
   private var isClosed = false
   private var waiting: [CheckedContinuation<Void, Never>] = []
 
-  /// Somebody listens from now on.
+  /// Opens the relay: events are handled from now on.
   func open() {
     isHeld = false
     isClosed = false
   }
 
-  /// Nobody listens any more, so nobody has to wait.
+  /// Closes the relay: events are not handled any more, so no download has to wait.
   func close() {
     isClosed = true
     release()
   }
 
-  /// The end of a download is being told.
+  /// Holds further downloads until the end of the current one was handled.
   func hold() { isHeld = true }
 
-  /// It was told.
+  /// Lets the waiting downloads continue.
   func release() {
     isHeld = false
     for continuation in waiting { continuation.resume() }
     waiting = []
   }
 
-  /// Returns when nothing is being told.
+  /// Waits until the relay is not held.
   func turn() async {
     while isHeld, !isClosed { await withCheckedContinuation { waiting.append($0) } }
   }

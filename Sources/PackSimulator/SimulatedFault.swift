@@ -1,38 +1,38 @@
 package import PackFormat
 
-/// Something that goes wrong because it was asked for.
+/// A requested fault.
 package struct SimulatedFault: Hashable, Sendable {
-  /// What goes wrong.
+  /// The kind of fault.
   package enum Kind: String, Hashable, Sendable, CaseIterable {
-    /// The connection is cut in the middle.
+    /// The connection is cut in the middle of the file.
     case truncate
-    /// The file at the server has another size than the manifest says.
+    /// The file on the server does not have the size in the manifest.
     case size
     /// There is no network.
     case offline
-    /// The server leads to a host that the Info.plist does not allow.
+    /// The server redirects to a host that the Info.plist does not allow.
     case host
-    /// The extension is ended for the memory it takes.
+    /// The system kills the extension, because it uses too much memory.
     case memory
-    /// The other process has exclusive control, and never lets go.
+    /// Another process holds the lock of the shared state and does not release it.
     case lock
     /// The system forgets the download.
     case forgotten
   }
 
-  /// What it strikes.
+  /// The target of a fault.
   package enum Subject: Hashable, Sendable {
     case manifest
     case pack(String)
-    /// Every pack; with ``Kind/offline`` the whole device.
+    /// Every pack; for ``Kind/offline``, the whole device.
     case all
   }
 
   package let subject: Subject
   package let kind: Kind
-  /// How often it strikes: each subject so many times.
+  /// The number of times that the fault occurs for each pack or the manifest.
   package let count: Int
-  /// The size of the file at the server, for ``Kind/size``; one byte more than the manifest says where it is nil.
+  /// The size of the file on the server, for ``Kind/size``. If nil, one byte more than in the manifest.
   package let servedSize: UInt64?
 
   package init(_ subject: Subject, _ kind: Kind, count: Int = 1, servedSize: UInt64? = nil) {
@@ -42,12 +42,12 @@ package struct SimulatedFault: Hashable, Sendable {
     self.servedSize = servedSize
   }
 
-  /// Reads `PACK:KIND`, with `=BYTES` behind `size` and `*N` at the end where it is wanted.
+  /// Parses `PACK:KIND`, optionally with `=BYTES` after `size` and with `*N` at the end.
   ///
   /// - Throws: ``PackFormat/PackError/Code/usage``.
   package init(parsing text: String) throws(PackError) {
     func refuse(_ fault: String, _ hint: String) -> PackError { PackError(.usage, "--fail is '\(text)', \(fault)", hint: hint) }
-    // Names of packs hold no colon.
+    // Names of packs contain no colon.
     let halves = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     guard halves.count == 2, !halves[0].isEmpty else {
       throw refuse("which is not PACK:KIND", "write --fail core:truncate, --fail manifest:offline or --fail all:forgotten")
@@ -95,7 +95,7 @@ extension SimulatedFault: CustomStringConvertible {
   }
 }
 
-/// The faults that are still to strike.
+/// The faults that have not occurred yet.
 struct PendingFaults {
   private struct Key: Hashable {
     let kind: SimulatedFault.Kind
@@ -104,12 +104,12 @@ struct PendingFaults {
   }
 
   private var left: [Key: (count: Int, servedSize: UInt64?)] = [:]
-  /// The starts of the app before whose end the device has no network at all.
+  /// The device has no network until this number of starts of the app have ended.
   private(set) var offlineLaunches = 0
   private let faults: [SimulatedFault]
   private var strikes: Set<Key> = []
 
-  /// What was struck: packs by name, the manifest as nil.
+  /// The names of the packs that faults have affected; nil for the manifest.
   var struck: Set<String?> { Set(strikes.map(\.pack)) }
 
   init(_ faults: [SimulatedFault], packs: [String]) {
@@ -122,7 +122,7 @@ struct PendingFaults {
         case .all: packs
         }
       guard fault.subject != .all || fault.kind != .offline else {
-        // The whole device is offline, and not one download after the other.
+        // The whole device is offline, not one download after the other.
         offlineLaunches += fault.count
         continue
       }
@@ -131,7 +131,7 @@ struct PendingFaults {
     }
   }
 
-  /// Whether a fault strikes now; it has struck then.
+  /// Returns whether a fault occurs now, and counts it.
   mutating func strikes(_ kind: SimulatedFault.Kind, _ pack: String?) -> Bool {
     let key = Key(kind: kind, pack: pack)
     guard let entry = left[key], entry.count > 0 else { return false }
@@ -140,13 +140,13 @@ struct PendingFaults {
     return true
   }
 
-  /// The size of what the server has in the place of a file, where a fault says so; it has struck then.
+  /// Returns the size of the file on the server if a fault changes it, and counts the fault.
   mutating func servedSize(of pack: String?, declared: UInt64) -> UInt64? {
     let size = left[Key(kind: .size, pack: pack)]?.servedSize
     return strikes(.size, pack) ? size ?? declared + 1 : nil
   }
 
-  /// What never struck, for a person.
+  /// The faults that never occurred, as text.
   var unused: [String] {
     faults.filter { fault in
       guard fault.subject != .all || fault.kind != .offline else { return false }

@@ -3,13 +3,13 @@ package import PackFormat
 package import PackManifest
 import PackStore
 
-/// A release as its server has it.
+/// A release on a server.
 package struct SimulatedRelease: Sendable {
-  /// Its directory or manifest, as the caller named it.
+  /// The path of its directory or manifest, as the caller named it.
   package let path: String
-  /// The manifest as it is served.
+  /// The bytes of the manifest, as served.
   package let document: [UInt8]
-  /// What the manifest says, whoever signed it: the extension and the app ask for the signatures themselves.
+  /// The content of the manifest. Its signatures are not checked here, but by the extension and the app.
   package let manifest: Manifest
   private let folder: ReleaseFolder
 
@@ -22,12 +22,12 @@ package struct SimulatedRelease: Sendable {
     manifest = try Manifest(parsingSigned: signed.bytes.span.extracting(signed.signedBytes))
   }
 
-  /// Where the file of a pack lies.
+  /// Returns the path of the file of a pack.
   func file(of pack: ManifestPack) -> String { folder.path(of: pack) }
 
-  /// The names of the packs that tags and names stand for.
+  /// Returns the ids of the packs that have one of the given ids or tags.
   ///
-  /// - Throws: ``PackFormat/PackError/Code/unknownPack``, with the nearest of the words there are.
+  /// - Throws: ``PackFormat/PackError/Code/unknownPack``, with the most similar id or tag as a hint.
   package func packs(asked: [String]) throws(PackError) -> Set<String> {
     var ids: Set<String> = []
     for word in asked {

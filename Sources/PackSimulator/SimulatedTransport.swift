@@ -4,13 +4,13 @@ import PackFormat
 import PackManifest
 import PackWork
 
-/// What an app downloads with while it runs: files that lie beside the manifest, at the speed of the simulation, with its faults.
+/// The transport of the app's download queue: reads the files beside the manifest, at the speed and with the faults of the simulation.
 final class SimulatedTransport: Transport {
-  /// What somebody outside has to do something about.
+  /// An event that the simulation must handle.
   enum Signal: Sendable {
-    /// There is no network: the person gives up and puts the device away.
+    /// There is no network: the person ends the app.
     case offline
-    /// The system does not know a download any more.
+    /// The system has forgotten a download.
     case forgotten
   }
 
@@ -26,7 +26,7 @@ final class SimulatedTransport: Transport {
     self.relay = relay
   }
 
-  /// What has to be done something about from now on. Each run of a queue listens for itself.
+  /// Returns the signals from now on. Each run of a queue has its own stream, which replaces the previous one.
   func signals() -> AsyncStream<Signal> {
     let (stream, continuation) = AsyncStream.makeStream(of: Signal.self)
     listener.withLock { $0 = continuation }
@@ -41,7 +41,7 @@ final class SimulatedTransport: Transport {
 
   func download(_ request: TransferRequest, into sink: DownloadSink) async throws(TransferFailure) {
     await relay.turn()
-    // Names of requests are `deliveries/<download>`.
+    // Request identifiers have the form `deliveries/<download>`.
     let identifier = request.identifier.split(separator: "/").last.map(String.init) ?? request.identifier
     guard let source = world.source(identifier) else {
       await relay.hold()

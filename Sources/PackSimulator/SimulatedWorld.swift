@@ -4,9 +4,9 @@ import PackFormat
 import PackManifest
 import PackWork
 
-/// What lies outside of app, extension and system: time, network, servers, and what goes wrong. It is asked from the tasks of a download queue too.
+/// The environment of app, extension and system: time, network, servers and faults. The tasks of a download queue use it, too.
 final class SimulatedWorld: Sendable {
-  /// A file at a server.
+  /// A file on a server.
   struct Source: Sendable {
     let pack: ManifestPack
     let path: String
@@ -14,7 +14,7 @@ final class SimulatedWorld: Sendable {
 
   private struct State {
     var faults: PendingFaults
-    /// Starts of the app that came to their end.
+    /// The number of starts of the app that have ended.
     var launches = 0
     var sources: [String: Source] = [:]
   }
@@ -38,7 +38,7 @@ final class SimulatedWorld: Sendable {
     }
   }
 
-  /// Has a server offer a release. What it had before stays: nobody overwrites what was published.
+  /// Publishes a release on the server. Files of earlier releases stay there.
   func publish(_ release: SimulatedRelease) {
     state.withLock { state in
       for pack in release.manifest.packs {
@@ -54,7 +54,7 @@ final class SimulatedWorld: Sendable {
 
   // MARK: Faults
 
-  /// Whether there is no network: for anybody, or for one download.
+  /// Returns whether there is no network: for the whole device, or for one download.
   func isOffline(_ pack: String?) -> Bool {
     state.withLock { state in
       state.launches < state.faults.offlineLaunches || state.faults.strikes(.offline, pack)
@@ -67,7 +67,7 @@ final class SimulatedWorld: Sendable {
     state.withLock { $0.faults.servedSize(of: pack, declared: declared) }
   }
 
-  /// Whether something was done to a pack, or the manifest, that was asked for.
+  /// Returns whether a requested fault has affected a pack; nil for the manifest. A fault of the manifest or of the whole device affects every pack.
   func wasStruck(_ pack: String?) -> Bool {
     state.withLock { $0.faults.struck.contains(pack) || $0.faults.struck.contains(nil) || $0.faults.offlineLaunches > 0 }
   }
@@ -76,7 +76,7 @@ final class SimulatedWorld: Sendable {
 
   // MARK: Network
 
-  /// Has so many bytes come, which takes its time.
+  /// Advances the clock by the time of a transfer.
   func transfer(_ bytes: UInt64) {
     clock.advance(milliseconds: NetworkSpeed.latency + speed.milliseconds(bytes))
   }

@@ -10,7 +10,7 @@ import PackStore
 import PackTrust
 
 extension Simulation {
-  /// The app's parts, as one of its processes has them.
+  /// The parts of the app in one process.
   struct AppProcess {
     let delivery: AppDelivery
     let store: AssetStore
@@ -18,13 +18,13 @@ extension Simulation {
     let transport: SimulatedTransport
   }
 
-  /// How long the app stays open for what the system still downloads.
+  /// The longest time for which the app stays open while the system downloads, in milliseconds.
   static let sessionLength: UInt64 = 600_000
 
-  /// Plans in one start of the app until nothing is left for it to do, and after which it ends in any case.
+  /// The largest number of plans in one start of the app.
   private static let plansPerLaunch = 5
 
-  /// The app is started, does all it can, and ends.
+  /// Starts the app, lets it do everything it can, and ends it.
   mutating func launch() async throws(PackError) {
     appRefusal = nil
     lastPlan = nil
@@ -61,7 +61,7 @@ extension Simulation {
       policy: StorePolicy(freeSpaceMargin: 0), files: files, clock: clock,
       process: StoreProcess(session: session) { $0 == session }, backend: CryptoBackends.standard)
     var policy = QueuePolicy()
-    // One at a time, and the next attempt at once: the order is always the same then. What the waiting takes is added to the time.
+    // One download at a time and immediate retries keep the order the same in every run. The time of waits is added to the clock.
     policy.concurrentDownloads = 1
     policy.retry.first = .zero
     policy.reconcileInterval = VirtualClock.endless
@@ -80,7 +80,7 @@ extension Simulation {
     }
   }
 
-  /// The packs of which the very bytes that are offered are here.
+  /// Returns the packs on the device whose bytes are those of the release.
   private func here() throws(PackError) -> Set<String> {
     let state = try SharedState(directory: group, files: CrashInjectingFiles(), clock: clock)
     let files = Set(try state.content().files.map(\.identifier.description))
@@ -92,7 +92,7 @@ extension Simulation {
     return ids
   }
 
-  /// The packs of this release that were ready before.
+  /// The packs of this release that were ready at the beginning.
   private var lastReady: [String] {
     guard let earlier = settings.earlier else { return [] }
     let held = Set(earlier.manifest.packs.filter { $0.delivery != .onDemand }.map(PackBytesOfPack.init))
@@ -109,7 +109,7 @@ extension Simulation {
     }
   }
 
-  /// The app looks for a manifest by itself, as it must where the extension brought none.
+  /// Lets the app fetch a manifest by itself, as it must if the extension has accepted none.
   private mutating func fetchManifest(_ process: AppProcess) async throws(PackError) {
     manifestRefusal = nil
     guard !world.isOffline(nil) else {
@@ -131,7 +131,7 @@ extension Simulation {
     }
   }
 
-  /// Plans, installs, tidies and downloads until nothing is left to do now.
+  /// Plans, installs, tidies and downloads until nothing is left to do.
   private mutating func work(_ process: AppProcess, _ relay: Relay) async throws(PackError) {
     let end = clock.milliseconds + Self.sessionLength
     for _ in 0..<Self.plansPerLaunch {
@@ -156,14 +156,14 @@ extension Simulation {
       guard !isOffline else { return }
       try await runSystem(until: end, toApp: true)
       guard clock.milliseconds < end || filesArrived > filesBefore || !plan.downloads.isEmpty else { return }
-      // What the system forgot is known to be gone only when it was missing for a while.
+      // A download that the system forgot counts as lost only after it was missing for a while.
       if !plan.underWay.isEmpty { clock.advance(milliseconds: UInt64(DeliveryPolicy().missingSeconds) * 1000) }
     }
   }
 
-  /// Installs what waits.
+  /// Installs the downloaded files.
   ///
-  /// - Returns: whether anything changed by it.
+  /// - Returns: whether anything changed.
   private mutating func install(_ plan: DeliveryPlan, _ process: AppProcess) async throws(PackError) -> Bool {
     guard settings.keys != nil, !plan.handOver.isEmpty else { return false }
     var isChanged = false
@@ -171,7 +171,7 @@ extension Simulation {
       let id = installation.id
       installRefusals[id] = installation.failure
       if let installed = installation.installed {
-        // What the app opens from now on.
+        // The app opens this version from now on.
         try await process.store.activate(id, version: installed.version, onTrial: false)
         tell(.app, "\(id): version \(installed.version) is installed, \(installed.mode.rawValue)", pack: id)
         if published.manifest.packs.contains(where: { $0.id == id && $0.sha256 == installed.sha256 }) { readyAt[id] = clock.milliseconds }
@@ -199,9 +199,9 @@ extension Simulation {
     case other
   }
 
-  /// Runs the app's queue until nothing is left that could go on.
+  /// Runs the app's queue until no download can continue.
   ///
-  /// - Returns: whether it ended for lack of a network.
+  /// - Returns: whether it ended because there was no network.
   private func runQueue(_ process: AppProcess, _ relay: Relay) async throws(PackError) -> Bool {
     guard await process.queue.groups.contains(AppDelivery.group) else { return false }
     await relay.open()
@@ -231,7 +231,7 @@ extension Simulation {
       tasks.addTask {
         for await signal in signals {
           guard signal == .forgotten else { return .offline }
-          // It is missed when it was missing twice.
+          // The queue treats a download as lost after it was missing twice.
           for _ in 0..<2 {
             world.clock.advance(milliseconds: 60_000)
             await queue.reconcile()
@@ -262,7 +262,7 @@ extension Simulation {
     return isOffline
   }
 
-  /// Has the app hear of what happened in its queue.
+  /// Passes an event of the queue to the app.
   private static func take(_ event: DownloadEvent, _ delivery: AppDelivery, _ world: SimulatedWorld) async -> PackError? {
     do throws(PackError) {
       let status = try await delivery.take(event)
@@ -272,7 +272,7 @@ extension Simulation {
         world.timeline.tell(.app, "\(pack): is downloaded and checked", pack: pack)
       case .retrying(let id, let failure, _):
         let pack = DownloadIdentifier(id.id)?.id ?? id.id
-        // What a queue with the usual policy waits at most after a first failure.
+        // The longest wait of a queue with the default policy after a first failure.
         let delay = UInt64(RetryPolicy().first / .milliseconds(1))
         world.clock.advance(milliseconds: delay)
         world.timeline.tell(.app, "\(pack): \(failure.text); the next attempt is in \(delay) ms", pack: pack)
@@ -293,7 +293,7 @@ extension Simulation {
 }
 
 extension Relay {
-  /// An event that ends an attempt was told.
+  /// Releases the relay if the event ends an attempt.
   func release(after event: DownloadEvent) {
     switch event {
     case .finished, .retrying, .failed, .lowSpace: release()
@@ -303,7 +303,7 @@ extension Relay {
 }
 
 extension TransferFailure {
-  /// What failed, for a person.
+  /// The failure, for a person.
   fileprivate var text: String {
     switch self {
     case .offline: "there is no network"

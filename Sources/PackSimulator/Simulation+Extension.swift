@@ -6,7 +6,7 @@ import PackProject
 import PackTrust
 
 extension Simulation {
-  /// The system fetches the manifest and asks the extension what to download.
+  /// Lets the system fetch the manifest and ask the extension for downloads.
   mutating func request(_ event: DeliveryEvent) async throws(PackError) {
     guard let document = try fetchManifest() else { return }
     guard !(daemon.isRestricted && settings.isContentOff) else {
@@ -31,7 +31,7 @@ extension Simulation {
     try take(answer, event)
   }
 
-  /// The manifest as it comes over the network; nil where it does not.
+  /// Returns the manifest from the network; nil if it could not be fetched.
   private mutating func fetchManifest() throws(PackError) -> [UInt8]? {
     let url = settings.rules.manifestURL.text
     if let refusal = daemon.refusal(ofURL: url) ?? (daemon.isRestricted && world.strikes(.host, nil) ? .disallowedByDomain : nil) {
@@ -72,12 +72,12 @@ extension Simulation {
   ) throws(PackError) -> [UInt8]? {
     let remedy = try wake(about: nil) { (delivery) throws(PackError) in try delivery.failed(.manifest, failure) }
     tell(
-      .system, text, pack: nil, error, remedy: remedy == .keepEverything ? "everything stays as it is" : "the extension was not told",
+      .system, text, pack: nil, error, remedy: remedy == .keepEverything ? "everything stays as it is" : "the failure was not reported",
       isInjected: isInjected)
     return nil
   }
 
-  /// Does what the extension answered.
+  /// Records the extension's answer and schedules its downloads.
   private mutating func take(_ answer: ExtensionDelivery.Answer, _ event: DeliveryEvent) throws(PackError) {
     extensionRefusal = answer.refusal
     if let refusal = answer.refusal {
@@ -97,7 +97,7 @@ extension Simulation {
         + (plan.underWay.isEmpty ? "" : ", and waits for \(plan.underWay.count)"))
     for postponement in plan.postponed where postponement.reason != .notAsked {
       tell(.extension, "\(postponement.id): waits: \(postponement.reason.text)", pack: postponement.id)
-      // What planning did not even hand over.
+      // The plan did not hand over this download because of the allowance.
       if case .allowance = postponement.reason, launches == 0 { errors[postponement.id] = (.wouldExceedAllowance, false) }
     }
     cancel(plan.cancellations, .extension)
@@ -106,20 +106,20 @@ extension Simulation {
     }
   }
 
-  /// Ends downloads of which nobody has any use.
+  /// Cancels downloads that are not needed any more.
   mutating func cancel(_ identifiers: [String], _ actor: TimelineActor) {
     for identifier in identifiers {
       let pack = DownloadIdentifier(identifier)?.id
       if let error = daemon.cancel(identifier) {
         world.timeline.tell(
-          actor, "\(identifier): is cancelled, but the system does not have it", pack: pack, error: error, remedy: "nothing is to be done")
+          actor, "\(identifier): is cancelled, but the system does not have it", pack: pack, error: error, remedy: "nothing to do")
       } else {
         tell(actor, "\(identifier): is cancelled", pack: pack)
       }
     }
   }
 
-  /// Hands a download to the system, which may refuse it.
+  /// Schedules a download in the system, which may refuse it.
   private mutating func hand(over download: PlannedDownload, isEssential: Bool, permitsEssential: Bool) throws(PackError) {
     let identifier = download.identifier.description
     let handed = DownloadDaemon.Download(
@@ -131,14 +131,14 @@ extension Simulation {
       handed, error, .backgroundAssets(code: error.code ?? 0), "does not take the download of \(handed.size) bytes", isInjected: isInjected)
   }
 
-  // MARK: The extension's process
+  // MARK: The process of the extension
 
-  /// Wakes the extension for one call.
+  /// Starts the extension for one call.
   ///
   /// - Parameters:
-  ///   - pack: the pack that it is about; nil for the manifest.
-  ///   - isRequest: whether it is asked what to download.
-  /// - Returns: nil where it did not come to an end.
+  ///   - pack: the pack of the call; nil for the manifest.
+  ///   - isRequest: whether the call is a content request.
+  /// - Returns: the result of the call; nil if the call failed, was killed or was refused.
   private mutating func wake<Result>(
     about pack: String?, isRequest: Bool = false, _ body: (ExtensionDelivery) throws(PackError) -> Result
   ) throws(PackError) -> Result? {
@@ -173,7 +173,7 @@ extension Simulation {
       if files.death == nil {
         guard !Self.isOutside(error) else { throw error }
         world.timeline.tell(
-          .extension, words(error), pack: pack, remedy: "the next event finds what was not recorded",
+          .extension, words(error), pack: pack, remedy: "the next event detects what was not recorded",
           isInjected: holder != nil)
         return nil
       }
@@ -183,7 +183,7 @@ extension Simulation {
       diesAtOnce
         ? "kills the extension, because it uses too much memory"
         : "kills the extension at its file operation \(files.count): \(files.death ?? "")",
-      pack: pack, remedy: "the next event finds what there is", isInjected: !isTooLarge)
+      pack: pack, remedy: "the next event continues from the files on the device", isInjected: !isTooLarge)
     return nil
   }
 
@@ -193,10 +193,10 @@ extension Simulation {
     return today < SimulationReport.ExtensionCost.runtimeLimit
   }
 
-  /// Has another process hold the lock of the shared state, where a fault says so.
+  /// Locks the shared state like another process, if a fault says so.
   private func holdLock(about pack: String?, _ actor: TimelineActor) throws(PackError) -> OpenFile? {
     guard world.strikes(.lock, pack) else { return nil }
-    // Whoever comes first makes the directory, and the lock in it.
+    // The first use creates the directory and the lock in it.
     _ = try SharedState(directory: group, files: CrashInjectingFiles(), clock: clock)
     do throws(FileFailure) {
       let lock = try SystemFiles().open("\(group)/lock", .readUnlinked, in: nil)
@@ -208,22 +208,22 @@ extension Simulation {
     }
   }
 
-  /// What a content request takes of memory, by what it reads: twice the document, and half a kilobyte for each pack. The largest manifest there may
-  /// be takes 3.0 MB where that is measured, and 3.1 MB here.
+  /// The estimated memory of a content request in bytes: twice the size of the manifest, and 512 bytes for each pack. For the largest allowed
+  /// manifest this is 3.1 MB; the measured value is 3.0 MB.
   private var requestMemory: UInt64 { UInt64(2 * published.document.count + 512 * published.manifest.packs.count) }
 
   // MARK: The system's downloads
 
-  /// Has the system work on what it was handed.
+  /// Runs the downloads of the system.
   ///
-  /// - Parameter deadline: when somebody else gets a turn; when all is done where it is nil.
+  /// - Parameter deadline: the time at which to stop, in milliseconds; nil to run until all downloads are done.
   mutating func runSystem(onlyEssential: Bool = false, until deadline: UInt64? = nil, toApp: Bool = false) async throws(PackError) {
     while let download = daemon.next(), !onlyEssential || download.isEssential {
       try check()
       if let deadline, clock.milliseconds >= deadline { return }
       try step(download, deadline, toApp: toApp)
     }
-    // Somebody waits for the app's own reasons; an app waits for nothing.
+    // Before a start of the app the time passes in any case, but a running app does not wait.
     if let deadline, !toApp, clock.milliseconds < deadline { clock.advance(milliseconds: deadline - clock.milliseconds) }
   }
 
@@ -255,7 +255,7 @@ extension Simulation {
     try transfer(download, deadline, toApp: toApp)
   }
 
-  /// Brings a file over, or the part of it for which there is time.
+  /// Transfers a file, or the part that is possible before the deadline.
   private mutating func transfer(_ download: DownloadDaemon.Download, _ deadline: UInt64?, toApp: Bool) throws(PackError) {
     let pack = download.pack
     guard let source = world.source(download.identifier), let size = fileSize(source.path) else {
@@ -290,7 +290,7 @@ extension Simulation {
       world.transfer(part)
       _ = daemon.charge(part, to: download)
       return try fail(
-        download, .plain("the connection is cut"), .other, "has the connection cut after \(part) bytes", isInjected: true, toApp: toApp)
+        download, .plain("the connection is cut"), .other, "the connection is cut after \(part) bytes", isInjected: true, toApp: toApp)
     }
     let injected = world.servedSize(of: pack, declared: download.size)
     let served = injected ?? size
@@ -301,7 +301,7 @@ extension Simulation {
         "gets \(served) bytes instead of the declared \(download.size), more than the remaining allowance",
         isInjected: injected != nil, toApp: toApp)
     }
-    // The system holds the server to what was declared, and takes no more.
+    // The system accepts only the declared size.
     let taken = min(served, download.size)
     world.transfer(taken - min(taken, download.received))
     guard served == download.size else {
@@ -312,7 +312,7 @@ extension Simulation {
     let path = "\(directory)/system/download"
     try copy(source.path, size: size, to: path)
     try finish(download, path, toApp: toApp)
-    // What was not moved away, the system removes.
+    // The system removes the file if it was not moved.
     removeFile(path)
     filesArrived += 1
     if filesArrived >= settings.changesAfter { changeServer() }
@@ -342,9 +342,9 @@ extension Simulation {
     }
   }
 
-  // MARK: What downloads come to
+  // MARK: Results of downloads
 
-  /// Has the app hear of it where it runs, else the extension. What the app does is done by the same code on the same state.
+  /// Passes an event of a download to the app if it runs, or else to the extension. Both use the same code on the same state.
   private mutating func hear<Result>(
     _ pack: String, toApp: Bool, _ body: (ExtensionDelivery) throws(PackError) -> Result
   ) throws(PackError) -> Result? {
@@ -363,7 +363,7 @@ extension Simulation {
   }
 
   private mutating func began(_ download: DownloadDaemon.Download, toApp: Bool) throws(PackError) {
-    // Only an app is told that a download began; the extension is not woken for it.
+    // Only a running app is informed that a download began; the extension is not started for it.
     guard toApp else { return }
     _ = try hear(download.pack, toApp: true) { (delivery) throws(PackError) in
       try delivery.note(.began, ofDownload: download.identifier)
@@ -415,7 +415,7 @@ extension FailureRemedy {
   var text: String {
     switch self {
     case .keepEverything: "everything stays as it is"
-    case .nothing: "nothing is to be done"
+    case .nothing: "nothing to do"
     case .handOverAsNonEssential: "handed over again as a non-essential one"
     case .planAgain(let status):
       status.delaySeconds > 0

@@ -5,7 +5,7 @@ import PackManifest
 import PackStore
 
 extension Simulation {
-  /// Looks at what the device has in the end, and judges it.
+  /// Completes the report with the final state of the device and the findings.
   mutating func conclude() async throws(PackError) {
     report.events = world.timeline.events
     report.launches = launches
@@ -29,7 +29,7 @@ extension Simulation {
     try await judgeContent()
     judgeCost()
     if settings.keys == nil {
-      report.notes.append("no key was given, so no pack was installed: the simulated app ends with files that wait for installation")
+      report.notes.append("no key was given, so no pack was installed: downloaded files wait for installation in the end")
     }
     for fault in world.unusedFaults { report.notes.append("the fault \(fault) never occurred") }
     if let death = settings.extensionDeath, report.cost.operations < death {
@@ -43,7 +43,7 @@ extension Simulation {
     report.findings.append(SimulationFinding(kind: kind, message: message, pack: pack, error: error, hint: hint))
   }
 
-  /// Whether something was done to the device that explains whatever happened before the first start.
+  /// Whether a requested fault or option explains everything that happened before the first start.
   private var isDisturbed: Bool {
     settings.extensionDeath != nil || settings.isContentOff || settings.misreadsRequest || world.wasStruck(nil)
   }
@@ -65,7 +65,7 @@ extension Simulation {
     }
   }
 
-  /// What had to be there when the app was started for the first time, and was not, by the release's own fault.
+  /// Reports essential packs that were missing at the first start of the app because of the release.
   private mutating func judgeLaunch() {
     guard settings.event.permitsEssential, !isDisturbed, errors[nil] == nil else { return }
     for pack in settings.release.manifest.packs where pack.delivery == .essential && !hereAtLaunch.contains(pack.id) {
@@ -109,13 +109,13 @@ extension Simulation {
   private func hint(for reason: Postponement.Reason) -> String? {
     switch reason {
     case .failed(.wrongBytes, _), .failed(.system, _), .failed(.server, _), .failed(.wrongSize, _):
-      "compare the files of the server with the manifest: packer verify \(published.path)"
+      "compare the files on the server with the manifest: packer verify \(published.path)"
     case .manifestExpired: "sign the manifest again: packer build --renew"
     default: nil
     }
   }
 
-  /// What is ready must open, as the app would open it.
+  /// Reports ready packs that the app cannot open.
   private mutating func judgeContent() async throws(PackError) {
     guard let keys = settings.keys, let plan = lastPlan, appManifest == published.manifest else { return }
     let store = try await AssetStore(
@@ -127,7 +127,7 @@ extension Simulation {
       do throws(PackError) {
         let current = try await store.current(id)
         guard current?.version == pack.version, current?.sha256 == pack.sha256 else {
-          find(.missing, "\(id) opens as version \(current?.version ?? 0), but the manifest offers \(pack.version)", pack: id)
+          find(.missing, "\(id) has version \(current?.version ?? 0) on the device, but \(pack.version) in the manifest", pack: id)
           continue
         }
         _ = try await store.open(id)
@@ -141,12 +141,13 @@ extension Simulation {
     let cost = report.cost
     if cost.memory > settings.memoryLimit {
       find(
-        .cost, "a content request needs about \(cost.memory) bytes of memory, but the extension has \(settings.memoryLimit)",
+        .cost,
+        "a content request needs about \(ByteCount(cost.memory)) of memory; the extension has \(ByteCount(settings.memoryLimit)) (\(ByteCount(cost.memory - settings.memoryLimit)) too much)",
         hint: "offer fewer packs, or shorten their descriptions")
     }
     if cost.refusedCalls > 0, settings.faults.isEmpty {
       find(
-        .cost, "the extension used up its 10 minutes of a day, and \(cost.refusedCalls) later calls were refused",
+        .cost, "the extension used up its 10 minutes for a day, and \(cost.refusedCalls) later calls were refused",
         hint: "offer fewer and larger packs: each downloaded file costs one call")
     }
   }

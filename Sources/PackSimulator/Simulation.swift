@@ -5,50 +5,52 @@ import PackManifest
 import PackStore
 import PackTrust
 
-/// The life of an app with background downloads, played with the code that ships: the system and its rules are played here, and everything that
-/// extension and app do is done by ``ExtensionDelivery``, ``AppDelivery``, the store and the download queue, on real files.
+/// A simulation of an app with background downloads. The system and its rules are simulated. Everything that extension and app do is done by the code
+/// that ships, on real files: ``ExtensionDelivery``, ``AppDelivery``, the store and the download queue.
 ///
-/// No time passes while it does. The same settings give the same story.
+/// It uses a simulated clock, so it does not wait. The same settings give the same events.
 package struct Simulation {
   let settings: SimulationSettings
   let world: SimulatedWorld
-  /// Where the device is: the app group, the app's own directory, the system's downloads.
+  /// The directory of the device: the app group, the app's own directory, the system's downloads.
   let directory: String
   var daemon: DownloadDaemon
-  /// What the server offers now.
+  /// The current release on the server.
   var published: SimulatedRelease
   var report = SimulationReport()
 
-  /// The files that came since the beginning.
+  /// The number of files that the system has downloaded since the beginning.
   var filesArrived = 0
   var launches = 0
-  /// When the extension ran, and how long: what counts within a day.
+  /// The start and the accounted time of each call of the extension, in milliseconds, for its limit per day.
   var runtimes: [(at: UInt64, milliseconds: UInt64)] = []
-  /// The last error of the system about each pack before the first start, and whether it was asked for; the manifest as nil.
+  /// The last error of the system about each pack before the first start, and whether it was requested. The key nil is the manifest.
   var errors: [String?: (error: SystemError, isInjected: Bool)] = [:]
   var readyAt: [String: UInt64] = [:]
   var hereAtLaunch: Set<String> = []
   var lastPlan: DeliveryPlan?
-  /// Why the app could do nothing the last time.
+  /// The error that ended the last start of the app early.
   var appRefusal: PackError?
   /// The manifest that the app has.
   var appManifest: Manifest?
-  /// Why a file that is here could not be installed the last time, by pack.
+  /// The error of the last installation, by pack.
   var installRefusals: [String: PackError] = [:]
-  /// Why the app did not take the manifest that it fetched the last time.
+  /// The error with which the app refused the manifest that it last fetched.
   var manifestRefusal: PackError?
-  /// Why the extension did not take the manifest the last time.
+  /// The error with which the extension last refused the manifest.
   var extensionRefusal: PackError?
 
-  /// Starts of the app after which it must have settled, those without faults.
+  /// The number of starts of the app after which nothing may be left to do.
   static let patience = 12
-  /// From the moment when the app can be opened to the one when it is.
+  /// The time between the moment when the app can be opened and its start, in milliseconds.
   static let launchDelay: UInt64 = 30_000
-  /// From a periodic request to the next start of the app.
+  /// The time between a periodic request and the next start of the app, in milliseconds.
   static let backgroundLength: UInt64 = 3_600_000
   static let day: UInt64 = 86_400_000
 
-  /// - Parameter directory: where the device is made: an empty directory, whose making and removing is the caller's.
+  /// Creates a simulation.
+  ///
+  /// - Parameter directory: an empty directory for the device. The caller creates and removes it.
   package init(_ settings: SimulationSettings, in directory: String) {
     self.settings = settings
     self.directory = directory
@@ -62,11 +64,12 @@ package struct Simulation {
   var group: String { "\(directory)/group" }
   var clock: VirtualClock { world.clock }
 
-  // MARK: The story
+  // MARK: Run
 
-  /// Plays it.
+  /// Runs the simulation.
   ///
-  /// - Throws: what the disk below says, and ``PackFormat/PackError/Code/cancelled``. Whatever happens to the device is in the report.
+  /// - Throws: errors of the real file system, ``PackFormat/PackError/Code/cancelled``, and the reason if `earlier` cannot be on the device. Errors
+  ///   on the device are in the report.
   package mutating func run() async throws(PackError) -> SimulationReport {
     try makeDirectory(directory + "/system")
     try await makeDevice()
@@ -89,19 +92,19 @@ package struct Simulation {
     try await launch()
     while launches < Self.patience, !isSettled {
       try check()
-      // What the system has goes on without the app.
+      // The system continues its downloads without the app.
       try await runSystem(until: clock.milliseconds + Self.day)
       try await request(.periodic)
       try await runSystem(until: clock.milliseconds + Self.backgroundLength)
       try await launch()
     }
     try await conclude()
-    // What a cancellation cut short would look like a fault of the release.
+    // The result of a cancelled run would look like a fault of the release.
     try check()
     return report
   }
 
-  /// Makes the device what it is before the event: the earlier release is on it, downloaded by the app.
+  /// Prepares the device before the event: the app downloads and installs the earlier release.
   private mutating func makeDevice() async throws(PackError) {
     guard let earlier = settings.earlier else { return }
     world.timeline.setRecording(false)
@@ -116,7 +119,7 @@ package struct Simulation {
     world.timeline.setRecording(true)
   }
 
-  /// The beginning of what is told.
+  /// Resets the report and publishes the release.
   private mutating func begin() {
     let release = settings.release
     clock.restart(at: settings.start ?? max(clock.secondsSince1970, release.manifest.issued?.secondsSince1970 ?? 0))
@@ -139,7 +142,7 @@ package struct Simulation {
     extensionRefusal = nil
   }
 
-  /// The server replaces the manifest, if it is to.
+  /// Replaces the release on the server, if the settings say so.
   mutating func changeServer() {
     guard let later = settings.later, published.path != later.path else { return }
     published = later
@@ -147,7 +150,7 @@ package struct Simulation {
     tell(.server, "replaces the manifest: version \(later.manifest.version)")
   }
 
-  /// Whether nothing is left to do that time could do.
+  /// Whether nothing is left to do.
   private var isSettled: Bool {
     guard appRefusal == nil, appManifest == published.manifest, let plan = lastPlan else { return false }
     guard daemon.downloads.isEmpty, plan.downloads.isEmpty, plan.underWay.isEmpty, plan.installing.isEmpty, plan.orphans.isEmpty,
@@ -157,13 +160,13 @@ package struct Simulation {
     return plan.postponed.allSatisfy { $0.reason == .notAsked }
   }
 
-  // MARK: Small things
+  // MARK: Helpers
 
   func tell(_ actor: TimelineActor, _ text: String, pack: String? = nil) {
     world.timeline.tell(actor, text, pack: pack)
   }
 
-  /// Tells what the system reported, and remembers it.
+  /// Records an event with an error of the system, and keeps the error until the first start of the app.
   mutating func tell(
     _ actor: TimelineActor, _ text: String, pack: String?, _ error: SystemError, remedy: String?, isInjected: Bool
   ) {
@@ -171,22 +174,22 @@ package struct Simulation {
     if launches == 0 { errors[pack] = (error, isInjected || errors[pack]?.isInjected == true) }
   }
 
-  /// What an error says, without the directory, which is another one each time.
+  /// Returns the text of an error. The directory, which differs in each run, is replaced.
   func words(_ error: PackError) -> String {
     "\(error.code): \(error.message.replacing(directory, with: "device"))"
   }
 
-  /// Whether an error is about the machine on which all is played, or about who stopped it: that says nothing about the release.
+  /// Returns whether an error comes from the machine that runs the simulation or from a cancellation, and so is no fault of the release.
   static func isOutside(_ error: PackError) -> Bool {
     [.cancelled, .noSpace, .cannotRead, .cannotWrite, .internalError].contains(error.code)
   }
 
-  /// The disk below is full: that says nothing about the release.
+  /// Returns an error that says that the disk of the machine is full.
   func fullDisk(_ message: String) -> PackError {
     PackError(.noSpace, message, hint: "free space, or choose another place with --keep or TMPDIR")
   }
 
-  /// Refuses to go on where a plan waits for space on the disk below.
+  /// Throws an error if a plan waits for free space on the disk of the machine.
   func checkSpace(_ plan: DeliveryPlan) throws(PackError) {
     for postponement in plan.postponed {
       guard case .space(let needed, let free) = postponement.reason else { continue }
@@ -208,7 +211,7 @@ package struct Simulation {
     }
   }
 
-  /// Makes a file of the system's.
+  /// Writes a file of the system.
   func write(_ bytes: [UInt8], to path: String) throws(PackError) {
     do throws(FileFailure) {
       try? SystemFiles().remove(path, .file, in: nil)

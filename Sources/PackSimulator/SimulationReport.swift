@@ -1,69 +1,69 @@
 import PackDelivery
 package import PackManifest
 
-/// What a simulation came to.
+/// The result of a simulation.
 package struct SimulationReport: Sendable {
-  /// Everything that happened, in order.
+  /// All events, in order.
   package var events: [TimelineEvent] = []
-  /// One for each pack of the last manifest, in its order.
+  /// The result for each pack of the last manifest, in its order.
   package var packs: [PackOutcome] = []
-  /// What must not happen.
+  /// The faults that were found.
   package var findings: [SimulationFinding] = []
-  /// What somebody should know: faults that never struck, what was left out.
+  /// Further information: faults that never occurred, and parts that were left out.
   package var notes: [String] = []
-  /// What the extension took.
+  /// The resources that the extension used.
   package var cost = ExtensionCost()
-  /// How often the app was started.
+  /// The number of starts of the app.
   package var launches = 0
-  /// Milliseconds that passed.
+  /// The simulated time in milliseconds.
   package var duration: UInt64 = 0
 
-  /// What became of a pack.
+  /// The result for a pack.
   package struct PackOutcome: Hashable, Sendable {
     package let id: String
     package let version: UInt64
     package let delivery: DeliveryClass
-    /// Its state, with the reason: `ready`, `not-loaded new`.
+    /// Its state with the reason, such as `ready` or `not-loaded new`.
     package let state: String
-    /// The same for a person.
+    /// The reason, for a person.
     package let reason: String
-    /// When it was ready, in milliseconds; nil where it was before, or is not.
+    /// The time at which it became ready, in milliseconds; nil if it was ready before or is not ready.
     package let readyAt: UInt64?
-    /// Whether it was here when the app was started for the first time in the simulation.
+    /// Whether it was on the device at the first start of the app in the simulation.
     package let wasHereAtLaunch: Bool
   }
 
-  /// What the extension took, and what it may take.
+  /// The resources that the extension used.
   package struct ExtensionCost: Hashable, Sendable {
-    /// How often it was woken.
+    /// The number of calls.
     package var calls = 0
-    /// Its file operations.
+    /// The number of file operations.
     package var operations = 0
-    /// The milliseconds that its calls count for.
+    /// The accounted time of its calls, in milliseconds.
     package var runtime: UInt64 = 0
-    /// How often it was not woken, because it had its time of a day.
+    /// The number of calls that were refused, because its time for the day was used up.
     package var refusedCalls = 0
-    /// The most of memory that a call needs, in bytes: an estimate from the size of the manifest, not a measurement.
+    /// The largest memory that a call needs, in bytes. An estimate from the size of the manifest, not a measurement.
     package var memory: UInt64 = 0
 
-    /// What a day gives it, in milliseconds.
+    /// Its time for a day, in milliseconds.
     package static let runtimeLimit: UInt64 = 600_000
   }
 }
 
-/// Something that must not happen to a release.
+/// A fault of a release.
 package struct SimulationFinding: Hashable, Sendable {
-  /// What kind of fault it is, with a stable name.
+  /// The kind of fault, with a stable name.
   package enum Kind: String, Hashable, Sendable, CaseIterable {
-    /// A pack that should be on the device is missing from the plan, and nothing is done about it.
+    /// A pack that should be on the device is missing from the plan.
     case lost
-    /// A pack is in a state that it does not leave.
+    /// A pack does not leave a temporary state, or an unneeded file stays on the device.
     case stuck
-    /// Content that the app version needs is not there.
+    /// A pack that the app needs is missing or cannot be opened.
     case missing
-    /// The manifest is refused, by the system or by ours.
+    /// The manifest is refused, by the system or by our code.
     case manifest
-    /// The extension takes more than it is given.
+    /// The extension uses more memory or time than it has.
     case cost
   }
 
@@ -71,7 +71,7 @@ package struct SimulationFinding: Hashable, Sendable {
   /// The fault: lower case, no period.
   package let message: String
   package let pack: String?
-  /// What the system reported.
+  /// The error that the system reported.
   package let error: SystemError?
   /// What to do about it.
   package let hint: String?

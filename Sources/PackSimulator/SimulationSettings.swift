@@ -2,50 +2,50 @@ package import PackCrypto
 package import PackDelivery
 package import PackReading
 
-/// What is simulated, and under which circumstances.
+/// The settings of a simulation.
 package struct SimulationSettings: Sendable {
-  /// What happens first: the app is installed, updated, or the system looks for something new.
+  /// The first event: the app is installed or updated, or the system checks for new packs.
   package var event: DeliveryEvent
-  /// What the server offers.
+  /// The release on the server.
   package var release: SimulatedRelease
-  /// What the device has of an earlier release; nil where it has nothing.
+  /// The earlier release on the device; nil if there is none.
   package var earlier: SimulatedRelease?
-  /// What the server offers from the middle of the event on; nil where nothing changes.
+  /// The release that replaces `release` on the server during the event; nil if the server does not change.
   package var later: SimulatedRelease?
-  /// After how many files the server changes.
+  /// The number of downloaded files after which the server changes.
   package var changesAfter = 1
-  /// What the Info.plist of the app says.
+  /// The rules in the Info.plist of the app.
   package var rules: SystemRules
   /// The public keys that the app trusts.
   package var trusted: [SigningPublicKey]
-  /// The keys of packs; nil where nothing is to be installed.
+  /// The keys of the packs; nil if no pack is to be installed.
   package var keys: KeyRing?
-  /// The packs that the app asks for at each of its starts.
+  /// The packs that the app requests at each start.
   package var asked: Set<String> = []
-  /// How fast files come.
+  /// The network speed.
   package var speed = NetworkSpeed.wifi
-  /// Whether the device is in low power mode until the app was started for the first time here.
+  /// Whether the device is in low power mode until the first start of the app.
   package var isLowPower = false
-  /// Whether the person switched in-app content off, so that nothing is downloaded before the first start.
+  /// Whether in-app content is switched off, so that nothing is downloaded before the first start.
   package var isContentOff = false
-  /// Whether the extension plans without the numbers that the system tells it are left.
+  /// Whether the extension plans without the remaining allowances that the system gives it.
   package var ignoresAllowance = false
-  /// Whether the extension takes a periodic request for an update, as one does that does not know a kind of request.
+  /// Whether the extension treats a periodic request as an update, like an extension that does not know this kind of request.
   package var misreadsRequest = false
-  /// The file operation of the extension, from 1, at which it is killed; nil where it is not.
+  /// The number of the file operation, from 1, at which the extension is killed; nil if it is not killed.
   package var extensionDeath: Int?
-  /// What a call of the extension counts for, in milliseconds, besides what it waits.
+  /// The accounted time of a call of the extension in milliseconds, without its waits.
   package var callRuntime: UInt64 = 100
-  /// What the extension may have of memory, in bytes.
+  /// The memory limit of the extension, in bytes.
   package var memoryLimit: UInt64 = 6_000_000
-  /// What a finding says that can be done about an error of the client; nil if nothing can.
+  /// Returns the advice that a finding gives about an error of the client; nil if there is none.
   package var wording: @Sendable (PackError) -> String? = { $0.advice?.description }
-  /// What goes wrong.
+  /// The requested faults.
   package var faults: [SimulatedFault] = []
-  /// The time of day at the beginning, in seconds since 1970; when the manifest was made where it is nil.
+  /// The date and time at the beginning, in seconds since 1970. If nil, the time at which the manifest was issued.
   package var start: Int64?
 
-  /// Settings without any fault.
+  /// Creates settings without faults.
   package init(_ event: DeliveryEvent, of release: SimulatedRelease, rules: SystemRules, trusted: [SigningPublicKey], keys: KeyRing?) {
     self.event = event
     self.release = release

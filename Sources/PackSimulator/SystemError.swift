@@ -1,8 +1,8 @@
-/// An error that the system would report: one of `BAErrorDomain`, or one for which Apple publishes no code.
+/// An error that the system would report: an error of `BAErrorDomain`, or one without a published code.
 package struct SystemError: Hashable, Sendable {
-  /// The code in `BAErrorDomain`; nil for a plain failure.
+  /// The code in `BAErrorDomain`; nil for an error without a published code.
   package let code: Int?
-  /// The name of the code without `BAErrorCode` in front, or what fails.
+  /// The name of the code without the prefix `BAErrorCode`, or the failure in words.
   package let name: String
 
   private init(_ code: Int?, _ name: String) {
@@ -20,7 +20,7 @@ package struct SystemError: Hashable, Sendable {
   package static let allowanceExceeded = SystemError(204, "SessionDownloadAllowanceExceeded")
   package static let notPermittedBeforeLaunch = SystemError(206, "SessionDownloadNotPermittedBeforeAppLaunch")
 
-  /// The download fails, and what the extension gets is no error of `BAErrorDomain`.
+  /// Returns an error that is not in `BAErrorDomain`.
   package static func plain(_ what: String) -> SystemError { SystemError(nil, what) }
 }
 

@@ -4,25 +4,25 @@ package import PackFormat
 import PackManifest
 package import PackProject
 
-/// What the system takes from the Info.plist of the app that is installed. It holds until the app was started for the first time.
+/// The rules that the system reads from the Info.plist of the installed app. They apply until the first start of the app.
 package struct SystemRules: Sendable {
-  /// Where it was read, for a person.
+  /// The source of the rules, for a person.
   package let source: String
-  /// What may be downloaded.
+  /// The number of bytes that may be downloaded.
   package let allowance: Allowance
-  /// From where it may be downloaded.
+  /// The hosts from which packs and manifest may be downloaded.
   package let hosts: AllowList
-  /// Where the system fetches the manifest.
+  /// The URL from which the system fetches the manifest.
   package let manifestURL: ServedURL
 
-  /// Takes the rules from a plist. As on a device, a number that is missing is 0, and a list that is missing allows no host.
+  /// Reads the rules from an Info.plist. As on a device, a missing number is 0, and a missing list allows no host.
   ///
-  /// - Throws: ``PackFormat/PackError/Code/malformedPlist`` where the system would never start a downloader extension, or another one than ours.
+  /// - Throws: ``PackFormat/PackError/Code/malformedPlist`` if the system would never start a downloader extension, or would start its own one.
   package init(_ plist: InfoPlist) throws(PackError) {
     let keys = plist.keys
     guard keys.hosting == .unmanaged else {
       throw PackError(
-        .malformedPlist, of: plist.path, "has BAHasManagedAssetPacks, and managed asset packs are downloaded by the system's own extension",
+        .malformedPlist, of: plist.path, "has BAHasManagedAssetPacks, but managed asset packs are downloaded by the system's own extension",
         hint: "give the Info.plist of an app with its own downloader extension")
     }
     try self.init(
@@ -31,9 +31,9 @@ package struct SystemRules: Sendable {
       hosts: keys.allowList ?? AllowList([]), manifestURL: keys.manifestURL, hint: "packer plist merge \(plist.path)")
   }
 
-  /// Takes the rules from an app version of the lock file.
+  /// Reads the rules from an app version of the lock file.
   ///
-  /// - Parameter lock: the file, for messages.
+  /// - Parameter lock: the path of the lock file, for messages.
   package init(_ app: ReleaseLock.App, of lock: String) throws(PackError) {
     guard let budget = app.budget else {
       throw PackError(

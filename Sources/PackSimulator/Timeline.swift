@@ -1,35 +1,35 @@
 import PackWork
 
-/// Who does something in a simulation.
+/// An actor in a simulation.
 package enum TimelineActor: String, Hashable, Sendable, CaseIterable {
-  /// The service that downloads, with its rules.
+  /// The download service of the system, with its rules.
   case system
   /// The downloader extension.
   case `extension`
   /// The app.
   case app
-  /// Who publishes the release.
+  /// The server with the release.
   case server
 }
 
-/// Something that happened.
+/// An event of a simulation.
 package struct TimelineEvent: Hashable, Sendable {
-  /// Milliseconds since the beginning.
+  /// The time in milliseconds since the beginning.
   package let time: UInt64
   package let actor: TimelineActor
-  /// What happened, for a person.
+  /// The event, for a person.
   package let text: String
-  /// The pack it was about; nil where it was about none, or several.
+  /// The pack of the event; nil if it is about no pack or several.
   package let pack: String?
-  /// What the system reported, where it would have reported an error.
+  /// The error that the system would report, if any.
   package let error: SystemError?
-  /// What ours did about it.
+  /// The reaction of our code.
   package let remedy: String?
-  /// Whether the fault was asked for. One that was not comes from the release.
+  /// Whether the fault was requested. Other faults come from the release.
   package let isInjected: Bool
 }
 
-/// Everything that happened, in order.
+/// All events of a simulation, in order.
 package final class Timeline: Sendable {
   private struct State {
     var events: [TimelineEvent] = []
@@ -45,11 +45,12 @@ package final class Timeline: Sendable {
 
   package var events: [TimelineEvent] { state.withLock { $0.events } }
 
-  /// Whether what happens is part of the story. What made the device what it is at the beginning is not.
+  /// Sets whether events are recorded. The preparation of the device is not recorded.
   package func setRecording(_ isRecording: Bool) {
     state.withLock { $0.isRecording = isRecording }
   }
 
+  /// Records an event at the current time.
   package func tell(
     _ actor: TimelineActor, _ text: String, pack: String? = nil, error: SystemError? = nil, remedy: String? = nil, isInjected: Bool = false
   ) {

@@ -4,7 +4,7 @@ import PackFiles
 import PackStore
 import PackWork
 
-/// The time of a simulation: it stands still until something takes time, and nobody waits for it.
+/// The clock of a simulation. It advances only when a simulated operation takes time, and never waits.
 package final class VirtualClock: DeliveryClock, StoreClock, QueueClock {
   private struct State {
     var start: Int64
@@ -13,12 +13,14 @@ package final class VirtualClock: DeliveryClock, StoreClock, QueueClock {
 
   private let state: Monitor<State>
 
-  /// - Parameter start: the time of day at its beginning, in seconds since 1970.
+  /// Creates a clock.
+  ///
+  /// - Parameter start: the date and time at the beginning, in seconds since 1970.
   package init(start: Int64) {
     state = Monitor(State(start: start))
   }
 
-  /// Milliseconds since the beginning.
+  /// The time in milliseconds since the beginning.
   package var milliseconds: UInt64 { state.withLock { $0.elapsed } }
 
   package var secondsSince1970: Int64 { state.withLock { $0.start + Int64($0.elapsed / 1000) } }
@@ -29,7 +31,7 @@ package final class VirtualClock: DeliveryClock, StoreClock, QueueClock {
     state.withLock { $0.elapsed += milliseconds }
   }
 
-  /// Begins anew at a time of day, which may be an earlier one: clocks of devices are wrong in both directions.
+  /// Restarts the clock at a date and time, which may be earlier: clocks of devices are wrong in both directions.
   package func restart(at time: Int64) {
     state.withLock { $0 = State(start: time) }
   }
@@ -47,13 +49,13 @@ package final class VirtualClock: DeliveryClock, StoreClock, QueueClock {
     advance(milliseconds: milliseconds)
   }
 
-  /// What a queue waits for by the clock alone is never due here (``endless``): it would make the time pass by itself. It returns when its task is
-  /// cancelled.
+  /// Advances the clock by the duration. For ``endless``, which the queue uses for its regular checks, waits until the task is cancelled: otherwise
+  /// such checks would advance the time by themselves.
   package func sleep(for duration: Duration) async {
     guard duration >= Self.endless else { return advance(milliseconds: UInt64(duration / .milliseconds(1))) }
     while !Task.isCancelled { try? await Task.sleep(for: Self.endless) }
   }
 
-  /// Longer than any simulation.
+  /// A duration longer than any simulation.
   package static let endless: Duration = .seconds(1 << 30)
 }

@@ -5,14 +5,14 @@ import PackTrust
 import PackWork
 
 extension AssetStore {
-  /// Says how dear the packs of some tags are when space is short, from 0 to 1, as ``setPreservation(_:of:)`` does for one pack.
+  /// Sets the preservation priority of the packs with any of the tags, from 0 to 1, as ``setPreservation(_:of:)`` does for one pack.
   ///
-  /// It is remembered by tag: packs that a later manifest gives a tag to have its priority too. Of a pack with several tags the highest priority counts, and tags of which
-  /// nothing was said do not; what was said of the pack itself comes before all tags.
+  /// The priority is stored by tag, so it also applies to packs that get the tag in a later manifest. For a pack with several tags, the highest
+  /// priority counts; tags without a priority are ignored. A priority set for the pack itself overrides those of its tags.
   ///
   /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/unknownTag``, ``PackError/Code/usage`` for another number.
   public func setPreservation(_ priority: Double, tags: Set<String>) async throws(PackError) {
-    guard (0...1).contains(priority) else { throw PackError(.usage, "preservation is a number from 0 to 1, not \(priority)") }
+    guard (0...1).contains(priority) else { throw PackError(.usage, "preservation must be from 0 to 1, not \(priority)") }
     try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
       try directory.withLock { () throws(PackError) in
         let manifest = try manifests.required().manifest
@@ -22,7 +22,7 @@ extension AssetStore {
     }
   }
 
-  /// What ``setPreservation(_:tags:)`` said of a tag last; nil where nothing was.
+  /// Returns the priority that ``setPreservation(_:tags:)`` set last for a tag. Returns nil if none was set.
   public func preservation(ofTag tag: String) async throws(PackError) -> Double? {
     try await WorkerPool.settled { [directory] () throws(PackError) in
       try StorePreservation(directory).priorities()[tag].map { Double($0) / 1_000_000 }
@@ -31,29 +31,29 @@ extension AssetStore {
 
   // MARK: For requests by tags
 
-  /// The manifest that was accepted last.
+  /// Returns the manifest that was accepted last.
   ///
   /// - Throws: ``PackError/Code/noManifest``
   package func requiredManifest() async throws(PackError) -> Manifest {
     try await WorkerPool.settled { [manifests] () throws(PackError) in try manifests.required().manifest }
   }
 
-  /// Refuses a manifest from which nothing new may be installed.
+  /// Throws if nothing new may be installed from the accepted manifest.
   ///
   /// - Throws: ``PackError/Code/manifestExpired``, ``PackError/Code/manifestRollback``, ``PackError/Code/noManifest``.
   package func checkInstallable() async throws(PackError) {
     _ = try await WorkerPool.settled { [manifests] () throws(PackError) in try manifests.installable() }
   }
 
-  /// Versions that are kept in use, whether they run or not.
+  /// Versions that are marked as in use, whether they run or not.
   package struct Holding: Sendable {
-    /// By the names of the packs. What is not installed whole is missing.
+    /// The marks by pack name. Packs whose version is not installed have none.
     package var marks: [String: UseMark] = [:]
-    /// Why one of them will never run.
+    /// The error of the first pack whose version failed on this device, so that it cannot run.
     package var failure: PackError?
   }
 
-  /// Keeps the versions that a manifest names in use, as far as they are installed.
+  /// Marks the versions that a manifest names as in use, if they are installed.
   package func hold(_ packs: [ManifestPack]) async throws(PackError) -> Holding {
     try await WorkerPool.settled { [directory] () throws(PackError) in
       try directory.withLockIfWritable { () throws(PackError) in
@@ -73,23 +73,24 @@ extension AssetStore {
     }
   }
 
-  /// Has the version that a manifest names run, if it does not.
+  /// Activates the version that a manifest names, unless it runs already.
   ///
-  /// - Returns: the token of the trial that it is on, begun here or by an earlier request that failed afterwards, where trials are asked for.
+  /// - Returns: The token of its trial, started by this call or by an earlier request that failed later. Nil if `startsTrial` is false, or if the
+  ///   version is not on trial.
   package func run(_ pack: ManifestPack, startsTrial: Bool) async throws(PackError) -> BootToken? {
     let current = try await current(pack.id)
     if let current, current.version == pack.version, current.sha256 == pack.sha256 {
       return startsTrial && current.state == .trial ? try await trial(of: pack.id) : nil
     }
-    // Where nothing ran, there is nothing that a trial could fall back to.
+    // If nothing ran, there is no version to fall back to, so there is no trial.
     let onTrial = startsTrial && current != nil
     let token = try await activate(pack.id, version: pack.version, onTrial: onTrial)
     return onTrial ? token : nil
   }
 
-  /// Looks whether there is room for packs that are not installed, or can be made.
+  /// Checks whether there is room for packs that are not installed, or room can be made.
   ///
-  /// - Returns: the bytes that are missing all the same, and the error that says so; nil where there is room.
+  /// - Returns: The number of bytes that would still be missing, and the error that reports it. Nil if there is room.
   package func lack(for packs: [ManifestPack]) async throws(PackError) -> (missing: UInt64, error: PackError)? {
     let size = packs.reduce(UInt64(0)) { $0.adding($1.sizeOnDevice) }
     let subject = packs.count == 1 ? "pack '\(packs[0].id)'" : "the request for \(packs.count) packs"
@@ -99,7 +100,7 @@ extension AssetStore {
     }
   }
 
-  /// The bytes that an installation was refused for.
+  /// Returns the number of bytes that are missing to install a pack.
   package func missingSpace(for pack: ManifestPack, file: String) async throws(PackError) -> UInt64 {
     try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
       let device = try directory.status(outside: file)?.device
@@ -108,7 +109,7 @@ extension AssetStore {
     }
   }
 
-  /// Frees so many bytes, or none where that is not possible.
+  /// Frees at least this many bytes, or removes no pack if that is not possible.
   package func purgeIfEnough(toFree bytes: UInt64) async throws(PackError) -> PurgeReport {
     let (report, events) = try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
       try StoreSpace(directory, manifests).purgeIfEnough(toFree: bytes)

@@ -6,35 +6,36 @@ public import PackReading
 public import PackTrust
 package import PackWork
 
-/// The packs on a device: installed whole or not at all, several versions side by side, tried before they are trusted.
+/// The packs on a device: installed completely or not at all, several versions side by side, new versions tried before they are trusted.
 ///
-/// A store is one directory (STORE.md). Any number of stores and processes may have it open at once: nothing of it is remembered between two calls. Each
-/// change takes the lock file for milliseconds, reads the record of one pack, and replaces it by one rename. Packs are read, copied, unpacked and checked
-/// without the lock. A crash or a power cut at any point leaves the old version or the new one, whole.
+/// A store is one directory (STORE.md). Any number of stores and processes may have it open at once, because nothing is cached between two
+/// calls. Each change holds the lock file for milliseconds, reads the record of one pack, and replaces it by one rename. Packs are read, copied,
+/// unpacked and checked without the lock. A crash or a power cut at any point leaves either the old version or the new one complete.
 ///
-/// At its start a process that runs packs calls ``reconcile(_:)`` first. All work on files is done off the cooperative pool.
+/// A process that runs packs calls ``reconcile(_:)`` first when it starts. All file operations run outside the cooperative thread pool.
 public actor AssetStore {
-  /// The directory of the store, as it was given.
+  /// The directory of the store, as passed to the initializer.
   public nonisolated let root: String
-  /// How the store behaves.
+  /// The limits and timeouts of the store.
   public nonisolated let policy: StorePolicy
 
   let directory: StoreDirectory
   let manifests: StoreManifests
   package nonisolated let hub = EventHub<StoreEvent>(bufferedCount: 256)
   private let keys: any KeyProvider
-  /// Whose turn it is to install a pack, by its name.
+  /// Serializes the installations of each pack, by its name.
   private let installing = KeyedLock<String>()
 
-  /// Opens the store in a directory, or makes one there; directories above it are made too. Repairs nothing.
+  /// Opens the store in a directory, or creates one there, with any missing parent directories. Repairs nothing.
   ///
   /// - Parameters:
-  ///   - root: the directory: one that does not exist, is empty, or is a store.
-  ///   - keys: where the keys of packs come from.
-  ///   - trusted: the keys whose signatures on manifests count.
-  ///   - lowestVersion: the lowest manifest version that this release of the app takes.
-  /// - Throws: ``PackError/Code/notAStore`` where the directory holds something else, ``PackError/Code/unsupported`` where a later release made it,
-  ///   ``PackError/Code/usage`` for a policy that makes no sense.
+  ///   - root: A directory that does not exist yet, is empty, or is a store.
+  ///   - keys: The source of the keys of packs.
+  ///   - trusted: The public keys that may sign manifests.
+  ///   - lowestVersion: The lowest manifest version that this release of the app accepts.
+  ///   - policy: The limits and timeouts of the store.
+  /// - Throws: ``PackError/Code/notAStore`` if the directory contains something else, ``PackError/Code/unsupported`` if a later release created it,
+  ///   ``PackError/Code/usage`` if the policy keeps less than 1 version or allows less than 1 start of a trial.
   public init(
     root: String, keys: some KeyProvider, trusting trusted: [SigningPublicKey], lowestVersion: UInt64 = 0,
     policy: StorePolicy = StorePolicy()
@@ -46,8 +47,8 @@ public actor AssetStore {
   }
 
   /// - Parameters:
-  ///   - clock: what time it is, and how waiting is done.
-  ///   - process: under which name this process leaves things, and which others still run.
+  ///   - clock: The source of the time, and the way to wait.
+  ///   - process: The name of this process in the store, and a check of which other processes still run.
   package init(
     root: String, keys: some KeyProvider, trusting trusted: [SigningPublicKey], lowestVersion: UInt64, policy: StorePolicy,
     files: any FileSystem,
@@ -69,17 +70,17 @@ public actor AssetStore {
 
   // MARK: Manifest
 
-  /// The manifest that was accepted last, expired or not; nil where there is none that a trusted key vouches for.
+  /// The manifest that was accepted last, even if it has expired. Nil if there is none, or it is damaged or not signed by a trusted key.
   public var manifest: VerifiedManifest? {
     get async {
       try? await WorkerPool.settled { [manifests] () throws(PackError) in try manifests.usable() }
     }
   }
 
-  /// What a document says that a trusted key vouches for, old or expired as it may be.
-  package nonisolated func vouched(_ document: SignedManifest) throws(PackError) -> Manifest { try manifests.vouched(document) }
+  /// Returns the manifest in a document that is signed by a trusted key, even if it is old or expired.
+  package nonisolated func authenticated(_ document: SignedManifest) throws(PackError) -> Manifest { try manifests.authenticated(document) }
 
-  /// Accepts a manifest and says what it asks for. On any error nothing changes.
+  /// Accepts a manifest and returns what is to be downloaded and installed for it. If it throws, nothing changes.
   ///
   /// - Throws: ``PackError/Code/untrustedSignature``, ``PackError/Code/damagedManifest``, ``PackError/Code/manifestRollback``,
   ///   ``PackError/Code/manifestExpired``, ``PackError/Code/storeBusy``.
@@ -94,7 +95,7 @@ public actor AssetStore {
     return plan
   }
 
-  /// What the accepted manifest asks for.
+  /// Returns what is to be downloaded and installed for the accepted manifest.
   ///
   /// - Throws: ``PackError/Code/noManifest``.
   public func plan() async throws(PackError) -> UpdatePlan {
@@ -105,21 +106,21 @@ public actor AssetStore {
 
   // MARK: Versions
 
-  /// Installs a pack file as the accepted manifest names it. It waits to be activated.
+  /// Installs a pack file that the accepted manifest names. The version runs only after ``activate(_:version:onTrial:)``.
   ///
-  /// Everything is checked before anything is written: the manifest's date, the file's header and SHA-256, free space, quota. What may be purged is
-  /// purged where space is missing. What runs keeps running, whatever happens.
+  /// Everything is checked before anything is written: the manifest's date, the file's header and SHA-256, free space, quota. If there is not
+  /// enough space, packs that may be purged are purged, but only if that frees enough. The running version is never affected.
   ///
   /// - Parameters:
-  ///   - file: the path of the pack file, not a symbolic link where it is moved.
-  ///   - id: the name of the pack.
-  ///   - taking: what becomes of the file.
-  ///   - mode: whether the pack is kept encrypted or unpacked; what the manifest says where it is nil.
-  ///   - progress: hears of the bytes checked and unpacked.
-  /// - Returns: what is installed; at once where the same bytes were installed already.
+  ///   - file: The path of the pack file. If the file is to be moved, it must not be a symbolic link.
+  ///   - id: The name of the pack.
+  ///   - taking: Whether the file is moved into the store or copied.
+  ///   - mode: Whether the pack is kept encrypted or is unpacked. If nil, the manifest decides.
+  ///   - progress: Receives the number of bytes checked and unpacked.
+  /// - Returns: The installed version. If the same bytes are installed already, it returns without installing them again.
   /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/manifestExpired``, ``PackError/Code/unknownPack``, ``PackError/Code/versionFailed``,
-  ///   ``PackError/Code/wrongPack``, ``PackError/Code/digestMismatch``, ``PackError/Code/noSpace`` and ``PackError/Code/quotaExceeded`` with the bytes
-  ///   that are missing, ``PackError/Code/cancelled``, or the error of a damaged pack.
+  ///   ``PackError/Code/wrongPack``, ``PackError/Code/digestMismatch``, ``PackError/Code/noSpace`` and ``PackError/Code/quotaExceeded`` with the
+  ///   number of missing bytes, ``PackError/Code/cancelled``, or the error of a damaged pack.
   @discardableResult
   public func install(
     _ file: String, as id: String, taking: Taking = .moving, mode: InstallMode? = nil, progress: ProgressHandler? = nil
@@ -127,11 +128,11 @@ public actor AssetStore {
     try await install(file, as: id, taking: taking, mode: mode, progress: progress, note: nil)
   }
 
-  /// - Parameter note: gets what comes of it besides.
+  /// - Parameter note: Receives the packs that were removed to make room, and a mark that keeps the new version in use.
   package func install(
     _ file: String, as id: String, taking: Taking, mode: InstallMode?, progress: ProgressHandler?, note: Monitor<InstallNote>?
   ) async throws(PackError) -> InstalledPack {
-    // One after the other: the second finds what the first installed, and perhaps took the file of.
+    // One installation of a pack at a time: the second call then finds what the first installed, even if the first moved the file away.
     try await installing.lock(id)
     defer { installing.unlock(id) }
     let installation = Installation(
@@ -140,14 +141,16 @@ public actor AssetStore {
     return try await installation.run(keys: keys)
   }
 
-  /// Has a version run from now on: on trial until it is confirmed, or for good. Called by the process that will run it, right before.
+  /// Makes a version the running one, either on trial until it is confirmed, or permanently. The process that will run it calls this right before.
   ///
   /// - Parameters:
-  ///   - id: the name of the pack.
-  ///   - version: the version; where it is nil the one of the manifest if it is installed and did not fail, else the newest that did not.
-  ///   - onTrial: whether the version before takes over again unless this one is confirmed.
-  /// - Returns: what confirms it. A version that is current already needs nothing; its token is good and changes nothing.
-  /// - Throws: ``PackError/Code/notInstalled``, ``PackError/Code/versionFailed``, ``PackError/Code/inUse`` where another living process has the pack on trial.
+  ///   - id: The name of the pack.
+  ///   - version: The version. If nil, the version in the manifest is activated if it is installed and has not failed, otherwise the newest
+  ///     installed version that has not failed.
+  ///   - onTrial: Whether the previous version runs again if this one is not confirmed.
+  /// - Returns: The token that confirms the version. If the version is current already, confirming it is not necessary and changes nothing.
+  /// - Throws: ``PackError/Code/notInstalled``, ``PackError/Code/purged``, ``PackError/Code/versionFailed``, ``PackError/Code/inUse`` if another
+  ///   running process has the pack on trial.
   @discardableResult
   public func activate(_ id: String, version: UInt64? = nil, onTrial: Bool = true) async throws(PackError) -> BootToken {
     let (token, events) = try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
@@ -157,7 +160,7 @@ public actor AssetStore {
     return token
   }
 
-  /// The trial that is under way, for a process that starts in the middle of one; nil where there is none.
+  /// Returns the token of the trial in progress, for a process that starts during a trial. Returns nil if there is no trial.
   public func trial(of id: String) async throws(PackError) -> BootToken? {
     try await WorkerPool.settled { [directory] () throws(PackError) in
       try directory.record(id).map(StoreTrials(directory).judged).flatMap { record in
@@ -166,24 +169,24 @@ public actor AssetStore {
     }
   }
 
-  /// Makes the version on trial the current one. Earlier versions that are more than are kept are removed. Confirming twice is harmless.
+  /// Makes the version on trial the current one. Removes earlier versions beyond ``StorePolicy/keepVersions``. Confirming twice is harmless.
   ///
-  /// - Throws: ``PackError/Code/staleConfirmation`` unless exactly this trial is under way or was confirmed last; then nothing changes.
+  /// - Throws: ``PackError/Code/staleConfirmation`` unless exactly this trial is in progress or was the last one confirmed. Then nothing changes.
   public func confirm(_ token: BootToken) async throws(PackError) {
     hub.tell(try await WorkerPool.settled { [directory] () throws(PackError) in try StoreTrials(directory).confirm(token) })
   }
 
-  /// Waits until a trial is confirmed, by whichever process, and rolls back when ``StorePolicy/trialTimeout`` passes first.
+  /// Waits until a trial is confirmed, by this or another process. Rolls back if ``StorePolicy/trialTimeout`` passes first.
   ///
-  /// Only time in which the process ran counts. Cancelling the task ends the waiting, not the trial.
+  /// Only the time during which the process really ran counts. Cancelling the task ends the waiting, not the trial.
   ///
-  /// - Throws: ``PackError/Code/notConfirmed`` where it ran out of time or fell otherwise, ``PackError/Code/staleConfirmation`` where another trial took its
-  ///   place, ``PackError/Code/cancelled``.
+  /// - Throws: ``PackError/Code/notConfirmed`` if the time ran out or the version failed for another reason, ``PackError/Code/staleConfirmation`` if
+  ///   this trial ended for another reason, for example because another one replaced it, ``PackError/Code/cancelled``.
   public func confirmation(of token: BootToken) async throws(PackError) {
     let limit = policy.trialTimeout.microseconds
     var waited: UInt64 = 0
     while true {
-      // What the process did not run does not count: each look is worth its own length, however long it took.
+      // Time during which the process was suspended does not count: each check counts as one tick, however long it really took.
       let isLast = waited >= limit
       let (standing, events) = try await WorkerPool.settled { [directory] () throws(PackError) in
         try StoreTrials(directory).look(at: token, isOver: isLast, limit: limit)
@@ -204,11 +207,13 @@ public actor AssetStore {
     }
   }
 
-  /// Gives up the version on trial, or else the current one, for the version before, and remembers its bytes as failed.
+  /// Returns to the previous version, and records the bytes of the version on trial, or otherwise of the current version, as failed.
   ///
-  /// - Parameter reason: what is remembered with them, for a person; at most 200 bytes are kept.
-  /// - Returns: what runs now, nil where there is nothing left to run.
-  /// - Throws: ``PackError/Code/notInstalled`` where nothing runs.
+  /// - Parameters:
+  ///   - id: The name of the pack.
+  ///   - reason: A text for people, recorded with the failed version. At most 200 bytes are kept.
+  /// - Returns: The version that runs now. Nil if no version is left to run.
+  /// - Throws: ``PackError/Code/notInstalled`` if no version runs.
   @discardableResult
   public func rollback(_ id: String, reason: String) async throws(PackError) -> InstalledPack? {
     let (current, events) = try await WorkerPool.settled { [directory] () throws(PackError) in
@@ -218,7 +223,7 @@ public actor AssetStore {
     return current
   }
 
-  /// What ``open(_:)`` would open: the version on trial, or else the current one. Nil where there is none.
+  /// Returns the version that ``open(_:)`` would open: the version on trial, otherwise the current one. Returns nil if there is none.
   public func current(_ id: String) async throws(PackError) -> InstalledPack? {
     try await WorkerPool.settled { [directory] () throws(PackError) in
       try directory.record(id).map(StoreTrials(directory).judged).flatMap { record in
@@ -227,7 +232,7 @@ public actor AssetStore {
     }
   }
 
-  /// Every version of every pack, by name and then by version.
+  /// Returns every installed version of every pack, sorted by name and then by version.
   public func installed() async throws(PackError) -> [InstalledPack] {
     try await WorkerPool.settled { [directory] () throws(PackError) in
       try directory.records().map(StoreTrials(directory).judged).flatMap { record in
@@ -236,12 +241,14 @@ public actor AssetStore {
     }
   }
 
-  /// The names of the packs whose records cannot be read: nothing of them runs until ``reconcile(_:)`` has made the records anew.
+  /// Returns the names of the packs whose records cannot be read. These packs do not run until ``reconcile(_:)`` has rebuilt the records.
   public func damagedRecords() async throws(PackError) -> [String] {
     try await WorkerPool.settled { [directory] () throws(PackError) in try directory.damagedRecords() }
   }
 
-  /// Opens what runs of a pack: the version on trial, or else the current one. It is in use, and not removed, until the last reference goes.
+  /// Opens the running version of a pack: the version on trial, otherwise the current one.
+  ///
+  /// The version is in use, and is not removed, until the last reference to the result is released.
   ///
   /// - Throws: ``PackError/Code/notInstalled``, ``PackError/Code/purged``, or what opening a pack throws.
   public func open(_ id: String) async throws(PackError) -> OpenedPack {
@@ -255,7 +262,7 @@ public actor AssetStore {
       let pack = try await Pack.open(running.path, keys: keys, files: directory.files, backend: directory.backend)
       return OpenedPack(running, pack: pack, tree: nil, files: directory.files, use: use)
     } catch {
-      // Where keys are fetched from, something may be missing too.
+      // The missing input may also be something that the key provider needs.
       guard error.code == .missingInput,
         try await WorkerPool.settled({ [directory] () throws(PackError) in try directory.status(outside: running.path) }) == nil
       else { throw error }
@@ -267,23 +274,25 @@ public actor AssetStore {
 
   // MARK: Space
 
-  /// Says how dear a pack is when space is short, from 0 to 1. One of 1 is removed by ``remove(_:)`` alone.
+  /// Sets the preservation priority of a pack, from 0 to 1. If space is short, packs with a lower priority are removed first.
   ///
-  /// Unless it was said, essential packs have 1, prefetched ones 0.6, those on demand 0.5, and those that the manifest does not name any more 0.
+  /// A pack with priority 1 is removed only by ``remove(_:)``. The default is 1 for essential packs, 0.6 for prefetched packs, 0.5 for packs on
+  /// demand, and 0 for packs that the manifest no longer names.
   public func setPreservation(_ priority: Double, of id: String) async throws(PackError) {
     guard (0...1).contains(priority), let name = try? PackName(id) else {
       throw PackError(
-        .usage, "preservation is a number from 0 to 1 of a pack with a legal name, not \(priority) of '\(printable(id.utf8))'")
+        .usage, "preservation must be from 0 to 1, for a pack with a legal name; got \(priority) for '\(printable(id.utf8))'")
     }
     try await WorkerPool.settled { [directory] () throws(PackError) in
       try directory.change(name.text) { record in record.preservation = UInt64((priority * 1_000_000).rounded()) }
     }
   }
 
-  /// Removes what is least dear until so many bytes are freed, or nothing is left that may go.
+  /// Removes installed versions until the given number of bytes is freed, or no version is left that may be removed.
   ///
-  /// First what failed, then packs that the manifest does not name any more, then earlier versions, then by ascending preservation and longest unused.
-  /// Nothing that any process has open goes, nor a version on trial or its fallback.
+  /// The order is: failed versions, packs that the manifest no longer names, earlier versions, then packs by ascending preservation priority. Among
+  /// equals, the one that has not been opened for the longest time is removed first. A version that any process has open is not removed, nor is a
+  /// version on trial or its fallback.
   @discardableResult
   public func purge(toFree bytes: UInt64) async throws(PackError) -> PurgeReport {
     let (report, events) = try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
@@ -293,10 +302,10 @@ public actor AssetStore {
     return report
   }
 
-  /// Removes all versions of a pack. What failed of it stays remembered.
+  /// Removes all versions of a pack. The store still remembers which versions failed.
   ///
-  /// - Returns: whether there was one.
-  /// - Throws: ``PackError/Code/inUse`` where any process has it open; then nothing changes.
+  /// - Returns: Whether any version was installed.
+  /// - Throws: ``PackError/Code/inUse`` if any process has the pack open. Then nothing changes.
   @discardableResult
   public func remove(_ id: String) async throws(PackError) -> Bool {
     let isRemoved = try await WorkerPool.settled { [directory] () throws(PackError) in try StoreSpace.remove(id, from: directory) }
@@ -304,17 +313,17 @@ public actor AssetStore {
     return isRemoved
   }
 
-  /// All that takes space in the store, and why. The sizes sum to what its directory takes.
+  /// Returns everything that takes space in the store, with the reason. The sizes add up to the size of the store's directory.
   public func usage() async throws(PackError) -> [StoreUsage] {
     try await WorkerPool.settled { [directory, manifests] () throws(PackError) in try StoreSpace(directory, manifests).usage() }
   }
 
   // MARK: Repair
 
-  /// Sets right what crashes, power cuts, the system or a restored backup left, and says what it did. Run at each start, before anything is opened, by the
-  /// process that runs packs: trials of processes that have ended are judged here.
+  /// Repairs what crashes, power cuts, the system or a restored backup left behind, and returns what it found and did.
   ///
-  /// Doing it again finds nothing more. Other processes may use the store meanwhile.
+  /// The process that runs packs calls this at each start, before it opens a pack. It also ends trials of processes that have ended: the version
+  /// on trial fails, or gets another start. A second call finds nothing more to repair. Other processes may use the store at the same time.
   @discardableResult
   public func reconcile(_ depth: ReconcileDepth = .quick) async throws(PackError) -> [StoreFinding] {
     let (findings, events) = try await WorkerPool.value { [directory, manifests] (pool) throws(PackError) in
@@ -324,9 +333,9 @@ public actor AssetStore {
     return findings
   }
 
-  /// What this store does from now on. A listener that does not keep up loses the oldest events.
+  /// Returns a stream of what this store does from now on. A listener that is too slow loses the oldest events.
   public nonisolated func events() -> AsyncStream<StoreEvent> { hub.listen() }
 
-  /// How often a trial is looked at, in milliseconds: a confirmation by another process is noticed that late.
+  /// The time between two checks of a trial, in milliseconds. A confirmation by another process is noticed with at most this delay.
   private static let tick: UInt64 = 50
 }

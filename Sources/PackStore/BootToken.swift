@@ -1,8 +1,9 @@
 public import PackFormat
 
-/// Names one trial of one version of one pack. Whoever shows it says that this version works.
+/// A token that identifies one trial of one version of one pack. Passing it to ``AssetStore/confirm(_:)`` confirms that the version works.
 ///
-/// Its text goes to the page or scene that is on trial and comes back from there. It is good for this trial only: a late one blesses nothing else.
+/// The app passes its text to the page or scene that is on trial, and gets it back from there. A token is valid for its own trial only: if it comes
+/// late, it confirms no other version.
 public struct BootToken: Hashable, Sendable, CustomStringConvertible {
   /// The name of the pack.
   public let id: String
@@ -10,7 +11,7 @@ public struct BootToken: Hashable, Sendable, CustomStringConvertible {
   public let version: UInt64
   /// The SHA-256 of the pack file on trial, 32 bytes.
   public let sha256: [UInt8]
-  /// What tells this trial from every other one, 16 bytes.
+  /// A random value that is unique to this trial, 16 bytes.
   public let nonce: [UInt8]
 
   package init(id: String, version: UInt64, sha256: [UInt8], nonce: [UInt8]) {
@@ -20,17 +21,17 @@ public struct BootToken: Hashable, Sendable, CustomStringConvertible {
     self.nonce = nonce
   }
 
-  /// Reads what ``description`` wrote.
+  /// Parses the text of a token, as returned by ``description``.
   ///
-  /// - Throws: ``PackError/Code/usage`` where it is not such a text.
+  /// - Throws: ``PackError/Code/usage`` if the text is not a token.
   public init(parsing text: String) throws(PackError) {
-    // From its end: the name may hold hyphens itself, but no '@'.
+    // Split at '@' first: the name may contain hyphens, but no '@'.
     let halves = text.split(separator: "@", omittingEmptySubsequences: false)
     let parts = halves.count == 2 ? halves[1].split(separator: "-", omittingEmptySubsequences: false) : []
     guard parts.count == 3, let id = try? PackName(String(halves[0])).text, let version = UInt64(parts[0]), String(version) == parts[0],
       let sha256 = [UInt8](hex: parts[1], count: 32), let nonce = [UInt8](hex: parts[2], count: 16)
     else {
-      throw PackError(.usage, "the text is not a boot token", advice: .developer("hand back what BootToken.description gave, unchanged"))
+      throw PackError(.usage, "the text is not a boot token", advice: .developer("pass the text of BootToken.description unchanged"))
     }
     self.init(id: id, version: version, sha256: sha256, nonce: nonce)
   }
@@ -40,7 +41,7 @@ public struct BootToken: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension [UInt8] {
-  /// Reads lower-case hexadecimal of exactly so many bytes.
+  /// Parses lower-case hexadecimal digits of exactly `count` bytes. Returns nil for any other text.
   init?(hex text: some StringProtocol, count: Int) {
     let digits = Array(text.utf8)
     guard digits.count == 2 * count else { return nil }

@@ -6,31 +6,31 @@ import PackReading
 import PackTrust
 import PackWork
 
-/// Installs one pack file: everything is checked, then room is made, then it is written, then it gets its place and its record.
+/// Installs one pack file: checks everything, makes room, writes the content, and moves it into place with its record.
 struct Installation: Sendable {
   let directory: StoreDirectory
   let manifests: StoreManifests
   let file: String
   let id: String
   let taking: Taking
-  /// What the manifest says where it is nil.
+  /// The requested mode. If nil, the manifest decides.
   let mode: InstallMode?
   let progress: ProgressHandler?
-  /// What the caller learns besides; nil where it does not care.
+  /// Receives side results of the installation. Nil if the caller does not need them.
   var note: Monitor<InstallNote>?
-  /// Hears what happens to the store, as soon as it has.
+  /// Receives each change of the store right after it happened.
   let tell: @Sendable ([StoreEvent]) -> Void
 
-  /// What an entry asks for, and whether the device has it already.
+  /// The manifest entry to install, and the version if the device has it already.
   fileprivate struct Order: Sendable {
     let entry: ManifestPack
     let mode: InstallMode
     let present: InstalledPack?
   }
 
-  /// What is ready to get its place.
+  /// Content that is ready to be moved into place.
   private struct Candidate: Sendable {
-    /// Its name in `staging`; nil where the caller's file itself is to be renamed.
+    /// Its name in `staging`. Nil if the caller's file itself is to be renamed.
     var staged: String?
     var content: PackRecord.Content
   }
@@ -44,7 +44,7 @@ struct Installation: Sendable {
     do throws(PackError) {
       return try await install(order, keys: keys)
     } catch {
-      // Another process may have installed the very file meanwhile, and have taken it.
+      // Another process may have installed the same file in the meantime and moved it away.
       guard error.code == .missingInput, let present = try await WorkerPool.settled({ () throws(PackError) in try self.order() }).present
       else {
         throw error
@@ -66,18 +66,18 @@ struct Installation: Sendable {
         note?.withLock { $0.removed += events.compactMap(\.purgedPack) }
         tell(events)
       }
-      // What is moved may be in memory only.
+      // The content of a file that is moved may not be on the disk yet.
       if order.mode == .packed, isMovable { try self.sync(pack.source.file) }
       return isMovable
     }
     var candidate = try await prepare(pack, order, isMovable: isMovable)
     var result = try await place(candidate, order, pack)
     if result == nil {
-      // The file's volume only looked like the store's.
+      // The file is on another volume, although its device number is the same.
       candidate = try await prepare(pack, order, isMovable: false)
       result = try await place(candidate, order, pack)
     }
-    guard let result else { throw PackError(.internalError, of: file, "was copied into the store and is still elsewhere") }
+    guard let result else { throw PackError(.internalError, of: file, "was copied into the store, but could not be moved into place") }
     if taking == .moving, candidate.staged != nil { await WorkerPool.settled { removeFile() } }
     tell([.installed(result)])
     return result
@@ -85,8 +85,10 @@ struct Installation: Sendable {
 
   // MARK: Checks
 
-  /// Opens the file. What its header says of keys and versions counts only where the file is the one that was signed: anybody could have written there
-  /// that another key is needed, and the file would be kept until there is one.
+  /// Opens the file.
+  ///
+  /// An error about keys or versions is thrown only if the file's digest matches the manifest. Otherwise, a forged header could say that another key
+  /// is needed, and the app would keep the file until it has that key.
   private func open(_ entry: ManifestPack, keys: any KeyProvider) async throws(PackError) -> Pack {
     do throws(PackError) {
       return try await Pack.open(file, keys: keys, files: directory.files, backend: directory.backend)
@@ -97,13 +99,13 @@ struct Installation: Sendable {
     }
   }
 
-  /// Holds all of the file against the manifest, whatever its header says.
+  /// Compares the SHA-256 of the whole file with the manifest.
   private func checkDigest(_ entry: ManifestPack, pool: WorkerPool) throws(PackError) {
     let found = try digest(of: directory.files.openFile(file).file, pool: pool)
     guard found == entry.sha256 else { throw PackError.digestMismatch(found, entry).about(file) }
   }
 
-  /// SHA-256 of a whole file.
+  /// Returns the SHA-256 of a whole file.
   private func digest(of opened: OpenFile, pool: WorkerPool) throws(PackError) -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: 256 << 10)
     let digest = try directory.backend.makeDigest()
@@ -136,7 +138,8 @@ struct Installation: Sendable {
     if let failure = record?.failure(of: entry.bytes) { throw failure }
   }
 
-  /// Tells a transfer that was cut, or a page that came instead, by its size: what the header says of such a file is of less help.
+  /// Throws if the file has the wrong size, as after an incomplete transfer or if a web page was downloaded instead. The error is more helpful
+  /// than one about the header.
   private func checkSize(_ entry: ManifestPack) throws(PackError) {
     let status: FileStatus
     do {
@@ -151,7 +154,7 @@ struct Installation: Sendable {
       advice: .fetchAgain)
   }
 
-  /// Whether the caller's file may be renamed into the store.
+  /// Returns whether the caller's file may be renamed into the store.
   private func isMovable(_ pack: Pack) throws(PackError) -> Bool {
     guard taking == .moving else { return false }
     let status: FileStatus
@@ -167,10 +170,10 @@ struct Installation: Sendable {
     guard status.kind == .file else {
       throw PackError(
         .usage, of: file, "is a symbolic link, which cannot be moved into a store",
-        advice: .developer("name the file itself, or have it copied"))
+        advice: .developer("pass the path of the file itself, or have the file copied"))
     }
     try checkIdentity(status, mine)
-    // Whoever has another name for the file could change it later.
+    // If the file has another hard link, its content could be changed through that link later.
     return status.device == store.device && status.linkCount == 1
   }
 
@@ -189,7 +192,7 @@ struct Installation: Sendable {
     progress?(PackProgress(phase: .verifying, done: size, total: size))
   }
 
-  /// The bytes that the volume and the store need.
+  /// Returns the number of bytes needed on the volume and in the store.
   static func needs(_ entry: ManifestPack, _ mode: InstallMode, isMovable: Bool) -> StoreSpace.Needs {
     let blocks = (entry.size.adding(4095)) / 4096 * 4096
     return switch mode {
@@ -255,7 +258,7 @@ struct Installation: Sendable {
     }
   }
 
-  /// Copies the pack file, and looks at the bytes that are written: the file may be changing.
+  /// Copies the pack file, and checks the digest of the bytes written, because the file may change during the copy.
   private func copy(_ pack: Pack, _ entry: ManifestPack, to name: String, pool: WorkerPool) throws(PackError) {
     let files = directory.files
     let path = directory.path(name)
@@ -300,12 +303,12 @@ struct Installation: Sendable {
     }
   }
 
-  /// Gives what is ready its place and its record, unless somebody else installed the same meanwhile.
+  /// Moves the candidate into place and records it, unless another task or process installed the same in the meantime.
   ///
-  /// - Returns: nil where the caller's file lies on another volume; then nothing changed.
+  /// - Returns: nil if the caller's file is on another volume. Then nothing changed.
   private func place(_ candidate: Candidate, _ order: Order, _ pack: Pack) async throws(PackError) -> InstalledPack? {
     do throws(PackError) {
-      // From here to the end nothing is stopped halfway.
+      // From here on, the installation cannot be cancelled.
       guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
       return try await WorkerPool.settled { () throws(PackError) in
         try self.record(candidate, order, pack)
@@ -359,37 +362,37 @@ struct Installation: Sendable {
     return installed
   }
 
-  /// Under the store's lock.
+  /// Marks the version as in use for the caller, under the store's lock.
   private func hold(_ item: String) {
     note?.withLock { $0.mark = directory.uses.open(item) }
   }
 
   // MARK: The caller's file
 
-  /// Takes the file of a pack that is installed already, if it is there.
+  /// Removes the caller's file if its pack is installed already and the file was to be moved.
   private func takeFile(of order: Order) async throws(PackError) {
     guard taking == .moving else { return }
     try await WorkerPool.value { (pool) throws(PackError) in
       guard let status = try directory.status(outside: file), status.kind == .file else { return }
-      // The very file that is installed, under its only name, is not taken away from itself.
+      // If the caller's path is the installed file itself, it is not removed.
       let own = try directory.status(directory.place(order.itemName))
       if status.linkCount == 1, let own, own.device == status.device, own.inode == status.inode { return }
       let start = try PackStart(file, files: directory.files)
       guard start.layout.packSize == order.entry.size, start.header.packVersion == order.entry.version else {
         throw PackError(
           .wrongPack, of: file, "is not the pack that the manifest names",
-          advice: .developer("it was left where it is; that pack is installed"))
+          advice: .developer("the file was not removed; the pack that the manifest names is installed already"))
       }
       guard try digest(of: start.file, pool: pool) == order.entry.sha256 else {
         throw PackError(
           .digestMismatch, of: file, "is not the pack that the manifest names",
-          advice: .developer("it was left where it is; that pack is installed"))
+          advice: .developer("the file was not removed; the pack that the manifest names is installed already"))
       }
       removeFile()
     }
   }
 
-  /// Where it cannot be removed it stays: it belongs to the caller's directory.
+  /// Removes the caller's file. Ignores errors, because the file is not part of the store.
   private func removeFile() {
     try? directory.files.remove(file, .file, in: nil)
   }
@@ -401,11 +404,11 @@ extension Installation.Order {
   }
 }
 
-/// What comes of an installation besides what it installs.
+/// The side results of an installation.
 package struct InstallNote: Sendable {
-  /// Keeps the version in use, from before anybody else could remove it. Nil if it was installed already.
+  /// A mark that keeps the version in use, made before any other process could remove it. Nil if the version was installed already.
   package var mark: UseMark?
-  /// What was removed to make room.
+  /// The versions that were removed to make room.
   package var removed: [InstalledPack] = []
 
   package init() {}

@@ -1,35 +1,35 @@
 public import PackManifest
 
-/// One version of a pack that is on the device, whole.
+/// One version of a pack that is installed on the device.
 public struct InstalledPack: Hashable, Sendable {
-  /// What a version is to the store.
+  /// The role of a version in the store.
   public enum State: String, Hashable, Sendable, CaseIterable {
-    /// What ``AssetStore/open(_:)`` opens.
+    /// The version that ``AssetStore/open(_:)`` opens.
     case current
-    /// What ``AssetStore/open(_:)`` opens until it is confirmed or falls.
+    /// The version that ``AssetStore/open(_:)`` opens until its trial is confirmed or fails.
     case trial
-    /// What takes over again if the version on trial falls.
+    /// The version that runs again if the version on trial fails.
     case fallback
-    /// An earlier version that is kept.
+    /// An earlier version that is kept for rollback.
     case kept
-    /// Newer than the current one, or the first: waits to be activated.
+    /// A version that was installed but not activated yet.
     case installed
-    /// Fell on its trial, or was rolled back from: goes as soon as nobody has it open.
+    /// A version that failed its trial or was rolled back. It is removed as soon as no process has it open.
     case failed
   }
 
   /// The name of the pack.
   public let id: String
-  /// Its version.
+  /// The version of the pack.
   public let version: UInt64
-  /// The SHA-256 of the pack file it came as, 32 bytes.
+  /// The SHA-256 of the pack file it was installed from, 32 bytes.
   public let sha256: [UInt8]
-  /// Whether it is kept encrypted or was unpacked.
+  /// Whether the pack is kept encrypted or was unpacked.
   public let mode: InstallMode
-  /// The bytes it takes on the device, in whole blocks.
+  /// The number of bytes it takes on the device, in whole blocks.
   public let sizeOnDevice: UInt64
-  /// The pack file, or the directory of the unpacked tree. Good while the version is in use (``AssetStore/open(_:)``) or current.
+  /// The path of the pack file, or of the directory of the unpacked tree. Valid while the version is in use (``AssetStore/open(_:)``) or current.
   public let path: String
-  /// What it is to the store.
+  /// The role of the version in the store.
   public let state: State
 }

@@ -3,12 +3,12 @@ import PackFiles
 import PackFormat
 import PackReading
 
-/// A tree of files on the disk, looked at without following links.
+/// Reads a tree of files on the disk without following links.
 struct InstalledTree {
   let files: any FileSystem
   let backend: any CryptoBackend
 
-  /// The bytes that a file or a directory with all in it takes on the device. What goes away meanwhile counts nothing.
+  /// Returns the number of bytes that a file, or a directory with its contents, takes on the device. Files removed in the meantime count as 0.
   func sizeOnDevice(of name: String, in directory: OpenFile) throws(FileFailure) -> UInt64 {
     do throws(FileFailure) {
       return try presentSize(of: name, in: directory)
@@ -27,9 +27,10 @@ struct InstalledTree {
     return sum
   }
 
-  /// The content root of a directory (FORMAT.md §4.4), computed from every byte in it; nil where it holds what no pack does.
+  /// Computes the content root of a directory (FORMAT.md §4.4) from every byte in it. Returns nil if the directory contains something that a pack
+  /// cannot contain.
   ///
-  /// - Parameter checkpoint: called between files; what it throws ends the work.
+  /// - Parameter checkpoint: Called between files. If it throws, the work ends.
   func contentRoot(
     of name: String, in directory: OpenFile, path: String, checkpoint: () throws(PackError) -> Void
   ) throws(PackError) -> [UInt8]? {
@@ -41,11 +42,11 @@ struct InstalledTree {
     return isSound ? try root.finish() : nil
   }
 
-  /// Something in a directory, with what its paths begin with.
+  /// A file or directory in a directory.
   private struct Item {
     let name: String
     let status: FileStatus
-    /// The name, and a slash behind that of a directory with something in it: so items stand in the order of the paths below them.
+    /// The name, followed by a slash if it is a directory that is not empty. Sorting by it gives the order of the paths below the items.
     let order: [UInt8]
   }
 
@@ -66,7 +67,8 @@ struct InstalledTree {
     try files.names(in: try files.open(name, .directoryUnlinked, in: tree)).isEmpty
   }
 
-  /// Adds the records of a directory and of all below it, in the byte order of their paths. False where it holds what no pack does.
+  /// Adds the records of everything in a directory, in the byte order of the paths. Returns false if it contains something that a pack cannot
+  /// contain.
   private func add(
     _ tree: OpenFile, prefix: [UInt8], to root: ContentRoot, digest: any DigestContext, buffer: inout [UInt8], path: String,
     checkpoint: () throws(PackError) -> Void
@@ -111,7 +113,7 @@ struct InstalledTree {
     }
   }
 
-  /// Feeds an open file to a digest and says how long it was.
+  /// Adds the content of an open file to a digest. Returns the length of the file in bytes.
   func hash(
     _ file: OpenFile, by digest: any DigestContext, buffer: inout [UInt8], path: String, each: () throws(PackError) -> Void
   ) throws(PackError) -> UInt64 {

@@ -1,7 +1,7 @@
 import PackFormat
 import PackManifest
 
-/// The name of one version of a pack in the directory `packs`: `<pack>@<version>-<16 digits>.pack`, or without the end where it was unpacked.
+/// The name of one version of a pack in the directory `packs`: `<pack>@<version>-<16 digits>.pack`, without `.pack` if it was unpacked.
 package struct ItemName: Hashable, Sendable {
   let id: String
   let version: UInt64
@@ -16,7 +16,7 @@ package struct ItemName: Hashable, Sendable {
     self.mode = mode
   }
 
-  /// - Returns: nil where no store gives such a name.
+  /// - Returns: nil if the text is not such a name.
   package init?(_ text: String) {
     let halves = text.split(separator: "@", omittingEmptySubsequences: false)
     guard halves.count == 2, let id = PackName(fileName: halves[0])?.text else { return nil }
@@ -28,7 +28,7 @@ package struct ItemName: Hashable, Sendable {
     self.id = id
     self.version = version
     digits = String(parts[1])
-    // One name for each version: no leading zeros, no plus sign.
+    // Each version has exactly one name: no leading zeros, no plus sign.
     guard self.text == text else { return nil }
   }
 

@@ -2,15 +2,15 @@ import PackFiles
 public import PackFormat
 public import PackReading
 
-/// A version of a pack that is in use: it is not removed before the last reference to this value goes.
+/// A version of a pack that is in use. It is not removed before the last reference to this object is released.
 ///
-/// It may be used from any number of tasks at once. Reading blocks the thread.
+/// Any number of tasks may use it at the same time. Reading blocks the thread.
 public final class OpenedPack: Sendable {
-  /// What was opened.
+  /// The version that was opened.
   public let installed: InstalledPack
-  /// The open pack, where it is kept encrypted.
+  /// The open pack if it is kept encrypted, otherwise nil.
   public let pack: Pack?
-  /// The directory of the tree, where it was unpacked.
+  /// The path of the unpacked tree if the pack was unpacked, otherwise nil.
   public let directory: String?
 
   private let files: any FileSystem
@@ -26,7 +26,7 @@ public final class OpenedPack: Sendable {
     self.use = use
   }
 
-  /// The size of a file in bytes.
+  /// Returns the size of a file in bytes.
   ///
   /// - Throws: ``PackError/Code/noSuchEntry``, or the error of a damaged pack.
   public func size(of path: String) throws(PackError) -> UInt64 {
@@ -34,14 +34,16 @@ public final class OpenedPack: Sendable {
     return try size(of: open(path), path)
   }
 
-  /// The content of a file, or of a part of it.
+  /// Reads a file, or a part of it.
   ///
-  /// Of a pack that is kept encrypted every byte is authenticated. An unpacked tree was when it was written, and is read as it is.
+  /// If the pack is kept encrypted, every byte read is authenticated. An unpacked tree was authenticated when it was written, and is read without
+  /// further checks.
   ///
   /// - Parameters:
-  ///   - path: the path of a file in the pack.
-  ///   - range: the bytes wanted; all of the file where it is nil.
-  /// - Throws: ``PackError/Code/noSuchEntry``, ``PackError/Code/rangeNotSatisfiable`` if the range ends after the file, or the error of a damaged pack.
+  ///   - path: The path of a file in the pack.
+  ///   - range: The range of bytes to read. If nil, the whole file is read.
+  /// - Throws: ``PackError/Code/noSuchEntry``, ``PackError/Code/rangeNotSatisfiable`` if the range ends after the end of the file, or the error of a
+  ///   damaged pack.
   public func read(_ path: String, range: Range<UInt64>? = nil) throws(PackError) -> [UInt8] {
     if let pack { return try pack.read(path, range: range) }
     let file = try open(path)
@@ -49,7 +51,7 @@ public final class OpenedPack: Sendable {
     let wanted = range ?? 0..<size
     guard wanted.upperBound <= size, let count = Int(exactly: wanted.upperBound - wanted.lowerBound) else {
       throw PackError(
-        .rangeNotSatisfiable, "'\(printable(path.utf8))' is \(size) bytes, but bytes up to \(wanted.upperBound) were asked for")
+        .rangeNotSatisfiable, "'\(printable(path.utf8))' is \(size) bytes, but bytes up to \(wanted.upperBound) were requested")
     }
     var bytes = [UInt8](repeating: 0, count: count)
     var span = bytes.mutableSpan
@@ -65,7 +67,7 @@ public final class OpenedPack: Sendable {
     }
   }
 
-  /// Opens a file of the tree, component by component and without following links, so that no path leads out of it.
+  /// Opens a file of the tree, component by component and without following links, so that no path leads out of the tree.
   private func open(_ path: String) throws(PackError) -> OpenFile {
     let components = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { String($0) ?? "" }
     let missing = PackError(.noSuchEntry, "there is no '\(printable(path.utf8))' in the pack")

@@ -5,11 +5,11 @@ public import PackManifest
 public import PackReading
 
 extension Pack {
-  /// Checks that the pack is the one that a manifest names: everything that needs no reading of its body (FORMAT.md §9.4).
+  /// Checks that the pack is the one that a manifest names, without reading its body (FORMAT.md §9.4).
   ///
-  /// The digest of the file is not among it; ``checkDigest(against:)`` reads the whole file for that.
+  /// It does not check the digest of the file: ``checkDigest(against:)`` reads the whole file for that.
   ///
-  /// - Throws: ``PackError/Code/wrongPack``, with every difference in its details.
+  /// - Throws: ``PackError/Code/wrongPack``. If there are several differences, the details list all of them.
   public func check(against entry: ManifestPack) throws(PackError) {
     var differences: [String] = []
     func compare<Value: Equatable>(_ what: String, _ mine: Value, _ theirs: Value, _ text: (Value) -> String) {
@@ -34,14 +34,14 @@ extension Pack {
     try refuse(differences)
   }
 
-  /// Checks that the file is, byte for byte, the one that a manifest names. Reads all of it.
+  /// Checks that the file is, byte for byte, the one that a manifest names. Reads the whole file.
   ///
-  /// - Throws: ``PackError/Code/digestMismatch``, or ``PackError/Code/wrongPack`` where the size differs already.
+  /// - Throws: ``PackError/Code/digestMismatch``, or ``PackError/Code/wrongPack`` if the size differs.
   public func checkDigest(against entry: ManifestPack) throws(PackError) {
     try checkDigest(against: entry) { _ throws(PackError) in }
   }
 
-  /// - Parameter each: hears of the bytes read so far; what it throws ends the work.
+  /// - Parameter each: Receives the number of bytes read so far. If it throws, the work ends.
   func checkDigest(against entry: ManifestPack, each: (UInt64) throws(PackError) -> Void) throws(PackError) {
     let size = layout.packSize
     if size != entry.size { try refuse(["pack is \(size) bytes, but the manifest says \(entry.size)"]) }
@@ -71,7 +71,7 @@ extension Pack {
 }
 
 extension PackError {
-  /// A file is not the one that a manifest names.
+  /// Returns the error for a file that is not the one a manifest names.
   static func digestMismatch(_ found: [UInt8], _ entry: ManifestPack) -> PackError {
     PackError(.digestMismatch, "pack has SHA-256 \(found.hex), but the manifest says \(entry.sha256.hex)", advice: .fetchAgain)
   }

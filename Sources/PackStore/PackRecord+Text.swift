@@ -1,10 +1,10 @@
 package import PackFormat
 import PackManifest
 
-// The one form of a record: the JSON of manifests (FORMAT.md §9.1), keys ascending, no white space, integers only.
+// A record is written as the canonical JSON of manifests (FORMAT.md §9.1): keys ascending, no white space, integers only.
 extension PackRecord {
   static let schema = "packer-store-state/1"
-  /// The largest record, in bytes: a dozen times what the limits on its parts allow.
+  /// The maximum size of a record, in bytes: about twelve times what the limits on its parts allow.
   static let largestSize = 256 << 10
 
   package var text: [UInt8] {
@@ -65,7 +65,7 @@ extension PackRecord {
     return writer.bytes
   }
 
-  /// Reads a record, and refuses one that no store writes.
+  /// Parses a record. Throws if a store could not have written it.
   ///
   /// - Throws: ``PackError/Code/damagedStore``
   package init(parsing bytes: [UInt8], id: String) throws(PackError) {
@@ -102,16 +102,16 @@ extension PackRecord {
       default: throw reader.cursor.fault("has the unknown key '\(key)'")
       }
     }
-    guard reader.cursor.isAtEnd else { throw reader.cursor.fault("goes on behind its end") }
-    guard schema == Self.schema else { throw reader.cursor.fault("has another schema than '\(Self.schema)'") }
-    guard name == id else { throw reader.cursor.fault("is of another pack") }
+    guard reader.cursor.isAtEnd else { throw reader.cursor.fault("has data after its end") }
+    guard schema == Self.schema else { throw reader.cursor.fault("does not have the schema '\(Self.schema)'") }
+    guard name == id else { throw reader.cursor.fault("belongs to another pack") }
     if let fault = fault { throw reader.cursor.fault(fault) }
   }
 
-  /// What contradicts itself in a record that was read.
+  /// The inconsistency in a record that was parsed. Nil if there is none.
   private var fault: String? {
-    if contents.count > Self.contentLimit || failures.count > Self.failureLimit { return "lists more than any store does" }
-    if Set(contents.map(\.bytes)).count != contents.count || itemNames.count != contents.count { return "names a version twice" }
+    if contents.count > Self.contentLimit || failures.count > Self.failureLimit { return "lists too many versions or failures" }
+    if Set(contents.map(\.bytes)).count != contents.count || itemNames.count != contents.count { return "lists a version twice" }
     if let current, content(current) == nil { return "has a current version that it does not list" }
     if let trial {
       if content(trial.bytes) == nil { return "has a version on trial that it does not list" }
@@ -119,7 +119,7 @@ extension PackRecord {
       if hasFailed(trial.bytes) { return "has a version on trial that failed" }
     }
     for content in contents where (content.mode == .unpacked) != (content.contentRoot != nil) {
-      return "has a content root for a version that was not unpacked, or none for one that was"
+      return "has a content root for a version that was not unpacked, or lacks one for an unpacked version"
     }
     if let preservation, preservation > 1_000_000 { return "has a preservation above 1000000" }
     return nil
@@ -127,7 +127,7 @@ extension PackRecord {
 }
 
 extension PackRecord.Bytes {
-  /// The last keys of an object.
+  /// Writes the two keys that come last in an object.
   fileprivate func write(to writer: inout CanonicalWriter) {
     writer.key("sha256")
     writer.string(sha256.hex)
@@ -159,7 +159,7 @@ extension PackRecord.Content {
   }
 }
 
-/// Reads the parts of a record.
+/// Parses the parts of a record.
 private struct RecordReader {
   var cursor: CanonicalCursor
 
@@ -167,7 +167,7 @@ private struct RecordReader {
     cursor = CanonicalCursor(at: 0, end: count, subject: subject, code: .damagedStore)
   }
 
-  /// The values of a flat object: integers and texts by their keys.
+  /// The values of a flat object: integers and texts by key.
   struct Fields {
     var texts: [String: String] = [:]
     var integers: [String: UInt64] = [:]
@@ -196,7 +196,7 @@ private struct RecordReader {
   private static let integerKeys: Set<String> = ["proven", "size", "sizeOnDevice", "starts", "version"]
 
   mutating func fields(depth: Int, in bytes: Span<UInt8>) throws(PackError) -> Fields {
-    var fields = Fields(fault: cursor.fault("has an object with a key missing or of a wrong form"))
+    var fields = Fields(fault: cursor.fault("has an object with a missing or invalid value"))
     var object = try cursor.beginObject("an object", depth: depth, in: bytes)
     while let key = try cursor.nextKey(of: &object, in: bytes) {
       if Self.integerKeys.contains(key) {
@@ -218,7 +218,7 @@ private struct RecordReader {
   }
 
   mutating func choice<Choice: RawRepresentable<String>>(_ type: Choice.Type, in bytes: Span<UInt8>) throws(PackError) -> Choice {
-    guard let choice = Choice(rawValue: try cursor.text("a choice", in: bytes)) else { throw cursor.fault("has a choice that is none") }
+    guard let choice = Choice(rawValue: try cursor.text("a choice", in: bytes)) else { throw cursor.fault("has an unknown choice") }
     return choice
   }
 }

@@ -1,37 +1,37 @@
 import PackFormat
 import PackManifest
 
-/// What a store knows of one pack. A plain value: nothing in here touches a file.
+/// The record of one pack in a store. A plain value that accesses no file.
 package struct PackRecord: Hashable, Sendable {
-  /// Which bytes are meant: a version may come with other bytes later.
+  /// The bytes of a version. The same version may be published with other bytes later.
   package struct Bytes: Hashable, Sendable {
     var version: UInt64
     /// The SHA-256 of the pack file.
     var sha256: [UInt8]
   }
 
-  /// A version that is on the device, whole.
+  /// A version that is installed on the device.
   struct Content: Hashable, Sendable {
     var bytes: Bytes
     var mode: InstallMode
-    /// The size of the pack file in bytes where it is kept, the sum of the files of the tree where it was unpacked.
+    /// The size of the pack file in bytes if it is kept encrypted, or the sum of the file sizes if it was unpacked.
     var size: UInt64
-    /// What it takes on the device in bytes.
+    /// The number of bytes it takes on the device.
     var sizeOnDevice: UInt64
-    /// The digest that names the tree, where it was unpacked.
+    /// The content root of the tree. Nil if the pack is kept encrypted.
     var contentRoot: [UInt8]?
-    /// Whether it was confirmed, or activated without a trial.
+    /// Whether the version was confirmed, or activated without a trial.
     var isProven: Bool
   }
 
-  /// A version that runs until it is confirmed or falls.
+  /// The trial of a version, which runs until it is confirmed or fails.
   struct Trial: Hashable, Sendable {
     var bytes: Bytes
-    /// What tells this trial from others, 16 bytes.
+    /// A random value that is unique to this trial, 16 bytes.
     var nonce: [UInt8]
-    /// The process that runs it.
+    /// The session name of the process that runs it.
     var session: String
-    /// How many processes have run it.
+    /// The number of processes that have run it.
     var starts: UInt64
   }
 
@@ -43,39 +43,39 @@ package struct PackRecord: Hashable, Sendable {
 
   let id: String
   var contents: [Content] = []
-  /// What runs, unless something is on trial.
+  /// The version that runs if none is on trial.
   var current: Bytes?
-  /// The nonce of the token that was good for ``current``.
+  /// The nonce of the token that confirmed ``current``.
   var confirmed: [UInt8]?
   var trial: Trial?
-  /// What failed, oldest first.
+  /// The failed versions, oldest first.
   var failures: [Failure] = []
-  /// What was current when it was purged.
+  /// The version that was purged, or went missing, while it was current.
   var purged: Bytes?
-  /// How the pack was to be delivered by the manifest it was installed by.
+  /// The delivery class in the manifest that the pack was installed from.
   var delivery: DeliveryClass?
-  /// How dear the pack is in millionths, where that was said.
+  /// The preservation priority in millionths. Nil if none was set for the pack.
   var preservation: UInt64?
-  /// When it was opened last, in seconds since 1970, to within ``lastUseGrain``.
+  /// The time when the pack was last opened, in seconds since 1970, to within ``lastUseGrain``.
   var lastUse: UInt64 = 0
 
   init(id: String) {
     self.id = id
   }
 
-  /// The most failures that are remembered of one pack: far more than anybody publishes of one pack in a row.
+  /// The maximum number of failures recorded for one pack: far more than the number of failing versions that are published in a row.
   static let failureLimit = 16
-  /// The longest reason, in bytes.
+  /// The maximum length of a reason, in bytes.
   static let reasonLimit = 200
-  /// How exact the time of the last use is, in seconds: each change of it is a write.
+  /// The precision of ``lastUse``, in seconds. It is coarse because each change of the time is a write.
   static let lastUseGrain: UInt64 = 600
-  /// The most versions of one pack. More come together only where each is in use.
+  /// The maximum number of installed versions of one pack. Only versions that are all in use can reach it.
   static let contentLimit = 64
 
-  /// Whether nothing is known that must be remembered.
+  /// Whether the record contains nothing that must be kept.
   var isEmpty: Bool { contents.isEmpty && failures.isEmpty && purged == nil && preservation == nil }
 
-  /// What runs: the version on trial, or else the current one.
+  /// The running version: the version on trial, otherwise the current one.
   var running: Content? { (trial?.bytes ?? current).flatMap(content) }
 
   func content(_ bytes: Bytes) -> Content? { contents.first { $0.bytes == bytes } }
@@ -97,7 +97,7 @@ package struct PackRecord: Hashable, Sendable {
 
   // MARK: Changes
 
-  /// Remembers bytes as failed, and has what was there before run if they ran.
+  /// Records bytes as failed. If they were running, the previous version runs again.
   mutating func fail(_ bytes: Bytes, reason: String) {
     if trial?.bytes == bytes { trial = nil }
     if current == bytes {
@@ -110,13 +110,13 @@ package struct PackRecord: Hashable, Sendable {
     fallBack()
   }
 
-  /// Where nothing is current: makes the newest version current that was and that did not fail.
+  /// If no version is current, makes the newest proven version that has not failed the current one.
   mutating func fallBack() {
     guard current == nil else { return }
     current = contents.filter { $0.isProven && !hasFailed($0.bytes) }.max { $0.bytes.version < $1.bytes.version }?.bytes
   }
 
-  /// Makes what is on trial, or these bytes, the current ones.
+  /// Makes a version the current one and ends any trial.
   mutating func settle(on bytes: Bytes, nonce: [UInt8]) {
     current = bytes
     confirmed = nonce
@@ -125,7 +125,7 @@ package struct PackRecord: Hashable, Sendable {
     if let index = contents.firstIndex(where: { $0.bytes == bytes }) { contents[index].isProven = true }
   }
 
-  /// Forgets a version.
+  /// Removes a version from the record.
   mutating func forget(_ bytes: Bytes) {
     contents.removeAll { $0.bytes == bytes }
     if trial?.bytes == bytes { trial = nil }
@@ -135,9 +135,9 @@ package struct PackRecord: Hashable, Sendable {
     }
   }
 
-  /// Judges a trial whose process has ended: another start for `session` where there is one left, else it failed.
+  /// Decides a trial whose process has ended: if it has starts left, it continues in `session`, otherwise it has failed.
   ///
-  /// - Returns: what became of it; nil where nothing changed.
+  /// - Returns: The outcome. Nil if nothing changed.
   mutating func judgeTrial(by session: String, starts limit: Int, isAlive: (String) -> Bool) -> TrialVerdict? {
     guard var trial, trial.session != session, !isAlive(trial.session) else { return nil }
     guard trial.starts < UInt64(max(1, limit)) else {
@@ -155,8 +155,9 @@ package struct PackRecord: Hashable, Sendable {
     case continued(UInt64, start: UInt64)
   }
 
-  /// Which versions may go without anybody missing them: those that failed, and those that are more than are kept. What is newer than the current
-  /// version waits to be activated, the newest of it.
+  /// Returns the versions that are no longer needed: failed versions, and versions beyond `count`.
+  ///
+  /// Of the versions that are newer than the current one and wait to be activated, only the newest is kept.
   func surplus(keeping count: Int) -> [Content] {
     guard trial == nil else { return contents.filter { hasFailed($0.bytes) && $0.bytes != current } }
     var others = contents.filter { $0.bytes != current }
@@ -171,7 +172,7 @@ package struct PackRecord: Hashable, Sendable {
     return gone
   }
 
-  /// As much of a text as fits, with no character cut.
+  /// Shortens a text to ``reasonLimit`` bytes without cutting a character.
   private static func shortened(_ text: String) -> String {
     var result = text
     while result.utf8.count > reasonLimit { result.removeLast() }

@@ -3,9 +3,9 @@ public import PackFormat
 public import PackManifest
 
 extension SignedManifest {
-  /// Reads a manifest from a file, of which no more is read than a manifest may have.
+  /// Reads a manifest from a file. It reads no more than the maximum size of a manifest.
   ///
-  /// - Throws: ``PackError/Code/damagedManifest``, ``PackError/Code/limitExceeded`` where it is larger than ``PackManifest/Manifest/largestSize``,
+  /// - Throws: ``PackError/Code/damagedManifest``, ``PackError/Code/limitExceeded`` if it is larger than ``PackManifest/Manifest/largestSize``,
   ///   ``PackError/Code/missingInput`` or ``PackError/Code/cannotRead``.
   public static func read(_ path: String) throws(PackError) -> SignedManifest {
     let bytes = try SystemFiles().contents(of: path, limit: Manifest.largestSize)

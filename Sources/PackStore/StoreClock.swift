@@ -4,15 +4,15 @@
   import Glibc
 #endif
 
-/// What time it is for a store, and how it waits.
+/// The clock of a store: the current time, and ways to wait.
 package protocol StoreClock: Sendable {
   /// The time of day in seconds since 1970.
   var secondsSince1970: Int64 { get }
-  /// Blocks the thread for about so long: between two attempts to take the lock.
+  /// Blocks the thread for about this time, between two attempts to take the lock.
   func pause(microseconds: UInt32)
-  /// Suspends the task for about so long: between two looks at a trial.
+  /// Suspends the task for about this time, between two checks of a trial.
   ///
-  /// - Throws: where the task was cancelled.
+  /// - Throws: An error if the task was cancelled.
   func tick(milliseconds: UInt64) async throws
 }
 

@@ -4,9 +4,9 @@ import PackFormat
 import PackManifest
 import PackWork
 
-/// The directory of a store: its lock, its records, and how content comes in and goes. Everything in here blocks its thread.
+/// The directory of a store: its lock, its records, and adding and removing content. All methods block the thread.
 final class StoreDirectory: Sendable {
-  /// The path as it was given.
+  /// The path as passed to the initializer.
   let root: String
   let files: any FileSystem
   let clock: any StoreClock
@@ -14,12 +14,12 @@ final class StoreDirectory: Sendable {
   let policy: StorePolicy
   let backend: any CryptoBackend
   let handle: OpenFile
-  /// What this store has open, and how often.
+  /// The items that this store has open, and how often.
   let uses: UseLedger
 
   private let nextNumber = Monitor<UInt64>(0)
 
-  /// The directories in it.
+  /// The directories in the store.
   enum Part: String, CaseIterable {
     case state, packs, staging, trash, uses
   }
@@ -27,7 +27,7 @@ final class StoreDirectory: Sendable {
   private static let marker = Array("packer-store/1\n".utf8)
   private static let markerFront = Array("packer-store/".utf8)
 
-  /// Opens the store in a directory, or makes one there.
+  /// Opens the store in a directory, or creates one there.
   init(
     root: String, files: any FileSystem, clock: any StoreClock, process: StoreProcess, policy: StorePolicy, backend: any CryptoBackend
   ) throws(PackError) {
@@ -42,7 +42,7 @@ final class StoreDirectory: Sendable {
     try open()
   }
 
-  /// Opens a directory, made with those above it where they are not there.
+  /// Opens a directory. Creates it and its parent directories if they do not exist.
   private static func directory(_ path: String, files: any FileSystem) throws(PackError) -> OpenFile {
     do throws(FileFailure) {
       return try files.open(path, .directory, in: nil)
@@ -63,17 +63,17 @@ final class StoreDirectory: Sendable {
     }
   }
 
-  /// Looks whether the directory is a store, and makes it one where it is empty or where making it was interrupted.
+  /// Checks whether the directory is a store. Makes it a store if it is empty, or if creating the store was interrupted.
   private func open() throws(PackError) {
     if let found = try contents(of: "store", limit: 64) {
-      // What is there needs nothing written: a store on a full disk opens too. What is missing is missed by whoever needs it.
+      // An existing store opens without a write, so it also opens on a full disk. If a directory is missing, the operation that needs it throws.
       if found == Self.marker {
         try? makeParts()
         return
       }
-      guard found.starts(with: Self.markerFront) else { throw notAStore("its file 'store' is not one of a store's") }
+      guard found.starts(with: Self.markerFront) else { throw notAStore("a store did not write its file 'store'") }
       throw PackError(
-        .unsupported, of: root, "is a store of another kind than 'packer-store/1'", advice: .updateApp
+        .unsupported, of: root, "is a store of another version than 'packer-store/1'", advice: .updateApp
       )
     }
     let names: [DirectoryName]
@@ -82,7 +82,7 @@ final class StoreDirectory: Sendable {
     } catch {
       throw error.reading(root)
     }
-    // Made up to here by a process that was stopped, or is at it right now.
+    // Another process may have created some of these and been stopped, or may be creating them right now.
     let own = Set(Part.allCases.map(\.rawValue) + ["lock", "store"])
     for name in names where !own.contains(name.text) { throw notAStore("it holds '\(printable(name.text.utf8))'") }
     for part in [Part.state, .packs] where names.contains(where: { $0.text == part.rawValue }) {
@@ -96,7 +96,7 @@ final class StoreDirectory: Sendable {
     PackError(.notAStore, of: root, "is not a store: \(reason)", advice: .chooseDirectory)
   }
 
-  /// Makes the directories that are not there.
+  /// Creates the directories that do not exist.
   func makeParts() throws(PackError) {
     var isNew = false
     for part in Part.allCases where try status(part.rawValue) == nil {
@@ -113,10 +113,10 @@ final class StoreDirectory: Sendable {
 
   // MARK: Names
 
-  /// The path of something in the store, as the process can open it.
+  /// Returns the path of a name in the store, for use outside this type.
   func path(_ name: String) -> String { root.hasSuffix("/") ? root + name : "\(root)/\(name)" }
 
-  /// A name in a part that nobody else uses.
+  /// Returns a new name in a part. No other process, store or call uses the same name.
   func freshName(in part: Part, ending: String = "") -> String {
     let number = nextNumber.withLock { number in
       number += 1
@@ -125,7 +125,7 @@ final class StoreDirectory: Sendable {
     return "\(part.rawValue)/\(process.session)-\(number)\(ending)"
   }
 
-  /// Whether a name in `staging` or `trash` is of a process that still runs.
+  /// Returns whether a name in `staging` or `trash` belongs to a process that still runs.
   func isLiving(_ name: String) -> Bool {
     guard let hyphen = name.lastIndex(of: "-") else { return false }
     let session = String(name[..<hyphen])
@@ -150,7 +150,7 @@ final class StoreDirectory: Sendable {
     }
   }
 
-  /// The same of a path that is not in the store.
+  /// Returns the status of a path outside the store, or nil if it does not exist.
   func status(outside path: String) throws(PackError) -> FileStatus? {
     do throws(FileFailure) {
       return try files.status(of: path, in: nil, following: .asThemselves)
@@ -162,15 +162,15 @@ final class StoreDirectory: Sendable {
 
   // MARK: Lock
 
-  /// Runs `body` while nobody else changes the store, in this process or another.
+  /// Runs `body` while it holds the lock, so that no other task or process changes the store.
   ///
-  /// - Throws: ``PackError/Code/storeBusy`` where somebody else has it for longer than the policy waits.
+  /// - Throws: ``PackError/Code/storeBusy`` if another task or process holds the lock for longer than ``StorePolicy/lockTimeout``.
   func withLock<Result>(_ body: () throws(PackError) -> Result) throws(PackError) -> Result {
     let file = try lock()
     return try withExtendedLifetime(file) { () throws(PackError) in try body() }
   }
 
-  /// The same, and without the lock where the store cannot be written, so that nobody can change it either.
+  /// Runs `body` with the lock, or without it if the volume cannot be written or is full.
   func withLockIfWritable<Result>(_ body: () throws(PackError) -> Result) throws(PackError) -> Result {
     let file: OpenFile?
     do throws(PackError) {
@@ -190,14 +190,14 @@ final class StoreDirectory: Sendable {
       while true {
         let file = try lockFile()
         if try files.tryLock(file) {
-          // It may have been removed and made anew between the two calls; then the lock is on nothing that others see.
+          // The file may have been removed and created again between the two calls. Then other processes do not see this lock.
           if try isStillThere(file) { return file }
           continue
         }
         guard waited < limit else { break }
         clock.pause(microseconds: UInt32(pause))
         waited += pause
-        // At random within a factor of two, so that those who wait do not meet again and again.
+        // Random within a factor of two, so that waiting processes do not retry at the same time again and again.
         pause = min(pause * 2, 8000)
         pause -= UInt64.random(in: 0...pause / 2)
       }
@@ -205,14 +205,14 @@ final class StoreDirectory: Sendable {
       throw error.writing(path("lock"))
     }
     throw PackError(
-      .storeBusy, of: root, "was being changed by somebody else for \(limit / 1000) ms",
+      .storeBusy, of: root, "was locked by another process or task for \(limit / 1000) ms",
       advice: .tryAgain)
   }
 
   private func lockFile() throws(FileFailure) -> OpenFile {
     while true {
       do throws(FileFailure) {
-        // To read, which is enough for the lock: it works on a volume that cannot be written too.
+        // Opened for reading, which is enough for the lock and also works on a read-only volume.
         return try files.open("lock", .readUnlinked, in: handle)
       } catch {
         guard error.isMissing else { throw error }
@@ -238,7 +238,7 @@ final class StoreDirectory: Sendable {
 
   // MARK: Small files
 
-  /// The content of a file; nil where there is none.
+  /// Returns the content of a file, or nil if it does not exist.
   func contents(of name: String, limit: Int) throws(PackError) -> [UInt8]? {
     let file: OpenFile
     do throws(FileFailure) {
@@ -248,7 +248,7 @@ final class StoreDirectory: Sendable {
       if error.isMissing { return nil }
       throw error.reading(path(name))
     }
-    // One byte more than it may have tells a file that is too long.
+    // Reads one byte more than the limit, to detect a file that is too long.
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: min(limit + 1, 16 << 10))
     while bytes.count <= limit {
@@ -260,7 +260,7 @@ final class StoreDirectory: Sendable {
     throw PackError(.damagedStore, of: path(name), "is more than \(limit) bytes")
   }
 
-  /// Replaces a file at once, and returns when that has reached the disk.
+  /// Replaces a file atomically. Returns when the change is on the disk.
   func replace(_ name: String, with bytes: [UInt8]) throws(PackError) {
     do throws(FileFailure) {
       try files.replace(name, with: bytes.span, by: freshName(in: .staging), mode: 0o644, in: handle)
@@ -269,13 +269,13 @@ final class StoreDirectory: Sendable {
     }
   }
 
-  /// How many bytes of free space are missing for so many more.
+  /// Returns how many of the needed bytes are not free on the volume. Returns nil if they all are, or if the free space is not known.
   private func missingBytes(for needed: UInt64) -> UInt64? {
     guard let free = try? files.freeSpace(at: handle) else { return nil }
     return needed > free ? needed - free : nil
   }
 
-  /// Brings the names in a directory of the store to the disk.
+  /// Writes the names in a directory of the store to the disk.
   func sync(_ name: String) throws(PackError) {
     do throws(FileFailure) {
       try files.sync(try files.open(name, .directoryUnlinked, in: handle))
@@ -288,11 +288,11 @@ final class StoreDirectory: Sendable {
 
   private func recordName(_ id: String) -> String { "\(Part.state.rawValue)/\(PackName.fileName(of: id))" }
 
-  /// The record of a pack; nil where there is none.
+  /// Returns the record of a pack, or nil if there is none.
   ///
   /// - Throws: ``PackError/Code/damagedStore``
   func record(_ id: String) throws(PackError) -> PackRecord? {
-    // Anything else could lead to other files.
+    // Any other name could be a path to other files.
     guard (try? PackName(id)) != nil else { return nil }
     let name = recordName(id)
     do throws(PackError) {
@@ -304,10 +304,10 @@ final class StoreDirectory: Sendable {
     }
   }
 
-  /// The records of all packs, by name. Those that cannot be read are as if nothing were installed.
+  /// Returns the records of all packs, sorted by name. Records that cannot be read are skipped.
   func records() throws(PackError) -> [PackRecord] { try readRecords().records }
 
-  /// The names of the packs whose records cannot be read.
+  /// Returns the names of the packs whose records cannot be read.
   func damagedRecords() throws(PackError) -> [String] { try readRecords().damaged }
 
   private func readRecords() throws(PackError) -> (records: [PackRecord], damaged: [String]) {
@@ -336,14 +336,16 @@ final class StoreDirectory: Sendable {
     try sync(Part.state.rawValue)
   }
 
-  /// Changes the record of a pack, and then removes what it names no more and nobody uses.
+  /// Changes the record of a pack. Then removes content that the record no longer names and that no process uses.
   ///
-  /// The record forgets content before the content goes: a crash between leaves content that no record names, which ``AssetStore/reconcile(_:)`` removes.
+  /// The record is written before the content is removed. A crash in between leaves content that no record names, which
+  /// ``AssetStore/reconcile(_:)`` removes.
   ///
   /// - Parameters:
-  ///   - isMadeAnew: whether a record that cannot be read counts as none.
-  ///   - body: what is changed; it runs alone. Where it throws, nothing changes.
-  ///   - undo: takes back what `body` did besides, where the record could not be written. Runs alone too.
+  ///   - id: The name of the pack.
+  ///   - isMadeAnew: Whether a record that cannot be read is replaced by a new one.
+  ///   - body: Changes the record, under the lock. If it throws, nothing changes.
+  ///   - undo: Reverts the other effects of `body` if it threw or the record could not be written. Runs under the lock too.
   func change<Result>(
     _ id: String, isMadeAnew: Bool = false, _ body: (inout PackRecord) throws(PackError) -> Result, undo: () -> Void = {}
   ) throws(PackError) -> Result {
@@ -357,7 +359,7 @@ final class StoreDirectory: Sendable {
         result = try body(&after)
         if after != before ?? PackRecord(id: id) || isMadeAnew { try write(after) }
       } catch {
-        // A failure of the very last step leaves the new record under its name, and then it must find what it names.
+        // If only the last step of the write failed, the new record is in place. The content that it names must then stay.
         if let present = try? readableRecord(id, isMadeAnew: isMadeAnew), present != before { throw error }
         undo()
         throw error
@@ -384,7 +386,7 @@ final class StoreDirectory: Sendable {
 
   // MARK: Content
 
-  /// The name of an item in the store.
+  /// Returns the name of an item, relative to the store's directory.
   func place(_ item: String) -> String { "\(Part.packs.rawValue)/\(item)" }
 
   /// Opens the directory of an unpacked tree.
@@ -397,12 +399,14 @@ final class StoreDirectory: Sendable {
     }
   }
 
-  /// Gives what is in `staging`, or a file elsewhere, its place, under the lock. What has no record and stands there goes first.
+  /// Moves content from `staging`, or a file outside the store, to its place in `packs`, under the lock. Removes unrecorded content that is there.
   ///
   /// - Parameters:
-  ///   - name: a name in the store, or a path where `isOutside`.
-  ///   - onArrival: called once it stands there, though perhaps not on the disk yet.
-  /// - Returns: false where the file lies on another volume.
+  ///   - name: A name in the store, or a path if `isOutside` is true.
+  ///   - isOutside: Whether the content is a file outside the store.
+  ///   - item: The name in `packs`.
+  ///   - onArrival: Called after the move, before the change is on the disk.
+  /// - Returns: false if the file is on another volume.
   func bringIn(_ name: String, isOutside: Bool, as item: String, onArrival: () -> Void) throws(PackError) -> Bool {
     if try status(place(item)) != nil {
       guard try !usedItems().contains(item) else {
@@ -427,9 +431,9 @@ final class StoreDirectory: Sendable {
     return true
   }
 
-  /// Moves something out of the way, under the lock.
+  /// Moves something to `trash`, under the lock.
   ///
-  /// - Returns: its name in `trash`, for ``empty(_:)``; nil where it is not there, or cannot be moved and is left for the next time.
+  /// - Returns: Its name in `trash`, for ``empty(_:)``. Nil if it does not exist, or cannot be moved and is left for the next time.
   func discard(_ name: String) -> String? {
     let target = freshName(in: .trash)
     do throws(FileFailure) {
@@ -440,14 +444,14 @@ final class StoreDirectory: Sendable {
     }
   }
 
-  /// Removes what was discarded, without the lock. What cannot be removed is left for the next time.
+  /// Removes discarded items, without the lock. An item that cannot be removed is left for the next time.
   func empty(_ names: [String]) {
     for name in names { remove(name) }
   }
 
-  /// Removes a file, or a directory with all in it; somebody else may be at it too.
+  /// Removes a file, or a directory with its contents. Another process may be removing it at the same time.
   ///
-  /// - Returns: whether it is gone.
+  /// - Returns: Whether it no longer exists.
   @discardableResult
   func remove(_ name: String) -> Bool {
     do throws(FileFailure) {
@@ -474,7 +478,7 @@ final class StoreDirectory: Sendable {
 
   // MARK: Use
 
-  /// The items that a living process has open.
+  /// Returns the items that any running process has open.
   func usedItems() throws(PackError) -> Set<String> {
     var used = uses.items
     var living: [String: Bool] = [:]

@@ -1,30 +1,30 @@
 public import PackFormat
 
 extension PackError.Code {
-  /// Another process or task kept changing the store for longer than is waited.
+  /// Another process or task held the store's lock for longer than ``StorePolicy/lockTimeout``.
   public static let storeBusy = Self(rawValue: "store-busy")
-  /// The directory holds something, and is not a store.
+  /// The directory is not empty and is not a store.
   public static let notAStore = Self(rawValue: "not-a-store")
   /// A record of the store cannot be read.
   public static let damagedStore = Self(rawValue: "damaged-store")
-  /// The token is of a trial that is not under way any more.
+  /// The token belongs to a trial that has ended.
   public static let staleConfirmation = Self(rawValue: "stale-confirmation")
-  /// The version on trial was not confirmed in time, or fell otherwise.
+  /// The version on trial was not confirmed in time, or failed for another reason.
   public static let notConfirmed = Self(rawValue: "not-confirmed")
-  /// The very bytes have failed on this device.
+  /// A pack with exactly these bytes has failed on this device.
   public static let versionFailed = Self(rawValue: "version-failed")
   /// The pack or version is not installed.
   public static let notInstalled = Self(rawValue: "not-installed")
-  /// The pack was installed, and was removed to free space.
+  /// The pack was installed, but was removed from the device, for example to free space.
   public static let purged = Self(rawValue: "purged")
-  /// The store would take more than it may; the message says how many bytes more.
+  /// The store would exceed its quota. The message contains the number of missing bytes.
   public static let quotaExceeded = Self(rawValue: "quota-exceeded")
-  /// Somebody has the pack open.
+  /// The pack is open, or another process has it on trial.
   public static let inUse = Self(rawValue: "in-use")
-  /// The manifest names no such pack.
+  /// The manifest has no pack with this name.
   public static let unknownPack = Self(rawValue: "unknown-pack")
-  /// No manifest was accepted yet, or none that can be read is left.
+  /// No manifest was accepted yet, or the accepted one cannot be used any more.
   public static let noManifest = Self(rawValue: "no-manifest")
-  /// The manifest has no pack with the tag.
+  /// No pack in the manifest has the tag.
   public static let unknownTag = Self(rawValue: "unknown-tag")
 }

@@ -5,10 +5,10 @@ import PackManifest
 package import PackTrust
 import PackWork
 
-/// The manifest that a store accepted last, and what must outlive it.
+/// The manifest that a store accepted last, and the memory of accepted manifests that protects against rollback.
 ///
-/// What must outlive it is written first: a crash between the two leaves an older manifest, from which nothing is installed any more, and a store that takes the
-/// newer one when it comes again. The other order would leave a newer manifest that an older one could still replace.
+/// The memory is written first. A crash between the two writes then leaves an older manifest, from which nothing is installed any more, and the
+/// store accepts the newer one when it comes again. In the other order, a crash would leave a newer manifest that an older one could still replace.
 final class StoreManifests: Sendable {
   private let directory: StoreDirectory
   private let trusted: [SigningPublicKey]
@@ -29,11 +29,11 @@ final class StoreManifests: Sendable {
     self.lowestVersion = lowestVersion
   }
 
-  /// The manifest that was accepted last; nil where there is none.
+  /// Returns the manifest that was accepted last, or nil if there is none.
   ///
-  /// The file is read again only when it is another one than the last time.
+  /// The file is read again only if it changed since the last call.
   ///
-  /// - Throws: what is wrong with the one that is there.
+  /// - Throws: The error of the manifest file, for example if it is damaged or not signed by a trusted key.
   func verified() throws(PackError) -> VerifiedManifest? {
     guard let status = try directory.status(Self.name) else { return nil }
     if let known = known.withLock({ $0 }), known.status == status { return try known.verified.get() }
@@ -49,12 +49,12 @@ final class StoreManifests: Sendable {
     return try result.get()
   }
 
-  /// What a document says that a trusted key vouches for, old or expired as it may be.
-  func vouched(_ document: SignedManifest) throws(PackError) -> Manifest {
+  /// Returns the manifest in a document that is signed by a trusted key, even if it is old or expired.
+  func authenticated(_ document: SignedManifest) throws(PackError) -> Manifest {
     try document.verify(trusting: trusted, backend: directory.backend).manifest
   }
 
-  /// The same, and nil where it cannot be read or nobody who is trusted vouches for it.
+  /// Returns the manifest that was accepted last. Returns nil if there is none, or it is damaged or not signed by a trusted key.
   func usable() throws(PackError) -> VerifiedManifest? {
     do throws(PackError) {
       return try verified()
@@ -64,10 +64,10 @@ final class StoreManifests: Sendable {
     }
   }
 
-  /// Whether an error says nothing about the manifest, because it could not be looked at: it may be in order the next time.
+  /// Returns whether an error is not about the manifest itself, because the file could not be read. The manifest may be valid the next time.
   static func isOutside(_ error: PackError) -> Bool { error.code == .cannotRead || error.code == .internalError }
 
-  /// The manifest, for callers that need one.
+  /// Returns the manifest that was accepted last, for callers that need one.
   ///
   /// - Throws: ``PackError/Code/noManifest``
   func required() throws(PackError) -> VerifiedManifest {
@@ -76,16 +76,16 @@ final class StoreManifests: Sendable {
     } catch {
       guard !Self.isOutside(error) else { throw error }
       throw PackError(
-        .noManifest, "no manifest that can be used is left: \(error.message)",
+        .noManifest, "the accepted manifest cannot be used: \(error.message)",
         advice: .acceptManifest)
     }
     throw PackError(
       .noManifest, of: directory.root, "has accepted no manifest yet", advice: .acceptManifest)
   }
 
-  /// The manifest, for callers that install something new from it.
+  /// Returns the manifest that was accepted last, for callers that install something new from it.
   ///
-  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/manifestRollback`` where a newer one was accepted and is not there,
+  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/manifestRollback`` if a newer one was accepted but its file is missing,
   ///   ``PackError/Code/manifestExpired``.
   func installable() throws(PackError) -> VerifiedManifest {
     let manifest = try required()
@@ -99,9 +99,9 @@ final class StoreManifests: Sendable {
     try document.verify(trusting: trusted, backend: directory.backend)
   }
 
-  /// Checks and keeps a document, under the store's lock.
+  /// Checks a document and stores it, under the store's lock.
   func adopt(_ document: SignedManifest, _ candidate: VerifiedManifest) throws(PackError) {
-    // Where what was remembered is lost or damaged, the manifest that is there says most of it.
+    // If the memory is lost or damaged, the stored manifest contains most of it.
     let remembered = try rememberedOrNothing()
     var memory = remembered
     if memory.accepted == nil, let present = try usable() { try? memory.accept(present) }
@@ -114,7 +114,7 @@ final class StoreManifests: Sendable {
     try directory.replace(Self.name, with: document.bytes)
   }
 
-  /// What is remembered of accepted manifests; nil where nothing is.
+  /// Returns the memory of accepted manifests, or nil if there is none.
   ///
   /// - Throws: ``PackError/Code/damagedStore``
   func memory() throws(PackError) -> ManifestMemory? {
@@ -123,7 +123,7 @@ final class StoreManifests: Sendable {
     return ManifestMemory(accepted, lowestVersion: lowestVersion, trusting: trusted)
   }
 
-  /// What is remembered, or an empty memory where it is missing or damaged.
+  /// Returns the memory of accepted manifests, or an empty one if it is missing or damaged.
   private func rememberedOrNothing() throws(PackError) -> ManifestMemory {
     do throws(PackError) {
       if let memory = try memory() { return memory }
@@ -133,9 +133,9 @@ final class StoreManifests: Sendable {
     return ManifestMemory(nil, lowestVersion: lowestVersion, trusting: trusted)
   }
 
-  /// Makes what is remembered anew from the manifest, under the store's lock.
+  /// Rebuilds the memory from the stored manifest, under the store's lock.
   ///
-  /// - Returns: whether there is a manifest to make it from.
+  /// - Returns: Whether there is a usable manifest.
   func rebuildMemory() throws(PackError) -> Bool {
     guard let present = try usable() else { return false }
     var memory = ManifestMemory(nil, trusting: trusted)
@@ -145,15 +145,15 @@ final class StoreManifests: Sendable {
     return true
   }
 
-  /// Moves a file that is of no use out of the way, under the store's lock.
+  /// Removes the file of the memory or of the manifest, under the store's lock.
   func discard(memory: Bool) {
     if let name = directory.discard(memory ? Self.memoryName : Self.name) { directory.empty([name]) }
   }
 
-  /// Whether a manifest may not be installed from any more.
+  /// Returns whether a manifest has expired, so that nothing may be installed from it.
   func isExpired(_ manifest: VerifiedManifest) -> Bool { (try? manifest.manifest.checkExpiry(at: now)) == nil }
 
-  /// The present time, as near as a manifest can say it: a clock beyond the year 9999 is at the end of it, and not at its beginning.
+  /// The current time, limited to the range of times in a manifest: 1970 to the end of the year 9999.
   private var now: ManifestTime {
     let seconds = directory.clock.secondsSince1970
     return ManifestTime(secondsSince1970: min(max(seconds, 0), 253_402_300_799))!
@@ -162,7 +162,7 @@ final class StoreManifests: Sendable {
 
 extension ManifestMemory.Accepted {
   fileprivate static let schema = "packer-store-memory/1"
-  /// The largest text, in bytes: no manifest names more packs than fit into its own limit.
+  /// The maximum size of the text, in bytes: the packs that it lists all fit into a manifest.
   package static let largestSize = Manifest.largestSize
 
   package var text: [UInt8] {
@@ -187,7 +187,7 @@ extension ManifestMemory.Accepted {
     return writer.bytes
   }
 
-  /// Reads what ``text`` wrote.
+  /// Parses the text that ``text`` returns.
   ///
   /// - Throws: ``PackError/Code/damagedStore``
   package init(parsing text: [UInt8]) throws(PackError) {

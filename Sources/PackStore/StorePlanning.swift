@@ -2,7 +2,7 @@ import PackFormat
 import PackManifest
 import PackTrust
 
-/// Compares what is installed with what a manifest asks for. Reads records, changes nothing.
+/// Compares the installed packs with a manifest. Reads records and changes nothing.
 struct StorePlanning {
   private let directory: StoreDirectory
 
@@ -36,6 +36,6 @@ struct StorePlanning {
 }
 
 extension ManifestPack {
-  /// Which bytes the entry means.
+  /// The version and SHA-256 of the pack file that the entry names.
   package var bytes: PackRecord.Bytes { PackRecord.Bytes(version: version, sha256: sha256) }
 }

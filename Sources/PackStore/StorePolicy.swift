@@ -1,21 +1,21 @@
-/// How a store behaves: how much it keeps, how long it waits.
+/// The limits and timeouts of a store.
 public struct StorePolicy: Hashable, Sendable {
-  /// How many versions of a pack are kept, the current one included. At least 1.
+  /// The number of versions of a pack that are kept, including the current one. At least 1.
   public var keepVersions: Int
-  /// How long a version on trial has to be confirmed, in time that the process really ran: time in which it was suspended does not count.
+  /// The time in which a version on trial must be confirmed. Time during which the process is suspended does not count.
   public var trialTimeout: Duration
-  /// How many starts of the app a version on trial gets before it counts as crashed. At least 1, the start that activated it included.
+  /// The number of app starts that a version on trial gets before it counts as crashed, including the start that activated it. At least 1.
   public var trialStarts: Int
-  /// The bytes that the store may take on the device; as many as there are where it is nil.
+  /// The maximum number of bytes that the store may take on the device. No limit if nil.
   public var quota: UInt64?
-  /// How long another process or task is waited for that changes the store.
+  /// The maximum time to wait for another process or task that is changing the store.
   public var lockTimeout: Duration
-  /// Whether backups of the device leave the store out, where the platform can. What it holds can be fetched again.
+  /// Whether the store is excluded from backups of the device, on Apple platforms. Its packs can be fetched again.
   public var isExcludedFromBackup: Bool
-  /// The bytes that an installation must leave free on the volume.
+  /// The number of bytes that an installation must leave free on the volume.
   public var freeSpaceMargin: UInt64
 
-  /// Makes a policy; what is not said has the usual value.
+  /// Creates a policy, with default values for omitted arguments.
   public init(
     keepVersions: Int = 2, trialTimeout: Duration = .seconds(10), trialStarts: Int = 1, quota: UInt64? = nil,
     lockTimeout: Duration = .seconds(5), isExcludedFromBackup: Bool = true, freeSpaceMargin: UInt64 = 4 << 20
@@ -30,19 +30,19 @@ public struct StorePolicy: Hashable, Sendable {
   }
 }
 
-/// What becomes of the file that a pack is installed from.
+/// Whether the file that a pack is installed from is moved or copied.
 public enum Taking: String, Hashable, Sendable, CaseIterable {
-  /// It becomes the store's: checked where it lies and then renamed, or removed once it was unpacked or copied from another volume. An installation
-  /// that fails leaves it.
+  /// Moves the file: it is checked in place and then renamed into the store. If it must be unpacked or copied from another volume, it is removed
+  /// after that. If the installation fails, the file stays.
   case moving
-  /// It stays the caller's.
+  /// Copies or unpacks the file. The file itself stays.
   case copying
 }
 
-/// How closely ``AssetStore/reconcile(_:)`` looks.
+/// How thoroughly ``AssetStore/reconcile(_:)`` checks installed packs.
 public enum ReconcileDepth: String, Hashable, Sendable, CaseIterable {
-  /// Names and sizes: milliseconds, at each start.
+  /// Checks names and sizes. Takes milliseconds, for use at each start.
   case quick
-  /// Every digest of all that is installed: as long as reading it takes, when the device is idle.
+  /// Checks the digests of everything that is installed. Takes as long as reading all of it, for use when the device is idle.
   case thorough
 }

@@ -1,20 +1,20 @@
 package import PackFormat
 import PackManifest
 
-/// How dear packs are by their tags: what an app said of tags, in a file of its own, because a later manifest may give a tag to other packs.
+/// The preservation priorities that an app set for tags. They have their own file, because a later manifest may give a tag to other packs.
 package struct StorePreservation {
   private let directory: StoreDirectory
 
   private static let name = "preservation"
   private static let schema = "packer-store-preservation/1"
-  /// The largest text, in bytes: only tags of the accepted manifest are kept, and none of them is longer there than twice what it takes here.
+  /// The maximum size of the text, in bytes. Only tags of the accepted manifest are kept, and a tag takes at most twice as much space here as there.
   private static let largestSize = 2 * Manifest.largestSize
 
   init(_ directory: StoreDirectory) {
     self.directory = directory
   }
 
-  /// The priorities in millionths. A file that is damaged says nothing: what it said was a wish.
+  /// Returns the priorities by tag, in millionths. A damaged file counts as empty: priorities are preferences, not required data.
   func priorities() throws(PackError) -> [String: UInt64] {
     do throws(PackError) {
       guard let bytes = try directory.contents(of: Self.name, limit: Self.largestSize) else { return [:] }
@@ -25,7 +25,7 @@ package struct StorePreservation {
     }
   }
 
-  /// Sets the priority of tags, under the store's lock. What was said of tags that the manifest does not name any more is forgotten.
+  /// Sets the priority of tags, under the store's lock. Drops the priorities of tags that the manifest no longer has.
   func set(_ priority: UInt64, of tags: Set<String>, in manifest: Manifest) throws(PackError) {
     let known = Set(manifest.packs.flatMap(\.tags))
     let before = try priorities()
@@ -35,7 +35,7 @@ package struct StorePreservation {
     try directory.replace(Self.name, with: Self.text(after))
   }
 
-  /// The file of such priorities, which are in millionths.
+  /// Returns the content of the file for priorities in millionths.
   package static func text(_ priorities: [String: UInt64]) -> [UInt8] {
     var writer = CanonicalWriter()
     writer.object { writer in
@@ -54,7 +54,7 @@ package struct StorePreservation {
     return writer.bytes
   }
 
-  /// Reads what ``text(_:)`` wrote.
+  /// Parses the text that ``text(_:)`` returns.
   ///
   /// - Throws: ``PackError/Code/damagedStore``
   package static func parse(_ text: [UInt8]) throws(PackError) -> [String: UInt64] {
@@ -75,8 +75,8 @@ package struct StorePreservation {
       default: throw cursor.fault("has the unknown key '\(key)'")
       }
     }
-    // Each tag once, and in one order.
-    guard cursor.isAtEnd, schema == Self.schema, self.text(priorities) == text else { throw cursor.fault("is not what a store writes") }
+    // The text must be identical to what a store writes: each tag once, in ascending order.
+    guard cursor.isAtEnd, schema == Self.schema, self.text(priorities) == text else { throw cursor.fault("was not written by a store") }
     return priorities
   }
 

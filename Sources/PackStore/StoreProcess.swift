@@ -1,16 +1,16 @@
 import PackFiles
 
-/// Under which name a process leaves things in a store, and which others still run.
+/// The session name that a process uses in a store, and a check of which other processes still run.
 package struct StoreProcess: Sendable {
-  /// The name: ASCII letters, digits and hyphens, at most 64. No two processes, and no two stores of one, have the same.
+  /// The session name: at most 64 ASCII letters, digits and hyphens. It is different for each process, and for each store in a process.
   package let session: String
-  /// Whether the process with a name still runs. It must say yes of its own.
+  /// Returns whether the process with a session name still runs. It must return true for this process.
   package let isAlive: @Sendable (String) -> Bool
 
-  /// Whether a name is this store's, or that of another store of this very process.
+  /// Returns whether a session name belongs to this store, or to another store in this process.
   package let isOwn: @Sendable (String) -> Bool
 
-  /// - Parameter isOwn: true of `session` alone where it is nil.
+  /// - Parameter isOwn: If nil, only `session` counts as this process.
   package init(
     session: String, isAlive: @escaping @Sendable (String) -> Bool, isOwn: (@Sendable (String) -> Bool)? = nil
   ) {
@@ -19,7 +19,7 @@ package struct StoreProcess: Sendable {
     self.isOwn = isOwn ?? { $0 == session }
   }
 
-  /// This process, under a name that is new each time.
+  /// Returns this process with a new session name.
   package static func current() -> StoreProcess {
     let mine = ProcessIdentity.current
     @Sendable func identity(ofSession session: String) -> ProcessIdentity? {

@@ -6,9 +6,9 @@ import PackReading
 import PackTrust
 import PackWork
 
-/// Sets right what is not as it should be. Each step may be the last one: the next time goes on from there.
+/// Repairs a store. It may be interrupted after any step, and the next run continues from there.
 ///
-/// Reading is done without the lock. What is found is looked at again under it before anything changes: other processes go on meanwhile.
+/// It reads without the lock. Before it changes anything, it checks again under the lock, because other processes may have changed the store.
 struct StoreRepair {
   private let directory: StoreDirectory
   private let manifests: StoreManifests
@@ -56,24 +56,24 @@ struct StoreRepair {
     log.findings.append(StoreFinding(kind: kind, pack: pack, text: text, isRepaired: isRepaired))
   }
 
-  // MARK: What is nobody's
+  // MARK: Leftovers
 
-  /// Removes what stopped processes left in `staging`, `trash` and `uses`.
+  /// Removes what processes that have ended left in `staging`, `trash` and `uses`.
   private func sweep() throws(PackError) {
     for name in try directory.names(in: .staging).sorted() where !directory.isLiving(name) {
       let isGone = directory.remove("\(StoreDirectory.Part.staging.rawValue)/\(name)")
       found(
         .unfinished, nil,
-        "an installation or a change was stopped; its 'staging/\(printable(name.utf8))' was \(isGone ? "" : "not ")removed",
+        "an installation or a change was interrupted; its 'staging/\(printable(name.utf8))' was \(isGone ? "" : "not ")removed",
         isRepaired: isGone)
     }
     for name in try directory.names(in: .trash).sorted() {
-      // One that a living process removes is its own; removing it twice is harmless, and telling of it would be noise.
+      // If a running process is removing it, removing it here too is harmless, and there is nothing to report.
       let isLiving = directory.isLiving(name)
       let isGone = directory.remove("\(StoreDirectory.Part.trash.rawValue)/\(name)")
       if !isLiving {
         found(
-          .halfRemoved, nil, "a removal was stopped; its 'trash/\(printable(name.utf8))' was \(isGone ? "" : "not ")removed",
+          .halfRemoved, nil, "a removal was interrupted; its 'trash/\(printable(name.utf8))' was \(isGone ? "" : "not ")removed",
           isRepaired: isGone)
       }
     }
@@ -89,7 +89,7 @@ struct StoreRepair {
 
   private func removeForeign(_ name: String) {
     let isGone = directory.remove(name)
-    found(.foreign, nil, "'\(printable(name.utf8))' is nothing of a store's; it was \(isGone ? "" : "not ")removed", isRepaired: isGone)
+    found(.foreign, nil, "'\(printable(name.utf8))' does not belong in a store; it was \(isGone ? "" : "not ")removed", isRepaired: isGone)
   }
 
   private func itemsByPack() throws(PackError) -> [String: [String]] {
@@ -112,10 +112,10 @@ struct StoreRepair {
       _ = try manifests.verified()
     } catch {
       guard !StoreManifests.isOutside(error) else { throw error }
-      // One that nobody who is trusted vouches for may be trusted by the next release again.
+      // An undamaged manifest without a trusted signature is kept: the next release of the app may trust its key again.
       isDamaged = error.code == .damagedManifest || error.code == .damagedStore
       found(
-        .manifestUnusable, nil, "\(error.message); what is installed stays\(isDamaged ? ", and the file was removed" : "")",
+        .manifestUnusable, nil, "\(error.message); installed packs stay\(isDamaged ? ", and the file was removed" : "")",
         isRepaired: isDamaged)
     }
     var isForgotten = false
@@ -137,8 +137,8 @@ struct StoreRepair {
       found(
         .memoryDamaged, nil,
         isRebuilt
-          ? "what was remembered of accepted manifests was lost; it was made anew from the manifest"
-          : "what was remembered of accepted manifests was lost, and no manifest is left to make it from")
+          ? "the memory of accepted manifests was lost; it was rebuilt from the manifest"
+          : "the memory of accepted manifests was lost, and there is no usable manifest to rebuild it from")
     }
   }
 
@@ -160,7 +160,7 @@ struct StoreRepair {
     for item in items where !named.contains(item) { try takeIn(item) }
   }
 
-  /// Whether anything of a record is to be changed, by a look without the lock.
+  /// Returns whether a record needs a change, checked without the lock.
   private func needsChange(_ record: PackRecord) throws(PackError) -> Bool {
     var copy = record
     if copy.judgeTrial(by: directory.process.session, starts: directory.policy.trialStarts, isAlive: directory.process.isAlive) != nil {
@@ -172,7 +172,7 @@ struct StoreRepair {
     return false
   }
 
-  /// What is wrong with a version that is recorded.
+  /// A problem with a recorded version.
   private enum Fault: Equatable {
     case missing
     case damaged(String)
@@ -184,14 +184,14 @@ struct StoreRepair {
     guard let status = try directory.status(name) else { return .missing }
     switch content.mode {
     case .packed:
-      guard status.kind == .file else { return .damaged("is no file") }
-      guard status.size == content.size else { return .damaged("is \(status.size) bytes and not \(content.size)") }
+      guard status.kind == .file else { return .damaged("is not a file") }
+      guard status.size == content.size else { return .damaged("is \(status.size) bytes instead of \(content.size)") }
       guard depth == .thorough else { return nil }
-      return try sha256(ofFile: name) == content.bytes.sha256 ? nil : .damaged("has other bytes than were installed")
+      return try sha256(ofFile: name) == content.bytes.sha256 ? nil : .damaged("does not have the bytes that were installed")
     case .unpacked:
-      guard status.kind == .directory else { return .damaged("is no directory") }
+      guard status.kind == .directory else { return .damaged("is not a directory") }
       guard depth == .thorough else { return nil }
-      return try root(of: name) == content.contentRoot ? nil : .damaged("holds other files than were installed")
+      return try root(of: name) == content.contentRoot ? nil : .damaged("does not have the files that were installed")
     }
   }
 
@@ -215,9 +215,9 @@ struct StoreRepair {
       of: name, in: directory.handle, path: directory.path(name), checkpoint: pool.checkpoint)
   }
 
-  /// Brings a record in line with what is there.
+  /// Updates a record to match the content on the disk.
   private func settle(_ id: String) throws(PackError) {
-    // The long look, without the lock; bytes under a name of their own do not change.
+    // The thorough check runs without the lock: installed content does not change in place.
     var faults: [PackRecord.Bytes: (fault: Fault?, inode: UInt64?)] = [:]
     if depth == .thorough, let record = try directory.record(id) {
       for content in record.contents {
@@ -230,7 +230,7 @@ struct StoreRepair {
       try directory.change(id) { (record) throws(PackError) in
         for content in record.contents {
           let fault: Fault?
-          // Somebody may have installed the same anew since the long look.
+          // Another process may have installed the same version again since the thorough check.
           let inode = try directory.status(directory.place(record.itemName(content)))?.inode
           if let known = faults[content.bytes], known.inode == inode {
             fault = known.fault
@@ -273,21 +273,23 @@ struct StoreRepair {
       end = record.current.map { "; version \($0.version) runs now" } ?? "; install it again"
     }
     switch fault {
-    case .missing: found(.missing, id, "version \(content.bytes.version) of pack '\(id)' is not on the device any more\(end)")
+    case .missing: found(.missing, id, "version \(content.bytes.version) of pack '\(id)' is no longer on the device\(end)")
     case .damaged(let what): found(.damaged, id, "version \(content.bytes.version) of pack '\(id)' \(what); it was removed\(end)")
     }
   }
 
   private func tell(_ events: [StoreEvent], _ id: String) {
     for case .rolledBack(_, let version, let current, let reason) in events {
-      let end = current.map { "version \($0.version) runs again" } ?? "nothing is left to run"
+      let end = current.map { "version \($0.version) runs again" } ?? "no version is left to run"
       found(.crashedTrial, id, "version \(version) of pack '\(id)' was on trial: \(reason); \(end)")
     }
   }
 
   // MARK: Content without a record
 
-  /// What can be known of content that no record names: its bytes, all of them looked at. Nil where it is not to be kept.
+  /// Identifies content that no record names, by reading all of its bytes. Returns nil if the content is not to be kept.
+  ///
+  /// - Parameter isLenient: Whether a pack file that the manifest does not name is kept if its header and digest match its name.
   private func identity(of name: String, isLenient: Bool) throws(PackError) -> (content: PackRecord.Content, delivery: DeliveryClass?)? {
     guard let item = ItemName(name), let status = try directory.status(directory.place(name)) else { return nil }
     let entry = try manifests.usable()?.manifest.packs.first {
@@ -315,7 +317,7 @@ struct StoreRepair {
     }
   }
 
-  /// Whether a pack file says of itself what its name says of it.
+  /// Returns whether the header of a pack file has the pack name and version of its file name.
   private func isNamed(_ item: ItemName) -> Bool {
     guard let start = try? PackStart(directory.path(directory.place(item.text)), files: directory.files), let name = try? PackName(item.id)
     else { return false }
@@ -331,13 +333,13 @@ struct StoreRepair {
     }
   }
 
-  /// Records or removes content that no record names.
+  /// Records content that no record names, or removes it.
   private func takeIn(_ name: String) throws(PackError) {
     guard let item = ItemName(name) else { return }
     let known = try identity(of: name, isLenient: false)
     var discarded: String?
     let isAdopted = try directory.change(item.id) { (record) throws(PackError) -> Bool? in
-      // Somebody may have recorded or removed it meanwhile, or have it open.
+      // Another process may have recorded or removed it in the meantime, or have it open.
       guard !record.itemNames.contains(name), try directory.status(directory.place(name)) != nil, try !directory.usedItems().contains(name)
       else {
         return nil
@@ -355,17 +357,17 @@ struct StoreRepair {
     if let discarded { directory.empty([discarded]) }
     switch isAdopted {
     case true:
-      found(.adopted, item.id, "version \(item.version) of pack '\(item.id)' was whole, but not recorded; it is installed now")
+      found(.adopted, item.id, "version \(item.version) of pack '\(item.id)' was complete but not recorded; it is installed now")
     case false:
-      found(.orphaned, item.id, "'\(directory.place(name))' was not recorded, and is not what the manifest names; it was removed")
+      found(.orphaned, item.id, "'\(directory.place(name))' was not recorded and does not match the manifest; it was removed")
     default: break
     }
   }
 
-  /// Makes a record anew from what is there.
+  /// Rebuilds a record from the content on the disk.
   ///
-  /// Which version was the current one is not known. The oldest whole one runs: had a newer one been on trial, it would be the one to fall back to. The
-  /// others wait to be activated.
+  /// It is not known which version was the current one. The oldest complete version becomes current, because a newer one may have been on trial.
+  /// The others wait to be activated.
   private func rebuild(_ id: String, _ items: [String], because error: PackError) throws(PackError) {
     var known: [(name: String, content: PackRecord.Content, delivery: DeliveryClass?)] = []
     for name in items {
@@ -388,8 +390,8 @@ struct StoreRepair {
     if isRebuilt {
       let record = try directory.record(id)
       let versions = record?.contents.map { "\($0.bytes.version)" }.joined(separator: ", ") ?? ""
-      let end = versions.isEmpty ? "nothing of it was left" : "what is there: \(versions); version \(record?.current?.version ?? 0) runs"
-      found(.damagedRecord, id, "the record of pack '\(id)' could not be read and was made anew: \(end)")
+      let end = versions.isEmpty ? "no version is left" : "installed: \(versions); version \(record?.current?.version ?? 0) runs"
+      found(.damagedRecord, id, "the record of pack '\(id)' could not be read and was rebuilt; \(end)")
     }
     let named = try directory.record(id)?.itemNames ?? []
     for item in items where !named.contains(item) { try takeIn(item) }

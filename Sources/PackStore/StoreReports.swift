@@ -1,105 +1,105 @@
-/// What was removed to free space.
+/// The versions that were removed to free space.
 public struct PurgeReport: Hashable, Sendable {
   /// One version that was removed.
   public struct Removal: Hashable, Sendable {
-    /// What it was.
+    /// The version, as it was before its removal.
     public let pack: InstalledPack
-    /// Why it was the next to go.
+    /// The reason why this version was removed next.
     public let reason: String
   }
 
-  /// The versions that were removed, in that order.
+  /// The versions that were removed, in the order of removal.
   public let removed: [Removal]
-  /// The bytes that were freed.
+  /// The number of bytes that were freed.
   public let freed: UInt64
-  /// How many of the bytes that were asked for could not be freed.
+  /// The number of requested bytes that could not be freed.
   public let missing: UInt64
 }
 
-/// Something that takes space in a store, and why it is there.
+/// An item that takes space in a store, and the reason why it is there.
 public struct StoreUsage: Hashable, Sendable {
-  /// What something is to the store.
+  /// The kind of an item.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
     /// One version of a pack.
     case pack
-    /// Content that no record names: being installed, or left by a crash, until ``AssetStore/reconcile(_:)`` has looked at it.
+    /// Content that no record names. It is being installed, or was left by a crash until ``AssetStore/reconcile(_:)`` checks it.
     case unrecorded
-    /// What is being made by an installation.
+    /// Content that an installation is creating.
     case staging
-    /// What is being removed.
+    /// Content that is being removed.
     case trash
     /// The store's own records.
     case records
   }
 
-  /// What it is to the store.
+  /// The kind of the item.
   public let kind: Kind
-  /// The pack it belongs to, where it belongs to one.
+  /// The installed version if the kind is `pack`, otherwise nil.
   public let pack: InstalledPack?
-  /// Its path in the store.
+  /// The path of the item. It starts with the store's directory.
   public let path: String
-  /// The bytes it takes on the device, in whole blocks.
+  /// The number of bytes it takes on the device, in whole blocks.
   public let sizeOnDevice: UInt64
-  /// Why it is kept, for a person.
+  /// The reason why it is kept, as a text for people.
   public let reason: String
 }
 
-/// Something that ``AssetStore/reconcile(_:)`` found.
+/// A problem that ``AssetStore/reconcile(_:)`` found.
 public struct StoreFinding: Hashable, Sendable, CustomStringConvertible {
-  /// What kind of thing was found. The set is open: later versions add to it.
+  /// The kind of a finding. The set is open: later versions may add kinds.
   public struct Kind: RawRepresentable, Hashable, Sendable {
     /// The stable identifier: lower case words joined by hyphens.
     public let rawValue: String
 
-    /// Makes a kind from its identifier.
+    /// Creates a kind from its identifier.
     public init(rawValue: String) {
       self.rawValue = rawValue
     }
 
-    /// What an installation had begun when it was stopped; removed.
+    /// Leftovers of an interrupted installation or change. They were removed.
     public static let unfinished = Self(rawValue: "unfinished")
-    /// What was being removed when that was stopped; removed.
+    /// Leftovers of an interrupted removal. They were removed.
     public static let halfRemoved = Self(rawValue: "half-removed")
-    /// Whole content that no record named and that the manifest does; recorded as installed.
+    /// Complete content that the manifest names, but no record. It was recorded as installed.
     public static let adopted = Self(rawValue: "adopted")
-    /// Content that no record names and the manifest neither, or that is damaged; removed.
+    /// Content that no record names and that does not match the manifest or is damaged. It was removed.
     public static let orphaned = Self(rawValue: "orphaned")
-    /// A version on trial whose process ended before it was confirmed; the version before runs again.
+    /// A version on trial whose process ended before it was confirmed. The previous version runs again.
     public static let crashedTrial = Self(rawValue: "crashed-trial")
-    /// A version on trial whose process ended before it was confirmed, and that has another start.
+    /// A version on trial whose process ended before it was confirmed. It gets another start.
     public static let trialContinues = Self(rawValue: "trial-continues")
-    /// Content that is recorded and not there: the system or a person removed it, or a restored backup left it out.
+    /// Recorded content that does not exist: the system or a person removed it, or it is not in a restored backup.
     public static let missing = Self(rawValue: "missing")
-    /// Content that is not what is recorded; removed.
+    /// Content that differs from its record. It was removed.
     public static let damaged = Self(rawValue: "damaged")
-    /// A record that cannot be read; made anew from content and manifest.
+    /// A record that cannot be read. It was rebuilt from the content and the manifest.
     public static let damagedRecord = Self(rawValue: "damaged-record")
-    /// The accepted manifest is missing, damaged, or vouched for by nobody who is trusted; nothing was removed for it.
+    /// The accepted manifest is damaged or not signed by a trusted key. Installed packs stay.
     public static let manifestUnusable = Self(rawValue: "manifest-unusable")
-    /// What was remembered of accepted manifests is missing or damaged.
+    /// The memory of accepted manifests is missing or damaged.
     public static let memoryDamaged = Self(rawValue: "memory-damaged")
-    /// A version that failed, or is more than is kept, and that nobody has open any more; removed.
+    /// A version that failed, or is beyond the number of versions to keep, and that no process has open. It was removed.
     public static let surplus = Self(rawValue: "surplus")
-    /// A mark of use by a process that has ended; removed.
+    /// A mark of use by a process that has ended. It was removed.
     public static let staleUse = Self(rawValue: "stale-use")
-    /// Something that is not the store's; removed.
+    /// A file or directory that does not belong in a store. It was removed.
     public static let foreign = Self(rawValue: "foreign")
   }
 
-  /// What kind of thing was found.
+  /// The kind of the finding.
   public let kind: Kind
-  /// The name of the pack it is about, where it is about one.
+  /// The name of the affected pack. Nil if the finding is not about a pack.
   public let pack: String?
   /// What was found and what was done, in one sentence.
   public let text: String
-  /// Whether it is as it should be now. What is not is found again the next time.
+  /// Whether the problem is repaired. If not, the next call finds it again.
   public let isRepaired: Bool
 
-  /// The sentence.
+  /// The same as ``text``.
   public var description: String { text }
 }
 
-/// Something that a store did. For logs and displays; nothing depends on whether it is heard.
+/// An event in a store, for logs and displays. The store does not depend on listeners.
 public enum StoreEvent: Hashable, Sendable {
   /// A manifest of this version was accepted.
   case adopted(manifest: UInt64)
@@ -109,18 +109,18 @@ public enum StoreEvent: Hashable, Sendable {
   case activated(InstalledPack)
   /// A version was confirmed, or activated without a trial.
   case confirmed(InstalledPack)
-  /// A version fell, and `current` runs again where there is one.
+  /// A version failed or was rolled back. Version `current` runs again; nil if no version is left to run.
   case rolledBack(id: String, from: UInt64, current: InstalledPack?, reason: String)
-  /// A version was removed to free space, or because there were more than are kept.
+  /// A version was removed to free space, or because it failed or newer versions are kept.
   case purged(InstalledPack, reason: String)
   /// A pack was removed on request.
   case removed(id: String)
-  /// ``AssetStore/reconcile(_:)`` found something.
+  /// ``AssetStore/reconcile(_:)`` found a problem.
   case found(StoreFinding)
 }
 
 extension StoreEvent {
-  /// What was removed, where it tells of that.
+  /// The removed version if the event is ``purged(_:reason:)``, otherwise nil.
   package var purgedPack: InstalledPack? {
     if case .purged(let pack, _) = self { pack } else { nil }
   }

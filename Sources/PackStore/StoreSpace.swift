@@ -3,7 +3,7 @@ import PackFormat
 import PackManifest
 import PackTrust
 
-/// What a store takes on the device, and what goes when that is too much.
+/// Measures the space that a store takes on the device, and removes versions if it is too much.
 struct StoreSpace {
   private let directory: StoreDirectory
   private let manifests: StoreManifests
@@ -13,23 +13,24 @@ struct StoreSpace {
     self.manifests = manifests
   }
 
-  /// The bytes that an installation needs.
+  /// The number of additional bytes that an installation needs.
   struct Needs {
-    /// On the volume, besides what is there.
+    /// The number of additional bytes on the volume.
     let volume: UInt64
-    /// In the store, besides what is there.
+    /// The number of additional bytes in the store, which count towards the quota.
     let store: UInt64
   }
 
   // MARK: Room
 
-  /// Sees to it that there is room, and purges what may be purged where there is not. Purges nothing where that would not be enough.
+  /// Makes room. If there is not enough, purges versions that may be purged, but purges none if that would not be enough.
   ///
   /// - Parameters:
-  ///   - subject: what the room is for, as an error names it.
-  ///   - ids: the packs that the room is for; what runs of them stays.
-  ///   - tell: hears what was removed, also where that was not enough.
-  /// - Throws: ``PackError/Code/noSpace`` or ``PackError/Code/quotaExceeded``, with the bytes that are missing.
+  ///   - needs: The number of bytes needed.
+  ///   - subject: What the room is for, as an error names it.
+  ///   - ids: The packs that the room is for. Their running versions stay.
+  ///   - tell: Receives what was removed, even if it was not enough.
+  /// - Throws: ``PackError/Code/noSpace`` or ``PackError/Code/quotaExceeded``, with the number of missing bytes.
   func makeRoom(for needs: Needs, of subject: String, sparing ids: Set<String>, tell: ([StoreEvent]) -> Void) throws(PackError) {
     var missing = try shortage(needs)
     guard missing.volume > 0 || missing.quota > 0 else { return }
@@ -43,14 +44,14 @@ struct StoreSpace {
       tell(events)
       missing = try shortage(needs)
     }
-    // Somebody else may have taken what was freed.
-    let outcome = events.isEmpty ? [] : ["what was removed to make room was not enough"]
+    // Another process may have used the freed space.
+    let outcome = events.isEmpty ? [] : ["installed versions were removed to make room, but that was not enough"]
     if let error = lack(missing, needs, subject, outcome) { throw error }
   }
 
-  /// Looks whether there is room, or would be if all went that may, and removes none of it.
+  /// Checks whether there is room, or would be after a purge. Removes no installed version.
   ///
-  /// - Returns: the bytes that are missing, and the error that says so; nil where there is room.
+  /// - Returns: The number of bytes that are missing, and the error that reports it. Nil if there is room.
   func lack(for needs: Needs, of subject: String, sparing ids: Set<String>) throws(PackError) -> (missing: UInt64, error: PackError)? {
     var missing = try shortage(needs)
     guard missing.largest > 0 else { return nil }
@@ -65,18 +66,18 @@ struct StoreSpace {
   private func lack(_ missing: Shortage, _ needs: Needs, _ subject: String, _ outcome: [String] = []) -> PackError? {
     if missing.volume > 0 {
       let margin = directory.policy.freeSpaceMargin
-      let besides = margin > 0 ? " and \(margin) that stay free" : ""
+      let besides = margin > 0 ? " plus \(margin) bytes that must stay free" : ""
       return PackError(
         .noSpace, of: subject,
-        "needs \(needs.volume) bytes on the volume of \(directory.root)\(besides), \(missing.volume) bytes are missing",
+        "needs \(needs.volume) bytes on the volume of \(directory.root)\(besides); \(missing.volume) bytes are missing",
         details: outcome, advice: .freeSpace(bytes: missing.volume))
     }
     return missing.quota > 0 ? overQuota(needs, subject, missing: missing.quota, outcome) : nil
   }
 
-  /// Frees so many bytes, or none: purges only where that is enough.
+  /// Frees at least this many bytes. Removes no installed version if that is not possible.
   ///
-  /// - Returns: what was removed, and the bytes that could not be freed.
+  /// - Returns: What was removed, and the number of bytes that could not be freed.
   func purgeIfEnough(toFree bytes: UInt64) throws(PackError) -> (PurgeReport, [StoreEvent]) {
     let wanted = bytes.less(sweep())
     guard let candidates = try candidates(freeing: wanted) else {
@@ -88,7 +89,7 @@ struct StoreSpace {
     return (report, report.removed.map { .purged($0.pack, reason: $0.reason) })
   }
 
-  /// Looks once more whether there is room, under the store's lock: others may have installed since it was made.
+  /// Checks the quota again, under the store's lock, because other processes may have installed packs since room was made.
   ///
   /// - Throws: ``PackError/Code/quotaExceeded``
   func checkQuota(for needs: Needs, of id: String) throws(PackError) {
@@ -104,18 +105,18 @@ struct StoreSpace {
   private func overQuota(_ needs: Needs, _ subject: String, missing: UInt64, _ outcome: [String] = []) -> PackError {
     PackError(
       .quotaExceeded, of: subject,
-      "needs \(needs.store) bytes of the \(directory.policy.quota ?? 0) that the store may take, \(missing) bytes are missing",
+      "needs \(needs.store) bytes, and the quota of the store is \(directory.policy.quota ?? 0) bytes; \(missing) bytes are missing",
       details: outcome, advice: .makeRoom(bytes: missing))
   }
 
-  /// How many bytes are missing.
+  /// The number of missing bytes.
   struct Shortage {
-    /// On the volume.
+    /// The number of bytes missing on the volume.
     let volume: UInt64
-    /// Under the quota.
+    /// The number of bytes by which the store would exceed its quota.
     let quota: UInt64
 
-    /// What frees so many ends both.
+    /// The number of bytes to free so that both are enough.
     var largest: UInt64 { max(volume, quota) }
   }
 
@@ -132,7 +133,7 @@ struct StoreSpace {
     return Shortage(volume: volume, quota: try taken().adding(needs.store).less(quota))
   }
 
-  /// The bytes that the store takes, where what is recorded of installed content is believed.
+  /// Returns the number of bytes that the store takes. For installed content, uses the recorded sizes.
   private func taken() throws(PackError) -> UInt64 {
     var known: [String: UInt64] = [:]
     for record in try directory.records() {
@@ -156,7 +157,7 @@ struct StoreSpace {
     }
   }
 
-  /// The bytes of all that is neither content nor on its way in or out.
+  /// Returns the number of bytes of everything except the contents of `packs`, `staging` and `trash`.
   private func ownRecords() throws(PackError) -> UInt64 {
     let names: [DirectoryName]
     var sum: UInt64
@@ -175,11 +176,11 @@ struct StoreSpace {
 
   // MARK: Purging
 
-  /// A version that may go.
+  /// A version that may be removed.
   struct Candidate {
     let record: PackRecord
     let content: PackRecord.Content
-    /// Lower ones go first.
+    /// Versions with a lower rank are removed first.
     let rank: Int
     let preservation: UInt64
     let reason: String
@@ -199,10 +200,10 @@ struct StoreSpace {
     var freed: UInt64 = 0
     for candidate in candidates where freed < bytes {
       let id = candidate.record.id
-      // What the system has taken away already frees nothing, whatever the record says.
+      // Content that the system has removed already frees nothing, even if the record lists its size.
       let size = try size(of: candidate)
       let pack = try directory.change(id) { (record) throws(PackError) -> InstalledPack? in
-        // Other tasks and processes went on since it was chosen.
+        // Other tasks and processes may have changed the record since the candidate was chosen.
         guard let content = record.content(candidate.content.bytes),
           record.state(of: content) == candidate.record.state(of: candidate.content),
           record.trial == candidate.record.trial, record.preservation == candidate.record.preservation,
@@ -220,7 +221,7 @@ struct StoreSpace {
     return PurgeReport(removed: removed, freed: freed, missing: bytes.less(freed))
   }
 
-  /// The first of all that may go, so many that they free enough; nil where all of it would not.
+  /// Returns the first candidates that together free enough bytes. Returns nil if all candidates would not free enough.
   private func candidates(freeing bytes: UInt64, sparing ids: Set<String> = []) throws(PackError) -> [Candidate]? {
     var chosen: [Candidate] = []
     var sum: UInt64 = 0
@@ -231,15 +232,15 @@ struct StoreSpace {
     return sum >= bytes ? chosen : nil
   }
 
-  /// The bytes that a candidate takes now; 0 where it is not there any more.
+  /// Returns the number of bytes that a candidate takes now, or 0 if it no longer exists.
   private func size(of candidate: Candidate) throws(PackError) -> UInt64 {
     let place = directory.place(candidate.record.itemName(candidate.content))
     return try directory.status(place) == nil ? 0 : size(place)
   }
 
-  /// All that may go, in the order in which it goes.
+  /// Returns all versions that may be removed, in the order of removal.
   private func candidates(sparing ids: Set<String> = []) throws(PackError) -> [Candidate] {
-    // An expired manifest says nothing about what is not needed any more.
+    // An expired manifest does not decide which packs are obsolete.
     let manifest = try manifests.usable()
     var entries: [String: ManifestPack] = [:]
     for entry in manifest?.manifest.packs ?? [] { entries[entry.id] = entry }
@@ -260,7 +261,7 @@ struct StoreSpace {
         let candidate: (rank: Int, reason: String)? =
           switch state {
           case .failed: (0, "it failed")
-          case _ where isObsolete: preservation < 1_000_000 ? (1, "the manifest does not name the pack any more") : nil
+          case _ where isObsolete: preservation < 1_000_000 ? (1, "the manifest no longer names the pack") : nil
           case .kept: (2, "it is an earlier version")
           case .installed where entry != nil && entry?.bytes != content.bytes: (2, "the manifest names another version")
           default:
@@ -278,7 +279,7 @@ struct StoreSpace {
     }
   }
 
-  /// How dear a pack is unless that was said, in millionths.
+  /// Returns the default preservation priority of a pack, in millionths.
   static func preservation(_ delivery: DeliveryClass?, isObsolete: Bool) -> UInt64 {
     switch delivery {
     case _ where isObsolete: 0
@@ -295,7 +296,7 @@ struct StoreSpace {
     return digits.isEmpty ? "0" : "0.\(digits)"
   }
 
-  /// Removes what processes that have ended were making, and what was being removed. Says how many bytes that freed.
+  /// Removes everything in `trash`, and what processes that have ended left in `staging`. Returns the number of bytes freed.
   private func sweep() -> UInt64 {
     var freed: UInt64 = 0
     for part in [StoreDirectory.Part.staging, .trash] {
@@ -308,7 +309,9 @@ struct StoreSpace {
     return freed
   }
 
-  /// - Returns: whether there was something to remove.
+  /// Removes all versions of a pack.
+  ///
+  /// - Returns: Whether any version was installed.
   static func remove(_ id: String, from directory: StoreDirectory) throws(PackError) -> Bool {
     guard (try? PackName(id)) != nil, try directory.record(id) != nil else { return false }
     return try directory.change(id) { (record) throws(PackError) in
@@ -346,7 +349,7 @@ struct StoreSpace {
           sizeOnDevice: size, reason: Self.reason(known?.record, known?.content, isUsed: isUsed)))
     }
     for (part, kind, reason) in [
-      (StoreDirectory.Part.staging, StoreUsage.Kind.staging, "is being installed, or was when its process ended"),
+      (StoreDirectory.Part.staging, StoreUsage.Kind.staging, "is being installed, or was left by a process that ended"),
       (.trash, .trash, "is being removed"),
     ] {
       for name in try directory.names(in: part).sorted() {
@@ -367,10 +370,10 @@ struct StoreSpace {
       switch record.state(of: content) {
       case .current: "runs"
       case .trial: "is on trial"
-      case .fallback: "takes over if the version on trial falls"
-      case .kept: "is kept to go back to"
+      case .fallback: "runs again if the version on trial fails"
+      case .kept: "is kept for rollback"
       case .installed: "waits to be activated"
-      case .failed: "failed, and goes"
+      case .failed: "failed, will be removed"
       }
     return reason + suffix
   }

@@ -3,7 +3,7 @@ import PackFormat
 import PackManifest
 import PackTrust
 
-/// Which version of a pack runs: activation, trial, confirmation, return to the version before.
+/// Decides which version of a pack runs: activation, trial, confirmation, rollback.
 struct StoreTrials {
   private let directory: StoreDirectory
 
@@ -26,7 +26,7 @@ struct StoreTrials {
         guard directory.process.isOwn(trial.session) || !directory.process.isAlive(trial.session) else {
           throw PackError(.inUse, "another process has version \(trial.bytes.version) of pack '\(id)' on trial")
         }
-        // The same trial once more, so that nobody gets a second chance by asking twice.
+        // The same trial continues, so that a second call does not give the version more time.
         if trial.bytes == content.bytes, onTrial { return (record.token(trial.bytes, nonce: trial.nonce), events) }
       }
       let nonce = newNonce()
@@ -46,7 +46,7 @@ struct StoreTrials {
     }
   }
 
-  /// The version to activate.
+  /// Returns the version to activate.
   private func choose(
     _ version: UInt64?, from record: PackRecord, _ manifest: VerifiedManifest?
   ) throws(PackError) -> PackRecord.Content {
@@ -81,16 +81,16 @@ struct StoreTrials {
     }
   }
 
-  /// How a trial stands.
+  /// The state of a trial.
   enum Standing: Hashable, Sendable {
     case underWay
     case confirmed
     case timedOut
   }
 
-  /// How a trial stands; ends it where its time is over.
+  /// Returns the state of a trial. Ends the trial if its time is over.
   ///
-  /// - Throws: ``PackError/Code/notConfirmed`` where it fell, ``PackError/Code/staleConfirmation`` where another one took its place.
+  /// - Throws: ``PackError/Code/notConfirmed`` if the version failed, ``PackError/Code/staleConfirmation`` if the trial ended for another reason.
   func look(at token: BootToken, isOver: Bool, limit: UInt64) throws(PackError) -> (Standing, [StoreEvent]) {
     func outcome(_ record: PackRecord) throws(PackError) -> Bool {
       if record.isConfirmed(token) { return true }
@@ -102,7 +102,7 @@ struct StoreTrials {
     guard isOver else { return (.underWay, []) }
     let reason = "not confirmed within \(limit / 1000) ms"
     let events = try directory.change(token.id) { (record) throws(PackError) -> [StoreEvent]? in
-      // It may have been confirmed while the lock was waited for.
+      // The trial may have been confirmed while this call waited for the lock.
       if try outcome(record) { return nil }
       return try fall(&record, reason: reason)
     }
@@ -119,7 +119,7 @@ struct StoreTrials {
     }
   }
 
-  /// Gives up what runs, and removes what failed unless it is in use.
+  /// Records the running version as failed, and removes failed versions that are not in use.
   private func fall(_ record: inout PackRecord, reason: String) throws(PackError) -> [StoreEvent] {
     guard let running = record.running else { return [] }
     record.fail(running.bytes, reason: reason)
@@ -132,21 +132,21 @@ struct StoreTrials {
     .rolledBack(id: record.id, from: version, current: record.running.map { directory.installed($0, of: record) }, reason: reason)
   }
 
-  /// A record as it is once a trial whose process has ended is judged, which nobody has written down yet.
+  /// Returns a record in which a trial whose process has ended is decided. Writes nothing.
   func judged(_ record: PackRecord) -> PackRecord {
     var record = record
     _ = judge(&record)
     return record
   }
 
-  /// Judges a trial whose process has ended.
+  /// Decides a trial whose process has ended.
   func judge(_ record: inout PackRecord) -> [StoreEvent] {
     let verdict = record.judgeTrial(by: directory.process.session, starts: directory.policy.trialStarts, isAlive: directory.process.isAlive)
     guard case .failed(let version) = verdict else { return [] }
     return [rolledBack(record, from: version, reason: record.failures.last?.reason ?? "")]
   }
 
-  /// Forgets what is more than is kept and not in use.
+  /// Removes failed versions, and versions beyond the number to keep, from a record, unless they are in use.
   func dropSurplus(of record: inout PackRecord) throws(PackError) -> [StoreEvent] {
     let surplus = record.surplus(keeping: directory.policy.keepVersions)
     guard !surplus.isEmpty else { return [] }
@@ -160,9 +160,9 @@ struct StoreTrials {
     return events
   }
 
-  /// What runs of a pack, and the mark that it is in use.
+  /// Returns the running version of a pack, and a mark that keeps it in use.
   ///
-  /// It must be possible on a full disk too: a verdict or a time that cannot be written down is come to again.
+  /// This works on a full disk too: the outcome of a trial or the time of use that cannot be written is determined again the next time.
   func use(
     _ id: String
   ) throws(PackError) -> (InstalledPack, UseMark, [StoreEvent]) {
@@ -198,21 +198,22 @@ extension PackRecord {
     BootToken(id: id, version: bytes.version, sha256: bytes.sha256, nonce: nonce)
   }
 
-  /// Whether a token was good for what is current now.
+  /// Returns whether a token confirmed the current version.
   func isConfirmed(_ token: BootToken) -> Bool {
     guard let current, let confirmed else { return false }
     return self.token(current, nonce: confirmed) == token
   }
 
-  /// Why a token is good for nothing.
+  /// Returns the error for a token that is not valid any more.
   func staleness(of token: BootToken) -> PackError {
     let bytes = Bytes(version: token.version, sha256: token.sha256)
     if let failure = failures.last(where: { $0.bytes == bytes }) {
-      return PackError(.notConfirmed, "version \(token.version) of pack '\(id)' fell: \(failure.reason)")
+      return PackError(.notConfirmed, "version \(token.version) of pack '\(id)' failed on trial: \(failure.reason)")
     }
-    return PackError(.staleConfirmation, "the trial of version \(token.version) of pack '\(id)' is not under way any more")
+    return PackError(.staleConfirmation, "the trial of version \(token.version) of pack '\(id)' is no longer in progress")
   }
-  /// The refusal of bytes that failed; nil where they did not.
+
+  /// Returns the error for bytes that failed on this device, or nil if they did not fail.
   func failure(of bytes: Bytes) -> PackError? {
     failures.last { $0.bytes == bytes }.map { failure in
       PackError(

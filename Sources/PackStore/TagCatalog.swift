@@ -1,16 +1,16 @@
 public import PackFormat
 public import PackManifest
 
-/// The tags of a manifest, and which packs they stand for. A value: it knows nothing of what is on the device.
+/// The tags of a manifest and their packs. A plain value that does not depend on the packs installed on the device.
 public struct TagCatalog: Sendable {
   /// All tags, in ascending order.
   public let tags: [String]
   private let packs: [ManifestPack]
   private let deliveries: [String: DeliveryClass]
 
-  /// Reads the tags of packs.
+  /// Collects the tags of packs.
   ///
-  /// - Parameter packs: those that count: all of a manifest, or those that are for the device.
+  /// - Parameter packs: All packs of a manifest, or only those that are for this device.
   public init(_ packs: [ManifestPack]) {
     var deliveries: [String: DeliveryClass] = [:]
     for pack in packs {
@@ -21,25 +21,26 @@ public struct TagCatalog: Sendable {
     tags = deliveries.keys.sorted()
   }
 
-  /// The packs that have one of the tags, in the order of the manifest.
+  /// Returns the packs that have at least one of the tags, in the order of the manifest.
   public func packs(of tags: Set<String>) -> [ManifestPack] {
     packs.filter { !tags.isDisjoint(with: $0.tags) }
   }
 
-  /// When the packs of a tag come to the device; nil where there is no such tag.
+  /// Returns the delivery class of a tag, or nil if there is no such tag.
   ///
-  /// A tag is as late as the latest of its packs: ``DeliveryClass/essential`` where all of them are there when the app first starts, which Apple calls an
-  /// initial install tag; ``DeliveryClass/prefetch`` where all of them come by themselves; else ``DeliveryClass/onDemand``.
+  /// It is the latest class of the tag's packs: ``DeliveryClass/essential`` if all of them are on the device when the app first starts, which Apple
+  /// calls an initial install tag; ``DeliveryClass/prefetch`` if all of them are downloaded without a request; otherwise
+  /// ``DeliveryClass/onDemand``.
   public func delivery(of tag: String) -> DeliveryClass? { deliveries[tag] }
 
-  /// The tags of a delivery class, in ascending order.
+  /// Returns the tags of a delivery class, in ascending order.
   public func tags(_ delivery: DeliveryClass) -> [String] { tags.filter { deliveries[$0] == delivery } }
 
-  /// Refuses tags that no pack has.
+  /// Checks that each tag belongs to at least one pack.
   ///
-  /// - Throws: ``PackError/Code/unknownTag``, which names the tag that was probably meant; ``PackError/Code/usage`` where there is no tag at all.
+  /// - Throws: ``PackError/Code/unknownTag``, with a suggestion if a tag has a similar name; ``PackError/Code/usage`` if `wanted` is empty.
   public func check(_ wanted: Set<String>) throws(PackError) {
-    guard !wanted.isEmpty else { throw PackError(.usage, "no tag was asked for", advice: .developer("name at least one")) }
+    guard !wanted.isEmpty else { throw PackError(.usage, "no tag was requested", advice: .developer("pass at least one tag")) }
     guard let tag = wanted.sorted().first(where: { deliveries[$0] == nil }) else { return }
     let nearest = SpellingSuggestion.nearest(to: tag, among: tags).map { " (did you mean '\(printable($0.utf8))'?)" } ?? ""
     throw PackError(.unknownTag, "no pack of the manifest has the tag '\(printable(tag.utf8))'\(nearest)")
@@ -47,7 +48,7 @@ public struct TagCatalog: Sendable {
 }
 
 extension DeliveryClass {
-  /// How late packs of the class come.
+  /// The order in which packs of the classes come to the device.
   fileprivate var rank: Int {
     switch self {
     case .essential: 0

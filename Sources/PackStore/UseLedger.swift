@@ -1,9 +1,10 @@
 import PackFiles
 import PackWork
 
-/// What one store has open, and the marks that tell other processes of it: an empty file `uses/<item>~<session>` while an item is open.
+/// The items that one store has open, and their marks for other processes: an empty file `uses/<item>~<session>` exists while an item is open.
 ///
-/// A mark holds no lock, because the system ends a process that it suspends with one. That of a process that has ended is worth nothing.
+/// A mark is not a file lock, because the system terminates a process that holds one while it is suspended. Marks of processes that have ended do
+/// not count.
 final class UseLedger: Sendable {
   private let session: String
   private let root: OpenFile
@@ -19,9 +20,9 @@ final class UseLedger: Sendable {
   /// The items that are open.
   var items: Set<String> { counts.withLock { Set($0.keys) } }
 
-  /// Notes that an item is open once more, under the store's lock.
+  /// Counts an item as opened once more, under the store's lock.
   ///
-  /// A full disk, or one that cannot be written, keeps nobody from opening what is installed: then only this process knows.
+  /// If the disk is full or read-only, the item opens without a mark, and only this process knows that it is in use.
   func open(_ item: String) -> UseMark {
     counts.withLock { counts in
       if counts[item] == nil { _ = try? files.open(name(item), .create(mode: 0o644), in: root) }
@@ -34,21 +35,21 @@ final class UseLedger: Sendable {
     counts.withLock { counts in
       guard let count = counts[item] else { return }
       counts[item] = count > 1 ? count - 1 : nil
-      // With the lock, so that it cannot remove a mark that was just made.
+      // Inside `withLock`, so that it cannot remove a mark that was just made.
       if count == 1 { try? files.remove(name(item), .file, in: root) }
     }
   }
 
   private func name(_ item: String) -> String { "\(StoreDirectory.Part.uses.rawValue)/\(item)~\(session)" }
 
-  /// The item and the session that a mark names.
+  /// Returns the item and the session in the name of a mark.
   static func parts(ofName name: String) -> (item: String, session: String)? {
     guard let tilde = name.lastIndex(of: "~") else { return nil }
     return (String(name[..<tilde]), String(name[name.index(after: tilde)...]))
   }
 }
 
-/// Keeps an item in use.
+/// A mark that keeps an item in use until it is released.
 package final class UseMark: Sendable {
   private let item: String
   private let ledger: UseLedger

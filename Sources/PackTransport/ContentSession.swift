@@ -10,20 +10,21 @@ import PackWork
   import Foundation
 #endif
 
-/// Fetches the content of remote assets over HTTP with the system's own client. Assets may share one, and with it its connections.
+/// Fetches the content of remote assets over HTTP with the system's own client. Assets may share a session and its connections.
 ///
-/// Nothing but HTTPS is fetched, and HTTP from the machine itself; a redirect may not lead anywhere else, and takes an authorisation to no other host. Nothing is cached but by the asset.
+/// Only HTTPS addresses are fetched, and HTTP addresses of the machine itself. The same applies to redirects. An authorisation is not sent to
+/// another host. The session has no cache; only the asset keeps its content.
 ///
-/// A server is believed: whoever can change the file there, or has a certificate for its name, decides what the asset becomes, within what the materializer takes. Content
-/// that must come from its publisher alone belongs into a pack, which is authenticated.
+/// The content is not authenticated: anyone who can change the file on the server, or has a certificate for its name, decides what the asset
+/// contains, within the limits of the materializer. Content that must come from its publisher belongs in a pack.
 public final class ContentSession: Sendable {
   private let options: URLSessionTransport.Options
   private let session: URLSession
   private let delegate = SessionDelegate()
 
-  /// Makes a session of its own, without cache, cookies and credentials.
+  /// Creates a session without cache, cookies and credentials.
   ///
-  /// - Parameter options: as those of a transport; content comes in one piece.
+  /// - Parameter options: The same options as for a transport. Content is fetched in one piece.
   public init(options: URLSessionTransport.Options = URLSessionTransport.Options()) {
     self.options = options
     session = URLSession(configuration: options.configuration, delegate: delegate, delegateQueue: nil)
@@ -33,12 +34,12 @@ public final class ContentSession: Sendable {
     session.invalidateAndCancel()
   }
 
-  /// Fetches what is at an address, where it is another than what is known.
+  /// Fetches the content at an address, unless it is the content that the request knows already.
   func content(at address: String, _ request: ContentRequest) async throws(ContentFailure) -> ProvidedContent {
     guard let url = URL(string: address), SafeAddress.isAllowed(url) else { throw .transfer(.insecure) }
     var message = URLRequest(url: url)
     for (name, value) in options.headers { message.setValue(value, forHTTPHeaderField: name) }
-    // A compressed form could be a thousand times as large as what came.
+    // Compressed content could expand to a thousand times its size.
     message.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
     if let tag = request.known?.tag { message.setValue(tag, forHTTPHeaderField: "If-None-Match") }
     if let date = request.known?.modified { message.setValue(date, forHTTPHeaderField: "If-Modified-Since") }
@@ -58,24 +59,26 @@ public final class ContentSession: Sendable {
 }
 
 extension DataProvider {
-  /// What a server has at an address. It is asked with the entity tag and the date of what is there already, so that it sends nothing where that did not change.
+  /// Provides the content at a URL.
   ///
-  /// The content is not signed: see ``ContentSession`` for a list of those who can change it.
+  /// Requests carry the entity tag and the date of the current content, so the server sends no content if it did not change.
+  ///
+  /// The content is not signed: see ``ContentSession`` about who can change it.
   ///
   /// - Parameters:
-  ///   - address: an address of HTTPS, or of HTTP on this machine; another one is unavailable.
-  ///   - session: what fetches it: one of its own unless told otherwise.
+  ///   - address: An HTTPS address, or an HTTP address of this machine. The content of any other address is unavailable.
+  ///   - session: The session that fetches it. By default, the provider has its own session.
   public static func url(_ address: String, over session: ContentSession = ContentSession()) -> DataProvider {
     DataProvider(source: address) { (request: ContentRequest) throws(ContentFailure) in try await session.content(at: address, request) }
   }
 }
 
-/// Content that comes, held in memory up to a limit.
+/// Receives content into memory, up to a limit.
 private final class ContentReceiver: ResponseReceiver {
   private struct State {
     var isUnchanged = false
     var bytes: [UInt8] = []
-    /// What the server announced.
+    /// The length that the server announced, in bytes.
     var length: UInt64?
     var version: ContentVersion?
     var refusal: PackError?
@@ -88,7 +91,7 @@ private final class ContentReceiver: ResponseReceiver {
     self.limit = limit
   }
 
-  /// Why the content was not taken, where it was too large.
+  /// The error if the content was too large.
   var refusal: PackError? { state.withLock { $0.refusal } }
 
   func begin(_ response: HTTPURLResponse, to request: URLRequest) throws(TransferFailure) {
@@ -100,7 +103,7 @@ private final class ContentReceiver: ResponseReceiver {
         tag: response.value(forHTTPHeaderField: "ETag"), modified: response.value(forHTTPHeaderField: "Last-Modified"))
       try state.withLock { (state) throws(TransferFailure) in
         if let length, length > UInt64(limit) {
-          state.refusal = PackError(.limitExceeded, "the content is \(length) bytes, and at most \(limit) are taken")
+          state.refusal = PackError(.limitExceeded, "the content is \(length) bytes, but the limit is \(limit)")
           throw .other
         }
         state.length = length
@@ -116,21 +119,21 @@ private final class ContentReceiver: ResponseReceiver {
 
   func write(_ bytes: Span<UInt8>) throws(TransferFailure) {
     try state.withLock { (state) throws(TransferFailure) in
-      // A body where there must be none is not listened to.
+      // A response 304 has no body. If one comes, it is ignored.
       guard !state.isUnchanged else { return }
       guard bytes.count <= limit - state.bytes.count else {
-        state.refusal = PackError(.limitExceeded, "the content is more than the \(limit) bytes that are taken")
+        state.refusal = PackError(.limitExceeded, "the content is larger than the limit of \(limit) bytes")
         throw .other
       }
       state.bytes.append(copying: bytes)
     }
   }
 
-  /// All that came.
+  /// Returns the received content.
   func content() throws(ContentFailure) -> ProvidedContent {
     try state.withLock { (state) throws(ContentFailure) in
       guard !state.isUnchanged else { return .unchanged }
-      // A connection that was cut off in the middle.
+      // The connection was closed before the end.
       if let length = state.length, length != UInt64(state.bytes.count) { throw .transfer(.malformedResponse) }
       return .content(state.bytes, version: state.version)
     }

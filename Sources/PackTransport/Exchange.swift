@@ -10,18 +10,18 @@ import PackWork
   import Foundation
 #endif
 
-/// What the response to one request is for.
+/// The receiver of the response to one request.
 protocol ResponseReceiver: Sendable {
-  /// Judges the status and the header fields, before any byte of the body.
+  /// Checks the status and the header fields. Called before any byte of the body is delivered.
   func begin(_ response: HTTPURLResponse, to request: URLRequest) throws(TransferFailure)
-  /// Takes the next bytes of the body.
+  /// Receives the next bytes of the body.
   func write(_ bytes: Span<UInt8>) throws(TransferFailure)
 }
 
 /// One request and its response, whose bytes go to a receiver.
 ///
-/// The session's queue calls it, one call at a time. Whatever ends it first decides; what comes later is not listened to, because the client of Linux goes on
-/// after it was told to stop.
+/// The session's queue calls it, one call at a time. The first end is final: later calls are ignored, because the client on Linux continues after
+/// it was cancelled.
 final class Exchange: Sendable {
   private struct State {
     var finish: (@Sendable (TransferFailure?) -> Void)?
@@ -43,18 +43,18 @@ final class Exchange: Sendable {
     self.largestRedirectCount = largestRedirectCount
   }
 
-  /// Sends the request; `finish` is called once.
+  /// Sends the request. Calls `finish` exactly once.
   private func start(_ finish: @escaping @Sendable (TransferFailure?) -> Void) {
     let result = state.withLock { state in
       if state.result == nil { state.finish = finish }
       return state.result
     }
-    // Cancelled before it began.
+    // The task was cancelled before the request was sent.
     if let result { return finish(result) }
     task.resume()
   }
 
-  /// Sends the request and returns when all of the response has come, or soon after the task was cancelled.
+  /// Sends the request and returns when the whole response has been received, or soon after the task was cancelled.
   func run() async throws(TransferFailure) {
     let failure = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -75,13 +75,13 @@ final class Exchange: Sendable {
     }
     guard isFirst else { return }
     finish?(failure)
-    // Not from here: on Linux, cancelling waits for the session's queue, and this may be called by somebody that queue waits for.
+    // On another queue: on Linux, cancelling waits for the session's queue, which may in turn wait for this call.
     if failure != nil { DispatchQueue.global().async { [task] in task.cancel() } }
   }
 
   private var isOver: Bool { state.withLock { $0.result != nil } }
 
-  // MARK: What the session tells
+  // MARK: Events of the session
 
   func redirect(_ response: HTTPURLResponse, to next: URLRequest) -> URLRequest? {
     let count = state.withLock { state in
@@ -93,7 +93,7 @@ final class Exchange: Sendable {
       return nil
     }
     var following = next
-    // What the range is about must not be lost on the way. An authorisation stays with the host it is for.
+    // The fields for the range must be sent to the new address too. An authorisation is sent only to its own host.
     let isSameHost = url.host == request.url?.host && url.port == request.url?.port
     for (name, value) in request.allHTTPHeaderFields ?? [:] where isSameHost || Self.travelling.contains(name.lowercased()) {
       following.setValue(value, forHTTPHeaderField: name)
@@ -108,7 +108,7 @@ final class Exchange: Sendable {
 
   private static let travelling: Set = ["range", "if-range", "if-none-match", "if-modified-since", "accept-encoding", "user-agent"]
 
-  /// - Returns: whether the body is wanted.
+  /// Handles the header of the response. Returns whether the body is wanted.
   func receive(_ response: URLResponse) -> Bool {
     guard !isOver else { return false }
     do throws(TransferFailure) {
@@ -142,7 +142,7 @@ final class Exchange: Sendable {
   }
 }
 
-/// The receiver of a download, whose bytes go to a sink.
+/// The receiver of a download, which writes the bytes to a sink.
 struct DownloadReceiver: ResponseReceiver {
   let sink: DownloadSink
 
@@ -158,7 +158,7 @@ struct DownloadReceiver: ResponseReceiver {
       }
       try sink.begin(at: range.start, size: range.total, validator: Self.strongTag(response) ?? sink.validator)
     case 416:
-      // What is there cannot be of this file.
+      // The partial file cannot be a part of the file on the server.
       try sink.begin(at: 0, size: nil, validator: nil)
       throw .status(416, retryAfter: nil)
     default:
@@ -166,7 +166,7 @@ struct DownloadReceiver: ResponseReceiver {
     }
   }
 
-  /// The entity tag, where it promises that not a byte differs.
+  /// Returns the entity tag if it is a strong one, which changes with every byte.
   private static func strongTag(_ response: HTTPURLResponse) -> String? {
     guard let tag = response.value(forHTTPHeaderField: "ETag"), tag.hasPrefix("\""), tag.utf8.count > 2 else { return nil }
     return tag
@@ -178,13 +178,13 @@ struct DownloadReceiver: ResponseReceiver {
 }
 
 extension HTTPURLResponse {
-  /// Whether the body is the content itself, in no compressed form.
+  /// Whether the body is not compressed.
   var isUnencoded: Bool { (value(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? "identity") == "identity" }
 
-  /// The bytes of the body, where the server says so.
+  /// The size of the body in bytes, or nil if the server does not state it.
   var length: UInt64? { value(forHTTPHeaderField: "Content-Length").flatMap { UInt64($0) } }
 
-  /// What a status is called that is no success.
+  /// The failure for a status that is not a success.
   var failure: TransferFailure {
     switch statusCode {
     case 300...399: .redirect
@@ -195,7 +195,7 @@ extension HTTPURLResponse {
 }
 
 extension TransferFailure {
-  /// What the system's client calls it.
+  /// Creates the failure for an error of the system's client.
   init(_ error: any Error) {
     let error = error as NSError
     guard error.domain == NSURLErrorDomain else {

@@ -1,10 +1,10 @@
 import PackManifest
 
-/// What a `Content-Range` says (RFC 9110 §14.4).
+/// The value of a `Content-Range` field (RFC 9110 §14.4).
 package struct ContentRange: Hashable {
   package let start: UInt64
   package let end: UInt64
-  /// The bytes of the whole file; nil where the server does not say.
+  /// The size of the whole file in bytes, or nil if the server does not state it.
   package let total: UInt64?
 
   package init?(_ text: String?) {
@@ -24,22 +24,24 @@ package struct ContentRange: Hashable {
   }
 }
 
-/// What a `Retry-After` says (RFC 9110 §10.2.3).
+/// The value of a `Retry-After` field (RFC 9110 §10.2.3).
 package enum RetryAfter {
-  /// The longest that is taken at its word, in seconds: more than a century, and sums of it overflow nowhere. A queue's policy waits less.
+  /// The longest accepted duration, in seconds: more than a century, and small enough that sums do not overflow. A queue's policy waits less.
   private static let longest = Int64(UInt32.max)
 
-  /// - Parameter now: the seconds since 1970 from which a date counts.
+  /// Parses the field: a number of seconds, or a date.
+  ///
+  /// - Parameter now: The current time in seconds since 1970. The duration until a date is counted from it.
   package static func duration(_ text: String?, now: Int64) -> Duration? {
     guard let text else { return nil }
     if let seconds = decimal(text[...]) { return .seconds(Int64(min(seconds, UInt64(longest)))) }
-    // Foundation's reader of dates traps on some texts that are not ASCII.
+    // Foundation's date parser traps on some texts that are not ASCII.
     guard let date = HTTPDate(text) else { return nil }
     return .seconds(min(longest, max(0, date.secondsSince1970 - now)))
   }
 }
 
-/// A number in digits alone: no sign, which `UInt64` would take.
+/// Parses a number of digits only: `UInt64` would accept a sign too.
 private func decimal(_ text: Substring) -> UInt64? {
   text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt64(text) : nil
 }

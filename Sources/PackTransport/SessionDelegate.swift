@@ -7,7 +7,7 @@ import PackWork
   import Foundation
 #endif
 
-/// Hands what a session tells to the exchange that it is about.
+/// Passes the events of a session to their exchanges.
 final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
   private struct State {
     var exchanges: [Int: Exchange] = [:]
@@ -25,7 +25,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
     _ = state.withLock { $0.identifiers.remove(identifier) }
   }
 
-  /// What is being downloaded.
+  /// The identifiers of the downloads in progress.
   var identifiers: Set<String> { state.withLock { $0.identifiers } }
 
   func add(_ exchange: Exchange, identifier: String) {

@@ -9,28 +9,28 @@ public import PackDownloads
 
 /// Downloads over HTTP with the system's own client.
 ///
-/// A file is fetched in ranges of ``Options/largestPiece`` bytes, each held to the entity tag of the first: neither system lets a client slow a response down, so what arrives
-/// faster than the disk takes it has to wait in memory, and that is at most one piece of each download. A server that knows no ranges sends all at once, which works too, but
-/// has no such bound.
+/// A file is fetched in ranges of ``Options/largestPiece`` bytes. Each range must have the entity tag of the first. Neither system lets a client
+/// slow a response down, so bytes that arrive faster than the disk writes them wait in memory: at most one piece for each download. A server
+/// without support for ranges sends the whole file at once. That works too, but memory then has no such bound.
 ///
-/// Nothing goes on when the process ends; the next one goes on where the file ends.
+/// Downloads stop when the process ends. The next process continues at the end of the partial file.
 public final class URLSessionTransport: Transport {
-  /// How a transport behaves.
+  /// The options of a transport.
   public struct Options: Hashable, Sendable {
-    /// How long nothing may come before the attempt fails.
+    /// The time without received data after which an attempt fails.
     public var idleTimeoutSeconds: Double = 30
-    /// The connections to one server: as many as the queue downloads at a time.
+    /// The largest number of connections to one server. Should match the number of downloads that the queue runs at a time.
     public var connectionsPerHost = 20
-    /// The bytes that are asked for at a time.
+    /// The number of bytes in one range request.
     public var largestPiece: UInt64 = 4 << 20
-    /// The redirects that are followed, one after the other.
+    /// The largest number of redirects that are followed for one request.
     public var largestRedirectCount = 5
-    /// What is sent along: an authorisation, a name.
+    /// Additional header fields, such as an authorisation or a user agent.
     public var headers: [String: String] = [:]
     /// Whether the mobile network may be used.
     public var allowsCellularAccess = true
 
-    /// Makes the usual options.
+    /// Creates the default options.
     public init() {}
   }
 
@@ -38,7 +38,7 @@ public final class URLSessionTransport: Transport {
   private let session: URLSession
   private let delegate: SessionDelegate
 
-  /// Makes a transport with a session of its own, without cache, cookies and credentials.
+  /// Creates a transport with its own session, without cache, cookies and credentials.
   public init(options: Options = Options()) {
     self.options = options
     delegate = SessionDelegate()
@@ -49,12 +49,12 @@ public final class URLSessionTransport: Transport {
     session.invalidateAndCancel()
   }
 
-  /// Fetches piece by piece until the file is whole; what is there of it stays where that fails.
+  /// Fetches the file piece by piece. If a piece fails, the bytes received so far stay in the sink.
   public func download(_ request: TransferRequest, into sink: DownloadSink) async throws(TransferFailure) {
     guard let url = URL(string: request.url), SafeAddress.isAllowed(url) else { throw .insecure }
     delegate.begin(request.identifier)
     defer { delegate.end(request.identifier) }
-    // A server that sends nothing where it was asked for something would be asked for ever.
+    // A server that sends no bytes must not cause an endless loop of requests.
     while sink.offset < request.size {
       let offset = sink.offset
       try await fetch(url, request, into: sink)
@@ -65,7 +65,7 @@ public final class URLSessionTransport: Transport {
   private func fetch(_ url: URL, _ request: TransferRequest, into sink: DownloadSink) async throws(TransferFailure) {
     var message = URLRequest(url: url)
     for (name, value) in options.headers { message.setValue(value, forHTTPHeaderField: name) }
-    // The bytes of the file, not those of a compressed form.
+    // Sizes and ranges count the bytes of the file, not of a compressed form.
     message.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
     if sink.offset > 0 || request.size > options.largestPiece {
       let (end, overflow) = sink.offset.addingReportingOverflow(max(1, options.largestPiece))
@@ -80,17 +80,17 @@ public final class URLSessionTransport: Transport {
     try await exchange.run()
   }
 
-  /// What this transport is fetching now: nothing outlives the process.
+  /// Returns the identifiers of the downloads in progress. No download outlives the process.
   public func inFlight() async -> Set<String>? { delegate.identifiers }
 
-  /// Hands the priority on to the system.
+  /// Passes the priority on to the system.
   public func setPriority(_ priority: Double, of identifier: String) async {
     delegate.setPriority(Float(priority), of: identifier)
   }
 }
 
 extension URLSessionTransport.Options {
-  /// A session without cache, cookies and credentials.
+  /// The configuration of a session without cache, cookies and credentials.
   var configuration: URLSessionConfiguration {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.httpMaximumConnectionsPerHost = connectionsPerHost
@@ -104,7 +104,7 @@ extension URLSessionTransport.Options {
   }
 }
 
-/// Where may be fetched from: over TLS, or from the machine itself.
+/// Decides which addresses may be fetched: HTTPS addresses, and HTTP addresses of the machine itself.
 enum SafeAddress {
   static func isAllowed(_ url: URL) -> Bool {
     switch url.scheme?.lowercased() {

@@ -2,13 +2,13 @@ public import PackCrypto
 public import PackFormat
 import PackManifest
 
-/// What a client remembers of the manifests it accepted, so that nobody can lead it back (FORMAT.md §9.4).
+/// The record of the manifests that a client accepted, which protects it against rollback (FORMAT.md §9.4).
 ///
-/// A plain value: whoever holds it writes it to where it lasts.
+/// A plain value: the caller stores it persistently.
 public struct ManifestMemory: Hashable, Sendable {
-  /// The lowest manifest version that the app takes: one it embeds.
+  /// The lowest manifest version that the app accepts, embedded in the app.
   public var lowestVersion: UInt64
-  /// The manifest that was accepted last, which is the highest one.
+  /// The manifest that was accepted last, which has the highest version.
   public private(set) var accepted: Accepted?
 
   /// A manifest that was accepted.
@@ -17,12 +17,12 @@ public struct ManifestMemory: Hashable, Sendable {
     public var version: UInt64
     /// SHA-256 of its signed part, 32 bytes.
     public var signedDigest: [UInt8]
-    /// The trusted keys that vouched for it, in ascending order of their ids.
+    /// The ids of the trusted keys that signed it, in ascending order.
     public var signers: [String]
     /// The versions of its packs, by id.
     public var packVersions: [String: UInt64]
 
-    /// Makes a value from its parts, such as they were written down.
+    /// Creates a value from its stored parts.
     public init(version: UInt64, signedDigest: [UInt8], signers: [String], packVersions: [String: UInt64]) {
       self.version = version
       self.signedDigest = signedDigest
@@ -31,13 +31,13 @@ public struct ManifestMemory: Hashable, Sendable {
     }
   }
 
-  /// What an app remembers at its start.
+  /// Creates the memory of an app at its start.
   ///
   /// - Parameters:
-  ///   - accepted: what was remembered last, by this or an earlier release of the app.
-  ///   - lowestVersion: the lowest manifest version that this release takes.
-  ///   - keys: the keys that this release trusts. Where none of those is among them that vouched for what was accepted, it is forgotten:
-  ///     a stolen key could otherwise lock the app out for ever.
+  ///   - accepted: The manifest that was accepted last, by this or an earlier release of the app.
+  ///   - lowestVersion: The lowest manifest version that this release accepts.
+  ///   - keys: The keys that this release trusts. If none of them signed `accepted`, it is forgotten. Otherwise, a stolen key could
+  ///     lock the app out for ever.
   public init(_ accepted: Accepted? = nil, lowestVersion: UInt64 = 0, trusting keys: [SigningPublicKey]) {
     self.lowestVersion = lowestVersion
     self.accepted = accepted.flatMap { accepted in
@@ -45,41 +45,42 @@ public struct ManifestMemory: Hashable, Sendable {
     }
   }
 
-  /// Refuses a manifest that would lead back. Changes nothing.
+  /// Throws if the manifest is older than the accepted one, or differs from it under the same version. Changes nothing.
   ///
   /// - Throws: ``PackError/Code/manifestRollback``
   public func check(_ candidate: VerifiedManifest) throws(PackError) {
     let version = candidate.manifest.version
     guard version >= lowestVersion else {
       throw PackError(
-        .manifestRollback, "manifest has version \(version), and this app takes none below \(lowestVersion)", advice: .fetchManifestAgain)
+        .manifestRollback, "manifest has version \(version), but this app accepts no version below \(lowestVersion)",
+        advice: .fetchManifestAgain)
     }
     guard let accepted else { return }
     guard version >= accepted.version else {
       throw PackError(
-        .manifestRollback, "manifest has version \(version), and version \(accepted.version) was accepted before",
+        .manifestRollback, "manifest has version \(version), but version \(accepted.version) was accepted before",
         advice: .fetchManifestAgain)
     }
     guard version > accepted.version || candidate.signedDigest == accepted.signedDigest else {
       throw PackError(
-        .manifestRollback, "manifest says something else under version \(version), which was accepted before",
+        .manifestRollback, "manifest \(version) differs from the manifest \(version) that was accepted before",
         advice: .raiseManifestVersion)
     }
     for pack in candidate.manifest.packs {
       guard let known = accepted.packVersions[pack.id], pack.version < known else { continue }
       throw PackError(
-        .manifestRollback, "manifest has version \(pack.version) of pack '\(pack.id)', and version \(known) was accepted before",
+        .manifestRollback, "manifest has version \(pack.version) of pack '\(pack.id)', but version \(known) was accepted before",
         advice: .fetchManifestAgain)
     }
   }
 
-  /// Checks a manifest and remembers it.
+  /// Checks a manifest and records it as accepted.
   ///
-  /// - Throws: ``PackError/Code/manifestRollback``, and then remembers what it did before.
+  /// - Throws: ``PackError/Code/manifestRollback``. Then the value is unchanged.
   public mutating func accept(_ candidate: VerifiedManifest) throws(PackError) {
     try check(candidate)
     var signers = Set(candidate.signers)
-    // The same document may come again with one signature more or less: whoever vouched for it before still did.
+    // The same manifest may come again with one signature more or less. The earlier signatures still count.
     if let accepted, accepted.version == candidate.manifest.version { signers.formUnion(accepted.signers) }
     var packVersions: [String: UInt64] = [:]
     for pack in candidate.manifest.packs { packVersions[pack.id] = pack.version }

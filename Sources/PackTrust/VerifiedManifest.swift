@@ -2,23 +2,23 @@ public import PackCrypto
 public import PackFormat
 public import PackManifest
 
-/// A manifest that a trusted key vouches for.
+/// A manifest with a valid signature by a trusted key.
 ///
-/// Whether it is the newest one, and still good, is not known: ``ManifestMemory/check(_:)`` and ``PackManifest/Manifest/state(at:)`` say that.
+/// It may be outdated or expired: ``ManifestMemory/check(_:)`` and ``PackManifest/Manifest/state(at:)`` check that.
 public struct VerifiedManifest: Sendable {
-  /// What it says.
+  /// The content of the manifest.
   public let manifest: Manifest
-  /// The trusted keys whose signatures hold, in ascending order of their ids.
+  /// The ids of the trusted keys whose signatures are valid, in ascending order.
   public let signers: [String]
   /// SHA-256 of the signed part, 32 bytes.
   public let signedDigest: [UInt8]
 }
 
 extension SignedManifest {
-  /// Checks the signatures, and only then reads what was signed.
+  /// Checks the signatures, and parses the signed part only after that.
   ///
-  /// One signature by a trusted key suffices; signatures by unknown keys are passed over; a wrong signature under a trusted key is refused even
-  /// where another one holds. Takes the size of the signed part in memory while it checks, and what the packs need afterwards.
+  /// One signature by a trusted key is enough. Signatures by unknown keys are ignored. A wrong signature by a trusted key is an error, even
+  /// if another one is valid. While checking, memory holds a copy of the signed part; afterwards, the list of packs.
   ///
   /// - Throws: ``PackError/Code/untrustedSignature``, or what ``PackManifest/Manifest/init(parsingSigned:)`` throws.
   public func verify(trusting keys: [SigningPublicKey]) throws(PackError) -> VerifiedManifest {
@@ -34,15 +34,15 @@ extension SignedManifest {
       signedDigest: try backend.digest(of: bytes.span.extracting(signedBytes)))
   }
 
-  /// The trusted keys whose signatures hold; there is at least one.
+  /// Returns the ids of the trusted keys whose signatures are valid, at least one.
   private func signers(
     among keys: [SigningPublicKey], backend: any CryptoBackend
   ) throws(PackError) -> [String] {
     guard !keys.isEmpty else {
       throw PackError(
-        .untrustedSignature, "no public key is trusted, so no manifest can be", advice: .giveTrustedKeys)
+        .untrustedSignature, "no trusted public key was given, so no manifest can be verified", advice: .giveTrustedKeys)
     }
-    // Gone before the packs are read, so that message and packs are never in memory together.
+    // Freed before the packs are parsed, so that the message and the packs are never in memory together.
     let message = Self.message(bytes.span.extracting(signedBytes))
     var signers: [String] = []
     for signature in signatures {
@@ -60,20 +60,20 @@ extension SignedManifest {
     }
     guard !signers.isEmpty else {
       let trusted = keys.map(\.id).joined(separator: ", ")
-      let present = signatures.isEmpty ? "by nobody" : "by \(signatures.map(\.keyID).joined(separator: ", "))"
+      let present = signatures.isEmpty ? "not signed" : "signed by \(signatures.map(\.keyID).joined(separator: ", "))"
       throw PackError(
-        .untrustedSignature, "manifest is signed \(present), and trusted \(keys.count == 1 ? "is" : "are") \(trusted)",
+        .untrustedSignature, "manifest is \(present); the trusted \(keys.count == 1 ? "key is" : "keys are") \(trusted)",
         advice: .developer("sign it with a key that the app trusts"))
     }
     return signers
   }
 
-  /// The signature of a signed part by a key, to be put into a document.
+  /// Returns a key's signature of the signed part, for a manifest document.
   public static func signature(of signed: [UInt8], by key: borrowing SigningKey) throws(PackError) -> ManifestSignature {
     ManifestSignature(keyID: key.publicKey.id, signature: try key.signature(of: message(signed.span).span))
   }
 
-  /// What is signed: the label, so that no other use of a key can be passed off as a manifest, and the signed part.
+  /// Returns the message that is signed: a label, so that a signature made for another purpose is not valid for a manifest, and the signed part.
   private static func message(_ signed: Span<UInt8>) -> [UInt8] {
     let label = Label.manifest.bytes
     var message: [UInt8] = []

@@ -4,15 +4,15 @@
   import Glibc
 #endif
 
-/// A thread of the system that nobody waits for. The only place that makes one.
+/// A detached thread of the system. Only this type makes threads.
 package final class DetachedThread: Sendable {
   private let work: Monitor<(@Sendable () -> Void)?>
   private let completion: @Sendable () -> Void
 
   /// - Parameters:
-  ///   - work: what the thread does.
-  ///   - completion: what it says afterwards. What the work holds is let go before that: the process may end then, and an output that this
-  ///     thread held on to would leave its temporary file.
+  ///   - work: runs on the thread.
+  ///   - completion: runs after the work. Everything that the work holds is released before, because the process may end then, and an output that is
+  ///     still held would leave its temporary file.
   package init(work: @escaping @Sendable () -> Void, completion: @escaping @Sendable () -> Void = {}) {
     self.work = Monitor(work)
     self.completion = completion
@@ -20,11 +20,11 @@ package final class DetachedThread: Sendable {
 
   /// Starts the thread.
   ///
-  /// - Returns: whether the system gave one; if it did not, nothing was done.
+  /// - Returns: whether the system started a thread. If not, nothing was done.
   package func start() -> Bool {
     let box = unsafe Unmanaged.passRetained(self)
-    // Made without an owner. To give it up afterwards is a trap: glibc looks at the thread once more when it has let it go, and by then it may have
-    // ended and its memory be gone (glibc bug 19951; seen with 2.36).
+    // Detached from the start. `pthread_detach` is unsafe: glibc reads the thread's memory after detaching it, when the thread may have ended and its
+    // memory be freed (glibc bug 19951; seen with 2.36).
     var attributes = pthread_attr_t()
     unsafe pthread_attr_init(&attributes)
     unsafe pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
@@ -40,13 +40,13 @@ package final class DetachedThread: Sendable {
     return status == 0
   }
 
-  /// Does the work on the thread of the caller.
+  /// Runs the work on the caller's thread.
   package func run() {
     runWork()
     completion()
   }
 
-  /// A function of its own, at the end of which nothing holds the work any more.
+  /// A separate function, so that nothing holds the work after it returns.
   private func runWork() {
     let taken = work.withLock { work in
       defer { work = nil }

@@ -1,4 +1,4 @@
-/// Hands events to whoever listens.
+/// Sends events to listeners.
 package final class EventHub<Event: Sendable>: Sendable {
   private struct State {
     var listeners: [Int: AsyncStream<Event>.Continuation] = [:]
@@ -9,7 +9,7 @@ package final class EventHub<Event: Sendable>: Sendable {
   private let state = Monitor(State())
   private let bufferedCount: Int
 
-  /// - Parameter bufferedCount: the events that a slow listener may fall behind before it loses the oldest.
+  /// - Parameter bufferedCount: the number of events that are kept for a slow listener. After that it loses the oldest.
   package init(bufferedCount: Int) {
     self.bufferedCount = bufferedCount
   }
@@ -27,7 +27,8 @@ package final class EventHub<Event: Sendable>: Sendable {
     }
   }
 
-  /// Calls a function with each event, on the thread that sends it, until the returned value is released. For listeners that must miss no event; the function must be quick.
+  /// Calls a function with each event, on the thread that sends it, until the returned value is released. For listeners that must not miss an event.
+  /// The function must be quick.
   package func handle(_ handler: @escaping @Sendable (Event) -> Void) -> Handling {
     let number = state.withLock { state in
       state.next += 1
@@ -39,7 +40,7 @@ package final class EventHub<Event: Sendable>: Sendable {
     }
   }
 
-  /// Has a function hear events while it exists.
+  /// Keeps a function registered while it exists.
   package final class Handling: Sendable {
     private let end: @Sendable () -> Void
 
@@ -54,7 +55,7 @@ package final class EventHub<Event: Sendable>: Sendable {
 
   package func tell(_ events: [Event]) {
     guard !events.isEmpty else { return }
-    // Outside the lock: a listener that ends takes it itself.
+    // Outside the lock, because a listener that ends takes the lock.
     let (listeners, handlers) = state.withLock { (Array($0.listeners.values), Array($0.handlers.values)) }
     for listener in listeners {
       for event in events { listener.yield(event) }

@@ -1,6 +1,6 @@
 package import PackFormat
 
-/// A lock per key. Tasks get it in the order in which they asked.
+/// A lock per key. Tasks get it in the order in which they requested it.
 package final class KeyedLock<Key: Hashable & Sendable>: Sendable {
   private struct Waiter {
     let ticket: UInt64
@@ -8,7 +8,7 @@ package final class KeyedLock<Key: Hashable & Sendable>: Sendable {
   }
 
   private struct State {
-    /// The tasks that wait for each key that is locked.
+    /// The waiting tasks of each locked key.
     var waiting: [Key: [Waiter]] = [:]
     var tickets: UInt64 = 0
   }
@@ -17,7 +17,7 @@ package final class KeyedLock<Key: Hashable & Sendable>: Sendable {
 
   package init() {}
 
-  /// Waits until the key is free, and locks it. Every call that returns needs one ``unlock(_:)``.
+  /// Waits until the key is free, and locks it. Each call that returns needs one ``unlock(_:)``.
   ///
   /// - Throws: ``PackError/Code/cancelled`` if the task is cancelled while it waits.
   package func lock(_ key: Key) async throws(PackError) {
@@ -28,7 +28,7 @@ package final class KeyedLock<Key: Hashable & Sendable>: Sendable {
     let isTaken = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isTaken: Bool? = state.withLock { state in
-          // Looked at under the lock: either this sees the cancellation, or its handler finds the waiter.
+          // Checked under the lock: either this check sees the cancellation, or the cancellation handler finds the waiter.
           if Task.isCancelled { return false }
           guard state.waiting[key] != nil else {
             state.waiting[key] = []
@@ -49,7 +49,7 @@ package final class KeyedLock<Key: Hashable & Sendable>: Sendable {
     guard isTaken else { throw PackError(.cancelled, "cancelled") }
   }
 
-  /// Hands the key to the next task that waits for it.
+  /// Passes the key to the next waiting task.
   package func unlock(_ key: Key) {
     let next: Waiter? = state.withLock { state in
       guard let next = state.waiting[key]?.first else {

@@ -4,9 +4,9 @@
   import Glibc
 #endif
 
-/// A value that many threads share, and the place where they wait for it to change.
+/// A value that threads share, with a condition to wait for its changes.
 ///
-/// The newer `Mutex` is not available on the oldest systems that the client supports, and has no condition to wait for.
+/// `Mutex` is not available on the oldest systems that the client supports, and has no condition variable.
 package final class Monitor<State>: @unchecked Sendable {
   @usableFromInline var state: State
   @usableFromInline let lock = MonitorLock()
@@ -15,7 +15,7 @@ package final class Monitor<State>: @unchecked Sendable {
     self.state = state
   }
 
-  /// Runs `body` alone with the value.
+  /// Runs `body` with exclusive access to the value.
   @inlinable
   package func withLock<Result, Failure: Error>(
     _ body: (inout State) throws(Failure) -> Result
@@ -25,7 +25,7 @@ package final class Monitor<State>: @unchecked Sendable {
     return try body(&state)
   }
 
-  /// Does nothing and returns nil where another thread has the value.
+  /// Does the same, but returns nil at once if another thread has the lock.
   @inlinable
   package func withLockIfFree<Result>(_ body: (inout State) -> Result) -> Result? {
     guard lock.lockIfFree() else { return nil }
@@ -33,7 +33,7 @@ package final class Monitor<State>: @unchecked Sendable {
     return body(&state)
   }
 
-  /// Runs `body` alone with the value and wakes all who wait.
+  /// Runs `body` with exclusive access to the value, and wakes all waiting threads.
   @inlinable
   package func update<Result, Failure: Error>(
     _ body: (inout State) throws(Failure) -> Result
@@ -42,7 +42,7 @@ package final class Monitor<State>: @unchecked Sendable {
     return try withLock(body)
   }
 
-  /// Waits until `body` has a result.
+  /// Waits until `body` returns a result.
   @inlinable
   package func wait<Result>(for body: (inout State) -> Result?) -> Result {
     lock.lock()
@@ -53,7 +53,7 @@ package final class Monitor<State>: @unchecked Sendable {
     }
   }
 
-  /// Makes all who wait look again.
+  /// Wakes all waiting threads, which check their condition again.
   @inlinable
   package func wake() {
     lock.lock()
@@ -62,11 +62,11 @@ package final class Monitor<State>: @unchecked Sendable {
   }
 }
 
-/// The lock and the condition of a monitor: apart from its value, so that what is done with the value needs no call through a generic type.
+/// The lock and the condition of a monitor, separate from its value so that locking needs no call through a generic type.
 @safe
 @usableFromInline
 final class MonitorLock: @unchecked Sendable {
-  // At stable addresses of their own, as the system asks.
+  // At stable addresses, as pthreads require.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
 
@@ -101,7 +101,7 @@ final class MonitorLock: @unchecked Sendable {
     unsafe pthread_mutex_unlock(mutex)
   }
 
-  /// Lets the lock go until somebody wakes all who wait.
+  /// Releases the lock until another thread calls ``wake()``, and then takes it again.
   @usableFromInline
   func wait() {
     unsafe pthread_cond_wait(condition, mutex)

@@ -1,9 +1,9 @@
 package import PackFormat
 
-/// Work on numbered items by many threads, with results taken in the items' order.
+/// Processes numbered items on many threads, and takes the results in the order of the items.
 ///
-/// Memory is bounded: an item is begun only if it is less than `window` items ahead of the last one taken. Results are taken by whichever
-/// thread completes the one that is due, one at a time, so taking needs no thread of its own.
+/// Memory is bounded: an item is started only if it is less than `window` items ahead of the last result taken. The thread that completes the next
+/// result in order takes it, one at a time, so taking needs no extra thread.
 package final class OrderedParallelMap<Result>: Sendable {
   private struct State {
     var next = 0
@@ -27,10 +27,10 @@ package final class OrderedParallelMap<Result>: Sendable {
     pool.onStop { state.wake() }
   }
 
-  /// Takes part in the work until no item is left.
+  /// Works on items until none is left. Each thread of the pool calls it.
   ///
   /// - Parameters:
-  ///   - make: turns an item into a result, side by side with other threads.
+  ///   - make: makes the result of an item, in parallel with other threads.
   ///   - take: receives the results in order, one at a time.
   package func work(
     make: (Int) throws(PackError) -> Result, take: (Int, Result) throws(PackError) -> Void

@@ -6,9 +6,10 @@ package import PackFormat
   import Glibc
 #endif
 
-/// A worker pool: threads that do one job together. Compression, ciphers and files block their thread, so they stay off the cooperative pool.
+/// A worker pool: threads that do one job together. Compression, ciphers and file operations block, so they do not run on Swift's cooperative thread
+/// pool.
 ///
-/// The first failure, or the cancellation of the task that waits for the pool, stops all of them at their next checkpoint.
+/// The first failure, or the cancellation of the waiting task, stops all threads at their next checkpoint.
 package final class WorkerPool: Sendable {
   private struct State {
     var failure: PackError?
@@ -19,17 +20,17 @@ package final class WorkerPool: Sendable {
 
   private init() {}
 
-  /// The number of threads a job uses unless told otherwise: the processors that are online.
+  /// The default number of threads of a job: the number of online processors.
   package static var defaultSize: Int { max(1, sysconf(CInt(_SC_NPROCESSORS_ONLN))) }
 
-  /// The most threads a caller may ask for: each takes buffers of its own, and machines with more processors are rare.
+  /// The largest number of threads that a caller may request. Each thread needs its own buffers, and few machines have more processors.
   package static let largestSize = 1024
 
-  /// The number of threads for what a caller asked for, which is nil for the usual number.
+  /// Returns the number of threads for a request, or the default number for nil.
   package static func size(for jobs: Int?) throws(PackError) -> Int {
     guard let jobs else { return defaultSize }
     guard (1...largestSize).contains(jobs) else {
-      throw PackError(.usage, "\(jobs) jobs is not a number from 1 to \(largestSize)")
+      throw PackError(.usage, "the number of jobs is \(jobs), but must be from 1 to \(largestSize)")
     }
     return jobs
   }
@@ -70,7 +71,7 @@ package final class WorkerPool: Sendable {
     if let failure = pool.state.withLock({ $0.failure }) { throw failure }
   }
 
-  /// Runs `body` on `size` threads that share what the first of them makes.
+  /// Runs `body` on `size` threads that share the value that the first of them makes.
   ///
   /// - Throws: the first error that a member threw, or ``PackError/Code/cancelled``.
   package static func run<Shared: Sendable>(
@@ -88,7 +89,7 @@ package final class WorkerPool: Sendable {
     }
   }
 
-  /// Runs `body` on one thread and returns what it returns.
+  /// Runs `body` on one thread and returns its result.
   ///
   /// - Throws: the error that `body` threw, or ``PackError/Code/cancelled``.
   package static func value<Result: Sendable>(
@@ -103,7 +104,7 @@ package final class WorkerPool: Sendable {
     return result
   }
 
-  /// Runs `body` on one thread to its end, whether the task is cancelled or not: for short work whose result must not be lost once it is done.
+  /// Runs `body` on one thread to its end, even if the task is cancelled. For short work whose result must not be lost.
   package static func settled<Result: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () throws(Failure) -> Result
   ) async throws(Failure) -> Result {
@@ -125,15 +126,15 @@ package final class WorkerPool: Sendable {
     return try result.get()
   }
 
-  /// Throws where the pool has been stopped. Called between frames and between entries.
+  /// Throws if the pool was stopped. Workers call it between frames and between entries.
   package func checkpoint() throws(PackError) {
     if let failure = state.withLock({ $0.failure }) { throw failure }
   }
 
-  /// Whether the pool has been stopped.
+  /// Whether the pool was stopped.
   package var isStopped: Bool { state.withLock { $0.failure != nil } }
 
-  /// Registers what wakes members that wait for each other, so that they notice a stop.
+  /// Registers a handler that wakes waiting threads, so that they notice a stop.
   package func onStop(_ handler: @escaping @Sendable () -> Void) {
     let stopped = state.withLock { state in
       state.stopHandlers.append(handler)
@@ -152,8 +153,8 @@ package final class WorkerPool: Sendable {
 
   private func start(_ thread: DetachedThread) {
     guard !thread.start() else { return }
-    // Here the work could block the thread that another pool needs to start, so it only learns that there will be none.
-    stop(PackError(.internalError, "the system gives no more threads", advice: .developer("use fewer jobs")))
+    // Running the work here could block the thread that another pool needs to start. The pool is stopped first, so the work only finds that.
+    stop(PackError(.internalError, "the system cannot start another thread", advice: .developer("use fewer jobs")))
     thread.run()
   }
 }

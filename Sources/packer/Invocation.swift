@@ -2,7 +2,7 @@ import ArgumentParser
 import PackFormat
 import PackProject
 
-/// What the arguments ask for.
+/// What the command line requests: a command, or text to print.
 enum Invocation: Sendable {
   case verb(any Verb)
   /// Help, the version, or a completion script.
@@ -10,7 +10,7 @@ enum Invocation: Sendable {
 
   init(_ arguments: [String]) throws(PackError) {
     try Self.refuseSecrets(in: arguments)
-    // Scripts ask this of every tool they find, and the parser would look at every option of every verb first.
+    // A shortcut: the argument parser would build the options of every verb first.
     if arguments == ["--version"] {
       self = .text(Version.text)
       return
@@ -38,10 +38,10 @@ enum Invocation: Sendable {
     }
   }
 
-  /// The verb that comes first, where what follows is as it wants it.
+  /// Parses the arguments as the top-level verb that the first one names. Returns nil if there is no such verb or its arguments are not valid.
   ///
-  /// To find this out costs half of what it costs to go through the tree of all verbs. Whatever is asked for besides, help among it, and
-  /// whatever is wrong is left to the whole tree, which knows the words for it.
+  /// This takes half the time of parsing with the tree of all verbs. Help requests and mistakes are left to the whole tree, which has the messages
+  /// for them.
   private static func verb(_ arguments: [String]) -> (any Verb)? {
     guard let name = arguments.first else { return nil }
     let type = Packer.configuration.subcommands.first { $0.configuration.commandName == name } as? any Verb.Type
@@ -49,7 +49,7 @@ enum Invocation: Sendable {
     return try? type.parse(Array(arguments.dropFirst()))
   }
 
-  /// Refuses a word in the place of a command, or behind `help`, that is none.
+  /// Throws if a word in the position of a command, or after `help`, is not a command.
   private static func checkCommand(_ arguments: [String]) throws(PackError) {
     var commands = Packer.configuration.subcommands
     var front = ""
@@ -65,9 +65,9 @@ enum Invocation: Sendable {
     }
   }
 
-  /// Looks for keys before anything can repeat an argument in a message.
+  /// Throws if an argument contains a key. Runs first, before any message can repeat an argument.
   ///
-  /// A file may be named after its digest, 64 hexadecimal digits; only as the value of `--key` or `--sign-key` is that taken for a secret.
+  /// A file may be named after its digest, so 64 hexadecimal digits count as a secret only as the value of `--key` or `--sign-key`.
   private static func refuseSecrets(in arguments: [String]) throws(PackError) {
     var previous = ""
     for argument in arguments {
@@ -82,7 +82,7 @@ enum Invocation: Sendable {
     }
   }
 
-  /// The argument parser's complaint in our words: one message, one hint.
+  /// Converts an error of the argument parser to one message and one hint.
   private static func usage(_ error: any Error) -> PackError {
     let message = Packer.message(for: error)
     let lines = Packer.fullMessage(for: error).split(separator: "\n")

@@ -7,7 +7,7 @@ import PackFormat
   import Glibc
 #endif
 
-/// The life of the process.
+/// The entry point of the process.
 @main
 enum Main {
   static func main() {
@@ -17,7 +17,7 @@ enum Main {
     let console = Console(arguments: arguments)
     let signals = SignalWatch(console: console)
     #if canImport(Darwin)
-      // The main thread is busy with signals from here on, so nothing may be left to the main actor.
+      // From here on the main thread only waits for signals, so no work may depend on the main actor.
       let work = Task<Void, Never> { @concurrent in
         exit(await run(arguments, in: Session(console: console, signals: signals)).rawValue)
       }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The root of the commands.
+/// The root command.
 struct Packer: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "packer",
@@ -27,7 +27,7 @@ struct Packer: ParsableCommand {
 
       This is not HashiCorp Packer.
       """,
-    // The libraries' versions are asked for only when they are told: every run makes this configuration.
+    // Only the title: every run creates this configuration, and the versions of the libraries are needed only when they are printed.
     version: Version.title,
     subcommands: [
       Initialize.self, Build.self, Verify.self, Explain.self, Plist.self, Release.self, Store.self, Simulate.self, Schema.self,

@@ -3,11 +3,11 @@ import PackDownloads
 import PackTransport
 import TestSupport
 
-/// A process that downloads, for tests that want to kill one or to know what one takes.
+/// A process that downloads, for tests that kill it or measure its memory.
 ///
-///     download-runner fetch ROOT URL LIST BATCH LOG NAME    what LIST names, from a server; the ids that are finished go to LOG, with the time
-///     download-runner slow ROOT URL SIZE SHA SIZE SHA       the memory that a large file takes, after a small one, where the disk is slow
-///     download-runner measure ROOT COUNT                                    the memory that so many requests take, submitted or found there
+///     download-runner fetch ROOT URL LIST BATCH LOG NAME    downloads the files in LIST; appends the ids of finished files to LOG, with the time
+///     download-runner slow ROOT URL SIZE SHA SIZE SHA       measures the memory for a large file, after a small one, on a slow disk
+///     download-runner measure ROOT COUNT                    measures the memory for COUNT requests, new ones or those found in ROOT
 @main
 struct DownloadRunner {
   static func main() async throws {
@@ -24,7 +24,7 @@ struct DownloadRunner {
     case "slow":
       try await slow(root: next(), url: next(), large: (Int(next())!, next()), small: (Int(next())!, next()))
     case let word:
-      fatalError("'\(word)' is nothing this program does")
+      fatalError("there is no command '\(word)'")
     }
   }
 
@@ -49,7 +49,7 @@ struct DownloadRunner {
     let lines = try String(contentsOfFile: list, encoding: .utf8).split(separator: "\n")
     try await queue.submit(lines.lazy.compactMap { NumberedFile.request(listed: $0, from: url) }, group: "files")
     try await queue.run(until: .idle)
-    // What is on its way through the stream is still heard.
+    // Events that are still in the stream are delivered.
     listener.cancel()
     try await listener.value
     let status = try await queue.status(ofGroup: "files")
@@ -60,7 +60,7 @@ struct DownloadRunner {
     var options = URLSessionTransport.Options()
     options.idleTimeoutSeconds = 300
     options.largestPiece = 1 << 20
-    // A disk that takes 16 KiB in 300 microseconds: some 50 MB a second.
+    // A disk that writes 16 KiB in 300 microseconds: about 50 MB per second.
     let files = FaultyFiles { call in
       if call.operation == .write { usleep(300) }
       return nil
@@ -93,14 +93,14 @@ struct DownloadRunner {
       let runner = Task { try await queue.run() }
       while try await queue.status(ofGroup: "files").finished < wanted {
         try await Task.sleep(for: .milliseconds(5))
-        // However late this looks, the record of what came meanwhile is not the queue's.
+        // The record of calls would count as memory of the queue.
         transport.forgetCalls()
       }
       runner.cancel()
       try await runner.value
     }
 
-    // What a process takes that has used each part once is not the queue's.
+    // Uses each part once before measuring, because that memory does not belong to the queue.
     let small = try await DownloadQueue(root: root + "-small", transport: transport)
     try await small.submit((0..<1000).lazy.map(request), group: "files")
     try await run(small, until: 1000)
@@ -118,7 +118,7 @@ struct DownloadRunner {
     guard status.count == count else { fatalError("requests were lost") }
     try await run(queue, until: status.finished + 1500)
     guard case .waiting = try await queue.status(of: DownloadID(group: "files", id: "level-\(count - 1)/textures.pack")).state else {
-      fatalError("the last one is not the last one")
+      fatalError("the last request is not waiting")
     }
     print("\(isNew ? "submitted" : "opened") \(count) requests, peak \(try ProcessMemory.kilobytes("VmHWM") - start) kB")
   }

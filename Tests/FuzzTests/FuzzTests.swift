@@ -9,7 +9,7 @@ import Testing
 struct FuzzTests {
   private static let names = FuzzTarget.all.map(\.name)
 
-  /// The inputs that are changed at random for each target: 2 000, fewer where each takes a whole pack, or what `PACKER_FUZZ_ROUNDS` says.
+  /// The number of mutated inputs per target, if `PACKER_FUZZ_ROUNDS` sets it. Otherwise each target has its own number.
   private static let rounds = ProcessInfo.processInfo.environment["PACKER_FUZZ_ROUNDS"].flatMap(Int.init)
 
   private static func corpus(_ name: String) -> [FuzzSeed] {
@@ -20,17 +20,17 @@ struct FuzzTests {
     }
   }
 
-  @Test("keep their promises on valid values, and on everything that was found", arguments: names)
+  @Test("keep their promises on seeds and on all kept findings", arguments: names)
   func seeds(_ name: String) async throws {
     let target = try #require(FuzzTarget.named(name))
     let seeds = try target.seeds()
 
     #expect(seeds.count >= 3)
-    #expect(Set(seeds.map(\.name)).count == seeds.count, "two seeds have one name")
+    #expect(Set(seeds.map(\.name)).count == seeds.count, "two seeds have the same name")
     await expectPromises(target, (seeds + Self.corpus(name)).map { ($0.bytes, $0.name) })
   }
 
-  @Test("keep their promises on values that were changed at random", arguments: names)
+  @Test("keep their promises on mutated inputs", arguments: names)
   func mutations(_ name: String) async throws {
     let target = try #require(FuzzTarget.named(name))
     let random = SeededGenerator(for: "fuzzing \(name)")
@@ -43,7 +43,7 @@ struct FuzzTests {
   }
 
   @Test(
-    "take a million bytes of what opens something",
+    "survive a million bytes of nested openings",
     arguments: ["manifest", "json", "records", "plist", "configuration", "key-text", "ranges", "status", "store"])
   func nesting(_ name: String) async throws {
     let target = try #require(FuzzTarget.named(name))
@@ -60,7 +60,7 @@ struct FuzzTests {
       })
   }
 
-  @Test("are there for every folder of kept inputs, which stay small")
+  @Test("exist for every folder of kept inputs, and the folders stay small")
   func folders() throws {
     let root = TestVector.testsFolder.appendingPathComponent("Corpora")
     let folders = try FileManager.default.contentsOfDirectory(atPath: root.path).filter { $0 != "README.md" }
@@ -69,7 +69,7 @@ struct FuzzTests {
     #expect(folders.map { Self.corpus($0).reduce(0) { $0 + $1.bytes.count } }.reduce(0, +) < 300_000)
   }
 
-  @Test("name sources that are there")
+  @Test("name source files that exist")
   func files() {
     let root = TestVector.testsFolder.deletingLastPathComponent()
     for file in Set(FuzzTarget.all.flatMap(\.files)) {
@@ -77,7 +77,7 @@ struct FuzzTests {
     }
   }
 
-  @Test("tell a broken promise")
+  @Test("report a broken promise")
   func broken() {
     let target = FuzzTarget(
       "broken", files: [], seeds: { [] },
@@ -89,7 +89,7 @@ struct FuzzTests {
     #expect(throws: Never.self) { try target.run([]) }
   }
 
-  /// Runs a target on a thread of its own: some of them wait for tasks, which need the threads that tests run on.
+  /// Runs a target on its own thread, because some targets block on tasks, which need the threads that tests run on.
   private func expectPromises(_ target: FuzzTarget, _ inputs: [(bytes: [UInt8], name: String)]) async {
     let broken = await WorkerPool.settled { () -> [String] in
       var broken: [String] = []

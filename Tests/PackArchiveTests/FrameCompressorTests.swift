@@ -3,7 +3,7 @@ import PackFormat
 import TestSupport
 import Testing
 
-@Suite("How hard a frame is compressed")
+@Suite("The level at which a frame is compressed")
 struct FrameCompressorTests {
   private var random = SeededGenerator(seed: 31)
 
@@ -32,12 +32,12 @@ struct FrameCompressorTests {
       == frame(content, CompressionStrength(level: expected), byContext: true)
   }
 
-  @Test("what shrinks is compressed as hard as was asked for", arguments: [1, 2, 3, 9, 10, 19])
+  @Test("a frame that shrinks is compressed at the requested level", arguments: [1, 2, 3, 9, 10, 19])
   func shrinking(_ level: Int) throws {
     #expect(try isCompressed(text(1 << 20), at: level, as: level))
   }
 
-  @Test("what shrinks a lot is compressed as texts are, and no other frame is", arguments: [-1, 3])
+  @Test("a frame that shrinks a lot is compressed with the strength for text, and no other frame is", arguments: [-1, 3])
   mutating func texts(level: Int) throws {
     let usual = CompressionStrength(level: level, hashLog: 16, chainLog: 13)
     let forText = CompressionStrength(level: abs(level), hashLog: 17, chainLog: 14)
@@ -52,12 +52,12 @@ struct FrameCompressorTests {
     }
   }
 
-  @Test("what does not shrink is compressed at a level that costs little", arguments: [(3, 1), (9, 1), (10, 6), (19, 6)])
+  @Test("a frame that does not shrink is compressed at a cheap level", arguments: [(3, 1), (9, 1), (10, 6), (19, 6)])
   mutating func incompressible(_ level: Int, _ expected: Int) throws {
     #expect(try isCompressed(random.bytes(1 << 20), at: level, as: expected))
   }
 
-  @Test("a frame that shrinks only where no sample lies is compressed as hard as was asked for", arguments: [3, 9, 10, 19])
+  @Test("a frame that shrinks only outside the samples is compressed at the requested level", arguments: [3, 9, 10, 19])
   mutating func hiddenText(_ level: Int) throws {
     let noise = random.bytes(64 << 10)
     #expect(try isCompressed(noise + text(400 << 10) + noise + text(400 << 10) + noise, at: level, as: level))
@@ -68,7 +68,7 @@ struct FrameCompressorTests {
     #expect(try isCompressed(random.bytes(size), at: 3, as: 3))
   }
 
-  @Test("a frame depends on its content alone, not on those before it")
+  @Test("a frame depends only on its content, not on earlier frames")
   mutating func independent() throws {
     let compressor = try FrameCompressor(CompressionStrength(level: 3, hashLog: 16, chainLog: 13))
     var frames: [[UInt8]] = []

@@ -1,6 +1,6 @@
 import PackArchive
 
-/// The header blocks of an entry by the rules of FORMAT.md §4.2.2 and §4.2.3, written from that text alone.
+/// The header blocks of an entry by the rules of FORMAT.md §4.2.2 and §4.2.3, written only from that text.
 enum SpecifiedHeader {
   static func bytes(_ header: TarHeader) -> [UInt8] {
     let isDirectory = header.kind == .directory
@@ -61,7 +61,7 @@ enum SpecifiedHeader {
     return Array(first) + second + (insert.isEmpty ? [] : Array(insert.utf8) + [slash]) + base + (endsInSlash ? [slash] : [])
   }
 
-  /// The longest beginning that is empty or ends in a slash.
+  /// Returns the longest prefix that is empty or ends in a slash.
   private static func beginning(_ dirs: ArraySlice<UInt8>, _ most: Int) -> ArraySlice<UInt8> {
     let part = dirs.prefix(most)
     return part[..<(part.lastIndex(of: slash).map { $0 + 1 } ?? part.startIndex)]

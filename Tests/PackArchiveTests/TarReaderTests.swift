@@ -3,9 +3,9 @@ import PackFormat
 import TestSupport
 import Testing
 
-@Suite("Reading a tar as an outsider")
+@Suite("Reading a tar as an ordinary program")
 struct TarReaderTests {
-  @Test("a stream that is no tar is refused")
+  @Test("a stream that is not a tar is refused")
   func rubbish() throws {
     var random = SeededGenerator(seed: 1)
     let error = failure(reading: [random.bytes(4096)])
@@ -25,7 +25,7 @@ struct TarReaderTests {
     #expect(failure(reading: [bytes])?.code == .damagedArchive)
   }
 
-  @Test("an error of the source of the bytes arrives as it is")
+  @Test("an error of the source of the bytes is thrown unchanged")
   func failingSource() throws {
     let cause = PackError(.authenticationFailed, "segment 3 is forged")
     var error: PackError?
@@ -38,7 +38,7 @@ struct TarReaderTests {
     #expect(error?.code == .authenticationFailed)
   }
 
-  @Test("every header that is written is read back, however the tar is cut", arguments: [1, 100, 512, 4096, 1 << 20])
+  @Test("every written header is read back, regardless of how the tar is split", arguments: [1, 100, 512, 4096, 1 << 20])
   func roundTrip(_ pieceSize: Int) throws {
     let headers = TarWriterTests.small.map(\.header)
     let bytes = try tar(headers)
@@ -60,7 +60,7 @@ struct TarReaderTests {
     #expect(seen == headers.count)
   }
 
-  @Test("a file of 8 GiB and more is announced with its size", arguments: TarWriterTests.large)
+  @Test("a file of 8 GiB or more has its size in the header", arguments: TarWriterTests.large)
   func largeFile(_ sample: TarWriterTests.Case) throws {
     var bytes: [UInt8] = []
     try TarWriter().appendHeader(sample.header, to: &bytes)
@@ -70,12 +70,12 @@ struct TarReaderTests {
     #expect(entry.size == sample.header.size && entry.path == sample.header.path && entry.dataOffset == UInt64(bytes.count))
   }
 
-  @Test("a tar without entries is at its end at once")
+  @Test("a tar without entries has no first entry")
   func empty() throws {
     #expect(try read([[UInt8](repeating: 0, count: 1024)]) { _ in } == 0)
   }
 
-  /// The pieces of a tar without its contents, as a reader that knows their places would leave them out.
+  /// Returns the pieces of a tar without its contents.
   private func gaps(_ headers: [TarHeader]) throws -> (pieces: [TarPiece], tarSize: UInt64) {
     let bytes = try tar(headers)
     var pieces: [TarPiece] = []
@@ -97,7 +97,7 @@ struct TarReaderTests {
     return entries
   }
 
-  @Test("without the contents every entry is found as with them")
+  @Test("without the contents the same entries are found")
   func leftOut() throws {
     let headers = TarWriterTests.small.map(\.header)
     let bytes = try tar(headers)
@@ -122,7 +122,7 @@ struct TarReaderTests {
     #expect(code == .damagedArchive)
   }
 
-  @Test("a tar that ends where a content was left out is refused")
+  @Test("a tar that ends in a content that was left out is refused")
   func endsInContent() throws {
     let pieces = try gaps([TarHeader(path: "a", kind: .file, size: 1000, linkTarget: nil)]).pieces
     var code: PackError.Code?
@@ -134,7 +134,7 @@ struct TarReaderTests {
     #expect(code == .damagedArchive)
   }
 
-  @Test("an error of the source of the bytes arrives as it is, where a content is passed over")
+  @Test("an error of the source of the bytes is thrown unchanged while a content is skipped")
   func failingWhilePassing() throws {
     var rest = try gaps([TarHeader(path: "a", kind: .file, size: 1000, linkTarget: nil)]).pieces[..<1]
     var code: PackError.Code?

@@ -49,22 +49,22 @@ struct TarWriterTests {
     return bytes
   }
 
-  @Test("a header is what the format says", arguments: small + large)
+  @Test("a header has the bytes that the format specifies", arguments: small + large)
   func specified(_ sample: Case) throws {
     #expect(try header(sample.header) == SpecifiedHeader.bytes(sample.header))
   }
 
-  @Test("a header is what libarchive gives who writes the whole archive with it", arguments: small + large)
+  @Test("a header has the bytes that libarchive writes in a whole archive", arguments: small + large)
   func likeWholeArchive(_ sample: Case) throws {
     #expect(try header(sample.header) == WholeArchive([(sample.header, [])], isEnded: false).bytes)
   }
 
-  @Test("whether a header is one block is known without making it", arguments: small + large)
+  @Test("a header that is known to be one block is one block", arguments: small + large)
   func isOneBlock(_ sample: Case) throws {
     #expect(!sample.header.isOneBlock || SpecifiedHeader.bytes(sample.header).count == 512)
   }
 
-  @Test("a block is the header, whatever was written there before", arguments: small)
+  @Test("a block is the header, regardless of what was written there before", arguments: small)
   func block(_ sample: Case) throws {
     let expected = SpecifiedHeader.bytes(sample.header)
     guard expected.count == 512 else { return }
@@ -94,7 +94,7 @@ struct TarWriterTests {
     #expect(bytes == WholeArchive(entries).bytes)
   }
 
-  @Test("one writer's headers do not depend on those before")
+  @Test("a writer's headers do not depend on earlier ones")
   func independence() throws {
     let writer = TarWriter()
     for sample in (Self.small + Self.large + Self.small.reversed()) {
@@ -102,7 +102,7 @@ struct TarWriterTests {
     }
   }
 
-  @Test("the examples of the format come out as it lists them")
+  @Test("the examples in the format are reproduced")
   func examples() throws {
     func fields(_ sample: Case) throws -> [String] {
       let bytes = try header(sample.header)
@@ -125,7 +125,7 @@ struct TarWriterTests {
     #expect(try fields(Case("big.bin", .file, (1 << 33) - 1)) == ["big.bin|77777777777 |010523|0"])
   }
 
-  @Test("headers of random paths are what the format and libarchive say")
+  @Test("headers of random paths agree with the format and with libarchive")
   func randomPaths() throws {
     var random = SeededGenerator()
     let writer = TarWriter()
@@ -147,7 +147,7 @@ struct TarWriterTests {
       let size = kind == .directory || target != nil ? 0 : UInt64.random(in: 0...2000, using: &random)
       let sample = TarHeader(path: path(), kind: kind, size: size, linkTarget: target)
       let made = try header(sample, by: writer)
-      // As statements, since nobody reads two kilobytes of bytes that differ.
+      // Compared before the expectation, because a failure would print two kilobytes.
       let isSpecified = made == SpecifiedHeader.bytes(sample)
       let isLikeWholeArchive = made == WholeArchive([(sample, [])], isEnded: false).bytes
       #expect(isSpecified && isLikeWholeArchive, "\(sample)")

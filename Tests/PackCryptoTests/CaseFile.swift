@@ -1,25 +1,25 @@
 import Foundation
 
-/// A file of lines that Scripts/make-vectors.py writes: an answer, three values in hex, and what the case shows.
+/// A file of lines that Scripts/make-vectors.py writes: the expected result, three values in hex, and a description of the case.
 struct CaseFile: Sendable {
   struct Case: Sendable {
     let holds: Bool
     let key, message: [UInt8]
-    /// The signature or the code.
+    /// The signature or the authentication code.
     let proof: [UInt8]
     let comment: String
   }
 
   let cases: [Case]
 
-  /// The edges of FORMAT.md §9.2.
+  /// The edge cases of FORMAT.md §9.2.
   static let edges = CaseFile(named: "manifest/ed25519.txt")
-  /// CCTV's edges of Ed25519, built anew.
+  /// CCTV's edge cases of Ed25519, rebuilt.
   static let cctv = CaseFile(named: "others/cctv-ed25519.txt")
-  /// Wycheproof's HMAC-SHA256, built anew.
+  /// Wycheproof's HMAC-SHA256, rebuilt.
   static let codes = CaseFile(named: "others/wycheproof-hmac-sha256.txt")
 
-  /// Below Tests/Vectors, or the folder that `PACKER_VECTORS` names. A file that is missing has no cases, and every test wants some.
+  /// Reads a file below Tests/Vectors, or below the folder in `PACKER_VECTORS`. A missing file has no cases, and every test requires some.
   private init(named name: String) {
     let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     let folder = ProcessInfo.processInfo.environment["PACKER_VECTORS"] ?? tests.appendingPathComponent("Vectors").path

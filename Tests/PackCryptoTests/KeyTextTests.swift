@@ -22,13 +22,13 @@ struct KeyTextTests {
     #expect(key.withText { String(decoding: [UInt8](copying: $0), as: UTF8.self) } == Self.text)
   }
 
-  @Test("a text is read with and without what surrounds it", arguments: ["", "\n", "\r\n", " \t\n"])
+  @Test("a text is read with and without surrounding white space", arguments: ["", "\n", "\r\n", " \t\n"])
   func read(_ space: String) {
     #expect(Self.read(Self.text + space).id == "e545120e613dd715")
     #expect(Self.read(space + Self.digits + space).id == "e545120e613dd715")
   }
 
-  @Test("a new key reads as what it was written as, and is no other one's")
+  @Test("a new key is read as it was written, and differs from other keys")
   func random() throws {
     let first = try PackKey.random()
     let second = try PackKey.random()
@@ -37,7 +37,7 @@ struct KeyTextTests {
     #expect(try PackKey(text: text.span).id == first.id)
   }
 
-  @Test("each fault has a message of its own, and none quotes the key")
+  @Test("each fault has its own message, and none quotes the key")
   func faults() {
     let swapped = Self.text.replacingOccurrence(of: "0001", with: "0100")
     let faults = [
@@ -59,7 +59,7 @@ struct KeyTextTests {
     #expect(messages.count == faults.count)
   }
 
-  @Test("any single wrong digit is caught")
+  @Test("any single wrong digit is detected")
   func wrongDigits() {
     var text = Array(Self.text)
     for index in 5..<text.count where text[index] != "-" {

@@ -8,7 +8,7 @@ import Testing
   import Glibc
 #endif
 
-@Suite("secrets and contexts go away", .serialized)
+@Suite("secrets and contexts are released", .serialized)
 struct OwnershipTests {
   @Test("a buffer is zeros after it was wiped")
   func wiped() {
@@ -28,7 +28,7 @@ struct OwnershipTests {
     #expect(secret.withSpan { [UInt8](copying: $0) } == KnownAnswer.pattern(count))
   }
 
-  @Test("a second one of a key is the same key, and stays when the first is gone")
+  @Test("a copy of a key is the same key, and outlives the original")
   func copiedKey() throws {
     let bytes = KnownAnswer.keyBytes
     func second() throws -> PackKey { try PackKey(bytes: bytes.span).copy() }
@@ -64,13 +64,13 @@ struct OwnershipTests {
           let cipher = try backend.makeCipher(key: key)
           let sealed = try cipher.sealed(message, nonce: bytes(0...11))
           _ = cipher.opened(sealed, nonce: bytes(0...11))
-          // swift-crypto 4.5.2 loses some 500 bytes in each `AES.GCM.open` that fails, called on its own too. A reader stops at the
-          // first, so that costs a client nothing, but here it would hide a leak of ours.
+          // swift-crypto 4.5.2 leaks about 500 bytes in each `AES.GCM.open` that fails, also outside this project. A reader stops at the first
+          // failure, so a client is not affected, but here it would hide a leak of ours.
           if backend is OpenSSLBackend { _ = cipher.opened(sealed, nonce: bytes(1...12)) }
           _ = try backend.digest(of: message.span)
           _ = try backend.authenticationCode(of: message.span, key: key)
           _ = try backend.derive(from: key, salt: message.span, info: message.span, count: 32)
-          // Signatures take as long as all the rest together.
+          // Signatures take as long as everything else together.
           guard number % 10 == 0 else { continue }
           let signature = try backend.signature(of: message.span, seed: key)
           let publicKey = try backend.signingPublicKey(ofSeed: key)
@@ -78,7 +78,7 @@ struct OwnershipTests {
           _ = try backend.isAccepted(signature.span, of: publicKey.span, publicKey: publicKey.span)
         }
       }
-      // Tests beside this one may take memory in between, so one measurement can be wrong. A leak shows in each.
+      // Other tests may allocate memory at the same time, so one measurement can be wrong. A leak is visible in each.
       try use(100)
       var smallestGrowth = Int.max
       var fewestMappings = Int.max

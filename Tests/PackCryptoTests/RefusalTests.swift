@@ -30,7 +30,7 @@ struct RefusalTests {
         let result = KnownAnswer.open(changed, backend.value)
         #expect(result.error != nil, "byte \(index), bit \(bit)")
         #expect(result.payload.isEmpty)
-        // Salt, MAC and Tink's header hold no fields, so only the key can tell.
+        // Salt, MAC and Tink's header contain no fields, so only the key can detect a change.
         if (64..<96).contains(index) || index >= 112 {
           #expect(result.error?.code == .damagedHeader, "byte \(index), bit \(bit)")
         } else if (104..<112).contains(index) {
@@ -40,7 +40,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("a stream header under a MAC that holds is checked all the same", arguments: Backend.all)
+  @Test("a stream header under a valid MAC is still checked", arguments: Backend.all)
   func streamHeader(_ backend: Backend) throws {
     let file = try KnownAnswer.pack(KnownAnswer.payload, KnownAnswer.header(), backend.value)
     for index in [144, 145, 176, 177, 183] {
@@ -53,7 +53,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("a header cut short is truncated", arguments: [0, 8, 95, 96, 100, 111, 143, 144, 183])
+  @Test("a header that ends early is truncated", arguments: [0, 8, 95, 96, 100, 111, 143, 144, 183])
   func shortHeader(_ count: Int) throws {
     let file = try Self.threeSegments(Backend.all[0])
     let key = try KnownAnswer.key(CryptoBackends.standard)
@@ -75,7 +75,7 @@ struct RefusalTests {
     try expectRefusal(of: changed, segment: 1, backend)
   }
 
-  @Test("a segment repeated in the place of another is refused", arguments: Backend.all)
+  @Test("a segment in the place of another is refused", arguments: Backend.all)
   func repeated(_ backend: Backend) throws {
     let file = try KnownAnswer.pack(KnownAnswer.pattern(16_000), KnownAnswer.header(), backend.value)
     var changed = file
@@ -89,7 +89,7 @@ struct RefusalTests {
     try expectRefusal(of: Array(file[..<(144 + 2 * 4096)]), segment: 1, backend)
   }
 
-  @Test("a pack that goes on after its last segment is refused", arguments: Backend.all)
+  @Test("a pack that continues after its last segment is refused", arguments: Backend.all)
   func extended(_ backend: Backend) throws {
     let file = try KnownAnswer.pack(KnownAnswer.pattern(8120), KnownAnswer.header(), backend.value)
     try #require(file.count == 144 + 2 * 4096)
@@ -119,6 +119,6 @@ struct RefusalTests {
     let result = KnownAnswer.open(file, backend.value)
     #expect(result.error?.code == .authenticationFailed)
     #expect(result.error?.message.hasPrefix("segment \(segment) of ") == true)
-    #expect(result.rejected.allSatisfy { $0 == 0 }, "nothing unauthenticated is handed out")
+    #expect(result.rejected.allSatisfy { $0 == 0 }, "nothing unauthenticated is returned")
   }
 }

@@ -33,7 +33,7 @@ struct SigningTests {
     ),
   ]
 
-  /// CryptoKit of Apple platforms adds randomness of its own to each signature.
+  /// CryptoKit on Apple platforms adds randomness to each signature.
   static func signsAlike(_ backend: Backend) -> Bool { backend.value.name != "CryptoKit" }
 
   static func key(_ seed: [UInt8] = seed, _ backend: Backend) throws(PackError) -> SigningKey {
@@ -54,19 +54,19 @@ struct SigningTests {
     }
   }
 
-  @Test("every back end has the one answer of the format, for every edge", arguments: Backend.all)
+  @Test("every back end gives the format's result for every edge case", arguments: Backend.all)
   func edges(_ backend: Backend) throws {
     #expect(try answer(CaseFile.edges, backend) > 60)
   }
 
-  @Test("every back end has the one answer of the format, for every pair of points of CCTV", arguments: Backend.all)
+  @Test("every back end gives the format's result for every pair of points of CCTV", arguments: Backend.all)
   func cctv(_ backend: Backend) throws {
     let run = try answer(CaseFile.cctv, backend)
     #expect(run >= 914)
     Evidence.tell("CCTV: Ed25519", cases: run, with: backend.value.name)
   }
 
-  /// How many cases were asked of.
+  /// Checks all cases of a file and returns their number.
   private func answer(_ file: CaseFile, _ backend: Backend) throws -> Int {
     #expect(file.cases.contains { $0.holds })
     for edge in file.cases {
@@ -96,7 +96,7 @@ struct SigningTests {
     }
   }
 
-  @Test("what one back end signs, another takes, a mebibyte too")
+  @Test("what one back end signs, another accepts, also 1 MiB")
   func crossed() throws {
     let message = KnownAnswer.pattern(1 << 20)
     for signer in Backend.all {
@@ -118,7 +118,7 @@ struct SigningTests {
     #expect(key.withText { String(decoding: [UInt8](copying: $0), as: UTF8.self) } == SigningKeyTextTests.secretText)
   }
 
-  @Test("a new key is no other one's, and reads as what it was written as")
+  @Test("a new key differs from other keys, and is read as it was written")
   func random() throws {
     let first = try SigningKey.random()
     let second = try SigningKey.random()
@@ -129,14 +129,14 @@ struct SigningTests {
     #expect(try SigningPublicKey(text: first.publicKey.text) == first.publicKey)
   }
 
-  @Test("bytes that cannot be a public key are refused as one, and say why")
+  @Test("bytes that cannot be a public key are refused with a reason")
   func impossibleKeys() {
     let prime: [UInt8] = [0xED] + [UInt8](repeating: 0xFF, count: 30) + [0x7F]
     let bad: [([UInt8], String)] = [
       ([], "0 bytes"), (Array(Self.publicKey.dropLast()), "31 bytes"), (Self.publicKey + [0], "33 bytes"),
       ([UInt8](repeating: 0, count: 32), "small order"), ([1] + [UInt8](repeating: 0, count: 31), "small order"),
-      ([1] + [UInt8](repeating: 0, count: 30) + [0x80], "small order"), (prime, "one form"),
-      ([UInt8](repeating: 0xFF, count: 32), "one form"),
+      ([1] + [UInt8](repeating: 0, count: 30) + [0x80], "small order"), (prime, "canonical form"),
+      ([UInt8](repeating: 0xFF, count: 32), "canonical form"),
     ]
     for (bytes, word) in bad {
       let error = failure { () throws(PackError) in _ = try SigningPublicKey(bytes: bytes) }
@@ -152,7 +152,7 @@ struct SigningKeyTextTests {
   static let secretText = "pks1-\(secretDigits)-2a6ff9d5"
   static let publicText = "pkp1-\(SigningTests.publicKey.hex)-0124f049"
 
-  /// What reading a text as each kind of key ends in.
+  /// The errors of reading a text as each kind of key.
   static func errors(_ text: String) -> (content: PackError?, signing: PackError?, publicKey: PackError?) {
     let bytes = Array(text.utf8)
     return (
@@ -162,7 +162,7 @@ struct SigningKeyTextTests {
     )
   }
 
-  @Test("a text is read as what it is, and as nothing else; both kinds are named")
+  @Test("a text is read only as its own kind, and the error names both kinds")
   func kinds() {
     let names = ["a pack key (pkk1-)", "a signing key (pks1-)", "a public key (pkp1-)"]
     for (index, text) in [KeyTextTests.text, Self.secretText, Self.publicText].enumerated() {
@@ -188,7 +188,7 @@ struct SigningKeyTextTests {
     #expect(public1.publicKey?.message.contains("checksum") == true)
   }
 
-  @Test("bare digits do not say what they are the key of")
+  @Test("bare digits are not accepted as signing keys or public keys")
   func bareDigits() {
     let errors = Self.errors(Self.secretDigits)
     #expect(errors.content == nil)
@@ -196,13 +196,13 @@ struct SigningKeyTextTests {
     #expect(errors.publicKey?.message == "text of 64 bytes is not a public key (pkp1-)")
   }
 
-  @Test("white space around a text is passed over", arguments: ["\n", "\r\n", " \t\n"])
+  @Test("white space around a text is ignored", arguments: ["\n", "\r\n", " \t\n"])
   func space(_ space: String) {
     #expect(Self.errors(space + Self.secretText + space).signing == nil)
     #expect(Self.errors(space + Self.publicText + space).publicKey == nil)
   }
 
-  @Test("any single wrong digit is caught, and no message quotes the key")
+  @Test("any single wrong digit is detected, and no message quotes the key")
   func wrongDigits() {
     for original in [Self.secretText, Self.publicText] {
       var text = Array(original)

@@ -23,7 +23,7 @@ struct StandardVectorTests {
       bytes(1...25), [UInt8](repeating: 0xCD, count: 50),
       "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b"
     ),
-    // RFC 4231 gives the first half of this one alone.
+    // RFC 4231 gives only the first half of this code.
     (
       [UInt8](repeating: 0x0C, count: 20), Array("Test With Truncation".utf8), "a3b6167473100ee06e0c796c2955552b"
     ),
@@ -111,6 +111,6 @@ struct StandardVectorTests {
     #expect(try digest.finish().hex == empty)
     for byte in Array("abc".utf8) { try digest.update([byte].span) }
     #expect(try digest.finish().hex == abc)
-    #expect(try digest.finish().hex == empty, "a digest starts anew")
+    #expect(try digest.finish().hex == empty, "a digest is reset")
   }
 }

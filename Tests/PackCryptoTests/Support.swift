@@ -3,7 +3,7 @@ import Testing
 
 @testable import PackCrypto
 
-/// A back end as an argument of tests, which print its name.
+/// A back end as a test argument, printed by name.
 struct Backend: Sendable, CustomTestStringConvertible {
   let value: any CryptoBackend
   var testDescription: String { value.name }
@@ -11,7 +11,7 @@ struct Backend: Sendable, CustomTestStringConvertible {
   static let all = CryptoBackends.all.map { Backend(value: $0) }
 }
 
-/// Bytes from hexadecimal digits; white space is passed over.
+/// Reads hexadecimal digits; white space is ignored.
 func hex(_ text: String) -> [UInt8] {
   let digits = text.filter { !$0.isWhitespace }.map { UInt8($0.hexDigitValue!) }
   return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
@@ -19,7 +19,7 @@ func hex(_ text: String) -> [UInt8] {
 
 func bytes(_ range: ClosedRange<UInt8>) -> [UInt8] { Array(range) }
 
-/// The error that an operation ends in, or nil.
+/// Returns the error that `body` throws, or nil.
 func failure(_ body: () throws(PackError) -> Void) -> PackError? {
   do {
     try body()
@@ -52,7 +52,7 @@ extension CipherContext {
     return output
   }
 
-  /// What is in the buffer afterwards, and the error.
+  /// Returns the buffer after opening, and the error.
   func opened(_ ciphertext: [UInt8], nonce: [UInt8]) -> ([UInt8], PackError?) {
     var output = [UInt8](repeating: 0xAA, count: ciphertext.count - 16)
     var span = output.mutableSpan
@@ -102,7 +102,7 @@ enum KnownAnswer {
     return file
   }
 
-  /// The payload, or the first error; what was in the buffer of the segment that failed.
+  /// Returns the payload, or the first error and the buffer of the segment that failed.
   static func open(
     _ file: [UInt8], _ backend: any CryptoBackend, key keyBytes: [UInt8] = keyBytes
   ) -> (payload: [UInt8], rejected: [UInt8], error: PackError?) {
@@ -130,7 +130,7 @@ enum KnownAnswer {
     _ payload: [UInt8], _ header: PackHeader, random: [UInt8]? = nil, _ backend: any CryptoBackend
   ) throws(PackError) -> [UInt8] {
     var derivation = try SaltDerivation(key: key(backend), header: header, backend: backend)
-    // In parts of many sizes, which the salt must not depend on.
+    // In parts of different sizes: the salt must not depend on them.
     let sizes = [1, 4096, 65_521, 17, 1 << 20, 333_333]
     var start = 0
     var part = 0

@@ -5,10 +5,10 @@ import Testing
 
 @testable import PackCrypto
 
-/// The vectors of the Wycheproof project, which are looked for below the directory that `PACKER_WYCHEPROOF` names.
+/// The vectors of the Wycheproof project, which must be below the directory in `PACKER_WYCHEPROOF`.
 ///
-/// Each test prints how many cases a file has, how many were run and how many were not, and why. `Scripts/test` holds
-/// Documentation/EVIDENCE.md against these lines, and fails where one is missing.
+/// Each test prints how many cases a file has, how many were run, how many were not, and why. `Scripts/test` compares Documentation/EVIDENCE.md with
+/// these lines, and fails if one is missing.
 @Suite(
   "the vectors of Wycheproof",
   .enabled(
@@ -62,14 +62,14 @@ struct WycheproofTests {
     let tests: [Case]
   }
 
-  /// What became of the cases of a file.
+  /// The counts of a file's cases: run and not run.
   struct Tally {
     var run: [String: Int] = [:]
     var notRun: [String: Int] = [:]
 
     mutating func skip(_ reason: String) { notRun[reason, default: 0] += 1 }
 
-    /// Prints the figures, and sees that no case is missing from them.
+    /// Prints the counts, and checks that they include every case.
     func close(_ suite: String, of count: Int, _ backend: Backend) {
       let (ran, left) = (run.values.reduce(0, +), notRun.values.reduce(0, +))
       #expect(ran + left == count, "cases that were neither run nor counted as not run")
@@ -78,7 +78,7 @@ struct WycheproofTests {
     }
   }
 
-  /// Where a file is, or nil where the directory does not have it.
+  /// Returns the URL of a file, or nil if the directory does not have it.
   static func place(of name: String) -> URL? {
     guard let root = ProcessInfo.processInfo.environment["PACKER_WYCHEPROOF"] else { return nil }
     let paths = (try? FileManager.default.subpathsOfDirectory(atPath: root)) ?? []
@@ -90,7 +90,7 @@ struct WycheproofTests {
     return try JSONDecoder().decode(File<Group>.self, from: Data(contentsOf: place))
   }
 
-  /// Why AES-GCM with these parameters is not run: ``CryptoBackend`` has one size of each, those of packs.
+  /// Returns why AES-GCM with these parameters is not run: ``CryptoBackend`` supports only the sizes that packs use.
   static func reason(keySize: Int, nonceSize: Int, tagSize: Int) -> String? {
     if keySize != 256 { return "with keys of \(keySize) bits" }
     if nonceSize != 96 { return "with nonces other than 96 bits" }
@@ -107,7 +107,7 @@ struct WycheproofTests {
           tally.skip(reason)
           continue
         }
-        // Packs never join associated data to a text: the cipher offers a tag over associated data alone.
+        // Packs never combine associated data with a text: the cipher only offers a tag over associated data.
         guard test.aad.isEmpty || test.msg.isEmpty && test.ct.isEmpty else {
           tally.skip("with associated data and a text at once")
           continue
@@ -213,8 +213,8 @@ struct WycheproofTests {
               hex(test.sig).span, of: hex(test.msg).span, publicKey: hex(group.publicKey.pk).span, backend: other.value))
         }
         if test.result == "acceptable" {
-          // A public key of small order or with a part of it. FORMAT.md §9.2 refuses the first kind. Of the second kind it takes what
-          // the equation without the cofactor takes, which is what every back end says.
+          // A public key of small order, or with a component of small order. FORMAT.md §9.2 refuses the first kind. For the second kind it accepts
+          // what the equation without the cofactor accepts, as does every back end.
           #expect(!(test.flags.contains("SmallOrderPublicKey") && answers[0]), "case \(test.tcId)")
           #expect(Set(answers).count == 1, "case \(test.tcId)")
         } else {

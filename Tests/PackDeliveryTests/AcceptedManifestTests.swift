@@ -39,7 +39,7 @@ struct AcceptedManifestTests {
     return try open().lastManifest { (signed) throws(PackError) in try signed.verify(trusting: keys).manifest }
   }
 
-  @Test("a sound manifest is kept, and there is one for a time when no other can be had")
+  @Test("a valid manifest is stored, so that it can be used if no other is available")
   func accepted() throws {
     #expect(try last() == nil)
     let first = manifest(offer("a"), version: 7)
@@ -55,7 +55,7 @@ struct AcceptedManifestTests {
     #expect(try last()?.version == 8)
   }
 
-  @Test("a manifest that is not sound is refused, and nothing changes: no record, no file, no earlier manifest")
+  @Test("an invalid manifest is refused and changes nothing: no record, no file, no earlier manifest")
   func refused() throws {
     let state = try open()
     try accept(document(manifest(offer("a"), version: 7)))
@@ -84,7 +84,7 @@ struct AcceptedManifestTests {
     #expect(try last()?.version == 7)
   }
 
-  @Test("the same manifest may come again, also with other signatures")
+  @Test("the same manifest may arrive again, also with other signatures")
   func again() throws {
     let same = manifest((0..<200).map { offer("pack-\($0)") }, version: 7)
     try accept(document(same))
@@ -100,7 +100,7 @@ struct AcceptedManifestTests {
     #expect(failure { () throws(PackError) in try accept(document(manifest(version: 7))) }?.code == .manifestRollback)
   }
 
-  @Test("what a stolen key had remembered is forgotten with the key, and not before: the highest versions there are lock nobody out")
+  @Test("manifests accepted under a stolen key are ignored once the key is no longer trusted, and not before")
   func stolenKey() throws {
     let highest: UInt64 = 1 << 53 - 1
     let theirs = try document(manifest(offer("a", highest), version: highest), by: [1])
@@ -123,7 +123,7 @@ struct AcceptedManifestTests {
     }
   }
 
-  @Test("where the note of the version is damaged the document is asked, and where both are, the next sound manifest is taken")
+  @Test("if the stored version is damaged, the document is used; if both are damaged, the next valid manifest is accepted")
   func damaged() throws {
     try accept(document(manifest(offer("a"), version: 7)))
     disk.write([0, 0], to: "/group/accepted")
@@ -133,7 +133,7 @@ struct AcceptedManifestTests {
     #expect(try last()?.version == 6)
   }
 
-  @Test("a process that ends anywhere while it takes a manifest leaves the old one or the new one, and the new one can be taken")
+  @Test("a process that ends anywhere while it accepts a manifest leaves the old or the new one, and the new one can be accepted")
   func crashes() throws {
     let (old, new) = (try document(manifest(offer("a"), version: 7)), try document(manifest(offer("b"), version: 8)))
     try accept(old)
@@ -155,7 +155,7 @@ struct AcceptedManifestTests {
     }
   }
 
-  @Test("a busy lock refuses a manifest, and the next time it is taken")
+  @Test("a manifest is refused while the lock is busy, and accepted the next time")
   func busy() throws {
     let state = try open()
     let other = MemoryFiles(disk)
@@ -166,7 +166,7 @@ struct AcceptedManifestTests {
     try accept(document(manifest(version: 7)), state)
   }
 
-  @Test("a later manifest that came while the lock was waited for is not written over")
+  @Test("a later manifest that arrived during the wait for the lock is not overwritten")
   func overtaken() throws {
     try accept(document(manifest(version: 4)))
     let other = MemoryFiles(disk)
@@ -184,7 +184,7 @@ struct AcceptedManifestTests {
   }
 }
 
-/// Has something happen while somebody waits.
+/// A clock that runs a closure while a caller waits.
 private struct InterruptingClock: DeliveryClock {
   let happen: @Sendable () -> Void
 

@@ -8,9 +8,9 @@ import Testing
 #if os(Linux)
   import Foundation
 
-  @Suite("What planning costs an extension", .serialized)
+  @Suite("The cost of planning in an extension", .serialized)
   struct DeliveryCostTests {
-    /// As large as a manifest may be: 2000 packs and 1 MiB.
+    /// Returns a manifest of the maximum size: 2000 packs and 1 MiB.
     private static func largest() throws(PackError) -> [UInt8] {
       func document(_ filling: Int) throws(PackError) -> [UInt8] {
         let packs = (0..<2000).map { number in
@@ -30,22 +30,22 @@ import Testing
     }
 
     @Test(
-      "reading, checking, planning and recording the largest manifest stays below 6 MB, on a new device and on one that has everything",
-      .enabled(if: ProcessMemory.isMeasurable, "a sanitizer takes memory of its own"))
+      "reading, checking, planning and recording the largest manifest takes less than 6 MB, on a new device and on one that has every pack",
+      .enabled(if: ProcessMemory.isMeasurable, "a sanitizer uses memory of its own"))
     func memory() async throws {
-      // In a process of its own: what tests beside this one take would count otherwise.
+      // In a separate process, so that other tests do not count.
       let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
         let directory = try TemporaryDirectory()
         let document = try directory.write(Self.largest(), to: "manifest.json")
         #expect(try #require(directory.bytes(of: "manifest.json")).count > Manifest.largestSize - 3000)
         let seed = [UInt8](repeating: 1, count: 32)
         let keys = [try SigningKey(seed: SecretBytes(copying: seed.span)).publicKey]
-        // New: every pack is scheduled and gets a record. Known: every pack has one. Forgotten: every record changes.
+        // New: every pack is scheduled and gets a record. Known: every pack has a record. Forgotten: every record changes.
         var changes = 0
         for (form, event) in [("new", DeliveryEvent.install), ("known", .periodic), ("forgotten", .periodic)] {
           var smallestPeak = Int.max
           var smallestTime: [Int] = []
-          // The least of three: a plan that needs more shows in each.
+          // The minimum of three rounds: a plan that needs more memory needs it in each.
           for round in 0..<3 {
             let path = directory(form == "new" ? "state-\(round)" : "state-0")
             ProcessMemory.giveBack()
@@ -57,7 +57,7 @@ import Testing
             }
             let accepted = Self.microseconds()
             let facts = DeliveryFacts(event, at: now + (form == "forgotten" ? 90_000 * Int64(round + 1) : 0))
-            // Once without recording it, for the time that planning takes.
+            // Planning once without recording, to measure the time of planning only.
             let content = try state.content()
             let read = Self.microseconds()
             let count = DeliveryPlan(for: manifest, records: content.records, files: content.files, facts: facts).changes.count

@@ -3,7 +3,7 @@ import PackManifest
 import TestSupport
 import Testing
 
-@Suite("A plan of deliveries")
+@Suite("Delivery plans")
 struct DeliveryPlanTests {
   private func plan(
     _ packs: ManifestPack..., records: [PackStatus] = [], files: [WaitingFile] = [],
@@ -16,15 +16,15 @@ struct DeliveryPlanTests {
     WaitingFile(identifier: DownloadIdentifier(id: id, bytes: bytes(id, version)), size: size)
   }
 
-  // MARK: What is downloaded
+  // MARK: Downloads
 
-  @Test("an empty manifest on an empty device asks for nothing")
+  @Test("an empty manifest on an empty device plans nothing")
   func nothing() {
     #expect(plan() == plan())
     #expect(plan().downloads.isEmpty && plan().changes.isEmpty && plan().downloadSize == 0)
   }
 
-  @Test("what is missing is downloaded with the sizes, digests and URLs of the manifest, essential packs first, each kind in its order")
+  @Test("missing packs are downloaded with the sizes, digests and URLs of the manifest: essential packs first, each kind in its order")
   func order() {
     let plan = plan(
       offer("p2"), offer("e2", 3, size: 77, .essential), offer("p1"), offer("e1", .essential), facts: DeliveryFacts(.install, at: now))
@@ -39,35 +39,35 @@ struct DeliveryPlanTests {
     #expect(plan.changes.map(\.after?.isEssential) == [true, true, false, false])
   }
 
-  @Test("a sum of sizes beyond 64 bits does not end the process")
+  @Test("a sum of sizes beyond 64 bits does not crash")
   func overflow() {
     let huge = plan(offer("a", size: .max), offer("b", size: .max, .essential, .unpacked))
     #expect(huge.downloadSize == .max)
     #expect(plan(offer("a", size: .max), facts: DeliveryFacts(.periodic, at: now, freeSpace: 5)).downloads.isEmpty)
   }
 
-  @Test("downloads are essential only when the app is installed or updated", arguments: DeliveryEvent.allCases)
+  @Test("downloads are essential only when the app was installed or updated", arguments: DeliveryEvent.allCases)
   func essential(_ event: DeliveryEvent) {
     let plan = plan(offer("e", .essential), offer("p"), facts: DeliveryFacts(event, at: now))
     #expect(plan.downloads.map(\.isEssential) == [event == .install || event == .update, false])
   }
 
-  @Test("a pack that is delivered on demand comes only when it was asked for, and is remembered then")
+  @Test("a pack with on-demand delivery is downloaded only if requested, and the request is remembered")
   func onDemand() throws {
     let quiet = plan(offer("d", .onDemand))
     #expect(quiet.downloads.isEmpty && quiet.changes.isEmpty)
     #expect(quiet.reason(of: "d") == .notAsked)
     let asked = plan(offer("p"), offer("d", .onDemand), facts: DeliveryFacts(.launch, at: now, asked: ["d"]))
-    #expect(asked.downloads.map(\.id) == ["d", "p"], "somebody waits for it")
+    #expect(asked.downloads.map(\.id) == ["d", "p"], "the app waits for it")
     let record = try #require(asked.changes.first { $0.id == "d" }?.after)
     #expect(record.isWanted)
     let forgotten = try #require([record].first)
     let later = plan(
       offer("d", .onDemand), records: [forgotten], facts: DeliveryFacts(.periodic, at: now + 100, downloads: []))
-    #expect(later.downloads.map(\.id) == ["d"], "it need not be asked for again")
+    #expect(later.downloads.map(\.id) == ["d"], "it need not be requested again")
   }
 
-  @Test("a pack that was asked for and is here is kept up to date; one that was purged waits to be asked for again")
+  @Test("a requested pack on the device is kept up to date; one that was purged must be requested again")
   func onDemandUpdates() {
     let here = status("d", .asked, .found(.packed))
     #expect(plan(offer("d", 2, .onDemand), records: [here]).downloads.map(\.bytes.version) == [2])
@@ -76,7 +76,7 @@ struct DeliveryPlanTests {
     #expect(purged.changes.map(\.after?.state) == [.notLoaded(.purged)])
   }
 
-  @Test("in the foreground starts what somebody waits for: what is essential, asked for, or barred in the background")
+  @Test("downloads that someone waits for start in the foreground: essential, requested, or not permitted in the background")
   func foreground() {
     let barred = status("b", .scheduled(isEssential: false), .turnedAway(.background))
     let packs = [offer("e", .essential), offer("d", .onDemand), offer("p"), offer("b")]
@@ -87,7 +87,7 @@ struct DeliveryPlanTests {
     }
   }
 
-  @Test("what a manifest offers to other devices counts as not offered")
+  @Test("packs that a manifest offers to other devices count as not offered")
   func otherDevices() {
     let facts = DeliveryFacts(.periodic, at: now, device: [installed("mac")], isForDevice: { $0.id != "mac" })
     let plan = plan(offer("mac"), offer("ios"), facts: facts)
@@ -95,9 +95,9 @@ struct DeliveryPlanTests {
     #expect(plan.obsolete.map(\.id) == ["mac"])
   }
 
-  // MARK: What is here or on its way
+  // MARK: Packs on the device or in progress
 
-  @Test("a download that the system has is not made again", arguments: [[PackEvent](), [.began], [.began, .paused(.user)]])
+  @Test("a download that the system has is not started again", arguments: [[PackEvent](), [.began], [.began, .paused(.user)]])
   func underWay(_ events: [PackEvent]) {
     var record = status("a", .scheduled(isEssential: false))
     for event in events { if case .became(let next) = record.after(event, at: now) { record = next } }
@@ -110,7 +110,7 @@ struct DeliveryPlanTests {
     }
   }
 
-  @Test("a download that the system forgot is found out and made again")
+  @Test("a download that the system lost is detected and started again")
   func forgotten() {
     let record = status("a", .scheduled(isEssential: false), .began)
     for facts in [
@@ -125,7 +125,7 @@ struct DeliveryPlanTests {
     }
   }
 
-  @Test("a download that the system has although nobody remembers it is under way, not made twice")
+  @Test("a download that the system has but that has no record is in progress, and is not started twice")
   func remembered() {
     for record in [[], [status("a", .scheduled(isEssential: false), .downloadFailed(.offline))]] {
       let plan = plan(offer("a"), records: record, facts: DeliveryFacts(.launch, at: now, downloads: [identifier("a")]))
@@ -134,7 +134,7 @@ struct DeliveryPlanTests {
     }
   }
 
-  @Test("a download that was cancelled or is not needed any more is cancelled in the system; somebody else's is left alone")
+  @Test("a download that was cancelled or is no longer needed is cancelled in the system; downloads of other code are not")
   func strays() {
     let records = [
       status("c", .scheduled(isEssential: false), .cancelled), status("r", .found(.packed)), status("gone", .scheduled(isEssential: false)),
@@ -146,7 +146,7 @@ struct DeliveryPlanTests {
     #expect(plan.ready == ["r"])
   }
 
-  @Test("a file that waits is handed over, whoever forgot to record it")
+  @Test("a waiting file is handed over, even if it was not recorded")
   func handOver() {
     let records: [[PackStatus]] = [
       [], [status("a", .scheduled(isEssential: true))], [status("a", .scheduled(isEssential: true), .arrived)],
@@ -159,22 +159,22 @@ struct DeliveryPlanTests {
     }
   }
 
-  @Test("a file of the wrong length is no delivery, and is told as an orphan")
+  @Test("a file with the wrong length is not used, and is reported as an orphan")
   func wrongLength() {
     let plan = plan(offer("a"), records: [status("a", .arrived)], files: [waiting("a", size: 999)])
     #expect(plan.downloads.map(\.id) == ["a"])
     #expect(plan.orphans == [identifier("a")])
   }
 
-  @Test("a pack is ready when the device has its very bytes")
+  @Test("a pack is ready if the device has exactly its bytes")
   func ready() {
     #expect(plan(offer("a"), facts: DeliveryFacts(.launch, at: now, device: [installed("a")])).ready == ["a"])
-    #expect(plan(offer("a"), records: [status("a", .found(.packed))]).ready == ["a"], "the extension believes the record")
+    #expect(plan(offer("a"), records: [status("a", .found(.packed))]).ready == ["a"], "the extension relies on the record")
     let other = DevicePack(id: "a", version: 1, sha256: digest("a", 2), mode: .packed)
     #expect(plan(offer("a"), facts: DeliveryFacts(.launch, at: now, device: [other])).downloads.map(\.id) == ["a"])
   }
 
-  @Test("what the device holds packed stays packed, and what it holds unpacked follows the manifest")
+  @Test("a pack that is installed packed stays packed; an unpacked one follows the manifest")
   func packedStaysPacked() {
     func mode(_ held: [DevicePack], _ install: InstallMode) -> [InstallMode] {
       plan(offer("a", 2, .prefetch, install), files: [waiting("a", 2)], facts: DeliveryFacts(.launch, at: now, device: held)).handOver.map(
@@ -192,7 +192,7 @@ struct DeliveryPlanTests {
         == [.packed], "the extension knows it from the record")
   }
 
-  @Test("bytes that the store rejected are not fetched again; other bytes are")
+  @Test("bytes that the store rejected are not downloaded again; other bytes are")
   func rejected() {
     let facts = DeliveryFacts(.launch, at: now, device: [installed("a", 1, isRejected: true), installed("a", 0)])
     #expect(plan(offer("a"), facts: facts).reason(of: "a") == .failed(.rejected, secondsLeft: nil))
@@ -205,7 +205,7 @@ struct DeliveryPlanTests {
     }
     let emptied = DeliveryFacts(.launch, at: now + 60, device: [])
     #expect(
-      plan(offer("a"), records: [record], facts: emptied).downloads.map(\.id) == ["a"], "a store that was emptied knows nothing against it")
+      plan(offer("a"), records: [record], facts: emptied).downloads.map(\.id) == ["a"], "a store that was emptied no longer rejects it")
   }
 
   // MARK: Versions
@@ -225,7 +225,7 @@ struct DeliveryPlanTests {
     #expect(plan(pack, records: [status("a", .found(.packed))]).downloads.map(\.bytes.sha256) == [digest("a", 99)])
   }
 
-  @Test("an installation of the old version is let finish, and the new one comes after it")
+  @Test("an installation of the old version may finish, and the new version follows")
   func supersededInstallation() {
     let record = status("a", 1, .arrived, .installBegan)
     let file = WaitingFile(identifier: DownloadIdentifier(id: "a", bytes: bytes("a", 1)), size: 1000, isBeingInstalled: true)
@@ -235,9 +235,9 @@ struct DeliveryPlanTests {
     #expect(plan(offer("a", 2), records: [after]).downloads.map(\.bytes.version) == [2])
   }
 
-  // MARK: What has to wait
+  // MARK: Postponed packs
 
-  @Test("a download of exactly what is left is refused, one byte less is not", arguments: [999, 1000, 1001] as [UInt64])
+  @Test("a download of exactly the remaining allowance is refused; one byte less is not", arguments: [999, 1000, 1001] as [UInt64])
   func allowance(_ left: UInt64) {
     let essential = plan(
       offer("e", .essential), facts: DeliveryFacts(.install, at: now, allowance: Allowance(essential: left, other: 0)))
@@ -248,7 +248,7 @@ struct DeliveryPlanTests {
     #expect(other.downloads.count == (left > 1000 ? 1 : 0))
   }
 
-  @Test("allowances are counted down in order, each of its own, and a smaller pack behind one that does not fit may fit")
+  @Test("the two allowances are counted down in order, and a smaller pack may fit after one that does not")
   func allowances() {
     let plan = plan(
       offer("p1", size: 500), offer("e1", size: 600, .essential), offer("p2", size: 600), offer("e2", size: 500, .essential),
@@ -266,7 +266,7 @@ struct DeliveryPlanTests {
   }
 
   @Test(
-    "what the system would not take before the first start waits for it, and comes then",
+    "downloads that the system refuses before the first start wait for it and follow then",
     arguments: [IdleReason.beforeLaunch, .allowance, .host])
   func beforeLaunch(_ reason: IdleReason) {
     let record = status("a", .scheduled(isEssential: false), .turnedAway(reason))
@@ -276,9 +276,9 @@ struct DeliveryPlanTests {
     #expect(plan(offer("a"), records: [record], facts: DeliveryFacts(.launch, at: now)).downloads.map(\.id) == ["a"])
   }
 
-  @Test("a pack waits where the device has no room for it beside all that is under way: its file too where it is unpacked")
+  @Test("a pack waits if the device has too little space, including everything in progress, and its own file if it is unpacked")
   func space() {
-    // Packed, a pack takes whole blocks; unpacked, three times its size, and its file beside them until it is installed.
+    // Packed, a pack takes whole blocks. Unpacked, it takes three times its size, and until it is installed also its file.
     let records = [status("w", .scheduled(isEssential: false))]
     func plan(_ free: UInt64, _ mode: InstallMode) -> DeliveryPlan {
       self.plan(
@@ -288,10 +288,10 @@ struct DeliveryPlanTests {
     #expect(plan(4096 + 8191, .packed).reason(of: "a") == .space(needed: 12_288, free: 12_287))
     #expect(plan(4096 + 4 * 8192, .unpacked).downloads.map(\.id) == ["a"])
     #expect(plan(4096 + 4 * 8192 - 1, .unpacked).downloads.isEmpty)
-    #expect(plan(0, .packed).underWay == ["w"], "what is under way stays so")
+    #expect(plan(0, .packed).underWay == ["w"], "a download in progress stays in progress")
   }
 
-  @Test("a failed pack waits for its delay, and an update of the app ends the waiting")
+  @Test("a failed pack waits for its delay, and an update of the app ends the wait")
   func failed() {
     let record = status("a", .scheduled(isEssential: false), .downloadFailed(.server))
     #expect(
@@ -302,10 +302,10 @@ struct DeliveryPlanTests {
     #expect(plan(offer("a"), records: [record], facts: DeliveryFacts(.launch, at: now, asked: ["a"])).downloads.map(\.id) == ["a"])
     #expect(
       plan(offer("a"), records: [record], facts: DeliveryFacts(.periodic, at: now - 999)).downloads.map(\.id) == ["a"],
-      "the clock was put back")
+      "the clock was set back")
   }
 
-  @Test("a cancelled pack comes when it is asked for, when its bytes change, and when an app that needs it is updated")
+  @Test("a cancelled pack is downloaded when it is requested, when its bytes change, and when an app that needs it is updated")
   func cancelled() {
     let record = status("a", .scheduled(isEssential: false), .cancelled)
     for event in DeliveryEvent.allCases {
@@ -316,7 +316,7 @@ struct DeliveryPlanTests {
     #expect(plan(offer("a", .essential), records: [record], facts: DeliveryFacts(.update, at: now)).downloads.map(\.id) == ["a"])
   }
 
-  @Test("an expired manifest starts nothing and takes nothing away", arguments: [0, 1] as [Int64])
+  @Test("an expired manifest starts nothing and removes nothing", arguments: [0, 1] as [Int64])
   func expired(_ late: Int64) {
     let records = [status("r", .found(.packed)), status("w", .arrived), status("l", .scheduled(isEssential: false))]
     let plan = DeliveryPlan(
@@ -329,7 +329,7 @@ struct DeliveryPlanTests {
 
   // MARK: Invariants
 
-  @Test("each pack is in exactly one list, whatever the records, files and facts are")
+  @Test("each pack is in exactly one list, for any records, files and facts")
   func oneListEach() {
     var random = SeededGenerator()
     let ids = ["a", "b", "c", "d", "e", "f"]
@@ -376,7 +376,7 @@ struct DeliveryPlanTests {
       #expect(Set(plan.cancellations).isDisjoint(with: plan.downloads.map(\.identifier.description)))
       #expect(plan.downloads.allSatisfy { !$0.isEssential || facts.event.permitsEssential })
       #expect(plan.handOver.allSatisfy { !plan.orphans.contains(DownloadIdentifier(id: $0.id, bytes: $0.bytes).description) })
-      // What a plan did is done: with its records, the next one at the same time has the same downloads under way and nothing more to do.
+      // Applying a plan is complete: with its records, the next plan at the same time has the same downloads in progress and nothing more to do.
       var next = Dictionary(uniqueKeysWithValues: records.map { ($0.id, $0) })
       for change in plan.changes { next[change.id] = change.after }
       var calm = facts

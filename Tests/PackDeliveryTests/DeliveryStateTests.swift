@@ -11,13 +11,13 @@ struct DeliveryStateTests {
   struct Row: Hashable, CustomStringConvertible {
     let from: DeliveryState.Kind
     let event: PackEvent.Kind
-    /// Nil where the pack is forgotten.
+    /// Nil if the record of the pack is removed.
     let to: DeliveryState.Kind?
 
     var description: String { "\(from.rawValue) –\(event.rawValue)→ \(to?.rawValue ?? "forgotten")" }
   }
 
-  /// The edges that Documentation/DELIVERY.md lists, each with its cause.
+  /// The transitions that Documentation/DELIVERY.md lists, each with its cause.
   static let documented: [(row: Row, cause: String)] = {
     let file = TestVector.testsFolder.deletingLastPathComponent().appendingPathComponent("Documentation/DELIVERY.md")
     let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
@@ -52,7 +52,7 @@ struct DeliveryStateTests {
     .interrupted: .interrupted, .found: .found(.unpacked), .purged: .purged, .unlisted: .unlisted, .removed: .removed, .retryDue: .retryDue,
   ]
 
-  @Test("the documentation lists every edge once, each with its cause, and no other")
+  @Test("the documentation lists every transition once, each with its cause, and no others")
   func documentation() {
     let rows = Self.documented.map(\.row)
     #expect(rows.count == Set(rows).count)
@@ -63,7 +63,7 @@ struct DeliveryStateTests {
   }
 
   @Test(
-    "every event from every state does what the table says, and is passed over where it says nothing",
+    "every event in every state does what the table says, and is ignored if it is not in the table",
     arguments: DeliveryState.Kind.allCases)
   func edges(_ state: DeliveryState.Kind) throws {
     let before = try #require(Self.samples[state])
@@ -84,7 +84,7 @@ struct DeliveryStateTests {
     }
   }
 
-  @Test("every state can be reached, has a reason to tell, and a way out that leads to a pack that is ready")
+  @Test("every state can be reached, has a reason text, and has a path to a pack that is ready")
   func waysOut() {
     func reached(from start: DeliveryState.Kind) -> Set<DeliveryState.Kind> {
       var reached: Set = [start]
@@ -102,7 +102,7 @@ struct DeliveryStateTests {
     }
   }
 
-  @Test("every state and every reason has a text of its own that can be read back")
+  @Test("every state and every reason has its own text, which can be parsed")
   func texts() {
     let states: [DeliveryState] =
       [.scheduled, .loading, .toBeTransferred, .installing, .ready, .obsolete]
@@ -115,7 +115,7 @@ struct DeliveryStateTests {
     }
   }
 
-  @Test("other bytes start anew: nothing of the old ones counts any more, but whether the app wants the pack")
+  @Test("for other bytes, everything starts again, except whether the app wants the pack")
   func offered() throws {
     var before = status("a", .asked, .scheduled(isEssential: true), .downloadFailed(.server))
     #expect(before.attempts == 1 && before.delaySeconds == 60)
@@ -125,10 +125,10 @@ struct DeliveryStateTests {
     #expect(after.attempts == 0 && after.delaySeconds == 0 && !after.isEssential && after.isWanted)
     #expect(after.identifier != before.identifier)
     before = status("a", .arrived, .installBegan)
-    #expect(before.after(.offered(bytes("a", 2)), at: now) == .passedOver, "an installation is let finish")
+    #expect(before.after(.offered(bytes("a", 2)), at: now) == .passedOver, "an installation may finish")
   }
 
-  @Test("each failure in a row doubles the delay up to a day, and success ends the row")
+  @Test("each consecutive failure doubles the delay up to a day, and a success resets it")
   func delays() throws {
     var status = status("a")
     var delays: [UInt32] = []
@@ -148,7 +148,7 @@ struct DeliveryStateTests {
     #expect(ready.attempts == 0)
   }
 
-  @Test("a clock that was put back makes nobody wait")
+  @Test("a clock that was set back does not make deliveries wait")
   func clock() {
     let failed = status("a", .scheduled(isEssential: false), .downloadFailed(.offline))
     #expect(failed.secondsLeft(at: now) == 60)
@@ -161,7 +161,7 @@ struct DeliveryStateTests {
     #expect(early.secondsLeft(at: .max) == 0)
   }
 
-  @Test("what was installed and purged is not wanted any more; a file that went is")
+  @Test("a pack that was installed and purged is no longer wanted; a pack whose file was removed is")
   func purged() {
     guard case .became(let purged) = status("a", .asked, .found(.packed)).after(.purged, at: now) else { return #expect(Bool(false)) }
     #expect(purged.state == .notLoaded(.purged) && !purged.isWanted && purged.mode == nil)
@@ -170,13 +170,13 @@ struct DeliveryStateTests {
   }
 }
 
-@Suite("The identifier of a download")
+@Suite("Download identifiers")
 struct DownloadIdentifierTests {
-  @Test("the same bytes have one identifier wherever it is made, and other bytes another one")
+  @Test("the same bytes always have the same identifier, and other bytes have another one")
   func distinct() {
     let all = ["a", "A", "b"].flatMap { id in (1...3).map { DownloadIdentifier(id: id, bytes: bytes(id, $0)).description } }
     #expect(Set(all).count == 9)
-    // Some volumes take capitals and small letters for the same.
+    // Some volumes are not case-sensitive.
     #expect(Set(all.map { $0.lowercased() }).count == 9)
     #expect(DownloadIdentifier(id: "a", bytes: bytes("a", 1)) == DownloadIdentifier(id: "a", bytes: PackBytes(offer("a", 1))))
     #expect(
@@ -184,7 +184,7 @@ struct DownloadIdentifierTests {
         == "+level-1.x@12-abababababababab")
   }
 
-  @Test("it can be taken apart, and a text that is none is somebody else's", arguments: ["a", "A", "Z.9_-", "a-1-2"])
+  @Test("an identifier can be parsed, and other texts are not identifiers", arguments: ["a", "A", "Z.9_-", "a-1-2"])
   func parsing(_ id: String) throws {
     let identifier = DownloadIdentifier(id: id, bytes: bytes(id, 9_007_199_254_740_991))
     #expect(DownloadIdentifier(identifier.description) == identifier)

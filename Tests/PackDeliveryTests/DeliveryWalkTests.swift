@@ -5,10 +5,10 @@ import Testing
 
 @Suite("Random walks of deliveries")
 struct DeliveryWalkTests {
-  /// The events of one walk: 10 000, or what `PACKER_DELIVERY_EVENTS` says.
+  /// The number of events in one walk: 10 000, or the value of `PACKER_DELIVERY_EVENTS`.
   private static let events = ProcessInfo.processInfo.environment["PACKER_DELIVERY_EVENTS"].flatMap(Int.init) ?? 10_000
 
-  @Test("whatever happens, in whatever order, with crashes anywhere: no state is stuck and no pack is lost")
+  @Test("for any events in any order, with crashes anywhere, no state is stuck and no pack is lost")
   func walk() throws {
     var world = DeliveryWorld(SeededGenerator())
     let seed = world.random.seed

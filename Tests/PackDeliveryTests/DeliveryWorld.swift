@@ -5,9 +5,10 @@ import PackManifest
 import TestSupport
 import Testing
 
-/// A device with an app, its extension, the system that downloads, a store, and a publisher, in which anything may happen at any time.
+/// A model of a device with an app, its extension, the system's downloads, a store, and a publisher, in which anything may happen at any time.
 ///
-/// It knows the truth: what was published, what the system has, what the store holds. The shared state under test knows only what it was told.
+/// It knows the truth: what was published, what the system has, and what the store contains. The shared state under test knows only what it was
+/// given.
 struct DeliveryWorld {
   var random: SeededGenerator
   let clock = TestClock()
@@ -17,9 +18,9 @@ struct DeliveryWorld {
   private var downloads: [String: (id: String, bytes: PackBytes)] = [:]
   private var device: [DevicePack] = []
   private var lastPlan = DeliveryPlan()
-  /// On-demand packs that the app asked for, ever.
+  /// On-demand packs that the app has ever requested.
   private var asked: Set<String> = []
-  /// How often each thing happened.
+  /// The number of times that each thing happened.
   private(set) var counts: [String: Int] = [:]
   private(set) var edges: Set<DeliveryEdge> = []
   private var fileNumber = 0
@@ -45,9 +46,9 @@ struct DeliveryWorld {
 
   // MARK: Processes
 
-  /// Runs `body` in a process that may die at any of its file operations, or find the lock held. What it throws, it would have told its caller.
+  /// Runs `body` in a process that may end at any of its file operations, or find the lock held. Its errors are those that a caller would get.
   ///
-  /// - Returns: whether it ran to its end.
+  /// - Returns: whether it ran to completion.
   @discardableResult
   private mutating func process(
     isApp: Bool, _ body: (inout DeliveryWorld, SharedState, MemoryFiles) throws(PackError) -> Void
@@ -87,7 +88,7 @@ struct DeliveryWorld {
       case 0, 1:
         let id = Self.ids[Int(random.next() % UInt64(Self.ids.count))]
         guard !packs.contains(where: { $0.id == id }) else { continue }
-        // Packs come back with a version above those they had.
+        // Packs return with a higher version than before.
         packs.append(
           offer(
             id, published.version + 1, size: 10 + random.next() % 50, pick(DeliveryClass.allCases)!, pick(InstallMode.allCases)!))
@@ -106,7 +107,7 @@ struct DeliveryWorld {
 
   // MARK: Planning
 
-  /// The manifest as the device has it: a new one, or offline the last one.
+  /// Returns the manifest that the device has: a new one, or the last one if it is offline.
   private mutating func currentManifest(_ state: SharedState) throws(PackError) -> Manifest? {
     let check: SharedState.ManifestCheck = { (signed) throws(PackError) in
       try Manifest(parsingSigned: signed.bytes.span.extracting(signed.signedBytes))
@@ -145,9 +146,9 @@ struct DeliveryWorld {
     }
   }
 
-  /// The system takes a download; it has one of each identifier.
+  /// Hands a download to the system, which has only one for each identifier.
   private mutating func hand(_ id: String, _ bytes: PackBytes) {
-    // A process that dies here has recorded what it never handed over.
+    // A process that ends here has recorded a download that it never handed over.
     if chance(1, in: 20) { return count("not handed over") }
     downloads[DownloadIdentifier(id: id, bytes: bytes).description] = (id, bytes)
   }
@@ -161,7 +162,7 @@ struct DeliveryWorld {
       let pack = manifest.packs.first { $0.id == download.id }
       #expect(pack.map(PackBytes.init) == download.bytes)
       #expect(!download.isEssential || event.permitsEssential && pack?.delivery == .essential)
-      #expect(pack?.delivery != .onDemand || asked.contains(download.id), "\(download.id) was never asked for")
+      #expect(pack?.delivery != .onDemand || asked.contains(download.id), "\(download.id) was never requested")
     }
   }
 
@@ -188,11 +189,11 @@ struct DeliveryWorld {
       count("delivered")
       process(isApp: chance(1, in: 2)) { (_, state, _) throws(PackError) in _ = try state.park(path, asDownload: identifier) }
     }
-    // The system removes what was not moved.
+    // The system removes a file that was not moved.
     disk.remove(path)
   }
 
-  /// What a sound file of these bytes holds.
+  /// Returns the content of a valid file with these bytes.
   private static func content(_ bytes: PackBytes) -> [UInt8] {
     var random = SeededGenerator(seed: UInt64(bytes.sha256[0]) << 8 | UInt64(bytes.sha256[1]))
     return random.bytes(Int(bytes.size))
@@ -246,7 +247,7 @@ struct DeliveryWorld {
     }
   }
 
-  /// Whether the store had these bytes and will not have them again.
+  /// Returns whether the store had these bytes and rejects them now.
   private func rejects(_ file: HandOver) -> Bool {
     device.contains { $0.id == file.id && $0.sha256 == file.bytes.sha256 && $0.isRejected }
   }
@@ -323,7 +324,7 @@ struct DeliveryWorld {
     return Dictionary(uniqueKeysWithValues: content.records.map { ($0.id, $0) })
   }
 
-  /// Notes which single edges the records went along.
+  /// Records which transitions the records took.
   private mutating func observe(_ before: [String: PackStatus]) {
     for (id, after) in records() {
       guard let before = before[id], before.state.kind != after.state.kind else { continue }
@@ -333,7 +334,7 @@ struct DeliveryWorld {
 
   // MARK: Settling
 
-  /// Nothing goes wrong any more: within a few starts of the app, every pack that should be here is, and nothing else is under way.
+  /// Stops all faults. Within a few starts of the app, every pack that should be on the device is, and nothing else is in progress.
   mutating func settle(_ remark: String) throws {
     counts["settled", default: 0] += 1
     var plan = DeliveryPlan()
@@ -386,15 +387,15 @@ struct DeliveryWorld {
       let held = device.first { $0.id == pack.id && $0.sha256 == pack.sha256 }
       switch plan.reason(of: pack.id) {
       case nil: #expect(plan.ready.contains(pack.id) && held?.isRejected == false, "\(remark): \(pack.id) is lost")
-      case .notAsked: #expect(pack.delivery == .onDemand, "\(remark): \(pack.id) does not come")
+      case .notAsked: #expect(pack.delivery == .onDemand, "\(remark): \(pack.id) is not downloaded")
       case .cancelled: break
       case .failed(.rejected, secondsLeft: nil): #expect(held?.isRejected == true, "\(remark): \(pack.id) was never tried")
-      case let reason?: Issue.record("\(remark): \(pack.id) waits for ever: \(reason)")
+      case let reason?: Issue.record("\(remark): \(pack.id) waits forever: \(reason)")
       }
     }
     let state = try SharedState.sample(MemoryFiles(disk), clock)
     #expect(try state.content().files.isEmpty, "\(remark): files are left over")
-    // A disk that forgets what is gone, so that a long walk does not grow.
+    // Replaced by a disk without deleted files, so that a long walk does not grow.
     let fresh = MemoryDisk(disk.kind)
     for (name, content) in disk.tree(below: "/") { if let content { fresh.write(content, to: "/\(name)") } }
     disk = fresh
@@ -403,7 +404,7 @@ struct DeliveryWorld {
 }
 
 extension DeliveryPlan {
-  /// A plan that asks for nothing.
+  /// Creates an empty plan.
   init() {
     self.init(for: manifest(), records: [], facts: DeliveryFacts(.periodic, at: now))
   }

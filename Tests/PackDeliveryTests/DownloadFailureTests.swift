@@ -2,9 +2,9 @@ import PackDelivery
 import TestSupport
 import Testing
 
-@Suite("A failed download")
+@Suite("Failed downloads")
 struct DownloadFailureTests {
-  /// The codes of `BAErrorDomain` that are published, and what becomes of an essential download and of another one.
+  /// The documented codes of `BAErrorDomain`, and the resulting states of an essential download and of another one.
   static let codes: [(code: Int, essential: DeliveryState, other: DeliveryState)] = [
     (0, .scheduled, .failed(.system)), (50, .notLoaded(.foreground), .notLoaded(.foreground)),
     (51, .notLoaded(.foreground), .notLoaded(.foreground)), (55, .failed(.configuration), .failed(.configuration)),
@@ -16,7 +16,7 @@ struct DownloadFailureTests {
     (206, .notLoaded(.beforeLaunch), .notLoaded(.beforeLaunch)), (999, .scheduled, .failed(.system)), (-1, .scheduled, .failed(.system)),
   ]
 
-  @Test("each code of Background Assets leads where its meaning says", arguments: codes.map(\.code))
+  @Test("each code of Background Assets leads to the documented state", arguments: codes.map(\.code))
   func code(_ code: Int) throws {
     let row = try #require(Self.codes.first { $0.code == code })
     for isEssential in [true, false] {
@@ -26,7 +26,7 @@ struct DownloadFailureTests {
       let remedy = try state.downloadFailed(.download(identifier: identifier("a")), .backgroundAssets(code: code))
       let record = try #require(try state.status(of: "a"))
       #expect(record.state == (isEssential ? row.essential : row.other))
-      // Already scheduled is no failure at all.
+      // "Already scheduled" is not a failure.
       let isDemoted = isEssential && row.essential == .scheduled && code != 100
       if isDemoted {
         #expect(remedy == .handOverAsNonEssential)
@@ -40,7 +40,7 @@ struct DownloadFailureTests {
     }
   }
 
-  @Test("an essential download that failed is handed over once more as non-essential, and fails like any other then")
+  @Test("a failed essential download is handed over once more as non-essential, and then fails like any other")
   func demoted() throws {
     let clock = TestClock()
     let state = try SharedState.sample(MemoryFiles(MemoryDisk()), clock)
@@ -56,7 +56,7 @@ struct DownloadFailureTests {
   }
 
   @Test(
-    "each other failure has a reason of its own",
+    "each other failure has its own reason",
     arguments: zip(
       [DownloadFailure.offline, .timeout, .http(status: 404), .wrongSize, .wrongBytes, .noSpace, .other],
       [FailureReason.offline, .timeout, .server, .wrongSize, .wrongBytes, .noSpace, .system]))
@@ -67,7 +67,7 @@ struct DownloadFailureTests {
     #expect(try state.status(of: "a")?.state == .failed(reason))
   }
 
-  @Test("a failed download of the manifest is recognised, and changes nothing")
+  @Test("a failed download of the manifest is recognized and changes nothing")
   func manifestFailed() throws {
     let disk = MemoryDisk()
     let state = try SharedState.sample(MemoryFiles(disk))
@@ -79,7 +79,7 @@ struct DownloadFailureTests {
     #expect(disk.tree() == before)
   }
 
-  @Test("the failure of a download that nobody waits for, or that is somebody else's, changes nothing")
+  @Test("the failure of a download that is not needed, or is not one of a pack, changes nothing")
   func others() throws {
     let disk = MemoryDisk()
     let state = try SharedState.sample(MemoryFiles(disk))
@@ -92,7 +92,7 @@ struct DownloadFailureTests {
   }
 
   @Test(
-    "errors of the system are put in their places by domain and number",
+    "errors of the system are mapped by domain and code",
     arguments: [
       ("BAErrorDomain", 112, DownloadFailure.backgroundAssets(code: 112)), ("BAErrorDomain", 9999, .backgroundAssets(code: 9999)),
       ("NSURLErrorDomain", -1009, .offline), ("NSURLErrorDomain", -1020, .offline), ("NSURLErrorDomain", -1003, .offline),
@@ -105,7 +105,7 @@ struct DownloadFailureTests {
   }
 
   @Test(
-    "an error that says nothing about a download is left to whoever knows what is below it",
+    "an error that says nothing about a download is not mapped, so that the caller can try its underlying error",
     arguments: [
       ("NSURLErrorDomain", -999), ("NSURLErrorDomain", -1200), ("NSURLErrorDomain", 28), ("NSPOSIXErrorDomain", 0),
       ("NSPOSIXErrorDomain", 640),

@@ -6,7 +6,7 @@ import PackManifest
 import TestSupport
 import Testing
 
-@Suite("What a downloader extension does")
+@Suite("The work of a downloader extension")
 struct ExtensionDeliveryTests {
   private let disk = MemoryDisk()
 
@@ -22,7 +22,7 @@ struct ExtensionDeliveryTests {
       verify: { (document) throws(PackError) in try document.verify(trusting: [key]).manifest })
   }
 
-  /// The manifest where the system leaves it.
+  /// Writes the manifest to the place where the system leaves it.
   private func download(_ manifest: Manifest, by signer: UInt8 = 0) throws -> String {
     let signed = try manifest.signedBytes()
     let document = try SignedManifest(signed: signed, signatures: [try SignedManifest.signature(of: signed, by: key(signer))])
@@ -30,7 +30,7 @@ struct ExtensionDeliveryTests {
     return "/system/manifest"
   }
 
-  @Test("a manifest that is not sound or not trusted is told, and planned is with the last one that was")
+  @Test("an invalid or untrusted manifest is reported, and the plan uses the last accepted one")
   func refusedManifest() throws {
     let ours = try downloader()
     #expect(ours.downloads(for: .install, manifestAt: "/system/none", allowance: nil).refusal?.code == .missingInput)
@@ -54,11 +54,11 @@ struct ExtensionDeliveryTests {
     }
   }
 
-  @Test("where nothing can be recorded, nothing is handed to the system")
+  @Test("if nothing can be recorded, nothing is handed to the system")
   func unrecorded() throws {
     let path = try download(manifest(offer("a")))
     let ours = try downloader()
-    // The framework's lock is known to stay taken sometimes; ours ends with its process at the latest.
+    // The framework's lock is known to stay locked sometimes; ours is released when its process ends.
     let other = MemoryFiles(disk)
     let lock = try other.open("/group/lock", .readUnlinked, in: nil)
     #expect(try other.tryLock(lock))
@@ -70,7 +70,7 @@ struct ExtensionDeliveryTests {
     #expect(try downloader().downloads(for: .periodic, manifestAt: path, allowance: nil).downloads.map(\.id) == ["a"])
   }
 
-  @Test("packs for other devices are not asked for")
+  @Test("packs for other devices are not downloaded")
   func otherDevices() throws {
     var other = offer("b")
     other.platforms = ["tvOS"]
@@ -78,7 +78,7 @@ struct ExtensionDeliveryTests {
     #expect(answer.downloads.map(\.id) == ["a"])
   }
 
-  @Test("a content request counts the system's allowance down, and nothing after the first start")
+  @Test("a content request counts down the system's allowance; after the first start there is no limit")
   func allowance() throws {
     let path = try download(manifest(offer("a", size: 500, .essential), offer("b", size: 900), offer("c", size: 200)))
     let answer = try downloader().downloads(for: .install, manifestAt: path, allowance: Allowance(essential: 501, other: 900))
@@ -87,7 +87,7 @@ struct ExtensionDeliveryTests {
     #expect(try downloader().downloads(for: .periodic, manifestAt: path, allowance: nil).downloads.map(\.id) == ["b"])
   }
 
-  @Test("a finished file is moved and recorded without being read; a failed essential one is handed over again as another")
+  @Test("a finished file is moved and recorded without being read; a failed essential download is handed over again as non-essential")
   func finished() throws {
     let files = MemoryFiles(disk, .nothing)
     let key = try key().publicKey

@@ -4,7 +4,7 @@ import PackManifest
 import TestSupport
 import Testing
 
-/// What the usual sample of an app with background downloads gets wrong, one by one.
+/// Tests for each of the errors in the usual sample of an app with background downloads.
 @Suite("The weaknesses of the usual sample")
 struct KnownWeaknessTests {
   private let disk = MemoryDisk()
@@ -20,7 +20,7 @@ struct KnownWeaknessTests {
     DeliveryFacts(.launch, at: clock.secondsSince1970, device: device, downloads: downloads)
   }
 
-  @Test("offline wipe: without a manifest nothing is forgotten, and the next one finds everything as it was")
+  @Test("offline wipe: without a manifest no record is removed, and the next manifest finds everything as before")
   func offlineWipe() throws {
     let packs = manifest(offer("ready"), offer("waiting"), offer("loading"))
     _ = try plan(packs, launch([installed("ready")]))
@@ -36,7 +36,7 @@ struct KnownWeaknessTests {
     #expect(after.ready == ["ready"] && after.handOver.map(\.id) == ["waiting"] && after.underWay == ["loading"] && after.downloads.isEmpty)
   }
 
-  @Test("offline wipe: a trusted manifest without any pack makes packs obsolete, and deletes none")
+  @Test("offline wipe: a trusted manifest without packs makes packs obsolete, but deletes none")
   func emptyManifest() throws {
     _ = try plan(manifest(offer("a"), offer("b")), launch([installed("a")]))
     _ = try open().park(disk.downloaded(), asDownload: identifier("b"))
@@ -48,7 +48,7 @@ struct KnownWeaknessTests {
     #expect(back.ready == ["a"] && back.handOver.map(\.id) == ["b"] && back.downloads.isEmpty)
   }
 
-  @Test("stale content: after an update a pack is ready when its new bytes are here, not when something of it is")
+  @Test("stale content: after an update a pack is ready when its new bytes are on the device, not when any version of it is")
   func staleContent() throws {
     _ = try plan(manifest(offer("a")), launch([installed("a")]))
     let update = manifest(offer("a", 2))
@@ -61,7 +61,7 @@ struct KnownWeaknessTests {
     #expect(try plan(update, launch([installed("a"), installed("a", 2)])).ready == ["a"])
   }
 
-  @Test("move onto an existing file: what lies there already is replaced")
+  @Test("move onto an existing file: an existing file is replaced")
   func moveOntoExisting() throws {
     let state = try open()
     try state.schedule(offer("a"))
@@ -69,27 +69,27 @@ struct KnownWeaknessTests {
     guard case .unrecorded = try state.park(disk.downloaded(filling: 2), asDownload: identifier("a")) else { return #expect(Bool(false)) }
     #expect(disk.bytes(of: "/group/incoming/\(identifier("a"))")?.first == 2)
     #expect(try state.status(of: "a")?.state == .toBeTransferred)
-    // And what a crash left where installations are.
+    // And a file that a crash left in the folder of installations.
     let file = try #require(try plan(manifest(offer("a")), launch([])).handOver.first)
     disk.write([9], to: "/group/installing/\(identifier("a"))")
     let path = try #require(try state.beginInstall(file))
     #expect(disk.bytes(of: path)?.count == 1000)
   }
 
-  @Test("an id in two lists: a new version while the old file waits is one download, and nothing else")
+  @Test("an id in two lists: a new version while the old file waits is one download and nothing else")
   func twoLists() throws {
     try open().schedule(offer("a"))
     _ = try open().park(disk.downloaded(), asDownload: identifier("a"))
     let update = try plan(manifest(offer("a", 2)), launch([]))
     #expect(lists(of: "a", in: update) == ["downloads"])
     #expect(update.downloads.map(\.bytes.version) == [2])
-    #expect(update.orphans == [identifier("a")], "the old file is told")
+    #expect(update.orphans == [identifier("a")], "the old file is reported")
     #expect(try open().content().files.count == 1, "and not deleted by planning")
     #expect(lists(of: "a", in: try plan(manifest(offer("a", 2)), launch([], [identifier("a", 2)]))) == ["underWay"])
     #expect(try open().discard(update.orphans) == 1000)
   }
 
-  @Test("orphans: what the manifest drops is told for as long as anything of it is here, and forgotten when nothing is")
+  @Test("orphans: dropped packs are reported while anything of them is on the device; then their records are removed")
   func orphans() throws {
     _ = try plan(manifest(offer("a"), offer("b")), launch([installed("a")]))
     for _ in 0..<3 {
@@ -98,23 +98,23 @@ struct KnownWeaknessTests {
       #expect(dropped.cancellations == [identifier("b")])
     }
     #expect(try open().status(of: "a")?.state == .obsolete)
-    #expect(try open().status(of: "b") == nil, "nothing of it ever came")
+    #expect(try open().status(of: "b") == nil, "nothing of it was ever downloaded")
     #expect(try plan(manifest(), launch([])).obsolete.isEmpty)
     #expect(try open().content().records.isEmpty)
     #expect(try plan(manifest(), launch([installed("unheard-of")])).obsolete.map(\.id) == ["unheard-of"])
   }
 
-  @Test("a purged cache: what the record calls ready and the store does not have is downloaded again")
+  @Test("a purged cache: a pack that the record calls ready but the store does not have is downloaded again")
   func purgedCache() throws {
     let packs = manifest(offer("a"))
     #expect(try plan(packs, launch([installed("a")])).ready == ["a"])
     #expect(try plan(packs, launch([])).downloads.map(\.id) == ["a"])
     _ = try open().park(disk.downloaded(), asDownload: identifier("a"))
     disk.remove("/group/incoming/\(identifier("a"))")
-    #expect(try plan(packs, launch([])).downloads.map(\.id) == ["a"], "a file that waited, too")
+    #expect(try plan(packs, launch([])).downloads.map(\.id) == ["a"], "also if its file was waiting")
   }
 
-  @Test("missing checks: a file of the wrong size is never handed over, one with the wrong bytes never becomes ready")
+  @Test("missing checks: a file with the wrong size is never handed over, and one with the wrong bytes never becomes ready")
   func integrity() throws {
     let packs = manifest(offer("a"))
     _ = try plan(packs, launch([]))
@@ -123,14 +123,14 @@ struct KnownWeaknessTests {
     _ = try plan(packs, launch([]))
     _ = try open().park(disk.downloaded(), asDownload: identifier("a"))
     let file = try #require(try plan(packs, launch([])).handOver.first)
-    #expect(file.bytes.sha256 == digest("a", 1), "what the store has to find in it")
+    #expect(file.bytes.sha256 == digest("a", 1), "the digest that the store checks")
     _ = try open().beginInstall(file)
     _ = try open().finishInstall(file, .failed(.wrongBytes))
     #expect(try plan(packs, launch([])).reason(of: "a") == .failed(.wrongBytes, secondsLeft: 120))
     #expect(try open().content().files.isEmpty)
   }
 
-  @Test("rewriting it all: a callback of progress writes nothing, a transition one record")
+  @Test("rewriting everything: a progress callback writes nothing, a change of state writes one record")
   func wholeBlob() throws {
     _ = try plan(manifest((0..<100).map { offer("p\($0)") }), DeliveryFacts(.periodic, at: now))
     let files = MemoryFiles(disk)
@@ -144,7 +144,7 @@ struct KnownWeaknessTests {
     #expect(files.changeCount == changes)
   }
 
-  @Test("a failed download is not skipped: it is under way again once its delay is over, and at once where it was essential")
+  @Test("a failed download is not skipped: it starts again after its delay, or at once if it was essential")
   func failedDownload() throws {
     let packs = manifest(offer("a"), offer("e", .essential))
     _ = try plan(packs, DeliveryFacts(.install, at: now))

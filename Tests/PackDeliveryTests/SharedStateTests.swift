@@ -20,7 +20,7 @@ struct SharedStateTests {
 
   // MARK: The directory
 
-  @Test("a directory is made with all that belongs in it, and opened again with what it holds")
+  @Test("a directory is created with everything it needs, and reopened with its content")
   func made() throws {
     #expect(try open().content() == SharedState.Content())
     #expect(disk.bytes(of: "/group/delivery") == Array("packer-delivery/1\n".utf8))
@@ -29,7 +29,7 @@ struct SharedStateTests {
     #expect(try open().status(of: "b") == nil)
   }
 
-  @Test("a directory of a later version is refused, and a damaged mark of this one is mended")
+  @Test("a directory of a later version is refused, and a damaged marker of this version is repaired")
   func versions() throws {
     disk.write(Array("packer-delivery/2\n".utf8), to: "/group/delivery")
     #expect(failure { () throws(PackError) in _ = try open() }?.code == .unsupported)
@@ -39,7 +39,7 @@ struct SharedStateTests {
     #expect(disk.bytes(of: "/group/delivery") == Array("packer-delivery/1\n".utf8))
   }
 
-  @Test("a directory that somebody removes while it is in use comes back empty")
+  @Test("a directory that is removed while in use is recreated empty")
   func removed() throws {
     let state = try open()
     try state.schedule(offer("a"))
@@ -53,7 +53,7 @@ struct SharedStateTests {
     #expect(try state.status(of: "a")?.state == .toBeTransferred)
   }
 
-  @Test("every edge, taken through the files: each record says what the state machine says", arguments: DeliveryEdge.all)
+  @Test("every transition, taken through the files: each record agrees with the state machine", arguments: DeliveryEdge.all)
   func edges(_ edge: DeliveryEdge) throws {
     let sample = try #require(DeliveryStateTests.samples[edge.from])
     let state = try open()
@@ -65,9 +65,9 @@ struct SharedStateTests {
     #expect((disk.bytes(of: "/group/packs/a") == nil) == (edge.to == nil))
   }
 
-  // MARK: What a transition costs
+  // MARK: The cost of a transition
 
-  @Test("a transition costs the same few operations among one pack and among two thousand")
+  @Test("a transition takes the same few operations with one pack and with two thousand")
   func constantCost() throws {
     var costs: Set<[Int]> = []
     for count in [1, 2000] {
@@ -79,13 +79,13 @@ struct SharedStateTests {
       try state.note(.began, ofDownload: identifier("p0"))
       costs.insert([files.callCount - calls, files.changeCount - changes])
     }
-    // A temporary file is made, written, synced and renamed, and its directory synced.
+    // A temporary file is created, written, synced and renamed, and its directory is synced.
     #expect(costs.count == 1)
     #expect(try #require(costs.first)[1] == 5)
     #expect(try #require(costs.first)[0] < 30)
   }
 
-  @Test("what changes nothing writes nothing and takes no lock")
+  @Test("an event that changes nothing writes nothing and takes no lock")
   func idle() throws {
     try open().schedule(offer("a"))
     let files = MemoryFiles(disk)
@@ -98,7 +98,7 @@ struct SharedStateTests {
     withExtendedLifetime(lock) {}
   }
 
-  @Test("a record stays within its limit, whatever it says")
+  @Test("a record stays within its size limit for any values")
   func recordSize() throws {
     let id = "A" + String(repeating: "Z", count: 63)
     var record = PackStatus(id: id, bytes: PackBytes(version: .max, size: .max, sha256: digest(id, 1)), at: .min)
@@ -117,7 +117,7 @@ struct SharedStateTests {
     return lock
   }
 
-  @Test("a lock that never comes free is waited for a second, by no clock, and refused then")
+  @Test("a lock that is never released is waited for one second, without a clock, and then the change is refused")
   func lockHeld() throws {
     let state = try open()
     try state.schedule(offer("a"))
@@ -131,7 +131,7 @@ struct SharedStateTests {
     withExtendedLifetime(lock) {}
   }
 
-  @Test("a process that dies leaves no lock behind")
+  @Test("a process that ends leaves no lock behind")
   func lockOfTheDead() throws {
     let state = try open()
     try state.schedule(offer("a"))
@@ -143,7 +143,7 @@ struct SharedStateTests {
     withExtendedLifetime(lock) {}
   }
 
-  @Test("a file that arrives while the lock is held is moved all the same, and recorded by the next plan")
+  @Test("a file that arrives while the lock is held is moved, and the next plan records it")
   func parkedWithoutLock() throws {
     let state = try open()
     try state.schedule(offer("a"))
@@ -159,7 +159,7 @@ struct SharedStateTests {
     #expect(try state.status(of: "a")?.state == .toBeTransferred)
   }
 
-  @Test("where app and extension plan at once, each download is in one of the plans, and none is in none")
+  @Test("if app and extension plan at the same time, each download is in exactly one of the plans")
   func concurrentPlans() async throws {
     let directory = try TemporaryDirectory()
     let packs = (0..<200).map { offer("p\($0)") }
@@ -178,9 +178,9 @@ struct SharedStateTests {
     for plan in plans { #expect(plan.downloads.count + plan.underWay.count == 200) }
   }
 
-  // MARK: Files that arrive
+  // MARK: Downloaded files
 
-  @Test("a finished file is moved, not copied, recorded, and handed over")
+  @Test("a finished file is moved without copying, recorded, and handed over")
   func parked() throws {
     let files = MemoryFiles(disk)
     let state = try open(files)
@@ -194,7 +194,7 @@ struct SharedStateTests {
     #expect(try state.content().files == [WaitingFile(identifier: record.identifier, size: 1000)])
   }
 
-  @Test("the extension reads nothing of a file that arrives")
+  @Test("the extension does not read a downloaded file")
   func notRead() throws {
     let directory = try TemporaryDirectory()
     let files = FaultyFiles()
@@ -206,7 +206,7 @@ struct SharedStateTests {
     #expect(directory.names(in: "state/incoming") == [identifier("a")])
   }
 
-  @Test("a file of another size is a failed download, and stays where the system removes it", arguments: [0, 999, 1001])
+  @Test("a file with another size is a failed download and is not moved, so that the system removes it", arguments: [0, 999, 1001])
   func wrongSize(_ size: Int) throws {
     let state = try open()
     try state.schedule(offer("a"))
@@ -217,7 +217,7 @@ struct SharedStateTests {
     #expect(try state.content().files.isEmpty)
   }
 
-  @Test("a file nobody waits for stays where it is: an older version, or what is here already")
+  @Test("a file that is not needed is not moved: an older version, or a pack that is on the device already")
   func notNeeded() throws {
     let state = try open()
     try state.schedule(offer("a", 2))
@@ -227,7 +227,7 @@ struct SharedStateTests {
     #expect(disk.bytes(of: "/system/download") != nil)
   }
 
-  @Test("a file of a pack or version that no record knows yet is kept for the next plan")
+  @Test("a file of a pack or version without a record is kept for the next plan")
   func unknownFile() throws {
     let state = try open()
     #expect(try state.park(disk.downloaded(), asDownload: identifier("a")) == .unrecorded)
@@ -236,7 +236,7 @@ struct SharedStateTests {
     #expect(try plan(state, offer("a"), offer("b", 2)).handOver.map(\.id) == ["a", "b"])
   }
 
-  @Test("a download that is none of ours, a directory and a missing file are refused, and nothing changes")
+  @Test("a download of other code, a directory and a missing file are refused, and nothing changes")
   func refusedFiles() throws {
     let state = try open()
     try state.schedule(offer("a"))
@@ -256,7 +256,7 @@ struct SharedStateTests {
     return try #require(try plan(state, pack).handOver.first)
   }
 
-  @Test("an installation takes the file out of the way of another download of the same bytes")
+  @Test("an installation moves the file, so that another download of the same bytes cannot replace it")
   func installation() throws {
     let state = try open()
     let file = try waiting(state, offer("a"))
@@ -265,7 +265,7 @@ struct SharedStateTests {
     #expect(try state.status(of: "a")?.state == .installing)
     // The same download, delivered twice.
     _ = try state.park(disk.downloaded(filling: 9), asDownload: identifier("a"))
-    #expect(disk.bytes(of: path)?.first == 7, "what is being checked is not replaced")
+    #expect(disk.bytes(of: path)?.first == 7, "the file that is being checked is not replaced")
     #expect(try state.finishInstall(file, .installed(.packed))?.state == .ready)
     #expect(disk.bytes(of: path) == nil)
     let plan = try plan(state, offer("a"))
@@ -274,7 +274,7 @@ struct SharedStateTests {
     #expect(disk.tree(below: "/group/incoming").isEmpty)
   }
 
-  @Test("an installation that is put off leaves the file for the next time; one that failed takes it away")
+  @Test("an installation that is put off keeps the file; one that failed removes it")
   func installationEnds() throws {
     let state = try open()
     let file = try waiting(state, offer("a"))
@@ -287,7 +287,7 @@ struct SharedStateTests {
     #expect(try plan(state, offer("a")).reason(of: "a") == .failed(.wrongBytes, secondsLeft: 60))
   }
 
-  @Test("a file is handed to one installation only, and none of bytes that are not wanted any more")
+  @Test("a file is handed to one installation only, and not at all if its bytes are no longer wanted")
   func oneInstallation() throws {
     let state = try open()
     let file = try waiting(state, offer("a"))
@@ -308,18 +308,18 @@ struct SharedStateTests {
     #expect(try plan(state, offer("a")).downloads.map(\.id) == ["a"])
   }
 
-  @Test("an app that died in the middle of an installation finds the file again at its next start")
+  @Test("an app that ended during an installation finds the file again at its next start")
   func recovered() throws {
     let state = try open()
     let file = try waiting(state, offer("a"))
     _ = try state.beginInstall(file)
-    #expect(try plan(open(), offer("a")).installing == ["a"], "the extension leaves it alone")
+    #expect(try plan(open(), offer("a")).installing == ["a"], "the extension does not touch it")
     #expect(try open().recover() == ["a"])
     #expect(try plan(open(), offer("a")).handOver == [file])
     #expect(try open().recover() == [])
   }
 
-  @Test("an app that died behind its installation finds the pack ready")
+  @Test("an app that ended right after its installation finds the pack ready")
   func installedButNotRecorded() throws {
     let state = try open()
     _ = try state.beginInstall(try waiting(state, offer("a")))
@@ -332,7 +332,7 @@ struct SharedStateTests {
   // MARK: Damage
 
   @Test(
-    "a damaged record is told and made anew, from whatever there is",
+    "a damaged record is reported and recreated from the available information",
     arguments: ["empty", "zeros", "cut", "changed", "other pack", "text", "folder"])
   func damaged(_ kind: String) throws {
     let state = try open()
@@ -373,7 +373,7 @@ struct SharedStateTests {
     #expect(try state.plan(for: manifest(offer("a")), facts: DeliveryFacts(.periodic, at: now)).plan.handOver.map(\.id) == ["a"])
   }
 
-  @Test("a damaged record of a pack that needs none goes")
+  @Test("a damaged record of a pack that needs none is removed")
   func damagedLeftover() throws {
     let state = try open()
     disk.write([1, 2, 3], to: "/group/packs/gone")
@@ -384,7 +384,7 @@ struct SharedStateTests {
     #expect(try state.content() == SharedState.Content())
   }
 
-  @Test("a flipped bit anywhere in a record is noticed")
+  @Test("a flipped bit anywhere in a record is detected")
   func flippedBits() throws {
     let record = status("a", .asked, .scheduled(isEssential: true), .began).record
     for index in record.indices {
@@ -396,7 +396,7 @@ struct SharedStateTests {
     }
   }
 
-  @Test("a record that the system does not let anybody read now is no damage: nothing is made anew")
+  @Test("a record that temporarily cannot be read is not treated as damaged: nothing is recreated")
   func unreadable() throws {
     try open().schedule(offer("a"))
     let files = MemoryFiles(disk, .failing(FileFailure(number: 1)) { $0.operation == "open" && $0.name == "packs/a" })
@@ -406,7 +406,7 @@ struct SharedStateTests {
     #expect(disk.tree() == before)
   }
 
-  @Test("a full disk refuses a change, and the record stays as it was")
+  @Test("on a full disk a change is refused, and the record stays unchanged")
   func fullDisk() throws {
     try open().schedule(offer("a"))
     let state = try open(MemoryFiles(disk, .failing(.fullDisk) { $0.operation == "write" }))
@@ -419,11 +419,11 @@ struct SharedStateTests {
   // MARK: Crashes
 
   @Test(
-    "a process that ends at any operation of a delivery, by itself or with the power, loses no pack",
+    "a process that ends at any operation of a delivery, also by a power failure, loses no pack",
     arguments: [MemoryDisk.Crash.kill, .powerCut, .zeroedContent, .emptiedContent, .luck(seed: 1), .luck(seed: 2)])
   func crashes(_ crash: MemoryDisk.Crash) throws {
     let packs = [offer("a", .essential), offer("b")]
-    /// One delivery from the manifest to the store, which is `device`.
+    /// Runs one delivery from the manifest to the store, which is `device`.
     func deliver(_ disk: MemoryDisk, _ files: MemoryFiles, _ device: inout [DevicePack], time: Int64) throws(PackError) {
       let state = try SharedState.sample(files, TestClock(time))
       try state.recover()
@@ -439,7 +439,7 @@ struct SharedStateTests {
           _ = try state.finishInstall(file, .failed(.wrongBytes))
           continue
         }
-        // The store moves the file to its own place.
+        // The store moves the file to its own directory.
         disk.remove(path)
         device.append(DevicePack(id: file.id, version: 1, sha256: file.bytes.sha256, mode: file.mode))
         _ = try state.finishInstall(file, .installed(file.mode))
@@ -455,7 +455,7 @@ struct SharedStateTests {
         #expect(error == nil)
         break
       }
-      // Two days and four starts later everything is here.
+      // Two days and four starts later, everything is on the device.
       let left = disk.after(crash)
       for day in 1...4 { try deliver(left, MemoryFiles(left), &device, time: now + Int64(day) * 172_800) }
       let state = try SharedState.sample(MemoryFiles(left))
@@ -468,9 +468,9 @@ struct SharedStateTests {
     #expect(number > 40)
   }
 
-  // MARK: The rest
+  // MARK: Other calls
 
-  @Test("an obsolete pack is forgotten when the app says so, with its files; another one is not")
+  @Test("the record and files of an obsolete pack are removed when the app requests it; those of other packs are not")
   func forget() throws {
     let state = try open()
     _ = try waiting(state, offer("a"))
@@ -484,7 +484,7 @@ struct SharedStateTests {
     #expect(try !state.forget("a"))
   }
 
-  @Test("a cancelled download is named for the system, and what is not under way has none")
+  @Test("cancelling returns the identifier of a download in progress, and nil if there is none")
   func cancel() throws {
     let state = try open()
     try state.schedule(offer("a"))
@@ -494,7 +494,7 @@ struct SharedStateTests {
     #expect(try state.cancel("unknown") == nil)
   }
 
-  @Test("what is of use stays, although an old plan called it an orphan")
+  @Test("a file that is needed is kept, even if an old plan listed it as an orphan")
   func staleOrphan() throws {
     let state = try open()
     let file = disk.downloaded()
@@ -506,7 +506,7 @@ struct SharedStateTests {
     #expect(try state.content().files.count == 1)
   }
 
-  @Test("what is left of the allowance is remembered until the app was started")
+  @Test("the remaining allowance is stored until the app is started for the first time")
   func allowance() throws {
     let full = Allowance(essential: 5000, other: 5000)
     func plan(_ event: DeliveryEvent, _ allowance: Allowance?, _ packs: ManifestPack...) throws -> DeliveryPlan {
@@ -520,6 +520,6 @@ struct SharedStateTests {
     #expect(disk.bytes(of: "/group/allowance") == nil)
     #expect(try plan(.update, nil, offer("a"), offer("b"), offer("c", size: 99_999)).downloads.map(\.id) == ["b", "c"])
     disk.write([1, 2, 3], to: "/group/allowance")
-    #expect(try plan(.install, full, offer("d")).allowance == Allowance(essential: 5000, other: 4000), "a damaged note counts as none")
+    #expect(try plan(.install, full, offer("d")).allowance == Allowance(essential: 5000, other: 4000), "a damaged file is ignored")
   }
 }

@@ -5,7 +5,7 @@ import PackManifest
 import PackWork
 import TestSupport
 
-/// A clock that a test sets, which remembers how long it was waited for.
+/// A clock that the test sets, and that records how long it was waited for.
 final class TestClock: DeliveryClock {
   private let state: Monitor<(time: Int64, paused: UInt32)>
 
@@ -29,7 +29,7 @@ final class TestClock: DeliveryClock {
   }
 }
 
-/// The error that `body` throws, or nil where it throws none.
+/// Returns the error that `body` throws, or nil if it does not throw.
 func failure(_ body: () throws(PackError) -> Void) -> PackError? {
   do throws(PackError) {
     try body()
@@ -39,7 +39,7 @@ func failure(_ body: () throws(PackError) -> Void) -> PackError? {
   }
 }
 
-/// The digest that stands for the bytes of a version.
+/// Returns the digest that the tests use for a version's bytes.
 func digest(_ id: String, _ version: UInt64) -> [UInt8] {
   var random = SeededGenerator(seed: id.utf8.reduce(version &* 1_000_003) { $0 &* 31 &+ UInt64($1) })
   return random.bytes(32)
@@ -76,7 +76,7 @@ func installed(_ id: String, _ version: UInt64 = 1, _ mode: InstallMode = .packe
 
 let now: Int64 = 1_790_000_000
 
-/// A status to which these events happened.
+/// Returns a status after these events.
 func status(_ id: String, at time: Int64 = now, _ events: PackEvent...) -> PackStatus {
   status(id, 1, at: time, events)
 }
@@ -98,7 +98,7 @@ func identifier(_ id: String, _ version: UInt64 = 1) -> String {
   DownloadIdentifier(id: id, bytes: bytes(id, version)).description
 }
 
-/// The name of the list of a plan that a pack is in. More than one, or none, is a fault of the plan.
+/// Returns the names of the plan's lists that contain a pack. A result other than one name is a fault of the plan.
 func lists(of id: String, in plan: DeliveryPlan) -> [String] {
   var lists: [String] = []
   lists += plan.downloads.filter { $0.id == id }.map { _ in "downloads" }
@@ -116,7 +116,7 @@ extension DeliveryPlan {
 }
 
 extension SharedState {
-  /// The shared state of a test, in a directory of a disk in memory.
+  /// Creates the shared state of a test, in a directory of a disk in memory.
   static func sample(_ files: any FileSystem, _ clock: any DeliveryClock = TestClock()) throws(PackError) -> SharedState {
     try SharedState(directory: "/group", files: files, clock: clock)
   }
@@ -128,7 +128,7 @@ extension SharedState {
 }
 
 extension MemoryDisk {
-  /// A file as the system leaves it behind a download.
+  /// Writes a file as the system leaves it after a download.
   func downloaded(size: Int = 1000, _ name: String = "/system/download", filling: UInt8 = 7) -> String {
     write([UInt8](repeating: filling, count: size), to: name)
     return name

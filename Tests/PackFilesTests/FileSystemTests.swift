@@ -12,13 +12,13 @@ struct FileSystemTests {
     directory = try TemporaryDirectory()
   }
 
-  @Test("a path without a name of its own has no parts", arguments: namelessPaths)
+  @Test("a path that does not end in a name has no parts", arguments: namelessPaths)
   func nameless(path: String) {
     #expect(PathParts(path) == nil)
   }
 
   @Test(
-    "a path is taken apart at its last slash",
+    "a path is split at its last slash",
     arguments: [
       ("a", ".", "a"), ("a/", ".", "a"), ("a//", ".", "a"), ("/a", "/", "a"), ("//a", "/", "a"), ("a/b", "a", "b"),
       ("../a", "..", "a"), ("./a", ".", "a"), ("/a/b/c/", "/a/b", "c"), ("a/...", "a", "..."), ("a/\u{301}b", "a", "\u{301}b"),
@@ -46,7 +46,7 @@ struct FileSystemTests {
     #expect(error?.code == .truncated)
   }
 
-  @Test("interrupted and short reads are carried on")
+  @Test("interrupted and short reads are continued")
   func stutter() throws {
     var random = SeededGenerator()
     let content = random.bytes(100_000)
@@ -58,7 +58,7 @@ struct FileSystemTests {
     #expect(buffer == content)
   }
 
-  @Test("a file that does not exist is missing, another failure is one of reading")
+  @Test("a file that does not exist is missing, any other failure is a read error")
   func missing() throws {
     let failure = fileFailure { () throws(FileFailure) in _ = try SystemFiles().open(directory("none"), .read, in: nil) }
     #expect(failure?.reading("none").code == .missingInput)
@@ -67,7 +67,7 @@ struct FileSystemTests {
     #expect(FileFailure.fullDisk.writing("file").code == .noSpace)
   }
 
-  @Test("what must not be a link is not opened through one")
+  @Test("a path that must not be a link is not opened through a link")
   func links() throws {
     let files = SystemFiles()
     try directory.write([1], to: "file")
@@ -100,7 +100,7 @@ struct FileSystemTests {
     #expect(try files.tryLock(other))
   }
 
-  @Test("names come without the directory's own, and say which are no text")
+  @Test("names do not include . and .., and names that are not UTF-8 are marked")
   func names() throws {
     let files = SystemFiles()
     try directory.write([], to: "ü")
@@ -114,7 +114,7 @@ struct FileSystemTests {
     #expect(Set(names) == [DirectoryName(text: "ü", isUTF8: true), DirectoryName(text: "\u{FFFD}", isUTF8: false)])
   }
 
-  @Test("a tree is removed with all in it, and links in it are not followed")
+  @Test("a tree is removed with its content, and links in it are not followed")
   func removeTree() throws {
     try directory.write([1], to: "tree/a/b/c")
     try directory.makeDirectory("tree/empty")

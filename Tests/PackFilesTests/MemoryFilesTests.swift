@@ -4,7 +4,7 @@ import PackFormat
 import TestSupport
 import Testing
 
-@Suite("The disk in memory that crash tests rest on")
+@Suite("The disk in memory that crash tests use")
 struct MemoryFilesTests {
   private typealias Crash = MemoryDisk.Crash
   private static let crashes: [Crash] =
@@ -22,7 +22,7 @@ struct MemoryFilesTests {
 
   // MARK: Power cuts
 
-  @Test("a file that nobody synced is gone after a power cut, and there after a kill")
+  @Test("a file that was not synced is lost after a power cut, and kept after a kill")
   func unsynced() throws {
     let disk = MemoryDisk()
     try write([1, 2], to: "a", by: MemoryFiles(disk), synced: false)
@@ -30,7 +30,7 @@ struct MemoryFilesTests {
     #expect(disk.after(.kill).tree() == ["a": [1, 2]])
   }
 
-  @Test("content without a name is gone; a name without content is empty or zeros, as the crash has it")
+  @Test("content without a name is lost; a name without content is empty or zeros, depending on the crash")
   func halfSynced() throws {
     let disk = MemoryDisk()
     let files = MemoryFiles(disk)
@@ -57,7 +57,7 @@ struct MemoryFilesTests {
     #expect(disk.after(crash).tree() == ["a": [1, 2]])
   }
 
-  @Test("a sync of the volume saves everything where there is such a thing, and nothing where there is none", arguments: [true, false])
+  @Test("a sync of the volume saves everything if it is supported, otherwise nothing", arguments: [true, false])
   func wholeVolume(syncsWhole: Bool) throws {
     let disk = MemoryDisk(syncsWhole ? .linux : .apple)
     let files = MemoryFiles(disk)
@@ -77,7 +77,7 @@ struct MemoryFilesTests {
     #expect(disk.after(.powerCut).tree() == [:])
   }
 
-  @Test("content that is written after a sync is lost up to the sync")
+  @Test("content that was written after a sync is lost")
   func writtenAgain() throws {
     let disk = MemoryDisk()
     disk.write([1, 2, 3], to: "a")
@@ -88,7 +88,7 @@ struct MemoryFilesTests {
     #expect(disk.after(.zeroedContent).bytes(of: "a") == [1, 2, 3, 0])
   }
 
-  @Test("a rename over another file gives the old one or the new one, and the new one for good once it is synced", arguments: crashes)
+  @Test("a rename over another file gives the old or the new one, and always the new one once it is synced", arguments: crashes)
   private func replaced(crash: Crash) throws {
     let disk = MemoryDisk()
     disk.write([1], to: "d/a")
@@ -103,7 +103,7 @@ struct MemoryFilesTests {
     #expect(disk.after(crash).tree() == ["d": nil, "d/a": [2]])
   }
 
-  @Test("a move between directories is there once, whichever of the two is synced", arguments: ["from", "to", ""])
+  @Test("a move between directories leaves the file in one place, whichever of the two is synced", arguments: ["from", "to", ""])
   func moved(synced: String) throws {
     let disk = MemoryDisk()
     disk.write([1], to: "from/a/file")
@@ -129,7 +129,7 @@ struct MemoryFilesTests {
     #expect([[[1], [2]], [[2], [1]]].contains([left.bytes(of: "a"), left.bytes(of: "b")]))
   }
 
-  @Test("what was removed comes back until the directory is synced")
+  @Test("a removed file comes back until the directory is synced")
   func removed() throws {
     let disk = MemoryDisk()
     disk.write([1], to: "d/a")
@@ -141,7 +141,7 @@ struct MemoryFilesTests {
     #expect(disk.after(.powerCut).tree() == ["d": nil])
   }
 
-  @Test("luck loses some of many changes, keeps some, and is the same for the same seed")
+  @Test("a random crash loses some of many changes, keeps some, and is the same for the same seed")
   func luck() throws {
     let disk = MemoryDisk()
     let files = MemoryFiles(disk)
@@ -165,7 +165,7 @@ struct MemoryFilesTests {
 
   // MARK: Stops and failures
 
-  @Test("after its end a process changes nothing, and half of the write it died in is done")
+  @Test("after its end a process changes nothing, and half of its last write is done")
   func stopped() throws {
     let disk = MemoryDisk()
     let files = MemoryFiles(disk, .stop(before: 1))
@@ -177,7 +177,7 @@ struct MemoryFilesTests {
     #expect(disk.tree() == ["a": [1, 2]])
   }
 
-  @Test("stops can be counted by changes alone")
+  @Test("stops can count changes only")
   func stoppedBeforeChange() throws {
     let disk = MemoryDisk()
     let files = MemoryFiles(disk, .stopBeforeChange(1))
@@ -188,7 +188,7 @@ struct MemoryFilesTests {
     #expect(disk.tree() == ["d": nil])
   }
 
-  @Test("a failure comes once, and the process goes on")
+  @Test("a failure occurs once, and the process continues")
   func failed() throws {
     let disk = MemoryDisk()
     let files = MemoryFiles(disk, .fail(0, .fullDisk))
@@ -197,7 +197,7 @@ struct MemoryFilesTests {
     #expect(disk.tree() == ["d": nil])
   }
 
-  @Test("a lock is held against everybody else until its file is closed or its process ends")
+  @Test("a lock excludes all others until its file is closed or its process ends")
   func locks() throws {
     let disk = MemoryDisk()
     disk.write([], to: "lock")
@@ -219,7 +219,7 @@ struct MemoryFilesTests {
     withExtendedLifetime((other, last)) {}
   }
 
-  @Test("a full disk refuses what does not fit, in whole blocks, and removing makes room")
+  @Test("a full disk refuses what does not fit, in whole blocks, and removing files frees space")
   func full() throws {
     let disk = MemoryDisk(.init(capacity: 3 * 4096))
     let files = MemoryFiles(disk)
@@ -235,9 +235,9 @@ struct MemoryFilesTests {
     #expect(try files.freeSpace(at: root) == 8192)
   }
 
-  // MARK: As the system
+  // MARK: Comparison with the system
 
-  @Test("random operations end as they do on the system's own files")
+  @Test("random operations have the same results as on the system's files")
   func asTheSystem() throws {
     var random = SeededGenerator()
     for _ in 0..<30 {
@@ -256,7 +256,7 @@ struct MemoryFilesTests {
       for name in FileManager.default.enumerator(atPath: directory.path)?.allObjects as? [String] ?? [] {
         found[name] = .some(directory.bytes(of: name))
       }
-      // The system's list tells files from directories by their content too.
+      // Files and directories are also distinguished by their content.
       #expect(found.mapValues { $0 } == disk.tree())
     }
   }

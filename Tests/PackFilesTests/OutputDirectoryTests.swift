@@ -24,7 +24,7 @@ struct OutputDirectoryTests {
     try output.commit()
   }
 
-  @Test("a path without a name of its own is refused", arguments: namelessPaths)
+  @Test("a path that does not end in a name is refused", arguments: namelessPaths)
   func nameless(path: String) throws {
     try directory.makeDirectory("a")
     let place = directory("a") + "/" + path + "/.."
@@ -52,7 +52,7 @@ struct OutputDirectoryTests {
     #expect(directory.names(in: "empty") == [])
   }
 
-  @Test("it appears with the commit, under a new name or that of an empty directory", arguments: ["new", "empty", "new/", "empty//"])
+  @Test("it appears at the commit, under a new name or in place of an empty directory", arguments: ["new", "empty", "new/", "empty//"])
   func commit(name: String) throws {
     try directory.makeDirectory("empty")
     try fill(FaultyFiles(), name)
@@ -61,7 +61,7 @@ struct OutputDirectoryTests {
     #expect(directory.names().filter { $0.hasPrefix(".") } == [])
   }
 
-  @Test("until the commit nobody else may look into it; then it has the caller's mode whatever the mask")
+  @Test("until the commit only its owner can read it; then it has the caller's mode regardless of the mask")
   func modes() throws {
     let output = try OutputDirectory(directory("out"), files: FaultyFiles(mask: 0o077))
     #expect(try directory.mode(of: directory.names()[0]) == 0o700)
@@ -69,7 +69,7 @@ struct OutputDirectoryTests {
     #expect(try directory.mode(of: "out") == 0o755)
   }
 
-  @Test("it goes with all in it where there is no commit")
+  @Test("it is removed with its content if there is no commit")
   func dropped() throws {
     do {
       let output = try OutputDirectory(directory("out"), files: FaultyFiles())
@@ -81,7 +81,7 @@ struct OutputDirectoryTests {
     #expect(directory.names() == [])
   }
 
-  @Test("a directory that fills up meanwhile is not replaced")
+  @Test("a directory that is filled meanwhile is not replaced")
   func filledMeanwhile() throws {
     let output = try OutputDirectory(directory("out"), files: FaultyFiles())
     try directory.write([1], to: "out/theirs")
@@ -90,7 +90,7 @@ struct OutputDirectoryTests {
   }
 
   @Test(
-    "space that is not there is missed before anything is written",
+    "missing space is reported before anything is written",
     arguments: [(999, nil), (1000, nil), (1001, "1 bytes are missing")] as [(UInt64, String?)])
   func space(size: UInt64, message: String?) throws {
     let files = FaultyFiles { $0.operation == .freeSpace ? .freeSpace(1000) : nil }
@@ -100,7 +100,7 @@ struct OutputDirectoryTests {
     #expect(message == nil || error?.message.contains(message!) == true)
   }
 
-  @Test("whatever operation fails, nothing or the whole directory is there, and nothing else")
+  @Test("whatever operation fails, nothing or the whole directory exists, and nothing else")
   func everyFailure() throws {
     for number in 0..<1000 {
       let files = FaultyFiles.failing(at: number)
@@ -112,10 +112,10 @@ struct OutputDirectoryTests {
       if isThere { #expect(directory.names(in: "out") == ["below", "file"]) }
       try? FileManager.default.removeItem(atPath: directory("out"))
     }
-    Issue.record("the output never came to an end")
+    Issue.record("the output never finished")
   }
 
-  @Test("wherever a run stops, nothing or the whole directory is there, and the next run clears up")
+  @Test("wherever a run stops, nothing or the whole directory exists, and the next run cleans up")
   func everyStop() throws {
     for number in 0..<1000 {
       let error = failure { () throws(PackError) in try fill(FaultyFiles.stopping(at: number)) }
@@ -130,6 +130,6 @@ struct OutputDirectoryTests {
       try FileManager.default.removeItem(atPath: directory("out"))
       if error == nil { return #expect(number > 8) }
     }
-    Issue.record("the output never came to an end")
+    Issue.record("the output never finished")
   }
 }

@@ -22,14 +22,14 @@ struct OutputFileTests {
     try output.commit()
   }
 
-  @Test("a path without a name of its own is refused", arguments: namelessPaths)
+  @Test("a path that does not end in a name is refused", arguments: namelessPaths)
   func nameless(path: String) {
     #expect(failure { () throws(PackError) in _ = try OutputFile(path, files: FaultyFiles()) }?.code == .usage)
     #expect(failure { () throws(PackError) in _ = try OutputFile(directory(path + "/.."), files: FaultyFiles()) }?.code == .usage)
     #expect(directory.names() == [])
   }
 
-  @Test("a directory that does not exist is not made, and named in the message")
+  @Test("a directory that does not exist is not made, and is named in the message")
   func missingDirectory() throws {
     let error = failure { () throws(PackError) in try write(FaultyFiles(), to: "missing/out") }
     #expect(error?.code == .cannotWrite)
@@ -44,7 +44,7 @@ struct OutputFileTests {
     #expect(directory.names() == [])
   }
 
-  @Test("a name of 255 bytes is taken", arguments: ["x", "é", "日", "😀"])
+  @Test("a name of 255 bytes is accepted", arguments: ["x", "é", "日", "😀"])
   func longestName(character: String) throws {
     let count = character.utf8.count
     let name = String(repeating: character, count: 255 / count) + String(repeating: "y", count: 255 % count)
@@ -88,7 +88,7 @@ struct OutputFileTests {
     #expect(directory.names() == ["out"])
   }
 
-  @Test("what stood under the name stays until the commit, and for good where there is none")
+  @Test("an earlier file stays until the commit, and stays if there is no commit")
   func dropped() throws {
     try directory.write([1, 2], to: "out")
     do {
@@ -103,7 +103,7 @@ struct OutputFileTests {
     #expect(directory.bytes(of: "out") == new)
   }
 
-  @Test("what a killed process left is removed, but neither a locked one nor one of another output")
+  @Test("temporary files of a killed process are removed, but not locked ones or those of another output")
   func stale() throws {
     for name in [
       ".out.packer-000000000000000a", ".out.packer-0123456789abcdef/below/file", ".out.packer-notes", ".other.packer-000000000000000a",
@@ -130,14 +130,14 @@ struct OutputFileTests {
     #expect(directory.bytes(of: "kept/file") == [1])
   }
 
-  @Test("somebody who takes a new temporary name for a stale one costs only another name")
+  @Test("if another process removes a new temporary file as stale, another name is tried")
   func lostRace() throws {
     let lockedOnce = FaultyFiles { $0.operation == .lock && $0.number < 8 ? .locked : nil }
     try write(lockedOnce)
     #expect(directory.bytes(of: "out") == new)
   }
 
-  @Test("permissions are the caller's, less the process's mask")
+  @Test("permissions are the caller's without those in the process's mask")
   func permissions() throws {
     let masked = try OutputFile(directory("masked"), files: FaultyFiles(mask: 0o077))
     try masked.commit()
@@ -147,7 +147,7 @@ struct OutputFileTests {
     #expect(try directory.mode(of: "secret") == 0o600)
   }
 
-  @Test("a full disk says how many bytes are missing, and leaves what was there", arguments: [FaultyFiles.Call.Operation.write, .reserve])
+  @Test("a full disk is an error with the missing bytes, the old file stays", arguments: [FaultyFiles.Call.Operation.write, .reserve])
   func fullDisk(operation: FaultyFiles.Call.Operation) throws {
     try directory.write([1], to: "out")
     let files = FaultyFiles { call in
@@ -164,7 +164,7 @@ struct OutputFileTests {
     #expect(directory.bytes(of: "out") == [1])
   }
 
-  @Test("whatever operation fails, the old file or the whole new one is there, and nothing else")
+  @Test("whatever operation fails, the old file or the whole new one exists, and nothing else")
   func everyFailure() throws {
     for number in 0..<1000 {
       try directory.write([1], to: "out")
@@ -176,10 +176,10 @@ struct OutputFileTests {
       let renamed = files.calls[..<number].contains { $0.operation == .rename }
       #expect(directory.bytes(of: "out") == (renamed || error == nil ? new : [1]), "after a failed \(call)")
     }
-    Issue.record("the output never came to an end")
+    Issue.record("the output never finished")
   }
 
-  @Test("wherever a run stops, the old file or the whole new one is there, and the next run clears up")
+  @Test("wherever a run stops, the old file or the whole new one exists, and the next run cleans up")
   func everyStop() throws {
     for number in 0..<1000 {
       try directory.write([1], to: "out")
@@ -192,10 +192,10 @@ struct OutputFileTests {
       #expect(directory.names() == ["out"])
       if error == nil { return #expect(number > 6) }
     }
-    Issue.record("the output never came to an end")
+    Issue.record("the output never finished")
   }
 
-  @Test("interrupted and short writes are carried on")
+  @Test("interrupted and short writes are continued")
   func stutter() throws {
     var random = SeededGenerator()
     let content = random.bytes(100_000)
@@ -205,14 +205,14 @@ struct OutputFileTests {
     #expect(directory.bytes(of: "out") == content)
   }
 
-  @Test("a write that moves nothing is an error, not a loop")
+  @Test("a write of 0 bytes is an error, not a loop")
   func noProgress() throws {
     let files = FaultyFiles { $0.operation != .write ? nil : $0.number > 1000 ? .failure(.fullDisk) : .short(0) }
     #expect(failure { () throws(PackError) in try write(files) }?.code == .cannotWrite)
     #expect(directory.names() == [])
   }
 
-  @Test("a hidden file has no name before it is whole, and takes the place of an earlier one")
+  @Test("a hidden file has no name before it is complete, and replaces an earlier one")
   func hidden() throws {
     let files = FaultyFiles(mask: 0o027)
     try directory.write(old, to: "out")
@@ -228,7 +228,7 @@ struct OutputFileTests {
     #expect(try files.status(of: directory("out"), in: nil, following: .asThemselves).mode == 0o640)
   }
 
-  @Test("a hidden file that is given up was never there")
+  @Test("a hidden file that is not committed leaves nothing")
   func hiddenAndGivenUp() throws {
     do {
       let output = try OutputFile(directory("out"), isHidden: true, files: FaultyFiles())
@@ -238,7 +238,7 @@ struct OutputFileTests {
   }
 
   @Test(
-    "where a file system has no files without a name, a hidden one is its owner's alone until it is whole",
+    "if a file system has no nameless files, a hidden file is readable by its owner only until it is complete",
     arguments: [FileFailure.unsupported, .isDirectory])
   func hiddenByPermissions(_ failure: FileFailure) throws {
     let files = FaultyFiles(mask: 0o027) { $0.operation == .open && $0.name == "." ? .failure(failure) : nil }
@@ -273,7 +273,7 @@ struct OutputFileTests {
     #expect(directory.bytes(of: "out") == old)
   }
 
-  @Test("a first name that is taken is not replaced: another one is tried")
+  @Test("a temporary name that is taken is not replaced: another one is tried")
   func takenName() throws {
     // Only the first name, which is the last of the first ten calls.
     let files = FaultyFiles { $0.operation == .link && $0.number < 10 ? .failure(.exists) : nil }

@@ -36,7 +36,7 @@ struct ReplacementTests {
     }
   }
 
-  @Test("takes its place, and the earlier one is gone", arguments: [true, false])
+  @Test("gets the name, and the earlier one is removed", arguments: [true, false])
   func replaced(canExchange: Bool) throws {
     try reset()
     try replace(canExchange ? FaultyFiles() : FaultyFiles.failing(.exchange, with: .unsupported))
@@ -73,17 +73,17 @@ struct ReplacementTests {
       let error = failure { () throws(PackError) in try replace(files) }
       guard files.reached(number) else { return #expect(number > 10) }
       let call = files.calls[number]
-      // What the last sync could not promise stands there all the same.
+      // If only the last sync fails, the new directory has the name.
       let isNew = error == nil || call.operation == .sync && files.calls[..<number].contains { $0.operation == .exchange }
       #expect(state == (isNew ? "new" : "old"), "after a failed \(call)")
       try replace(FaultyFiles())
       #expect(directory.names() == ["out"], "after a failed \(call)")
     }
-    Issue.record("it never came to an end")
+    Issue.record("it never finished")
   }
 
   @Test(
-    "is there whole, or the earlier one is, wherever a run stops; only where directories cannot be exchanged, there is a moment without any",
+    "wherever a run stops, either it or the earlier one exists whole; only if directories cannot be exchanged may there be none",
     arguments: [true, false])
   func everyStop(canExchange: Bool) throws {
     for number in 0..<1000 {
@@ -99,10 +99,10 @@ struct ReplacementTests {
       #expect(directory.names() == ["out"] && state == "new", "after a stop at operation \(number)")
       if error == nil { return #expect(number > 10) }
     }
-    Issue.record("it never came to an end")
+    Issue.record("it never finished")
   }
 
-  @Test("a second name stands for the same file, and none is given twice")
+  @Test("a second name is the same file, and a taken name is refused")
   func secondName() throws {
     let files = FaultyFiles()
     try directory.write([1, 2], to: "a/file")
@@ -116,7 +116,7 @@ struct ReplacementTests {
     #expect(fileFailure { () throws(FileFailure) in try files.link("none", in: from, as: "third", in: to) }?.isMissing == true)
   }
 
-  @Test("a file is read whole up to a limit")
+  @Test("a whole file is read up to a limit")
   func wholeFile() throws {
     let files = FaultyFiles.stuttering()
     let path = try directory.write((0..<1000).map { UInt8($0 % 251) }, to: "file")

@@ -2,7 +2,7 @@ import PackFiles
 import PackFormat
 import TestSupport
 
-/// The error that `body` throws, or nil where it throws none.
+/// Returns the error that `body` throws, or nil.
 func failure(_ body: () throws(PackError) -> Void) -> PackError? {
   do throws(PackError) {
     try body()
@@ -12,7 +12,7 @@ func failure(_ body: () throws(PackError) -> Void) -> PackError? {
   }
 }
 
-/// The failure of the system that `body` throws, or nil where it throws none.
+/// Returns the system failure that `body` throws, or nil.
 func fileFailure(_ body: () throws(FileFailure) -> Void) -> FileFailure? {
   do throws(FileFailure) {
     try body()
@@ -22,10 +22,10 @@ func fileFailure(_ body: () throws(FileFailure) -> Void) -> FileFailure? {
   }
 }
 
-/// Paths that end in no name of their own.
+/// Paths that do not end in a name.
 let namelessPaths = ["", "/", "//", ".", "..", "./", "../", "a/.", "a/..", "/.", "a/../"]
 
 extension FaultyFiles {
-  /// Whether any call came to the fault that was planned for call `number`.
+  /// Whether the fault that was planned for call `number` was reached.
   func reached(_ number: Int) -> Bool { calls.count > number }
 }

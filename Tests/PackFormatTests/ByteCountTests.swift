@@ -4,7 +4,7 @@ import Testing
 @Suite("Sizes as people write them")
 struct ByteCountTests {
   @Test(
-    "a text that is no size, or one beyond 64 bits, is refused",
+    "a text that is not a size, or is beyond 64 bits, is refused",
     arguments: [
       "", " ", "x", "-1", "+1", "1.5 MB", "1e3", "MB", "1 TB", "1 M B", "1MiBx", "18446744073709551616",
       "17179869184 GiB", "99999999999999999999 B", "٣", "1\u{A0}MB", " 1",
@@ -50,7 +50,7 @@ struct ByteCountTests {
 
 @Suite("Reading fields")
 struct FieldCursorTests {
-  @Test("a field that is not there completely is refused with the reader's code, and the cursor stays", arguments: [0, 1, 3])
+  @Test("an incomplete field is refused with the reader's code, and the cursor does not move", arguments: [0, 1, 3])
   func missing(count: Int) {
     let bytes = [UInt8](repeating: 1, count: count)
     var cursor = FieldCursor(failure: .damagedPayload)
@@ -61,7 +61,7 @@ struct FieldCursorTests {
     #expect(cursor.offset == count)
   }
 
-  @Test("integers are little-endian, and come back as they were appended")
+  @Test("integers are little-endian, and are read as they were appended")
   func integers() throws {
     var bytes: [UInt8] = [9]
     bytes.append(littleEndian: UInt16(0x0102))
@@ -82,14 +82,14 @@ struct FieldCursorTests {
     #expect([UInt8]().hex == "")
   }
 
-  @Test("a path in a message holds nothing that could disturb a terminal")
+  @Test("a path in a message contains nothing that could disturb a terminal")
   func printablePath() {
     #expect(printable(Array("a\u{1B}[2J\u{202E}é\u{9B}".utf8)) == "a\\u{1b}[2J\\u{202e}é\\u{9b}")
     #expect(printable([0x61, 0xFF]) == "a\u{FFFD}")
   }
 
   @Test(
-    "zstd's bound on compressed sizes is the library's",
+    "the bound on compressed sizes is that of the zstd library",
     arguments: [(0, 64), (1, 64), (5, 68), (131_071, 131_582), (131_072, 131_584), (8 << 20, 8_421_376)])
   func compressBound(count: Int, bound: Int) {
     #expect(Limits.compressBound(count) == bound)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Bytes")
 struct BytesTests {
-  @Test("are equal only where every one is, at any length", arguments: 0...40)
+  @Test("are equal only if every byte is, at any length", arguments: 0...40)
   func equality(count: Int) {
     var random = SeededGenerator(seed: UInt64(count))
     let bytes = random.bytes(count)
@@ -21,7 +21,7 @@ struct BytesTests {
     }
   }
 
-  @Test("other than zero are found at the first place, at any length", arguments: 0...40)
+  @Test("other than zero are found at the first position, at any length", arguments: 0...40)
   func nonzero(count: Int) {
     let zeros = [UInt8](repeating: 0, count: count)
     let none = firstNonzero(in: zeros.span)

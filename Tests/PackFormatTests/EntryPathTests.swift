@@ -2,7 +2,7 @@ import PackFormat
 import TestSupport
 import Testing
 
-@Suite("Paths that a pack may hold")
+@Suite("Paths that a pack may contain")
 struct EntryPathTests {
   private static let long = String(repeating: "x", count: 255)
 
@@ -18,7 +18,7 @@ struct EntryPathTests {
     #expect(EntryPath.securityProblem(of: Array(path.utf8).span) != nil)
   }
 
-  @Test("what is unsafe is refused wherever in a path it stands", arguments: 0..<40)
+  @Test("an unsafe character or component is refused anywhere in a path", arguments: 0..<40)
   func unsafeAnywhere(position: Int) {
     let before = String(repeating: "d", count: position)
     for rest in [0, 1, 7, 8, 30] {
@@ -41,7 +41,7 @@ struct EntryPathTests {
   }
 
   @Test(
-    "a path that only looks unsafe is taken",
+    "a path that only looks unsafe is accepted",
     arguments: [
       "a", "...", "a/...", "..a", "a..", ".a", "_.", ".packs", "a/.pack", ".pac", "C:",
       "C:x", "a b", " ", "CON", "a.", "\u{E9}", "\u{A0}", "\u{200B}", "\u{2029}", "\u{2065}", "\u{206A}", "\u{FEFF}", "日本",
@@ -51,7 +51,7 @@ struct EntryPathTests {
     #expect(EntryPath.securityProblem(of: Array(path.utf8).span) == nil)
   }
 
-  @Test("a path of 1024 bytes is taken, one more byte is refused")
+  @Test("a path of 1024 bytes is accepted, one more byte is refused")
   func length() {
     let longest = String(repeating: "d/", count: 511) + "xy"
     #expect(EntryPath.securityProblem(of: Array(longest.utf8).span) == nil)
@@ -70,7 +70,7 @@ struct EntryPathTests {
   }
 
   @Test(
-    "a name that only resembles such a one is portable",
+    "a name that only resembles such a name is portable",
     arguments: ["console", "icon", "com", "com0", "com10", "lpt", "a.con", "nulx", "auxiliary", ".a", "a b", "conin", "ü", "COM\u{2074}"])
   func portable(path: String) {
     #expect(EntryPath.portabilityProblem(of: path) == nil)
@@ -78,7 +78,7 @@ struct EntryPathTests {
 
   // The classes of Python's str.casefold().
   @Test(
-    "names that a file system may take for one fold to one",
+    "names that a file system may treat as equal have the same case folding",
     arguments: [
       ("A", "a"), ("ÄÖÜ", "äöü"), ("ß", "SS"), ("ẞ", "ss"), ("ﬁ", "FI"), ("ſ", "S"), ("\u{212A}", "k"), ("Σ", "ς"), ("σ", "ς"),
       ("µ", "μ"), ("\u{345}", "ι"), ("ẛ", "Ṡ"), ("İ", "i\u{307}"), ("ŉ", "ʼN"), ("ǰ", "J\u{30C}"), ("ΐ", "Ϊ\u{301}"), ("և", "ԵՒ"),
@@ -90,7 +90,7 @@ struct EntryPathTests {
   }
 
   @Test(
-    "names that differ by more than case do not",
+    "names that differ by more than case have different case foldings",
     arguments: [("a", "b"), ("a", "ä"), ("o", "0"), ("ss", "s"), ("α", "a"), ("ｋ", "k"), ("é", "e"), ("ⅷ", "viii")])
   func notFolded(left: String, right: String) {
     #expect(EntryPath.caseFolded(left) != EntryPath.caseFolded(right))
@@ -99,7 +99,7 @@ struct EntryPathTests {
 
 @Suite("The order of paths")
 struct TreeOrderTests {
-  /// The number of the first path that is refused.
+  /// Returns the number of the first path that is refused.
   private func firstProblem(_ paths: [String]) -> Int? {
     var order = EntryPath.TreeOrder()
     for (number, path) in paths.enumerated() where order.problem(withNext: Array(path.utf8).span) != nil {
@@ -109,7 +109,7 @@ struct TreeOrderTests {
   }
 
   @Test(
-    "a path that comes twice, too early, or below another one is refused",
+    "a path that occurs twice, out of order, or below another one is refused",
     arguments: [
       ["a", "a"], ["b", "a"], ["a/b", "a"], ["ab", "a"], ["a", "a/b"], ["a", "a-b", "a/b"], ["a", "a!", "a-", "a.", "a/b"],
       ["a", "a-b", "a-b/c"], ["d", "d-", "d-x", "d/e/f"], ["ä", "a"], ["", "", "x"],
@@ -119,13 +119,13 @@ struct TreeOrderTests {
   }
 
   @Test(
-    "siblings and names that only start alike are taken",
+    "siblings and names with a common prefix are accepted",
     arguments: [[], ["a"], ["a", "a-b", "ab"], ["a-b", "a/b"], ["a-b", "a/b", "a0"], ["a/b", "a/b-c", "a/bc", "ab"], ["Z", "a", "ä"]])
   func taken(paths: [String]) {
     #expect(firstProblem(paths) == nil)
   }
 
-  @Test("the answer is that of comparing every path with all before it")
+  @Test("the result is the same as comparing every path with all earlier ones")
   func naive() {
     var random = SeededGenerator()
     let alphabet = ["a", "b", "-", "/", "0"]

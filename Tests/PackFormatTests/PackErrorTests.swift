@@ -4,7 +4,7 @@ import Testing
 @Suite("Errors")
 struct PackErrorTests {
   @Test(
-    "what a document has of characters that disturb a terminal stands escaped in messages",
+    "characters of a document that disturb a terminal are escaped in messages",
     arguments: [
       ("\u{1B}[2J", "\\u{1b}[2J"), ("a\nb", "a\\u{a}b"), ("\u{9B}31m", "\\u{9b}31m"), ("\u{202E}gpj", "\\u{202e}gpj"),
       ("\u{7F}", "\\u{7f}"),
@@ -22,7 +22,7 @@ struct PackErrorTests {
     #expect(PackError(.usage, "'größe/日本語 👾' is no name").message == "'größe/日本語 👾' is no name")
   }
 
-  @Test("a fault goes on with the sentence that its subject begins")
+  @Test("a fault continues the sentence that its subject begins")
   func subject() {
     let error = PackError(.missingInput, of: "game.pack", "does not exist")
 
@@ -31,7 +31,7 @@ struct PackErrorTests {
     #expect(PackError(.truncated, "pack ends at byte 5").subject == nil)
   }
 
-  @Test("an error is about a thing once, however often that is said")
+  @Test("an error names its subject once, even if it is set again")
   func aboutOnce() {
     let error = PackError(.truncated, "pack ends at byte 5", details: ["byte 5"], advice: .fetchAgain).about("game.pack")
 
@@ -42,7 +42,7 @@ struct PackErrorTests {
     #expect(error.code == .truncated && error.details == ["byte 5"] && error.advice == .fetchAgain)
   }
 
-  @Test("an error about a thing inside another one names both, whatever their names begin with")
+  @Test("an error about a thing inside another one names both, even if the names begin alike")
   func aboutBoth() {
     let error = PackError(.missingInput, of: "game.pack.key", "does not exist").about("game.pack")
 
@@ -50,7 +50,7 @@ struct PackErrorTests {
     #expect(error.message == "game.pack: game.pack.key does not exist")
   }
 
-  @Test("other words change every text but the advice, and other advice changes only that")
+  @Test("rewording changes every text except the advice, and new advice changes only the advice")
   func rewording() {
     let error = PackError(.cannotWrite, of: "tmp/a", "is not in tmp", details: ["tmp/b"], advice: .developer("clean tmp"))
     let other = error.rewording { $0.replacing("tmp", with: "out") }
@@ -61,7 +61,7 @@ struct PackErrorTests {
     #expect(other.advising(nil).advice == nil)
   }
 
-  @Test("an error prints its message, then the default words of its advice")
+  @Test("an error prints its message, then the default text of its advice")
   func description() {
     #expect("\(PackError(.noSpace, of: "a", "is full", advice: .freeSpace(bytes: 7)))" == "a is full (hint: free 7 bytes on the volume)")
     #expect("\(PackError(.noSpace, of: "a", "is full"))" == "a is full")
@@ -70,7 +70,7 @@ struct PackErrorTests {
 
 @Suite("Advice")
 struct AdviceTests {
-  @Test("has an id of its own and default words without a command", arguments: PackError.Advice.samples)
+  @Test("has its own id and a default text without a command", arguments: PackError.Advice.samples)
   func words(advice: PackError.Advice) {
     #expect(advice.id.wholeMatch(of: /[a-z]+(-[a-z]+)*/) != nil)
     #expect(PackError.Advice.samples.count { $0.id == advice.id } == 1)

@@ -11,11 +11,11 @@ struct PackHeaderTests {
       20212223 24252627 28292a2b 2c2d2e2f 30313233 34353637 38393a3b 3c3d3e3f
       """)
 
-  @Test("a byte of the magic that differs makes the file no pack", arguments: 0..<8)
+  @Test("a file with a wrong byte in its magic is not a pack", arguments: 0..<8)
   func magic(position: Int) {
     let changed = known.replacing([known[position] ^ 1], at: position)
     #expect(code { () throws(PackError) in _ = try PackHeader.parse(changed.span) } == .notAPack)
-    // Also where nothing follows the byte.
+    // Also if nothing follows the byte.
     let cut = Array(changed.prefix(position + 1))
     #expect(code { () throws(PackError) in _ = try PackHeader.parse(cut.span) } == .notAPack)
   }
@@ -38,7 +38,7 @@ struct PackHeaderTests {
   }
 
   @Test(
-    "a segment size that is no power of two in the range is damage",
+    "a segment size that is not a power of two in the range is damage",
     arguments: [0, 1, 2048, 4095, 4097, 5000, 65_535, 1_048_575, 1_048_577, 2_097_152, 1 << 31, .max] as [UInt32])
   func segmentSize(_ size: UInt32) {
     var field: [UInt8] = []
@@ -70,7 +70,7 @@ struct PackHeaderTests {
   }
 
   @Test(
-    "of several faults the first in the format's order counts",
+    "for several faults, the first in the format's order is reported",
     arguments: [
       ([(8, 2), (10, 2), (12, 1)], .unsupported), ([(12, 1), (16, 2), (18, 2)], .damagedHeader),
       ([(18, 2), (20, 1)], .unsupported), ([(0, 0), (8, 2)], .notAPack),
@@ -88,7 +88,7 @@ struct PackHeaderTests {
     #expect(try PackHeader.parse(header.bytes.span).packVersion == version)
   }
 
-  @Test("any minor version and the ignorable flags are taken, and come back as they were")
+  @Test("any minor version and the ignorable flags are accepted and kept")
   func tolerated() throws {
     for minor in [0, 1, 255] as [UInt8] {
       for flags in [0, 1, 0x0100, 0xFF00, 0xFF01] as [UInt16] {
@@ -139,7 +139,7 @@ struct KeyStanzasTests {
   private static let derive = bytes(hex: "01000800 e545120e 613dd715")
 
   @Test(
-    "stanzas that do not fill their place, or are not what they say, are damage",
+    "stanzas with a wrong length or wrong content are damage",
     arguments: [
       "01", "0100", "010008", "01000800", "01000800 e545120e 613dd7", "01000700 e545120e 613dd7",
       "01000900 e545120e 613dd715 00", "01000000", "01000800 e545120e 613dd715 01", "01000800 e545120e 613dd715 0200ff",
@@ -156,7 +156,7 @@ struct KeyStanzasTests {
     #expect(code { () throws(PackError) in _ = try KeyStanzas.parse(stanzas.span) } == .noUsableKey)
   }
 
-  @Test("unknown stanzas are passed over, before and behind the known one")
+  @Test("unknown stanzas are ignored, before and after the known one")
   func unknown() throws {
     let stanzas = bytes(hex: "02000100 aa") + Self.derive + bytes(hex: "ffff0000")
     let parsed = try KeyStanzas.parse(stanzas.span)
@@ -174,14 +174,14 @@ struct KeyStanzasTests {
 @Suite("Pack names")
 struct PackNameTests {
   @Test(
-    "a name that is too long, empty, or holds other characters is refused",
+    "a name that is too long, empty, or contains other characters is refused",
     arguments: ["", ".a", "_a", "-a", "a b", "ä", "a/b", "a\n", "a\u{0}", "\u{212A}", String(repeating: "x", count: 65)])
   func refused(_ text: String) {
     #expect(code { () throws(PackError) in _ = try PackName(text) } == .usage)
   }
 
   @Test(
-    "letters, digits, dots, underscores and hyphens are taken",
+    "letters, digits, dots, underscores and hyphens are accepted",
     arguments: ["a", "0", "Z", "a.b_c-d", "9-", String(repeating: "x", count: 64)])
   func taken(_ text: String) throws {
     #expect(try PackName(text).text == text)

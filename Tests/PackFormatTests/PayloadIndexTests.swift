@@ -20,7 +20,7 @@ struct IndexRecordTests {
     return bytes + Array(path.utf8)
   }
 
-  @Test("a record that is cut is damage", arguments: 0..<20)
+  @Test("a truncated record is damage", arguments: 0..<20)
   func cut(count: Int) {
     let cut = Array(bytes().prefix(count))
     #expect(code { () throws(PackError) in _ = try parse(cut) } == .damagedPayload)
@@ -32,7 +32,7 @@ struct IndexRecordTests {
     #expect(code { () throws(PackError) in _ = try parse(bytes(path: "..", kind: kind)) } == .unsupported)
   }
 
-  @Test("a path of 1024 bytes is taken, a longer one is beyond the limit")
+  @Test("a path of 1024 bytes is accepted, a longer one is beyond the limit")
   func pathLength() throws {
     let longest = String(repeating: "d/", count: 511) + "xy"
     #expect(try parse(bytes(path: longest)).path.count == 1024)
@@ -54,7 +54,7 @@ struct IndexRecordTests {
     #expect(code { () throws(PackError) in _ = try parse(bytes(kind: kind, size: size, offset: offset)) } == .damagedPayload)
   }
 
-  @Test("content may fill all between the first header and the closing 1024 bytes")
+  @Test("content may fill everything between the first header and the closing 1024 bytes")
   func largestContent() throws {
     #expect(try parse(bytes(size: 6656, offset: 512)).size == 6656)
     #expect(try parse(bytes(size: 1, offset: 6656)).offset == 6656)
@@ -88,7 +88,7 @@ struct IndexHeadTests {
       45dd28c9 a17fe3a6 a94d2139 8b547ecc e1bdf84e ef1dc2f4 fce8c8e2 50794a04
       """)
 
-  @Test("a head that is cut is damage", arguments: 0..<64)
+  @Test("a truncated head is damage", arguments: 0..<64)
   func cut(count: Int) {
     let cut = Array(known.prefix(count))
     #expect(code { () throws(PackError) in _ = try IndexHead.parse(cut.span) } == .damagedPayload)
@@ -100,7 +100,7 @@ struct IndexHeadTests {
     #expect(code { () throws(PackError) in _ = try IndexHead.parse(changed.span) } == .damagedPayload)
   }
 
-  @Test("2^20 records are taken, one more is beyond the limit")
+  @Test("2^20 records are accepted, one more is beyond the limit")
   func records() throws {
     let most = known.replacing([0, 0, 16, 0], at: 4)
     #expect(try IndexHead.parse(most.span).blockCount == 8192)
@@ -110,7 +110,7 @@ struct IndexHeadTests {
     }
   }
 
-  @Test("a head that is damaged and beyond the limit is damaged")
+  @Test("a head that is damaged and beyond the limit is reported as damaged")
   func damageBeforeLimit() {
     let both = known.replacing([255, 255, 255, 255], at: 4).replacing([1], at: 12)
     #expect(code { () throws(PackError) in _ = try IndexHead.parse(both.span) } == .damagedPayload)
@@ -127,7 +127,7 @@ struct IndexHeadTests {
   }
 
   @Test(
-    "128 records make one block, one more another",
+    "128 records make one block, one more makes two",
     arguments: [(0, []), (1, [1]), (127, [127]), (128, [128]), (129, [128, 1]), (256, [128, 128]), (300, [128, 128, 44])]
       as [(UInt32, [Int])])
   func blocks(records: UInt32, counts: [Int]) {
@@ -153,19 +153,19 @@ struct IndexDirectoryTests {
       parsing: bytes, head: head(records), blocksSize: blocksSize ?? blocks.reduce(0) { $0 + UInt64($1.0) })
   }
 
-  @Test("paths that do not ascend strictly are damage", arguments: ["a", "Z", ""])
+  @Test("paths that are not in strictly ascending order are damage", arguments: ["a", "Z", ""])
   func order(second: String) {
     #expect(
       code { () throws(PackError) in _ = try directory([(5000, "a"), (100, second)], records: 129) } == .damagedPayload)
   }
 
-  @Test("more or fewer blocks than the records ask for are damage", arguments: [0, 1, 128, 257, 300])
+  @Test("more or fewer blocks than the records need are damage", arguments: [0, 1, 128, 257, 300])
   func count(records: Int) {
     #expect(
       code { () throws(PackError) in _ = try directory([(5000, "a"), (5000, "b")], records: records) } == .damagedPayload)
   }
 
-  @Test("a block without room for a frame, or with more than a frame can take, is damage", arguments: [0, 31, 32, 32 + 134_036])
+  @Test("a block that is too short or too long for its frame is damage", arguments: [0, 31, 32, 32 + 134_036])
   func length(_ length: UInt32) {
     #expect(code { () throws(PackError) in _ = try directory([(length, "a")], records: 1) } == .damagedPayload)
   }
@@ -177,7 +177,7 @@ struct IndexDirectoryTests {
         == .damagedPayload)
   }
 
-  @Test("a directory that is cut anywhere is damage, and so is one with a byte more")
+  @Test("a truncated directory is damage, and so is one with an extra byte")
   func cut() {
     let whole = IndexDirectory.bytes(for: [(length: 5000, firstPath: Array("a".utf8)), (length: 100, firstPath: Array("bc".utf8))])
     for count in 0..<whole.count {

@@ -24,11 +24,11 @@ struct SeekTableTests {
     var footer = Array(SeekTable.bytes(for: Self.smallest).suffix(9))
     footer[position] ^= 0x80
     let result = code { () throws(PackError) in _ = try SeekTable.size(footer: footer.span) }
-    // The first four bytes are the count: its low byte may be large, its high bytes are beyond the limit.
+    // The first four bytes are the count. With a changed low byte it is valid, with a changed high byte it is beyond the limit.
     #expect(result == (position == 0 || position == 1 ? nil : position < 4 ? .limitExceeded : .damagedPayload))
   }
 
-  @Test("131072 frames are taken, one more is beyond the limit")
+  @Test("131072 frames are accepted, one more is beyond the limit")
   func frameLimit() throws {
     var footer: [UInt8] = []
     footer.append(littleEndian: UInt32(131_072))
@@ -63,14 +63,14 @@ struct SeekTableTests {
     #expect(code { () throws(PackError) in _ = try parse(bytes, framesSize: framesSize) } == .damagedPayload)
   }
 
-  @Test("a frame of 8 MiB is taken, a larger one is beyond the limit")
+  @Test("a frame of 8 MiB is accepted, a larger one is beyond the limit")
   func frameSize() throws {
     #expect(try parse([(100, 8 << 20), (8, 0), (72, 0)]).largestFrame == 8 << 20)
     #expect(code { () throws(PackError) in _ = try parse([(100, (8 << 20) + 512), (8, 0), (72, 0)]) } == .limitExceeded)
     #expect(code { () throws(PackError) in _ = try parse([(100, .max - 511), (8, 0), (72, 0)]) } == .limitExceeded)
   }
 
-  @Test("a table that is damaged and beyond a limit is damaged: order, number and sums come first")
+  @Test("a table that is damaged and beyond a limit is reported as damaged: order, number and sums come first")
   func damageBeforeLimit() {
     let bytes = SeekTable.bytes(for: [(100, (8 << 20) + 512), (8, 0), (72, 0)])
     #expect(code { () throws(PackError) in _ = try parse(bytes, framesSize: 99) } == .damagedPayload)
@@ -94,14 +94,14 @@ struct SeekTableTests {
     #expect(SeekTable.bytes(for: Self.smallest) == known)
   }
 
-  @Test("frames are found as by adding up from the start", arguments: [1, 2, 63, 64, 65, 127, 128, 129, 1000])
+  @Test("frames are found as if by adding up from the start", arguments: [1, 2, 63, 64, 65, 127, 128, 129, 1000])
   func lookup(dataFrames: Int) throws {
     var random = SeededGenerator(for: "lookup in \(dataFrames) frames")
     var sizes: Sizes = (0..<dataFrames).map { _ in
       let content = 512 * UInt32.random(in: 1...200, using: &random)
       return (UInt32.random(in: 1...content, using: &random), content)
     }
-    // A tar has 1024 bytes at least.
+    // A tar has at least 1024 bytes.
     sizes[0].content += 512
     sizes += [(9, 0), (8, 0), (72, 0)]
     let table = try parse(sizes)

@@ -49,7 +49,7 @@ struct SegmentLayoutTests {
     #expect(back.payloadSize == payload)
   }
 
-  @Test("the worked example's segments lie where the format says")
+  @Test("the segments of the worked example are where the format says")
   func workedExample() throws {
     let layout = try SegmentLayout(payloadSize: 10_000, headerSize: 144, segmentSize: 4096)
     #expect((0..<3).map { layout.packRange(ofSegment: $0) } == [184..<4240, 4240..<8336, 8336..<10_232])
@@ -57,14 +57,14 @@ struct SegmentLayoutTests {
     #expect([0, 4039, 4040, 8119, 8120, 9999].map { layout.segment(holding: $0) } == [0, 0, 1, 1, 2, 2])
   }
 
-  @Test("segments tile the payload and the body, whatever their size and the payload's")
+  @Test("segments cover the payload and the body, for any size of either")
   func tiling() throws {
     var random = SeededGenerator()
     for _ in 0..<400 {
       let segmentSize: UInt32 = 1 << UInt32.random(in: 12...20, using: &random)
       let capacity = UInt64(segmentSize) - 16
       let segments = UInt64.random(in: 0...20, using: &random)
-      // Around an edge as often as anywhere.
+      // Near an edge as often as anywhere else.
       let edge = Int64(segments * capacity) - 40 + Int64.random(in: -2...2, using: &random)
       let payload =
         Bool.random(using: &random) ? UInt64(max(0, edge)) : UInt64.random(in: 0...20 * capacity, using: &random)
@@ -98,7 +98,7 @@ struct SegmentLayoutTests {
 }
 
 extension SegmentLayoutTests {
-  @Test("a last segment without a byte besides its tag is truncated, unless it is the only one", arguments: [1, 2, 3])
+  @Test("a last segment with only a tag is truncated, unless it is the only segment", arguments: [1, 2, 3])
   func lastSegment(full: UInt64) throws {
     for rest in 1...17 as ClosedRange<UInt64> {
       let layout = try SegmentLayout(packSize: 144 + full * 4096 + rest, headerSize: 144, segmentSize: 4096)

@@ -7,9 +7,9 @@ import Testing
 #if os(Linux)
   import Foundation
 
-  @Suite("What a manifest costs", .serialized)
+  @Suite("The memory cost of a manifest", .serialized)
   struct ManifestCostTests {
-    /// As large as a manifest may be: 2000 packs and 1 MiB.
+    /// The largest manifest: 2000 packs and 1 MiB.
     private static func largest() throws(PackError) -> [UInt8] {
       func document(_ filling: Int) throws(PackError) -> [UInt8] {
         try sign(
@@ -29,10 +29,10 @@ import Testing
     }
 
     @Test(
-      "the largest manifest is verified and read within 4 MB, the document itself included",
-      .enabled(if: ProcessMemory.isMeasurable, "a sanitizer takes memory of its own"), arguments: Backend.all)
+      "the largest manifest is verified and read within 4 MB, including the document",
+      .enabled(if: ProcessMemory.isMeasurable, "a sanitizer uses extra memory"), arguments: Backend.all)
     func memory(_ backend: Backend) async throws {
-      // In a process of its own: what tests beside this one take would count otherwise.
+      // In a separate process, because the memory of other tests would count otherwise.
       let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
         [name = backend.value.name as String] in
         let backend = try #require(Backend.all.first { $0.value.name == name })
@@ -41,11 +41,11 @@ import Testing
         let key = try signingKey().publicKey
         var smallestPeak = Int.max
         for _ in 0..<3 {
-          // What was given back must not be there to be taken unseen.
+          // Returns freed memory to the system. Otherwise its reuse would not be measured.
           ProcessMemory.giveBack()
           let start = try ProcessMemory.kilobytes("VmRSS")
           try ProcessMemory.resetPeak()
-          // A client has read the document into memory of its own.
+          // A client has its own copy of the document.
           let verified = try SignedManifest([UInt8](copying: document.span)).verify(trusting: [key], backend: backend.value)
           smallestPeak = min(smallestPeak, try ProcessMemory.kilobytes("VmHWM") - start)
           #expect(verified.manifest.packs.count == 2000)

@@ -4,7 +4,7 @@ import PackManifest
 import PackTrust
 import Testing
 
-@Suite("What a client remembers of manifests")
+@Suite("The manifest memory of a client")
 struct ManifestMemoryTests {
   private func verified(
     _ version: UInt64, packs: [ManifestPack] = [.sample()], by keys: [UInt8] = [0]
@@ -28,7 +28,7 @@ struct ManifestMemoryTests {
     let old = try verified(4)
     let error = failure { () throws(PackError) in try memory.accept(old) }
     #expect(error?.code == .manifestRollback)
-    #expect(error?.message == "manifest has version 4, and version 5 was accepted before")
+    #expect(error?.message == "manifest has version 4, but version 5 was accepted before")
     #expect(memory == before)
     try memory.accept(verified(6))
     #expect(memory.accepted?.version == 6)
@@ -44,29 +44,29 @@ struct ManifestMemoryTests {
     #expect(error?.code == .manifestRollback)
   }
 
-  @Test("a lower version of a pack is refused, a pack that went is forgotten")
+  @Test("a lower version of a pack is refused, a removed pack is forgotten")
   func packVersions() throws {
     var memory = ManifestMemory(trusting: try keys(0))
     try memory.accept(verified(1, packs: [.sample("a", version: 3), .sample("b", version: 9)]))
     let lower = try verified(2, packs: [.sample("a", version: 2)])
     let error = failure { () throws(PackError) in try memory.accept(lower) }
     #expect(error?.code == .manifestRollback)
-    #expect(error?.message == "manifest has version 2 of pack 'a', and version 3 was accepted before")
+    #expect(error?.message == "manifest has version 2 of pack 'a', but version 3 was accepted before")
     try memory.accept(verified(2, packs: [.sample("a", version: 3)]))
     #expect(memory.accepted?.packVersions == ["a": 3])
   }
 
-  @Test("a fresh install cannot be led back behind the release it came with")
+  @Test("a fresh install accepts no manifest older than its release")
   func lowestVersion() throws {
     let memory = ManifestMemory(lowestVersion: 10, trusting: try keys(0))
     let old = try verified(9)
     let error = failure { () throws(PackError) in try memory.check(old) }
     #expect(error?.code == .manifestRollback)
-    #expect(error?.message == "manifest has version 9, and this app takes none below 10")
+    #expect(error?.message == "manifest has version 9, but this app accepts no version below 10")
     try memory.check(verified(10))
   }
 
-  @Test("a stolen key's highest version is forgotten with the key, and not before")
+  @Test("the highest version of a stolen key is forgotten with the key, not earlier")
   func forgetting() throws {
     var memory = ManifestMemory(trusting: try keys(0, 1))
     try memory.accept(verified(9_007_199_254_740_991, packs: [.sample(version: 9_007_199_254_740_991)], by: [0]))
@@ -80,7 +80,7 @@ struct ManifestMemoryTests {
     #expect(fresh.accepted?.signers == [try signingKey(1).publicKey.id])
   }
 
-  @Test("what two keys vouched for stays while one of them is trusted")
+  @Test("a version signed by two keys is remembered while one of them is trusted")
   func twoSigners() throws {
     var memory = ManifestMemory(trusting: try keys(0, 1))
     try memory.accept(verified(7, by: [0]))
@@ -91,7 +91,7 @@ struct ManifestMemoryTests {
     #expect(ManifestMemory(memory.accepted, trusting: try keys(2)).accepted == nil)
   }
 
-  @Test("an expired manifest is told, from the very second on, and nothing is forgotten for it")
+  @Test("a manifest is reported as expired from the exact second, and nothing is forgotten")
   func expiry() throws {
     let manifest = try verified(1).manifest
     let end = manifest.expires.secondsSince1970
@@ -102,15 +102,15 @@ struct ManifestMemoryTests {
     #expect(manifest.state(at: after) == .expired(manifest.expires))
     #expect(failure { () throws(PackError) in try manifest.checkExpiry(at: before) } == nil)
     #expect(failure { () throws(PackError) in try manifest.checkExpiry(at: manifest.expires) }?.code == .manifestExpired)
-    // It is still known and still counts: erasing is nobody's business.
+    // It is still known and still counts. Nothing is erased.
     var memory = ManifestMemory(trusting: try keys(0))
     try memory.accept(verified(1))
     #expect(memory.accepted?.version == 1)
   }
 
-  @Test("trust: refusal, unless a trusted key signed and no signature under one is wrong", arguments: 0..<27)
+  @Test("a manifest is refused unless a trusted key signed it and no signature by a trusted key is wrong", arguments: 0..<27)
   func trustMatrix(_ number: Int) throws {
-    // For two trusted keys and a stranger: no signature, a good one, a wrong one.
+    // For two trusted keys and an untrusted one: no signature, a valid one, a wrong one.
     let states = [number % 3, number / 3 % 3, number / 9]
     let signed = try Manifest.sample().signedBytes()
     var signatures: [ManifestSignature] = []

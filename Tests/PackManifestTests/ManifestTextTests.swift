@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The text of a manifest")
 struct ManifestTextTests {
-  /// What reading a signed part ends in that has this JSON as the value of an unknown key.
+  /// The error of reading a signed part with this JSON as the value of an unknown key.
   private func error(ofValue json: String) -> PackError? {
     error(of: #"{"a":"# + json + #","expires":"2027-01-01T00:00:00Z","packs":[],"schema":"pack-manifest/1","version":1}"#)
   }
@@ -17,7 +17,7 @@ struct ManifestTextTests {
   }
 
   @Test(
-    "what RFC 8785 gives as canonical is taken, where it lies in the subset",
+    "canonical JSON of RFC 8785 is accepted if it is in the subset",
     arguments: [
       #""€$\u000f\nA'B\"\\\\\"/""#,
       #"{"\r":"Carriage Return","1":"One"}"#,
@@ -30,7 +30,7 @@ struct ManifestTextTests {
   }
 
   @Test(
-    "what RFC 8785 takes and manifests do not, and what is not canonical, is refused",
+    "JSON outside the subset, and JSON that is not canonical, is refused",
     arguments: [
       "null", "[null,true,false]", "333333333.3333333", "1e+30", "4.5", "0.002", "1e-27", "-0", "-1", "9007199254740992", "1e21",
       "5e-324", #"{"ö":"Latin Small Letter O With Diaeresis"}"#, #"{"€":"Euro Sign"}"#, #"{"b":1,"a":2}"#, #"{"a":1,"a":1}"#,
@@ -42,7 +42,7 @@ struct ManifestTextTests {
     #expect(error(ofValue: json)?.code == .damagedManifest)
   }
 
-  @Test("objects and arrays nest eight deep and no deeper, the outermost object counted")
+  @Test("objects and arrays nest at most eight deep, including the outermost object")
   func depth() {
     func nested(_ count: Int) -> String { String(repeating: "[", count: count) + String(repeating: "]", count: count) }
     #expect(error(ofValue: nested(6)) == nil)
@@ -50,15 +50,15 @@ struct ManifestTextTests {
     #expect(error(ofValue: nested(500_000))?.code == .damagedManifest)
   }
 
-  @Test("a fault names its byte")
+  @Test("a fault names the byte")
   func place() {
-    #expect(error(ofValue: "null")?.message == "manifest holds null, which it may not, at byte 5")
+    #expect(error(ofValue: "null")?.message == "manifest contains null, which is not allowed, at byte 5")
     #expect(
       error(of: #"{"expires":"soon","packs":[],"schema":"pack-manifest/1","version":1}"#)?.message
-        == "manifest has an expiry that is no time as in 2027-01-01T00:00:00Z, at byte 11")
+        == "manifest has an expiry that is not a time like 2027-01-01T00:00:00Z, at byte 11")
   }
 
-  @Test("every cut of a document is refused, and every change of one of its bytes is noticed")
+  @Test("every truncated document is refused, and every change of a byte is detected")
   func cutsAndChanges() throws {
     let document = try sign(.sample()).bytes
     let key = try signingKey().publicKey
@@ -73,7 +73,7 @@ struct ManifestTextTests {
       let code = read(changed)?.code
       #expect(code == .damagedManifest || code == .untrustedSignature, "byte \(index)")
     }
-    // The reader of the values sees hostile bytes only from someone who holds a key. It must stand them all the same.
+    // The reader of the values sees hostile bytes only from the holder of a signing key. It must survive them too.
     let signed = try Manifest.sample().signedBytes()
     for index in signed.indices {
       for value in [0x00, 0x22, 0x2C, 0x30, 0x5C, 0x7D, 0xC3, 0xFF] as [UInt8] {
@@ -84,9 +84,9 @@ struct ManifestTextTests {
     }
   }
 
-  @Test("a mebibyte is taken, and a byte more is refused before it is looked at")
+  @Test("a document of 1 MiB is accepted, and one more byte is refused before it is read")
   func size() throws {
-    /// A document with a text of this length in it.
+    /// A document that contains a text of this length.
     func document(_ count: Int) throws -> [UInt8] {
       let rest = #","expires":"2027-01-01T00:00:00Z","packs":[],"schema":"pack-manifest/1","version":1}"#
       let signed = Array((#"{"a":""# + String(repeating: "x", count: count) + "\"" + rest).utf8)
@@ -103,7 +103,7 @@ struct ManifestTextTests {
     #expect(error?.message == "manifest is 1048577 bytes, more than 1048576")
   }
 
-  @Test("a manifest that would be too large is not written, and the way out is told")
+  @Test("a manifest that would be too large is not written, and the error has advice")
   func tooLarge() throws {
     var manifest = Manifest.sample(packs: (0..<2500).map { .sample("pack-\($0)") })
     let error = failure { () throws(PackError) in _ = try sign(manifest) }
@@ -114,7 +114,7 @@ struct ManifestTextTests {
     #expect(try sign(manifest).bytes.count < Manifest.largestSize)
   }
 
-  @Test("a document has no two signatures by one key, and puts them in order")
+  @Test("a document has at most one signature per key, and sorts them")
   func signatures() throws {
     let twice = failure { () throws(PackError) in _ = try sign(.sample(), by: [0, 0]) }
     #expect(twice?.code == .invalidManifest)
@@ -128,7 +128,7 @@ struct ManifestTextTests {
     #expect(seventeen?.code == .invalidManifest)
   }
 
-  @Test("what no manifest may hold is not written, and all of it is told")
+  @Test("values that a manifest may not contain are not written, and all are reported")
   func invalidValues() {
     typealias Change = (inout ManifestPack) -> Void
     let changes: [(Change, String)] = [
@@ -139,8 +139,8 @@ struct ManifestTextTests {
       ({ $0.contentRoot = [] }, "contentRoot is 0 bytes, not 32"),
       ({ $0.keyID = "E545120E613DD715" }, "keyId is not 16 lower-case hexadecimal digits"),
       ({ $0.url = "http://example.com/a.pack" }, "url does not start with https://"),
-      ({ $0.url = "https://example.com/a b.pack" }, "url has a character that URLs write as %XX"),
-      ({ $0.url = "https://me:secret@example.com/a.pack" }, "url holds a user name or a password, for all to read"),
+      ({ $0.url = "https://example.com/a b.pack" }, "url has a character that must be written as %XX"),
+      ({ $0.url = "https://me:secret@example.com/a.pack" }, "url contains a user name or a password, which everyone can read"),
       ({ $0.url = "https://example.com/a.pack#b" }, "url has a fragment, which is never sent"),
       ({ $0.url = "https:///a.pack" }, "url names no host"),
       ({ $0.language = "" }, "language is empty"),
@@ -159,10 +159,10 @@ struct ManifestTextTests {
     manifest.budget?.maxInstallSize = .max
     let error = failure { () throws(PackError) in _ = try manifest.contentBytes() }
     #expect(error?.details.count == 4)
-    #expect(error?.details.last == "pack 'core' is there twice")
+    #expect(error?.details.last == "pack 'core' is listed twice")
   }
 
-  @Test("content bytes are equal exactly where nothing but time and version differ")
+  @Test("content bytes are equal exactly if only time and version differ")
   func contentBytes() throws {
     let manifest = Manifest.sample()
     var later = manifest
@@ -178,7 +178,7 @@ struct ManifestTextTests {
     #expect(try other.contentBytes() != manifest.contentBytes())
   }
 
-  @Test("whatever is written is read as what it was, and written as it was", arguments: 0..<40)
+  @Test("what is written is read back equal, and written again as the same bytes", arguments: 0..<40)
   func roundTrip(_ round: Int) throws {
     var random = SeededGenerator(seed: 4_000 + UInt64(round))
     let manifest = Manifest.random(&random)
@@ -190,7 +190,7 @@ struct ManifestTextTests {
 }
 
 extension Manifest {
-  /// A manifest with whatever values there may be.
+  /// A manifest with random values.
   static func random(_ random: inout SeededGenerator) -> Manifest {
     func number() -> UInt64 { random.next() >> UInt64.random(in: 11...63, using: &random) }
     func time() -> ManifestTime {

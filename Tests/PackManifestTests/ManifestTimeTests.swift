@@ -4,7 +4,7 @@ import Testing
 @Suite("Times of a manifest")
 struct ManifestTimeTests {
   @Test(
-    "a time is read and written in its one form",
+    "a time is read and written in one form",
     arguments: [
       ("1970-01-01T00:00:00Z", 0), ("2000-02-29T23:59:59Z", 951_868_799), ("2027-01-01T00:00:00Z", 1_798_761_600),
       ("1969-12-31T23:59:59Z", -1), ("0000-01-01T00:00:00Z", -62_167_219_200), ("9999-12-31T23:59:59Z", 253_402_300_799),
@@ -16,7 +16,7 @@ struct ManifestTimeTests {
   }
 
   @Test(
-    "what is not a time in that form is refused",
+    "any other text is refused",
     arguments: [
       "", "2027-01-01", "2027-01-01T00:00:00", "2027-01-01T00:00:00+00:00", "2027-01-01t00:00:00Z", "2027-13-01T00:00:00Z",
       "2027-00-01T00:00:00Z", "2027-02-29T00:00:00Z", "1900-02-29T00:00:00Z", "2027-04-31T00:00:00Z", "2027-01-00T00:00:00Z",
@@ -26,7 +26,7 @@ struct ManifestTimeTests {
     #expect(ManifestTime(text) == nil)
   }
 
-  @Test("years that need more than four digits do not exist")
+  @Test("years with more than four digits are refused")
   func years() {
     #expect(ManifestTime(secondsSince1970: 253_402_300_800) == nil)
     #expect(ManifestTime(secondsSince1970: -62_167_219_201) == nil)

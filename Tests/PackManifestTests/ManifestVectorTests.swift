@@ -5,7 +5,7 @@ import PackTrust
 import TestSupport
 import Testing
 
-@Suite("A client says of every manifest vector what the vector says")
+@Suite("A client gives the expected result for every manifest vector")
 struct ManifestVectorTests {
   @Test("the vectors are there, and name only classes of the format")
   func vectorsAreThere() throws {
@@ -41,7 +41,7 @@ struct ManifestVectorTests {
     }
   }
 
-  @Test("a manifest with every key is written and signed as the second implementation does", arguments: Backend.all)
+  @Test("a manifest with every key is written and signed as by the second implementation", arguments: Backend.all)
   func golden(_ backend: Backend) throws {
     var core = ManifestPack.sample()
     core.created = ManifestTime("2026-07-01T12:00:00Z")
@@ -63,7 +63,7 @@ struct ManifestVectorTests {
     let vector = try ManifestVector(named: "all-keys")
     let golden = try SignedManifest(vector.manifest)
     #expect(try manifest.signedBytes() == Array(golden.bytes[golden.signedBytes]))
-    // CryptoKit of Apple platforms adds randomness of its own to each signature.
+    // CryptoKit on Apple platforms adds randomness to each signature.
     if backend.value.name != "CryptoKit" {
       let seed = (0..<32).map { UInt8($0) }
       let key = try SigningKey(seed: SecretBytes(copying: seed.span), backend: backend.value)

@@ -2,7 +2,7 @@ import PackCrypto
 import PackFormat
 import PackManifest
 
-/// The error that `body` throws, or nil where it throws none.
+/// Returns the error that `body` throws, or nil.
 func failure(_ body: () throws(PackError) -> Void) -> PackError? {
   do throws(PackError) {
     try body()
@@ -12,7 +12,7 @@ func failure(_ body: () throws(PackError) -> Void) -> PackError? {
   }
 }
 
-/// A back end as an argument of tests, which print its name.
+/// A back end as a test argument, printed by name.
 struct Backend: Sendable, CustomStringConvertible {
   let value: any CryptoBackend
   var description: String { value.name }
@@ -20,13 +20,13 @@ struct Backend: Sendable, CustomStringConvertible {
   static let all = CryptoBackends.all.map { Backend(value: $0) }
 }
 
-/// The signing key whose seed counts up from `first`: 0 is the known answer's.
+/// The signing key whose seed counts up from `first`. 0 gives the key of the known answer.
 func signingKey(_ first: UInt8 = 0) throws(PackError) -> SigningKey {
   let seed = (0..<32).map { first &+ $0 }
   return try SigningKey(seed: SecretBytes(copying: seed.span))
 }
 
-/// A manifest, signed by the keys whose seeds count up from these numbers.
+/// Signs a manifest with the keys whose seeds count up from these numbers.
 func sign(_ manifest: Manifest, by keys: [UInt8] = [0]) throws(PackError) -> SignedManifest {
   let signed = try manifest.signedBytes()
   var signatures: [ManifestSignature] = []

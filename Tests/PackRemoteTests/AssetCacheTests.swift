@@ -5,9 +5,9 @@ import Testing
 
 @testable import PackRemote
 
-@Suite("What is kept of a remote asset")
+@Suite("The saved content of a remote asset")
 struct AssetCacheTests {
-  @Test("a file that is cut or changed at any byte is as good as none, and is removed")
+  @Test("a file that is truncated or changed at any byte is ignored and removed")
   func damaged() async throws {
     let place = AssetPlace()
     place.source.answer(.text("remote", tag: "\"a\""))
@@ -40,7 +40,7 @@ struct AssetCacheTests {
     }
   }
 
-  @Test("a file that belongs to another name is not taken")
+  @Test("a file that belongs to another name is not used")
   func otherName() async throws {
     let place = AssetPlace()
     await (try place.open()).refresh()
@@ -54,7 +54,7 @@ struct AssetCacheTests {
   }
 
   @Test(
-    "whatever a crash leaves of the disk, the next start has the old content or the new, whole",
+    "after any crash, the next start has either the old content or the new content complete",
     arguments: [MemoryDisk.Kind.linux, .apple])
   func crashes(_ kind: MemoryDisk.Kind) async throws {
     var random = SeededGenerator()
@@ -79,7 +79,7 @@ struct AssetCacheTests {
         let value = try left.open().value
         #expect(isKept ? value == "newer and longer" : ["remote", "newer and longer"].contains(value), comment)
         seen.insert(value)
-        // And the one after that can be kept again; what the crash left beside it goes.
+        // Later content can be saved again, and leftovers of the crash are removed.
         left.source.answer(.text("last"))
         #expect(await (try left.open()).refresh().isKept, comment)
         #expect(try left.open().value == "last", comment)
@@ -91,7 +91,7 @@ struct AssetCacheTests {
     #expect(seen.count == 2)
   }
 
-  @Test("each file operation in turn may fail, and the value is never anything else than it should be")
+  @Test("if any single file operation fails, the value is still correct")
   func everyFailure() async throws {
     var number = 0
     var isReached = true

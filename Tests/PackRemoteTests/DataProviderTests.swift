@@ -10,7 +10,7 @@ struct DataProviderTests {
   private let clock = ManualClock()
   private var request: ContentRequest { ContentRequest(known: nil, sizeLimit: 100, clock: clock) }
 
-  /// Without chance.
+  /// A retry policy without randomness.
   private func policy(_ attempts: Int) -> RetryPolicy {
     var policy = RetryPolicy()
     policy.attempts = attempts
@@ -18,7 +18,7 @@ struct DataProviderTests {
     return policy
   }
 
-  /// Lets the provider work, and the time pass whenever somebody waits.
+  /// Runs the provider, and advances the clock at each wait.
   private func run(_ provider: DataProvider, waits: Int) async -> (Result<ProvidedContent, PackError>, [Duration]) {
     async let result = { () async -> Result<ProvidedContent, PackError> in
       do throws(PackError) {
@@ -36,7 +36,7 @@ struct DataProviderTests {
     return (await result, waited)
   }
 
-  @Test("what fails is tried again after waits that double, until it succeeds")
+  @Test("a failure is retried after waits that double, until it succeeds")
   func retried() async throws {
     let failure = Source.Answer.failure(.transfer(.unreachable))
     let source = Source(failure, .failure(.other(PackError(.notInstalled, "none"))), failure, .text("remote"))
@@ -45,7 +45,7 @@ struct DataProviderTests {
     #expect(waited == [.seconds(1), .seconds(2), .seconds(4)])
   }
 
-  @Test("the attempts are used up, and the last failure is told")
+  @Test("if all attempts fail, the last failure is thrown")
   func exhausted() async throws {
     let source = Source(.failure(.transfer(.timedOut)), .failure(.transfer(.status(503, retryAfter: nil))))
     let (result, waited) = await run(source.provider.retrying(policy(3)), waits: 2)
@@ -59,7 +59,7 @@ struct DataProviderTests {
     #expect(source.requests.count == 3)
   }
 
-  @Test("a server's own wish is heeded")
+  @Test("a server's Retry-After is respected")
   func retryAfter() async {
     let source = Source(.failure(.transfer(.status(503, retryAfter: .seconds(7)))), .text(""))
     let (_, waited) = await run(source.provider.retrying(policy(2)), waits: 1)
@@ -67,7 +67,7 @@ struct DataProviderTests {
   }
 
   @Test(
-    "what another attempt cannot change is not tried again",
+    "a permanent failure is not retried",
     arguments: [
       ContentFailure.transfer(.status(404, retryAfter: nil)), .transfer(.insecure), .transfer(.redirect), .transfer(.cancelled),
       .other(PackError(.limitExceeded, "large")), .cancelled,
@@ -79,7 +79,7 @@ struct DataProviderTests {
     #expect(source.requests.count == 1)
   }
 
-  @Test("a wait for the next attempt ends with its task")
+  @Test("cancelling the task ends the wait for the next attempt")
   func cancelledWait() async {
     let source = Source(.failure(.transfer(.offline)))
     let provider = source.provider.retrying(policy(5))
@@ -91,7 +91,7 @@ struct DataProviderTests {
     #expect(source.requests.count == 1)
   }
 
-  @Test("what takes too long is given up")
+  @Test("a fetch that takes too long fails")
   func timeLimit() async throws {
     let source = Source(.text("remote"))
     source.isOpen.set(false)
@@ -102,12 +102,12 @@ struct DataProviderTests {
       return
     }
     #expect(error.code == .contentUnavailable)
-    #expect(error.message == "nothing came for too long")
+    #expect(error.message == "the server sent nothing for too long")
     source.isOpen.set(true)
     #expect(try await source.provider.timeLimit(.seconds(10))(request) == .content(Array("remote".utf8)))
   }
 
-  @Test("a limit before the retries is each attempt's, and one behind them is all attempts'")
+  @Test("a time limit before the retries applies to each attempt, and one after them to all attempts")
   func order() async {
     let source = Source(.text("remote"))
     source.isOpen.set(false)
@@ -128,7 +128,7 @@ struct DataProviderTests {
     #expect(failing.requests.count == 2)
   }
 
-  @Test("what was said of when to look again stays in a longer chain")
+  @Test("interval and signals survive later modifiers in a chain")
   func chain() {
     let provider = Source(.text("")).provider.every(.seconds(60)).refreshed { AsyncStream<Void> { $0.finish() } }.retrying().timeLimit(
       .seconds(1))
@@ -139,7 +139,7 @@ struct DataProviderTests {
   }
 
   @Test(
-    "a version is text that may stand in a header field, or none",
+    "a version is text that is valid in a header field, or nil",
     arguments: [
       ("\"a\"", true), ("W/\"a\"", true), ("", false), ("a\r\nHost: b", false), ("ä", false), (String(repeating: "a", count: 1025), false),
     ])

@@ -14,34 +14,34 @@ struct MaterializerTests {
   }
 
   @Test(
-    "text is UTF-8 and nothing else",
+    "text that is not UTF-8 is refused",
     arguments: [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0x61, 0xE2, 0x82], [0xF5, 0x80, 0x80, 0x80]] as [[UInt8]])
   func badText(_ bytes: [UInt8]) {
     #expect(code { () throws(PackError) in _ = try Materializer.text(bytes) } == .invalidContent)
   }
 
-  @Test("text and bytes come as they are", arguments: ["", "a", "\u{FEFF}a", "grün 🟢\0"])
+  @Test("text and bytes are returned unchanged", arguments: ["", "a", "\u{FEFF}a", "grün 🟢\0"])
   func text(_ text: String) throws {
     #expect(try Materializer.text(Array(text.utf8)) == text)
     #expect(try Materializer.bytes(Array(text.utf8)) == Array(text.utf8))
   }
 
-  @Test("JSON becomes any type that decodes")
+  @Test("JSON is decoded to any decodable type")
   func json() throws {
     let settings = try Materializer.json(Settings.self)(Array(#"{"levels": [{"name": "one", "stars": 3}]}"#.utf8))
     #expect(settings == Settings(levels: [.init(name: "one", stars: 3)]))
   }
 
   @Test(
-    "JSON that is not what is expected is refused, with its place and without its values",
+    "unexpected JSON is refused, and the error names the place but no values",
     arguments: [
       ("", "it cannot be parsed"),
       ("{", "it cannot be parsed"),
       (#"{"levels": 1} x"#, "it cannot be parsed"),
       ("{}", "'levels' is missing"),
       (#"{"levels": [{"name": "secret"}]}"#, "'levels[0].stars' is missing"),
-      (#"{"levels": [{"name": "secret", "stars": "secret"}]}"#, "'levels[0].stars' is no Int"),
-      (#"{"levels": [{"name": null, "stars": 3}]}"#, "'levels[0].name' is null, and should be a String"),
+      (#"{"levels": [{"name": "secret", "stars": "secret"}]}"#, "'levels[0].stars' is not of type Int"),
+      (#"{"levels": [{"name": null, "stars": 3}]}"#, "'levels[0].name' is null, but must be of type String"),
       (#"{"levels": [{"name": "secret", "stars": 1.5}]}"#, "a number does not fit its type"),
     ])
   func badJSON(_ text: String, _ reason: String) throws {
@@ -55,7 +55,7 @@ struct MaterializerTests {
     }
   }
 
-  @Test("a rule refuses what it does not hold for, and says which it is")
+  @Test("a value that breaks a rule is refused, and the error contains the rule")
   func validated() throws {
     let levels = Materializer.json([Int].self).validated("there is a level") { !$0.isEmpty }.validated { $0.allSatisfy { $0 > 0 } }
     #expect(try levels(Array("[1, 2]".utf8)) == [1, 2])
@@ -69,7 +69,7 @@ struct MaterializerTests {
     #expect(code { () throws(PackError) in _ = try levels(Array("[0]".utf8)) } == .invalidContent)
   }
 
-  @Test("what a transformation throws is a refusal, and an error of the project stays what it is")
+  @Test("an error of a transformation means invalid content, but a PackError is thrown unchanged")
   func map() throws {
     struct Secret: Error {}
     #expect(try Materializer.text.map(\.count)(Array("abc".utf8)) == 3)

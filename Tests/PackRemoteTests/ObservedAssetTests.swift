@@ -9,7 +9,7 @@
   @Suite("An observed asset", .timeLimit(.minutes(10)))
   @MainActor
   struct ObservedAssetTests {
-    @Test("has the value at once, and tells who reads it of each change")
+    @Test("has the value at once, and notifies observers of each change")
     func changes() async throws {
       let place = AssetPlace()
       let asset = try place.open()
@@ -30,7 +30,7 @@
       await task.value
     }
 
-    @Test("begins with the latest value, whatever happened before it followed")
+    @Test("starts with the latest value, even if it changed before follow() was called")
     func late() async throws {
       let place = AssetPlace()
       let asset = try place.open()

@@ -10,7 +10,7 @@ import Testing
 
 @testable import PackRemote
 
-@Suite("Content out of a pack", .timeLimit(.minutes(10)))
+@Suite("Content from a pack", .timeLimit(.minutes(10)))
 struct PackContentTests {
   private let directory: TemporaryDirectory
   private let clock = ManualClock()
@@ -35,7 +35,7 @@ struct PackContentTests {
       policy: StorePolicy(keepVersions: 5, freeSpaceMargin: 0))
   }
 
-  /// Packs a config, and has the store install and run it.
+  /// Packs a config, installs it and activates it.
   private func release(_ version: UInt64, _ config: String, _ store: AssetStore, install mode: InstallMode = .packed) async throws {
     let name = "core-\(version)"
     try directory.write(config.utf8, to: "\(name)/config.txt")
@@ -65,7 +65,7 @@ struct PackContentTests {
       cache: directory("cache"), appVersion: "1", sizeLimit: limit, files: FaultyFiles(), clock: clock)
   }
 
-  @Test("a pack that is not there, and a path that it does not have, leave the value as it is")
+  @Test("if the pack is not installed, or has no such path, the value stays")
   func missing() async throws {
     let store = try await store()
     let result = await (try asset(store)).refresh()
@@ -90,7 +90,7 @@ struct PackContentTests {
     #expect(asset.value == "second")
     // The next start has it without the store.
     #expect(try self.asset(store).value == "second")
-    // A version that changed another file is no change of this one.
+    // A version in which only another file changed does not change the value.
     try await release(3, "second", store, install: mode)
     #expect(await asset.refresh().isUnchanged)
   }
@@ -103,7 +103,7 @@ struct PackContentTests {
     #expect(await (try asset(store, limit: 8)).refresh().isKept)
   }
 
-  @Test("while it runs, a version that is activated brings its content, and one that is rolled back takes it away, without any polling")
+  @Test("a running asset follows activations and rollbacks without polling")
   func events() async throws {
     let store = try await store()
     try await release(1, "first", store)
@@ -113,7 +113,7 @@ struct PackContentTests {
     while let value = await values.next(), value != "first" {}
     try await release(2, "second", store)
     #expect(await values.next() == "second")
-    // What does not materialize is not taken from a pack either.
+    // Content of a pack that does not materialize is refused too.
     try await release(3, "bad", store)
     while asset.status.lastResult?.isInvalid != true { await Task.yield() }
     #expect(asset.value == "second")

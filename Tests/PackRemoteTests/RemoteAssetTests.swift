@@ -10,9 +10,9 @@ import Testing
 struct RemoteAssetTests {
   private let place = AssetPlace()
 
-  // MARK: What the value is
+  // MARK: The value
 
-  @Test("it starts with the bundled resource, and asks nobody for it")
+  @Test("it starts with the bundled resource, without a request")
   func bundledFirst() throws {
     let asset = try place.open()
     #expect(asset.value == "bundled")
@@ -21,7 +21,7 @@ struct RemoteAssetTests {
     #expect(place.source.requests.isEmpty)
   }
 
-  @Test("content that materializes replaces it, and the next start begins with that, without asking")
+  @Test("content that materializes replaces it, and the next start begins with that, without a request")
   func replaced() async throws {
     let asset = try place.open()
     #expect(await asset.refresh().isKept)
@@ -35,7 +35,7 @@ struct RemoteAssetTests {
     #expect(place.source.requests.count == 1)
   }
 
-  @Test("content that does not materialize changes nothing, neither now nor at the next start")
+  @Test("content that does not materialize changes nothing, now or at the next start")
   func invalid() async throws {
     let asset = try place.open()
     await asset.refresh()
@@ -49,7 +49,7 @@ struct RemoteAssetTests {
   }
 
   @Test(
-    "a provider that brings nothing changes nothing, and the reason is told",
+    "if a provider returns no content, the value stays and the result contains the reason",
     arguments: [TransferFailure.offline, .status(404, retryAfter: nil)])
   func unavailable(_ failure: TransferFailure) async throws {
     place.source.answer(.failure(.transfer(failure)))
@@ -61,7 +61,7 @@ struct RemoteAssetTests {
     #expect(asset.status.lastResult?.isUnavailable == true)
   }
 
-  @Test("another app version starts with its bundled resource, and what was kept is gone for good")
+  @Test("another app version starts with its bundled resource, and the saved content is removed")
   func appVersion() async throws {
     await (try place.open()).refresh()
     let next = try place.open("1.1 (2)", bundled: .text("newly bundled"))
@@ -70,13 +70,13 @@ struct RemoteAssetTests {
     #expect(try place.open().value == "bundled")
   }
 
-  @Test("content of another source is not taken for this one's")
+  @Test("content of another source is not used")
   func otherSource() async throws {
     await (try place.open()).refresh()
     #expect(try place.open(from: place.source.provider(named: "other")).value == "bundled")
   }
 
-  @Test("kept content that the materializer does not take any more is dropped")
+  @Test("saved content that the materializer no longer accepts is removed")
   func outgrown() async throws {
     await (try place.open()).refresh()
     let strict = AssetPlace.materializer.validated { $0 == "bundled" }
@@ -86,7 +86,7 @@ struct RemoteAssetTests {
     #expect(place.disk.bytes(of: AssetPlace.path) == nil)
   }
 
-  @Test("a bundled resource that cannot be the value is refused when the asset is made")
+  @Test("an invalid bundled resource is refused when the asset is created")
   func invalidBundled() throws {
     let disk = place.disk
     disk.write(Array("bad".utf8), to: "/app/bad")
@@ -101,7 +101,7 @@ struct RemoteAssetTests {
   }
 
   @Test(
-    "a name, an app version or a limit that makes no sense is refused",
+    "an invalid name, app version or limit is refused",
     arguments: ["", ".", "../a", "a/b", "ä", String(repeating: "a", count: 65)])
   func usage(_ name: String) {
     func make(_ name: String, _ version: String, _ limit: Int) -> PackError.Code? {
@@ -117,7 +117,7 @@ struct RemoteAssetTests {
     #expect(make("a", "1", 1) == nil)
   }
 
-  @Test("content may be as large as the limit, and not a byte larger", arguments: [(10, true), (11, false)])
+  @Test("content may be as large as the limit, but no larger", arguments: [(10, true), (11, false)])
   func limit(_ size: Int, _ isTaken: Bool) async throws {
     place.source.answer(.text(String(repeating: "a", count: size)))
     let asset = try place.open(limit: 10)
@@ -126,13 +126,13 @@ struct RemoteAssetTests {
     #expect(isTaken || result.isInvalid && result.error?.code == .limitExceeded)
     #expect(asset.value.count == (isTaken ? size : 7))
     #expect(try place.open(limit: 10).value == asset.value)
-    // A smaller limit later is a limit too.
+    // A smaller limit later applies to saved content too.
     #expect(try place.open(limit: 9).value == "bundled")
   }
 
-  // MARK: Not asking twice
+  // MARK: Conditional requests
 
-  @Test("the version of what is there goes along with the next request, in this process and the next")
+  @Test("the next request contains the version of the current content, in this process and the next")
   func conditional() async throws {
     place.source.answer(.text("remote", tag: "\"a\""))
     let asset = try place.open()
@@ -145,13 +145,13 @@ struct RemoteAssetTests {
     place.source.answer(.text("newer", tag: "\"b\""))
     #expect(await next.refresh().isKept)
     #expect(next.value == "newer")
-    // Reset, or another app version: nothing is known.
+    // After a reset or with another app version, no version is known.
     try await next.reset()
     await next.refresh()
     #expect(place.source.requests.last?.known == nil)
   }
 
-  @Test("the same content once more is no change, and writes nothing")
+  @Test("the same content again is not a change, and writes nothing")
   func sameContent() async throws {
     let files = MemoryFiles(place.disk)
     let asset = try place.open(files: files)
@@ -161,7 +161,7 @@ struct RemoteAssetTests {
     #expect(files.changeCount == changes)
   }
 
-  @Test("a provider cannot say that nothing changed where it was told of no version")
+  @Test("unchanged content without a known version counts as unavailable")
   func unchangedOfNothing() async throws {
     place.source.answer(.unchanged)
     #expect(await (try place.open()).refresh().isUnavailable)
@@ -169,7 +169,7 @@ struct RemoteAssetTests {
 
   // MARK: The disk
 
-  @Test("where nothing can be written the value is replaced all the same, and it is told that it was not kept")
+  @Test("if nothing can be written, the value is still replaced, and the result says that it was not saved")
   func readOnly() async throws {
     let files = MemoryFiles(place.disk, .failing(FileFailure(number: 30)) { $0.isChange })
     let asset = try place.open(files: files)
@@ -180,7 +180,7 @@ struct RemoteAssetTests {
     #expect(try place.open().value == "bundled")
   }
 
-  @Test("reset goes back to the bundled resource and forgets the rest")
+  @Test("reset returns to the bundled resource and removes the saved content")
   func reset() async throws {
     let asset = try place.open()
     await asset.refresh()
@@ -193,7 +193,7 @@ struct RemoteAssetTests {
     #expect(asset.value == "remote")
   }
 
-  @Test("a reset that the disk refuses is told, and the value is the bundled one")
+  @Test("a reset that fails on disk throws, and the value is the bundled one")
   func resetRefused() async throws {
     let asset = try place.open(files: MemoryFiles(place.disk, .failing(.inputOutput) { $0.operation == "remove" }))
     await asset.refresh()
@@ -203,7 +203,7 @@ struct RemoteAssetTests {
 
   // MARK: Several at a time
 
-  @Test("two refreshes at once are one, and both are told what it came to")
+  @Test("two refreshes at once run only once, and both return the same result")
   func together() async throws {
     let asset = try place.open()
     place.source.isOpen.set(false)
@@ -231,7 +231,7 @@ struct RemoteAssetTests {
     #expect(await asset.refresh().isKept)
   }
 
-  @Test("content that came although the task was cancelled is not taken")
+  @Test("content that arrives after the task was cancelled is not used")
   func cancelledLate() async throws {
     let isAsked = LatestValue(false)
     let asset = try place.open(
@@ -248,7 +248,7 @@ struct RemoteAssetTests {
     #expect(place.disk.bytes(of: AssetPlace.path) == nil)
   }
 
-  @Test("where the refresh that others wait for is cancelled, one of them refreshes in its place")
+  @Test("if a refresh that others wait for is cancelled, one of them refreshes instead")
   func takeOver() async throws {
     let asset = try place.open()
     place.source.isOpen.set(false)
@@ -265,7 +265,7 @@ struct RemoteAssetTests {
     #expect(place.source.requests.count == 2)
   }
 
-  @Test("who waits for another's refresh may be cancelled alone")
+  @Test("a call that waits for another refresh can be cancelled without effect on it")
   func waiterCancelled() async throws {
     let asset = try place.open()
     place.source.isOpen.set(false)
@@ -279,7 +279,7 @@ struct RemoteAssetTests {
     #expect(await first.isKept)
   }
 
-  @Test("a refresh that is under way when the asset is reset changes nothing")
+  @Test("a refresh in progress changes nothing if the asset is reset")
   func resetMeanwhile() async throws {
     let asset = try place.open()
     place.source.isOpen.set(false)
@@ -292,14 +292,14 @@ struct RemoteAssetTests {
     #expect(place.disk.bytes(of: AssetPlace.path) == nil)
   }
 
-  /// Waits until so many wait for a refresh.
+  /// Waits until `count` calls wait for a refresh.
   private func waiting(_ asset: RemoteAsset<String>, _ count: Int) async {
     while asset.waitingCount < count { await Task.yield() }
   }
 
   // MARK: Listening
 
-  @Test("each listener gets the value that is there, and then the one that takes its place")
+  @Test("each listener gets the current value, and then the new one")
   func updates() async throws {
     let asset = try place.open()
     var early = asset.updates.makeAsyncIterator()
@@ -315,7 +315,7 @@ struct RemoteAssetTests {
     #expect(await early.next() == "newer")
   }
 
-  @Test("a slow listener misses some, and never the latest")
+  @Test("a slow listener misses some values, but never the latest")
   func slowListener() async throws {
     let asset = try place.open()
     var listener = asset.updates.makeAsyncIterator()
@@ -326,7 +326,7 @@ struct RemoteAssetTests {
     #expect(await listener.next() == "remote 5")
   }
 
-  @Test("many listeners, while the value is replaced and reset again and again, all see the last")
+  @Test("many listeners all get the last value while it is replaced and reset repeatedly")
   func manyListeners() async throws {
     let asset = try place.open()
     await withTaskGroup(of: String?.self) { tasks in
@@ -351,7 +351,7 @@ struct RemoteAssetTests {
     }
   }
 
-  @Test("an asset that is let go of ends its listeners, and is gone")
+  @Test("releasing an asset ends its listeners and frees it")
   func released() async throws {
     var asset: RemoteAsset<String>? = try place.open()
     weak let weakAsset = asset
@@ -406,7 +406,7 @@ struct RemoteAssetTests {
     #expect(place.source.requests.count == 6)
   }
 
-  @Test("in development it refreshes each second, whatever its provider says")
+  @Test("with the real-time pace it refreshes each second, whatever its provider specifies")
   func realTime() async throws {
     let asset = try place.open(from: place.source.provider.every(.seconds(3600)))
     let task = Task { await asset.run(.realTime) }
@@ -417,7 +417,7 @@ struct RemoteAssetTests {
     await task.value
   }
 
-  @Test("an interval of nothing is a tenth of a second")
+  @Test("an interval of zero becomes 0.1 seconds")
   func shortestInterval() async throws {
     let asset = try place.open(from: place.source.provider.every(.zero))
     let task = Task { await asset.run() }
@@ -426,7 +426,7 @@ struct RemoteAssetTests {
     await task.value
   }
 
-  @Test("what has no reason to look again looks once and returns")
+  @Test("an asset without interval or signals refreshes once and returns")
   func once() async throws {
     let asset = try place.open()
     await asset.run()
@@ -434,7 +434,7 @@ struct RemoteAssetTests {
     #expect(place.source.requests.count == 1)
   }
 
-  @Test("it goes on after failures, and a signal makes it look at once")
+  @Test("it continues after failures, and a signal makes it refresh at once")
   func signals() async throws {
     let (signals, signal) = AsyncStream.makeStream(of: Void.self)
     place.source.answer(.failure(.transfer(.offline)))
@@ -452,7 +452,7 @@ struct RemoteAssetTests {
     await task.value
   }
 
-  @Test("a signal that comes while it looks makes it look once more")
+  @Test("a signal during a refresh causes another refresh")
   func signalMeanwhile() async throws {
     let source = place.source
     let count = LatestValue(0)
@@ -464,7 +464,7 @@ struct RemoteAssetTests {
             await source.asked(1)
             return ()
           }
-          // Who asks for the second has taken the first.
+          // A listener that asks for the second signal has handled the first.
           _ = await LatestValue(()).next(after: 1)
           return nil
         })
@@ -479,7 +479,7 @@ struct RemoteAssetTests {
     await task.value
   }
 
-  @Test("nothing holds an asset once its run has ended")
+  @Test("nothing retains an asset after its run has ended")
   func runReleased() async throws {
     let task: Task<Void, Never>
     weak let weakAsset: RemoteAsset<String>?

@@ -36,7 +36,7 @@ struct RemoteAssetsTests {
     #expect(assets.statuses.map(\.origin) == [.bundled, .bundled])
   }
 
-  @Test("two of one name, and one that cannot be made, are refused")
+  @Test("two assets with the same name, and an asset that cannot be created, are refused")
   func refused() {
     let files = MemoryFiles(disk)
     func make(_ declare: (inout RemoteAssets.Declarations) throws(PackError) -> Void) -> PackError.Code? {
@@ -53,7 +53,7 @@ struct RemoteAssetsTests {
       } == .invalidBundledResource)
   }
 
-  @Test("all are refreshed together, and one that fails is no other's fault")
+  @Test("all are refreshed together, and one that fails does not affect the others")
   func refreshed() async throws {
     let assets = try open()
     levels.answer(.text("[1, "))
@@ -73,7 +73,7 @@ struct RemoteAssetsTests {
     for count in 1...3 {
       await greeting.asked(count)
       await levels.asked(count)
-      // Both wait for their turn before the time moves on.
+      // Both sleep before the clock advances.
       while clock.sleeperCount < 2 { await Task.yield() }
       clock.advance(by: .seconds(60))
     }
@@ -95,7 +95,7 @@ struct RemoteAssetsTests {
     #expect(try open()[.greeting].value == "hi")
   }
 
-  @Test("a reset that the disk refuses for one is told, and all values are the bundled ones")
+  @Test("a reset that fails on disk for one asset throws, and all values are the bundled ones")
   func resetRefused() async throws {
     let assets = try open(files: MemoryFiles(disk, .failing(.inputOutput) { $0.operation == "remove" && $0.name.contains("greeting") }))
     await assets.refresh()

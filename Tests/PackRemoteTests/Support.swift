@@ -7,7 +7,7 @@ import Testing
 
 @testable import PackRemote
 
-/// A clock that stands still until it is moved.
+/// A clock that changes only when a test advances it.
 final class ManualClock: QueueClock {
   private struct Sleeper {
     let due: Duration
@@ -46,7 +46,7 @@ final class ManualClock: QueueClock {
 
   var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-  /// Waits until somebody sleeps, and says for how long the first of them will.
+  /// Waits until a task sleeps, and returns for how long the first one will.
   @discardableResult
   func sleeper() async -> Duration {
     var seen: UInt64 = 0
@@ -58,7 +58,7 @@ final class ManualClock: QueueClock {
     }
   }
 
-  /// Wakes those whose time has come.
+  /// Advances the clock, and wakes the sleepers whose time has come.
   func advance(by duration: Duration) {
     let woken = state.withLock { state in
       state.now += duration
@@ -70,10 +70,10 @@ final class ManualClock: QueueClock {
   }
 }
 
-/// What a provider without a network brings, and what it was asked.
+/// A source for providers without a network, which records the requests.
 final class Source: Sendable {
   enum Answer: Sendable {
-    /// A text; unchanged where the tag is known.
+    /// A text, or unchanged if the request has the same tag.
     case text(String, tag: String? = nil)
     case unchanged
     case failure(ContentFailure)
@@ -85,12 +85,12 @@ final class Source: Sendable {
   }
 
   private let state: Monitor<State>
-  /// How often it was asked.
+  /// The number of requests.
   let calls = LatestValue(0)
-  /// Whether answers come; who asks waits until then.
+  /// Whether requests are answered. If false, they wait.
   let isOpen = LatestValue(true)
 
-  /// - Parameter answers: the first is given once, and so on; the last for ever.
+  /// - Parameter answers: The answers in order, each used once; the last one is repeated.
   init(_ answers: Answer...) {
     state = Monitor(State(answers: answers))
   }
@@ -125,7 +125,7 @@ final class Source: Sendable {
     }
   }
 
-  /// Waits until it was asked so often.
+  /// Waits until there were `count` requests.
   func asked(_ count: Int) async {
     var seen: UInt64 = 0
     while calls.value < count, let next = await calls.next(after: seen) { seen = next.revision }
@@ -152,7 +152,7 @@ struct AssetPlace: Sendable {
   }
 }
 
-/// The code of the error that `body` throws, or nil where it throws none.
+/// Returns the code of the error that `body` throws, or nil if it does not throw.
 func code(_ body: () throws(PackError) -> Void) -> PackError.Code? {
   do throws(PackError) {
     try body()
@@ -162,7 +162,7 @@ func code(_ body: () throws(PackError) -> Void) -> PackError.Code? {
   }
 }
 
-/// The code of the error that `body` throws, or nil where it throws none.
+/// Returns the code of the error that `body` throws, or nil if it does not throw.
 func awaitedCode(_ body: () async throws(PackError) -> Void) async -> PackError.Code? {
   do throws(PackError) {
     try await body()

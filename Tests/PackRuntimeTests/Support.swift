@@ -5,7 +5,7 @@ import PackReading
 import PackWork
 import TestSupport
 
-/// The code of the error that `body` throws, or nil where it throws none.
+/// Returns the code of the error that `body` throws, or nil if it does not throw.
 func code(_ body: () throws(PackError) -> Void) -> PackError.Code? {
   do throws(PackError) {
     try body()
@@ -15,7 +15,7 @@ func code(_ body: () throws(PackError) -> Void) -> PackError.Code? {
   }
 }
 
-/// The error that `body` throws, or nil where it throws none.
+/// Returns the error that `body` throws, or nil if it does not throw.
 func failure(_ body: () async throws(PackError) -> Void) async -> PackError? {
   do throws(PackError) {
     try await body()
@@ -41,7 +41,7 @@ func sha256(_ bytes: [UInt8]) throws -> String {
 }
 
 extension Monitor {
-  /// Waits for the value to be one.
+  /// Waits until the value satisfies the condition.
   func waitUntil(_ isReached: (State) -> Bool) {
     _ = wait { isReached($0) ? true : nil }
   }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PackServer
 
-/// What a server answered, all of it.
+/// A complete response of a site, with its body.
 private struct Answer {
   let reply: SiteReply
   let bytes: [UInt8]
@@ -26,7 +26,7 @@ private struct Answer {
   }
 }
 
-@Suite("A release folder as a CDN serves it")
+@Suite("A release folder served like a CDN")
 struct FolderTests {
   private let directory: TemporaryDirectory
   private static let pack = (0..<1000).map { UInt8(truncatingIfNeeded: $0) }
@@ -51,7 +51,7 @@ struct FolderTests {
   }
 
   @Test(
-    "what is not a file of the folder is not there",
+    "a path that is not a file of the folder is refused",
     arguments: [
       "/", "/nothing", "/.secret", "/../outside.pack", "/%2e%2e/outside.pack", "/a/../../outside.pack", "/manifest.json/x",
       "/..%5coutside.pack",
@@ -62,7 +62,7 @@ struct FolderTests {
   }
 
   @Test(
-    "a link inside the folder is followed, and one that leads out of it is not there", arguments: ["out.pack", "up/outside.pack", "loop"])
+    "a link inside the folder is followed, and a link out of it gets 404", arguments: ["out.pack", "up/outside.pack", "loop"])
   func links(_ name: String) throws {
     try FileManager.default.createSymbolicLink(atPath: directory("dist/out.pack"), withDestinationPath: "../outside.pack")
     try FileManager.default.createSymbolicLink(atPath: directory("dist/up"), withDestinationPath: "..")
@@ -72,7 +72,7 @@ struct FolderTests {
     #expect(try Answer(folder(), "/latest.pack").bytes == Self.pack)
   }
 
-  @Test("a link does not show what begins with a dot", arguments: ["seen", "below/file", "up/.hidden/file"])
+  @Test("a link does not give access to files whose names begin with a dot", arguments: ["seen", "below/file", "up/.hidden/file"])
   func linksToHidden(_ name: String) throws {
     try directory.write([1], to: "dist/.secret.txt")
     try directory.write([1], to: "dist/.hidden/file")
@@ -84,7 +84,7 @@ struct FolderTests {
     #expect(try Answer(folder(), "/open/file").bytes == [2])
   }
 
-  @Test("a port that another program has on one of the two addresses is taken")
+  @Test("a port that is in use on one of the two addresses is refused")
   func takenHalf() async throws {
     let folder = try folder()
     // A machine without IPv6 has no second address.
@@ -93,7 +93,7 @@ struct FolderTests {
     await other.stop(within: 0)
   }
 
-  @Test("a pack comes with its size, its date and a tag, and is a match for each of them")
+  @Test("a pack is served with its size, its date and a tag, and conditional requests use them")
   func validators() throws {
     let folder = try folder()
     let whole = try Answer(folder, "/chess-1.pack")
@@ -123,7 +123,7 @@ struct FolderTests {
     #expect(answer.bytes == Array(Self.pack[wanted]))
   }
 
-  @Test("a range behind the end is not satisfiable, and HEAD has no body")
+  @Test("a range after the end is not satisfiable, and a reply to HEAD has no body")
   func edges() throws {
     let behind = try Answer(folder(), "/chess-1.pack", ["Range": "bytes=1000-"])
     #expect(behind.status == 416)
@@ -135,19 +135,19 @@ struct FolderTests {
 
   // MARK: Faults
 
-  @Test("a status is all that comes")
+  @Test("a fault with a status sends this status")
   func status() throws {
     #expect(try Answer(folder { $0.status = 503 }, "/chess-1.pack").status == 503)
   }
 
-  @Test("a body that is cut promises all and ends before")
+  @Test("a truncated body has the full Content-Length and ends earlier")
   func truncation() throws {
     let answer = try Answer(folder { $0.truncation = 100 }, "/chess-1.pack")
     #expect(answer["Content-Length"] == "1000")
     #expect(answer.bytes == Array(Self.pack[..<100]))
   }
 
-  @Test("a wrong size is one byte more, everywhere")
+  @Test("a wrong size is one byte more, in whole files and in ranges")
   func wrongSize() throws {
     let folder = try folder { $0.hasWrongSize = true }
     let answer = try Answer(folder, "/chess-1.pack")
@@ -156,7 +156,7 @@ struct FolderTests {
     #expect(try Answer(folder, "/chess-1.pack", ["Range": "bytes=998-"])["Content-Range"] == "bytes 998-1000/1001")
   }
 
-  @Test("corruption is one bit in the middle, in ranges too, and only where they hold it")
+  @Test("corruption flips one bit in the middle, also in ranges that contain it")
   func corruption() throws {
     let folder = try folder { $0.isCorrupt = true }
     var wanted = Self.pack
@@ -166,7 +166,7 @@ struct FolderTests {
     #expect(try Answer(folder, "/chess-1.pack", ["Range": "bytes=0-499"]).bytes == Array(Self.pack[..<500]))
   }
 
-  @Test("a redirect leads to the file, and not on")
+  @Test("a redirect leads to the file, not to another redirect")
   func redirect() throws {
     let folder = try folder { $0.redirects = true }
     let first = try Answer(folder, "/chess-1.pack")
@@ -174,7 +174,7 @@ struct FolderTests {
     #expect(try Answer(folder, try #require(first["Location"])).bytes == Self.pack)
   }
 
-  @Test("without ranges all of it comes, and none are offered")
+  @Test("without ranges, the whole file is sent, and ranges are not offered")
   func noRanges() throws {
     let answer = try Answer(folder { $0.ignoresRanges = true }, "/chess-1.pack", ["Range": "bytes=0-9"])
     #expect(answer.status == 200)
@@ -191,7 +191,7 @@ struct FolderTests {
     #expect(pieces == Array(repeating: 50, count: 20))
   }
 
-  @Test("faults are done to packs alone, unless files are named")
+  @Test("faults affect only packs, unless patterns of files are given")
   func patterns() throws {
     #expect(try Answer(folder { $0.status = 503 }, "/manifest.json").status == 200)
     let named = try folder {
@@ -202,7 +202,7 @@ struct FolderTests {
     #expect(try Answer(named, "/chess-1.pack").status == 200)
   }
 
-  @Test("faults are done so many times")
+  @Test("a fault affects the given number of requests")
   func times() throws {
     let folder = try folder {
       $0.status = 503
@@ -212,7 +212,7 @@ struct FolderTests {
     #expect(statuses == [503, 503, 200, 200])
   }
 
-  @Test("chance strikes as often as it should, and the same with the same seed")
+  @Test("a chance affects the given share of requests, and the same ones with the same seed")
   func chance() throws {
     func statuses(_ seed: UInt64) throws -> [Int] {
       let folder = try folder {
@@ -229,7 +229,7 @@ struct FolderTests {
   }
 }
 
-@Suite("Games out of one pack")
+@Suite("Games from one pack")
 struct GameSiteTests {
   private let directory: TemporaryDirectory
   private let site: GameSite
@@ -242,14 +242,14 @@ struct GameSiteTests {
   }
 
   @Test(
-    "a host that only this machine has gets the game",
+    "a request with a host name of this machine gets the game",
     arguments: ["localhost", "LOCALHOST:7225", "127.0.0.1:80", "127.9.9.9", "[::1]:7225", "chess.localhost", "localhost."])
   func own(_ host: String) throws {
     #expect(try Answer(site, "/", ["Host": host]).status == 200)
   }
 
   @Test(
-    "any other host gets nothing",
+    "a request with any other host is refused",
     arguments: [
       "games.example", "localhost.example", "127.0.0.1.example", "127.0.0.example", "192.168.0.1", "0.0.0.0", "[::2]", ".localhost",
       "evillocalhost",
@@ -260,13 +260,13 @@ struct GameSiteTests {
     #expect(!String(decoding: answer.bytes, as: UTF8.self).contains("doctype"))
   }
 
-  @Test("the host of a whole address counts, and not the field")
+  @Test("the host of an absolute target counts, not the Host field")
   func absolute() throws {
     #expect(try Answer(site, "http://games.example/", ["Host": "localhost"]).status == 421)
     #expect(try Answer(site, "http://localhost/", ["Host": "games.example"]).status == 200)
   }
 
-  @Test("a page of another origin may lead here, and neither fetches nor frames anything", arguments: ["cross-site", "same-site"])
+  @Test("a page of another origin may link here, but not fetch or frame anything", arguments: ["cross-site", "same-site"])
   func otherOrigin(_ whose: String) throws {
     func status(_ mode: String, _ destination: String) throws -> Int {
       try Answer(site, "/", ["Host": "localhost", "Sec-Fetch-Site": whose, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": destination]).status
@@ -278,7 +278,7 @@ struct GameSiteTests {
     #expect(try status("navigate", "document") == 200)
   }
 
-  @Test("a page of the game itself fetches and frames what it likes", arguments: ["same-origin", "none"])
+  @Test("a page of the game itself may fetch and frame everything", arguments: ["same-origin", "none"])
   func ownOrigin(_ whose: String) throws {
     for mode in ["cors", "no-cors", "navigate"] {
       let fields: HeaderFields = ["Host": "localhost", "Sec-Fetch-Site": whose, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": "iframe"]
@@ -286,7 +286,7 @@ struct GameSiteTests {
     }
   }
 
-  @Test("a page whose browser says nothing of sites is told by its origin")
+  @Test("without Sec-Fetch-Site, the Origin field decides")
   func origin() throws {
     for origin in ["http://games.example", "null", "https://localhost:7225", "http://localhost", "http://localhost:72250"] {
       let answer = try Answer(site, "/", ["Host": "localhost:7225", "Origin": origin])
@@ -296,7 +296,7 @@ struct GameSiteTests {
   }
 }
 
-@Suite("Dates of HTTP")
+@Suite("HTTP dates")
 struct HTTPDateTests {
   @Test(
     "a date is written and read",
@@ -309,7 +309,7 @@ struct HTTPDateTests {
   }
 
   @Test(
-    "what is no date is none",
+    "an invalid date is refused",
     arguments: [
       "", "Sun, 06 Nov 1994 08:49:37", "Mon, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
       "Sun, 06 Non 1994 08:49:37 GMT",

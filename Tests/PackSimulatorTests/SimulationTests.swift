@@ -7,10 +7,10 @@ import PackSimulator
 import TestSupport
 import Testing
 
-@Suite("Errors of the system, each with what is done about it")
+@Suite("Errors of the system, each with the reaction of our code")
 struct SimulatedErrorTests {
   @Test(
-    "an installation without any fault reports none: essential packs are here at the first start, the others soon after, and all of them open"
+    "an installation without faults reports no errors: essential packs are present at the first start, the others soon after, and all of them open"
   )
   func clean() async throws {
     let report = try await play(Releases.made().settings(.install))
@@ -20,14 +20,14 @@ struct SimulatedErrorTests {
     #expect(report.events.allSatisfy { !$0.isInjected })
   }
 
-  @Test("112: a budget that is too small is refused when the download is scheduled, and the pack comes when no budget holds any more")
+  @Test("112: a download above the allowance is refused when it is scheduled, and the pack arrives after the first start")
   func exceedsAllowance() async throws {
     let releases = try await Releases.made()
     var settings = try releases.settings(.install)
     settings.rules = try releases.rules(1, essential: 20_000, other: 30_000)
     settings.ignoresAllowance = true
     let report = try await play(settings)
-    #expect(report.codes("core") == [112, 112], "as an essential one, and as another: \(report.story)")
+    #expect(report.codes("core") == [112, 112], "as an essential and as a non-essential download: \(report.story)")
     #expect(report.remedies(112).first == "handed over again as a non-essential one")
     #expect(report.codes("music") == [112])
     #expect(report.notReady == ["voices-de"])
@@ -36,7 +36,7 @@ struct SimulatedErrorTests {
   }
 
   @Test(
-    "an extension that counts what is left hands nothing over that the system would refuse with 112, and the finding names the code all the same"
+    "an extension that counts the remaining allowance schedules no download that the system would refuse with 112, and the finding still has the code"
   )
   func plannedAllowance() async throws {
     let releases = try await Releases.made()
@@ -48,7 +48,7 @@ struct SimulatedErrorTests {
     #expect(report.notReady == ["voices-de"])
   }
 
-  @Test("112: an essential download that failed has no room among the others, where the budget leaves none for it")
+  @Test("112: a failed essential download does not fit the non-essential allowance if that has no room for it")
   func demotedExceeds() async throws {
     let releases = try await Releases.made()
     var settings = try releases.settings(.install, 1, "core:truncate")
@@ -59,7 +59,7 @@ struct SimulatedErrorTests {
     #expect(report.findings.isEmpty && report.notReady == ["voices-de"])
   }
 
-  @Test("a download of exactly what is left does not fit, and one of a byte less does")
+  @Test("a download of exactly the remaining allowance does not fit, and one byte less fits")
   func exactFit() async throws {
     let releases = try await Releases.made()
     let needed = try releases.pack("core", of: 1).size + UInt64(releases[1].document.count)
@@ -82,22 +82,22 @@ struct SimulatedErrorTests {
     #expect(report.codes(nil) == [203] && report.remedies(203) == ["everything stays as it is"], "\(report.story)")
     #expect(report.findings.map(\.kind) == [.manifest] && report.findings[0].error == .disallowedByAllowance)
     #expect(report.packs.allSatisfy { !$0.wasHereAtLaunch } && report.notReady == ["voices-de"])
-    // What does not fit the essential allowance is taken from the other one.
+    // A manifest that does not fit the essential allowance counts against the other one.
     settings.rules = try releases.rules(1, essential: size, other: 1_000_000)
     #expect(try await play(settings).codes(nil).isEmpty)
   }
 
-  @Test("204 and 203: a file larger than declared uses the allowance up while it comes, and downloads behind it do not begin")
+  @Test("204 and 203: a file larger than declared uses up the allowance during its download, and later downloads do not begin")
   func allowanceExceeded() async throws {
     let report = try await play(Releases.made().settings(.install, 1, "extra:size=9000000"))
     #expect(report.codes("extra") == [204], "\(report.story)")
     #expect(report.codes("gone") == [203] && report.codes("music") == [203])
     #expect(report.remedies(204) == ["not-loaded allowance: the next plan decides"])
     #expect(report.findings.isEmpty && report.notReady == ["voices-de"])
-    #expect(report.packs.first { $0.id == "core" }?.wasHereAtLaunch == true, "essential ones have an allowance of their own")
+    #expect(report.packs.first { $0.id == "core" }?.wasHereAtLaunch == true, "essential downloads have their own allowance")
   }
 
-  @Test("204: a file larger than declared ends when the allowance does, also where it takes longer than it is until the app is started")
+  @Test("204: the download of a file larger than declared ends with the allowance, even if it lasts until after the first start")
   func slowlyExceeded() async throws {
     let releases = try await Releases.made()
     let file = try #require(try releases.pack("extra", of: 1).url.split(separator: "/").last)
@@ -113,14 +113,14 @@ struct SimulatedErrorTests {
     #expect(!report.events.contains { $0.text.hasPrefix("extra: has ") && $0.time <= 31_000 })
   }
 
-  @Test("202: a host that the list does not have, whether it is the manifest's, or one that a server leads to")
+  @Test("202: a host that is not in the allow list, for the manifest and after a redirect")
   func host() async throws {
     let releases = try await Releases.made()
     var settings = try releases.settings(.install)
     settings.rules = try releases.rules(1, hosts: ["cdn.example.org"])
     let refused = try await play(settings)
     #expect(refused.codes(nil) == [202] && refused.findings.first?.error == .disallowedByDomain, "\(refused.story)")
-    #expect(refused.notReady == ["voices-de"], "no list holds once the app was started")
+    #expect(refused.notReady == ["voices-de"], "the allow list does not apply after the first start")
     let led = try await play(releases.settings(.install, 1, "music:host"))
     #expect(led.codes("music") == [202] && led.remedies(202) == ["not-loaded host: the next plan decides"])
     #expect(led.findings.isEmpty && led.notReady == ["voices-de"])
@@ -128,7 +128,7 @@ struct SimulatedErrorTests {
     #expect(manifest.codes(nil) == [202] && manifest.findings.isEmpty && manifest.notReady == ["voices-de"])
   }
 
-  @Test("109: an essential download outside of an installation or update is handed over again as a non-essential one")
+  @Test("109: an essential download outside an installation or update is handed over again as a non-essential one")
   func essential() async throws {
     let releases = try await Releases.made()
     var settings = try releases.settings(.periodic, 2, from: 1)
@@ -137,10 +137,10 @@ struct SimulatedErrorTests {
     #expect(report.codes("core") == [109] && report.remedies(109) == ["handed over again as a non-essential one"], "\(report.story)")
     #expect(report.findings.isEmpty && report.notReady == ["voices-de"])
     settings.misreadsRequest = false
-    #expect(try await play(settings).codes.isEmpty, "an extension that knows its requests never asks for one")
+    #expect(try await play(settings).codes.isEmpty, "an extension that knows the kind of request plans no essential download")
   }
 
-  @Test("a size that is not the declared one has no published code: a plain failure, an essential one goes on as another")
+  @Test("a wrong size has no published code: the download fails, and an essential one is handed over again as non-essential")
   func size() async throws {
     let report = try await play(Releases.made().settings(.install, 1, "core:size", "music:size"))
     let event = try #require(report.events.first { $0.pack == "core" && $0.error != nil })
@@ -149,7 +149,7 @@ struct SimulatedErrorTests {
     #expect(report.codes("music") == [-1] && report.findings.isEmpty && report.notReady == ["voices-de"], "\(report.story)")
   }
 
-  @Test("a file of any size at the server takes no longer than what was declared of it", arguments: ["wifi", "1000"])
+  @Test("a file of any size on the server takes no longer than its declared size", arguments: ["wifi", "1000"])
   func endlessFile(_ speed: String) async throws {
     var settings = try await Releases.made().settings(.periodic, 1, "extra:size=\(UInt64.max)")
     settings.speed = try NetworkSpeed(parsing: speed)
@@ -158,7 +158,7 @@ struct SimulatedErrorTests {
     #expect(report.duration < 30 * 86_400_000)
   }
 
-  @Test("111: in low power mode the system takes nothing but essential downloads, and the app fetches the rest in the foreground")
+  @Test("111: in low power mode the system accepts only essential downloads, and the app fetches the rest in the foreground")
   func lowPower() async throws {
     var settings = try await Releases.made().settings(.install)
     settings.isLowPower = true
@@ -168,7 +168,7 @@ struct SimulatedErrorTests {
     #expect(report.findings.isEmpty && report.notReady == ["voices-de"] && report.launches == 1)
   }
 
-  @Test("206: with in-app content switched off the extension is not started before the app was")
+  @Test("206: with in-app content switched off, the extension is not started before the first start of the app")
   func contentOff() async throws {
     var settings = try await Releases.made().settings(.install)
     settings.isContentOff = true
@@ -177,7 +177,7 @@ struct SimulatedErrorTests {
       report.codes == [206] && report.cost.calls == 0 && report.notReady == ["voices-de"] && report.findings.isEmpty, "\(report.story)")
   }
 
-  @Test("100: a download so slow that the extension hands it over again after a day of silence is under way once")
+  @Test("100: a slow download that the extension hands over again after a day is under way only once")
   func alreadyScheduled() async throws {
     let releases = try await Releases.made()
     var settings = try releases.settings(.install)
@@ -186,20 +186,20 @@ struct SimulatedErrorTests {
     #expect(report.codes == [100] && report.findings.isEmpty && report.notReady == ["voices-de"], "\(report.story)")
   }
 
-  @Test("113: the download of an older version that the system forgot cannot be cancelled, and need not be")
+  @Test("113: the forgotten download of an older version cannot be cancelled, and need not be")
   func doesNotExist() async throws {
     let releases = try await Releases.made()
     var settings = try releases.settings(.install, 1, "music:forgotten")
     settings.later = releases[2]
     let report = try await play(settings)
-    #expect(report.codes("music") == [113] && report.remedies(113) == ["nothing is to be done"], "\(report.story)")
+    #expect(report.codes("music") == [113] && report.remedies(113) == ["nothing to do"], "\(report.story)")
     #expect(report.packs.first { $0.id == "music" }?.version == 2 && report.notReady == ["voices-de"] && report.findings.isEmpty)
   }
 }
 
-@Suite("What goes wrong without an error of the system")
+@Suite("Faults without an error of the system")
 struct SimulatedFaultTests {
-  @Test("forgotten: a download that the system lost is found to be gone at the start of the app, and fetched")
+  @Test("forgotten: a download that the system lost is detected at the start of the app, and fetched again")
   func forgotten() async throws {
     let report = try await play(Releases.made().settings(.install, 1, "core:forgotten", "extra:forgotten"))
     #expect(report.findings.isEmpty && report.notReady == ["voices-de"] && report.notes.isEmpty, "\(report.story)")
@@ -207,7 +207,7 @@ struct SimulatedFaultTests {
     #expect(Set(found) == ["core", "extra"])
   }
 
-  @Test("forgotten: a download of the app's own queue is missed twice, and tried again")
+  @Test("forgotten: a download of the app's own queue is retried after it was missing twice")
   func forgottenInQueue() async throws {
     var settings = try await Releases.made().settings(.install, 1, "voices-de:forgotten")
     settings.asked = ["voices-de"]
@@ -216,23 +216,23 @@ struct SimulatedFaultTests {
     #expect(report.events.contains { $0.text == "voices-de: the system forgot the download; the next attempt is in 1000 ms" })
   }
 
-  @Test("lock: where nobody lets go of it, a content request hands nothing over, and a file is moved all the same")
+  @Test("lock: if the lock is never released, a content request schedules no downloads, but a finished file is still moved")
   func lock() async throws {
     let releases = try await Releases.made()
     let request = try await play(releases.settings(.install, 1, "manifest:lock"))
-    #expect(request.events.contains { $0.text.hasPrefix("state-busy: device/group is being changed") }, "\(request.story)")
+    #expect(request.events.contains { $0.text.hasPrefix("state-busy: device/group has been locked") }, "\(request.story)")
     #expect(request.findings.isEmpty && request.notReady == ["voices-de"])
     let file = try await play(releases.settings(.install, 1, "core:lock"))
     #expect(file.events.contains { $0.actor == .extension && $0.text.hasSuffix("downloaded: moves the file; the next plan records it") })
     #expect(file.findings.isEmpty && file.notReady == ["voices-de"] && file.packs.first { $0.id == "core" }?.wasHereAtLaunch == true)
     #expect(!file.events.contains { $0.text.contains("in the foreground") }, "nothing is fetched twice")
-    // A failure that could not be recorded.
+    // A failure that cannot be recorded.
     let failure = try await play(releases.settings(.install, 1, "core:lock", "core:truncate"))
     #expect(failure.events.contains { $0.remedy == "the failure was not reported; the next plan finds it" }, "\(failure.story)")
     #expect(failure.findings.isEmpty && failure.notReady == ["voices-de"])
   }
 
-  @Test("memory: the extension is ended in a content request, and over a file")
+  @Test("memory: the extension is killed in a content request, and while it handles a file")
   func memory() async throws {
     let releases = try await Releases.made()
     for fault in ["manifest:memory", "core:memory", "all:memory"] {
@@ -242,7 +242,7 @@ struct SimulatedFaultTests {
     }
   }
 
-  @Test("offline: with no network until the app was started, and for two starts more, everything comes when there is one")
+  @Test("offline: without a network until the first or the third start of the app, all packs arrive afterwards")
   func offline() async throws {
     let releases = try await Releases.made()
     for (fault, launches) in [("all:offline", 2), ("all:offline*3", 4)] {
@@ -251,22 +251,22 @@ struct SimulatedFaultTests {
     }
     let update = try await play(releases.settings(.update, 2, from: 1, "all:offline"))
     #expect(update.launches == 2 && update.notReady == ["voices-de"] && update.findings.isEmpty, "\(update.story)")
-    #expect(update.packs.first { $0.id == "extra" }?.readyAt == nil, "what the device had, it never lost")
+    #expect(update.packs.first { $0.id == "extra" }?.readyAt == nil, "packs on the device are kept")
     let one = try await play(releases.settings(.install, 1, "core:offline*3"))
     #expect(one.findings.isEmpty && one.notReady == ["voices-de"], "\(one.story)")
   }
 
-  @Test("truncate: a cut download of the system's is handed over again, one of the queue's goes on where it was cut")
+  @Test("truncate: a cut download of the system is handed over again, and one of the queue continues from where it was cut")
   func truncate() async throws {
     var settings = try await Releases.made().settings(.install, 1, "core:truncate", "voices-de:truncate*2", "manifest:truncate")
     settings.asked = ["voices-de"]
     let report = try await play(settings)
     #expect(report.notReady.isEmpty && report.findings.isEmpty, "\(report.story)")
     #expect(report.events.contains { $0.text.contains("voices-de: downloads") && $0.text.contains("from byte") })
-    #expect(report.events.contains { $0.text.hasPrefix("damaged-manifest: ") }, "half a manifest is none")
+    #expect(report.events.contains { $0.text.hasPrefix("damaged-manifest: ") }, "half of a manifest is refused")
   }
 
-  @Test("a version that changes while a file of the old one waits is one more download, and the old file goes")
+  @Test("if the version changes while a file of the old version waits, the new one is downloaded, and the old file is removed")
   func versionChange() async throws {
     let releases = try await Releases.made()
     for count in 1...3 {
@@ -283,14 +283,14 @@ struct SimulatedFaultTests {
   }
 
   @Test(
-    "killed at each of its file operations, the extension loses no pack: at the next start of the app all are there",
+    "if the extension is killed at any of its file operations, all packs are still present after the next start of the app",
     arguments: [DeliveryEvent.install, .update])
   func killed(_ event: DeliveryEvent) async throws {
     let releases = try await Releases.made()
     var number = 0
     var kept = 0
     while true {
-      // What an update does differently, one operation in five shows.
+      // For an update, every fifth operation is enough.
       number += event == .install ? 1 : 5
       var settings = try releases.settings(event, event == .install ? 1 : 2, from: event == .install ? nil : 1)
       settings.extensionDeath = number
@@ -303,7 +303,7 @@ struct SimulatedFaultTests {
     #expect(number > 100 && kept > 5, "it made \(number) operations, and \(kept) files were moved before the end")
   }
 
-  @Test("any faults together end with every pack on the device")
+  @Test("after any combination of faults, every pack is on the device in the end")
   func together() async throws {
     let releases = try await Releases.made()
     var random = SeededGenerator()
@@ -327,25 +327,25 @@ struct SimulatedFaultTests {
     }
   }
 
-  @Test("a simulation that is cancelled ends, wherever it is")
+  @Test("a simulation can be cancelled at any point")
   func cancelled() async throws {
     var settings = try await Releases.made().settings(.install, 1, "all:forgotten*2", "all:truncate*3", "manifest:lock")
     settings.asked = ["voices-de"]
     for round in 0..<12 {
       let task = Task { [settings] in try await play(settings) }
-      // Somewhere: how far it has come by then does not matter.
+      // How far the simulation has come by then does not matter.
       for _ in 0..<(round * round * 4) { await Task.yield() }
       task.cancel()
       do {
         let report = try await task.value
-        #expect(report.notReady.isEmpty, "it was faster")
+        #expect(report.notReady.isEmpty, "it ended before the cancellation")
       } catch let error as PackError {
         #expect(error.code == .cancelled || error.code == .storeBusy, "\(error)")
       }
     }
   }
 
-  @Test("the same settings tell the same story, in another directory too")
+  @Test("the same settings give the same events, also in another directory")
   func deterministic() async throws {
     var settings = try await Releases.made().settings(
       .install, 1, "core:truncate", "music:lock", "extra:forgotten", "voices-de:truncate*3", "gone:offline")
@@ -356,9 +356,9 @@ struct SimulatedFaultTests {
   }
 }
 
-@Suite("What is a finding")
+@Suite("Findings of a simulation")
 struct SimulationFindingTests {
-  @Test("a pack that the server does not have, or has with other bytes, is missing in the end")
+  @Test("a pack that is missing or different on the server is missing in the end")
   func wrongFile() async throws {
     let releases = try await Releases.made()
     let file = try #require(try releases.pack("extra", of: 1).url.split(separator: "/").last)
@@ -374,11 +374,11 @@ struct SimulationFindingTests {
       let report = try await play(settings)
       #expect(report.findings.map(\.kind) == [.missing] && report.findings[0].pack == "extra", "\(report.story)")
       #expect(report.notReady == ["extra", "voices-de"])
-      #expect(report.launches > 5, "it was tried for days")
+      #expect(report.launches > 5, "it was retried for days")
     }
   }
 
-  @Test("a manifest that nobody trusted signed is taken by neither extension nor app")
+  @Test("a manifest without a trusted signature is refused by extension and app")
   func untrusted() async throws {
     var settings = try await Releases.made().settings(.install)
     settings.trusted = [try Releases.signer(7).publicKey]
@@ -387,20 +387,20 @@ struct SimulationFindingTests {
     #expect(report.packs.allSatisfy { $0.state == "not-loaded new" })
   }
 
-  @Test("without the key that packs were made with, they wait for ever")
+  @Test("packs that need another key are never installed")
   func wrongKey() async throws {
     var settings = try await Releases.made().settings(.install)
     settings.keys = KeyRing(try Releases.key(9))
     let report = try await play(settings)
     #expect(report.findings.map(\.kind) == [.stuck, .stuck, .stuck, .stuck], "\(report.story)")
-    #expect(report.findings.allSatisfy { $0.message.contains(" starts of the app: wrong-key: ") }, "they say why: \(report.story)")
+    #expect(report.findings.allSatisfy { $0.message.contains(" starts of the app: wrong-key: ") }, "with the reason: \(report.story)")
     settings.keys = nil
     let keyless = try await play(settings)
     #expect(keyless.findings.isEmpty && keyless.packs.count { $0.state == "to-be-transferred" } == 4, "\(keyless.story)")
-    #expect(keyless.notes == ["no key was given, so no pack was installed: the simulated app ends with files that wait for installation"])
+    #expect(keyless.notes == ["no key was given, so no pack was installed: downloaded files wait for installation in the end"])
   }
 
-  @Test("an earlier release that the app cannot have taken is refused, with the reason and without the directory of the device")
+  @Test("an earlier release that the app refuses is an error, with the reason and without the directory of the device")
   func untrustedEarlier() async throws {
     var settings = try await Releases.made().settings(.update, 2, from: 1)
     settings.trusted = [try Releases.signer(7).publicKey]
@@ -408,14 +408,14 @@ struct SimulationFindingTests {
     var simulation = Simulation(settings, in: directory.path)
     do {
       _ = try await simulation.run()
-      Issue.record("it was taken")
+      Issue.record("it was accepted")
     } catch {
       #expect(error.code == .untrustedSignature && !error.message.contains(directory.path), "\(error.message)")
       #expect(error.message.hasPrefix("\(settings.earlier?.path ?? "") cannot be the release on the device: "))
     }
   }
 
-  @Test("the time at the beginning is the one that is asked for, an earlier one too", arguments: [0, 4_102_444_800])
+  @Test("the simulation starts at the given time, also at an earlier one", arguments: [0, 4_102_444_800])
   func start(_ start: Int64) async throws {
     let clock = VirtualClock(start: 1_793_491_200)
     clock.advance(milliseconds: 5000)
@@ -430,7 +430,7 @@ struct SimulationFindingTests {
     }
   }
 
-  @Test("a clock beyond the years that a manifest can name has every manifest expired, for the extension and for the app")
+  @Test("with a clock beyond the years of a manifest, every manifest is expired for extension and app")
   func endOfTime() async throws {
     var settings = try await Releases.made().settings(.install)
     settings.start = 253_402_300_799
@@ -438,7 +438,7 @@ struct SimulationFindingTests {
     #expect(report.findings.contains { $0.kind == .manifest && $0.message.contains("manifest-expired: ") }, "\(report.story)")
   }
 
-  @Test("an expired manifest brings nothing new, and takes nothing away")
+  @Test("an expired manifest adds no packs and removes none")
   func expired() async throws {
     var settings = try await Releases.made().settings(.update, 2, from: 1)
     settings.start = settings.release.manifest.expires.secondsSince1970
@@ -447,7 +447,7 @@ struct SimulationFindingTests {
     #expect(report.findings.allSatisfy { $0.kind != .lost })
   }
 
-  @Test("an extension that takes more memory or time than it is given is a finding, and the app fetches what it did not bring")
+  @Test("an extension that uses too much memory or time is a finding, and the app fetches the missing packs")
   func cost() async throws {
     var settings = try await Releases.made().settings(.install)
     settings.memoryLimit = 5000
@@ -462,7 +462,7 @@ struct SimulationFindingTests {
     #expect(try await play(settings).findings.isEmpty)
   }
 
-  @Test("a fault that never struck is told")
+  @Test("a fault that never occurred is reported")
   func unused() async throws {
     var settings = try await Releases.made().settings(.install, 1, "voices-de:truncate", "core:truncate")
     settings.extensionDeath = 1_000_000
@@ -473,7 +473,7 @@ struct SimulationFindingTests {
   }
 
   @Test(
-    "faults and speeds are read as they are written, and nothing else is",
+    "valid faults and speeds are parsed, and invalid ones are refused",
     arguments: [
       "core", ":truncate", "core:", "core:late", "core:size=", "core:truncate=4", "core:size*0", "core:size*x", "manifest:size",
       "core:size*1001",
@@ -487,7 +487,7 @@ struct SimulationFindingTests {
     #expect(try NetworkSpeed(parsing: "3G").bytesPerSecond == 94_000)
   }
 
-  @Test("what is asked for by a tag or a name comes, and an unknown word names the nearest")
+  @Test("packs that the app requests by tag or name arrive, and an unknown word gives the most similar one")
   func asked() async throws {
     let releases = try await Releases.made()
     #expect(try releases[1].packs(asked: ["german", "boot"]) == ["voices-de", "core"])

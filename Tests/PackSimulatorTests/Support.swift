@@ -12,7 +12,7 @@ import PackTrust
 import PackWork
 import TestSupport
 
-/// Three releases of one app, one after the other, built once for all tests: nobody changes them.
+/// Three consecutive releases of one app, built once for all tests. Tests must not change them.
 ///
 /// | pack | class | 1 | 2 | 3 |
 /// |---|---|---|---|---|
@@ -24,11 +24,11 @@ import TestSupport
 struct Releases: Sendable {
   let directory: TemporaryDirectory
   let all: [SimulatedRelease]
-  /// What the file of a pack held when a release was built: `core-1`.
+  /// The content of the file in a pack, by pack and release, such as `core-1`.
   let sources: [String: [UInt8]]
 
   private static let making = Task { try await Releases() }
-  /// What has no last owner, and goes when the process ends.
+  /// The path of the directory, which is removed when the process ends.
   private static let place = Monitor("")
 
   static func made() async throws -> Releases { try await making.value }
@@ -103,14 +103,14 @@ struct Releases: Sendable {
     return try SigningKey(seed: SecretBytes(copying: seed.span))
   }
 
-  /// A release by its number, from 1.
+  /// Returns a release by its number, from 1.
   subscript(number: Int) -> SimulatedRelease { all[number - 1] }
 
   func pack(_ id: String, of number: Int) throws -> ManifestPack {
     try Self.present(self[number].manifest.packs.first { $0.id == id })
   }
 
-  /// The rules of an app for a release: what the build wrote, unless another number or host is given.
+  /// Returns the rules of an app for a release: the values that the build wrote, unless other numbers or hosts are given.
   func rules(_ number: Int, essential: UInt64? = nil, other: UInt64? = nil, hosts: [String]? = nil) throws -> SystemRules {
     var keys = try InfoPlist.read(directory("release-\(number)/Info.fragment.plist")).keys
     if let essential { keys.essentialDownloadAllowance = essential }
@@ -127,7 +127,7 @@ struct Releases: Sendable {
     return settings
   }
 
-  /// A release of which one file was changed.
+  /// Returns a changed copy of a release.
   func copy(of number: Int, _ name: String, _ change: (String) throws -> Void) throws -> SimulatedRelease {
     let path = directory(name)
     try FileManager.default.copyItem(atPath: directory("release-\(number)"), toPath: path)
@@ -136,7 +136,7 @@ struct Releases: Sendable {
   }
 }
 
-/// Plays settings on a device that is gone afterwards.
+/// Runs a simulation on a temporary device.
 func play(_ settings: SimulationSettings) async throws -> SimulationReport {
   let directory = try TemporaryDirectory()
   var simulation = Simulation(settings, in: directory.path)
@@ -144,17 +144,17 @@ func play(_ settings: SimulationSettings) async throws -> SimulationReport {
 }
 
 extension SimulationReport {
-  /// The codes that the system reported about a pack, or the manifest, in order. What has none is -1.
+  /// Returns the codes that the system reported about a pack, in order; nil for the manifest. An error without a code is -1.
   func codes(_ pack: String?) -> [Int] { events.filter { $0.pack == pack }.compactMap { $0.error.map { $0.code ?? -1 } } }
 
-  /// Every code that was reported.
+  /// All reported codes.
   var codes: Set<Int> { Set(events.compactMap { $0.error?.code }) }
 
   var notReady: [String] { packs.filter { $0.state != "ready" }.map(\.id) }
 
   func remedies(_ code: Int) -> [String] { events.filter { $0.error?.code == code }.compactMap(\.remedy) }
 
-  /// What happened, for the message of a test that failed.
+  /// All events, findings and states, for the message of a failed test.
   var story: String {
     (events.map { "\($0.time) \($0.actor) \($0.text) \($0.error.map { "\($0)" } ?? "") \($0.remedy ?? "")" }
       + findings.map { "finding \($0.kind): \($0.message)" } + packs.map { "\($0.id) \($0.state)" }).joined(separator: "\n")

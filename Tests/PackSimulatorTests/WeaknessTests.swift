@@ -12,10 +12,10 @@ import PackTrust
 import TestSupport
 import Testing
 
-/// What the usual sample of an app with background downloads gets wrong, one by one, with a real extension, app, store and packs.
-@Suite("The weaknesses of the usual sample, from end to end")
+/// Tests of common faults in sample apps with background downloads, one by one, with a real extension, app, store and packs.
+@Suite("Common weaknesses of sample apps, from end to end")
 struct WeaknessTests {
-  @Test("offline wipe: neither extension nor app forgets a pack for lack of a manifest, or over one that is none")
+  @Test("offline wipe: neither extension nor app removes a pack because the manifest is missing or invalid")
   func offlineWipe() async throws {
     let device = try await TestDevice()
     try await device.install(1)
@@ -26,7 +26,7 @@ struct WeaknessTests {
       let path = try device.directory.write(document, to: "manifest")
       let answer = downloader.downloads(for: .periodic, manifestAt: path, allowance: nil)
       #expect(answer.refusal?.code == .damagedManifest && answer.downloads.isEmpty)
-      #expect(answer.plan?.ready == ["core", "extra", "gone", "music"], "it plans with the last good one")
+      #expect(answer.plan?.ready == ["core", "extra", "gone", "music"], "it plans with the last valid manifest")
       let app = try await device.app()
       await #expect(throws: PackError.self) { try await app.adopt(document) }
     }
@@ -37,7 +37,7 @@ struct WeaknessTests {
     #expect(try await device.content("core") == device.source("core", 1))
   }
 
-  @Test("stale content: after an update what the app opens is the new content, not what was unpacked before")
+  @Test("stale content: after an update, the app opens the new content, not the previously unpacked one")
   func staleContent() async throws {
     let device = try await TestDevice()
     try await device.install(1)
@@ -47,7 +47,7 @@ struct WeaknessTests {
     #expect(device.source("core", 1) != device.source("core", 2))
   }
 
-  @Test("move onto an existing file: a file that lies there from an earlier attempt is replaced, and installed")
+  @Test("move onto an existing file: a file from an earlier attempt is replaced, and the new one is installed")
   func moveOntoExisting() async throws {
     let device = try await TestDevice()
     let download = try #require(try device.request(1, .install).downloads.first { $0.id == "core" })
@@ -55,14 +55,14 @@ struct WeaknessTests {
     try device.directory.write([1, 2, 3], to: name)
     _ = try device.finish(download)
     #expect(try device.state().status(of: "core")?.state == .toBeTransferred)
-    // And once more, as a system does that did not hear that it was taken.
+    // And once more, like a system that was not informed that the file was accepted.
     _ = try device.finish(download)
     #expect(UInt64(device.directory.bytes(of: name)?.count ?? 0) == download.bytes.size)
     try await device.launch()
     #expect(try await device.content("core") == device.source("core", 1))
   }
 
-  @Test("an id in two lists: a new version while the old file waits is in one list of each plan, of the extension and of the app")
+  @Test("an id in two lists: with a new version while the old file waits, a pack is in only one list of each plan of extension and app")
   func twoLists() async throws {
     let device = try await TestDevice()
     for download in try device.request(1, .install).downloads { _ = try device.finish(download) }
@@ -73,7 +73,7 @@ struct WeaknessTests {
     let second = try await app.plan(downloads: Set(plan.downloads.map(\.identifier.description)))
     for pack in device.releases[2].manifest.packs { #expect(Self.lists(of: pack.id, second).count == 1, "\(pack.id)") }
     #expect(Self.lists(of: "core", second) == ["underWay"])
-    #expect(second.orphans.count == 2, "the old files are told")
+    #expect(second.orphans.count == 2, "the old files are listed")
     #expect(try await app.tidy(second).freed > 0)
   }
 
@@ -84,7 +84,7 @@ struct WeaknessTests {
     ].flatMap { name, ids in ids.filter { $0 == id }.map { _ in name } }
   }
 
-  @Test("orphans: what the manifest drops goes from the device, the installed pack and the file that waits")
+  @Test("orphans: a pack that is no longer in the manifest is removed, whether it is installed or waits as a file")
   func orphans() async throws {
     let device = try await TestDevice()
     try await device.install(1)
@@ -93,7 +93,7 @@ struct WeaknessTests {
     let app = try await device.app()
     #expect(try await app.store.current("gone") == nil)
     #expect(try device.state().status(of: "gone") == nil)
-    // One that was downloaded and never installed.
+    // A pack that was downloaded but never installed.
     let other = try await TestDevice()
     for download in try other.request(1, .install).downloads { _ = try other.finish(download) }
     _ = try other.request(3, .periodic)
@@ -102,13 +102,13 @@ struct WeaknessTests {
     #expect(try other.state().content().files.isEmpty)
   }
 
-  @Test("a purged cache: a pack that the system removed is not ready, whatever the record says, and comes again")
+  @Test("a purged cache: a pack that the system removed is not ready, even if its record says so, and is downloaded again")
   func purgedCache() async throws {
     let device = try await TestDevice()
     try await device.install(1)
     let path = try #require(try await device.app().store.current("core")?.path)
     try FileManager.default.removeItem(atPath: path)
-    #expect(try device.state().status(of: "core")?.state == .ready, "the record does not know it")
+    #expect(try device.state().status(of: "core")?.state == .ready, "the record is not updated")
     let app = try await device.app()
     _ = try await app.start()
     let plan = try await app.plan(downloads: [])
@@ -118,7 +118,7 @@ struct WeaknessTests {
     #expect(try await device.content("core") == device.source("core", 1))
   }
 
-  @Test("missing integrity checks: a file with one wrong bit, of the right size, is never installed, and comes again")
+  @Test("missing integrity checks: a file of the right size with one wrong bit is never installed, and is downloaded again")
   func integrity() async throws {
     let device = try await TestDevice()
     let downloads = try device.request(1, .install).downloads
@@ -148,11 +148,11 @@ struct WeaknessTests {
     let state = try SharedState(directory: device.directory("group"), files: files, clock: device.clock)
     let start = files.count
     for _ in 0..<100 { try state.note(.began, ofDownload: downloads[1].identifier.description) }
-    #expect(files.count - start <= 800, "what a callback reads does not grow with the packs")
+    #expect(files.count - start <= 800, "the reads of a callback do not depend on the number of packs")
     #expect(try device.records() == after)
   }
 
-  @Test("failed downloads skipped: the next plan hands over again what failed, and a failed essential one goes on at once")
+  @Test("failed downloads skipped: the next plan hands over failed downloads again, and a failed essential one is handed over at once")
   func failedDownload() async throws {
     let device = try await TestDevice()
     let downloads = try device.request(1, .install).downloads
@@ -173,7 +173,7 @@ struct WeaknessTests {
   }
 }
 
-/// A device with an app and its extension, and a system that does what a test says.
+/// A device with an app and its extension, on which the test acts as the system.
 private struct TestDevice {
   let releases: Releases
   let directory: TemporaryDirectory
@@ -204,13 +204,13 @@ private struct TestDevice {
     return AppDelivery(state: try state(), store: store)
   }
 
-  /// The system asks the extension.
+  /// Sends the extension a content request.
   func request(_ number: Int, _ event: DeliveryEvent) throws -> ExtensionDelivery.Answer {
     let path = try directory.write(releases[number].document, to: "manifest")
     return try downloader().downloads(for: event, manifestAt: path, allowance: nil)
   }
 
-  /// The system brings a file.
+  /// Passes a downloaded file to the extension.
   func finish(_ download: PlannedDownload, isDamaged: Bool = false) throws -> SharedState.Parking {
     let name = try #require(download.url.split(separator: "/").last)
     let source = try #require(
@@ -220,7 +220,7 @@ private struct TestDevice {
     return try downloader().finished(directory.write(bytes, to: "download"), download: download.identifier.description)
   }
 
-  /// The app is started, installs what waits, and opens it.
+  /// Starts the app, which installs and activates the downloaded packs.
   func launch() async throws {
     let app = try await app()
     _ = try await app.start()
@@ -232,13 +232,13 @@ private struct TestDevice {
     _ = try await app.tidy(plan)
   }
 
-  /// All of a release comes, and is installed.
+  /// Downloads and installs all packs of a release.
   func install(_ number: Int, for event: DeliveryEvent = .install) async throws {
     for download in try request(number, event).downloads { _ = try finish(download) }
     try await launch()
   }
 
-  /// The content of the one file of a pack that is installed, as the app reads it.
+  /// Returns the content of the only file of an installed pack, as the app reads it.
   func content(_ id: String) async throws -> [UInt8]? {
     let opened = try await app().store.open(id)
     let path = opened.installed.path
@@ -246,12 +246,12 @@ private struct TestDevice {
     return FileManager.default.contents(atPath: "\(path)/\(name)").map { [UInt8]($0) }
   }
 
-  /// What the file of a pack held when a release was built.
+  /// Returns the content of the file of a pack in a release.
   func source(_ id: String, _ number: Int) -> [UInt8] { releases.sources["\(id)-\(number)"] ?? [] }
 
   func tree() throws -> [String] { try directory.tree() }
 
-  /// The records, by the names of their packs.
+  /// Returns the records, by the names of their packs.
   func records() throws -> [String: [UInt8]] {
     var records: [String: [UInt8]] = [:]
     for name in directory.names(in: "group/packs") { records[name] = directory.bytes(of: "group/packs/\(name)") }

@@ -15,7 +15,7 @@ struct ContentSessionTests {
 
   init() throws {
     directory = try TemporaryDirectory()
-    // A busy machine is no reason to give up.
+    // Tests on a busy machine must not time out.
     var options = URLSessionTransport.Options()
     options.idleTimeoutSeconds = 300
     session = ContentSession(options: options)
@@ -34,13 +34,13 @@ struct ContentSessionTests {
     if case .failure(let error) = result { error.code } else { nil }
   }
 
-  /// Another time of change, so that the server gives the file another tag.
+  /// Writes a file with another modification time, so that the server gives it another tag.
   private func write(_ text: String, at seconds: Double) throws {
     try directory.write(text.utf8, to: "www/config")
     try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: seconds)], ofItemAtPath: directory("www/config"))
   }
 
-  @Test("an asset takes what is there, is told that nothing changed, and takes what changed, over two starts of the app")
+  @Test("over two starts of the app, an asset fetches its content, sees that nothing changed, and fetches what changed")
   func asset() async throws {
     let server = try NginxServer(in: directory)
     try write("first", at: 1_700_000_000)
@@ -86,10 +86,10 @@ struct ContentSessionTests {
     for limit in [1, 100_000, 2_999_999] {
       let result = await fetch("\(server.url)/config", limit: limit)
       #expect(code(result) == .limitExceeded)
-      if case .failure(let error) = result { #expect(error.message.contains(isChunked ? "more than the \(limit)" : "3000000 bytes")) }
+      if case .failure(let error) = result { #expect(error.message.contains(isChunked ? "limit of \(limit)" : "3000000 bytes")) }
     }
     guard case .success(.content(let bytes, _)) = await fetch("\(server.url)/config", limit: 3_000_000) else {
-      Issue.record("content that is as large as the limit did not come")
+      Issue.record("content as large as the limit did not arrive")
       return
     }
     #expect(bytes.count == 3_000_000)
@@ -100,21 +100,21 @@ struct ContentSessionTests {
     let server = try NginxServer(in: directory)
     try directory.write([], to: "www/config")
     guard case .success(.content([], _)) = await fetch("\(server.url)/config") else {
-      Issue.record("it did not come")
+      Issue.record("it did not arrive")
       return
     }
   }
 
   @Test(
-    "what is no success is unavailable, and says what it was",
+    "a response other than success is unavailable, and the error names it",
     arguments: [
       ("return 404;", "status 404"),
       ("return 500;", "status 500"),
       ("return 204;", "status 204"),
-      ("return 304;", "led to a place"),
-      ("return 302 /loop;", "led to a place"),
-      ("return 302 http://192.0.2.1/a;", "led to a place"),
-      ("add_header Content-Encoding gzip; return 200 aaaaaaaaaa;", "not what HTTP allows"),
+      ("return 304;", "redirected to a URL"),
+      ("return 302 /loop;", "redirected to a URL"),
+      ("return 302 http://192.0.2.1/a;", "redirected to a URL"),
+      ("add_header Content-Encoding gzip; return 200 aaaaaaaaaa;", "not valid for this request"),
     ])
   func answers(_ rule: String, _ message: String) async throws {
     let server = try NginxServer(in: directory, rules: "location / { \(rule) }")
@@ -123,19 +123,19 @@ struct ContentSessionTests {
     if case .failure(let error) = result { #expect(error.message.contains(message), "\(error.message)") }
   }
 
-  @Test("a tag and a date go along, to where a redirect leads too")
+  @Test("the tag and the date are sent, also after a redirect")
   func redirected() async throws {
     let server = try NginxServer(in: directory, rules: "location /old/ { rewrite ^/old/(.*)$ http://localhost:$server_port/$1 redirect; }")
     try write("first", at: 1_700_000_000)
     guard case .success(.content(let bytes, let version)) = await fetch("\(server.url)/old/config") else {
-      Issue.record("it did not come")
+      Issue.record("it did not arrive")
       return
     }
     #expect(bytes == Array("first".utf8))
     #expect(version?.tag != nil && version?.modified == "Tue, 14 Nov 2023 22:13:20 GMT")
     for known in [version, ContentVersion(tag: version?.tag), ContentVersion(modified: version?.modified)] {
       guard case .success(.unchanged) = await fetch("\(server.url)/old/config", known: known) else {
-        Issue.record("\(known as Any) did not go along")
+        Issue.record("\(known as Any) was not sent")
         return
       }
     }
@@ -143,7 +143,7 @@ struct ContentSessionTests {
   }
 
   @Test(
-    "an authorisation goes along to the same host, and to no other",
+    "an authorisation is sent to the same host only",
     arguments: [("", "status 403"), ("http://localhost:$server_port", nil)])
   func authorised(_ host: String, _ message: String?) async throws {
     let server = try NginxServer(
@@ -170,7 +170,7 @@ struct ContentSessionTests {
   }
 
   @Test(
-    "nothing is fetched over plain HTTP from anywhere but this machine",
+    "nothing is fetched over plain HTTP except from this machine",
     arguments: ["http://example.com/a", "http://127.0.0.1.example.com/a", "https:///a", "file:///etc/hostname", "", "config.json"])
   func insecure(_ url: String) async {
     let result = await fetch(url)
@@ -178,9 +178,9 @@ struct ContentSessionTests {
     if case .failure(let error) = result { #expect(error.message.contains("HTTPS")) }
   }
 
-  @Test("what is slow ends with its task, and what fails by chance is tried again")
+  @Test("a slow request ends with its task, and a request that fails by chance is tried again")
   func cancelledAndRetried() async throws {
-    // The rest comes in half an hour.
+    // The rest takes half an hour.
     let slow = try NginxServer(in: directory, rules: "limit_rate_after 1k; limit_rate 1k;")
     try directory.write([UInt8](repeating: 65, count: 2_000_000), to: "www/config")
     let asset = try RemoteAsset(
@@ -202,7 +202,7 @@ struct ContentSessionTests {
     let provider = DataProvider.url("\(failing.url)/config", over: session).retrying(policy)
     for _ in 0..<20 {
       guard case .content = try await provider(ContentRequest(sizeLimit: 1000)) else {
-        Issue.record("it did not come")
+        Issue.record("it did not arrive")
         return
       }
     }

@@ -14,7 +14,7 @@ struct DownloadServerTests {
 
   private static let isLong = ProcessInfo.processInfo.environment["PACKER_SOAK"] != nil
 
-  /// The program lies beside the test bundle.
+  /// The program is in the same directory as the test bundle.
   private static let runner: URL = {
     #if os(Linux)
       let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
@@ -35,7 +35,7 @@ struct DownloadServerTests {
   }
 
   @Test(
-    "killed ten times, with a server that fails one request in ten, it gets every file right and none twice",
+    "killed ten times, with a server that fails one request in ten, it gets every file correctly and none twice",
     .enabled(if: NginxServer.program != nil, "nginx is not installed"))
   func killed() async throws {
     let (count, batchSize, most) = Self.isLong ? (5000, 500, 200) : (300, 50, 8)
@@ -76,9 +76,9 @@ struct DownloadServerTests {
     try checkLog(try server.log(), count: count, batchSize: batchSize, total: total, peak: peak)
   }
 
-  /// Kills a process once it finished so many files and is in the midst of others, on a thread that does not wait for the turns of tasks.
+  /// Kills a process once it has finished `count` files and is downloading others, on its own thread so that tasks do not delay it.
   ///
-  /// - Returns: the memory that it took, in kilobytes.
+  /// - Returns: its peak memory, in kilobytes.
   private func kill(_ process: Process, after count: Int) async throws -> Int {
     let wanted = try lineCount("finished") + count
     return try await WorkerPool.value { (_) throws(PackError) in
@@ -97,7 +97,7 @@ struct DownloadServerTests {
     try #require(directory.bytes(of: name)).count { $0 == UInt8(ascii: "\n") }
   }
 
-  /// Whether some of a file is there.
+  /// Whether a part of a file exists.
   private var hasParts: Bool {
     ((try? directory.tree("downloads")) ?? []).contains { path in
       guard path.hasSuffix(".part") else { return false }
@@ -113,13 +113,13 @@ struct DownloadServerTests {
     var wanted = Set((0..<count).map { NumberedFile.digest(NumberedFile($0).content) })
     for path in paths {
       let content = try #require(directory.bytes(of: "downloads/\(path)"))
-      #expect(wanted.remove(NumberedFile.digest(content)) != nil, "\(path) is none of the files")
+      #expect(wanted.remove(NumberedFile.digest(content)) != nil, "\(path) is not one of the files")
     }
     #expect(wanted.isEmpty)
   }
 
   private func checkLog(_ log: [NginxServer.Entry], count: Int, batchSize: Int, total: Int, peak: Int) throws {
-    // None was asked for after it was told to be finished.
+    // No file was requested after it was reported as finished.
     var finished: [String: Double] = [:]
     let lines = String(decoding: directory.bytes(of: "finished") ?? [], as: UTF8.self).split(separator: "\n")
     for line in lines {
@@ -129,16 +129,16 @@ struct DownloadServerTests {
       #expect(finished[path] == nil, "\(path) finished twice")
       finished[path] = time
     }
-    // What was finished between its last event and a kill is missing here; there can be no more of those than ran then.
+    // Files that finished between the last event and a kill are missing here, at most as many as were running then.
     #expect(finished.count > count - 10 * 40)
     let late = log.filter { entry in finished[entry.path].map { Double(entry.start) > $0 * 1000 + 2 } ?? false }
-    #expect(late.isEmpty, "\(late.map { "\($0.path) \($0.start)" }) asked for again")
+    #expect(late.isEmpty, "\(late.map { "\($0.path) \($0.start)" }) requested again")
 
     let failed = log.filter { $0.status == 503 }.count
     // One in ten, by chance.
     #expect(failed > log.count / 50)
 
-    // How many ran at a time, in each process.
+    // The largest number of concurrent requests in each process.
     var largest = 0
     var batches = 0
     for (_, entries) in Dictionary(grouping: log, by: \.client) {
@@ -148,7 +148,7 @@ struct DownloadServerTests {
         events.append((entry.start, true, batch))
         events.append((entry.end, false, batch))
       }
-      // The log knows milliseconds: at equal times, what ended comes first.
+      // The log has a resolution of milliseconds. At equal times, ends come first.
       events.sort { $0.time != $1.time ? $0.time < $1.time : !$0.isStart && $1.isStart }
       var running: [Int: Int] = [:]
       for event in events {
@@ -160,7 +160,7 @@ struct DownloadServerTests {
     }
     #expect(largest >= 15)
     #expect(largest <= 20)
-    // Those that a kill cut off.
+    // The requests that a kill interrupted.
     let resumed = log.filter { $0.status == 206 }.count
     #expect(resumed > 0)
     let sent = log.reduce(0) { $0 + $1.size }
@@ -176,7 +176,7 @@ struct DownloadServerTests {
     @Test(
       "a download that is faster than the disk stays within a few pieces of memory",
       .enabled(if: NginxServer.program != nil, "nginx is not installed"),
-      .enabled(if: ProcessMemory.isMeasurable, "a sanitizer takes memory of its own"))
+      .enabled(if: ProcessMemory.isMeasurable, "a sanitizer uses extra memory"))
     func slowDisk() throws {
       let server = try NginxServer(in: directory)
       var generator = SeededGenerator(seed: 5)
@@ -189,14 +189,14 @@ struct DownloadServerTests {
       let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
       #expect(process.terminationStatus == 0)
       let peak = try #require(said.split(whereSeparator: { !$0.isNumber }).last.flatMap { Int($0) }, "\(said)")
-      // Pieces of 1 MiB: a few of them, and what the system's client takes for itself.
+      // A few pieces of 1 MiB, and the memory of the system's client.
       #expect(peak * 1024 < 12_000_000, "\(said)")
       print(said, terminator: "")
     }
 
     @Test(
       "100 000 requests take less than 6 MB of memory, submitted or found by the next process",
-      .enabled(if: ProcessMemory.isMeasurable, "a sanitizer takes memory of its own"))
+      .enabled(if: ProcessMemory.isMeasurable, "a sanitizer uses extra memory"))
     func memory() throws {
       for what in ["submitted", "opened"] {
         let (process, output) = try start(["measure", directory("measured"), "100000"])

@@ -17,15 +17,15 @@ final class NginxServer {
 
   /// - Parameters:
   ///   - failing: the percentage of requests that get status 503.
-  ///   - bytesPerSecond: how fast a connection is.
-  ///   - rules: more lines for the server.
+  ///   - bytesPerSecond: the speed of each connection.
+  ///   - rules: more lines of the server's configuration.
   init(in directory: TemporaryDirectory, failing: Int = 0, bytesPerSecond: Int = 0, rules: String = "") throws {
-    guard let program = Self.program else { throw Failure(description: "there is no nginx") }
+    guard let program = Self.program else { throw Failure(description: "nginx is not installed") }
     self.directory = directory
     try directory.makeDirectory("www")
     var said = ""
     for _ in 0..<20 {
-      // Below those that the system gives to whoever connects.
+      // Below the range from which the system takes the ports of clients.
       let port = Int.random(in: 20_000..<32_000)
       try? FileManager.default.removeItem(atPath: directory("nginx.pid"))
       try directory.write(Self.configuration(directory.path, port, failing, bytesPerSecond, rules).utf8, to: "nginx.conf")
@@ -34,10 +34,10 @@ final class NginxServer {
       process.arguments = ["-p", directory.path, "-c", directory("nginx.conf"), "-e", directory("error.log")]
       process.standardError = FileHandle.nullDevice
       try process.run()
-      // One whose port is taken ends by itself.
+      // A server whose port is taken ends by itself.
       let start = ContinuousClock.now
       while process.isRunning, start.duration(to: .now) < .seconds(180) {
-        // It writes this once it listens.
+        // The server writes this file once it listens.
         if directory.bytes(of: "nginx.pid").map({ !$0.isEmpty }) == true {
           self.port = port
           running = process
@@ -95,7 +95,7 @@ final class NginxServer {
 
   /// A line of the log.
   struct Entry {
-    /// When the request came and when the answer was out, in milliseconds since 1970.
+    /// The times of the request and of the end of the response, in milliseconds since 1970.
     let start: Int
     let end: Int
     let status: Int
@@ -105,7 +105,7 @@ final class NginxServer {
     let path: String
   }
 
-  /// Ends it, and tells what it wrote down. A client may have its answer before it is in the log, but one that ends has finished what it was at.
+  /// Stops the server and returns its log. A client may get its response before the line is in the log, but a server that ends has written all lines.
   func log() throws -> [Entry] {
     stop()
     let text = String(decoding: directory.bytes(of: "access.log") ?? [], as: UTF8.self)
@@ -114,7 +114,7 @@ final class NginxServer {
       let numbers = parts[0].split(separator: " ")
       guard parts.count == 5, numbers.count == 4, let end = Double(numbers[0]), let took = Double(numbers[1]), let status = Int(numbers[2]),
         let size = Int(numbers[3])
-      else { throw Failure(description: "a line of the log is not as expected: \(line)") }
+      else { throw Failure(description: "unexpected line in the log: \(line)") }
       return Entry(
         start: Int((end * 1000).rounded()) - Int((took * 1000).rounded()), end: Int((end * 1000).rounded()), status: status, size: size,
         client: String(parts[1]), range: String(parts[3]),

@@ -18,7 +18,7 @@ struct RemoteGuideTests {
   }
 
   @Test(
-    "its example starts with what the app was built with, and takes what a server has",
+    "its example starts with the bundled content and then uses the server's",
     .enabled(if: NginxServer.program != nil, "nginx is not installed"))
   func example() async throws {
     let directory = try TemporaryDirectory()

@@ -15,7 +15,7 @@ struct URLSessionTransportTests {
     directory = try TemporaryDirectory()
   }
 
-  /// A busy machine is no reason to give up.
+  /// Tests on a busy machine must not time out.
   private static let patient = {
     var options = URLSessionTransport.Options()
     options.idleTimeoutSeconds = 300
@@ -55,7 +55,7 @@ struct URLSessionTransportTests {
     return generator.bytes(count)
   }
 
-  @Test("a file arrives, in as many pieces as it takes", arguments: [1, 1000, 99_999, 100_000, 100_001, 300_000])
+  @Test("a file arrives in any number of pieces", arguments: [1, 1000, 99_999, 100_000, 100_001, 300_000])
   func pieces(_ size: Int) async throws {
     let server = try NginxServer(in: directory)
     let content = content(size)
@@ -69,9 +69,9 @@ struct URLSessionTransportTests {
     #expect(log.map(\.range) == (count == 1 ? ["-"] : (0..<count).map { "bytes=\($0 * 100_000)-\(min(size, ($0 + 1) * 100_000) - 1)" }))
   }
 
-  @Test("a download goes on where it was, and begins anew where the file at the server is another one")
+  @Test("a download resumes, and starts again if the file at the server changed")
   func resumed() async throws {
-    // Whoever asks for all gets so much, and the rest in half an hour: none is finished before it is interrupted.
+    // A request for the whole file gets 300 kB, and the rest takes half an hour: none is finished before it is interrupted.
     let server = try NginxServer(in: directory, rules: "limit_rate_after 300k; if ($http_range = \"\") { set $limit_rate 1000; }")
     let content = content(2_000_000)
     try directory.write(content, to: "www/a")
@@ -91,7 +91,7 @@ struct URLSessionTransportTests {
       return Int(received)
     }
     _ = try await interrupt()
-    // The same file once more, later: the server gives it another tag.
+    // The same file with a later date: the server gives it another tag.
     try FileManager.default.setAttributes([.modificationDate: Date() + 100], ofItemAtPath: directory("www/a"))
     try await first.run(until: .idle)
     #expect(try await first.status(of: id).state == .finished)
@@ -101,7 +101,7 @@ struct URLSessionTransportTests {
     let received = try await interrupt()
     try await first.run(until: .idle)
     #expect(try await first.status(of: id).state == .finished)
-    // Those that were interrupted are in the log where the server heard of it in time.
+    // Interrupted requests are in the log if the server noticed in time.
     let resumed = try server.log().filter { $0.range.hasPrefix("bytes=") && $0.range != "bytes=0-" }
     #expect(resumed.map(\.status) == [200, 206])
     let last = try #require(resumed.last)
@@ -109,7 +109,7 @@ struct URLSessionTransportTests {
   }
 
   @Test(
-    "the answers of servers become failures that say what they were",
+    "responses of servers become failures that name them",
     arguments: [
       ("return 404;", TransferFailure.status(404, retryAfter: nil)),
       ("return 403;", .status(403, retryAfter: nil)),
@@ -126,7 +126,7 @@ struct URLSessionTransportTests {
     #expect(try await fetch("\(server.url)/a", content(10)) == .failed(failure))
   }
 
-  @Test("what the server asks to wait for is heard")
+  @Test("the server's Retry-After is read")
   func retryAfter() async throws {
     let server = try NginxServer(in: directory, rules: "location / { add_header Retry-After 7 always; return 503; }")
     let transport = URLSessionTransport(options: Self.patient)
@@ -147,11 +147,11 @@ struct URLSessionTransportTests {
     #expect(RetryAfter.duration("Thu, 02 Jul 2026 13:46:30 GMT", now: now) == .zero)
     #expect(RetryAfter.duration("Fri, 31 Dec 9999 23:59:59 GMT", now: now) == .seconds(UInt32.max))
     #expect(RetryAfter.duration("99999999999", now: now) == .seconds(UInt32.max))
-    // A text on which Foundation's own reader of dates traps.
+    // Foundation's date parser traps on one of these texts.
     for text in ["soon", "+7", "", "Fri, 3\u{313}1 Dec 999 23:59:59 GMT"] { #expect(RetryAfter.duration(text, now: now) == nil, "\(text)") }
   }
 
-  @Test("a redirect is followed, and the range with it")
+  @Test("a redirect is followed, and the range is kept")
   func redirected() async throws {
     let server = try NginxServer(in: directory, rules: "location /old/ { rewrite ^/old/(.*)$ /$1 redirect; }")
     let content = content(250_000)
@@ -163,7 +163,7 @@ struct URLSessionTransportTests {
   }
 
   @Test(
-    "an authorisation goes along to the same host, and to no other",
+    "an authorisation is sent to the same host only",
     arguments: [("", TransferFailure?.some(.status(403, retryAfter: nil))), ("http://localhost:$server_port", nil)])
   func authorised(_ host: String, _ failure: TransferFailure?) async throws {
     let server = try NginxServer(
@@ -178,7 +178,7 @@ struct URLSessionTransportTests {
     #expect(try await fetch("\(server.url)/old", content(1000), options) == failure.map { .failed($0) } ?? .finished)
   }
 
-  @Test("a server that knows no ranges is heard from the start")
+  @Test("a server without ranges sends the file from the start")
   func rangeless() async throws {
     let server = try NginxServer(in: directory, rules: "max_ranges 0;")
     let content = content(250_000)
@@ -189,10 +189,10 @@ struct URLSessionTransportTests {
     #expect(try server.log().map(\.status) == [200])
   }
 
-  @Test("a server that is not there, and one that says nothing, are told apart")
+  @Test("a server that is not there and one that does not respond are different failures")
   func silence() async throws {
     #expect(try await fetch("http://127.0.0.1:9/a", content(10)) == .failed(.unreachable))
-    // It takes its time to say that it wants to know who asks.
+    // The server delays its request for authentication.
     let server = try NginxServer(in: directory, rules: "auth_basic a; auth_basic_user_file none; auth_delay 600s;")
     var options = URLSessionTransport.Options()
     options.idleTimeoutSeconds = 1
@@ -201,7 +201,7 @@ struct URLSessionTransportTests {
   }
 
   @Test(
-    "nothing is fetched over plain HTTP from anywhere but this machine",
+    "nothing is fetched over plain HTTP except from this machine",
     arguments: [
       "http://example.com/a", "http://127.0.0.1.example.com/a", "https:///a", "http://user@example.com/a",
     ])
@@ -210,7 +210,7 @@ struct URLSessionTransportTests {
   }
 
   @Test(
-    "what a content range may say",
+    "content ranges that are accepted and refused",
     arguments: [
       ("bytes 0-0/1", 0 as UInt64?), ("bytes 5-9/10", 5), ("bytes 5-9/*", 5), ("bytes */10", nil), ("bytes 9-5/10", nil),
       ("bytes 5-10/10", nil),

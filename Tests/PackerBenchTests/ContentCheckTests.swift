@@ -36,10 +36,10 @@ struct ContentCheckTests {
     try directory.write([1, 2, 4], to: "copy/a/one.bin")
 
     #expect(difference()?.code == .contentDiffers)
-    #expect(difference()?.message == "copy: 'a/one.bin' holds other bytes; what differs is not compared")
+    #expect(difference()?.message == "copy: 'a/one.bin' has different content; outputs that differ are not compared")
   }
 
-  @Test("another length, a missing file and one too many are differences", arguments: ["length", "missing", "last", "more"])
+  @Test("another length, a missing file and an extra file are differences", arguments: ["length", "missing", "last", "more"])
   func files(_ change: String) throws {
     switch change {
     case "length": try directory.write([1, 2], to: "copy/a/one.bin")

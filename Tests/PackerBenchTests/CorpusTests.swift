@@ -29,7 +29,7 @@ struct CorpusTests {
     #expect(content(kind, size: 300_000, count: 40, seed: 8) != first)
   }
 
-  @Test("a corpus is as large as it was asked to be, and no path comes twice", arguments: CorpusKind.allCases)
+  @Test("a corpus has the requested size, and no path occurs twice", arguments: CorpusKind.allCases)
   func size(_ kind: CorpusKind) {
     let files = CorpusPlan(kind, size: kind.usualSize, count: kind.usualCount, seed: 1).files
 
@@ -39,7 +39,7 @@ struct CorpusTests {
     #expect(Set(files.map(\.path)).count == files.count)
   }
 
-  @Test("one byte in twenty belongs to a file that is there twice", arguments: [CorpusKind.game, .site, .media])
+  @Test("one byte in twenty belongs to a duplicate file", arguments: [CorpusKind.game, .site, .media])
   func duplicates(_ kind: CorpusKind) {
     var seen: Set<FileRecipe> = []
     var again = 0
@@ -61,7 +61,7 @@ struct CorpusTests {
     }
   }
 
-  @Test("texts compress like those people write, media hardly at all", arguments: [(CorpusKind.texts, 3.5...6.5), (.media, 1.0...1.3)])
+  @Test("texts compress like natural text, media hardly at all", arguments: [(CorpusKind.texts, 3.5...6.5), (.media, 1.0...1.3)])
   func compression(_ kind: CorpusKind, _ range: ClosedRange<Double>) throws {
     var content: [UInt8] = []
     var bytes: [UInt8] = []
@@ -78,7 +78,7 @@ struct CorpusTests {
     #expect(range.contains(Double(content.count) / Double(count)))
   }
 
-  @Test("versions of a library differ in little, and in something")
+  @Test("versions of a library differ a little")
   func libraries() {
     func library(_ version: Int) -> [UInt8] {
       var bytes: [UInt8] = []
@@ -91,7 +91,7 @@ struct CorpusTests {
     #expect((1...15_000).contains(different))
   }
 
-  @Test("an update of the same tree is the same update, and touches a few files of a hundred")
+  @Test("an update of the same tree is the same update, and changes a few percent of the files")
   func update() throws {
     let plan = CorpusPlan(.game, size: 600_000, count: 400, seed: 2)
     let writer = CorpusWriter()
@@ -108,7 +108,7 @@ struct CorpusTests {
     }
   }
 
-  @Test("a corpus is not made over what is there")
+  @Test("a corpus does not overwrite existing files")
   func occupied() throws {
     try directory.write([1], to: "there/file")
 

@@ -24,14 +24,14 @@ struct StopwatchTests {
     #expect(measurement.peakMemory < 16 << 20)
   }
 
-  @Test("the memory of a command is that of its largest process")
+  @Test("the memory of a command is the memory of its largest process")
   func largestProcess() throws {
     let measurement = try Stopwatch(scratch: directory.path).run("text=$(head -c 60000000 /dev/zero | tr '\\0' a); echo ${#text} | cat")
 
     #expect(measurement.peakMemory > 60_000_000)
   }
 
-  @Test("processor time is that of all processes of a pipeline")
+  @Test("processor time includes all processes of a pipeline")
   func processorTime() throws {
     let loop = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"
     let stopwatch = Stopwatch(scratch: directory.path)
@@ -39,17 +39,17 @@ struct StopwatchTests {
     let one = try stopwatch.run(loop)
     let three = try stopwatch.run("(\(loop)) | (\(loop)) | (\(loop))")
 
-    // Only that the others are counted at all: how long anything takes is not tested.
+    // Only that the others are counted. Durations are not tested.
     #expect(one.cpu > 0)
     #expect(three.cpu > 1.5 * one.cpu)
   }
 
-  @Test("a command that fails is an error with what it said, wherever in its pipeline", arguments: ["false", "false | cat", "exit 3"])
+  @Test("a command that fails anywhere in its pipeline is an error with its output", arguments: ["false", "false | cat", "exit 3"])
   func failure(_ script: String) throws {
     #expect(throws: PackError.self) { try Stopwatch(scratch: directory.path).run(script) }
   }
 
-  @Test("what a failing command wrote is told")
+  @Test("the error contains the output of a failing command")
   func words() throws {
     do throws(PackError) {
       _ = try Stopwatch(scratch: directory.path).run("echo the disk is gone >&2; false")
@@ -59,7 +59,7 @@ struct StopwatchTests {
     }
   }
 
-  @Test("everybody runs once a round, and nobody always first")
+  @Test("every entrant runs once a round, and the order changes")
   func rotation() throws {
     let log = directory("log")
     try Disk().write("", to: log)
@@ -71,7 +71,7 @@ struct StopwatchTests {
     #expect(results.ratios("a", to: "b") { $0.wall }.count == 3)
   }
 
-  @Test("the median is the one in the middle", arguments: [([3, 1, 2], 2), ([4, 1], 2.5), ([7], 7), ([], 0)] as [([Double], Double)])
+  @Test("the median is the middle value", arguments: [([3, 1, 2], 2), ([4, 1], 2.5), ([7], 7), ([], 0)] as [([Double], Double)])
   func median(_ values: [Double], _ expected: Double) {
     #expect(values.median == expected)
   }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Advice on the command line")
 struct AdviceTextTests {
-  @Test("has words for every piece of advice, each in one line", arguments: PackError.Advice.samples)
+  @Test("has a one-line text for every piece of advice", arguments: PackError.Advice.samples)
   func words(advice: PackError.Advice) {
     let hint = PackError(.usage, "nothing is wrong", advice: advice).hint
     #expect(hint?.isEmpty == false && hint?.contains("\n") == false)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import packer
 
-@Suite("Exit statuses and error codes that explain knows")
+@Suite("Exit statuses and error codes of packer explain")
 struct FailureCatalogTests {
-  @Test("are those of TROUBLESHOOTING.md, with the same words in the same order")
+  @Test("are the same as in TROUBLESHOOTING.md, with the same texts in the same order")
   func page() throws {
     let page = TestVector.testsFolder.appendingPathComponent("../Documentation/TROUBLESHOOTING.md")
     let written = Self.entries(try String(contentsOf: page, encoding: .utf8))
@@ -16,7 +16,7 @@ struct FailureCatalogTests {
     #expect(written == known)
   }
 
-  /// Each entry's code and text, without Markdown.
+  /// Returns the code and text of each entry, without Markdown.
   private static func entries(_ page: String) -> [[String]] {
     page.split(separator: "\n### ").dropFirst().map { section in
       let lines = section.split(separator: "\n").map(String.init)

@@ -6,9 +6,9 @@ import Foundation
   import Glibc
 #endif
 
-/// A fresh directory in which one transcript plays, with an environment of its own.
+/// The temporary directory and the environment variables in which one transcript runs.
 final class Stage {
-  /// What `$NAME` stands for, and what commands get as their environment.
+  /// The values of `$NAME` in the transcript, which are also the environment of commands.
   private(set) var variables: [String: String]
 
   private let root: URL
@@ -26,7 +26,7 @@ final class Stage {
     work = root.appendingPathComponent("work")
     try Self.files.createDirectory(at: work, withIntermediateDirectories: true)
     variables = ["WORK": work.path, "HOME": root.path, "LC_ALL": "C.UTF-8", "TERM": "dumb", "ESC": "\u{1B}"]
-    // PATH for the programs that print keys, the rest for builds with sanitizers and for the measuring of coverage.
+    // PATH for the programs that print keys, the others for builds with sanitizers and for coverage.
     for name in ["PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "LD_LIBRARY_PATH", "LLVM_PROFILE_FILE"] {
       variables[name] = ProcessInfo.processInfo.environment[name]
     }
@@ -36,7 +36,7 @@ final class Stage {
     try? Self.files.removeItem(at: root)
   }
 
-  /// The last command's outputs, for messages.
+  /// The status and outputs of the last command, for messages.
   var transcript: String {
     "[status] \(status.map { "\($0)" } ?? "none")\n[stdout]\n\(text(output))[stderr]\n\(text(errors))"
   }
@@ -51,7 +51,7 @@ final class Stage {
       try expect((status == 0) != isNegated, "it ended with \(status ?? -1)")
     case "stdout", "stderr":
       try expect(
-        try matches(command == "stdout" ? output : errors, words) != isNegated, "the text is \(isNegated ? "" : "not ")there")
+        try matches(command == "stdout" ? output : errors, words) != isNegated, "the text is \(isNegated ? "" : "not ")in the output")
     case "exists":
       for word in words {
         let exists = (try? Self.files.attributesOfItem(atPath: path(word))) != nil
@@ -106,9 +106,9 @@ final class Stage {
       let (left, right) = (try tree(try word(0, of: words)), try tree(try word(1, of: words)))
       try expect(left == right, "the trees differ: \(Set(left).symmetricDifference(right).sorted())")
     case "names":
-      // What a directory holds, hidden files and all: nothing temporary is left.
+      // All names in a directory, including hidden ones, to check that no temporary files are left.
       let names = try Self.files.contentsOfDirectory(atPath: path(try word(0, of: words))).sorted()
-      try expect(names == Array(words.dropFirst()).sorted(), "it holds \(names.joined(separator: " "))")
+      try expect(names == Array(words.dropFirst()).sorted(), "it contains \(names.joined(separator: " "))")
     case "truncate", "flip", "append":
       try change(command, words)
     default:
@@ -146,12 +146,12 @@ final class Stage {
     return text(data).contains(try word(0, of: words))
   }
 
-  /// Checks that standard output is JSON Lines with exactly one `result`, the last, and that it has the given fields.
+  /// Checks that standard output is JSON Lines with exactly one `result`, the last line, and that it has the given fields.
   private func checkRecords(_ words: [String]) throws {
     var records: [[String: Any]] = []
     for line in text(output).split(separator: "\n") {
       guard let record = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] else {
-        throw ScriptError("a line is no object: \(line)")
+        throw ScriptError("a line is not an object: \(line)")
       }
       records.append(record)
     }
@@ -172,9 +172,9 @@ final class Stage {
     }
   }
 
-  /// Every path below a directory, with kind, executable bit and content.
+  /// Returns all paths below a directory, with kind, executable bit and content.
   private func tree(_ name: String) throws -> [String] {
-    guard let walk = Self.files.enumerator(atPath: path(name)) else { throw ScriptError("\(name) is no directory") }
+    guard let walk = Self.files.enumerator(atPath: path(name)) else { throw ScriptError("\(name) is not a directory") }
     var items: [String] = []
     for case let item as String in walk {
       let full = path(name) + "/" + item
@@ -194,7 +194,7 @@ final class Stage {
   // MARK: Files
 
   private func mode(_ command: String, _ words: [String]) throws {
-    guard let mode = Int(try word(0, of: words), radix: 8) else { throw ScriptError("the mode is no octal number") }
+    guard let mode = Int(try word(0, of: words), radix: 8) else { throw ScriptError("the mode is not an octal number") }
     let file = path(try word(1, of: words))
     if command == "chmod" {
       try Self.files.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
@@ -204,7 +204,7 @@ final class Stage {
     }
   }
 
-  /// `truncate FILE N` and `flip FILE N`, where a negative N counts from the end, and `append FILE TEXT`.
+  /// Runs `truncate FILE N`, `flip FILE N` or `append FILE TEXT`. A negative N counts from the end.
   private func change(_ command: String, _ words: [String]) throws {
     let name = try word(0, of: words)
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path(name))))
@@ -224,7 +224,7 @@ final class Stage {
     try write(Data(bytes), to: name)
   }
 
-  /// Writes bytes that do not compress, always the same ones.
+  /// Writes bytes that do not compress. They are the same in each run.
   private func fill(_ name: String, count: Int) throws {
     var state: UInt64 = 0x9E37_79B9_7F4A_7C15
     var bytes: [UInt8] = []

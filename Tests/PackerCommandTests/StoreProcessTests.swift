@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-@Suite("A store that processes work on")
+@Suite("A store that several processes change")
 struct StoreProcessTests {
-  /// The long form runs where PACKER_SOAK is set.
+  /// Whether PACKER_SOAK is set, for the long form of the tests.
   private static let isLong = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1"
 
-  @Test("is whole, and keeps what ran, whenever a process is killed from outside")
+  @Test("is intact, and keeps the active versions, whenever a process is killed")
   func killed() throws {
     var dice = Dice(for: "a store whose processes are killed")
     let releases = try ReleaseHistory()
@@ -18,14 +18,14 @@ struct StoreProcessTests {
     var rounds = 0
     while kills < wanted {
       rounds += 1
-      guard rounds < 40 * wanted else { throw ScriptError("of \(rounds) processes only \(kills) were killed in time") }
+      guard rounds < 40 * wanted else { throw ScriptError("only \(kills) of \(rounds) processes were killed in time") }
       if dice.number(below: 8) == 0 { took = try player.begin() }
       let action = StoreAction.any(&dice, newest: player.newest, of: releases.count)
       let before = try player.running()
-      // To be confirmed there must be something on trial.
+      // There must be a version on trial to confirm.
       if case .confirm = action { _ = try player.play(.activate(ReleaseHistory.ids[dice.number(below: 2)], isConfirmed: false)) }
       let process = try player.start(action)
-      // An installation takes longest; of anything else the first half of that time holds it all.
+      // An installation takes longest. Everything else ends within half of that time.
       let isLong = if case .install = action { true } else { false }
       usleep(UInt32(dice.number(below: Int(took * 1_000_000 / (isLong ? 1 : 2)) + 1)))
       process.kill()
@@ -35,12 +35,12 @@ struct StoreProcessTests {
     print("killed \(kills) of \(rounds) processes")
   }
 
-  @Test("serves two processes that do as they like at the same time")
+  @Test("stays intact when two processes change it at the same time")
   func two() throws {
     var dice = Dice(for: "a store that two processes work on")
     let releases = try ReleaseHistory()
     defer { releases.remove() }
-    // What failed stays failed, so that a store has nothing left to do after a while.
+    // Failed versions stay failed, so each round needs a new store.
     for round in 0..<(Self.isLong ? 30 : 1) {
       let name = "phone-\(round)"
       try StorePlayer(releases, store: name).begin()
@@ -67,7 +67,7 @@ struct StoreProcessTests {
   }
 }
 
-/// How runs of two threads ended.
+/// The exit statuses and failures of two threads.
 private final class Outcomes: @unchecked Sendable {
   private let lock = NSLock()
   private(set) var statuses: [Int32: Int] = [:]
@@ -82,7 +82,7 @@ private final class Outcomes: @unchecked Sendable {
   }
 }
 
-/// Random numbers that can be had again: the seed is printed, and `PACKER_TEST_SEED` sets it.
+/// A reproducible random number generator: the seed is printed, and `PACKER_TEST_SEED` sets it.
 struct Dice: RandomNumberGenerator {
   private var state: UInt64
 
@@ -106,11 +106,11 @@ struct Dice: RandomNumberGenerator {
   mutating func number(below bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 }
 
-/// Something to do to a store.
+/// An action on a store.
 enum StoreAction: CustomStringConvertible {
   case install(Int)
   case activate(String, isConfirmed: Bool)
-  /// Confirms what the same player activated last.
+  /// Confirms the version that the same player activated last.
   case confirm
   case rollback(String)
   case purge(Int)
@@ -118,7 +118,9 @@ enum StoreAction: CustomStringConvertible {
   case setRight
   case look
 
-  /// - Parameter newest: the release that was installed last. Mostly it is the next one's turn.
+  /// Returns a random action.
+  ///
+  /// - Parameter newest: The release that was installed last. Installations mostly take this one or the next one.
   static func any(_ dice: inout Dice, newest: Int, of count: Int) -> StoreAction {
     let id = ReleaseHistory.ids[dice.number(below: ReleaseHistory.ids.count)]
     return switch dice.number(below: 20) {
@@ -133,7 +135,7 @@ enum StoreAction: CustomStringConvertible {
     }
   }
 
-  /// Whether a pack that runs may be gone afterwards.
+  /// Whether the action may remove an active pack.
   var mayTakeAway: Bool {
     switch self {
     case .rollback, .purge, .remove: true
@@ -155,7 +157,7 @@ enum StoreAction: CustomStringConvertible {
   }
 }
 
-/// Some releases of two packs, one after the other, each with its sources.
+/// A sequence of releases of two packs, each with its sources.
 final class ReleaseHistory: Sendable {
   let root: String
   let count = 5
@@ -220,13 +222,13 @@ final class ReleaseHistory: Sendable {
   }()
 }
 
-/// Somebody who works on a store with `packer store`, one process after the other.
+/// Runs `packer store` commands on a store, one process after the other.
 private final class StorePlayer {
   private let releases: ReleaseHistory
   private let store: String
   private let owner: Int
   private var token = ""
-  /// The newest release that it began to install.
+  /// The newest release whose installation was started.
   private(set) var newest = 1
 
   private static let deadline: TimeInterval = 60
@@ -237,7 +239,7 @@ private final class StorePlayer {
     self.owner = owner
   }
 
-  /// Begins anew with the first release, and returns the seconds that installing it took.
+  /// Makes a new store with the first release, and returns the duration of its installation in seconds.
   @discardableResult
   func begin() throws -> Double {
     try? FileManager.default.removeItem(atPath: releases.path(store))
@@ -278,28 +280,28 @@ private final class StorePlayer {
     }
   }
 
-  /// What an action may end with: done, refused for what it met, not there, or in the way of somebody else.
+  /// The expected exit statuses: done, findings, input missing, and cannot write (store busy or in use).
   private static let expected: Set<Int32> = [0, 1, 66, 73]
 
-  /// Does something to its end, and returns the status.
+  /// Runs an action to its end, and returns the exit status.
   func play(_ action: StoreAction) throws -> Int32 {
     let status = try start(action).wait(seconds: Self.deadline)
-    // Somebody else may have the store take the next manifest while a release is being installed.
+    // The other process may adopt the next manifest while a release is being installed.
     let isOvertaken = status == 12 && said("stderr").contains("but the manifest says")
     guard Self.expected.contains(status) || isOvertaken else {
       throw ScriptError("\(words(for: action)) ends with \(status): \(said("stderr"))")
     }
     if case .activate(_, isConfirmed: false) = action, status == 0 {
       let text = said("stdout").trimmingCharacters(in: .whitespacesAndNewlines)
-      // Of what is current already it says just that.
+      // If the version is current already, the output is a sentence and not a token.
       if !text.contains(" ") { token = text }
     }
     return status
   }
 
-  // MARK: Looking
+  // MARK: Checks
 
-  /// The packs that run, with their versions.
+  /// Returns the active packs and their versions.
   func running() throws -> [String: Int] {
     var running: [String: Int] = [:]
     for pack in try list() where ["current", "trial"].contains(pack["state"] as? String) {
@@ -309,7 +311,7 @@ private final class StorePlayer {
     return running
   }
 
-  /// Repairs the store after a kill, and looks at all of it.
+  /// Reconciles the store after a kill, and checks all of it.
   func check(after action: StoreAction, before: [String: Int]) throws {
     try command(["reconcile"])
     let now = try running()
@@ -319,14 +321,14 @@ private final class StorePlayer {
     try checkWhole(isThorough: false)
   }
 
-  /// Looks whether all that runs is what was released, and whether anything is left that should not be.
+  /// Checks that all installed packs are the released ones, and that no temporary files are left.
   func checkWhole(isThorough: Bool) throws {
     if isThorough { try command(["reconcile"]) }
     try command(["reconcile", "--json"] + (isThorough ? ["--thorough"] : []))
     guard !said("stdout").contains("\"finding\"") else { throw ScriptError("repaired twice: \(said("stdout"))") }
     for folder in ["staging", "trash", "uses"] {
       let left = (try? FileManager.default.contentsOfDirectory(atPath: releases.path("\(store)/\(folder)"))) ?? []
-      guard left.isEmpty else { throw ScriptError("\(folder) holds \(left)") }
+      guard left.isEmpty else { throw ScriptError("\(folder) contains \(left)") }
     }
     for pack in try list() {
       guard let id = pack["id"] as? String, let version = pack["version"] as? Int, let path = pack["path"] as? String else {
@@ -342,7 +344,7 @@ private final class StorePlayer {
       let names = try files.contentsOfDirectory(atPath: releases.path("dist-\(version)"))
       guard let name = names.first(where: { $0.hasPrefix("\(id)-") && $0.hasSuffix(".pack") }),
         let bytes = files.contents(atPath: path), bytes == files.contents(atPath: releases.path("dist-\(version)/\(name)"))
-      else { throw ScriptError("\(path) is not what was released") }
+      else { throw ScriptError("\(path) differs from the released pack") }
     } else {
       let source = releases.path("build-\(version)/\(id)")
       guard try Self.tree(source) == Self.tree(path) else { throw ScriptError("\(path) differs from \(source)") }
@@ -350,7 +352,7 @@ private final class StorePlayer {
   }
 
   private static func tree(_ root: String) throws -> [String: Data] {
-    guard let walk = FileManager.default.enumerator(atPath: root) else { throw ScriptError("\(root) is no directory") }
+    guard let walk = FileManager.default.enumerator(atPath: root) else { throw ScriptError("\(root) is not a directory") }
     var files: [String: Data] = [:]
     for case let item as String in walk { files[item] = FileManager.default.contents(atPath: "\(root)/\(item)") ?? Data() }
     guard !files.isEmpty else { throw ScriptError("\(root) is empty") }
@@ -365,7 +367,7 @@ private final class StorePlayer {
     }
   }
 
-  /// Runs what must succeed.
+  /// Runs a command that must succeed.
   private func command(_ words: [String]) throws {
     let status = try start(words).wait(seconds: Self.deadline)
     guard status == 0 else { throw ScriptError("\(words) ends with \(status): \(said("stdout"))\(said("stderr"))") }

@@ -8,12 +8,12 @@ import Foundation
 
 /// A run of the tool.
 ///
-/// Not Foundation's Process: the way it looks for open files reads past the end of what the system gave it.
+/// Foundation's `Process` is not used, because its search for open files reads past the end of a buffer.
 final class ToolProcess {
   private let process: pid_t
   private var status: Int32?
 
-  /// Where the tool is: named by the variable PACKER, or else beside the test bundle.
+  /// The path of the tool: the value of the variable PACKER, or beside the test bundle.
   private static let tool: String = {
     if let named = ProcessInfo.processInfo.environment["PACKER"] { return named }
     #if os(Linux)
@@ -27,8 +27,8 @@ final class ToolProcess {
   /// Starts the tool.
   ///
   /// - Parameters:
-  ///   - directory: where it works.
-  ///   - output: the file for its results; nil for a pipe that nobody reads.
+  ///   - directory: The working directory.
+  ///   - output: The file for its standard output, or nil for a pipe without a reader.
   init(
     _ words: [String], in directory: String, variables: [String: String], input: String = "/dev/null", output: String?, errors: String
   ) throws {
@@ -46,13 +46,13 @@ final class ToolProcess {
     if let output {
       posix_spawn_file_actions_addopen(&actions, 1, output, flags, 0o644)
     } else {
-      guard pipe(&ends) == 0 else { throw ScriptError("no pipe: \(String(cString: strerror(errno)))") }
+      guard pipe(&ends) == 0 else { throw ScriptError("cannot make a pipe: \(String(cString: strerror(errno)))") }
       close(ends[0])
       posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
     }
     defer { if ends[1] >= 0 { close(ends[1]) } }
 
-    // The shell changes into the directory, which a spawned process cannot be told everywhere.
+    // The shell changes the working directory, because posix_spawn cannot do that on all platforms.
     let command = ["/bin/sh", "-c", #"cd "$0" && exec "$@""#, directory, Self.tool] + words
     var started: pid_t = 0
     let number = withCStrings(command) { arguments in
@@ -68,7 +68,7 @@ final class ToolProcess {
     if status == nil { kill() }
   }
 
-  /// Ends the process as a system does that wants its memory back, and returns when it is gone.
+  /// Kills the process with SIGKILL, and returns when it has ended.
   func kill() {
     guard status == nil else { return }
     _ = signal(process, SIGKILL)
@@ -77,7 +77,7 @@ final class ToolProcess {
     status = Self.status(raw)
   }
 
-  /// Waits for the end, and returns the status: of a process that a signal ended 128 and the signal.
+  /// Waits for the end, and returns the exit status, or 128 plus the signal if a signal ended the process.
   func wait(seconds: TimeInterval) throws -> Int32 {
     let deadline = Date(timeIntervalSinceNow: seconds)
     var raw: CInt = 0
@@ -100,10 +100,10 @@ final class ToolProcess {
   }
 }
 
-/// The system's `kill`, by a name that no method has.
+/// The system's `kill`, under a name that differs from the method's.
 private func signal(_ process: pid_t, _ number: CInt) -> CInt { kill(process, number) }
 
-/// Lends texts as C wants them: pointers that end in nil.
+/// Passes texts as a C array of strings that ends with nil.
 private func withCStrings<Result>(
   _ texts: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("The command line does what its transcripts say")
+@Suite("The command line behaves as in its transcripts")
 struct TranscriptTests {
   @Test("transcript", arguments: Transcript.all)
   func transcript(_ name: String) throws {
@@ -12,10 +12,10 @@ struct TranscriptTests {
   }
 }
 
-/// A script of commands and of what they must print, and the files it starts with.
+/// A script of commands with their expected output, and the files it starts with.
 ///
-/// The form is that of Go's testscript: one command a line, `!` in front where it must fail, and after the first `-- NAME --` line
-/// the files. README.md in `Scripts` lists the commands.
+/// The form is that of Go's testscript: one command per line, with `!` in front if it must fail. The files follow the first `-- NAME --` line.
+/// README.md in `Scripts` lists the commands.
 struct Transcript {
   let name: String
   private var lines: [(number: Int, text: String)] = []
@@ -61,7 +61,7 @@ struct Transcript {
     }
   }
 
-  /// Splits at spaces. Single quotes group and keep `$` as it is; two of them inside are one. `#` starts a comment.
+  /// Splits a line at spaces. Single quotes group words and keep `$` unchanged. Two single quotes inside quotes stand for one. `#` starts a comment.
   private static func words(of line: String, variables: [String: String]) throws -> [String] {
     var words: [String] = []
     var word: String?

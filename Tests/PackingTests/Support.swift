@@ -10,10 +10,10 @@ import Testing
 @testable import PackGate
 @testable import PackWork
 
-/// A directory with a source tree in it, and what packing it gives.
+/// A directory with a source tree, and helpers to pack it.
 ///
-/// Frames and segments are as small as they can be, so that small trees have many.
-struct ServerState {
+/// Frames and segments have their smallest sizes, so that small trees have many.
+struct SampleProject {
   let directory: TemporaryDirectory
   var source = "tree"
   var output = "out.pack"
@@ -33,7 +33,7 @@ struct ServerState {
   }
 
   func job(_ change: (inout PackJob) -> Void = { _ in }) throws -> PackJob {
-    var job = PackJob(source: directory(source), output: directory(output), name: try PackName("serverState"))
+    var job = PackJob(source: directory(source), output: directory(output), name: try PackName("sample"))
     job.segmentSize = 4096
     job.frameSize = 65_536
     job.jobs = 2
@@ -48,7 +48,7 @@ struct ServerState {
     return try await job.run(key: try sampleKey())
   }
 
-  /// The error that packing ends in. Whatever stood under the output's name must still be there, and nothing else.
+  /// Returns the error that packing fails with. Checks that the output is unchanged and that nothing else was left behind.
   func refusal(_ change: (inout PackJob) -> Void = { _ in }, sourceLocation: SourceLocation = #_sourceLocation) async -> PackError? {
     let before = directory.bytes(of: output)
     let names = directory.names()
@@ -85,7 +85,7 @@ struct ServerState {
 
 }
 
-/// Something that happens once, when a test's wrapped files come to a certain call.
+/// An action that runs once, at a certain call of a test's wrapped files.
 final class Trigger: Sendable {
   private let hasFired = Monitor(false)
 
@@ -100,11 +100,11 @@ final class Trigger: Sendable {
   var fired: Bool { hasFired.withLock { $0 } }
 }
 
-/// Counts across threads.
+/// A counter that several threads share.
 final class Tally: Sendable {
   private let count = Monitor(0)
 
-  /// The number of this call, from 0.
+  /// Returns the number of this call, starting from 0.
   func next() -> Int {
     count.withLock { count in
       defer { count += 1 }

@@ -10,7 +10,7 @@ extension PackError.Advice {
     .giveKeyText(prefix: "pkk1-", insteadOf: "pks1-"), .giveTrustedKeys, .developer("call it once"),
   ]
 
-  /// Does not compile when a case is new: then a sample of it belongs above.
+  /// Does not compile if a case is missing. Then add a sample of it above.
   private var isSampled: Bool {
     switch self {
     case .fetchAgain, .fetchManifestAgain, .fetchFromTrustedPlace, .tryAgain, .connect, .checkClock, .updateApp, .freeSpace, .makeRoom,

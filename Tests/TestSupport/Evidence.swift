@@ -1,10 +1,10 @@
 import Foundation
 
-/// What a run tells of other people's cases, for Tests/Interop/evidence.py to compare with Documentation/EVIDENCE.md.
+/// Reports how many cases of external test suites were run, for Tests/Interop/evidence.py to compare with Documentation/EVIDENCE.md.
 package enum Evidence {
-  /// Prints a line with the cases of a suite and those of them that were not run, by reason.
+  /// Prints a line with the number of cases of a suite, and the number of cases not run, by reason.
   ///
-  /// The line is added to the file that `PACKER_EVIDENCE` names: in the output of many tests at once it may come apart.
+  /// The line is also appended to the file that `PACKER_EVIDENCE` names, because parallel tests may split lines of the output.
   package static func tell(_ suite: String, cases: Int, notRun: [String: Int] = [:], with backend: String? = nil) {
     let left = notRun.values.reduce(0, +)
     let reasons = notRun.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")

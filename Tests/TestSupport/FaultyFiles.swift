@@ -1,9 +1,9 @@
 import PackFiles
 import PackWork
 
-/// The system's files, with faults where a test wants them, and a record of what was asked.
+/// The system's file operations with injected faults, and a record of all calls.
 ///
-/// Syncing is left out: no test cuts the power, and the disk is slow.
+/// Syncing does nothing, because no test cuts the power and the disk is slow.
 package final class FaultyFiles: FileSystem {
   /// One call of the protocol.
   package struct Call: Hashable, Sendable {
@@ -15,18 +15,18 @@ package final class FaultyFiles: FileSystem {
     /// Its number, from 0.
     package let number: Int
     package let operation: Operation
-    /// The name it was about, where the call has one.
+    /// The file name in the call, or an empty string if it has none.
     package let name: String
   }
 
-  /// What happens instead of a call.
+  /// A fault that replaces a call.
   package enum Fault: Hashable, Sendable {
     case failure(FileFailure)
     /// Reads and writes move at most this many bytes.
     case short(Int)
-    /// The volume says that it has this many bytes left.
+    /// The volume reports this many free bytes.
     case freeSpace(UInt64)
-    /// The lock is held by somebody else.
+    /// Another process holds the lock.
     case locked
   }
 
@@ -38,18 +38,18 @@ package final class FaultyFiles: FileSystem {
   private let record = Monitor<[Call]>([])
   private let readCount = Monitor<UInt64>(0)
 
-  /// - Parameter mask: permissions that new files and directories do not get, as if it were the process's mask, which all tests share.
+  /// - Parameter mask: The permissions that new files and directories do not get. Replaces the mask of the process, which all tests share.
   package init(mask: UInt32 = 0, _ decide: @escaping Decision = { _ in nil }) {
     self.decide = decide
     self.mask = mask
   }
 
-  /// Fails the call of this number and no other.
+  /// Fails only the call with this number.
   package static func failing(at number: Int, with failure: FileFailure = .inputOutput) -> FaultyFiles {
     FaultyFiles { $0.number == number ? .failure(failure) : nil }
   }
 
-  /// Fails every call from this number on, as after a crash: not even cleaning up works.
+  /// Fails every call from this number on, as after a crash: even the cleanup fails.
   package static func stopping(at number: Int) -> FaultyFiles {
     FaultyFiles { $0.number >= number ? .failure(.inputOutput) : nil }
   }
@@ -59,7 +59,7 @@ package final class FaultyFiles: FileSystem {
     FaultyFiles { $0.operation == operation ? .failure(failure) : nil }
   }
 
-  /// Interrupts every other read and write, and lets the rest of them move a few bytes only.
+  /// Interrupts half of the reads and writes, and lets the others move only a part of the bytes.
   package static func stuttering() -> FaultyFiles {
     FaultyFiles { call in
       guard call.operation == .read || call.operation == .write else { return nil }
@@ -67,10 +67,10 @@ package final class FaultyFiles: FileSystem {
     }
   }
 
-  /// The bytes that were read by position so far.
+  /// The number of bytes read at an offset so far.
   package var bytesRead: UInt64 { readCount.withLock { $0 } }
 
-  /// What was asked so far, in order.
+  /// The calls so far, in order.
   package var calls: [Call] { record.withLock { $0 } }
 
   private func fault(_ operation: Call.Operation, _ name: String = "") throws(FileFailure) -> Fault? {
@@ -206,6 +206,6 @@ package final class FaultyFiles: FileSystem {
 }
 
 extension FileFailure {
-  /// What every operation of every path that writes must come through.
+  /// The failures that every operation that writes must handle.
   package static let samples = [inputOutput, fullDisk, interrupted, readOnly, notPermitted]
 }

@@ -1,42 +1,42 @@
 import PackDownloads
 import PackWork
 
-/// A transport without a network: it makes the bytes of a URL up, with faults where a test wants them, and a record of what was asked.
+/// A transport without a network: it generates the content of a URL, with injected faults, and records all calls.
 package final class FaultyTransport: Transport {
-  /// One call for a download.
+  /// One call of `download`.
   package struct Call: Hashable, Sendable {
-    /// How often the identifier was asked for before.
+    /// The number of earlier calls with the same identifier.
     package let attempt: Int
     package let request: TransferRequest
-    /// Where it was to go on.
+    /// The offset at which to continue.
     package let offset: UInt64
-    /// The entity tag of what was there.
+    /// The entity tag of the partial file.
     package let validator: String?
   }
 
-  /// What happens instead of a whole download.
+  /// A fault of a download.
   package enum Fault: Sendable {
-    /// Nothing comes.
+    /// The download fails without any bytes.
     case failure(TransferFailure)
-    /// Some bytes come, counted from the start of the file, and then this.
+    /// The download fails at this offset of the file.
     case cut(at: UInt64, TransferFailure)
-    /// The transport says that all came, when so much of the file did.
+    /// The download succeeds with only this many bytes of the file.
     case truncated(to: UInt64)
-    /// Every byte from here on is another.
+    /// Every byte from this offset on is wrong.
     case wrong(from: UInt64)
-    /// The server says that the file has another size.
+    /// The server announces another size of the file.
     case announced(UInt64)
-    /// So many bytes more come than the file has.
+    /// The download has this many bytes more than the file.
     case tooLong(by: Int)
-    /// The server does not go on where it is asked to, but begins anew.
+    /// The server ignores the requested offset, and sends the whole file.
     case fromStart
-    /// The same, and breaks off there.
+    /// The server ignores the requested offset, and the download fails at this offset.
     case fromStartCut(at: UInt64)
-    /// Some bytes come, then nothing for ever; the system knows of it or not.
+    /// The download stops at this offset without an end. `isKnown` is whether the system lists it.
     case stuck(at: UInt64, isKnown: Bool)
-    /// All is well, but takes so long.
+    /// The download starts after this time.
     case slow(Duration)
-    /// All is well, but waits until so many ran at a time; not for ever.
+    /// The download starts when this many downloads have run at the same time, or after 180 seconds.
     case gathered(Int)
   }
 
@@ -55,9 +55,9 @@ package final class FaultyTransport: Transport {
   private let state: Monitor<State>
 
   /// - Parameters:
-  ///   - known: what the system goes on with since before the process was started.
-  ///   - content: the file at a URL.
-  ///   - decide: what goes wrong.
+  ///   - known: The downloads that the system continues from before the process started.
+  ///   - content: Returns the file at a URL.
+  ///   - decide: Returns the fault of a call, or nil.
   package init(
     known: Set<String> = [], pieceSize: Int = 1000, content: @escaping @Sendable (String) -> [UInt8],
     _ decide: @escaping @Sendable (Call) -> Fault? = { _ in nil }
@@ -68,18 +68,18 @@ package final class FaultyTransport: Transport {
     state = Monitor(State(known: known))
   }
 
-  /// What was asked for, in order.
+  /// The calls so far, in order.
   package var calls: [Call] { state.withLock { $0.calls } }
-  /// The most downloads that ran at a time.
+  /// The largest number of downloads that ran at the same time.
   package var largestRunning: Int { state.withLock { $0.largestRunning } }
-  /// What runs now.
+  /// The identifiers of the running downloads.
   package var running: [String] { state.withLock { $0.running } }
-  /// What was cancelled by its identifier.
+  /// The identifiers of the cancelled downloads.
   package var cancelled: [String] { state.withLock { $0.cancelled } }
-  /// The priorities that were changed while something ran.
+  /// The changed priorities, by identifier.
   package var priorities: [String: Double] { state.withLock { $0.priorities } }
 
-  /// Lets the record go, which takes memory.
+  /// Clears the record of calls, to free its memory.
   package func forgetCalls() {
     state.withLock { $0.calls = [] }
   }
@@ -167,7 +167,7 @@ package final class FaultyTransport: Transport {
   }
 }
 
-/// A clock that runs faster than the world's, so that tests see long waits end.
+/// A clock that runs faster than real time, so that long waits end within a test.
 package struct FastClock: QueueClock {
   private let base = SystemQueueClock()
   private let speed: Int

@@ -1,8 +1,8 @@
 import Foundation
 
-/// One manifest of Tests/Vectors (FORMAT.md §10.2).
+/// One manifest vector of Tests/Vectors (FORMAT.md §10.2).
 package struct ManifestVector: Sendable {
-  /// What a vector lists of an `ok` manifest's pack.
+  /// A pack that a vector lists for an `ok` manifest.
   package struct Pack: Hashable, Sendable {
     package let id: String
     package let version: UInt64
@@ -16,7 +16,7 @@ package struct ManifestVector: Sendable {
   }
 
   package private(set) var expect = ""
-  /// The public keys that are trusted, as they stand there.
+  /// The trusted public keys, as in the vector.
   package private(set) var trusted: [[UInt8]] = []
   package private(set) var version: UInt64?
   package private(set) var signers: [String] = []
@@ -37,7 +37,7 @@ package struct ManifestVector: Sendable {
     guard let end = file.firstRange(of: [0x0A, 0x0A]) else { throw TestVector.Fault("the header has no end") }
     manifest = Array(file[end.upperBound...])
     for (number, line) in String(decoding: file[..<end.lowerBound], as: UTF8.self).split(separator: "\n").enumerated() {
-      guard let colon = line.firstRange(of: ": ") else { throw TestVector.Fault("'\(line)' is no header line") }
+      guard let colon = line.firstRange(of: ": ") else { throw TestVector.Fault("'\(line)' is not a header line") }
       let value = String(line[colon.upperBound...])
       switch line[..<colon.lowerBound] {
       case "expect" where number == 0: expect = value
@@ -48,10 +48,10 @@ package struct ManifestVector: Sendable {
       case "pack" where expect == "ok":
         let parts = value.split(separator: " ")
         guard parts.count == 3, let version = UInt64(parts[1]), let size = UInt64(parts[2]) else {
-          throw TestVector.Fault("'\(line)' is no pack")
+          throw TestVector.Fault("'\(line)' is not a pack")
         }
         packs.append(Pack(id: String(parts[0]), version: version, size: size))
-      default: throw TestVector.Fault("'\(line)' does not belong there")
+      default: throw TestVector.Fault("'\(line)' is not allowed here")
       }
     }
     guard !expect.isEmpty, (version != nil) == (expect == "ok") else { throw TestVector.Fault("the header is not complete") }

@@ -2,25 +2,25 @@ import Foundation
 import PackFiles
 import PackWork
 
-/// A disk in memory that knows what of it would survive a power cut.
+/// A disk in memory that simulates what survives a power cut.
 ///
-/// The content of a file is safe up to the last sync of the file, a name (made, renamed, linked, removed, exchanged) once a directory that the change
-/// was about is synced, and everything once the volume is. A change of names happens whole or not at all, and never before an earlier change of the
-/// same names: what file systems with a journal promise, and no more.
+/// A sync of a file makes its content safe. A sync of a directory makes changes of its names (made, renamed, linked, removed, exchanged) safe. A sync
+/// of the volume makes everything safe. A change of names happens whole or not at all, and never before an earlier change of the same names. File
+/// systems with a journal guarantee the same, and no more.
 ///
-/// A value of a `MemoryDisk` is a machine's disk; each process on it has a ``MemoryFiles``. Copies cost little until they are written to.
+/// A `MemoryDisk` is the disk of a machine. Each process on it has its own ``MemoryFiles``. A copy shares its content until it is changed.
 package final class MemoryDisk: Sendable {
-  /// What a crash leaves of what was not synced.
+  /// What remains of unsynced changes after a crash.
   package enum Crash: Hashable, Sendable, CustomStringConvertible {
-    /// The process ends; the disk keeps all that the process did.
+    /// Everything: only the process ends.
     case kill
     /// Nothing.
     case powerCut
-    /// The names, and of content that was never synced only the length.
+    /// The names, and files with zeros instead of unsynced content.
     case zeroedContent
-    /// The names, and files without content.
+    /// The names, but no unsynced content.
     case emptiedContent
-    /// Some names and some content, by a seed.
+    /// Some names and some content, chosen by a seed.
     case luck(seed: UInt64)
 
     package var description: String {
@@ -34,15 +34,15 @@ package final class MemoryDisk: Sendable {
     }
   }
 
-  /// What the system promises of a volume.
+  /// The properties of a volume.
   package struct Kind: Hashable, Sendable {
-    /// Whether all of it can be synced at once, and files may have no name: so on Linux, not on Apple platforms.
+    /// Whether the volume can be synced as a whole, and files may be nameless: true on Linux, false on Apple platforms.
     package var syncsWhole = true
-    /// Whether two names can be exchanged at once.
+    /// Whether two names can be exchanged atomically.
     package var canExchange = true
-    /// Whether a sync does anything: a disk that lies shows what rests on it.
+    /// Whether a sync has an effect. A disk without effective syncs shows which guarantees depend on them.
     package var isHonest = true
-    /// The bytes that files and directories may take, in whole blocks of 4 KiB.
+    /// The number of bytes that files and directories may take, in whole blocks of 4 KiB.
     package var capacity: UInt64 = 1 << 30
 
     package init(syncsWhole: Bool = true, canExchange: Bool = true, isHonest: Bool = true, capacity: UInt64 = 1 << 30) {
@@ -68,19 +68,19 @@ package final class MemoryDisk: Sendable {
     self.volume = Monitor(volume)
   }
 
-  /// The disk as the next process finds it. No lock outlives the crash.
+  /// Returns the disk after a crash, for the next process. It has no locks.
   package func after(_ crash: Crash) -> MemoryDisk {
     var left = volume.withLock { $0 }
     left.crash(crash)
     return MemoryDisk(kind, left)
   }
 
-  /// The same content on a volume of another kind.
+  /// Returns a disk with the same content on a volume of another kind.
   package func remounted(_ kind: Kind) -> MemoryDisk {
     MemoryDisk(kind, volume.withLock { $0 })
   }
 
-  /// Every file by its path, with its content, and every directory, with nil.
+  /// Returns all files with their content, and all directories with nil, by path.
   package func tree(below path: String = "/") -> [String: [UInt8]?] {
     volume.withLock { volume in
       guard let start = try? volume.find(path, from: 0) else { return [:] }
@@ -90,10 +90,10 @@ package final class MemoryDisk: Sendable {
     }
   }
 
-  /// What all files and directories take together, in whole blocks of 4 KiB.
+  /// The bytes that all files and directories take together, in whole blocks of 4 KiB.
   package var used: UInt64 { volume.withLock { $0.used } }
 
-  /// Makes a file that is safe, and the directories above it.
+  /// Makes a file and the directories above it, all synced.
   package func write(_ bytes: [UInt8], to path: String) {
     volume.withLock { volume in
       var directory = 0
@@ -110,7 +110,7 @@ package final class MemoryDisk: Sendable {
     }
   }
 
-  /// The content of a file, nil where there is none.
+  /// Returns the content of a file, or nil if it does not exist.
   package func bytes(of path: String) -> [UInt8]? {
     volume.withLock { volume in
       guard let node = try? volume.find(path, from: 0), volume.nodes[node].kind == .file else { return nil }
@@ -118,7 +118,7 @@ package final class MemoryDisk: Sendable {
     }
   }
 
-  /// Removes a file or a whole directory as somebody else would who cleans up: the system, a person.
+  /// Removes a file or a whole directory from outside of the processes, as the system or a person would.
   package func remove(_ path: String) {
     volume.withLock { volume in
       guard let place = try? volume.place(path, from: 0) else { return }
@@ -134,38 +134,38 @@ struct MemoryVolume {
     let kind: FileStatus.Kind
     var mode: UInt32
     var content: [UInt8] = []
-    /// What a power cut leaves of the content; nil where none of it was ever synced.
+    /// The content that survives a power cut, or nil if it was never synced.
     var safeContent: [UInt8]?
-    /// What a directory holds.
+    /// The entries of a directory, by name.
     var entries: [String: Int] = [:]
-    /// What a power cut leaves of that.
+    /// The entries that survive a power cut.
     var safeEntries: [String: Int] = [:]
     var parent = 0
     var links: UInt64 = 0
-    /// Whether a process has it open that never gave it a name.
+    /// Whether it is an open file that has no name yet.
     var isNameless = false
     var time: Int64 = 0
 
-    /// Whole blocks; a directory takes one.
+    /// The size in bytes, in whole blocks. A directory takes one block.
     var sizeOnDevice: UInt64 { kind == .directory ? 4096 : (UInt64(content.count) + 4095) / 4096 * 4096 }
   }
 
-  /// What a name stands for from now on; nil for nothing.
+  /// The new node of a name, or nil if the name is removed.
   struct Naming {
     let directory: Int
     let name: String
     let node: Int?
   }
 
-  /// The root is the first.
+  /// All nodes. The first one is the root directory.
   var nodes: [Node] = []
-  /// The changes of names that no sync has made safe, each whole or not at all.
+  /// The unsynced changes of names. Each happens whole or not at all.
   private var pending: [[Naming]] = []
-  /// Who has which node locked.
+  /// The locks by node.
   var locks: [Int: Lock] = [:]
   private var clock: Int64 = 1_790_000_000_000_000_000
 
-  /// A lock, which goes with the last reference to its file.
+  /// A lock, which ends with the last reference to its file.
   final class Lock: @unchecked Sendable {
     let process: ObjectIdentifier
     private(set) weak var file: OpenFile?
@@ -198,7 +198,7 @@ struct MemoryVolume {
     return node
   }
 
-  /// The directory that a path lies in, and its name there.
+  /// Returns the directory of a path, and the name in it.
   func place(_ path: String, from start: Int) throws(FileFailure) -> (directory: Int, name: String) {
     guard let parts = PathParts(path) else { throw FileFailure(number: EINVAL) }
     let directory = try find(parts.directory, from: start)
@@ -206,7 +206,7 @@ struct MemoryVolume {
     return (directory, parts.name)
   }
 
-  /// Whether a directory is `node` or lies below it.
+  /// Returns whether a directory is `node` or is below it.
   func isWithin(_ node: Int, _ directory: Int) -> Bool {
     directory == node || directory != 0 && isWithin(node, nodes[directory].parent)
   }
@@ -230,14 +230,14 @@ struct MemoryVolume {
     return nodes.count - 1
   }
 
-  /// A file that has no name.
+  /// Makes a file without a name.
   mutating func makeNameless(mode: UInt32) -> Int {
     nodes.append(Node(kind: .file, mode: mode, isNameless: true))
     touch(nodes.count - 1)
     return nodes.count - 1
   }
 
-  /// Changes names, all at once.
+  /// Changes names as one atomic change.
   mutating func change(_ namings: [Naming]) {
     for naming in namings {
       if let old = nodes[naming.directory].entries[naming.name] { nodes[old].links -= 1 }
@@ -257,7 +257,7 @@ struct MemoryVolume {
     nodes[node].time = clock
   }
 
-  /// What files and directories but the root take together.
+  /// The bytes that all files and directories except the root take.
   var used: UInt64 { nodes.dropFirst().reduce(0) { $1.links > 0 || $1.isNameless ? $0 + $1.sizeOnDevice : $0 } }
 
   // MARK: Safety
@@ -276,7 +276,7 @@ struct MemoryVolume {
     makeSafe { $0.contains { $0.directory == node } }
   }
 
-  /// Makes those changes safe, and all earlier ones of the same names.
+  /// Makes the wanted changes safe, and all earlier changes of the same names.
   private mutating func makeSafe(_ isWanted: ([Naming]) -> Bool) {
     var names: Set<[String]> = []
     var safe: [[Naming]] = []
@@ -298,7 +298,7 @@ struct MemoryVolume {
     for naming in changes.joined() { nodes[naming.directory].safeEntries[naming.name] = naming.node }
   }
 
-  /// Makes what a crash leaves of the volume the whole of it.
+  /// Reduces the volume to what remains after a crash.
   mutating func crash(_ crash: MemoryDisk.Crash) {
     locks = [:]
     for node in nodes.indices { nodes[node].isNameless = false }
@@ -318,7 +318,7 @@ struct MemoryVolume {
       let chosen = pending.map { _ in Bool.random(using: &random) }
       var number = pending.count
       makeSafe { _ in
-        // They are looked at from the last to the first.
+        // `makeSafe` visits the changes from the last to the first.
         number -= 1
         return chosen[number]
       }

@@ -2,31 +2,31 @@ import Foundation
 import PackFiles
 import PackWork
 
-/// The files of a ``MemoryDisk`` as one process has them, which can fail or stop at any operation.
+/// The file operations of one process on a ``MemoryDisk``. They can fail, or end the process, at any call.
 package final class MemoryFiles: FileSystem {
   /// One call of the protocol.
   package struct Call: Hashable, Sendable, CustomStringConvertible {
-    /// Its number among all calls, from 0.
+    /// Its number, from 0.
     package let number: Int
     package let operation: String
-    /// The name it was about, where the call has one.
+    /// The file name in the call, or an empty string if it has none.
     package let name: String
-    /// Whether it changes the disk, or what a power cut leaves of it.
+    /// Whether it changes the disk, or what survives a power cut.
     package let isChange: Bool
 
     package var description: String { "operation \(number), \(operation) \(name)" }
   }
 
-  /// What goes wrong.
+  /// The faults to inject.
   package enum Plan: Sendable {
     case nothing
-    /// The process ends before the call of this number. Of a write, half is done.
+    /// The process ends before the call with this number. If it is a write, half of it is done.
     case stop(before: Int)
-    /// The process ends before the change of this number: the calls that change nothing are not counted.
+    /// The process ends before the change with this number. Only calls that change something are counted.
     case stopBeforeChange(Int)
-    /// The call of this number fails, and the process goes on.
+    /// The call with this number fails, and the process continues.
     case fail(Int, FileFailure)
-    /// Every call that this is true of fails.
+    /// Every call for which the closure returns true fails.
     case failing(FileFailure, @Sendable (Call) -> Bool)
   }
 
@@ -38,11 +38,11 @@ package final class MemoryFiles: FileSystem {
     var calls = 0
     var changes = 0
     var hasEnded = false
-    /// Nodes by descriptor, and who else knows the descriptor.
+    /// The open nodes, by descriptor.
     var open: [CInt: Int] = [:]
-    /// Far from those that the system gives, so that a mix-up fails.
+    /// Far from the descriptors of the system, so that using one in place of the other fails.
     var nextDescriptor: CInt = 1_000_000
-    /// The call that the plan was carried out at.
+    /// The call at which the fault was injected.
     var struck: Call?
   }
 
@@ -52,14 +52,14 @@ package final class MemoryFiles: FileSystem {
     process = Monitor(Process())
   }
 
-  /// The calls so far.
+  /// The number of calls so far.
   package var callCount: Int { process.withLock { $0.calls } }
-  /// The calls so far that changed something.
+  /// The number of calls so far that changed something.
   package var changeCount: Int { process.withLock { $0.changes } }
-  /// The call that failed or that the process ended at, nil where it has not come to that.
+  /// The call that failed, or at which the process ended, or nil.
   package var struck: Call? { process.withLock { $0.struck } }
 
-  /// Ends the process: its locks go, and nothing that it still tries has an effect.
+  /// Ends the process: releases its locks, and lets all further calls fail.
   package func end() {
     process.withLock { $0.hasEnded = true }
     disk.volume.withLock { $0.locks = $0.locks.filter { $0.value.process != ObjectIdentifier(self) } }
@@ -67,7 +67,7 @@ package final class MemoryFiles: FileSystem {
 
   // MARK: One call
 
-  /// Counts a call, lets it fail where that is planned, and runs it alone otherwise.
+  /// Counts a call, and lets it fail if that is planned. Otherwise runs it while no other call runs.
   private func call<Result>(
     _ operation: String, _ name: String = "", changes isChange: Bool = false, half: ((inout MemoryVolume) -> Void)? = nil,
     _ body: (inout MemoryVolume) throws(FileFailure) -> Result
@@ -306,7 +306,7 @@ package final class MemoryFiles: FileSystem {
     }
   }
 
-  /// Refuses a file to grow to a size that does not fit.
+  /// Throws if the volume has no room for a file of this size.
   private func checkSpace(_ size: UInt64, for node: Int, in volume: MemoryVolume) throws(FileFailure) {
     let wanted = (size + 4095) / 4096 * 4096
     let held = volume.nodes[node].sizeOnDevice

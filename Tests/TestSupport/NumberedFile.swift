@@ -1,7 +1,7 @@
 import PackCrypto
 import PackDownloads
 
-/// A file that is made up from its number: what a server has, and what a client must get.
+/// A file whose content is generated from its number, on the server and for the check of the client's result.
 package struct NumberedFile: Sendable {
   package let number: Int
 
@@ -9,16 +9,16 @@ package struct NumberedFile: Sendable {
     self.number = number
   }
 
-  /// What it is called at the server, and in a queue.
+  /// The name of the file on the server and in a queue.
   package var name: String { "file-\(number)" }
 
-  /// From 1 to 60 000 bytes, never the same; each fiftieth is ten times as large.
+  /// The content: from 1 to 60 000 bytes, different for each number. Every fiftieth file has 300 000 bytes or more.
   package var content: [UInt8] {
     var generator = SeededGenerator(seed: UInt64(number) + 1_000_000)
     return generator.bytes(number % 50 == 7 ? 300_000 + number * 31 : 1 + number * 7919 % 60_000)
   }
 
-  /// What a process needs to know that downloads it, without making it up again.
+  /// The name, size and digest of the file, for a process that downloads it.
   package var listing: String {
     let content = content
     return "\(name) \(content.count) \(Self.digest(content).map { String($0) }.joined(separator: "."))"
@@ -34,7 +34,7 @@ package struct NumberedFile: Sendable {
 
   package static func digest(_ bytes: [UInt8]) -> [UInt8] {
     guard let digest = try? CryptoBackends.standard.makeDigest(), (try? digest.update(bytes.span)) != nil, let result = try? digest.finish()
-    else { preconditionFailure("SHA-256 is there") }
+    else { preconditionFailure("SHA-256 is not available") }
     return result
   }
 }

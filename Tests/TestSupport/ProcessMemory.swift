@@ -4,20 +4,20 @@ import Foundation
   import CMalloc
 #endif
 
-/// What the process takes, as the system counts it.
+/// The memory of the process, as the system counts it.
 package enum ProcessMemory {
-  /// Whether what a process takes is what its code takes. A sanitizer has memory of its own; `Scripts/soak sanitizers` sets the variable.
+  /// Whether the memory of the process is only that of its code. A sanitizer needs memory too; `Scripts/soak sanitizers` sets the variable.
   package static let isMeasurable = ProcessInfo.processInfo.environment["PACKER_SANITIZER"] == nil
 
-  /// The system does not say how much memory is taken. A test that goes on without that has shown nothing.
+  /// The error that the system does not report the memory. A test must not continue without it.
   package struct Unknown: Error {
-    /// What was asked for.
+    /// The name of the missing value.
     package let name: String
   }
 
-  /// A line of its status: `VmRSS`, `VmHWM`.
+  /// Returns a value of the process status, `VmRSS` or `VmHWM`, in kilobytes.
   ///
-  /// - Throws: ``Unknown`` where the process is gone, or its status has no such line.
+  /// - Throws: ``Unknown`` if the status has no such line, or another error if the process has ended.
   package static func kilobytes(_ name: String, of process: String = "self") throws -> Int {
     let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
     let line = status.split(separator: "\n").first { $0.hasPrefix(name + ":") }
@@ -25,14 +25,14 @@ package enum ProcessMemory {
     return number
   }
 
-  /// Has the system forget how much was resident before.
+  /// Resets the peak of the resident memory.
   package static func resetPeak() throws {
     guard let file = fopen("/proc/self/clear_refs", "w") else { throw Unknown(name: "clear_refs") }
     fputs("5", file)
     fclose(file)
   }
 
-  /// Returns to the system what was freed.
+  /// Returns freed memory to the system.
   package static func giveBack() {
     #if os(Linux)
       malloc_trim(0)

@@ -4,7 +4,7 @@ import PackCrypto
 import PackFiles
 import PackFormat
 
-/// A tree of files as a value: made on disk, and read back to compare.
+/// A tree of files as a value, which can be written to disk, and read back to compare.
 package struct SampleTree: Hashable, Sendable, CustomStringConvertible {
   package struct File: Hashable, Sendable {
     package var bytes: [UInt8]
@@ -16,9 +16,9 @@ package struct SampleTree: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// By path.
+  /// The files by path.
   package var files: [String: File] = [:]
-  /// The directories without anything in them.
+  /// The paths of the empty directories.
   package var emptyDirectories: Set<String> = []
 
   package init(_ files: [String: File] = [:], emptyDirectories: Set<String> = []) {
@@ -26,7 +26,7 @@ package struct SampleTree: Hashable, Sendable, CustomStringConvertible {
     self.emptyDirectories = emptyDirectories
   }
 
-  /// Reads a directory. Anything but files and directories, and other permissions than those of an unpacked tree, are errors.
+  /// Reads a directory. Throws if it contains anything but files and directories, or other permissions than an unpacked tree has.
   package init(reading root: String, checkingModes: Bool = true) throws {
     try read(root, below: "", checkingModes: checkingModes)
   }
@@ -56,7 +56,7 @@ package struct SampleTree: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// What a tree holds that no pack can give.
+  /// The error that a tree contains something that unpacking cannot produce.
   package struct Oddity: Error, CustomStringConvertible {
     package let description: String
 
@@ -65,7 +65,7 @@ package struct SampleTree: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Makes the tree in a directory of that name.
+  /// Writes the tree to a directory with this name.
   package func write(to name: String, in directory: TemporaryDirectory) throws {
     try directory.makeDirectory(name)
     for path in emptyDirectories { try directory.makeDirectory("\(name)/\(path)") }
@@ -77,13 +77,13 @@ package struct SampleTree: Hashable, Sendable, CustomStringConvertible {
   /// The sum of the sizes of all files.
   package var contentSize: Int { files.values.reduce(0) { $0 + $1.bytes.count } }
 
-  /// Sizes, not contents: a test that fails must stay readable.
+  /// Lists sizes and not contents, so that messages of failing tests stay readable.
   package var description: String {
     let lines = files.map { "\($0.key) \($0.value.bytes.count)\($0.value.isExecutable ? " executable" : "")" }
     return (lines + emptyDirectories.map { "\($0)/" }).sorted().joined(separator: ", ")
   }
 
-  /// A tree with files around every edge of a frame of 64 KiB and a segment of 4096 bytes, and with all that is awkward.
+  /// Returns a tree with file sizes around the edges of a 64 KiB frame and a 4096-byte segment, and with difficult names.
   package static func awkward(_ random: inout SeededGenerator) -> SampleTree {
     var tree = SampleTree(emptyDirectories: ["empty", "deep/er/empty"])
     for size in [0, 1, 511, 512, 513, 4039, 4040, 4041, 65_535, 65_536, 65_537, 200_000] {
@@ -101,18 +101,18 @@ package struct SampleTree: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The key 00…1f of FORMAT.md §8.
+/// Returns the key 00…1f of FORMAT.md §8.
 package func knownKey() throws(PackError) -> PackKey {
   try key(filledFrom: 0)
 }
 
-/// The key whose bytes count up from `first`.
+/// Returns the key whose bytes count up from `first`.
 package func key(filledFrom first: UInt8) throws(PackError) -> PackKey {
   let bytes = (0..<32).map { first &+ $0 }
   return try PackKey(bytes: bytes.span)
 }
 
-/// Packs a tree with the known key, in small segments and frames, and says where the pack is.
+/// Packs a tree with the known key, in small segments and frames, and returns the path of the pack.
 package func makePack(
   _ tree: SampleTree, in directory: TemporaryDirectory, name: String = "sample", segmentSize: UInt32 = 4096,
   frameSize: Int = 65_536, backend: any CryptoBackend = CryptoBackends.standard

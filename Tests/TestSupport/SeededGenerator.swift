@@ -1,8 +1,8 @@
 import Foundation
 
-/// Random numbers that can be had again: the seed is printed, and `PACKER_TEST_SEED` sets it.
+/// A reproducible random number generator: the seed is printed, and `PACKER_TEST_SEED` sets it.
 package struct SeededGenerator: RandomNumberGenerator {
-  /// Where the numbers started.
+  /// The seed of the numbers.
   package let seed: UInt64
   private var state: UInt64
 
@@ -26,7 +26,7 @@ package struct SeededGenerator: RandomNumberGenerator {
     return mixed ^ (mixed >> 31)
   }
 
-  /// Some bytes that do not compress.
+  /// Returns bytes that do not compress.
   package mutating func bytes(_ count: Int) -> [UInt8] {
     (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
   }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A directory for one test, removed with all in it when its last owner goes away.
+/// A directory for one test, removed with its content when its last owner is released.
 ///
 /// A suite keeps it in a property, which lives as long as the test runs.
 package final class TemporaryDirectory: Sendable {
-  /// The path of the directory, absolute.
+  /// The absolute path of the directory.
   package let path: String
 
   package init() throws {
@@ -17,14 +17,14 @@ package final class TemporaryDirectory: Sendable {
     try? FileManager.default.removeItem(atPath: path)
   }
 
-  /// The path of a name in the directory, which may hold slashes.
+  /// Returns the path of a name in the directory. The name may contain slashes.
   package func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }
 
   /// Makes a file, and the directories above it.
   @discardableResult
   package func write(_ bytes: some Sequence<UInt8>, to name: String, mode: Int = 0o644) throws -> String {
     let file = self(name)
-    // By bytes: a combining character may follow the slash.
+    // Searches by bytes, because a combining character may follow the slash.
     let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) ?? file.utf8.startIndex
     let parent = String(file.utf8[..<slash]) ?? ""
     try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
@@ -33,7 +33,7 @@ package final class TemporaryDirectory: Sendable {
     else {
       throw CocoaError(.fileWriteUnknown)
     }
-    // Once more, without the process's mask.
+    // Set again, because the mask of the process applies when a file is made.
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
     return file
   }
@@ -45,22 +45,22 @@ package final class TemporaryDirectory: Sendable {
     return self(name)
   }
 
-  /// The content of a file, or nil where there is none.
+  /// Returns the content of a file, or nil if it does not exist.
   package func bytes(of name: String) -> [UInt8]? {
     FileManager.default.contents(atPath: self(name)).map { [UInt8]($0) }
   }
 
-  /// The names in the directory, or in one below it, hidden ones included, in order.
+  /// Returns the sorted names in the directory, or in one below it, including hidden ones.
   package func names(in directory: String = "") -> [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: self(directory))) ?? []).sorted()
   }
 
-  /// The paths of all below a directory, from there on, in order.
+  /// Returns the sorted paths of everything below a directory, relative to it.
   package func tree(_ directory: String = "") throws -> [String] {
     try FileManager.default.subpathsOfDirectory(atPath: self(directory)).sorted()
   }
 
-  /// The permission bits of a file.
+  /// Returns the permission bits of a file.
   package func mode(of name: String) throws -> Int {
     let value = try FileManager.default.attributesOfItem(atPath: self(name))[.posixPermissions]
     return (value as? NSNumber)?.intValue ?? -1

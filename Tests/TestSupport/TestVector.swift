@@ -1,12 +1,12 @@
 import Foundation
 
-/// One file of Tests/Vectors (FORMAT.md §10.1).
+/// One pack vector of Tests/Vectors (FORMAT.md §10.1).
 package struct TestVector: Sendable {
-  /// What a vector lists of an `ok` pack.
+  /// An entry that a vector lists for an `ok` pack.
   package struct Record: Hashable, Sendable {
     /// The path, with a final `/` for a directory.
     package let path: String
-    /// In hex; nil for a directory.
+    /// The digest in hexadecimal digits, or nil for a directory.
     package var sha256: String?
 
     package init(path: String, sha256: String? = nil) {
@@ -16,10 +16,10 @@ package struct TestVector: Sendable {
   }
 
   package private(set) var expect = ""
-  /// What a client says; the same as ``expect`` unless the vector names another class.
+  /// The expected result of a client: the same as ``expect`` unless the vector names another one.
   package var client: String { clientLine ?? expect }
   package private(set) var key: [UInt8] = []
-  /// The root key that ``key`` is made from, where the pack has a key of its own; otherwise empty.
+  /// The root key from which ``key`` is derived, or empty if the pack has no key of its own.
   package private(set) var root: [UInt8] = []
   package private(set) var records: [Record] = []
   /// The bytes of the pack.
@@ -27,26 +27,26 @@ package struct TestVector: Sendable {
 
   private var clientLine: String?
 
-  /// The keys with which a reader must say what the vector says.
+  /// The keys with which a reader must give the expected result.
   package var keys: [[UInt8]] { root.isEmpty ? [key] : [key, root] }
 
-  /// Where the tests are.
+  /// The folder of the tests.
   package static let testsFolder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent()
 
-  /// Where the vectors are: Tests/Vectors, or the folder that `PACKER_VECTORS` names.
+  /// The folder of the vectors: Tests/Vectors, or the folder that `PACKER_VECTORS` names.
   package static let folder: URL = {
     guard let path = ProcessInfo.processInfo.environment["PACKER_VECTORS"] else { return testsFolder.appendingPathComponent("Vectors") }
     return URL(fileURLWithPath: path)
   }()
 
-  /// All vectors, as paths below the folder.
+  /// The paths of all vectors, relative to the folder.
   package static let all: [String] = {
     let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
     return names.filter { $0.hasSuffix(".vector") }.sorted()
   }()
 
-  /// Why a file is no vector.
+  /// The error that a file is not a vector.
   package struct Fault: Error, CustomStringConvertible {
     package let description: String
 
@@ -77,7 +77,7 @@ package struct TestVector: Sendable {
     pack = Array(rest)
     var afterFile = false
     for (number, line) in lines.enumerated() {
-      guard let colon = line.range(of: ": ") else { throw Fault("'\(line)' is no header line") }
+      guard let colon = line.range(of: ": ") else { throw Fault("'\(line)' is not a header line") }
       let name = line[..<colon.lowerBound]
       let value = String(line[colon.upperBound...])
       guard name == "sha256" || !afterFile else { throw Fault("a file has no digest before '\(line)'") }
@@ -93,7 +93,7 @@ package struct TestVector: Sendable {
       case "sha256" where afterFile:
         records[records.count - 1].sha256 = value
         afterFile = false
-      default: throw Fault("'\(line)' does not belong there")
+      default: throw Fault("'\(line)' is not allowed here")
       }
     }
     guard !expect.isEmpty, key.count == 32, [0, 32].contains(root.count), !afterFile else { throw Fault("the header is not complete") }

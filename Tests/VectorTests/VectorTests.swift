@@ -7,7 +7,7 @@ import PackReading
 import TestSupport
 import Testing
 
-@Suite("A reader says of every vector what the vector says")
+@Suite("A reader gives the expected result for every vector")
 struct VectorTests {
   let directory: TemporaryDirectory
 
@@ -25,7 +25,7 @@ struct VectorTests {
     }
   }
 
-  /// Where packs of other people's suites would write if they could, outside of what is watched here, and when each was changed.
+  /// Paths outside the test's directory where packs of other people's suites would write, with their modification times.
   private static func outside() -> [String: Date?] {
     let places = ["/tmp/moo", "/tmp/evil.txt", "/tmp/foo", "/outerdir", "/foo", "/moo", "/escaped.evil", "/etc/moo"]
     return Dictionary(
@@ -34,20 +34,20 @@ struct VectorTests {
       })
   }
 
-  /// Other people's suites, by the beginning of their vectors' names.
+  /// Other people's suites, by the prefix of their vectors' names.
   static let suites = [
     "age": "CCTV: age, stream", "zstd": "zstd: golden errors", "traversal": "traversal-archives", "zip-slip": "zip-slip-vulnerability",
     "python": "CPython: extraction filters", "libarchive": "libarchive: tar fixtures",
   ]
 
-  @Test("the cases of other people are there, each of a suite that is known")
+  @Test("the cases of other people are there, each from a known suite")
   func othersAreThere() throws {
     var counts: [String: Int] = [:]
     for name in TestVector.all where name.hasPrefix("others/") {
       let suite = try #require(Self.suites.keys.first { name.hasPrefix("others/\($0)-") || name == "others/\($0).vector" }, "\(name)")
       counts[suite, default: 0] += 1
     }
-    // Each is an argument of the tests below, which skip none.
+    // Each is an argument of the tests below, which skip no case.
     for (suite, count) in counts { Evidence.tell(try #require(Self.suites[suite]), cases: count) }
     #expect(Set(counts.keys) == Set(Self.suites.keys) || TestVector.folder.lastPathComponent != "Vectors")
   }
@@ -86,7 +86,7 @@ struct VectorTests {
   }
 
   @Test(
-    "the tool refuses paths that would not survive everywhere, unless told otherwise",
+    "the tool refuses paths that do not work on every platform, unless an option allows them",
     arguments: [
       "valid/path-case-twins.vector", "valid/path-portability.vector", "others/libarchive-patterns_4-04.vector",
       "others/libarchive-patterns_4-05.vector",
@@ -132,7 +132,7 @@ struct VectorTests {
   }
 
   @Test(
-    "whoever is asked for the key gets the same said, with the pack's own key and with the root key",
+    "a key provider gives the same results, with the pack's key and with the root key",
     arguments: TestVector.all.filter { $0.contains("/pack-key") })
   func askedForKey(_ name: String) async throws {
     let vector = try TestVector(named: name)

@@ -1,14 +1,14 @@
 import ArgumentParser
 
-/// The root of the commands.
+/// The root command.
 @main
 struct PackerBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "packer-bench",
-    abstract: "Measures packer against what would be used instead of it.",
+    abstract: "Compares packer with the tools that could be used instead.",
     discussion: """
-      Both sides of a comparison run alternately, their order rotated from round to round, and a ratio is the median of those of the \
-      single rounds. Outputs whose content differs are not compared; then the exit status is 1. No exit status depends on a time.
+      Both sides of a comparison run alternately, in an order that rotates from round to round. A ratio is the median of the ratios of the \
+      single rounds. If the outputs differ in content, they are not compared and the exit status is 1. No exit status depends on a time.
       """,
     subcommands: [
       CorpusCommand.self, UpdateCommand.self, RunCommand.self, LevelsCommand.self, KernelsCommand.self, GrowthCommand.self,

@@ -1,21 +1,20 @@
-/// Something that bytes of a stranger go into, and what has to hold whatever they are.
+/// A function that takes untrusted bytes, and checks promises that must hold for all inputs.
 ///
-/// A target is a pure function of its input: no file, no clock, no random number, no network. A trap in it is a finding as much as a promise
-/// that it sees broken.
+/// A target is a pure function of its input: no file, no clock, no random number, no network. A trap is a finding, and so is a broken promise.
 package struct FuzzTarget: Sendable {
-  /// The name on the command line, and of the folder below `Tests/Corpora`.
+  /// The name on the command line, and the name of the folder below `Tests/Corpora`.
   package let name: String
   /// The longest input that is tried, in bytes.
   package let largestInput: Int
-  /// The inputs of a test run that are changed at random. Fewer where each takes a whole pack.
+  /// The number of mutated inputs in a test run. Targets that need a whole pack for each input have fewer.
   package let rounds: Int
-  /// The inputs after which the engine starts a process anew; 0 where one process may take them all.
+  /// The number of inputs after which the engine starts a new process, or 0 for no limit.
   package let runsPerProcess: Int
-  /// The sources that the target is there for, from the root of the repository.
+  /// The source files that the target tests, relative to the root of the repository.
   package let files: [String]
-  /// Valid values, made anew each time and always the same: what mutations start from.
+  /// The inputs from which mutations start. Each call makes the same values.
   package let seeds: @Sendable () throws -> [FuzzSeed]
-  /// Takes one input.
+  /// Runs the target on one input.
   package let run: @Sendable (_ bytes: [UInt8]) throws(BrokenPromise) -> Void
 
   init(
@@ -32,9 +31,9 @@ package struct FuzzTarget: Sendable {
     self.run = run
   }
 
-  /// The seconds that one input may take under the engine. None that is known takes a tenth of one.
+  /// The time limit for one input under the engine, in seconds. All known inputs take less than a tenth of a second.
   package static let timeoutSeconds = 10
-  /// The memory that the process may take under the engine, in MiB: all that the engine keeps, and one input.
+  /// The memory limit of the process under the engine, in MiB, for the engine's data and one input.
   package static let memoryMebibytes = 1024
 
   /// Every target, in the order of the documentation.
@@ -43,11 +42,11 @@ package struct FuzzTarget: Sendable {
     status, store, asset, pack, tree, tamper, delivery, tar,
   ]
 
-  /// The target of that name.
+  /// Returns the target with a name, or nil if there is none.
   package static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
 }
 
-/// A valid value to start from.
+/// An input from which mutations start.
 package struct FuzzSeed: Hashable, Sendable {
   /// The name of its file.
   package let name: String

@@ -3,9 +3,9 @@ import PackFiles
 import PackFormat
 import TestSupport
 
-/// The root of the verbs. It has no options that a person would want to read about twice, and so no parser of arguments.
+/// The root command. It has so few options that it needs no argument parser.
 struct PackerFuzz {
-  /// Does what the arguments ask for, and says how the process ends; nil where libFuzzer goes on.
+  /// Runs the command in the arguments, and returns the exit status. Returns nil if libFuzzer takes over.
   static func status() -> CInt? {
     do {
       return try run(Array(CommandLine.arguments.dropFirst()))
@@ -53,7 +53,7 @@ struct PackerFuzz {
 
   private static func usage() -> CInt {
     complain(
-      "not a verb with what it wants",
+      "unknown verb, or missing arguments",
       hint:
         "packer-fuzz list | files TARGET | limits TARGET | seeds TARGET DIR | replay TARGET FILE… | mutate TARGET ROUNDS [SEED] "
         + "| engine TARGET ARGUMENTS…"
@@ -61,7 +61,7 @@ struct PackerFuzz {
     return 64
   }
 
-  /// Runs a target over files, one by one.
+  /// Runs a target on files, one by one.
   private static func replay(_ target: FuzzTarget, _ paths: [String]) throws -> CInt {
     var findings = 0
     for path in paths {
@@ -77,7 +77,7 @@ struct PackerFuzz {
     return findings == 0 ? 0 : 1
   }
 
-  /// Runs a target over seeds that are changed at random.
+  /// Runs a target on mutated seeds.
   private static func mutate(_ target: FuzzTarget, _ rounds: Int, seed: UInt64?) throws -> CInt {
     let start = seed ?? UInt64.random(in: 0...UInt64.max)
     print("\(target.name): SEED=\(start)")
@@ -97,7 +97,7 @@ struct PackerFuzz {
   }
 }
 
-/// Tells on standard error what is wrong.
+/// Prints an error on standard error.
 func complain(_ message: String, hint: String? = nil) {
   var text = "packer-fuzz: error: \(message)\n"
   if let hint { text += "packer-fuzz: hint: \(hint)\n" }

@@ -1,7 +1,7 @@
 import PackRuntime
 import SwiftUI
 
-/// All games: to install, to update, to play.
+/// The list of games, to install, update and play them.
 struct GameList: View {
   @ObservedObject var games: Games
   @State private var playing: Games.Game?

@@ -26,7 +26,7 @@ struct GameView: View {
   }
 }
 
-/// WebKit's view as SwiftUI wants it.
+/// WebKit's view for SwiftUI.
 struct WebView: UIViewRepresentable {
   let webView: WKWebView
 

@@ -2,7 +2,7 @@ import PackBackgroundApp
 import PackRuntime
 import SwiftUI
 
-/// The games that the manifest names, and what of them is on the device.
+/// The games of the manifest, and their state on the device.
 @MainActor
 final class Games: ObservableObject {
   /// One game.
@@ -10,21 +10,21 @@ final class Games: ObservableObject {
     let id: String
     let name: String
     let description: String
-    /// The bytes to download where this version is not installed.
+    /// The bytes to download if this version is not installed, otherwise nil.
     let downloadSize: UInt64?
-    /// What would be played.
+    /// The version that would be played.
     let current: InstalledPack?
-    /// Whether something is installed that could be played.
+    /// Whether a playable version is installed.
     let isInstalled: Bool
   }
 
   @Published private(set) var games: [Game] = []
-  /// What is being done, by game.
+  /// The current activity of each game.
   @Published private(set) var work: [String: String] = [:]
   @Published var problem: Problem?
   private(set) var store: AssetStore?
 
-  /// What went wrong, for a person.
+  /// An error for people.
   struct Problem: Identifiable {
     let id = UUID()
     let text: String
@@ -32,10 +32,10 @@ final class Games: ObservableObject {
     init(_ error: any Error) {
       let error = error as? PackError
       text =
-        error.map { [$0.message, Self.step(for: $0.advice)].compactMap { $0 }.joined(separator: "\n") } ?? "The network did not answer."
+        error.map { [$0.message, Self.step(for: $0.advice)].compactMap { $0 }.joined(separator: "\n") } ?? "The server did not respond."
     }
 
-    /// What the player can do about it. Most advice is for the app or for whoever publishes the packs, and nothing for players.
+    /// What the player can do. Most advice is for the app or the publisher of the packs, not for players.
     private static func step(for advice: PackError.Advice?) -> String? {
       switch advice {
       case .freeSpace(let bytes?): "Free \(bytes / 1_000_000 + 1) MB and try again."
@@ -54,18 +54,18 @@ final class Games: ObservableObject {
   private var downloads: BackgroundDownloads?
   private var listening: Task<Void, Never>?
 
-  /// Opens the store, sets right what the last run left, and installs what the extension brought.
+  /// Opens the store, cleans up after the last run, and installs packs that the extension downloaded.
   func open() async {
     guard store == nil else { return }
     do {
       try Keys.addDevelopmentKey()
-      // Not in Caches, which the system empties. The store itself keeps packs out of the backup.
+      // Not in Caches, which the system empties. The store excludes its packs from backups.
       let support = try FileManager.default.url(for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
       let store = try await AssetStore(
         root: support.appendingPathComponent("packs").path, keys: Keys.provider, trusting: [SigningPublicKey(text: Publisher.publicKey)])
       let delivery = AppDelivery(state: try Deliveries.state(), store: store, isForDevice: Publisher.isForDevice)
       let downloads = BackgroundDownloads(group: Publisher.group, state: delivery.state)
-      // From here on the system tells the app, and no longer starts the extension.
+      // From here on the system notifies the app and no longer starts the extension.
       let events = downloads.events()
       downloads.listen()
       listening = Task { [weak self] in
@@ -74,7 +74,7 @@ final class Games: ObservableObject {
       let start = try await delivery.start()
       for finding in start.findings { print("store: \(finding)") }
       (self.store, self.delivery, self.downloads) = (store, delivery, downloads)
-      // Without a network there is what was there, and what the extension brought.
+      // Works without a network, with the packs that are already on the device.
       await bring()
       await update()
     } catch {
@@ -82,12 +82,12 @@ final class Games: ObservableObject {
     }
   }
 
-  /// Fetches the manifest. Whatever is wrong with it, the last good one stays.
+  /// Fetches the manifest. If it is not valid, the last valid one stays.
   func update() async {
     guard let delivery else { return }
     do {
       guard let text = Bundle.main.object(forInfoDictionaryKey: "BAManifestURL") as? String, let address = URL(string: text) else {
-        problem = Problem("The app's Info.plist names no BAManifestURL.")
+        problem = Problem("The app's Info.plist has no BAManifestURL.")
         return
       }
       let (data, response) = try await URLSession.shared.data(from: address)
@@ -99,7 +99,7 @@ final class Games: ObservableObject {
     await bring()
   }
 
-  /// Plans, installs what waits, and hands to the system what is missing. It stays encrypted; nothing of it is unpacked.
+  /// Plans, installs waiting packs, and hands missing downloads to the system. Packs stay encrypted and are not unpacked.
   private func bring(_ asked: Set<String> = []) async {
     guard let delivery, let downloads, await delivery.store.manifest != nil else { return await show() }
     do {
@@ -112,7 +112,7 @@ final class Games: ObservableObject {
       let handed = await downloads.hand(plan)
       for identifier in handed.scheduled + handed.started { work[Self.name(identifier)] = "Waiting" }
       for identifier in handed.refused.keys where asked.contains(Self.name(identifier)) {
-        problem = Problem("The system does not download this now. It is tried again later.")
+        problem = Problem("The system cannot download this now. The app tries again later.")
       }
       _ = try await delivery.tidy(plan)
     } catch {
@@ -121,7 +121,7 @@ final class Games: ObservableObject {
     await show()
   }
 
-  /// What the system tells.
+  /// Handles an event of the system.
   private func take(_ event: BackgroundEvent) async {
     switch event {
     case .began(let download): work[Self.name(download)] = "Downloading"
@@ -131,7 +131,7 @@ final class Games: ObservableObject {
     case .arrived:
       await bring()
     case .failed(let download, _, let remedy):
-      // It is tried again by the next plan, or by the system at once.
+      // The next plan, or the system, tries it again.
       work[Self.name(download)] = remedy == .handOverAsNonEssential ? "Waiting" : nil
     case .manifestFailed: break
     case .refused(let error): problem = Problem(error)
@@ -140,12 +140,12 @@ final class Games: ObservableObject {
 
   private static func name(_ download: String) -> String { DownloadIdentifier(download)?.id ?? download }
 
-  /// Downloads a game and installs it. Somebody waits for it, so it begins at once.
+  /// Downloads a game and installs it. The player waits for it, so the download starts at once.
   func install(_ id: String) async {
     await bring([id])
   }
 
-  /// Ends the download of a game.
+  /// Cancels the download of a game.
   func cancel(_ id: String) async {
     do {
       try await downloads?.cancel(id)
@@ -156,12 +156,12 @@ final class Games: ObservableObject {
     await show()
   }
 
-  /// Removes a game. What it saved stays: that belongs to its origin in the web view.
+  /// Removes a game. Its saved data stays: it belongs to its origin in the web view.
   func remove(_ id: String) async {
     guard let delivery, let downloads else { return }
     do {
       try await delivery.store.remove(id)
-      // The next plan would bring it again, as after the system freed space; so it is given up until somebody asks for it.
+      // The next plan would download it again, as after the system freed space. So its download is cancelled until the player requests it.
       _ = await downloads.hand(try await delivery.plan(downloads: await downloads.current()))
       try await downloads.cancel(id)
     } catch {
@@ -171,7 +171,7 @@ final class Games: ObservableObject {
     await show()
   }
 
-  /// Reads what there is.
+  /// Reads the state of all games.
   func show() async {
     guard let store, let manifest = await store.manifest?.manifest else { return }
     do {

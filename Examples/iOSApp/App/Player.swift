@@ -4,8 +4,8 @@ import WebKit
 
 /// Plays one game in a web view, straight out of its encrypted pack.
 ///
-/// A version that was installed since the last time is on trial: it is trusted once its page says so with the token that it was served with, and given up where
-/// it does not within the store's time, or where the web view's process ends.
+/// A newly installed version is on trial. It is confirmed when its page sends the token with which it was served. It is rolled back if that does not
+/// happen within the store's time limit, or if the web view's process ends.
 @MainActor
 final class Player: NSObject, ObservableObject, WKNavigationDelegate, WKScriptMessageHandler {
   let webView: WKWebView
@@ -22,7 +22,7 @@ final class Player: NSObject, ObservableObject, WKNavigationDelegate, WKScriptMe
     self.id = id
     self.store = store
     var options = PackResponder.Options()
-    // For games with threads in WebAssembly; whoever has none and loads from elsewhere sets it to false.
+    // For games with WebAssembly threads. Set it to false if your games have none and load resources from other origins.
     options.isIsolated = true
     handler = PackSchemeHandler(store: store, options: options)
     let configuration = WKWebViewConfiguration()
@@ -41,7 +41,7 @@ final class Player: NSObject, ObservableObject, WKNavigationDelegate, WKScriptMe
     do {
       let token = try await store.activate(id)
       self.token = token
-      // A page is of one version: the next request opens the one that was just activated.
+      // A page uses one version: the next request opens the version that was just activated.
       handler.forget(id)
       let content = webView.configuration.userContentController
       content.removeAllUserScripts()
@@ -61,7 +61,7 @@ final class Player: NSObject, ObservableObject, WKNavigationDelegate, WKScriptMe
     }
   }
 
-  /// Lets go of the game: the web view's configuration holds the player, and the handler the pack.
+  /// Releases the game: the web view's configuration retains the player, and the handler retains the pack.
   func close() {
     watch?.cancel()
     webView.stopLoading()
@@ -69,7 +69,7 @@ final class Player: NSObject, ObservableObject, WKNavigationDelegate, WKScriptMe
     handler.forget(id)
   }
 
-  /// What a page finds: `packer.confirm()`, which is called for it once it is loaded, unless it sets `packerConfirmsItself` because it knows better when it works.
+  /// The script that defines `packer.confirm()`. It is called when the page has loaded, unless the page sets `packerConfirmsItself` to call it later.
   private static func script(_ token: BootToken) -> String {
     """
     window.packer = { confirm() { webkit.messageHandlers.\(messageName).postMessage("\(token)") } };
@@ -78,18 +78,18 @@ final class Player: NSObject, ObservableObject, WKNavigationDelegate, WKScriptMe
   }
 
   func userContentController(_ userContentController: WKUserContentController, didReceive message: WKScriptMessage) {
-    // A frame with a page from elsewhere confirms nothing. Origins have small letters.
+    // A frame from another origin cannot confirm. Origins are in lower case.
     let origin = message.frameInfo.securityOrigin
     guard message.frameInfo.isMainFrame, origin.protocol == PackSchemeHandler.scheme, origin.host.lowercased() == id.lowercased(),
       let text = message.body as? String, let token = try? BootToken(parsing: text), token.id == id
     else { return }
     Task {
-      // The confirmation of a trial that is over blesses nothing, and is no reason to tell the player anything.
+      // A confirmation after the end of the trial has no effect, and is not an error for the player.
       try? await store.confirm(token)
     }
   }
 
-  /// The store has gone back by itself.
+  /// Called after the store has rolled back.
   private func fellBack(from token: BootToken) async {
     guard token == self.token else { return }
     problem = "Version \(token.version) did not start."
@@ -98,7 +98,7 @@ final class Player: NSObject, ObservableObject, WKNavigationDelegate, WKScriptMe
   }
 
   func webView(_ webView: WKWebView, decidePolicyFor navigationAction: WKNavigationAction) async -> WKNavigationActionPolicy {
-    // A game stays in its pack; frames may show what the page's policy allows.
+    // The main frame stays in the pack. Other frames may show what the page's policy allows.
     guard navigationAction.targetFrame?.isMainFrame ?? true else { return .allow }
     let url = navigationAction.request.url
     return url?.scheme == PackSchemeHandler.scheme && url?.host == id ? .allow : .cancel
@@ -111,7 +111,7 @@ final class Player: NSObject, ObservableObject, WKNavigationDelegate, WKScriptMe
   func webViewWebContentProcessDidTerminate(_ webView: WKWebView) {
     guard let token else { return }
     Task {
-      // On trial that counts as a crash of this version; otherwise the system was short of memory, and the game is loaded again.
+      // During a trial this counts as a crash of the version. Otherwise the system was short of memory, and the game is loaded again.
       if (try? await store.trial(of: id)) == token {
         watch?.cancel()
         _ = try? await store.rollback(id, reason: "the web view's process ended")

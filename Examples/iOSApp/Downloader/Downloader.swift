@@ -2,7 +2,8 @@ import BackgroundAssets
 import ExtensionFoundation
 import PackBackground
 
-/// Starts when the app is installed, updated, or from time to time; says what to download, and puts what came where the app finds it.
+/// The extension. The system starts it when the app is installed or updated, and periodically. It chooses what to download, and stores finished files
+/// for the app.
 @main
 struct Downloader: PackDownloaderExtension {
   var delivery: BackgroundDelivery { Deliveries.extensionPart }

@@ -1,13 +1,13 @@
 import PackBackground
 
-/// What app and extension share about deliveries.
+/// The state of deliveries, shared by app and extension.
 enum Deliveries {
-  /// The records and files in the container of the app group.
+  /// Opens the records and files in the container of the app group.
   static func state() throws(PackError) -> SharedState {
     try SharedState(group: Publisher.group)
   }
 
-  /// What the extension does.
+  /// The work of the extension.
   static let extensionPart = BackgroundDelivery(group: Publisher.group, report: { print("downloader: \($0)") }, open: open)
 
   @Sendable private static func open() throws(PackError) -> ExtensionDelivery {

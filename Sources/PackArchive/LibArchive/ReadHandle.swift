@@ -7,7 +7,7 @@ struct ReadHandle: ~Copyable {
   private let raw: OpaquePointer
   private let feed: PieceFeed
 
-  /// - Parameter next: gives the next piece of the tar, nil at its end.
+  /// - Parameter next: returns the next piece of the tar, or nil at its end.
   init(_ next: @escaping () throws(PackError) -> TarPiece?) throws(PackError) {
     guard let raw = unsafe archive_read_new() else {
       throw PackError(.internalError, "libarchive could not allocate a reader")
@@ -30,14 +30,14 @@ struct ReadHandle: ~Copyable {
     unsafe archive_read_free(raw)
   }
 
-  /// The next entry, or nil at the end of the tar.
+  /// Returns the next entry, or nil at the end of the tar.
   func next() throws(PackError) -> TarEntry? {
     var entry: OpaquePointer?
     let (status, found) = UTF8Locale.run { () -> (CInt, TarEntry?) in
       let status = unsafe archive_read_next_header(raw, &entry)
       guard status == ARCHIVE_OK, let entry = unsafe entry else { return (status, nil) }
       let type = unsafe archive_entry_filetype(entry)
-      // libarchive gives no type to a hard link, which has that of its target.
+      // libarchive reports no type for a hard link, which has the type of its target.
       let isLink = unsafe archive_entry_hardlink(entry) != nil
       let found = unsafe TarEntry(
         path: Self.path(entry),
@@ -56,9 +56,9 @@ struct ReadHandle: ~Copyable {
     return found
   }
 
-  /// The path of an entry, or nil if it is not UTF-8.
+  /// Returns the path of an entry, or nil if it is not UTF-8.
   private static func path(_ entry: OpaquePointer) -> String? {
-    // ASCII is the same in the locale's encoding, which libarchive keeps it in, and in UTF-8, which it would convert it to.
+    // libarchive keeps paths in the locale's encoding and would convert them to UTF-8. ASCII is the same in both.
     if let path = unsafe archive_entry_pathname(entry).map({ unsafe String(cString: $0) }), path.withBytes({ isASCII($0) }) {
       return path
     }
@@ -71,14 +71,14 @@ struct ReadHandle: ~Copyable {
   }
 }
 
-/// The pieces of a tar for a reader. libarchive may use one until it asks for the next.
+/// The pieces of a tar for a reader. libarchive may use a piece until it requests the next one.
 @safe
 private final class PieceFeed {
   private let next: () throws(PackError) -> TarPiece?
   private var piece: UnsafeMutableRawBufferPointer?
-  /// The piece after the one that was delivered, where it had to be looked at already.
+  /// The next piece, if it was already requested to find out where it starts.
   private var upcoming: TarPiece?
-  /// What was delivered or passed over ends here in the tar.
+  /// The position in the tar after all bytes that were delivered or skipped.
   private var position: UInt64 = 0
   private(set) var failure: PackError?
 
@@ -90,13 +90,13 @@ private final class PieceFeed {
     unsafe piece?.deallocate()
   }
 
-  /// The address of the next piece, and its length; -1 after a failure.
+  /// Returns the address and length of the next piece. The length is 0 at the end, and -1 after a failure.
   func advance() -> (UnsafeRawPointer?, Int) {
     guard failure == nil else { return (nil, -1) }
     do throws(PackError) {
       guard let given = try look() else { return (nil, 0) }
       guard given.start == position else {
-        throw PackError(.damagedArchive, "the tar's headers need the bytes at \(position), where the index has a content")
+        throw PackError(.damagedArchive, "the tar headers need the bytes at \(position), which are file content according to the index")
       }
       upcoming = nil
       position += UInt64(given.bytes.count)
@@ -112,7 +112,7 @@ private final class PieceFeed {
     }
   }
 
-  /// Passes over at most `count` bytes that will not come, and says how many there are: 0 where the next piece goes on at once.
+  /// Skips at most `count` bytes that are left out of the pieces, and returns their number: 0 if the next piece starts here.
   func pass(_ count: Int64) -> Int64 {
     guard failure == nil else { return 0 }
     do throws(PackError) {

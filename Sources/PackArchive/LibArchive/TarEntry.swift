@@ -1,8 +1,8 @@
-/// What an outsider finds at one place of the tar.
+/// An entry of the tar, as an ordinary tar program sees it.
 package struct TarEntry: Hashable, Sendable {
-  /// The path as it stands, with the final `/` of a directory; nil where it is not UTF-8.
+  /// The path as stored, with the final `/` of a directory; nil if it is not UTF-8.
   package let path: String?
-  /// What the entry is a hard link to.
+  /// The path to which the entry is a hard link; nil if it is not a link.
   package let linkTarget: String?
   package let isFile: Bool
   package let isDirectory: Bool

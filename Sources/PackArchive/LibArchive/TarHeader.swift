@@ -1,12 +1,12 @@
 package import PackFormat
 
-/// What the tar says of one entry (FORMAT.md §4.2).
+/// The header of one entry of the tar (FORMAT.md §4.2).
 package struct TarHeader: Hashable, Sendable {
   package var path: String
   package var kind: IndexRecord.Kind
   /// The length of the content that follows, in bytes: 0 for a link.
   package var size: UInt64
-  /// The path of the earlier entry that holds the same content.
+  /// The path of the earlier entry with the same content; nil if the entry is not a link.
   package var linkTarget: String?
 
   package init(path: String, kind: IndexRecord.Kind, size: UInt64, linkTarget: String?) {
@@ -16,7 +16,7 @@ package struct TarHeader: Hashable, Sendable {
     self.linkTarget = linkTarget
   }
 
-  /// Whether the header is surely one block of 512 bytes. Others may have a pax header, and must be made to be measured.
+  /// Whether the header is known to be one block of 512 bytes. Other headers may have a pax header, and must be made to find out their size.
   package var isOneBlock: Bool {
     func fits(_ text: String, _ slash: Int) -> Bool {
       text.withBytes { bytes in

@@ -1,4 +1,4 @@
-/// Some bytes of a tar, and where they start in it.
+/// Consecutive bytes of a tar, and where they start in it.
 package struct TarPiece: Hashable, Sendable {
   package let start: UInt64
   package let bytes: ArraySlice<UInt8>

@@ -6,8 +6,10 @@ import CLibArchive
   import Glibc
 #endif
 
-/// libarchive converts paths by the locale of the thread, and fails on anything but ASCII in the "C" locale that a Swift
-/// program starts with. The process's locale is not ours to change, so the thread's is, for the length of one call.
+/// A UTF-8 locale for the length of one call.
+///
+/// libarchive converts paths with the locale of the thread, and fails for paths outside ASCII in the "C" locale with which a Swift program starts.
+/// This must not change the locale of the process, so it changes only that of the thread.
 enum UTF8Locale {
   private nonisolated(unsafe) static let locale = unsafe newlocale(LC_CTYPE_MASK, "C.UTF-8", nil)
 

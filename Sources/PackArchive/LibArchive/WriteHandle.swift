@@ -4,11 +4,11 @@ import PackFormat
 /// A libarchive tar writer into memory, freed when its owner goes away.
 @safe
 struct WriteHandle: ~Copyable {
-  /// What a writer makes of an entry.
+  /// The form of the headers that a writer makes.
   enum Format {
-    /// A pax header and a block, or the block if the entry needs no pax header: then libarchive takes 1.6 µs for it.
+    /// A pax header and a block, or only the block if the entry needs no pax header. libarchive takes 1.6 µs for such a block.
     case pax
-    /// The block. It is the one that ``pax`` makes of an entry that needs no pax header, and libarchive takes 0.3 µs for it.
+    /// Only the block: the same one that ``pax`` makes for an entry that needs no pax header. libarchive takes 0.3 µs for it.
     case ustar
   }
 
@@ -32,7 +32,7 @@ struct WriteHandle: ~Copyable {
       case .pax: unsafe archive_write_set_format_pax_restricted(raw)
       case .ustar: unsafe archive_write_set_format_ustar(raw)
       }
-    // Blocks of 0 bytes: nothing is held back, so that a header is complete when its call returns.
+    // With blocks of 0 bytes nothing is buffered, so a header is complete when its call returns.
     let opened =
       unsafe chosen == ARCHIVE_OK && archive_write_set_bytes_per_block(raw, 0) == ARCHIVE_OK
       && archive_write_open(raw, client, nil, { unsafe receive($1, $2, $3) }, nil) == ARCHIVE_OK
@@ -48,7 +48,7 @@ struct WriteHandle: ~Copyable {
   }
 
   deinit {
-    // Without this, freeing would write the whole content of the last entry as zeros.
+    // Otherwise freeing would write the whole content of the last entry as zeros.
     unsafe archive_write_fail(raw)
     unsafe archive_write_free(raw)
     unsafe archive_entry_free(entry)
@@ -64,7 +64,7 @@ struct WriteHandle: ~Copyable {
     unsafe archive_entry_set_uid(entry, 0)
     unsafe archive_entry_set_gid(entry, 0)
     unsafe archive_entry_set_size(entry, Int64(header.size))
-    // What the last entry still owes in zeros goes nowhere.
+    // The zeros that libarchive writes in place of the last entry's content are discarded.
     sink.begin(capturing: false)
     let finished = unsafe archive_write_finish_entry(raw)
     sink.begin(capturing: true)
@@ -75,7 +75,7 @@ struct WriteHandle: ~Copyable {
         unsafe archive_entry_set_pathname_utf8(entry, path)
         if let target = header.linkTarget { unsafe archive_entry_set_hardlink_utf8(entry, target) }
       case .ustar:
-        // In the encoding of the locale, since libarchive would convert UTF-8 to it first.
+        // Set in the encoding of the locale. libarchive would convert UTF-8 to it first.
         unsafe archive_entry_set_pathname(entry, path)
         if let target = header.linkTarget { unsafe archive_entry_set_hardlink(entry, target) }
       }
@@ -90,7 +90,7 @@ struct WriteHandle: ~Copyable {
   }
 }
 
-/// Where a writer's bytes arrive.
+/// The receiver of a writer's bytes.
 private final class HeaderSink {
   private var bytes: [UInt8] = []
   private var isCapturing = false

@@ -6,11 +6,11 @@ package import PackFormat
   import libzstd
 #endif
 
-/// How hard zstd works on a frame.
+/// The compression settings of zstd for a frame.
 package struct CompressionStrength: Hashable, Sendable {
   /// The zstd level, -1 or 1 to 19; at -1 literals are not compressed.
   package let level: Int
-  /// The logarithms of the sizes of the tables in which matches are looked up, or 0 for what the level says.
+  /// The base-2 logarithms of the sizes of the tables that find matches, or 0 for the default of the level.
   package let hashLog: Int
   package let chainLog: Int
 
@@ -22,14 +22,14 @@ package struct CompressionStrength: Hashable, Sendable {
   }
 }
 
-/// A zstd encoder for frames as FORMAT.md §4.2 wants them, freed when its owner goes away. Made once per worker.
+/// A zstd encoder for frames as FORMAT.md §4.2 requires them, freed when its owner goes away. Made once per worker.
 ///
 /// Memory depends on level and frame size: with frames of 2 MiB about 1 MiB at level 3 and 30 MiB at level 19.
 @safe
 package struct CompressionContext: ~Copyable {
   private let raw: OpaquePointer
 
-  /// An encoder at a zstd level, 1 to 19.
+  /// Makes an encoder with a zstd level from 1 to 19.
   package init(level: Int) throws(PackError) {
     try self.init(CompressionStrength(level: level))
   }
@@ -48,7 +48,7 @@ package struct CompressionContext: ~Copyable {
     unsafe self.raw = raw
   }
 
-  /// Compresses later frames as hard as this.
+  /// Sets the strength for the next frames.
   package func use(_ strength: CompressionStrength) throws(PackError) {
     try unsafe Self.set(Self.settings(strength), of: raw)
   }
@@ -63,7 +63,7 @@ package struct CompressionContext: ~Copyable {
   private static func set(_ settings: [(ZSTD_cParameter, CInt)], of raw: OpaquePointer) throws(PackError) {
     for (parameter, value) in settings {
       guard unsafe ZSTD_isError(ZSTD_CCtx_setParameter(raw, parameter, value)) == 0 else {
-        throw PackError(.internalError, "zstd refused one of its own parameters")
+        throw PackError(.internalError, "zstd refused a compression parameter")
       }
     }
   }
@@ -72,9 +72,10 @@ package struct CompressionContext: ~Copyable {
     unsafe ZSTD_freeCCtx(raw)
   }
 
-  /// Compresses `content` to one frame at the start of `frame`, which must hold ``Limits/compressBound(_:)`` bytes, and returns its length.
+  /// Compresses `content` to one frame at the start of `frame`, and returns its length. `frame` must have room for ``Limits/compressBound(_:)``
+  /// bytes.
   ///
-  /// Known in one call, the length of the content stands in the frame, and the window is never larger.
+  /// One call compresses all of the content, so the frame contains its length, and the window is not larger than that.
   package func compress(_ content: Span<UInt8>, into frame: inout MutableSpan<UInt8>) throws(PackError) -> Int {
     let count = unsafe content.withUnsafeBytes { source in
       unsafe frame.withUnsafeMutableBytes { target in

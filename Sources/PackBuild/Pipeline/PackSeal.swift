@@ -4,7 +4,7 @@ import PackFormat
 import PackReading
 import PackWork
 
-/// Encrypts a finished payload where it lies: header, then segments on all cores (FORMAT.md §1, §3).
+/// Encrypts a finished payload in place: header, then segments on all cores (FORMAT.md §1, §3).
 final class PackSeal: Sendable {
   let packSize: UInt64
   let payloadSize: UInt64
@@ -14,13 +14,13 @@ final class PackSeal: Sendable {
   private let headerBytes: [UInt8]
   private let opened: OpenedHeader
   private let backend: any CryptoBackend
-  /// Held while a piece is written, so that threads do not wait for each other in the system. The number of pieces written.
+  /// The number of pieces written. Locked while a piece is written, so that threads do not wait for each other in the system.
   private let written = Monitor(0)
 
-  /// About this many bytes are read, encrypted and written at a time. They stay in the cache of a core.
+  /// The approximate number of bytes that are read, encrypted and written at a time. They fit in the cache of a core.
   private static let pieceSize: UInt64 = 256 << 10
 
-  /// Derives salt and keys.
+  /// Derives the salt and the keys.
   init(
     _ draft: PackDraft, header: PackHeader, usesRandomSalt: Bool, key: borrowing PackKey, backend: any CryptoBackend
   ) throws(PackError) {
@@ -38,7 +38,7 @@ final class PackSeal: Sendable {
     header.salt = try draft.makeSalt(random: random)
     let headerBytes = try HeaderAuthentication.seal(header, key: key, backend: backend)
     self.headerBytes = headerBytes
-    // Opened again by the code of the readers: a header that they would refuse is never written.
+    // Opened with the code of the readers, so that a header that they would refuse is never written.
     opened = try HeaderAuthentication.open(headerBytes.span, key: key, backend: backend)
     payloadSize = draft.size
     layout = try SegmentLayout(
@@ -69,7 +69,7 @@ final class PackSeal: Sendable {
         let last = min(first + segmentsAtOnce, layout.segmentCount) - 1
         let pack = layout.packRange(ofSegment: first).lowerBound..<layout.packRange(ofSegment: last).upperBound
         do {
-          // The last tag is not there yet, and nothing behind the payload.
+          // The last tag is not written yet, and nothing follows the payload.
           var whole = plaintext.mutableSpan
           var target = whole._mutatingExtracting(first: pack.count - SegmentLayout.tagSize)
           try draft.read(at: pack.lowerBound, into: &target)
@@ -91,7 +91,7 @@ final class PackSeal: Sendable {
       }
     }
     guard written.withLock({ $0 }) == pieces else {
-      throw PackError(.internalError, of: draft.output.path, "was not encrypted to its end")
+      throw PackError(.internalError, of: draft.output.path, "was not encrypted completely")
     }
     progress?(PackProgress(phase: .syncing, done: payloadSize, total: payloadSize))
     try draft.output.commit()

@@ -6,23 +6,23 @@ import PackProject
 import PackReading
 import PackWork
 
-/// Reads the sources, compresses them frame by frame on all cores, and hands the payload to the draft (FORMAT.md §4).
+/// Reads the sources, compresses them frame by frame on all cores, and appends the payload to the draft (FORMAT.md §4).
 final class PayloadBuilder: Sendable {
   struct Result: Sendable {
     var contentRoot: [UInt8]
     var largestFrame: UInt32
-    /// The bytes of index and seek table.
+    /// The size of index and seek table in bytes.
     var indexSize: UInt64
   }
 
-  /// One compressed frame in a buffer that goes back to the spare ones.
+  /// A compressed frame in a buffer that is reused afterwards.
   private struct CompressedFrame: Sendable {
     var buffer: [UInt8]
     var compressedSize: Int
     var size: Int
   }
 
-  private let plan: PackPlan
+  private let layout: TarLayout
   private let reader: SourceReader
   private let draft: PackDraft
   private let strength: CompressionStrength
@@ -34,15 +34,15 @@ final class PayloadBuilder: Sendable {
 
   private let spareBuffers = Monitor<[[UInt8]]>([])
   private let table = Monitor<[(compressed: UInt32, content: UInt32)]>([])
-  /// The digests of all items, end to end.
+  /// The digests of all items, concatenated.
   private let digests: Monitor<[UInt8]>
 
   init(
-    plan: PackPlan, reader: SourceReader, draft: PackDraft, strength: CompressionStrength, textStrength: CompressionStrength,
+    layout: TarLayout, reader: SourceReader, draft: PackDraft, strength: CompressionStrength, textStrength: CompressionStrength,
     frameSize: Int,
     knownDigests: [Int32: [UInt8]], allowsSecrets: Bool, backend: any CryptoBackend
   ) {
-    self.plan = plan
+    self.layout = layout
     self.reader = reader
     self.draft = draft
     self.strength = strength
@@ -51,7 +51,7 @@ final class PayloadBuilder: Sendable {
     self.knownDigests = knownDigests
     self.allowsSecrets = allowsSecrets
     self.backend = backend
-    digests = Monitor([UInt8](repeating: 0, count: 32 * plan.items.count))
+    digests = Monitor([UInt8](repeating: 0, count: 32 * layout.items.count))
   }
 
   func build(
@@ -59,11 +59,11 @@ final class PayloadBuilder: Sendable {
   ) async throws(PackError) -> Result {
     try await packFrames(jobs: jobs, contentSize: contentSize, progress: progress)
     if !reader.sourceProblems.isEmpty {
-      // Copies of a file were not read, and what is wrong with it is wrong with them.
-      for item in plan.items where item.isLink { reader.look(at: item.entry, allowsSecrets: allowsSecrets) }
+      // Copies of a file were not read, but may have the same problems.
+      for item in layout.items where item.isLink { reader.look(at: item.entry, allowsSecrets: allowsSecrets) }
     }
     try reader.sourceProblems.check(source)
-    for (number, item) in plan.items.enumerated() where item.isLink {
+    for (number, item) in layout.items.enumerated() where item.isLink {
       if let digest = knownDigests[item.original] { store(digest, for: number) }
     }
     return try await writeIndex(jobs: jobs)
@@ -73,25 +73,25 @@ final class PayloadBuilder: Sendable {
 
   private func packFrames(jobs: Int, contentSize: UInt64, progress: ProgressHandler?) async throws(PackError) {
     let counter = ProgressCounter(.packing, total: contentSize, handler: progress)
-    try await WorkerPool.run(min(jobs, plan.frames.count)) { [self] pool in
+    try await WorkerPool.run(min(jobs, layout.frames.count)) { [self] pool in
       (
-        frames: OrderedParallelMap<CompressedFrame>(count: plan.frames.count, window: window(jobs), pool: pool),
+        frames: OrderedParallelMap<CompressedFrame>(count: layout.frames.count, window: window(jobs), pool: pool),
         spanning: SpanningDigests(backend: backend, pool: pool)
       )
     } work: { [self] (_, shared) throws(PackError) in
       let worker = try FrameWorker(self, spanning: shared.spanning)
       try shared.frames.work { (number) throws(PackError) in
-        try worker.make(plan.frames[number])
+        try worker.make(layout.frames[number])
       } take: { (number, frame) throws(PackError) in
         try draft.append(frame.buffer.span.extracting(first: frame.compressedSize))
         table.withLock { $0.append((UInt32(frame.compressedSize), UInt32(frame.size))) }
         spareBuffers.withLock { $0.append(frame.buffer) }
-        counter.add(plan.contentSize(of: plan.frames[number]))
+        counter.add(layout.contentSize(of: layout.frames[number]))
       }
     }
   }
 
-  /// How many frames may be under way. Each takes a buffer; but where one frame takes much longer than another, threads would wait for it.
+  /// Returns how many frames may be in progress. Each needs a buffer, but with too few of them threads would wait for a frame that takes long.
   private func window(_ jobs: Int) -> Int {
     strength.level < 10 ? jobs + 1 : 2 * jobs
   }
@@ -100,10 +100,10 @@ final class PayloadBuilder: Sendable {
     digests.withLock { $0.replaceSubrange(32 * number..<32 * number + 32, with: digest) }
   }
 
-  /// What one thread needs to make frames.
+  /// The state that one thread needs to make frames.
   private final class FrameWorker {
     private let builder: PayloadBuilder
-    private let plan: PackPlan
+    private let layout: TarLayout
     private let reader: SourceReader
     private let spanning: SpanningDigests
     private let encoder: FrameCompressor
@@ -115,7 +115,7 @@ final class PayloadBuilder: Sendable {
 
     init(_ builder: PayloadBuilder, spanning: SpanningDigests) throws(PackError) {
       self.builder = builder
-      plan = builder.plan
+      layout = builder.layout
       reader = builder.reader
       self.spanning = spanning
       encoder = try FrameCompressor(builder.strength, forText: builder.textStrength)
@@ -127,7 +127,7 @@ final class PayloadBuilder: Sendable {
       wipe(&content)
     }
 
-    func make(_ frame: PackPlan.Frame) throws(PackError) -> CompressedFrame {
+    func make(_ frame: TarLayout.Frame) throws(PackError) -> CompressedFrame {
       var content: [UInt8] = []
       swap(&content, &self.content)
       defer { swap(&content, &self.content) }
@@ -135,12 +135,12 @@ final class PayloadBuilder: Sendable {
       for number in frame.items {
         try fill(&content, with: number, of: frame)
       }
-      let end = plan.tarSize - UInt64(TarWriter.endSize)
-      clear(&content, end..<plan.tarSize, of: frame)
+      let end = layout.tarSize - UInt64(TarWriter.endSize)
+      clear(&content, end..<layout.tarSize, of: frame)
       let capacity = Limits.compressBound(builder.frameSize)
       var buffer = builder.spareBuffers.withLock { $0.popLast() } ?? Self.untouched(capacity)
       guard reader.sourceProblems.isEmpty else {
-        // There will be no pack; the other files are only looked at.
+        // No pack will be made. The other files are only checked.
         return CompressedFrame(buffer: buffer, compressedSize: 0, size: size)
       }
       var target = buffer.mutableSpan
@@ -148,23 +148,23 @@ final class PayloadBuilder: Sendable {
       return CompressedFrame(buffer: buffer, compressedSize: compressedSize, size: size)
     }
 
-    /// A buffer whose memory the system gives as it is written to: of one that is filled with zeros, all would be taken at once.
+    /// Returns a buffer whose memory the system provides as it is written. A buffer filled with zeros would take all of it at once.
     private static func untouched(_ count: Int) -> [UInt8] {
       unsafe [UInt8](unsafeUninitializedCapacity: count) { (_, initialized) in initialized = count }
     }
 
-    /// Puts what a frame holds of an item at its place: header, content and zeros.
-    private func fill(_ content: inout [UInt8], with number: Int, of frame: PackPlan.Frame) throws(PackError) {
-      let item = plan.items[number]
+    /// Writes the part of an item that is in a frame: header, content and padding.
+    private func fill(_ content: inout [UInt8], with number: Int, of frame: TarLayout.Frame) throws(PackError) {
+      let item = layout.items[number]
       let headerRange = (item.start..<item.dataOffset).clamped(to: frame.range)
       if headerRange.count == TarWriter.blockSize, item.headerSize == TarWriter.blockSize {
         let start = Int(item.start - frame.range.lowerBound)
         var whole = content.mutableSpan
         var target = whole._mutatingExtracting(start..<start + TarWriter.blockSize)
-        try tar.writeBlock(plan.header(of: item), to: &target)
+        try tar.writeBlock(layout.header(of: item), to: &target)
       } else if !headerRange.isEmpty {
         header.removeAll(keepingCapacity: true)
-        try tar.appendHeader(plan.header(of: item), to: &header)
+        try tar.appendHeader(layout.header(of: item), to: &header)
         guard header.count == Int(item.headerSize) else {
           throw PackError(.internalError, "the tar header of '\(item.entry.path)' is \(header.count) bytes, not \(item.headerSize)")
         }
@@ -178,16 +178,16 @@ final class PayloadBuilder: Sendable {
         let part = item.dataRange.clamped(to: frame.range)
         if !part.isEmpty || item.entry.size == 0 {
           let isRead = try read(item, number, part, of: frame, into: &content)
-          // Without this part there is no digest, and other workers must not wait for it.
+          // Without this part there is no digest, so other workers must not wait for it.
           if !isRead, part != item.dataRange { try spanning.abandon(item.dataRange) }
         }
       }
       clear(&content, item.dataRange.upperBound..<item.end, of: frame)
     }
 
-    /// Reads a part of a content, and says whether it could. What is wrong with a file goes to the sourceProblems.
+    /// Reads a part of a file's content, and returns whether it could. Problems are added to `sourceProblems`.
     private func read(
-      _ item: PackPlan.Item, _ number: Int, _ part: Range<UInt64>, of frame: PackPlan.Frame, into content: inout [UInt8]
+      _ item: TarLayout.Item, _ number: Int, _ part: Range<UInt64>, of frame: TarLayout.Frame, into content: inout [UInt8]
     ) throws(PackError) -> Bool {
       if openFile?.number != number {
         openFile = reader.open(item.entry, toReadAtOnce: part == item.dataRange).map { (number, $0) }
@@ -218,7 +218,7 @@ final class PayloadBuilder: Sendable {
       return true
     }
 
-    private func clear(_ content: inout [UInt8], _ range: Range<UInt64>, of frame: PackPlan.Frame) {
+    private func clear(_ content: inout [UInt8], _ range: Range<UInt64>, of frame: TarLayout.Frame) {
       let part = range.clamped(to: frame.range)
       guard !part.isEmpty else { return }
       let start = Int(part.lowerBound - frame.range.lowerBound)
@@ -233,12 +233,12 @@ final class PayloadBuilder: Sendable {
   private struct IndexBlockBytes: Sendable {
     var bytes: [UInt8]
     var firstPath: [UInt8]
-    /// What the content root covers of the block.
+    /// The bytes of the block that the content root covers.
     var rootBytes: [UInt8]
   }
 
   private func writeIndex(jobs: Int) async throws(PackError) -> Result {
-    let order = plan.byPath
+    let order = layout.byPath
     let blockCount = (order.count + Limits.recordsPerBlock - 1) / Limits.recordsPerBlock
     let blocks = Monitor<(bytes: [UInt8], directory: [(length: UInt32, firstPath: [UInt8])])>(([], []))
     let root = RootDigest(try ContentRoot(backend: backend))
@@ -264,7 +264,7 @@ final class PayloadBuilder: Sendable {
     let largest = frames.reduce(0) { max($0, $1.content) }
     let head = IndexHead(
       recordCount: UInt32(order.count), largestFrame: largest,
-      contentSize: plan.items.reduce(0) { $0 + $1.entry.size }, tarSize: plan.tarSize, contentRoot: try root.finish())
+      contentSize: layout.items.reduce(0) { $0 + $1.entry.size }, tarSize: layout.tarSize, contentRoot: try root.finish())
     let start = draft.size
     let blocksSize = try appendSkippable(blockBytes)
     let headSize = try appendSkippable(head.bytes + (try compressedDirectory(directory)))
@@ -280,9 +280,9 @@ final class PayloadBuilder: Sendable {
     var records: [UInt8] = []
     var rootBytes: [UInt8] = []
     for number in order.map(Int.init) {
-      let item = plan.items[number]
+      let item = layout.items[number]
       let size = item.entry.size
-      let origin = item.isLink ? plan.items[Int(item.original)] : item
+      let origin = item.isLink ? layout.items[Int(item.original)] : item
       let record = IndexRecord(
         path: Array(item.entry.path.utf8), kind: item.entry.kind, size: size, offset: size == 0 ? 0 : origin.dataOffset)
       let digest = digests.withLock { Array($0[32 * number..<32 * number + 32]) }
@@ -292,7 +292,7 @@ final class PayloadBuilder: Sendable {
     }
     var bytes = digestBytes
     bytes += try compressed(records, encoder: encoder)
-    let first = plan.items[Int(order[order.startIndex])].entry.path
+    let first = layout.items[Int(order[order.startIndex])].entry.path
     return IndexBlockBytes(bytes: bytes, firstPath: Array(first.utf8), rootBytes: rootBytes)
   }
 
@@ -327,7 +327,7 @@ final class PayloadBuilder: Sendable {
   }
 }
 
-/// The content root, fed by whichever thread takes a block, one at a time.
+/// The content root, to which threads add blocks one at a time.
 private final class RootDigest: @unchecked Sendable {
   private let root: ContentRoot
 
@@ -344,8 +344,8 @@ private final class RootDigest: @unchecked Sendable {
   }
 }
 
-extension PackPlan {
-  /// The bytes of content that a frame holds.
+extension TarLayout {
+  /// Returns the number of content bytes in a frame.
   func contentSize(of frame: Frame) -> UInt64 {
     frame.items.reduce(0) { $0 + UInt64(items[$1].dataRange.clamped(to: frame.range).count) }
   }

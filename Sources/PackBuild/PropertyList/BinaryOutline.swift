@@ -1,20 +1,20 @@
 import PackFormat
 import PackProject
 
-/// The objects of a binary property list, and which holds which.
+/// The objects of a binary property list and their references to each other.
 ///
-/// An array or a dictionary that two others refer to is refused, and so is text that comes to far more than the file by being referred to often: a
-/// few hundred bytes could fill the memory. No writer that is known refers to an array or a dictionary twice.
+/// An array or a dictionary that is referenced twice is refused, and so are texts and data that references expand to far more than a file can hold.
+/// Otherwise a few hundred bytes could fill the memory. No known writer references an array or a dictionary twice.
 struct BinaryOutline: Hashable, Sendable {
   private let bytes: [UInt8]
-  /// Where each object starts.
+  /// The offset of each object.
   private var offsets: [Int] = []
-  /// The bytes of a reference to an object.
+  /// The size of a reference to an object in bytes.
   private let referenceSize: Int
-  /// The number of the outer object.
+  /// The number of the top-level object.
   private let top: Int
 
-  /// Nil for bytes that are no binary property list, or one with objects that no Info.plist has.
+  /// Reads the outline. Returns nil if the bytes are not a binary property list, or if it has objects that no Info.plist has.
   init?(_ bytes: [UInt8]) {
     guard bytes.count >= 40 else { return nil }
     self.bytes = bytes
@@ -23,7 +23,7 @@ struct BinaryOutline: Hashable, Sendable {
     referenceSize = Int(bytes[trailer + 7])
     guard let count = Self.number(in: bytes, at: trailer + 8, size: 8), let top = Self.number(in: bytes, at: trailer + 16, size: 8),
       let table = Self.number(in: bytes, at: trailer + 24, size: 8), count <= trailer, top < count, table <= trailer,
-      // Between objects and trailer there is the table, and nothing else.
+      // Only the offset table is between the objects and the trailer.
       count * offsetSize == trailer - table
     else { return nil }
     self.top = top
@@ -37,7 +37,7 @@ struct BinaryOutline: Hashable, Sendable {
     guard hasSoundReferences else { return nil }
   }
 
-  /// Whether every reference leads to an object of a kind that may be there, and every container but the outer one is held once.
+  /// Whether every reference leads to an object of an allowed kind, and every container except the top-level one is referenced exactly once.
   private var hasSoundReferences: Bool {
     var isHeld = [Bool](repeating: false, count: offsets.count)
     isHeld[top] = true
@@ -69,15 +69,15 @@ struct BinaryOutline: Hashable, Sendable {
 
   // MARK: Values
 
-  /// The values, with the keys of dictionaries in ascending order.
+  /// Returns the values, with the keys of dictionaries in ascending order.
   ///
-  /// - Parameter path: for messages.
+  /// - Parameter path: the path of the file, for messages.
   func propertyList(path: String) throws(PackError) -> PropertyList {
     var reader = BinaryReader(outline: self, path: path)
     return try reader.value(of: top, depth: 1)
   }
 
-  /// The numbers of the objects that a container holds: of a dictionary first those of its keys, then those of its values.
+  /// Returns the numbers of the objects in a container. For a dictionary, the keys come first, then the values.
   fileprivate func references(of object: Int) -> [Int] {
     let offset = offsets[object]
     guard let (items, start) = extent(at: offset) else { return [] }
@@ -90,7 +90,7 @@ struct BinaryOutline: Hashable, Sendable {
 
   fileprivate func isDictionary(_ object: Int) -> Bool { Self.isDictionary(bytes[offsets[object]]) }
 
-  /// The value of an object that is no container; nil where its bytes are damaged.
+  /// Returns the value of an object that is not a container, or nil if its bytes are damaged.
   fileprivate func scalar(_ object: Int) -> Scalar? {
     let marker = bytes[offsets[object]]
     let start = offsets[object] + 1
@@ -129,7 +129,7 @@ struct BinaryOutline: Hashable, Sendable {
 
   // MARK: Bytes
 
-  /// How many parts the object at `offset` has, and where they start.
+  /// Returns the number of parts of the object at `offset`, and the offset of the first one.
   private func extent(at offset: Int) -> (count: Int, start: Int)? {
     let count = Int(bytes[offset] & 0x0F)
     guard count == 15 else { return (count, offset + 1) }
@@ -160,11 +160,11 @@ struct BinaryOutline: Hashable, Sendable {
   }
 }
 
-/// Reads each object of an outline once.
+/// Reads the values of an outline, each object once.
 private struct BinaryReader {
   let outline: BinaryOutline
   let path: String
-  /// What was read, by the numbers of the objects: a text may be referred to often.
+  /// The values that were read, by object number. They are kept because a text may be referenced often.
   private var values: [Int: PropertyList] = [:]
 
   init(outline: BinaryOutline, path: String) {

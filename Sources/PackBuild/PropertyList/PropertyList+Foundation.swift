@@ -7,12 +7,12 @@ import PackProject
   import Foundation
 #endif
 
-// The only place where Foundation's property lists are known: `PropertyListEncoder` writes them. `PropertyListDecoder` does not read them: it takes
-// 1.0 for an integer, the text "$null" for nothing and the last of two equal keys for the only one, and knows no places.
+// The only file that uses Foundation's property lists: `PropertyListEncoder` writes them. `PropertyListDecoder` is not used for reading: it reads
+// 1.0 as an integer, the text "$null" as nothing and only the last of two equal keys, and it reports no positions.
 extension PropertyList {
-  /// A dictionary or an array as a whole property list: the same bytes for the same values, with the keys of every dictionary in order.
+  /// Returns a dictionary or an array as a complete property list. The same values give the same bytes, with the keys of every dictionary in order.
   ///
-  /// Of texts that differ in nothing but how letters are composed, the binary form keeps the first; ``says(_:)`` tells.
+  /// If texts differ only in how letters are composed, the binary form keeps the first one for all of them. ``says(_:)`` detects that.
   package func bytes(as form: Form) throws(PackError) -> [UInt8] {
     let encoder = PropertyListEncoder()
     encoder.outputFormat = form == .binary ? .binary : .xml
@@ -24,7 +24,7 @@ extension PropertyList {
   }
 }
 
-/// A value, as an encoder of Foundation's takes it.
+/// A value in a form that Foundation's encoders accept.
 private struct Encoded: Encodable {
   let value: PropertyList
 

@@ -4,11 +4,11 @@ import PackProject
 extension PropertyList {
   /// Reads a property list, in XML or binary form.
   ///
-  /// - Parameter path: for messages.
+  /// - Parameter path: the path of the file, for messages.
   /// - Throws: ``PackError/Code/malformedPlist``.
   package init(parsing bytes: [UInt8], path: String) throws(PackError) {
     guard bytes.count <= Self.largestSize else {
-      throw PackError(.malformedPlist, "\(path) has \(bytes.count) bytes, and \(Self.largestSize) are the most of a property list")
+      throw PackError(.malformedPlist, "\(path) is \(bytes.count) bytes, more than the \(Self.largestSize) allowed for a property list")
     }
     switch Form(of: bytes) {
     case .xml:
@@ -20,11 +20,11 @@ extension PropertyList {
     }
   }
 
-  /// Whether the bytes may be XML in an encoding that can be looked through.
+  /// Throws if the bytes cannot be XML in UTF-8.
   private static func checkText(_ bytes: [UInt8], path: String) throws(PackError) {
     let convert = "plutil -convert xml1 \(ShellWord.path(path))"
     guard !bytes.contains(0) else {
-      throw PackError(.malformedPlist, "\(path) is in UTF-16 or holds bytes of zero, and only UTF-8 is read", hint: convert)
+      throw PackError(.malformedPlist, "\(path) is in UTF-16 or has zero bytes, but only UTF-8 is supported", hint: convert)
     }
     let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
     guard text.first(where: { $0 > 0x20 }) == UInt8(ascii: "<") else {
@@ -32,12 +32,12 @@ extension PropertyList {
     }
   }
 
-  /// The years 1583 to 9999, in seconds from the start of 2001: before, one calendar is written and another one read.
+  /// The years 1583 to 9999, in seconds since the start of 2001. Earlier dates would be written in one calendar and read in another.
   private static let writtenDates = -13_190_860_800.0..<252_423_993_600.0
 
-  /// A date.
+  /// Makes a date.
   ///
-  /// - Throws: for a date that would not come back from the XML form as it was.
+  /// - Throws: ``PackError/Code/malformedPlist`` if the date would change when it is written as XML and read again.
   init(secondsSince2001 seconds: Double, path: String) throws(PackError) {
     guard Self.writtenDates.contains(seconds) else {
       throw PackError(.malformedPlist, "\(path) holds a date that is not in the years 1583 to 9999")
@@ -46,10 +46,10 @@ extension PropertyList {
   }
 
   static func damagedBinary(_ path: String) -> PackError {
-    PackError(.malformedPlist, "\(path) is a damaged binary property list, or holds what no Info.plist does")
+    PackError(.malformedPlist, "\(path) is a damaged binary property list, or has values that no Info.plist has")
   }
 
   static func tooDeep(_ path: String) -> PackError {
-    PackError(.malformedPlist, "\(path): values are deeper inside each other than \(greatestDepth)")
+    PackError(.malformedPlist, "\(path): values are nested more than \(greatestDepth) levels deep")
   }
 }

@@ -3,29 +3,29 @@ package indirect enum PropertyList: Hashable, Sendable {
   case string(String)
   case boolean(Bool)
   case integer(Int64)
-  /// An integer above the signed ones. Others are ``integer(_:)``.
+  /// An integer greater than `Int64.max`. All other integers are ``integer(_:)``.
   case unsigned(UInt64)
-  /// As the pattern of its bits, so that every value equals itself.
+  /// A real number as its bit pattern, so that every value equals itself.
   case real(bitPattern: UInt64)
-  /// Seconds since 2001-01-01T00:00:00Z, as the pattern of the bits of a double.
+  /// A date in seconds since 2001-01-01T00:00:00Z, as the bit pattern of a double.
   case date(bitPattern: UInt64)
   case data([UInt8])
   case array([PropertyList])
-  /// In ascending order of the keys, as Foundation keeps none of its own.
+  /// The members in ascending order of their keys, because Foundation does not keep an order.
   case dictionary([Member])
 
-  /// How a list is written.
+  /// The encoding of a property list.
   package enum Form: Hashable, Sendable {
     case xml
     case binary
 
-    /// The form that the start of a file shows.
+    /// Detects the form from the start of a file.
     package init(of bytes: [UInt8]) {
       self = bytes.starts(with: "bplist".utf8) ? .binary : .xml
     }
   }
 
-  /// One key of a dictionary, and its value.
+  /// A key of a dictionary and its value.
   package struct Member: Hashable, Comparable, Sendable {
     package var key: String
     package var value: PropertyList
@@ -35,24 +35,24 @@ package indirect enum PropertyList: Hashable, Sendable {
       self.value = value
     }
 
-    /// By the bytes of the keys.
+    /// Compares the bytes of the keys.
     package static func < (left: Member, right: Member) -> Bool {
       left.key.utf8.lexicographicallyPrecedes(right.key.utf8)
     }
   }
 
-  /// An integer as it is written: of two cases the one that is meant.
+  /// Returns an integer as ``integer(_:)`` if it fits, otherwise as ``unsigned(_:)``.
   package static func number(_ value: UInt64) -> PropertyList {
     Int64(exactly: value).map(PropertyList.integer) ?? .unsigned(value)
   }
 
-  /// The members, where this is a dictionary.
+  /// The members if this is a dictionary, otherwise nil.
   package var members: [Member]? {
     guard case .dictionary(let members) = self else { return nil }
     return members
   }
 
-  /// The texts, where this is an array of strings alone.
+  /// The texts if this is an array of only strings, otherwise nil.
   var texts: [String]? {
     guard case .array(let items) = self else { return nil }
     let texts = items.compactMap { item -> String? in
@@ -62,12 +62,12 @@ package indirect enum PropertyList: Hashable, Sendable {
     return texts.count == items.count ? texts : nil
   }
 
-  /// The value of a key, where this is a dictionary that has it.
+  /// The value of a key, or nil if this is not a dictionary that has the key.
   package subscript(key key: String) -> PropertyList? {
     members?.first { $0.key == key }?.value
   }
 
-  /// Whether two lists say the same: every byte of a text matters, the order of keys and the sign of a zero do not.
+  /// Whether two lists have the same content. Every byte of a text counts; the order of keys and the sign of a zero do not.
   package func says(_ other: PropertyList) -> Bool {
     switch (self, other) {
     case (.string(let mine), .string(let others)):
@@ -85,7 +85,7 @@ package indirect enum PropertyList: Hashable, Sendable {
     }
   }
 
-  /// Whether a text or a key holds a character that XML cannot.
+  /// Whether a text or a key has a character that XML cannot contain.
   var hasControlCharacters: Bool {
     func isOne(_ byte: UInt8) -> Bool { byte < 0x20 && byte != 0x09 && byte != 0x0A && byte != 0x0D }
     return switch self {
@@ -96,7 +96,7 @@ package indirect enum PropertyList: Hashable, Sendable {
     }
   }
 
-  /// The most values, one inside the other, that are read.
+  /// The greatest nesting depth of values that is read.
   package static let greatestDepth = 64
   /// The largest file that is read, in bytes. An Info.plist has a few thousand.
   package static let largestSize = 4 << 20
@@ -118,7 +118,7 @@ extension PropertyList: CustomStringConvertible {
     }
   }
 
-  /// Two values for a person, with their kinds only where these differ.
+  /// Returns two values for people, with their kinds only if the kinds differ.
   static func apart(_ old: PropertyList?, _ new: PropertyList?) -> (old: String?, new: String?) {
     if case .string? = old, let new, case .string = new { return (old?.element, new.element) }
     if old == nil || new == nil { return (old?.element, new?.element) }

@@ -1,8 +1,8 @@
-/// One change of a property list: the value of a key, in the outermost dictionary or in one that it holds.
+/// One change of a property list: the value of a key, in the top-level dictionary or in one inside it.
 package struct PropertyListEdit: Hashable, Sendable {
-  /// One key, or the key of an inner dictionary that exists and one in there.
+  /// One key, or the key of an existing inner dictionary and a key in it.
   package var path: [String]
-  /// The new value; nil to remove the key.
+  /// The new value, or nil to remove the key.
   package var value: PropertyList?
 
   package init(_ path: [String], _ value: PropertyList?) {
@@ -12,7 +12,7 @@ package struct PropertyListEdit: Hashable, Sendable {
 }
 
 extension PropertyList {
-  /// The list with the changes made in it.
+  /// Returns the list with the edits applied.
   package func applying(_ edits: [PropertyListEdit]) -> PropertyList {
     edits.reduce(self) { list, edit in list.applying(edit.path[...], edit.value) }
   }

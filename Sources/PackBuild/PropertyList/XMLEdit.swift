@@ -1,14 +1,14 @@
 package import PackFormat
 
-/// A property list in XML that is changed in place: what is not changed stays byte for byte, and what is new takes the layout around it.
+/// An in-place edit of a property list in XML. Unchanged parts stay the same byte for byte, and new parts take the layout around them.
 ///
-/// A new key of a dictionary whose keys are in ascending order comes to its place among them. In another one it comes to its place among the keys that
-/// belong together with it, and behind all others if there are none of those. A key that is removed takes its line with it; comments
-/// stay, except inside of a value that is replaced and between a key and its value that are removed.
+/// If the keys of a dictionary are in ascending order, a new key is inserted in that order. Otherwise it is inserted in order among the keys that
+/// belong together with it, or after all keys if there are none of these. A key is removed with its line. Comments stay, except inside a value that
+/// is replaced, and between a key and its value if both are removed.
 package struct XMLEdit {
   /// The file with the changes.
   package private(set) var bytes: [UInt8]
-  /// The lines of the original file whose comments are gone, each once, in ascending order.
+  /// The lines of the original file whose comments are lost, each once, in ascending order.
   let lostCommentLines: [Int]
 
   private let path: String
@@ -18,8 +18,8 @@ package struct XMLEdit {
   /// Makes the changes, with the same meaning as ``PropertyList/applying(_:)``.
   ///
   /// - Parameters:
-  ///   - keys: those that belong together, whether they change or not.
-  ///   - path: for messages.
+  ///   - keys: the keys that belong together, whether they change or not.
+  ///   - path: the path of the file, for messages.
   package init(_ bytes: [UInt8], making edits: [PropertyListEdit], together keys: [String], path: String) throws(PackError) {
     self.bytes = bytes
     self.path = path
@@ -28,7 +28,7 @@ package struct XMLEdit {
     let ranges = edits.compactMap { Self.find($0.path, in: original.root)?.replacedRange(by: $0.value) }
     let lost = original.comments.filter { comment in ranges.contains { $0.contains(comment.lowerBound) } }
     lostCommentLines = Set(lost.map { XMLMarkup.line(of: $0.lowerBound, in: bytes) }).sorted()
-    // Each change looks at what those before it left: they may be neighbours.
+    // Each edit parses the result of the previous one, because they may touch neighbouring keys.
     for edit in edits { try make(edit) }
   }
 
@@ -61,7 +61,7 @@ package struct XMLEdit {
     bytes.replaceSubrange(range, with: text)
   }
 
-  /// The index that a new key gets.
+  /// Returns the index for a new key.
   private func place(of key: String, among others: [String]) -> Int {
     func isBefore(_ left: String, _ right: String) -> Bool { left.utf8.lexicographicallyPrecedes(right.utf8) }
     if zip(others, others.dropFirst()).allSatisfy({ isBefore($0, $1) }) {
@@ -73,7 +73,7 @@ package struct XMLEdit {
 }
 
 extension XMLMarkup.Member {
-  /// What goes when the value is replaced, or the key removed.
+  /// Returns the range that is lost if the value is replaced, or if the key is removed.
   fileprivate func replacedRange(by value: PropertyList?) -> Range<Int> {
     value == nil ? keyRange.lowerBound..<self.value.range.upperBound : self.value.range
   }

@@ -1,25 +1,25 @@
-/// How a property list in XML is laid out: its line ends, its indentation, and what stands between a key and its value.
+/// The layout of a property list in XML: its line ends, its indentation, and the gap between a key and its value.
 struct XMLLayout {
   private typealias Element = XMLMarkup.Element
   private typealias Member = XMLMarkup.Member
 
-  /// What stands between a key and its value.
+  /// The space between a key and its value.
   private enum Gap: Hashable {
-    /// The bytes, without a line end.
+    /// These bytes, without a line end.
     case sameLine([UInt8])
     /// A line end, the indentation of the key, and these bytes.
     case nextLine([UInt8])
   }
 
-  /// The most bytes between a key and its value that count as a way of laying out a file.
+  /// The longest gap in bytes that counts as layout.
   private static let longestGap = 200
 
   private let bytes: [UInt8]
   private let root: Element
   private let comments: [Range<Int>]
-  /// The line end that the file has most often.
+  /// The most frequent line end in the file.
   private let lineEnd: [UInt8]
-  /// What indents the parts of a value further than the value itself.
+  /// The indentation of the parts of a value, relative to the value itself.
   private let unit: [UInt8]
 
   init(_ bytes: [UInt8], _ markup: XMLMarkup) {
@@ -36,7 +36,7 @@ struct XMLLayout {
 
   // MARK: Texts
 
-  /// A value that takes the place of another one.
+  /// Returns the text of a value that replaces another one.
   func text(_ value: PropertyList, instead member: XMLMarkup.Member) -> [UInt8] {
     let old = member.value
     let isInLine =
@@ -45,9 +45,9 @@ struct XMLLayout {
     return text(value, indentation: isInLine ? nil : indentation(ofLineAt: old.range.lowerBound), gap: gap)
   }
 
-  /// What to put where for a new key of a dictionary.
+  /// Returns the range to replace and the new text for a new key of a dictionary.
   ///
-  /// - Parameter index: the number of members before it.
+  /// - Parameter index: the number of members before the new key.
   func insertion(
     of key: String, _ value: PropertyList, into dictionary: XMLMarkup.Element, at index: Int, isRoot: Bool
   ) -> (Range<Int>, [UInt8]) {
@@ -58,7 +58,7 @@ struct XMLLayout {
     guard let indentation = Self.mostFrequent(indentations) else {
       let gap = Self.mostFrequent(own) ?? .sameLine([])
       let text = member(key, value, indentation: nil, gap: gap)
-      // The spaces between two members, or in front of the first one.
+      // The spaces between two members, or before the first one.
       let ends = [dictionary.inside.lowerBound] + members.map(\.value.range.upperBound)
       let (end, start) = members.count > 1 ? (ends[1], members[1].keyRange.lowerBound) : (ends[0], members[0].keyRange.lowerBound)
       let space = bytes[end..<start].allSatisfy(Self.isBlank) ? Array(bytes[end..<start]) : []
@@ -82,7 +82,7 @@ struct XMLLayout {
     var opening: [UInt8] = []
     var range = dictionary.inside
     if dictionary.inside.isEmpty, dictionary.range.upperBound == dictionary.inside.lowerBound {
-      // One tag that is both becomes two.
+      // A self-closing tag becomes an opening and a closing tag.
       opening = Array(bytes[dictionary.range].dropLast(2))
       while let last = opening.last, Self.isBlank(last) || Self.isLineEnd(last) { opening.removeLast() }
       opening.append(UInt8(ascii: ">"))
@@ -93,7 +93,7 @@ struct XMLLayout {
       let place = opening.isEmpty ? range.lowerBound..<range.lowerBound : range
       return (place, opening + member(key, value, indentation: nil, gap: gap) + closing)
     }
-    // Comments stay in front of the new key.
+    // Comments stay before the new key.
     let last = comments.last { dictionary.inside.contains($0.lowerBound) }
     let indentation = last.flatMap { startOfLine($0.lowerBound) }.map { Array(bytes[$0]) } ?? outer + unit
     let text = lineEnd + indentation + member(key, value, indentation: indentation, gap: gap)
@@ -104,7 +104,7 @@ struct XMLLayout {
     return (range, opening + text + lineEnd + outer + closing)
   }
 
-  /// A key and its value. Without an indentation everything is in one line.
+  /// Returns the text of a key and its value. Without an indentation, everything is in one line.
   private func member(_ key: String, _ value: PropertyList, indentation: [UInt8]?, gap: Gap) -> [UInt8] {
     let start = Array("<key>\(Self.escaped(key))</key>".utf8)
     switch gap {
@@ -143,18 +143,18 @@ struct XMLLayout {
 
   // MARK: Removal
 
-  /// What goes with a member: its line, if nothing else stands in it.
+  /// Returns the range to remove for a member. It includes the line if nothing else is in it.
   func rangeToRemove(_ member: XMLMarkup.Member) -> Range<Int> {
     let (start, end) = (member.keyRange.lowerBound, member.value.range.upperBound)
     var next = end
     while next < bytes.count, Self.isBlank(bytes[next]) { next += 1 }
     guard let blank = startOfLine(start) else {
-      // Something stands in front: the space between goes.
+      // Something comes before it in the line: the space between is removed.
       var first = start
       while first > 0, Self.isBlank(bytes[first - 1]) { first -= 1 }
       return first..<end
     }
-    // Something stands behind: it takes the place.
+    // Something follows it in the line and moves to its place.
     guard next < bytes.count, Self.isLineEnd(bytes[next]) else { return start..<next }
     let isPair = bytes[next] == 0x0D && next + 1 < bytes.count && bytes[next + 1] == 0x0A
     return blank.lowerBound..<(next + (isPair ? 2 : 1))
@@ -171,14 +171,14 @@ struct XMLLayout {
     }
     let indentations = parts.compactMap { startOfLine($0.start, in: bytes) }
     if !indentations.isEmpty {
-      // A line ends inside the element: only the elements around it are in the same line, and no line is looked through for each of many.
+      // A line ends inside the element, so only the elements around it start in the same line. A long line is not scanned for each of many elements.
       let outer = indentation(ofLineAt: element.range.lowerBound, in: bytes)
       units += indentations.filter { bytes[$0].starts(with: outer) }.map { Array(bytes[$0].dropFirst(outer.count)) }
     }
     for part in parts { collectUnits(of: part.value, in: bytes, into: &units) }
   }
 
-  /// The gaps of all dictionaries.
+  /// Returns the gaps in all dictionaries.
   private func gaps(in element: Element) -> [Gap] {
     switch element.content {
     case .scalar: []
@@ -198,7 +198,7 @@ struct XMLLayout {
     }
   }
 
-  /// The element that is there most often, of several the first.
+  /// Returns the most frequent value, or the first one if several are equally frequent.
   private static func mostFrequent<Value: Hashable>(_ values: [Value]) -> Value? {
     var counts: [Value: Int] = [:]
     for value in values { counts[value, default: 0] += 1 }
@@ -206,7 +206,7 @@ struct XMLLayout {
     return values.first { counts[$0] == most }
   }
 
-  /// Whether a dictionary or its key begins a line.
+  /// Whether a dictionary or its key starts a line.
   private func isOnOwnLine(_ dictionary: Element) -> Bool {
     if startOfLine(dictionary.range.lowerBound) != nil { return true }
     var start = dictionary.range.lowerBound
@@ -214,7 +214,7 @@ struct XMLLayout {
     return bytes[start..<dictionary.range.lowerBound].drop(while: Self.isBlank).starts(with: "<key".utf8)
   }
 
-  /// The blanks in front of a place, if they begin a line.
+  /// Returns the range of the blanks before a place, or nil if they do not start a line.
   private func startOfLine(_ place: Int) -> Range<Int>? { Self.startOfLine(place, in: bytes) }
 
   private static func startOfLine(_ place: Int, in bytes: [UInt8]) -> Range<Int>? {
@@ -231,7 +231,7 @@ struct XMLLayout {
     return Array(bytes[start..<place].prefix { isBlank($0) })
   }
 
-  /// Behind what stands in the line after a place, if that is nothing but comments.
+  /// Returns the end of the line if only blanks and comments follow the place, otherwise the place itself.
   private func endOfLine(after place: Int) -> Int {
     var end = place
     var next = comments.firstIndex { $0.lowerBound >= place } ?? comments.count

@@ -1,23 +1,23 @@
 import PackFormat
 import PackProject
 
-/// A property list in XML: its values, and where each of them stands among the bytes.
+/// The values of a property list in XML, and the byte range of each.
 ///
-/// Takes what Apple's readers take: UTF-8, comments, processing instructions and a document type without declarations of its own; attributes
-/// and what follows the outer element mean nothing.
+/// Accepts the same input as Apple's readers: UTF-8, comments, processing instructions and a document type without internal declarations.
+/// Attributes and everything after the outer element are ignored.
 struct XMLMarkup: Hashable, Sendable {
   /// A value with its tags.
   struct Element: Hashable, Sendable {
     indirect enum Content: Hashable, Sendable {
-      /// A value without parts.
+      /// A value that is not a container.
       case scalar(PropertyList)
       case array([Element])
       case dictionary([Member])
     }
 
-    /// From its `<` to behind its last `>`.
+    /// From its first `<` to after its last `>`.
     var range: Range<Int>
-    /// What stands between the tags; empty at the end where one tag is all.
+    /// The range between the tags. If the element is a single tag, it is empty and at the end.
     var inside: Range<Int>
     var content: Content
   }
@@ -25,17 +25,19 @@ struct XMLMarkup: Hashable, Sendable {
   /// A key of a dictionary and its value, in the order of the file.
   struct Member: Hashable, Sendable {
     var key: String
-    /// From the `<` of `<key>` to behind the `>` of `</key>`.
+    /// From the `<` of `<key>` to after the `>` of `</key>`.
     var keyRange: Range<Int>
     var value: Element
   }
 
-  /// The outer value.
+  /// The top-level value.
   let root: Element
-  /// Where the comments before the end of the outer element are.
+  /// The ranges of the comments before the end of the outer element.
   let comments: [Range<Int>]
 
-  /// - Parameter path: for messages.
+  /// Parses a property list.
+  ///
+  /// - Parameter path: the path of the file, for messages.
   /// - Throws: ``PackError/Code/malformedPlist`` with the line of the fault.
   init(_ bytes: [UInt8], path: String) throws(PackError) {
     var reader = XMLReader(bytes: bytes, path: path)
@@ -46,7 +48,7 @@ struct XMLMarkup: Hashable, Sendable {
   /// The values, with the keys of dictionaries in ascending order.
   var propertyList: PropertyList { root.propertyList }
 
-  /// The line of a byte, from 1 on.
+  /// Returns the line number of a byte. The first line is 1.
   static func line(of offset: Int, in bytes: [UInt8]) -> Int {
     1 + bytes[..<min(offset, bytes.count)].count { $0 == 0x0A }
   }
@@ -68,7 +70,7 @@ extension XMLMarkup.Element {
   }
 }
 
-/// A position among the bytes of a property list in XML.
+/// A parser at a position in the bytes of a property list in XML.
 private struct XMLReader {
   typealias Element = XMLMarkup.Element
 
@@ -122,8 +124,8 @@ private struct XMLReader {
     let start = position
     var content = Element.Content.scalar(.string(""))
     switch opening.tag {
-    case .plist: throw fault("a <plist> stands inside another one", at: opening.start)
-    case .key: throw fault("a <key> stands outside a dictionary", at: opening.start)
+    case .plist: throw fault("a <plist> is inside another one", at: opening.start)
+    case .key: throw fault("a <key> is outside a dictionary", at: opening.start)
     case .yes: content = .scalar(.boolean(true))
     case .no: content = .scalar(.boolean(false))
     case .array: content = .array(opening.isWhole ? [] : try items(depth: depth))
@@ -154,7 +156,7 @@ private struct XMLReader {
       try skipAsides()
       if starts(with: "</") { break }
       let tag = try openingTag()
-      guard tag.tag == .key else { throw fault("<\(tag.tag.rawValue)> stands where a <key> was expected", at: tag.start) }
+      guard tag.tag == .key else { throw fault("a <key> was expected, but found <\(tag.tag.rawValue)>", at: tag.start) }
       var key = ""
       if !tag.isWhole {
         key = try text()
@@ -170,7 +172,7 @@ private struct XMLReader {
     }
     // This is how a keyed archive writes a reference.
     if members.count == 1, members[0].key == "CF$UID", case .scalar(.integer) = members[0].value.content {
-      throw PackError(.malformedPlist, "\(path) holds a value of a type that no Info.plist has, such as a reference of an archive")
+      throw PackError(.malformedPlist, "\(path) holds a value of a type that no Info.plist has, such as a reference in a keyed archive")
     }
     return members
   }
@@ -180,13 +182,14 @@ private struct XMLReader {
   private mutating func openingTag() throws(PackError) -> OpeningTag {
     let start = position
     guard position < bytes.count else { throw fault("the file ends before the list does") }
-    guard bytes[position] == UInt8(ascii: "<") else { throw fault("a text stands outside a <string>") }
+    guard bytes[position] == UInt8(ascii: "<") else { throw fault("a text is outside a <string>") }
     guard let end = bytes[start...].firstIndex(of: UInt8(ascii: ">")) else { throw fault("the file ends inside a tag") }
     let isWhole = bytes[end - 1] == UInt8(ascii: "/")
     let name = bytes[(start + 1)..<end].prefix { $0 > 0x20 && $0 != UInt8(ascii: "/") }
     let word = String(decoding: name.prefix(20), as: UTF8.self)
     guard let tag = Tag(rawValue: word) else {
-      throw fault("\(word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } ? "<\(word)>" : "this tag") is none of a property list")
+      throw fault(
+        "\(word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } ? "<\(word)>" : "this tag") is not part of a property list")
     }
     position = end + 1
     return OpeningTag(tag: tag, start: start, isWhole: isWhole)
@@ -203,7 +206,7 @@ private struct XMLReader {
 
   // MARK: Values
 
-  /// A text up to the next tag, with its references and CDATA sections resolved.
+  /// Reads a text up to the next tag, and resolves its references and CDATA sections.
   private mutating func text() throws(PackError) -> String {
     let start = position
     var text: [UInt8] = []
@@ -228,19 +231,19 @@ private struct XMLReader {
 
   private static let names: [String: Unicode.Scalar] = ["lt": "<", "gt": ">", "amp": "&", "apos": "'", "quot": "\""]
 
-  /// The character that stands for `&…;`.
+  /// Reads a reference `&…;` and returns its character.
   private mutating func reference() throws(PackError) -> Unicode.Scalar {
     let rest = bytes[(position + 1)...].prefix(12)
-    guard let end = rest.firstIndex(of: UInt8(ascii: ";")) else { throw fault("a '&' starts no reference: write &amp;") }
+    guard let end = rest.firstIndex(of: UInt8(ascii: ";")) else { throw fault("a '&' does not start a reference: write &amp;") }
     let name = String(decoding: rest[..<end], as: UTF8.self)
     var scalar = Self.names[name]
     if name.hasPrefix("#") {
       let isHexadecimal = name.hasPrefix("#x")
       let digits = name.dropFirst(isHexadecimal ? 2 : 1)
-      // A sign is no digit.
+      // The initializer would accept a sign.
       if digits.first != "+" { scalar = UInt32(digits, radix: isHexadecimal ? 16 : 10).flatMap { Unicode.Scalar($0) } }
     }
-    guard let scalar else { throw fault("a '&' starts a reference that is unknown") }
+    guard let scalar else { throw fault("a '&' starts an unknown reference") }
     position = end + 1
     return scalar
   }
@@ -258,12 +261,12 @@ private struct XMLReader {
       default: Self.data(bytes)
       }
     guard let value else {
-      throw fault("<\(opening.tag.rawValue)> holds no such value, or one that does not fit 64 bits", at: opening.start)
+      throw fault("<\(opening.tag.rawValue)> does not hold a valid value, or its value does not fit in 64 bits", at: opening.start)
     }
     return value
   }
 
-  /// Decimal, or hexadecimal behind `0x`.
+  /// Parses a decimal integer, or a hexadecimal one after `0x`.
   private static func integer(_ text: String) -> PropertyList? {
     var digits = text.utf8[...]
     let isNegative = digits.first == UInt8(ascii: "-")
@@ -284,7 +287,7 @@ private struct XMLReader {
     return .real(bitPattern: value.bitPattern)
   }
 
-  /// A date and time as `2001-01-01T00:00:00Z`, of Gregory's calendar.
+  /// Parses a date and time such as `2001-01-01T00:00:00Z`, in the Gregorian calendar.
   private func date(_ text: String) throws(PackError) -> PropertyList? {
     let bytes = Array(text.utf8)
     let form = Array("-00-00T00:00:00Z".utf8)
@@ -295,7 +298,7 @@ private struct XMLReader {
       zip(rest, form).allSatisfy({ $1 == 0x30 ? isDigit($0) : $0 == $1 })
     else { return nil }
     func number(_ place: Int) -> Int { Int(rest[place] - 0x30) * 10 + Int(rest[place + 1] - 0x30) }
-    // Other years are refused as dates, whatever they are.
+    // Other years become the year 0, which is refused below.
     let year = Int(String(decoding: years, as: UTF8.self)).flatMap { (0...9999).contains($0) ? $0 : nil } ?? 0
     let (hour, minute, second) = (number(7), number(10), number(13))
     guard let days = GregorianDay(year: year, month: number(1), day: number(4))?.number, hour < 24, minute < 60, second < 60 else {
@@ -304,7 +307,7 @@ private struct XMLReader {
     return try PropertyList(secondsSince2001: Double(((days * 24 + hour) * 60 + minute) * 60 + second), path: path)
   }
 
-  /// Base64, with spaces and line ends anywhere.
+  /// Decodes Base64, with spaces and line ends anywhere.
   private static func data(_ bytes: ArraySlice<UInt8>) -> PropertyList? {
     var result: [UInt8] = []
     result.reserveCapacity(bytes.count / 4 * 3)
@@ -337,9 +340,9 @@ private struct XMLReader {
     return .data(result)
   }
 
-  // MARK: What is no value
+  // MARK: Between values
 
-  /// Goes to what is neither space nor comment nor processing instruction.
+  /// Skips spaces, comments and processing instructions.
   private mutating func skipAsides() throws(PackError) {
     while position < bytes.count {
       if Self.isSpace(bytes[position]) {
@@ -361,11 +364,11 @@ private struct XMLReader {
     guard let end = bytes[position...].firstIndex(where: { $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "[") }) else {
       throw fault("the document type has no end")
     }
-    guard bytes[end] == UInt8(ascii: ">") else { throw fault("the document type holds declarations, and a property list has none") }
+    guard bytes[end] == UInt8(ascii: ">") else { throw fault("the document type holds declarations, which a property list must not have") }
     position = end + 1
   }
 
-  /// Refuses another encoding than UTF-8, if it makes a difference.
+  /// Throws if the declared encoding is not UTF-8 and the file has bytes outside ASCII.
   private func checkEncoding() throws(PackError) {
     guard starts(with: "<?xml"), let end = find("?>", from: position) else { return }
     let declaration = String(decoding: bytes[position..<end], as: UTF8.self)
@@ -373,7 +376,7 @@ private struct XMLReader {
       encoding.lowercased() != "utf-8", bytes[position...].contains(where: { $0 >= 0x80 })
     else { return }
     throw PackError(
-      .malformedPlist, "\(path) is in the encoding '\(encoding)', and only UTF-8 is read",
+      .malformedPlist, "\(path) is in the encoding '\(encoding)', but only UTF-8 is supported",
       hint: "plutil -convert xml1 \(ShellWord.path(path))")
   }
 
@@ -392,16 +395,16 @@ private struct XMLReader {
   private func line(of offset: Int) -> Int { XMLMarkup.line(of: offset, in: bytes) }
 
   private func fault(_ message: String, at offset: Int? = nil) -> PackError {
-    PackError(.malformedPlist, "\(path) is no property list: \(message), in line \(line(of: offset ?? position))")
+    PackError(.malformedPlist, "\(path) is not a property list: \(message), in line \(line(of: offset ?? position))")
   }
 }
 
-/// A day of Gregory's calendar.
+/// A day in the Gregorian calendar.
 private struct GregorianDay {
   /// Days since 2001-01-01.
   let number: Int
 
-  /// Nil for a day that is not in the calendar.
+  /// Returns nil if the day does not exist.
   init?(year: Int, month: Int, day: Int) {
     guard (1...12).contains(month) else { return nil }
     let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
@@ -409,7 +412,7 @@ private struct GregorianDay {
     guard (1...lengths[month - 1]).contains(day) else { return nil }
     let before = year - 1
     let daysBeforeYear = before * 365 + before / 4 - before / 100 + before / 400
-    // 730 485 days lie before 2001.
+    // There are 730 485 days before 2001.
     number = daysBeforeYear + lengths[..<(month - 1)].reduce(0, +) + day - 1 - 730_485
   }
 }

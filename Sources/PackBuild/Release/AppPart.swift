@@ -3,14 +3,14 @@ import PackProject
 
 /// One of the files that an app and its downloader extension need for a release.
 package enum AppPart: String, Hashable, Sendable, CaseIterable {
-  /// What belongs into the app's Info.plist.
+  /// The keys for the app's Info.plist.
   case app
   /// The Info.plist of the downloader extension.
   case `extension`
   /// The entitlements of app and extension, which share an app group.
   case entitlements
 
-  /// The part as an XML property list. The app's is a fragment of a plist, the others are whole.
+  /// Returns the part as an XML property list. The app's part is a fragment to merge, the other parts are complete files.
   ///
   /// - Throws: ``PackError/Code/invalidConfiguration`` for entitlements of an app without an app group.
   package func bytes(for keys: BackgroundAssetsKeys) throws(PackError) -> [UInt8] {
@@ -21,7 +21,7 @@ package enum AppPart: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// What Xcode's template says, with its variables, and the group by which the extension finds what it shares with the app.
+  /// The contents of Xcode's template, with its variables, and the app group that the extension shares with the app.
   private static func extensionPlist(_ keys: BackgroundAssetsKeys) -> PropertyList {
     var members: [PropertyList.Member] = [
       .init("CFBundleDevelopmentRegion", .string("$(DEVELOPMENT_LANGUAGE)")),
@@ -41,8 +41,8 @@ package enum AppPart: String, Hashable, Sendable, CaseIterable {
   private static func entitlements(_ keys: BackgroundAssetsKeys) throws(PackError) -> PropertyList {
     guard let group = keys.appGroupID ?? keys.appGroupIdentifier else {
       throw PackError(
-        .invalidConfiguration, "the release names no app group, which app and extension share the packs through",
-        hint: "write it into packer.yml, such as 'app: {group: group.com.example.arcade}', and build again")
+        .invalidConfiguration, "the release names no app group; app and extension need one to share the packs",
+        hint: "set it in packer.yml, as in 'app: {group: group.com.example.arcade}', and build again")
     }
     return .dictionary([.init(AppTargets.groupsKey, .array([.string(group)]))])
   }

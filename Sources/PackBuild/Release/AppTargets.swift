@@ -1,6 +1,6 @@
 package import PackProject
 
-/// The files of an app and its downloader extension that must agree.
+/// The files of an app and its downloader extension that must match each other.
 package struct AppTargets: Sendable {
   /// The app's Info.plist.
   package var app: InfoPlist
@@ -8,10 +8,10 @@ package struct AppTargets: Sendable {
   package var downloader: InfoPlist?
   /// The entitlements of app and extension.
   package var entitlements: [InfoPlist]
-  /// The bundle identifier that the configuration names.
+  /// The bundle identifier in the configuration.
   package var bundleID: String?
 
-  /// Takes the files that are known; what is not given is not checked.
+  /// Makes a value from the files that are known. Files that are not given are not checked.
   package init(app: InfoPlist, downloader: InfoPlist? = nil, entitlements: [InfoPlist] = [], bundleID: String? = nil) {
     self.app = app
     self.downloader = downloader
@@ -23,25 +23,26 @@ package struct AppTargets: Sendable {
   static let groupsKey = "com.apple.security.application-groups"
   static let attributesKey = "EXAppExtensionAttributes"
   static let pointKey = "EXExtensionPointIdentifier"
-  /// What Xcode's template of a downloader extension says.
+  /// The extension point in Xcode's template for a downloader extension.
   static let point = "com.apple.background-asset-downloader-extension"
-  /// What some templates of managed asset packs say; reported to work there, and only there.
+  /// The extension point in some templates for managed asset packs. Reported to work only for these.
   private static let managedPoint = "com.apple.background-assets.content-request"
 
-  /// Whether Xcode replaces a part of the text, so that nothing can be said of it.
+  /// Whether the text contains a variable that Xcode replaces, so that it cannot be checked.
   package static func isVariable(_ text: String) -> Bool {
     text.contains("$(") || text.contains("${")
   }
 
+  /// Whether the text has the form of an app group: it starts with `group.`, or with a team's ten capital letters and digits and a dot.
   package static func isGroup(_ text: String) -> Bool {
     if text.hasPrefix("group."), text.utf8.count > 6 { return true }
     let team = text.prefix { $0 != "." }
     return team.utf8.count == 10 && team.count < text.count && team.allSatisfy { $0.isASCII && ($0.isUppercase || $0.isNumber) }
   }
 
-  /// What does not fit together.
+  /// Returns the problems between the files.
   ///
-  /// - Parameter hosting: how the packs come to the device.
+  /// - Parameter hosting: how the packs are hosted.
   package func check(hosting: PackerConfiguration.Hosting) -> [PlistFinding] {
     var findings = checkIdentifier()
     if let downloader { findings += check(downloader, hosting: hosting) }
@@ -55,7 +56,7 @@ package struct AppTargets: Sendable {
     PlistFinding(kind: .target, level: level, file: file.path, key: key, actual: actual, message: message, hint: hint)
   }
 
-  /// A text without variables.
+  /// Returns the text, or nil if the value is not a string or contains a variable.
   private func text(_ value: PropertyList?) -> String? {
     guard case .string(let text)? = value, !Self.isVariable(text) else { return nil }
     return text
@@ -65,7 +66,7 @@ package struct AppTargets: Sendable {
     guard let bundleID, let identifier = text(app.content[key: Self.identifierKey]), identifier != bundleID else { return [] }
     return [
       finding(
-        app, Self.identifierKey, identifier, "\(Self.identifierKey) is '\(identifier)', and the configuration is for '\(bundleID)'")
+        app, Self.identifierKey, identifier, "\(Self.identifierKey) is '\(identifier)', but bundleID in the configuration is '\(bundleID)'")
     ]
   }
 
@@ -81,7 +82,7 @@ package struct AppTargets: Sendable {
       let shown = other.map { "is \($0)" } ?? "is missing"
       findings.append(
         finding(
-          downloader, pointPath, other?.description, "\(pointPath) \(shown), and it must be '\(Self.point)'",
+          downloader, pointPath, other?.description, "\(pointPath) \(shown), but it must be '\(Self.point)'",
           hint: "App Store Connect refuses other extension points"))
     }
     switch downloader.content[key: Self.identifierKey] {
@@ -90,7 +91,7 @@ package struct AppTargets: Sendable {
       if let parent, !Self.isVariable(identifier), !identifier.hasPrefix(parent + ".") {
         findings.append(
           finding(
-            downloader, Self.identifierKey, identifier, "\(Self.identifierKey) is '\(identifier)', and it must start with '\(parent).'"))
+            downloader, Self.identifierKey, identifier, "\(Self.identifierKey) is '\(identifier)', but it must start with '\(parent).'"))
       }
     case let other:
       let shown = other.map { "is \($0)" } ?? "is missing"
@@ -102,13 +103,13 @@ package struct AppTargets: Sendable {
     let misplaced = (downloader.keys.propertyList.members ?? []).map(\.key).filter { $0 != BackgroundAssetsKey.appGroupIdentifier }
     for key in misplaced {
       findings.append(
-        finding(downloader, key, nil, "\(key) is in the extension's plist, and the system reads it in the app's", level: .warning))
+        finding(downloader, key, nil, "\(key) is in the extension's Info.plist, but the system reads it in the app's", level: .warning))
     }
     if let group = downloader.keys.appGroupIdentifier, let other = app.keys.appGroupIdentifier, group != other {
       findings.append(
         finding(
           downloader, BackgroundAssetsKey.appGroupIdentifier, group,
-          "\(BackgroundAssetsKey.appGroupIdentifier) is '\(group)', and '\(other)' in \(app.path)"))
+          "\(BackgroundAssetsKey.appGroupIdentifier) is '\(group)', but '\(other)' in \(app.path)"))
     }
     return findings
   }
@@ -120,7 +121,7 @@ package struct AppTargets: Sendable {
       return [
         finding(
           entitlements, Self.groupsKey, value?.description,
-          "\(Self.groupsKey) names no app group, which app and extension share the packs through",
+          "\(Self.groupsKey) names no app group; app and extension need one to share the packs",
           hint: "add the capability App Groups to both targets in Xcode")
       ]
     }
@@ -133,7 +134,7 @@ package struct AppTargets: Sendable {
     let shown = groups.map { "'\($0)'" }.joined(separator: ", ")
     return [
       finding(
-        entitlements, Self.groupsKey, shown, "\(Self.groupsKey) holds \(shown), and not '\(wanted)', which is \(key) in \(app.path)")
+        entitlements, Self.groupsKey, shown, "\(Self.groupsKey) holds \(shown), but not '\(wanted)', the \(key) in \(app.path)")
     ]
   }
 }

@@ -1,7 +1,7 @@
 package import PackManifest
 package import PackProject
 
-/// What Apple's `ba-package` is told to make a managed asset pack of: one pack of ours as its only file.
+/// A packaging manifest for Apple's `ba-package`, which makes a managed asset pack with one of packer's packs as its only file.
 ///
 /// `ba-package` resolves file names against its working directory, so it is run in the directory that holds both.
 package struct BAPackageManifest: Hashable, Sendable {
@@ -11,27 +11,27 @@ package struct BAPackageManifest: Hashable, Sendable {
 
   /// - Parameters:
   ///   - payload: the name of the pack file, relative to the directory `ba-package` is run in. The app asks the system for the file by this
-  ///     name, so it should not change from version to version: ``payloadName(for:)``.
-  ///   - events: when essential and prefetch packs are downloaded; empty means at both events.
+  ///     name, so it should not change between versions. Use ``payloadName(for:)``.
+  ///   - events: the events at which essential and prefetch packs are downloaded. Empty means all events.
   package init(for pack: ManifestPack, payload: String, events: [PackerConfiguration.InstallationEvent]) {
     self.pack = pack
     self.payload = payload
     self.events = events.isEmpty ? PackerConfiguration.InstallationEvent.allCases : events
   }
 
-  /// The name of the packaging manifest of a pack.
+  /// Returns the file name of the packaging manifest of a pack.
   package static func fileName(for id: String) -> String { "\(id).json" }
 
-  /// The name under which the pack file lies in the asset pack, which stays the same from version to version.
+  /// Returns the name of the pack file in the asset pack, which is the same for all versions.
   package static func payloadName(for id: String) -> String { "\(id).pack" }
 
-  /// What a person should know before `ba-package` is run, a sentence each.
+  /// Notes for the person who runs `ba-package`, one sentence each.
   package var notes: [String] {
     guard let language = pack.language else { return [] }
-    return ["pack '\(pack.id)' is for the language '\(language)', which takes the ba-package of Xcode 27 or newer, on a Mac"]
+    return ["pack '\(pack.id)' is for the language '\(language)', which needs the ba-package of Xcode 27 or newer, on a Mac"]
   }
 
-  /// The document: strict JSON, keys in ascending order, the same bytes for the same values.
+  /// The bytes of the document: strict JSON, keys in ascending order, the same bytes for the same values.
   package var json: [UInt8] {
     var members: [(String, JSONText)] = [
       ("assetPackID", .string(pack.id)),
@@ -39,7 +39,7 @@ package struct BAPackageManifest: Hashable, Sendable {
       ("fileSelectors", .array([.object([("file", .string(payload))])])),
     ]
     if let language = pack.language { members.append(("language", .string(language))) }
-    // What an empty list means is told differently from place to place.
+    // Sources disagree about the meaning of an empty list, so all platforms are listed.
     let platforms = pack.platforms.isEmpty ? Self.platforms : Array(Set(pack.platforms)).sorted()
     members.append(("platforms", .array(platforms.map(JSONText.string))))
     return Array((JSONText.object(members).text(indent: "") + "\n").utf8)
@@ -51,11 +51,11 @@ package struct BAPackageManifest: Hashable, Sendable {
     return .object([("installationEventTypes", .array(named.map { .string($0.rawValue) }))])
   }
 
-  /// All that a managed asset pack can be for.
+  /// All platforms that a managed asset pack can be for.
   private static let platforms = ["iOS", "macOS", "tvOS", "visionOS"]
 }
 
-/// The part of JSON that a packaging manifest needs, laid out for people.
+/// A JSON value with only the types that a packaging manifest needs, written with indentation.
 private indirect enum JSONText {
   case string(String)
   case array([JSONText])

@@ -1,6 +1,6 @@
 import PackProject
 
-/// The names of the keys, as Apple documents them; `AppGroupIdentifier` alone is ours.
+/// The names of the keys, as Apple documents them. Only `AppGroupIdentifier` is packer's own.
 package enum BackgroundAssetsKey {
   package static let appGroupIdentifier = "AppGroupIdentifier"
   package static let appGroupID = "BAAppGroupID"
@@ -23,7 +23,7 @@ package enum BackgroundAssetsKey {
 extension BackgroundAssetsKeys {
   private typealias Key = BackgroundAssetsKey
 
-  /// The keys that have a value as a dictionary, in ascending order.
+  /// A dictionary of the keys that have a value, in ascending order.
   var propertyList: PropertyList {
     let restrictions = Self.dictionary([
       (Key.downloadAllowance, downloadAllowance.map(PropertyList.number)),
@@ -62,7 +62,7 @@ extension BackgroundAssetsKeys {
         essentialDownloadAllowance = inner.size(Key.essentialDownloadAllowance)
         reader.problems += inner.problems
       } else {
-        reader.add(Key.restrictions, value, "is \(value), and it must be a dictionary", hint: nil)
+        reader.add(Key.restrictions, value, "is \(value), but it must be a dictionary", hint: nil)
       }
     }
     manifestURL = reader.text(Key.manifestURL)
@@ -72,7 +72,7 @@ extension BackgroundAssetsKeys {
   }
 }
 
-/// Takes values of the right type out of a dictionary, and keeps what is to be said of others.
+/// Reads values of the right type from a dictionary, and collects the problems of the others.
 private struct KeyReader {
   let plist: PropertyList
   var prefix = ""
@@ -85,7 +85,7 @@ private struct KeyReader {
   mutating func text(_ key: String) -> String? {
     guard let value = plist[key: key] else { return nil }
     guard case .string(let text) = value else {
-      add(key, value, "is \(value), and it must be a string", hint: nil)
+      add(key, value, "is \(value), but it must be a string", hint: nil)
       return nil
     }
     return text
@@ -94,7 +94,7 @@ private struct KeyReader {
   mutating func boolean(_ key: String) -> Bool? {
     guard let value = plist[key: key] else { return nil }
     guard case .boolean(let isTrue) = value else {
-      add(key, value, "is \(value), and it must be a boolean", hint: "write <true/> or <false/>")
+      add(key, value, "is \(value), but it must be a boolean", hint: "write <true/> or <false/>")
       return nil
     }
     return isTrue
@@ -103,13 +103,13 @@ private struct KeyReader {
   mutating func texts(_ key: String) -> [String]? {
     guard let value = plist[key: key] else { return nil }
     guard case .array(let items) = value else {
-      add(key, value, "is \(value), and it must be an array of strings", hint: "write <array> with one <string> for each host")
+      add(key, value, "is \(value), but it must be an array of strings", hint: "write <array> with one <string> for each host")
       return nil
     }
     var texts: [String] = []
     for item in items {
       guard case .string(let text) = item else {
-        add(key, item, "holds \(item), and it must hold strings alone", hint: nil)
+        add(key, item, "holds \(item), but it must hold only strings", hint: nil)
         return nil
       }
       texts.append(text)
@@ -117,22 +117,22 @@ private struct KeyReader {
     return texts
   }
 
-  /// A number of bytes: an integer of 64 bits with a sign, which is what the system reads it as.
+  /// Reads a number of bytes: a signed 64-bit integer, as the system reads it.
   mutating func size(_ key: String) -> UInt64? {
     guard let value = plist[key: key] else { return nil }
     switch value {
     case .integer(let number) where number >= 0:
       return UInt64(number)
     case .integer:
-      add(key, value, "is \(value), and a size is not negative", hint: nil)
+      add(key, value, "is \(value), but a size cannot be negative", hint: nil)
     case .unsigned:
       add(key, value, "is \(value), more than the system can hold (\(Int64.max))", hint: nil)
     case .string(let text) where UInt64(text) != nil:
-      add(key, value, "is \(value), and it must be an integer", hint: "write <integer>\(text)</integer>")
+      add(key, value, "is \(value), but it must be an integer", hint: "write <integer>\(text)</integer>")
     case .string, .real:
-      add(key, value, "is \(value), and it must be an integer: the number of bytes", hint: nil)
+      add(key, value, "is \(value), but it must be an integer: the number of bytes", hint: nil)
     default:
-      add(key, value, "is \(value), and it must be an integer", hint: nil)
+      add(key, value, "is \(value), but it must be an integer", hint: nil)
     }
     return nil
   }

@@ -1,9 +1,9 @@
 package import PackManifest
 package import PackProject
 
-/// What an Info.plist tells the system about background assets: its keys, typed.
+/// The Info.plist keys for Background Assets, as typed values.
 ///
-/// A key whose value has the wrong type is nil here, and among ``problems``.
+/// If a value has the wrong type, its property is nil and ``problems`` has an entry for it.
 package struct BackgroundAssetsKeys: Hashable, Sendable {
   /// `BAManifestURL`.
   package var manifestURL: String?
@@ -23,29 +23,29 @@ package struct BackgroundAssetsKeys: Hashable, Sendable {
   package var usesAppleHosting: Bool?
   /// `BAAppGroupID`: the app group of managed asset packs.
   package var appGroupID: String?
-  /// `AppGroupIdentifier`: a key of our own, from which app and extension take their app group where assets are not managed.
+  /// `AppGroupIdentifier`: packer's own key, from which app and extension read their app group if asset packs are not managed.
   package var appGroupIdentifier: String?
-  /// What is wrong with values, in the order of the keys.
+  /// The values that the system cannot use, in the order of the keys.
   package var problems: [Problem]
 
-  /// A value that the system does not take for what it is meant to be.
+  /// A value that the system cannot use.
   package struct Problem: Hashable, Sendable {
-    /// The key, with those above it: `BAInitialDownloadRestrictions.BADownloadAllowance`.
+    /// The path of the key, such as `BAInitialDownloadRestrictions.BADownloadAllowance`.
     package var key: String
-    /// The value, for a person.
+    /// The value, for people.
     package var value: String
-    /// What is wrong with it: a sentence that names the key.
+    /// The problem, as a sentence that names the key.
     package var message: String
-    /// What to do about it.
+    /// How to fix it.
     package var hint: String?
   }
 
-  /// Makes the keys of a plist that has none.
+  /// Makes a value without any keys.
   package init() {
     problems = []
   }
 
-  /// The four numbers; nil where one of them is missing or of the wrong type.
+  /// The four sizes. Nil if one of them is missing or has the wrong type.
   package var budget: InstallBudget? {
     get {
       guard let essentialDownloadAllowance, let downloadAllowance, let essentialMaxInstallSize, let maxInstallSize else { return nil }
@@ -61,7 +61,7 @@ package struct BackgroundAssetsKeys: Hashable, Sendable {
     }
   }
 
-  /// How the packs come to the device, as these keys say it.
+  /// The kind of hosting that these keys select.
   package var hosting: PackerConfiguration.Hosting {
     guard hasManagedAssetPacks == true else { return .unmanaged }
     return usesAppleHosting == true ? .apple : .managed

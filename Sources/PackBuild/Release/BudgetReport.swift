@@ -2,21 +2,21 @@ import PackFormat
 package import PackManifest
 package import PackProject
 
-/// The install budget of a release for people: each number with its parts, which add up to it, and what has to be said of it elsewhere.
+/// The install budget of a release for people: each number with the parts that add up to it, and what to do with it in the App Store.
 package struct BudgetReport: Sendable {
   /// One of the four numbers.
   package struct Section: Sendable {
-    /// What it is.
+    /// The name of the number.
     package let title: String
     /// Its key in the Info.plist.
     package let key: String
     /// Its parts in bytes. They add up to ``total``.
     package let rows: [(name: String, bytes: UInt64)]
-    /// The number.
+    /// The number in bytes.
     package let total: UInt64
   }
 
-  /// The four numbers: essential before the others, downloads before what stays on the device.
+  /// The four numbers: downloads before sizes on the device, and in each the essential packs before the others.
   package let sections: [Section]
 
   private let budget: ReleaseBudget
@@ -27,7 +27,7 @@ package struct BudgetReport: Sendable {
   private let hosting: PackerConfiguration.Hosting
 
   /// - Parameters:
-  ///   - packs: what the budget was added up from.
+  ///   - packs: the packs that the budget was computed from.
   ///   - manifestSize: the size of the manifest's document in bytes.
   package init(
     _ budget: ReleaseBudget, packs: [ManifestPack], manifestVersion: UInt64, manifestSize: UInt64, manifestCeiling: UInt64,
@@ -52,7 +52,7 @@ package struct BudgetReport: Sendable {
       section(
         "essential download", "BAEssentialDownloadAllowance", budget.essentialDownload, .essential, reserved: "manifest, reserved", \.size),
       section(
-        "other download", "BADownloadAllowance", budget.download, .prefetch, reserved: "an essential pack again", \.size),
+        "other download", "BADownloadAllowance", budget.download, .prefetch, reserved: "essential pack, second try", \.size),
       section(
         "essential on the device", "BAEssentialMaxInstallSize", budget.essentialInstalled, .essential, reserved: nil, \.sizeOnDevice),
       section("other on the device", "BAMaxInstallSize", budget.installed, .prefetch, reserved: nil, \.sizeOnDevice),
@@ -61,9 +61,9 @@ package struct BudgetReport: Sendable {
 
   private var onDemand: [ManifestPack] { packs.filter { $0.delivery == .onDemand } }
 
-  // MARK: What has to be said elsewhere
+  // MARK: Advice for the App Store
 
-  /// What people who release the app should know, a paragraph each.
+  /// Advice for the people who release the app, as paragraphs.
   package var paragraphs: [(title: String, text: String)] {
     let essential = budget.essentialInstalled.total
     let other = budget.installed.total
@@ -72,15 +72,15 @@ package struct BudgetReport: Sendable {
       paragraphs.append(
         (
           "App Store",
-          "Apple hosts these packs and keeps its own account of them: none of these numbers goes into the Info.plist. They say what players download and store."
+          "Apple hosts these packs and counts them itself, so none of these numbers goes into the Info.plist. They show what players download and store."
         ))
     } else {
       paragraphs.append(
         (
           "App Store",
           """
-          The product page counts \(ByteCount(essential)) (BAEssentialMaxInstallSize) and \(ByteCount(other)) (BAMaxInstallSize) to the size of the app. \
-          The progress shown while it installs starts from \(ByteCount(budget.essentialDownload.total)) (BAEssentialDownloadAllowance).
+          The product page adds \(ByteCount(essential)) (BAEssentialMaxInstallSize) and \(ByteCount(other)) (BAMaxInstallSize) to the size of the app. \
+          The progress shown during installation starts from \(ByteCount(budget.essentialDownload.total)) (BAEssentialDownloadAllowance).
           """
         ))
     }
@@ -92,33 +92,33 @@ package struct BudgetReport: Sendable {
       (
         "App Review 4.2.3",
         """
-        The app must hold enough to work when it is first opened. If it has to download more then, it tells the size and asks before it does: \(sizes).
+        The app must contain enough to work when it is first opened. If it needs to download more, it must show the size and ask first: \(sizes).
         """
       ))
     paragraphs.append(
       (
         "Export compliance",
         """
-        The app decrypts with AES-256-GCM and checks signatures with Ed25519, by the system's CryptoKit or by a library that it links. App Store Connect asks whether \
+        The app decrypts with AES-256-GCM and checks signatures with Ed25519, using the system's CryptoKit or a library that it links. App Store Connect asks whether \
         the app, its libraries included, uses encryption that is not exempt (ITSAppUsesNonExemptEncryption). The client library of packer only decrypts. \
-        The answer is yours to give; this tool gives none.
+        You must decide on the answer; packer does not give one.
         """
       ))
     return paragraphs
   }
 
-  /// What is taken on the device at most.
+  /// The largest space that the packs take on the device, as a sentence.
   package var peak: String {
-    "at most \(ByteCount(budget.peakDisk)) (\(budget.peakDisk) bytes) on the device at any moment: all packs, and the one that takes most while it is updated"
+    "at most \(ByteCount(budget.peakDisk)) (\(budget.peakDisk) bytes) on the device at any moment: all packs, plus the space for the largest update"
   }
 
   private var manifestLine: String {
-    "manifest \(manifestVersion): \(manifestSize) of the \(manifestCeiling) bytes that are reserved for it"
+    "manifest \(manifestVersion): \(manifestSize) of the \(manifestCeiling) bytes reserved for it"
   }
 
   // MARK: Forms
 
-  /// For a terminal.
+  /// The report for a terminal.
   package var text: [UInt8] {
     var lines = ["Install budget in bytes", ""]
     let width = sections.flatMap(\.rows).map(\.name.count).max() ?? 0
@@ -131,7 +131,7 @@ package struct BudgetReport: Sendable {
       lines.append("")
     }
     if !onDemand.isEmpty {
-      lines.append("on demand, outside of the budget: download, on the device")
+      lines.append("on demand, not in the budget: download, on the device")
       let sizes = onDemand.map { (Self.grouped($0.size), Self.grouped($0.sizeOnDevice)) }
       let widths = (sizes.map(\.0.count).max() ?? 0, sizes.map(\.1.count).max() ?? 0)
       let names = onDemand.map(\.id.count).max() ?? 0
@@ -146,7 +146,7 @@ package struct BudgetReport: Sendable {
     return Array((lines.joined(separator: "\n") + "\n").utf8)
   }
 
-  /// For a pull request.
+  /// The report for a pull request.
   package var markdown: [UInt8] {
     var lines = ["# Install budget", "", "| Key | Packs | Reserved | Headroom | Total | |", "|---|--:|--:|--:|--:|--:|"]
     let amounts = [budget.essentialDownload, budget.download, budget.essentialInstalled, budget.installed]
@@ -160,14 +160,14 @@ package struct BudgetReport: Sendable {
         "| \(pack.id) | \(pack.version) | \(pack.delivery.rawValue), \(pack.install.rawValue) | \(Self.grouped(pack.size)) | \(Self.grouped(pack.sizeOnDevice)) |"
       )
     }
-    lines += ["", "All in bytes. Reserved are the manifest's ceiling, and room to download the largest essential pack again."]
-    if !onDemand.isEmpty { lines += ["", "Packs on demand are outside of the budget."] }
+    lines += ["", "All numbers are in bytes. Reserved: the manifest's ceiling, and room to download the largest essential pack again."]
+    if !onDemand.isEmpty { lines += ["", "On-demand packs are not in the budget."] }
     lines += ["", "- \(manifestLine)", "- \(peak)"]
     for paragraph in paragraphs { lines += ["", "**\(paragraph.title).** \(paragraph.text)"] }
     return Array((lines.joined(separator: "\n") + "\n").utf8)
   }
 
-  /// For programs. All numbers are bytes.
+  /// The report for programs. All numbers are bytes.
   package var json: [UInt8] {
     func record(_ amount: ReleaseBudget.Amount) -> RecordValue {
       .sorted([

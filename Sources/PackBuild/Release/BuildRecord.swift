@@ -2,19 +2,19 @@ package import PackFiles
 package import PackFormat
 package import PackManifest
 
-/// What `build.json` says of a `dist`: what the next build may reuse, and what is recorded when it goes out.
+/// The contents of `build.json` in a `dist`: what the next build may reuse, and what `packer release record` records.
 ///
-/// Nothing in it is secret, and it depends on nothing but the build's inputs.
+/// It holds no secrets and depends only on the build's inputs.
 package struct BuildRecord: Hashable, Sendable {
   /// The manifest of the release.
   package var manifest: Manifest
   /// The packs, in ascending order of their ids.
   package var packs: [Pack]
-  /// The root key from which each pack got a key of its own, 16 hexadecimal digits; nil where one key opens all.
+  /// The id of the root key from which the key of each pack is derived, 16 hexadecimal digits. Nil if one key opens all packs.
   package var rootKeyID: String?
   /// The public signing keys (`pkp1-…`) that the manifest is signed with.
   package var signers: [String]
-  /// The names of all files of the release but `build.json`, ascending.
+  /// The names of all files of the release except `build.json`, ascending.
   package var files: [String]
 
   /// The manifest of a release, without its packs.
@@ -27,9 +27,9 @@ package struct BuildRecord: Hashable, Sendable {
     package var signedDigest: [UInt8]
     /// SHA-256 of the signed bytes as they would be without `version`, `issued` and `expires`, 32 bytes.
     package var contentDigest: [UInt8]
-    /// When it was made.
+    /// The time at which it was made.
     package var issued: ManifestTime
-    /// From when on nothing new may be installed from it.
+    /// The time from which nothing new may be installed from it.
     package var expires: ManifestTime
 
     /// Makes a record from its parts.
@@ -59,13 +59,13 @@ package struct BuildRecord: Hashable, Sendable {
     package var sha256: [UInt8]
     /// The digest that names the tree, 32 bytes.
     package var contentRoot: [UInt8]
-    /// The key that opens it, 16 hexadecimal digits.
+    /// The id of the key that opens it, 16 hexadecimal digits.
     package var keyID: String
-    /// What its bytes depend on besides content, name and key, as one line of text.
+    /// The settings that its bytes depend on besides content, name and key, as one line of text.
     package var settings: String
-    /// When these bytes were first made.
+    /// The time at which these bytes were first made.
     package var created: ManifestTime
-    /// SHA-256 of the released file that this one should equal and does not, because another zstd made it; nil where all is well.
+    /// SHA-256 of the released file that this one should equal but does not, because another zstd made it. Nil if there is no such difference.
     package var differsFrom: [UInt8]?
 
     /// Makes a record from its parts.
@@ -103,8 +103,7 @@ package struct BuildRecord: Hashable, Sendable {
 
   /// Reads the record of the release in a directory.
   ///
-  /// - Throws: ``PackError/Code/missingInput`` where there is none, ``PackError/Code/invalidRecord`` where it is not one that this build
-  ///   reads.
+  /// - Throws: ``PackError/Code/missingInput`` if there is none, ``PackError/Code/invalidRecord`` if this packer cannot read it.
   package static func read(in directory: String) throws(PackError) -> BuildRecord {
     try read(in: directory, files: SystemFiles())
   }
@@ -136,7 +135,7 @@ package struct BuildRecord: Hashable, Sendable {
     let version = try fields.number("version")
     guard version == Self.fileVersion else {
       throw PackError(
-        .invalidRecord, "the record has version \(version), and this packer reads version \(Self.fileVersion)",
+        .invalidRecord, "the record has version \(version), but this packer reads version \(Self.fileVersion)",
         hint: "use the packer that wrote it, or build into another directory")
     }
     self.init(
@@ -147,7 +146,7 @@ package struct BuildRecord: Hashable, Sendable {
     try fields.finish()
     var ids: Set<String> = []
     for pack in packs where !ids.insert(pack.id).inserted {
-      throw PackError(.invalidRecord, "pack '\(pack.id)' stands there twice")
+      throw PackError(.invalidRecord, "pack '\(pack.id)' is listed twice")
     }
   }
 }
@@ -178,9 +177,9 @@ extension BuildRecord.Pack {
       keyID: try fields.keyID("keyID"), settings: try fields.text("settings"), created: try fields.time("created"))
     if fields.has("differsFrom") { differsFrom = try fields.bytes("differsFrom", count: 32) }
     try fields.finish()
-    // It is opened below the directory, and must not lead out of it.
+    // The file is opened inside the directory, so its name must not lead out of it.
     guard !file.isEmpty, !file.utf8.contains(UInt8(ascii: "/")), file != ".", file != ".." else {
-      throw PackError(.invalidRecord, "the file of pack '\(id)' is '\(file)', which is no name in this directory")
+      throw PackError(.invalidRecord, "the file of pack '\(id)' is '\(file)', which is not a file name in this directory")
     }
   }
 

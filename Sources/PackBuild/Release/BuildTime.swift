@@ -8,28 +8,28 @@ import PackProject
   import Glibc
 #endif
 
-/// The time that a build writes into what it makes.
+/// The time that a build writes into a release.
 package struct BuildTime: Hashable, Sendable {
-  /// The moment.
+  /// The time to write.
   package let now: ManifestTime
-  /// Whether it was given from outside. Then what is made depends on nothing else; otherwise times that are found in an earlier build of the same
-  /// content are kept.
+  /// Whether the time was set from outside. If so, the release does not depend on any other time. Otherwise the times of an earlier build of the
+  /// same content are kept.
   package let isFixed: Bool
-  /// What the clock says, by which clients judge what is made.
+  /// The time of the system's clock, with which clients compare the expiry of a manifest.
   package let clock: ManifestTime
 
   /// Makes a time from its parts.
   ///
-  /// - Parameter clock: what the clock says; the moment itself where it is nil.
+  /// - Parameter clock: the time of the system's clock. Nil means the same as `now`.
   package init(_ now: ManifestTime, isFixed: Bool, clock: ManifestTime? = nil) {
     self.now = now
     self.isFixed = isFixed
     self.clock = clock ?? now
   }
 
-  /// `SOURCE_DATE_EPOCH` where it is set, else the clock.
+  /// Returns the time in `SOURCE_DATE_EPOCH` if it is set, otherwise the time of the clock.
   ///
-  /// - Throws: ``PackError/Code/usage`` where the variable is no number of seconds.
+  /// - Throws: ``PackError/Code/usage`` if the variable is not a number of seconds.
   package static func fromEnvironment() throws(PackError) -> BuildTime {
     let clock = ManifestTime(secondsSince1970: Int64(time(nil)))
     guard ProcessEnvironment.isSet(variable) else {
@@ -47,12 +47,12 @@ package struct BuildTime: Hashable, Sendable {
     return BuildTime(now, isFixed: true, clock: clock)
   }
 
-  /// The variable that reproducible builds agree on.
+  /// The environment variable that reproducible builds use by convention.
   private static let variable = "SOURCE_DATE_EPOCH"
 }
 
 extension ManifestTime {
-  /// The time of the system's clock.
+  /// Returns the time of the system's clock.
   package static func now() throws(PackError) -> ManifestTime {
     guard let now = ManifestTime(secondsSince1970: Int64(time(nil))) else {
       throw PackError(.internalError, "the system's clock shows a year that does not have four digits")

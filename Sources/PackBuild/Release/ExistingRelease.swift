@@ -2,16 +2,16 @@ import PackFiles
 import PackFormat
 import PackProject
 
-/// The `dist` that a build finds.
+/// An earlier release at the place where a build writes.
 struct ExistingRelease: Sendable {
   let record: BuildRecord
   let directory: OpenFile
   let path: String
 
-  /// Looks at what stands where a release is to be.
+  /// Reads the earlier release at the output path.
   ///
-  /// - Returns: nil where there is nothing, or an empty directory.
-  /// - Throws: ``PackError/Code/outputExists`` where there is anything that packer did not make: it would be removed.
+  /// - Returns: nil if nothing is there, or only an empty directory.
+  /// - Throws: ``PackError/Code/outputExists`` if the build would remove anything that packer did not make.
   static func look(at path: String, files: any FileSystem) throws(PackError) -> ExistingRelease? {
     let directory: OpenFile
     let names: [DirectoryName]
@@ -26,7 +26,7 @@ struct ExistingRelease: Sendable {
       if error.isMissing { return nil }
       guard error != .notADirectory else {
         throw PackError(
-          .outputExists, of: path, "exists and is not a directory", hint: "choose another directory with -o, or move that away")
+          .outputExists, of: path, "exists and is not a directory", hint: "choose another directory with -o, or move it away")
       }
       throw error.reading(path)
     }
@@ -41,7 +41,7 @@ struct ExistingRelease: Sendable {
       guard error.code == .invalidRecord else { throw error }
       throw PackError(
         .outputExists, error.message,
-        advice: error.advice ?? .developer("remove \(path): all of it can be built again; or choose another directory with -o"))
+        advice: error.advice ?? .developer("remove \(path), which can be built again, or choose another directory with -o"))
     }
     let known = Set(record.files + [BuildRecord.fileName])
     var strangers: [String] = []
@@ -61,7 +61,7 @@ struct ExistingRelease: Sendable {
     return ExistingRelease(record: record, directory: directory, path: path)
   }
 
-  /// Whether a name is a file that the system left by itself. A directory is not: `.git` is somebody's work.
+  /// Whether a name is a file that the system left by itself. Directories never count: `.git` holds a person's work.
   private static func isJunk(_ name: String, in directory: OpenFile, files: any FileSystem) -> Bool {
     guard SourceRules.junk(name) != nil else { return false }
     return (try? files.status(of: name, in: directory, following: .asThemselves))?.kind == .file
@@ -72,7 +72,8 @@ struct ExistingRelease: Sendable {
       .outputExists,
       of: path,
       "holds \(names.count == 1 ? "a file" : "\(names.count) files") that packer did not make, such as \(printable(names[0].utf8))",
-      details: names.map { printable($0.utf8) }, hint: "choose another directory with -o, or move what is there; a build replaces all of it"
+      details: names.map { printable($0.utf8) },
+      hint: "choose another directory with -o, or move these files away: a build replaces the directory"
     )
   }
 }

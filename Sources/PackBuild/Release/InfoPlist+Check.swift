@@ -1,27 +1,27 @@
 import PackFormat
 import PackProject
 
-/// Something in a plist that is not as a release wants it.
+/// A problem in a plist: a value that does not suit the release or the system.
 package struct PlistFinding: Hashable, Sendable {
-  /// What kind of fault it is, with a stable name.
+  /// The kind of a problem, with a stable name.
   package enum Kind: String, Hashable, Sendable, CaseIterable {
-    /// A key that must be there is not.
+    /// A required key is missing.
     case missing
-    /// A value is of the wrong type, so that the system ignores it.
+    /// A value has the wrong type, so the system ignores it.
     case wrongType = "wrong-type"
-    /// A number of bytes is smaller than what the release needs.
+    /// A number of bytes is smaller than the release needs.
     case tooSmall = "too-small"
-    /// A number of bytes is larger than what the release needs.
+    /// A number of bytes is larger than the release needs.
     case tooLarge = "too-large"
     /// A text or boolean has another value.
     case different
-    /// A key must not be there with the hosting that is chosen.
+    /// A key is set that must be absent with the chosen hosting.
     case superfluous
-    /// A host that is downloaded from is not allowed.
+    /// The release downloads from a host that is not on the allow list.
     case hostNotAllowed = "host-not-allowed"
-    /// A host is allowed from which nothing is downloaded.
+    /// The allow list has a host that the release does not download from.
     case hostNotUsed = "host-not-used"
-    /// The URL of the manifest cannot be downloaded from, or is likely to fail some day.
+    /// The URL of the manifest cannot be downloaded, or may fail later.
     case manifestURL = "manifest-url"
     /// An entry of the allow list cannot work.
     case allowListEntry = "allow-list-entry"
@@ -29,40 +29,40 @@ package struct PlistFinding: Hashable, Sendable {
     case target
   }
 
-  /// How grave it is.
+  /// The severity of a problem.
   package enum Level: String, Hashable, Sendable {
     case error
     case warning
   }
 
-  /// What kind of fault it is.
+  /// The kind of the problem.
   package var kind: Kind
-  /// How grave it is.
+  /// The severity.
   package var level: Level
-  /// The file, as the caller named it.
+  /// The path of the file, as the caller gave it.
   package var file: String
-  /// The key, with those above it and dots between.
+  /// The path of the key, with dots between its parts.
   package var key: String
-  /// The value that is there, for a person.
+  /// The value in the file, for people.
   package var actual: String?
-  /// The value that should be there, for a person.
+  /// The expected value, for people.
   package var wanted: String?
-  /// The fault: a sentence that names the key.
+  /// The problem, as a sentence that names the key.
   package var message: String
-  /// What to do about it.
+  /// How to fix it.
   package var hint: String?
 }
 
-/// A key whose value is not the one that a release wants.
+/// A key whose value is not the one that a release needs.
 struct PlistDifference {
   var path: [String]
   var actual: PropertyList?
-  /// nil where the key must not be there.
+  /// The expected value. Nil if the key must be absent.
   var wanted: PropertyList?
 
   var key: String { path.joined(separator: ".") }
 
-  /// The same for a person: of a dictionary that is missing, each of its keys.
+  /// The difference as people see it: a missing dictionary is split into its keys.
   var single: [PlistDifference] {
     guard actual == nil, let members = wanted?.members else { return [self] }
     return members.map { PlistDifference(path: path + [$0.key], wanted: $0.value) }
@@ -72,7 +72,7 @@ struct PlistDifference {
 extension BackgroundAssetsKeys {
   private typealias Key = BackgroundAssetsKey
 
-  /// The keys that must not be there with this hosting; a boolean that is false counts as absent.
+  /// The keys that must be absent with this hosting. A boolean that is false counts as absent.
   var superfluousKeys: [String] {
     switch hosting {
     case .unmanaged: [Key.appGroupID, Key.hasManagedAssetPacks, Key.usesAppleHosting]
@@ -81,20 +81,20 @@ extension BackgroundAssetsKeys {
     }
   }
 
-  /// A key that nobody reads with this hosting, so that any value will do.
+  /// A key that is not read with this hosting, so that it may have any value.
   var unreadKey: String? {
     hosting == .unmanaged ? nil : Key.appGroupIdentifier
   }
 
-  /// What counts as the same allow list.
+  /// The rule by which two allow lists are equal.
   enum ListComparison {
-    /// One that allows the same hosts.
+    /// They allow the same hosts.
     case byHosts
-    /// One with the same entries, in any order.
+    /// They have the same entries, in any order.
     case byEntries
   }
 
-  /// Where `plist` differs from these keys, in the order of their names. Keys that these leave open may have any value.
+  /// Returns the differences between `plist` and these keys, in the order of the key names. Keys that are not set here may have any value.
   func differences(in plist: PropertyList, comparing lists: ListComparison = .byHosts) -> [PlistDifference] {
     var differences = superfluousKeys.compactMap { key -> PlistDifference? in
       guard let value = plist[key: key], value != .boolean(false) else { return nil }
@@ -115,7 +115,7 @@ extension BackgroundAssetsKeys {
 }
 
 extension PlistDifference {
-  /// Whether the system takes both values for the same.
+  /// Whether both values mean the same to the system.
   fileprivate func isNone(comparing lists: BackgroundAssetsKeys.ListComparison) -> Bool {
     guard let actual, let wanted else { return (actual == nil) == (wanted == nil) }
     if path.last == BackgroundAssetsKey.allowList, let old = actual.texts, let new = wanted.texts {
@@ -127,10 +127,10 @@ extension PlistDifference {
 }
 
 extension InfoPlist {
-  /// Compares the plist with what a release wants, both ways.
+  /// Compares the plist with the keys that a release needs, in both directions.
   ///
-  /// A number that is too small and a host that is missing are errors: something fails on a phone. A number that is too large and a host
-  /// without use are warnings.
+  /// A number that is too small and a missing host are errors, because something fails on a phone. A number that is too large and an unused host
+  /// are warnings.
   package func check(against wanted: BackgroundAssetsKeys) -> [PlistFinding] {
     let ignored = wanted.superfluousKeys + [wanted.unreadKey].compactMap { $0 }
     var findings = keys.problems.filter { !ignored.contains($0.key) }.map { problem in
@@ -157,26 +157,26 @@ extension InfoPlist {
         wanted: difference.wanted?.description, message: message, hint: hint)
     }
     guard let value = difference.wanted else {
-      let reason = "and it must not be there with \(wanted.hosting.inWords)"
+      let reason = "but it must not be set with \(wanted.hosting.inWords)"
       return [finding(.superfluous, .error, "\(key) is \(difference.actual?.description ?? ""), \(reason)")]
     }
     guard let actual = difference.actual else {
-      return [finding(.missing, .error, "\(key) is missing, and it must be \(value)")]
+      return [finding(.missing, .error, "\(key) is missing; it must be \(value)")]
     }
     switch (actual, value) {
     case (.integer(let old), .integer(let new)) where old < new:
       return [finding(.tooSmall, .error, "\(key) is \(old), but this release needs \(new) bytes")]
     case (.integer(let old), .integer(let new)):
-      let message = "\(key) is \(old), and this release needs \(new) bytes: \(old - new) more than it should promise"
+      let message = "\(key) is \(old), but this release needs only \(new) bytes (\(old - new) too many)"
       return [finding(.tooLarge, .warning, message)]
     case (.array, .array):
       let (old, new) = (keys.allowList ?? AllowList([]), wanted.allowList ?? AllowList([]))
       return old.lacks(of: new).map {
-        finding(.hostNotAllowed, .error, "\(key) does not allow \($0), and this release downloads from there")
+        finding(.hostNotAllowed, .error, "\(key) does not allow \($0), but this release downloads from it")
       }
-        + old.exceeds(new).map { finding(.hostNotUsed, .warning, "\(key) allows \($0), and this release does not download from there") }
+        + old.exceeds(new).map { finding(.hostNotUsed, .warning, "\(key) allows \($0), but this release does not download from it") }
     default:
-      return [finding(.different, .error, "\(key) is \(actual), and it must be \(value)")]
+      return [finding(.different, .error, "\(key) is \(actual), but it must be \(value)")]
     }
   }
 
@@ -204,7 +204,7 @@ extension InfoPlist {
     }
   }
 
-  /// Groups start with `group.`, or with the team's ten letters and digits on a Mac.
+  /// The problems of app group names. A name starts with `group.`, or on a Mac with the team's ten letters and digits.
   private var groupFindings: [PlistFinding] {
     let groups = [
       (BackgroundAssetsKey.appGroupID, keys.appGroupID), (BackgroundAssetsKey.appGroupIdentifier, keys.appGroupIdentifier),
@@ -213,13 +213,13 @@ extension InfoPlist {
       guard let group, !AppTargets.isVariable(group), !AppTargets.isGroup(group) else { return nil }
       return PlistFinding(
         kind: .target, level: .error, file: path, key: key, actual: group,
-        message: "\(key) is '\(group)', and an app group starts with 'group.'")
+        message: "\(key) is '\(group)', but an app group starts with 'group.'")
     }
   }
 }
 
 extension PackerConfiguration.Hosting {
-  /// Goes on behind "with".
+  /// The hosting in words that can follow "with".
   fileprivate var inWords: String {
     switch self {
     case .unmanaged: "packs that the app's own extension downloads"

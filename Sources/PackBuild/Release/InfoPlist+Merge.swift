@@ -3,28 +3,28 @@ package import PackFiles
 package import PackFormat
 import PackProject
 
-/// An Info.plist as it will be with the keys of a release in it.
+/// The result of merging the keys of a release into an Info.plist.
 package struct PlistMerge: Sendable {
-  /// The file.
+  /// The bytes of the new file.
   package let bytes: [UInt8]
-  /// What changes, in the order of the keys.
+  /// The changes, in the order of the keys.
   package let changes: [Change]
-  /// What is lost or odd, a sentence each.
+  /// Warnings about lost comments, one sentence each.
   package let warnings: [String]
 
   fileprivate let original: InfoPlist
 
-  /// The value of one key.
+  /// A change of the value of one key.
   package struct Change: Hashable, Sendable {
-    /// The key, with those above it and dots between.
+    /// The path of the key, with dots between its parts.
     package var key: String
-    /// The value that stood there, for a person.
+    /// The old value, for people. Nil if the key is new.
     package var old: String?
-    /// The value that will stand there, for a person; nil where the key is removed.
+    /// The new value, for people. Nil if the key is removed.
     package var new: String?
   }
 
-  /// What becomes of values that packer did not write.
+  /// How to treat values that packer did not write.
   package enum Conflicts: Hashable, Sendable {
     case refuse
     case replace
@@ -33,9 +33,9 @@ package struct PlistMerge: Sendable {
   /// Whether the file changes at all.
   package var isChange: Bool { bytes != original.bytes }
 
-  /// Writes the file, whole or not at all, with the permissions of the plist it comes from.
+  /// Writes the file, whole or not at all, with the permissions of the original plist.
   ///
-  /// - Parameter path: nil for the place it was read from. A link there stays one, and what it leads to is replaced.
+  /// - Parameter path: the output path, or nil for the path the plist was read from. If that is a symbolic link, its target is replaced.
   package func write(to path: String? = nil) throws(PackError) {
     try write(to: path, files: SystemFiles())
   }
@@ -60,33 +60,32 @@ package struct PlistMerge: Sendable {
     try output.commit()
   }
 
-  /// Refuses to replace a file that is no property list: it was named by mistake.
+  /// Throws if the path leads to a file that is not a property list, because it was named by mistake.
   private static func checkReplaceable(_ path: String, files: any FileSystem) throws(PackError) {
     do throws(PackError) {
       _ = try InfoPlist.read(path, files: files)
     } catch {
       guard error.code != .missingInput else { return }
-      throw PackError(.outputExists, "\(path) exists and is no property list", hint: "choose another name with -o")
+      throw PackError(.outputExists, "\(path) exists and is not a property list", hint: "choose another name with -o")
     }
   }
 }
 
 extension InfoPlist {
-  /// The key under which ``merging(_:conflicts:)`` leaves a digest of the values it wrote.
+  /// The key under which ``merging(_:conflicts:)`` stores a digest of the values it wrote.
   ///
-  /// Apple reads no key of this name. By the digest packer knows its own values at the next merge.
+  /// Apple does not read a key of this name. At the next merge, packer recognizes its own values by the digest.
   package static let mergedValuesKey = "PackerMergedValues"
 
-  /// Puts the keys of a release into the plist, and leaves every other key and its value as they are.
+  /// Sets the keys of a release in the plist, and leaves every other key and its value unchanged.
   ///
-  /// Values that packer wrote before are replaced: ``mergedValuesKey`` holds a digest of them, by which they are known. Without it, or when
-  /// one of them was changed since, every value that differs counts as written by hand. Where nothing differs, not a byte changes.
+  /// Values that packer wrote before are replaced. Packer recognizes them by the digest in ``mergedValuesKey``. If the digest is missing, or one
+  /// of the values was changed since, every value that differs counts as written by hand. If nothing differs, no byte changes.
   ///
-  /// The form stays. An XML list is edited in place: of its bytes only the keys of the release and ``mergedValuesKey`` change. There is no
-  /// other way of writing it: a list whose edited bytes do not read as the same values is refused. A binary list is written anew.
+  /// XML stays XML, and binary stays binary. An XML list is edited in place: only the release's keys and ``mergedValuesKey`` change. If the edited
+  /// bytes do not read back as the expected values, the merge fails. A binary list is written anew.
   ///
-  /// - Throws: ``PackError/Code/plistConflict`` where values that packer did not write would change, with both values of each in the
-  ///   details.
+  /// - Throws: ``PackError/Code/plistConflict`` if values that packer did not write would change. The details list both values of each.
   package func merging(_ wanted: BackgroundAssetsKeys, conflicts: PlistMerge.Conflicts) throws(PackError) -> PlistMerge {
     let isOwn = try isPackersOwn
     let differences = wanted.differences(in: content, comparing: isOwn ? .byEntries : .byHosts)
@@ -100,11 +99,11 @@ extension InfoPlist {
     guard result.count <= PropertyList.largestSize else {
       throw PackError(
         .malformedPlist,
-        "\(path) would have \(result.count) bytes with packer's keys, and \(PropertyList.largestSize) are the most of a property list")
+        "\(path) would be \(result.count) bytes with packer's keys, more than the \(PropertyList.largestSize) allowed for a property list")
     }
-    // Read back as everything is that comes in: nothing else may have changed.
+    // Read back with the ordinary parser, to make sure that nothing else changed.
     guard let check = try? InfoPlist(parsing: result, path: path), check.content.says(merged), wanted.differences(in: merged).isEmpty else {
-      throw PackError(.internalError, "\(path) would not hold the same values after the merge; it was not changed")
+      throw PackError(.internalError, "\(path) would not hold the expected values after the merge; it was not changed")
     }
     let changes = differences.flatMap(\.single).map { change in
       let (old, new) = PropertyList.apart(change.actual, change.wanted)
@@ -113,27 +112,27 @@ extension InfoPlist {
     return PlistMerge(bytes: result, changes: changes, warnings: warnings, original: self)
   }
 
-  /// The file with changes made in it, and what is to be said of comments.
+  /// Returns the file with the edits applied, and warnings about lost comments.
   private func bytes(making edits: [PropertyListEdit], giving merged: PropertyList) throws(PackError) -> ([UInt8], warnings: [String]) {
     guard PropertyList.Form(of: bytes) == .xml else { return (try merged.bytes(as: .binary), []) }
-    // Apple's readers take such a character where it is written as a number, and no other reader does.
+    // Only Apple's readers accept such a character, if it is written as a number.
     guard !merged.hasControlCharacters else {
       throw PackError(
-        .malformedPlist, "\(path) has a control character in a text, which XML cannot hold",
+        .malformedPlist, "\(path) has a control character in a text, which XML cannot contain",
         hint: "remove it: other readers refuse the file")
     }
     let edit = try XMLEdit(bytes, making: edits, together: BackgroundAssetsKey.all + [Self.mergedValuesKey], path: path)
     return (edit.bytes, [Self.warning(ofLost: edit.lostCommentLines, in: path)].compactMap { $0 })
   }
 
-  /// Whether a merge would replace nothing but what packer wrote.
+  /// Whether a merge would replace only values that packer wrote.
   package var isMergedFreely: Bool {
     if (try? isPackersOwn) == true { return true }
     guard case .dictionary(let members) = keys.propertyList else { return false }
     return keys.problems.isEmpty && members.isEmpty
   }
 
-  /// Whether the values are those that packer wrote last.
+  /// Whether the values are the ones that packer wrote last.
   private var isPackersOwn: Bool {
     get throws(PackError) {
       guard keys.problems.isEmpty, case .string(let digest)? = content[key: Self.mergedValuesKey] else { return false }
@@ -143,7 +142,7 @@ extension InfoPlist {
 
   private static func warning(ofLost lines: [Int], in path: String) -> String? {
     guard let last = lines.last else { return nil }
-    guard lines.count > 1 else { return "the comment in line \(last) of \(path) is lost: it stands inside a value that changes" }
+    guard lines.count > 1 else { return "the comment in line \(last) of \(path) is lost, because the value around it changes" }
     let others = lines.dropLast().map(String.init).joined(separator: ", ")
     return "the comments in lines \(others) and \(last) of \(path) are lost, because the values around them change"
   }
@@ -153,7 +152,7 @@ extension InfoPlist {
     guard let first = conflicts.first else { return }
     let lines = conflicts.map { conflict in
       let actual = conflict.actual?.description ?? "missing"
-      return "\(conflict.key) is \(actual), and packer would \(conflict.wanted.map { "write \($0)" } ?? "remove it")"
+      return "\(conflict.key) is \(actual), but packer would \(conflict.wanted.map { "write \($0)" } ?? "remove it")"
     }
     let more = conflicts.count == 1 ? "" : ", and \(conflicts.count - 1) more"
     throw PackError(
@@ -163,7 +162,7 @@ extension InfoPlist {
 }
 
 extension BackgroundAssetsKeys {
-  /// 16 hexadecimal digits that change with every value: of SHA-256 over a line for each, `key=value` and a line feed.
+  /// The first 16 hexadecimal digits of SHA-256 over all values, one line each: `key=value` and a line feed.
   fileprivate var digest: String {
     get throws(PackError) {
       let digest = try CryptoBackends.standard.digest(of: Array(Self.lines(propertyList, under: "").utf8).span)

@@ -5,19 +5,20 @@ package import PackProject
 
 /// An Info.plist, in XML or binary form.
 package struct InfoPlist: Sendable {
-  /// The path it came from, as the caller gave it.
+  /// The path it was read from, as the caller gave it.
   package let path: String
-  /// What it says of background assets.
+  /// Its keys for Background Assets.
   package let keys: BackgroundAssetsKeys
 
-  /// All of it: a dictionary.
+  /// The whole property list, which is a dictionary.
   package let content: PropertyList
   let bytes: [UInt8]
 
   /// Reads a file.
   ///
-  /// - Throws: ``PackError/Code/malformedPlist`` where it is no property list with a dictionary outside; values that background assets
-  ///   cannot use are no error, but among the problems of ``keys``.
+  /// Values that Background Assets cannot use are not an error here. They are in the problems of ``keys``.
+  ///
+  /// - Throws: ``PackError/Code/malformedPlist`` if the file is not a property list with a dictionary at the top level.
   package static func read(_ path: String) throws(PackError) -> InfoPlist {
     try read(path, files: SystemFiles())
   }
@@ -34,7 +35,7 @@ package struct InfoPlist: Sendable {
     guard status.kind == .file else { throw PackError(.cannotRead, of: path, "is not a file") }
     guard status.size <= PropertyList.largestSize else {
       throw PackError(
-        .malformedPlist, of: path, "has \(status.size) bytes, and \(PropertyList.largestSize) are the most of a property list")
+        .malformedPlist, of: path, "is \(status.size) bytes, more than the \(PropertyList.largestSize) allowed for a property list")
     }
     var bytes = [UInt8](repeating: 0, count: Int(status.size))
     var buffer = bytes.mutableSpan
@@ -43,21 +44,21 @@ package struct InfoPlist: Sendable {
     return try InfoPlist(parsing: bytes, path: path)
   }
 
-  /// Takes the bytes of a file.
+  /// Parses the bytes of a file.
   package init(parsing bytes: [UInt8], path: String) throws(PackError) {
     self.path = path
     self.bytes = bytes
     content = try PropertyList(parsing: bytes, path: path)
     guard content.members != nil else {
-      throw PackError(.malformedPlist, of: path, "holds \(content) outside, and an Info.plist holds a dictionary")
+      throw PackError(.malformedPlist, of: path, "has \(content) at the top level, but an Info.plist must have a dictionary there")
     }
     keys = BackgroundAssetsKeys(content)
   }
 
-  /// The keys that an app's Info.plist must have for a release: what ``fragment(for:budget:)`` writes.
+  /// Returns the keys that an app's Info.plist must have for a release, as ``fragment(for:budget:)`` writes them.
   ///
-  /// - Throws: ``PackError/Code/malformedURL`` where the configuration was not checked, ``PackError/Code/invalidConfiguration`` where managed
-  ///   asset packs have no app group.
+  /// - Throws: ``PackError/Code/malformedURL`` if the configuration was not checked, ``PackError/Code/invalidConfiguration`` if managed asset packs
+  ///   have no app group or no manifest URL of their own.
   package static func wanted(
     for configuration: PackerConfiguration, budget: InstallBudget
   ) throws(PackError) -> BackgroundAssetsKeys {
@@ -67,7 +68,7 @@ package struct InfoPlist: Sendable {
     } else {
       guard let group = configuration.app.group else {
         throw PackError(
-          .invalidConfiguration, "\(configuration.path): app names no group, and an app with managed asset packs ends at once without one",
+          .invalidConfiguration, "\(configuration.path): app names no group, but an app with managed asset packs crashes without one",
           hint: "add the app group, as in app: {group: group.com.example.arcade}")
       }
       keys.appGroupID = group
@@ -77,13 +78,13 @@ package struct InfoPlist: Sendable {
       keys.usesAppleHosting = true
       return keys
     }
-    // Where it is not set it is packer's own, which the app reads and the system does not know.
+    // If it is not set, it is the URL of packer's manifest, which the app reads but the system does not.
     guard configuration.hosting != .managed || configuration.serve.manifestURL != configuration.serve.baseURL + ReleaseFile.manifest else {
       throw PackError(
         .invalidConfiguration,
-        "\(configuration.path): serve has no 'manifestURL' of its own, and the system does not read packer's manifest for managed asset packs",
+        "\(configuration.path): serve needs a 'manifestURL' of its own: for managed asset packs, the system does not read packer's manifest",
         hint: """
-          name where the download manifest will be that Apple's ba-package makes, as in serve: {manifestURL: "\(configuration.serve.baseURL)assets.json"}
+          set it to the URL of the download manifest that Apple's ba-package makes, as in serve: {manifestURL: "\(configuration.serve.baseURL)assets.json"}
           """)
     }
     keys.budget = budget
@@ -93,11 +94,11 @@ package struct InfoPlist: Sendable {
     return keys
   }
 
-  /// The keys that an app's Info.plist must have for a release that was built.
+  /// Returns the keys that an app's Info.plist must have for a release that was built.
   ///
   /// - Parameters:
-  ///   - dist: the directory that `packer build` made; its fragment is read.
-  ///   - configuration: where it is given, everything but the sizes comes from it, as it is now.
+  ///   - dist: the directory that `packer build` made. Its fragment is read.
+  ///   - configuration: the current configuration. If given, everything except the sizes comes from it.
   package static func wanted(dist: String, configuration: PackerConfiguration?) throws(PackError) -> BackgroundAssetsKeys {
     if let configuration, configuration.hosting == .apple {
       let none = InstallBudget(essentialDownloadAllowance: 0, downloadAllowance: 0, essentialMaxInstallSize: 0, maxInstallSize: 0)
@@ -116,17 +117,17 @@ package struct InfoPlist: Sendable {
     }
     guard let configuration else { return fragment.keys }
     guard let budget = fragment.keys.budget else {
-      throw PackError(.malformedPlist, of: path, "has no sizes, and \(configuration.path) asks for them", hint: build)
+      throw PackError(.malformedPlist, of: path, "has no sizes, but \(configuration.path) needs them", hint: build)
     }
     return try wanted(for: configuration, budget: budget)
   }
 
-  /// An XML property list with the keys of a release and nothing else, the same bytes for the same values.
+  /// Returns an XML property list with only the keys of a release. The same values give the same bytes.
   package static func fragment(for configuration: PackerConfiguration, budget: InstallBudget) throws(PackError) -> [UInt8] {
     try fragment(of: try wanted(for: configuration, budget: budget))
   }
 
-  /// An XML property list with these keys and nothing else.
+  /// Returns an XML property list with only these keys.
   package static func fragment(of keys: BackgroundAssetsKeys) throws(PackError) -> [UInt8] {
     try keys.propertyList.bytes(as: .xml)
   }

@@ -1,14 +1,14 @@
 package import PackFormat
 package import PackReading
 
-/// What the index of an open pack adds up to.
+/// The totals over the index of an open pack.
 package struct PackCensus: Hashable, Sendable {
-  /// The digest of the records that are there, 32 bytes.
+  /// The content root computed from the records, 32 bytes.
   package let contentRoot: [UInt8]
-  /// What the unpacked tree takes on a device in bytes: each file rounded up to 4 KiB, and 4 KiB for each directory, implied ones and the root
+  /// The size of the unpacked tree on a device in bytes: each file rounded up to 4 KiB, and 4 KiB for each directory, implied ones and the root
   /// included (FORMAT.md §9.3).
   package let installSize: UInt64
-  /// The number of records: files, and directories that are empty.
+  /// The number of records: files and empty directories.
   package let files: UInt64
 
   /// Reads the whole index.

@@ -1,11 +1,11 @@
 import PackFormat
 import PackManifest
 
-/// Which version a pack gets: what went out keeps its version and its bytes, and what differs gets the next one.
+/// The version that a pack gets. An unchanged pack keeps its released version and bytes; a changed pack gets the next version.
 struct PackEdition: Hashable, Sendable {
   /// The version.
   let version: UInt64
-  /// The pack that went out with the same content, key and settings, whose bytes these must be; nil where there is none.
+  /// The released pack with the same content, key and settings, whose bytes the new pack must have. Nil if there is none.
   let recorded: ReleaseLock.Pack?
 
   init(
@@ -16,7 +16,7 @@ struct PackEdition: Hashable, Sendable {
       self.recorded = nil
       return
     }
-    // A pack that went away and comes back gets a version of its own: clients may have let go of the earlier one.
+    // A pack that was removed and comes back gets a new version: clients may have deleted the earlier one.
     if !recorded.isRemoved, recorded.contentRoot == contentRoot, recorded.keyID == keyID, recorded.settings == settings {
       version = recorded.version
       self.recorded = recorded
@@ -28,12 +28,12 @@ struct PackEdition: Hashable, Sendable {
 
   static func version(after recorded: ReleaseLock.Pack) throws(PackError) -> UInt64 {
     guard recorded.version < Limits.packVersion else {
-      throw PackError(.limitExceeded, "pack '\(recorded.id)' is recorded with version \(recorded.version), and there is none above it")
+      throw PackError(.limitExceeded, "pack '\(recorded.id)' is recorded with version \(recorded.version), which is the highest possible")
     }
     return recorded.version + 1
   }
 
-  /// Why a pack of an earlier build cannot be taken as it is; nil where it can.
+  /// Returns why a pack of an earlier build cannot be reused, or nil if it can.
   func objection(to made: BuildRecord.Pack, contentRoot: [UInt8], keyID: String, settings: String) -> String? {
     if made.contentRoot != contentRoot { return "content changed" }
     if made.keyID != keyID { return "another key" }
@@ -41,18 +41,18 @@ struct PackEdition: Hashable, Sendable {
     if let recorded {
       let isReleased = made.version == recorded.version && made.sha256 == recorded.sha256
       let replacesReleased = made.version == recorded.version + 1 && made.differsFrom == recorded.sha256
-      return isReleased || replacesReleased ? nil : "not the one that went out as version \(recorded.version)"
+      return isReleased || replacesReleased ? nil : "differs from the released version \(recorded.version)"
     }
     return made.version == version && made.differsFrom == nil ? nil : "becomes version \(version)"
   }
 
-  /// Whether a pack that was taken from dist without a look at its source may stand in a manifest after what went out.
+  /// Returns why a pack of an earlier build, whose source is not read, cannot follow the released pack. Returns nil if it can.
   static func problem(ofKept made: BuildRecord.Pack, after recorded: ReleaseLock.Pack?) -> String? {
     guard let recorded else { return nil }
     if made.sha256 == recorded.sha256, !recorded.isRemoved {
-      return made.version == recorded.version ? nil : "has version \(made.version), and went out as version \(recorded.version)"
+      return made.version == recorded.version ? nil : "has version \(made.version), but was released as version \(recorded.version)"
     }
     return made.version > recorded.version
-      ? nil : "has version \(made.version), and another one went out as version \(recorded.version)"
+      ? nil : "has version \(made.version), but another one was released as version \(recorded.version)"
   }
 }

@@ -1,9 +1,9 @@
 import PackManifest
 
-/// `packages.json`: what is served, in the shape that tutorials of Background Assets use, for apps with a parser of their own.
+/// `packages.json`: a list of the packs in the format that Background Assets tutorials use, for apps with their own parser.
 ///
-/// That shape knows essential packs and others, which an app downloads as soon as it may. On-demand packs stand under a key of their own, where such an
-/// app does not look: they are outside of the budget.
+/// The format has essential packs and others, which an app downloads as soon as it may. On-demand packs are not in the budget, so they have a
+/// separate key that such an app does not read.
 struct PackagesList {
   private let packs: [ManifestPack]
 

@@ -2,9 +2,9 @@ package import PackFiles
 package import PackFormat
 import PackManifest
 
-/// Reading and writing whole records of releases.
+/// Reads files with records of releases.
 package enum RecordFile {
-  /// No record is larger: a lock file with 2 000 packs takes 700 KB.
+  /// The largest record that is read, in bytes. A lock file with 2 000 packs takes 700 KB.
   static let largestSize = 16 << 20
 
   package static func read(_ path: String, files: any FileSystem) throws(PackError) -> RecordValue {
@@ -12,7 +12,7 @@ package enum RecordFile {
     do throws(PackError) {
       return try RecordParser.parse(bytes)
     } catch {
-      // The position belongs to the name, as in what compilers say.
+      // The position follows the path, as in compiler messages.
       throw PackError(error.code, "\(path):\(error.message)", advice: error.advice)
     }
   }
@@ -22,12 +22,12 @@ extension RecordFields {
   mutating func time(_ key: String) throws(PackError) -> ManifestTime {
     let text = try text(key)
     guard let time = ManifestTime(text) else {
-      throw PackError(.invalidRecord, "'\(key)' is '\(text)', which is no time such as 2026-01-31T12:00:00Z")
+      throw PackError(.invalidRecord, "'\(key)' is '\(text)', which is not a time such as 2026-01-31T12:00:00Z")
     }
     return time
   }
 
-  /// The name of a pack.
+  /// Takes the name of a pack.
   mutating func packName(_ key: String) throws(PackError) -> String {
     let text = try text(key)
     do throws(PackError) {
@@ -55,8 +55,8 @@ extension InstallBudget {
 }
 
 extension PackError.Code {
-  /// A record of releases (`packer.lock.json`, `build.json`) is not one that this build reads.
+  /// A record of releases (`packer.lock.json`, `build.json`) cannot be read by this version of packer.
   package static let invalidRecord = Self(rawValue: "invalid-record")
-  /// What is to be recorded contradicts what is recorded already.
+  /// A recording contradicts the lock file.
   package static let releaseConflict = Self(rawValue: "release-conflict")
 }

@@ -1,9 +1,9 @@
 package import PackFormat
 import PackProject
 
-/// A value of the JSON that records of releases are written in: of JSON, only what they need.
+/// A JSON value in a release record, with only the types that records need.
 ///
-/// Objects keep the order of their keys, so that a text has one form.
+/// Objects keep the order of their keys, so that equal values give equal bytes.
 package enum RecordValue: Hashable, Sendable {
   case text(String)
   case number(UInt64)
@@ -11,13 +11,13 @@ package enum RecordValue: Hashable, Sendable {
   case list([RecordValue])
   case object([Member])
 
-  /// A key of an object, and what stands behind it.
+  /// A key of an object and its value.
   package struct Member: Hashable, Sendable {
     package var key: String
     package var value: RecordValue
   }
 
-  /// An object with its keys in ascending byte order; members that are nil are left out.
+  /// Returns an object with its keys in ascending byte order. Members that are nil are left out.
   static func sorted(_ members: [String: RecordValue?]) -> RecordValue {
     .object(
       members.compactMap { (key, value) in value.map { Member(key: key, value: $0) } }
@@ -28,7 +28,7 @@ package enum RecordValue: Hashable, Sendable {
 
   // MARK: Writing
 
-  /// The document: what stands in a list takes one line, so that changes of different things touch different lines.
+  /// The bytes of the document. Each list item takes one line, so that independent changes touch different lines.
   package var document: [UInt8] {
     var text = ""
     write(to: &text, indent: 0)
@@ -72,15 +72,17 @@ package enum RecordValue: Hashable, Sendable {
   }
 }
 
-/// Reads a document of ``RecordValue``s, and nothing that is not one: no duplicate keys, no `null`, no fractions, no comments.
+/// A parser for documents of ``RecordValue``s. It refuses everything else: duplicate keys, `null`, fractions and comments.
 package struct RecordParser {
   private let bytes: [UInt8]
   private var index = 0
   private var depth = 0
 
-  /// Deeper than any record; a parser that calls itself must end somewhere.
+  /// The greatest nesting depth, which limits the recursion of the parser. No record is that deep.
   private static let deepest = 16
 
+  /// Parses a document.
+  ///
   /// - Throws: ``PackError/Code/invalidRecord`` with line and column.
   package static func parse(_ bytes: [UInt8]) throws(PackError) -> RecordValue {
     var parser = RecordParser(bytes: bytes)
@@ -108,7 +110,7 @@ package struct RecordParser {
     while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { index += 1 }
   }
 
-  /// Takes a character if it comes next.
+  /// Skips spaces, consumes a character if it comes next, and returns whether it did.
   private mutating func take(_ character: UInt8) -> Bool {
     skipSpace()
     guard next == character else { return false }
@@ -137,7 +139,7 @@ package struct RecordParser {
   private mutating func nested(
     _ body: (inout RecordParser) throws(PackError) -> RecordValue
   ) throws(PackError) -> RecordValue {
-    guard depth < Self.deepest else { throw failure("it is nested more than \(Self.deepest) deep") }
+    guard depth < Self.deepest else { throw failure("the document is nested more than \(Self.deepest) levels deep") }
     depth += 1
     index += 1
     let value = try body(&self)
@@ -156,9 +158,9 @@ package struct RecordParser {
       let key = try text()
       guard keys.insert(key).inserted else {
         index = start
-        throw failure("the key '\(key)' stands here a second time")
+        throw failure("the object has the key '\(key)' twice")
       }
-      guard take(UInt8(ascii: ":")) else { throw failure("a colon was expected behind '\(key)'") }
+      guard take(UInt8(ascii: ":")) else { throw failure("a colon was expected after '\(key)'") }
       members.append(RecordValue.Member(key: key, value: try value()))
       if take(UInt8(ascii: "}")) { return .object(members) }
       guard take(UInt8(ascii: ",")) else { throw failure("a comma or the end of the object was expected") }
@@ -183,7 +185,7 @@ package struct RecordParser {
       throw failure("a whole number was expected")
     }
     guard digits.count == 1 || digits.first != UInt8(ascii: "0") else { throw failure("a number starts with a zero") }
-    guard let number = UInt64(String(decoding: digits, as: UTF8.self)) else { throw failure("a number does not fit 64 bits") }
+    guard let number = UInt64(String(decoding: digits, as: UTF8.self)) else { throw failure("a number does not fit in 64 bits") }
     return number
   }
 
@@ -199,7 +201,7 @@ package struct RecordParser {
       case UInt8(ascii: "\\"):
         index += 1
         content += try escape()
-      case 0..<0x20: throw failure("a control character stands in a text")
+      case 0..<0x20: throw failure("a text contains a control character")
       default:
         content.append(byte)
         index += 1
@@ -223,12 +225,12 @@ package struct RecordParser {
       if (0xD800..<0xDC00).contains(value), bytes[index...].starts(with: "\\u".utf8) {
         index += 2
         let low = try codeUnit()
-        guard (0xDC00..<0xE000).contains(low) else { throw failure("half a surrogate pair stands in a text") }
+        guard (0xDC00..<0xE000).contains(low) else { throw failure("a text contains half a surrogate pair") }
         value = 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00)
       }
-      guard let scalar = Unicode.Scalar(value) else { throw failure("half a surrogate pair stands in a text") }
+      guard let scalar = Unicode.Scalar(value) else { throw failure("a text contains half a surrogate pair") }
       return Array(String(Character(scalar)).utf8)
-    default: throw failure("a text has an escape that is none")
+    default: throw failure("a text contains an unknown escape")
     }
   }
 
@@ -242,12 +244,12 @@ package struct RecordParser {
   }
 }
 
-/// The members of an object, taken one by one; what is left in the end was not known.
+/// The members of an object, taken one by one. Members that are left at the end are unknown.
 package struct RecordFields {
   private let place: String
   private var members: [String: RecordValue]
 
-  /// - Parameter place: what the object is, for messages.
+  /// - Parameter place: the name of the object in messages.
   package init(_ value: RecordValue, _ place: String) throws(PackError) {
     guard case .object(let members) = value else { throw PackError(.invalidRecord, "\(place) is not an object") }
     self.place = place
@@ -259,6 +261,7 @@ package struct RecordFields {
     return value
   }
 
+  /// Whether the object has a member that was not taken yet.
   package func has(_ key: String) -> Bool { members[key] != nil }
 
   mutating func object(_ key: String) throws(PackError) -> RecordValue {
@@ -270,7 +273,7 @@ package struct RecordFields {
     return text
   }
 
-  /// A whole number of at most 2^53 − 1, so that no program that reads the file rounds it.
+  /// Takes a whole number of at most 2^53 − 1, so that no program that reads the file rounds it.
   package mutating func number(_ key: String) throws(PackError) -> UInt64 {
     guard case .number(let number) = try take(key) else {
       throw PackError(.invalidRecord, "'\(key)' of \(place) is not a whole number")
@@ -300,7 +303,7 @@ package struct RecordFields {
     return texts
   }
 
-  /// Bytes in lower-case hexadecimal.
+  /// Takes bytes in lower-case hexadecimal.
   mutating func bytes(_ key: String, count: Int) throws(PackError) -> [UInt8] {
     let text = try text(key)
     guard let bytes = Self.bytes(hex: text), bytes.count == count else {
@@ -309,12 +312,12 @@ package struct RecordFields {
     return bytes
   }
 
-  /// The id of a content key.
+  /// Takes the id of a content key.
   mutating func keyID(_ key: String) throws(PackError) -> String {
     try bytes(key, count: 8).hex
   }
 
-  /// Refuses members that nobody asked for.
+  /// Throws if the object has members that were not taken.
   func finish() throws(PackError) {
     guard let key = members.keys.sorted().first else { return }
     throw PackError(.invalidRecord, "\(place) has the unknown key '\(key)'")

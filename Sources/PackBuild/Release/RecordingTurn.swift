@@ -7,17 +7,17 @@ import PackFormat
   import Glibc
 #endif
 
-/// The turn of one process to read, change and write a lock file. It ends when the value goes away.
+/// An exclusive lock between processes, held while one of them reads, changes and writes a lock file. Released with the value.
 struct RecordingTurn {
-  // The directory is locked, because the file itself is another one after each recording.
+  // The directory is locked, because each recording replaces the file itself.
   private let directory: OpenFile?
 
-  /// How often another process is asked, and how long is waited each time, in microseconds: ten seconds in all.
+  /// The number of attempts to take the lock, and the pause between them in microseconds: ten seconds in all.
   private static let (attempts, pause) = (200, UInt32(50_000))
 
-  /// Waits until no other process has its turn.
+  /// Waits until no other process holds the lock, and takes it.
   ///
-  /// - Throws: ``PackError/Code/cannotWrite`` where that takes more than ten seconds.
+  /// - Throws: ``PackError/Code/cannotWrite`` if that takes more than ten seconds.
   init(_ lockPath: String, files: any FileSystem) throws(PackError) {
     guard let parts = PathParts(lockPath) else {
       directory = nil
@@ -36,7 +36,7 @@ struct RecordingTurn {
       throw error.writing(lockPath)
     }
     throw PackError(
-      .cannotWrite, of: lockPath, "is in use by another process for more than ten seconds",
-      hint: "let the other 'packer release' end, and run this one again")
+      .cannotWrite, of: lockPath, "has been in use by another process for more than ten seconds",
+      hint: "wait until the other 'packer release' ends, and run this one again")
   }
 }

@@ -2,21 +2,21 @@ package import PackFormat
 package import PackManifest
 package import PackProject
 
-/// The four numbers of a release, and what each is made of.
+/// The four numbers of a release's install budget, and the parts of each.
 ///
-/// Allowances count packs as served; the other two what stays on the device, in blocks of 4 KiB. On-demand packs are outside of all four:
-/// nothing of them is downloaded before the app asks.
+/// The two allowances count packs as served. The two install sizes count what stays on the device, in blocks of 4 KiB. On-demand packs are in none
+/// of the four, because they are not downloaded before the app asks for them.
 package struct ReleaseBudget: Hashable, Sendable {
   /// One of the four numbers as a sum.
   package struct Amount: Hashable, Sendable {
     /// The sum over its packs, in bytes.
     package let packs: UInt64
-    /// What is reserved besides, in bytes: the manifest, or room for an essential pack that is queued again. 0 for sizes on the device.
+    /// The bytes reserved in addition: for the manifest, or for an essential pack that is queued again. 0 for sizes on the device.
     package let reserved: UInt64
-    /// What is added so that the number is never exactly used up, in bytes. Never 0.
+    /// The bytes added so that the number is never used up exactly. Never 0.
     package let headroom: UInt64
 
-    /// What the number has to be larger than, in bytes.
+    /// The bytes that the release needs. The number must be larger.
     package var needed: UInt64 { packs + reserved }
     /// The number, in bytes.
     package var total: UInt64 { needed + headroom }
@@ -24,24 +24,24 @@ package struct ReleaseBudget: Hashable, Sendable {
 
   /// `BAEssentialDownloadAllowance`: essential packs as served, and the size reserved for the manifest.
   package let essentialDownload: Amount
-  /// `BADownloadAllowance`: prefetch packs as served, and the largest essential one, which is queued again as a non-essential one if its download fails.
+  /// `BADownloadAllowance`: prefetch packs as served, and the largest essential pack, which is queued again as non-essential if its download fails.
   package let download: Amount
-  /// `BAEssentialMaxInstallSize`: what essential packs leave on the device.
+  /// `BAEssentialMaxInstallSize`: the size of the essential packs on the device.
   package let essentialInstalled: Amount
-  /// `BAMaxInstallSize`: what prefetch packs leave on the device.
+  /// `BAMaxInstallSize`: the size of the prefetch packs on the device.
   package let installed: Amount
   /// On-demand packs as served, in bytes.
   package let onDemandDownload: UInt64
-  /// What on-demand packs leave on the device, in bytes.
+  /// The size of the on-demand packs on the device, in bytes.
   package let onDemandInstalled: UInt64
-  /// The most bytes that are taken on the device at any moment: all packs installed, and the one that needs most for its own update
-  /// (the new file and the tree that is unpacked from it) on top.
+  /// The most bytes that the release takes on the device at any moment: all packs installed, plus the largest update of one pack (the new file and
+  /// the tree that is unpacked from it).
   package let peakDisk: UInt64
 
   /// Adds up the packs of a release.
   ///
   /// - Parameter manifestCeiling: the size reserved for the manifest in bytes.
-  /// - Throws: ``PackError/Code/limitExceeded`` where a number does not fit a manifest.
+  /// - Throws: ``PackError/Code/limitExceeded`` if a number does not fit in a manifest.
   package init(
     packs: [ManifestPack], manifestCeiling: UInt64, headroom: PackerConfiguration.Headroom
   ) throws(PackError) {
@@ -69,14 +69,14 @@ package struct ReleaseBudget: Hashable, Sendable {
     peakDisk = try Self.sum(packs.map(\.sizeOnDevice) + [largestUpdate], "all packs")
   }
 
-  /// The numbers alone.
+  /// The four numbers without their parts.
   package var install: InstallBudget {
     InstallBudget(
       essentialDownloadAllowance: essentialDownload.total, downloadAllowance: download.total,
       essentialMaxInstallSize: essentialInstalled.total, maxInstallSize: installed.total)
   }
 
-  /// The larger of the two, and never nothing: a download passes only while more is left than it takes.
+  /// Returns the larger of the percentage and the bytes, at least 1: a download is allowed only if more is left than it needs.
   private static func headroom(_ headroom: PackerConfiguration.Headroom, over sum: UInt64) -> UInt64 {
     let (whole, rest) = sum.quotientAndRemainder(dividingBy: 10_000)
     let (product, overflow) = whole.multipliedReportingOverflow(by: headroom.basisPoints)

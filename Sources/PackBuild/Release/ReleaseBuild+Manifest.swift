@@ -6,14 +6,14 @@ import PackProject
 import PackTrust
 
 extension ReleaseBuild {
-  /// From this size on a manifest is worth a thought: a downloader extension has a few megabytes of memory.
+  /// The size in bytes above which the build prints a note, because a downloader extension has only a few megabytes of memory.
   private static let manifestNoteSize = 256 << 10
-  /// 80 % of the largest.
+  /// The size in bytes above which the build prints a warning: 80 % of the maximum.
   private static let manifestWarningSize = Manifest.largestSize / 5 * 4
-  /// So long before its end a manifest asks to be renewed.
+  /// The time before its expiry at which the build warns that a manifest should be renewed.
   private static let renewalSeconds: Int64 = 30 * 86_400
 
-  /// Refuses a project whose manifest would be too large whatever the packs will be, before any of them is packed.
+  /// Throws if the manifest would be too large whatever the packs contain. Called before any pack is made.
   func checkManifestSize(_ packs: [PackerConfiguration.Pack], keyID: String) throws(PackError) {
     let digest = [UInt8](repeating: 0, count: 32)
     let entries = packs.map { pack in
@@ -33,13 +33,13 @@ extension ReleaseBuild {
       throw PackError(
         .invalidManifest,
         "the manifest of \(packs) packs would be \(isLeast ? "at least " : "")\(size) bytes, more than the \(Manifest.largestSize) that a client reads",
-        hint: "put small packs together, or shorten descriptions, names and tags")
+        hint: "combine small packs, or shorten descriptions, names and tags")
     }
   }
 
-  /// Makes all that a release has besides packs.
+  /// Makes all files of the release except the packs.
   func finish(
-    _ items: [ReleaseBuildReport.Item], _ plans: [Plan], rootKeyID: String?, signers: [ReleaseSigner], lock: ReleaseLock,
+    _ items: [ReleaseBuildReport.Item], _ decisions: [PackDecision], rootKeyID: String?, signers: [ReleaseSigner], lock: ReleaseLock,
     existing: ExistingRelease?, _ staged: StagedRelease, _ remarks: inout [ReleaseBuildReport.Remark]
   ) throws(PackError) -> ReleaseBuildReport.Release {
     let entries = items.compactMap(\.entry)
@@ -57,10 +57,10 @@ extension ReleaseBuild {
     let publicKeys = signers.map(\.publicKey)
     let found = try foundManifest(existing, signed: signed, publicKeys)
     let document = if let found { found } else { try sign(signed, signers) }
-    // With the code of a client, before anybody is told of it.
+    // With the code of a client, before the manifest is written.
     let verified = try SignedManifest(document.bytes).verify(trusting: publicKeys)
     guard verified.manifest == manifest else {
-      throw PackError(.internalError, "the manifest does not read as it was written")
+      throw PackError(.internalError, "the manifest does not read back as it was written")
     }
     remarks += sizeRemarks(document.bytes.count, packs: entries.count)
 
@@ -73,13 +73,13 @@ extension ReleaseBuild {
     try staged.write(report.text, to: ReleaseFile.budgetText)
     try staged.write(report.markdown, to: ReleaseFile.budgetMarkdown)
     try staged.write(report.json, to: ReleaseFile.budgetJSON)
-    if makesBAPackages { try writeBAPackages(entries, plans, staged, &remarks) }
+    if makesBAPackages { try writeBAPackages(entries, decisions, staged, &remarks) }
 
     let record = BuildRecord(
       manifest: BuildRecord.Manifest(
         version: manifest.version, size: UInt64(document.bytes.count), signedDigest: verified.signedDigest, contentDigest: contentDigest,
         issued: term.issued, expires: term.expires),
-      packs: plans.compactMap(\.result), rootKeyID: rootKeyID, signers: publicKeys.map(\.text).sorted(),
+      packs: decisions.compactMap(\.result), rootKeyID: rootKeyID, signers: publicKeys.map(\.text).sorted(),
       files: staged.names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
     try staged.write(record.document, to: BuildRecord.fileName)
     return ReleaseBuildReport.Release(
@@ -96,10 +96,10 @@ extension ReleaseBuild {
     var remark: ReleaseBuildReport.Remark?
   }
 
-  /// Which version the manifest gets, and for how long it is good.
+  /// Returns the version, the issue time and the expiry time for the manifest.
   private func term(_ contentDigest: [UInt8], lock: ReleaseLock, existing: ExistingRelease?) throws(PackError) -> Term {
     if let released = lock.released, released.contentDigest == contentDigest, !renews {
-      // A renewal that has not gone out yet says the same for longer.
+      // Keep a renewal that is not released yet: same content, later expiry.
       if let made = existing?.record.manifest, made.contentDigest == contentDigest, made.version == released.manifestVersion + 1,
         made.expires > released.expires
       {
@@ -110,10 +110,10 @@ extension ReleaseBuild {
     }
     let recorded = lock.released?.manifestVersion ?? 0
     guard recorded < Limits.packVersion else {
-      throw PackError(.limitExceeded, "the manifest is recorded with version \(recorded), and there is none above it")
+      throw PackError(.limitExceeded, "the manifest is recorded with version \(recorded), which is the highest possible")
     }
     let version = recorded + 1
-    // What is there already, and has not gone out, keeps its term while nothing changes.
+    // An earlier build that is not released yet keeps its term if nothing changed.
     if !renews, !time.isFixed, let made = existing?.record.manifest, made.version == version, made.contentDigest == contentDigest,
       made.expires.secondsSince1970 - made.issued.secondsSince1970 == Int64(clamping: configuration.validitySeconds)
     {
@@ -122,31 +122,31 @@ extension ReleaseBuild {
     let (seconds, overflow) = time.now.secondsSince1970.addingReportingOverflow(Int64(clamping: configuration.validitySeconds))
     guard !overflow, let expires = ManifestTime(secondsSince1970: seconds) else {
       throw PackError(
-        .usage, "a manifest made at \(time.now) cannot be good for \(configuration.validitySeconds) seconds",
+        .usage, "a manifest made at \(time.now) cannot be valid for \(configuration.validitySeconds) seconds",
         hint: "set a shorter 'validity'")
     }
     if renews, let released = lock.released, expires <= released.expires {
       return Term(
         version: version, issued: time.now, expires: expires,
         remark: .warning(
-          "the manifest expires at \(expires), and the one that went out at \(released.expires): nothing was won",
+          "the renewed manifest expires at \(expires), no later than the released one (\(released.expires))",
           hint: time.isFixed ? "SOURCE_DATE_EPOCH=$(date +%s) packer build --renew" : "set a longer 'validity'"))
     }
     return Term(version: version, issued: time.now, expires: expires, remark: renewal(expires, isNew: true))
   }
 
-  /// What there is to say of a term that is nearly over, by the clock.
+  /// Returns a warning if the manifest has expired or soon will, by the system's clock.
   private func renewal(_ expires: ManifestTime, isNew: Bool = false) -> ReleaseBuildReport.Remark? {
     let left = expires.secondsSince1970 - time.clock.secondsSince1970
     guard left < min(Self.renewalSeconds, Int64(clamping: configuration.validitySeconds / 2)) else { return nil }
     let state = left <= 0 ? "expired at \(expires)" : "expires at \(expires), in \(left / 86_400) days"
     if isNew {
       return .warning(
-        "the manifest is made as of \(time.now), and \(state)",
+        "the manifest is dated \(time.now) and \(state)",
         hint: "SOURCE_DATE_EPOCH=$(date +%s) packer build --renew, or set a longer 'validity'")
     }
     return .warning(
-      "nothing changed, so the manifest is the one that was made before, and it \(state)",
+      "nothing changed, so the earlier manifest is kept, which \(state)",
       hint: time.isFixed ? "SOURCE_DATE_EPOCH=$(date +%s) packer build --renew" : "packer build --renew")
   }
 
@@ -158,7 +158,8 @@ extension ReleaseBuild {
     return try SignedManifest(signed: signed, signatures: signatures)
   }
 
-  /// The document of the earlier build, where it says the same and is signed by the same keys. CryptoKit would sign it differently each time.
+  /// Returns the document of the earlier build if it has the same content and is signed by the same keys. It is reused because CryptoKit makes
+  /// different signatures each time.
   private func foundManifest(
     _ existing: ExistingRelease?, signed: [UInt8], _ keys: [SigningPublicKey]
   ) throws(PackError) -> SignedManifest? {
@@ -176,10 +177,10 @@ extension ReleaseBuild {
     if size > Self.manifestWarningSize {
       remarks.append(
         .warning(
-          "the manifest is \(size) bytes for \(packs) packs, and a client reads at most \(Manifest.largestSize)",
-          hint: "put small packs together, or shorten descriptions, names and tags"))
+          "the manifest is \(size) bytes for \(packs) packs; clients read at most \(Manifest.largestSize)",
+          hint: "combine small packs, or shorten descriptions, names and tags"))
     } else if size > Self.manifestNoteSize {
-      remarks.append(.note("the manifest is \(size) bytes for \(packs) packs, much for a downloader extension"))
+      remarks.append(.note("the manifest is \(size) bytes for \(packs) packs, which is large for a downloader extension"))
     }
     if UInt64(size) > configuration.manifestCeiling {
       remarks.append(
@@ -201,11 +202,11 @@ extension ReleaseBuild {
   // MARK: ba-package
 
   private func writeBAPackages(
-    _ entries: [ManifestPack], _ plans: [Plan], _ staged: StagedRelease, _ remarks: inout [ReleaseBuildReport.Remark]
+    _ entries: [ManifestPack], _ decisions: [PackDecision], _ staged: StagedRelease, _ remarks: inout [ReleaseBuildReport.Remark]
   ) throws(PackError) {
     try staged.makeDirectory(ReleaseFile.baPackages)
-    for (entry, plan) in zip(entries, plans) {
-      guard let made = plan.result else { continue }
+    for (entry, decision) in zip(entries, decisions) {
+      guard let made = decision.result else { continue }
       let payload = BAPackageManifest.payloadName(for: entry.id)
       let manifest = BAPackageManifest(for: entry, payload: payload, events: configuration.installationEvents)
       try staged.duplicate(made.file, as: "\(ReleaseFile.baPackages)/\(payload)")

@@ -5,34 +5,34 @@ import PackManifest
 package import PackProject
 package import PackReading
 
-/// Turns a configured project into a release: packs, a signed manifest, and what an app's Info.plist must say of them.
+/// Builds a release from a configured project: packs, a signed manifest, and the keys for an app's Info.plist.
 ///
 /// The same sources, configuration, keys, lock file and fixed time give the same directory, byte for byte, wherever and however often it is built.
-/// A pack whose content, key and settings did not change since the build that is found at ``output`` is taken from there.
+/// A pack is taken from the earlier build at ``output`` if its content, key and settings did not change.
 package struct ReleaseBuild: Sendable {
-  /// What to build.
+  /// The configuration of the project.
   package var configuration: PackerConfiguration
-  /// Where the release goes: `dist` beside the configuration unless it is set. What an earlier build made there is replaced, but only by a whole release.
+  /// The directory of the release, by default `dist` beside the configuration. An earlier release there is replaced only by a complete one.
   package var output: String
-  /// The lock file, from which versions follow: the one beside the configuration unless it is set.
+  /// The path of the lock file, which determines versions. By default it is beside the configuration.
   package var lockPath: String
-  /// The packs to look at, by id; all where it is empty. The others are taken from the earlier build as they are.
+  /// The ids of the packs to build. Empty means all packs. Other packs are taken unchanged from the earlier build.
   package var wanted: [String] = []
-  /// Whether the manifest gets a new term even if nothing else changed.
+  /// Whether the manifest gets new issue and expiry times even if nothing else changed.
   package var renews = false
   /// Whether the packaging manifests for Apple's `ba-package` are made, too.
   package var makesBAPackages = false
-  /// Whether nothing is to be made, and only told what would be.
+  /// Whether the build only reports what it would do, and writes nothing.
   package var isTrial = false
-  /// The number of threads; the processors that are online where it is nil.
+  /// The number of threads. Nil means the number of processors that are online.
   package var jobs: Int?
-  /// The time to write into what is made.
+  /// The time to write into the release.
   package var time: BuildTime
 
   package var files: any FileSystem = SystemFiles()
   package var backend: any CryptoBackend = CryptoBackends.standard
 
-  /// A build of all packs, with the settings that suit most.
+  /// Makes a build of all packs with default settings.
   package init(_ configuration: PackerConfiguration, time: BuildTime) {
     self.configuration = configuration
     self.time = time
@@ -42,14 +42,14 @@ package struct ReleaseBuild: Sendable {
 
   /// Builds the release.
   ///
-  /// Nothing appears at ``output`` until all of it is whole, checked with the code of a client, and on the disk. On failure, and when the task is cancelled,
-  /// what was there before is untouched.
+  /// Nothing appears at ``output`` until the release is complete, checked with the code of a client, and on the disk. On failure, and if the task is
+  /// cancelled, the earlier release is unchanged.
   ///
   /// - Parameters:
-  ///   - key: the application key; with `perPackKeys` the root key, from which each pack has its own.
-  ///   - signers: the keys to sign the manifest with; at least one, but for a trial run.
-  ///   - progress: hears how far reading and packing are, in bytes of content.
-  /// - Throws: ``PackError``; where sources cannot be packed, with all that is wrong with any of them in its details.
+  ///   - key: the application key, or with `perPackKeys` the root key, from which the key of each pack is derived.
+  ///   - signers: the keys to sign the manifest with: at least one, except in a trial run.
+  ///   - progress: called with the progress of reading and packing, in bytes of content.
+  /// - Throws: ``PackError``. If sources cannot be packed, its details list the problems of all of them.
   package func run(
     key: borrowing PackKey, signers: [ReleaseSigner], progress: ProgressHandler? = nil
   ) async throws(PackError) -> ReleaseBuildReport {
@@ -61,28 +61,29 @@ package struct ReleaseBuild: Sendable {
     let existing = try ExistingRelease.look(at: output, files: files)
     try checkManifestSize(packs, keyID: "\(key.id)")
 
-    var plans = try await plan(packs, keyIDs: try keyIDs(of: packs, key: key), lock: lock, existing: existing, progress: progress)
-    if isTrial { return try trial(plans, existing) }
+    var decisions = try await decide(packs, keyIDs: try keyIDs(of: packs, key: key), lock: lock, existing: existing, progress: progress)
+    if isTrial { return try trial(decisions, existing) }
 
     let staged = try StagedRelease(output, files: files, backend: backend)
     do throws(PackError) {
-      for index in plans.indices where plans[index].made != nil {
-        if let problem = try reuse(&plans[index], from: existing, into: staged) {
-          plans[index].reason = problem
+      for index in decisions.indices where decisions[index].made != nil {
+        if let problem = try reuse(&decisions[index], from: existing, into: staged) {
+          decisions[index].reason = problem
         }
       }
-      try await pack(&plans, key: key, into: staged, progress: progress)
+      try await pack(&decisions, key: key, into: staged, progress: progress)
       var items: [ReleaseBuildReport.Item] = []
       var remarks: [ReleaseBuildReport.Remark] = []
-      for plan in plans {
+      for decision in decisions {
         try checkpoint()
-        items.append(try item(for: plan, key: key, in: staged))
-        if let remark = plan.remark { remarks.append(remark) }
+        items.append(try item(for: decision, key: key, in: staged))
+        if let remark = decision.remark { remarks.append(remark) }
       }
       let release = try finish(
-        items, plans, rootKeyID: configuration.perPackKeys ? "\(key.id)" : nil, signers: signers, lock: lock, existing: existing, staged,
+        items, decisions, rootKeyID: configuration.perPackKeys ? "\(key.id)" : nil, signers: signers, lock: lock, existing: existing,
+        staged,
         &remarks)
-      // Somebody may have put a file there meanwhile, and it would be removed.
+      // Checked again: a file that was added meanwhile would be removed.
       _ = try ExistingRelease.look(at: output, files: files)
       try checkpoint()
       try staged.commit()
@@ -112,12 +113,12 @@ package struct ReleaseBuild: Sendable {
     }
   }
 
-  /// Refuses to make a release inside of what is packed, unless that excludes it: it would be packed itself, and be another one each time.
+  /// Throws if the output is inside the root of a pack that does not exclude it: the release would be packed itself, and differ with each build.
   private func checkPlace(_ packs: [PackerConfiguration.Pack]) throws(PackError) {
     guard let parts = PathParts(output) else {
-      throw PackError(.usage, "'\(output)' names no directory of its own", hint: "give the release a directory, as in -o dist")
+      throw PackError(.usage, "'\(output)' cannot be the directory of a release", hint: "name a directory, as in -o dist")
     }
-    // What does not exist is told where it is needed.
+    // A directory that does not exist is reported later, when it is used.
     guard let parent = try? files.canonicalPath(of: parts.directory) else { return }
     for pack in packs {
       guard let root = try? files.canonicalPath(of: pack.root) else { continue }
@@ -126,8 +127,8 @@ package struct ReleaseBuild: Sendable {
       let place = String(decoding: "\(parent == "/" ? "" : parent)/\(parts.name)".utf8.dropFirst(front.count), as: UTF8.self)
       guard !DirectoryScan.doesExclude(place, by: pack.excludes) else { continue }
       throw PackError(
-        .usage, of: output, "lies inside of \(pack.root), the root of pack '\(pack.id)', and would be packed",
-        hint: "choose a directory outside of it with -o, or exclude it from the pack: exclude: [\(JSONString.quoted("/\(place)/"))]")
+        .usage, of: output, "is inside \(pack.root), the root of pack '\(pack.id)', and would be packed",
+        hint: "choose a directory outside it with -o, or exclude it from the pack: exclude: [\(JSONString.quoted("/\(place)/"))]")
     }
   }
 
@@ -137,7 +138,7 @@ package struct ReleaseBuild: Sendable {
 }
 
 extension PackerConfiguration {
-  /// The path of a file beside the configuration, as the process can open it.
+  /// Returns the path of a file beside the configuration, as the process can open it.
   package func path(of name: String) -> String {
     switch directory {
     case ".", "": name

@@ -1,17 +1,17 @@
 package import PackManifest
 package import PackProject
 
-/// What a ``ReleaseBuild`` did.
+/// The result of a ``ReleaseBuild``.
 package struct ReleaseBuildReport: Sendable {
-  /// What became of one pack.
+  /// The result for one pack.
   package struct Item: Sendable {
-    /// What was done.
+    /// How the pack was made.
     package enum Action: String, Hashable, Sendable {
-      /// It was packed; in a trial run, it would be.
+      /// It was packed, or in a trial run would be.
       case packed
-      /// Nothing changed since the earlier build, whose file it is.
+      /// It is the file of the earlier build, because nothing changed since.
       case reused
-      /// Nobody looked at its source: it is the file of the earlier build because the caller wanted so.
+      /// It is the file of the earlier build, because the caller left it out of the build. Its source was not read.
       case kept
     }
 
@@ -19,53 +19,53 @@ package struct ReleaseBuildReport: Sendable {
     package let id: String
     /// The pack version.
     package let version: UInt64
-    /// What was done.
+    /// How the pack was made.
     package let action: Action
-    /// Why it was packed, in a few words; nil where it was not.
+    /// Why it was packed, in a few words. Nil if it was not packed.
     package let reason: String?
     /// The sum of the sizes of its files in bytes.
     package let contentSize: UInt64
-    /// The manifest's entry; nil in a trial run.
+    /// The manifest's entry. Nil in a trial run.
     package let entry: ManifestPack?
-    /// What is in its source and not in the pack; nothing if its source was not looked at.
+    /// The paths in its source that are not in the pack. Empty if its source was not read.
     package let omitted: [OmittedPath]
   }
 
-  /// Something that does not stop the work.
+  /// A note or warning that does not stop the build.
   package struct Remark: Hashable, Sendable {
-    /// Whether it asks for attention.
+    /// Whether it is a warning, not only a note.
     package let isWarning: Bool
-    /// What is the matter, for a person.
+    /// The message, for people.
     package let message: String
-    /// What to do about it, where there is something.
+    /// What to do about it, if anything.
     package let hint: String?
 
     static func note(_ message: String, hint: String? = nil) -> Remark { Remark(isWarning: false, message: message, hint: hint) }
     static func warning(_ message: String, hint: String? = nil) -> Remark { Remark(isWarning: true, message: message, hint: hint) }
   }
 
-  /// What a build that is no trial run made besides packs.
+  /// The parts of a release besides its packs.
   package struct Release: Sendable {
     /// The manifest.
     package let manifest: Manifest
     /// The size of its document in bytes.
     package let manifestSize: UInt64
-    /// Whether it is, byte for byte, the one of the earlier build.
+    /// Whether it equals the manifest of the earlier build byte for byte.
     package let isManifestUnchanged: Bool
     /// The ids of the keys that it is signed with, ascending.
     package let signers: [String]
-    /// The numbers for the app's Info.plist.
+    /// The install budget for the app's Info.plist.
     package let budget: ReleaseBudget
     /// The size that the budget reserves for the manifest, in bytes.
     package let manifestCeiling: UInt64
   }
 
-  /// Where the release is.
+  /// The path of the release.
   package let output: String
   /// The packs, in ascending order of their ids.
   package let items: [Item]
-  /// What was made; nil in a trial run.
+  /// The release. Nil in a trial run.
   package let release: Release?
-  /// What there is to say besides.
+  /// Notes and warnings.
   package let remarks: [Remark]
 }

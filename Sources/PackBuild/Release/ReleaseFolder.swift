@@ -3,7 +3,7 @@ package import PackManifest
 import PackProject
 import PackStore
 
-/// A release that was built, as a place to take packs from.
+/// A built release, as a source of packs.
 package struct ReleaseFolder: Hashable, Sendable {
   /// The path of its manifest.
   package let manifestPath: String
@@ -15,17 +15,17 @@ package struct ReleaseFolder: Hashable, Sendable {
     manifestPath = ReleasePlaces.isDirectory(target) ? Self.path(ReleaseFile.manifest, in: target) : target
   }
 
-  /// Where the file of a pack lies.
+  /// Returns the path of the file of a pack.
   package func path(of pack: ManifestPack) -> String { Self.path(pack.fileName, in: directory) }
 
-  /// The pack of a manifest that a file is by its name.
+  /// Returns the pack in the manifest whose file has the same name as the given file.
   ///
-  /// - Throws: ``PackError/Code/unknownPack`` where no pack has a file of that name.
+  /// - Throws: ``PackError/Code/unknownPack`` if no pack has a file of that name.
   package static func pack(ofFile path: String, in manifest: Manifest) throws(PackError) -> ManifestPack {
     let name = path.split(separator: "/").last.map(String.init) ?? path
     guard let pack = manifest.packs.first(where: { $0.fileName == name }) else {
       throw PackError(
-        .unknownPack, "manifest version \(manifest.version) names no file '\(name)'", hint: "say which pack it is with --as ID")
+        .unknownPack, "manifest version \(manifest.version) names no file '\(name)'", hint: "name the pack with --as ID")
     }
     return pack
   }

@@ -4,12 +4,12 @@ import PackManifest
 import PackProject
 
 extension ReleaseLock {
-  /// Where the lock file of a project is.
+  /// Returns the path of a project's lock file.
   ///
-  /// - Parameter configurationPath: the project's `packer.yml`, which is not read.
+  /// - Parameter configurationPath: the path of the project's `packer.yml`, which is not read.
   package static func path(besides configurationPath: String) throws(PackError) -> String {
     guard let parts = PathParts(configurationPath) else {
-      throw PackError(.usage, "'\(configurationPath)' names no file of its own", hint: "name the configuration, as in -c packer.yml")
+      throw PackError(.usage, "'\(configurationPath)' is not the path of a file", hint: "name the configuration, as in -c packer.yml")
     }
     return parts.directory == "."
       ? ReleaseFile.lock : parts.directory == "/" ? "/\(ReleaseFile.lock)" : "\(parts.directory)/\(ReleaseFile.lock)"
@@ -18,20 +18,19 @@ extension ReleaseLock {
   /// The only version of the file that this build reads and writes.
   private static let fileVersion: UInt64 = 1
 
-  /// Reads a lock file. Its collections may stand in any order there: people merge it.
+  /// Reads a lock file. Its collections may be in any order, because people merge the file.
   ///
-  /// - Throws: ``PackError/Code/missingInput`` where there is none, ``PackError/Code/invalidRecord`` where it is not one that this build
-  ///   reads, with the position.
+  /// - Throws: ``PackError/Code/missingInput`` if there is none, ``PackError/Code/invalidRecord`` with the position if this packer cannot read it.
   package static func read(_ path: String) throws(PackError) -> ReleaseLock {
     try read(path, files: SystemFiles())
   }
 
-  /// Reads a lock file, or returns an empty lock where there is none yet.
+  /// Reads a lock file, or returns an empty lock if there is none yet.
   package static func readIfPresent(_ path: String) throws(PackError) -> ReleaseLock {
     try readIfPresent(path, files: SystemFiles())
   }
 
-  /// Writes the lock file and replaces an earlier one at once. A link stays one, and what it leads to is replaced.
+  /// Writes the lock file and replaces an earlier one atomically. If the path is a symbolic link, its target is replaced.
   package func write(to path: String) throws(PackError) {
     try write(to: path, files: SystemFiles())
   }
@@ -42,8 +41,8 @@ extension ReleaseLock {
     } catch {
       guard error.code == .missingInput else { throw error }
       guard (try? files.status(of: path, in: nil, following: .asThemselves)) == nil else {
-        // Whoever took that for no lock file would count versions from 1 again.
-        throw PackError(.missingInput, of: path, "is a link to nothing", hint: "restore the file that it leads to, or remove the link")
+        // If a broken link counted as no lock file, versions would start from 1 again.
+        throw PackError(.missingInput, of: path, "is a broken symbolic link", hint: "restore its target, or remove the link")
       }
       return ReleaseLock()
     }
@@ -60,9 +59,9 @@ extension ReleaseLock {
 
   package func write(to path: String, files: any FileSystem) throws(PackError) {
     let document = document
-    // What cannot be read again must not take the place of what can.
+    // An unreadable file must not replace a readable one.
     guard let copy = try? ReleaseLock(RecordParser.parse(document)), copy == self else {
-      throw PackError(.internalError, of: path, "would not read as it is written; it was not changed")
+      throw PackError(.internalError, of: path, "would not read back as it was written; it was not changed")
     }
     let place: String
     do throws(FileFailure) {
@@ -74,7 +73,7 @@ extension ReleaseLock {
     try OutputFile.write(document, to: place, files: files)
   }
 
-  /// The bytes of the file: one form for one lock.
+  /// The bytes of the file. Equal locks give equal bytes.
   package var document: [UInt8] {
     RecordValue.sorted([
       "apps": .list(apps.sorted { Self.isLower($0.version, $1.version) }.map(\.record)),
@@ -88,7 +87,7 @@ extension ReleaseLock {
     let version = try fields.number("version")
     guard version == Self.fileVersion else {
       throw PackError(
-        .invalidRecord, "the lock has version \(version), and this packer reads version \(Self.fileVersion)",
+        .invalidRecord, "the lock has version \(version), but this packer reads version \(Self.fileVersion)",
         hint: "use the packer that wrote it, or a newer one")
     }
     self.init()
@@ -97,11 +96,11 @@ extension ReleaseLock {
     try fields.finish()
     apps.sort { Self.isLower($0.version, $1.version) }
     for (left, right) in zip(apps, apps.dropFirst()) where left.version == right.version {
-      throw PackError(.invalidRecord, "app \(left.version) is recorded twice", hint: "keep the line that is true")
+      throw PackError(.invalidRecord, "app \(left.version) is recorded twice", hint: "keep the correct line")
     }
   }
 
-  /// Whether a version is lower than another one: number by number where both have numbers, so that 2.9 is lower than 2.10.
+  /// Whether a version is lower than another one. Parts that are numbers are compared as numbers, so that 2.9 is lower than 2.10.
   package static func isLower(_ left: String, _ right: String) -> Bool {
     let (lefts, rights) = (
       left.split(separator: ".", omittingEmptySubsequences: false), right.split(separator: ".", omittingEmptySubsequences: false)
@@ -110,7 +109,7 @@ extension ReleaseLock {
       switch (UInt64(left), UInt64(right)) {
       case (let left?, let right?): if left != right { return left < right }
       case (nil, nil): return left.utf8.lexicographicallyPrecedes(right.utf8)
-      // What is no number comes behind every number, or there would be no order: 1.9, 1.10, 1.1a.
+      // A part that is not a number follows every number, so that the order is total: 1.9, 1.10, 1.1a.
       case (let left, _): return left != nil
       }
     }
@@ -158,7 +157,7 @@ extension ReleaseLock.Pack {
   }
 
   fileprivate var record: RecordValue {
-    // The id first: people look for it.
+    // The id comes first, because people search for it.
     .object(
       [
         RecordValue.Member(key: "id", value: .text(id)),

@@ -1,12 +1,12 @@
 package import PackManifest
 
-/// What `packer.lock.json` remembers: what went out last, and which app versions are in players' hands.
+/// The contents of `packer.lock.json`: the last release, and the app versions that players use.
 ///
-/// Every collection is sorted, so that the file has one form and merges cleanly.
+/// Every collection is sorted. Equal contents give equal files, and changes merge cleanly.
 package struct ReleaseLock: Hashable, Sendable {
-  /// The release that went out last.
+  /// The last release.
   package var released: Release?
-  /// The app versions in players' hands, in ascending order of their numbers.
+  /// The app versions that players use, in ascending order of their numbers.
   package var apps: [App]
 
   /// Makes a lock from its parts.
@@ -15,21 +15,22 @@ package struct ReleaseLock: Hashable, Sendable {
     self.apps = apps
   }
 
-  /// A `dist` that went out.
+  /// A `dist` that was released.
   package struct Release: Hashable, Sendable {
     /// The version of its manifest.
     package var manifestVersion: UInt64
     /// SHA-256 of the signed bytes of its manifest, 32 bytes.
     package var signedDigest: [UInt8]
-    /// SHA-256 of the signed bytes as they would be without `version`, `issued` and `expires`, 32 bytes: equal where nothing but time went by.
+    /// SHA-256 of the signed bytes as they would be without `version`, `issued` and `expires`, 32 bytes. Equal if nothing else changed.
     package var contentDigest: [UInt8]
-    /// When its manifest was made.
+    /// The time at which its manifest was made.
     package var issued: ManifestTime
-    /// From when on nothing new may be installed from it.
+    /// The time from which nothing new may be installed from it.
     package var expires: ManifestTime
-    /// The root key from which each of its packs got a key of its own, 16 hexadecimal digits; nil where one key opens all.
+    /// The id of the root key from which the key of each pack is derived, 16 hexadecimal digits. Nil if one key opens all packs.
     package var rootKeyID: String?
-    /// Its packs, and those of earlier releases that are gone since (so that their versions are never used again), by id.
+    /// Its packs in the order of their ids. Packs of earlier releases that were removed since are included, so that their versions are never used
+    /// again.
     package var packs: [Pack]
 
     /// Makes a value from its parts.
@@ -47,7 +48,7 @@ package struct ReleaseLock: Hashable, Sendable {
     }
   }
 
-  /// A pack that went out.
+  /// A pack that was released.
   package struct Pack: Hashable, Sendable {
     /// The name it is published under.
     package var id: String
@@ -55,13 +56,13 @@ package struct ReleaseLock: Hashable, Sendable {
     package var version: UInt64
     /// SHA-256 of the pack file, 32 bytes.
     package var sha256: [UInt8]
-    /// 32 bytes.
+    /// The digest that names the tree, 32 bytes.
     package var contentRoot: [UInt8]
-    /// 16 hexadecimal digits.
+    /// The id of the key that opens it, 16 hexadecimal digits.
     package var keyID: String
-    /// What the bytes of the pack depend on besides content, name and key, as one line of text.
+    /// The settings that the bytes of the pack depend on besides content, name and key, as one line of text.
     package var settings: String
-    /// When these bytes were first made.
+    /// The time at which these bytes were first made.
     package var created: ManifestTime
     /// Whether the last release no longer offers it.
     package var isRemoved: Bool
@@ -82,25 +83,25 @@ package struct ReleaseLock: Hashable, Sendable {
     }
   }
 
-  /// An app version in players' hands.
+  /// An app version that players use.
   package struct App: Hashable, Sendable {
-    /// As the team writes it, such as `2.1.0`.
+    /// The version as the team writes it, such as `2.1.0`.
     package var version: String
-    /// The numbers of its Info.plist; nil where Apple serves the packs, and there are none.
+    /// The install budget in its Info.plist. Nil if Apple serves the packs: then there is none.
     package var budget: InstallBudget?
-    /// The domain allow list of its Info.plist; nil where Apple serves the packs.
+    /// The domain allow list in its Info.plist. Nil if Apple serves the packs.
     package var hosts: [String]?
-    /// `BAManifestURL` of its Info.plist; nil where Apple serves the packs.
+    /// `BAManifestURL` in its Info.plist. Nil if Apple serves the packs.
     package var manifestURL: String?
     /// The public keys it trusts (`pkp1-…`).
     package var trustedKeys: [String]
-    /// The ids of the content keys it holds or is given. That of a root key stands for all keys that are made from it.
+    /// The ids of the content keys it holds or is given. The id of a root key covers all keys that are derived from it.
     package var keyIDs: [String]
     /// The major and minor version of the pack format its runtime reads, such as `1.0`.
     package var format: String
     /// The version of the manifest it first saw.
     package var firstManifest: UInt64
-    /// Whether nobody has it any more.
+    /// Whether players no longer use it.
     package var isRetired: Bool
 
     /// Makes a value from its parts.

@@ -2,14 +2,14 @@ import PackFiles
 package import PackFormat
 package import PackProject
 
-/// Finds a release, its configuration and its lock file from what a caller named.
+/// Finds a release, its configuration and its lock file from the paths that a caller gave.
 package enum ReleasePlaces {
-  /// Whether a path leads to a directory: a release, where packs might be meant too.
+  /// Whether a path leads to a directory. Commands that also take packs treat a directory as a release.
   package static func isDirectory(_ path: String) -> Bool {
     (try? SystemFiles().status(of: path, in: nil, following: .followed))?.kind == .directory
   }
 
-  /// The configuration at `path`, or where that is nil the one in the working directory, if there is one.
+  /// Reads the configuration at `path`. If `path` is nil, reads the one in the working directory, or returns nil if there is none.
   package static func configuration(at path: String?) throws(PackError) -> PackerConfiguration? {
     guard let path else {
       return exists(PackerConfiguration.defaultPath) ? try PackerConfiguration.read(PackerConfiguration.defaultPath) : nil
@@ -17,35 +17,37 @@ package enum ReleasePlaces {
     return try PackerConfiguration.read(path)
   }
 
-  /// The directory that a release is in, of the release or its manifest.
+  /// Returns the directory of a release.
+  ///
+  /// - Parameter target: the path of the directory or of the manifest in it.
   package static func directory(of target: String) -> String {
     isDirectory(target) ? target : PathParts(target)?.directory ?? "."
   }
 
-  /// The lock file at `path`, or where that is nil the one beside the configuration, in the working directory or beside the release, if there
-  /// is one.
+  /// Returns `path`, or if that is nil the lock file beside the configuration (in the working directory without one) or beside the release. Returns
+  /// nil if there is no lock file.
   package static func lockFile(_ path: String?, beside configuration: PackerConfiguration?, of target: String) -> String? {
     if let path { return path }
     var places = [place(ReleaseFile.lock, beside: configuration)]
     if let parent = PathParts(directory(of: target))?.directory {
       places.append(parent == "." ? ReleaseFile.lock : "\(parent)/\(ReleaseFile.lock)")
     }
-    // A link to nothing is told when it is read; a release that was recorded must not pass for one that never was.
+    // A broken link counts as present and fails when it is read: a recorded release must not be taken for one that was never recorded.
     return places.first { (try? SystemFiles().status(of: $0, in: nil, following: .asThemselves)) != nil }
   }
 
-  /// A file or directory beside the configuration, or in the working directory where there is none.
+  /// Returns the path of a file or directory beside the configuration, or in the working directory if there is no configuration.
   package static func place(_ name: String, beside configuration: PackerConfiguration?) -> String {
     let directory = configuration?.directory ?? "."
     return directory == "." ? name : "\(directory)/\(name)"
   }
 
-  /// Looks for a release.
+  /// Checks that a release exists.
   ///
   /// - Parameters:
-  ///   - target: its directory or manifest, as the caller named it; where that is nil, the one that a build makes by itself.
-  ///   - configuration: what it is built from, where that is known.
-  /// - Throws: ``PackError/Code/missingInput`` where it is not there.
+  ///   - target: its directory or manifest, as the caller named it. If nil, the directory that a build uses by default.
+  ///   - configuration: the configuration it is built from, if known.
+  /// - Throws: ``PackError/Code/missingInput`` if it does not exist.
   package static func checkPresence(of target: String?, configuration: PackerConfiguration?) throws(PackError) {
     let place = target ?? place(ReleaseFile.folder, beside: configuration)
     let manifest = place.hasSuffix("/") ? "\(place)manifest.json" : "\(place)/manifest.json"
@@ -55,7 +57,7 @@ package enum ReleasePlaces {
     throw PackError(.missingInput, of: missing, "does not exist", hint: hint)
   }
 
-  /// Whether a path leads to nothing. What cannot be looked at may be there.
+  /// Whether a path leads to nothing. Returns false if that cannot be determined.
   private static func isMissing(_ path: String) -> Bool {
     do throws(FileFailure) {
       _ = try SystemFiles().status(of: path, in: nil, following: .followed)

@@ -5,30 +5,30 @@ import PackManifest
 import PackProject
 import PackTrust
 
-/// Notes in the lock file what went out: a release, and with it an app version.
+/// Records a release in the lock file, and an app version if one is released with it.
 package struct ReleaseRecording: Sendable {
   /// The directory of the release.
   package var dist: String
   /// The lock file.
   package var lockPath: String
-  /// The public keys of which one must have signed the manifest; those that the build says it signed with where it is empty.
+  /// The public keys, one of which must have signed the manifest. If empty, the signing keys in the build record are used.
   package var trustedKeys: [SigningPublicKey] = []
 
   package var files: any FileSystem = SystemFiles()
 
-  /// A recording of the release in a directory.
+  /// Makes a recording of the release in a directory.
   package init(dist: String, lockPath: String) {
     self.dist = dist
     self.lockPath = lockPath
   }
 
-  /// An app version that goes out with the release.
+  /// An app version that is released together with the packs.
   package struct App: Sendable {
-    /// As the team writes it, such as `2.1.0`.
+    /// The version as the team writes it, such as `2.1.0`.
     package var version: String
-    /// Its Info.plist.
+    /// The app's Info.plist.
     package var plist: InfoPlist
-    /// The public signing keys that it trusts; those that the release is signed with where it is empty.
+    /// The public signing keys that the app trusts. If empty, the keys that the release is signed with are used.
     package var trustedKeys: [SigningPublicKey]
 
     /// Makes an app from its parts.
@@ -39,20 +39,20 @@ package struct ReleaseRecording: Sendable {
     }
   }
 
-  /// What was recorded.
+  /// The result of a recording.
   package struct Report: Sendable {
-    /// What the lock file says now.
+    /// The contents of the lock file after the recording.
     package let lock: ReleaseLock
-    /// Whether that is what it said before.
+    /// Whether the lock file is the same as before.
     package let isUnchanged: Bool
   }
 
-  /// Records the release, and the app version if there is one. The lock file is replaced at once.
+  /// Records the release, and the app version if there is one. The lock file is replaced atomically.
   ///
-  /// - Throws: ``PackError/Code/releaseConflict`` where the lock file says otherwise of the same version, or has a higher one.
+  /// - Throws: ``PackError/Code/releaseConflict`` if the lock file has other values for the same version, or a higher version.
   package func record(_ app: App? = nil) throws(PackError) -> Report {
     let record = try checkedRecord()
-    // From here to the end, so that of two recordings the second sees what the first has written.
+    // Held to the end, so that a second recording sees what the first one wrote.
     let turn = try RecordingTurn(lockPath, files: files)
     defer { withExtendedLifetime(turn) {} }
     let before = try ReleaseLock.readIfPresent(lockPath, files: files)
@@ -63,7 +63,7 @@ package struct ReleaseRecording: Sendable {
     return Report(lock: lock, isUnchanged: lock == before)
   }
 
-  /// Marks an app version as out of use, so that releases need not fit it.
+  /// Marks an app version as out of use, so that later releases need not fit it.
   package static func retire(_ version: String, lockPath: String) throws(PackError) -> Report {
     let turn = try RecordingTurn(lockPath, files: SystemFiles())
     defer { withExtendedLifetime(turn) {} }
@@ -81,7 +81,7 @@ package struct ReleaseRecording: Sendable {
 
   // MARK: The release
 
-  /// Reads what the build says of the release, and holds it against what is there.
+  /// Reads the build record, and compares it with the manifest and the pack files.
   private func checkedRecord() throws(PackError) -> BuildRecord {
     let record: BuildRecord
     do throws(PackError) {
@@ -106,39 +106,39 @@ package struct ReleaseRecording: Sendable {
     }
     let entries = Dictionary(manifest.manifest.packs.map { ($0.id, $0) }) { first, _ in first }
     guard entries.count == record.packs.count else {
-      throw changed("\(path) names \(entries.count) packs, and \(record.packs.count) were built")
+      throw changed("\(path) names \(entries.count) packs, but \(record.packs.count) were built")
     }
     for pack in record.packs {
       guard let entry = entries[pack.id], entry.version == pack.version, entry.size == pack.size, entry.sha256 == pack.sha256,
         entry.contentRoot == pack.contentRoot, entry.keyID == pack.keyID
       else {
-        throw changed("\(dist)/\(BuildRecord.fileName) says of pack '\(pack.id)' what the manifest does not say")
+        throw changed("\(dist)/\(BuildRecord.fileName) and the manifest describe pack '\(pack.id)' differently")
       }
       let path = "\(dist)/\(pack.file)"
       let found = try FileDigest.run(path, in: nil, title: path, files: files, backend: CryptoBackends.standard)
-      guard found.size == pack.size else { throw changed("\(path) is \(found.size) bytes, and \(pack.size) were built") }
+      guard found.size == pack.size else { throw changed("\(path) is \(found.size) bytes, but \(pack.size) bytes were built") }
       guard found.sha256 == pack.sha256 else {
-        throw changed("\(path) has the SHA-256 \(found.sha256.hex), and \(pack.sha256.hex) was built")
+        throw changed("\(path) has the SHA-256 \(found.sha256.hex), but the build made \(pack.sha256.hex)")
       }
     }
     return record
   }
 
   private func changed(_ message: String) -> PackError {
-    PackError(.releaseConflict, message, hint: "build again with 'packer build', and record what goes out unchanged")
+    PackError(.releaseConflict, message, hint: "build again with 'packer build', and record the release unchanged")
   }
 
-  /// What the lock file says after a release.
+  /// Returns the release as the lock file stores it.
   private static func release(
     _ record: BuildRecord, after before: ReleaseLock.Release?, dist: String
   ) throws(PackError) -> ReleaseLock.Release {
     let manifest = record.manifest
     if let before {
       guard manifest.version >= before.manifestVersion else {
-        throw conflict("manifest \(manifest.version) in \(dist) is older than manifest \(before.manifestVersion), which went out")
+        throw conflict("manifest \(manifest.version) in \(dist) is older than manifest \(before.manifestVersion), which was released")
       }
       guard manifest.version > before.manifestVersion || manifest.signedDigest == before.signedDigest else {
-        throw conflict("another manifest \(manifest.version) than that in \(dist) went out")
+        throw conflict("manifest \(manifest.version) in \(dist) differs from the manifest \(manifest.version) that was released")
       }
     }
     let old = Dictionary(uniqueKeysWithValues: (before?.packs ?? []).map { ($0.id, $0) })
@@ -146,10 +146,10 @@ package struct ReleaseRecording: Sendable {
     for pack in record.packs {
       if let old = old[pack.id] {
         guard pack.version >= old.version else {
-          throw conflict("pack '\(pack.id)' in \(dist) has version \(pack.version), and version \(old.version) went out")
+          throw conflict("pack '\(pack.id)' in \(dist) has version \(pack.version), but version \(old.version) was released")
         }
         guard pack.version > old.version || pack.sha256 == old.sha256 else {
-          throw conflict("another version \(pack.version) of pack '\(pack.id)' than that in \(dist) went out")
+          throw conflict("pack '\(pack.id)' in \(dist) differs from the version \(pack.version) that was released")
         }
       }
       packs.append(
@@ -169,7 +169,7 @@ package struct ReleaseRecording: Sendable {
   }
 
   private static func conflict(_ message: String) -> PackError {
-    PackError(.releaseConflict, message, hint: "build again with 'packer build': versions follow from the lock file")
+    PackError(.releaseConflict, message, hint: "build again with 'packer build', which takes versions from the lock file")
   }
 
   // MARK: The app
@@ -177,7 +177,7 @@ package struct ReleaseRecording: Sendable {
   private static func entry(_ app: App, record: BuildRecord) throws(PackError) -> ReleaseLock.App {
     let (keys, path) = (app.plist.keys, app.plist.path)
     guard app.version.wholeMatch(of: /[0-9A-Za-z.+_-]{1,64}/) != nil else {
-      throw PackError(.usage, "'\(app.version)' is no version of an app", hint: "write it as on the App Store, such as 2.1.0")
+      throw PackError(.usage, "'\(app.version)' is not an app version", hint: "write it as on the App Store, such as 2.1.0")
     }
     if let problem = keys.problems.first {
       throw PackError(
@@ -194,12 +194,12 @@ package struct ReleaseRecording: Sendable {
     }
     if let text = ([manifestURL].compactMap { $0 } + (hosts ?? [])).first(where: AppTargets.isVariable) {
       throw PackError(
-        .releaseConflict, of: path, "says '\(text)', in which Xcode puts a value when it builds the app",
-        hint: "record the Info.plist of the app that was built, as it lies in its bundle")
+        .releaseConflict, of: path, "has the value '\(text)', with a variable that Xcode replaces when it builds the app",
+        hint: "record the Info.plist from the bundle of the built app")
     }
     for (key, bytes) in budget?.named ?? [] where bytes > Limits.packVersion {
       throw PackError(
-        .releaseConflict, "\(path): \(key) is \(bytes) bytes, more than the \(Limits.packVersion) that a lock file holds",
+        .releaseConflict, "\(path): \(key) is \(bytes) bytes, more than the \(Limits.packVersion) that a lock file can hold",
         hint: "packer plist check \(ShellWord.path(path))")
     }
     let trusted = app.trustedKeys.isEmpty ? record.signers : app.trustedKeys.map(\.text)
@@ -210,7 +210,7 @@ package struct ReleaseRecording: Sendable {
       firstManifest: record.manifest.version)
   }
 
-  /// Adds an app version. One that is there must be the same: what players have does not change.
+  /// Adds an app version. A version that is recorded already must be the same, because the app that players have does not change.
   private static func add(_ app: ReleaseLock.App, to lock: inout ReleaseLock) throws(PackError) {
     guard let index = lock.apps.firstIndex(where: { $0.version == app.version }) else {
       lock.apps.append(app)
@@ -220,32 +220,32 @@ package struct ReleaseRecording: Sendable {
     let recorded = lock.apps[index]
     var differences: [String] = []
     for ((key, old), (_, new)) in zip(recorded.budget?.named ?? [], app.budget?.named ?? []) where old != new {
-      differences.append("\(key) is recorded as \(old) bytes, and this Info.plist says \(new)")
+      differences.append("\(key) is recorded as \(old) bytes, but this Info.plist says \(new)")
     }
     func list(_ hosts: [String]?) -> String { hosts?.joined(separator: ", ") ?? "missing" }
     if recorded.hosts != app.hosts {
       differences.append(
-        "BADownloadDomainAllowList is recorded as \(list(recorded.hosts)), and this Info.plist says \(list(app.hosts))")
+        "BADownloadDomainAllowList is recorded as \(list(recorded.hosts)), but this Info.plist says \(list(app.hosts))")
     }
     if recorded.manifestURL != app.manifestURL {
       differences.append(
-        "BAManifestURL is recorded as \(recorded.manifestURL ?? "missing"), and this Info.plist says \(app.manifestURL ?? "missing")")
+        "BAManifestURL is recorded as \(recorded.manifestURL ?? "missing"), but this Info.plist says \(app.manifestURL ?? "missing")")
     }
     if recorded.trustedKeys != app.trustedKeys {
       differences.append(
-        "trusted keys are recorded as \(recorded.trustedKeys.joined(separator: ", ")), and are \(app.trustedKeys.joined(separator: ", ")) now"
+        "trusted keys are recorded as \(recorded.trustedKeys.joined(separator: ", ")), but are now \(app.trustedKeys.joined(separator: ", "))"
       )
     }
     guard let first = differences.first else {
       guard !recorded.isRetired else {
         throw PackError(
-          .releaseConflict, "app \(app.version) is retired, and 'packer verify' does not look at it",
-          hint: "if players have it again, remove \"retired\" from its entry in the lock file")
+          .releaseConflict, "app \(app.version) is retired, so 'packer verify' does not check it",
+          hint: "if players use it again, remove \"retired\" from its entry in the lock file")
       }
       return
     }
     throw PackError(
       .releaseConflict, "app \(app.version): \(first)", details: differences,
-      hint: "record it under a version of its own; if the recorded one never went out, remove its line from the lock file")
+      hint: "record it under a new version; if the recorded one was never released, remove its line from the lock file")
   }
 }

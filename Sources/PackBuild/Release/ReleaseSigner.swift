@@ -4,21 +4,21 @@ import PackManifest
 package import PackProject
 import PackTrust
 
-/// A signing key in the hands of a build.
+/// A signing key that a build uses.
 package final class ReleaseSigner: Sendable {
   private let key: SigningKey
 
-  /// Takes a key over.
+  /// Takes ownership of a key.
   package init(_ key: consuming SigningKey) {
     self.key = key
   }
 
-  /// Takes over a key that was read.
+  /// Takes ownership of a resolved key.
   package convenience init(_ resolved: consuming ResolvedSigningKey) {
     self.init(resolved.takeKey())
   }
 
-  /// The half that apps embed.
+  /// The public key, which apps embed.
   package var publicKey: SigningPublicKey { key.publicKey }
 
   func signature(of signed: [UInt8]) throws(PackError) -> ManifestSignature {

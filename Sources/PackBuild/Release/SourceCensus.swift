@@ -5,20 +5,20 @@ import PackProject
 import PackReading
 import PackWork
 
-/// What a directory would be as a pack: read through, and neither compressed nor written.
+/// The content of a directory as a pack, found by reading the directory without compressing or writing anything.
 ///
-/// All that packing would refuse is refused here too, so that a build of many packs tells of everything before it begins.
+/// Everything that packing would refuse is refused here too, so that a build of many packs reports all problems before it starts packing.
 struct SourceCensus: Sendable {
   /// The digest that names the tree, 32 bytes.
   let contentRoot: [UInt8]
   /// The sum of the sizes of all files in bytes.
   let contentSize: UInt64
-  /// In the byte order of the paths.
+  /// The paths that are left out, in byte order.
   let omitted: [OmittedPath]
 
-  /// Reads all of the source of a job.
+  /// Reads the whole source of a job.
   ///
-  /// - Parameter progress: hears of every piece, in bytes of content.
+  /// - Parameter progress: called for every piece, in bytes of content.
   static func run(_ job: PackJob, progress: ProgressHandler?) async throws(PackError) -> SourceCensus {
     let workers = try WorkerPool.size(for: job.jobs)
     let sourceProblems = SourceProblems(job.words)

@@ -2,14 +2,14 @@ import PackCrypto
 import PackFiles
 import PackFormat
 
-/// The directory of a release while it is made: nothing of it is seen before ``commit()``, and then all of it.
+/// The directory of a release while it is made. ``commit()`` makes all of it visible at once.
 final class StagedRelease {
   private let directory: OutputDirectory
-  /// Where it is made; for messages after that too.
+  /// The temporary path of the directory. Kept after the commit, for messages.
   private let temporaryPath: String
   private let files: any FileSystem
   private let backend: any CryptoBackend
-  /// The names of the files so far.
+  /// The names of the files that were added so far.
   private(set) var names: [String] = []
 
   init(_ path: String, files: any FileSystem, backend: any CryptoBackend) throws(PackError) {
@@ -19,10 +19,10 @@ final class StagedRelease {
     self.backend = backend
   }
 
-  /// The path of a file in the directory, as the process can open it now.
+  /// Returns the path of a file in the directory, as the process can open it before the commit.
   func path(of name: String) -> String { "\(temporaryPath)/\(name)" }
 
-  /// The error with the path that the caller gave in the place of the temporary one.
+  /// Returns the error with the temporary path replaced by the path that the caller gave.
   func naming(_ error: PackError) -> PackError {
     error.rewording { $0.replacing(temporaryPath, with: directory.path) }
   }
@@ -49,7 +49,7 @@ final class StagedRelease {
     }
   }
 
-  /// Takes a file of another directory in: as a second name of it where the file system has such, else as a copy.
+  /// Adds a file of another directory, as a hard link if the file system supports that, otherwise as a copy.
   func adopt(_ name: String, in source: OpenFile, as newName: String, sourcePath: String) throws(PackError) {
     do throws(FileFailure) {
       try files.link(name, in: source, as: newName, in: directory.root)
@@ -62,7 +62,7 @@ final class StagedRelease {
     names.append(newName)
   }
 
-  /// Gives a file that is there a second name.
+  /// Adds a file of this directory under a second name.
   func duplicate(_ name: String, as newName: String) throws(PackError) {
     try adopt(name, in: directory.root, as: newName, sourcePath: directory.path)
   }
@@ -100,7 +100,7 @@ final class StagedRelease {
     }
   }
 
-  /// Gives a file that was made by path its final name.
+  /// Gives a file that was written by path its final name.
   func rename(_ name: String, to newName: String) throws(PackError) {
     do {
       try files.rename(name, to: newName, in: directory.root)
@@ -110,7 +110,7 @@ final class StagedRelease {
     names.append(newName)
   }
 
-  /// Removes a file that is not wanted after all.
+  /// Removes a file that is not needed after all.
   func remove(_ name: String) throws(PackError) {
     do {
       try files.remove(name, .file, in: directory.root)
@@ -120,20 +120,20 @@ final class StagedRelease {
     names.removeAll { $0 == name }
   }
 
-  /// The size of a file, and its SHA-256.
+  /// Returns the size of a file and its SHA-256.
   func digest(of name: String) throws(PackError) -> (size: UInt64, sha256: [UInt8]) {
     try FileDigest.run(name, in: directory.root, title: "\(directory.path)/\(name)", files: files, backend: backend)
   }
 
   // MARK: The end
 
-  /// Gives the directory its name. What stood there is removed.
+  /// Gives the directory its final name. An earlier directory of this name is removed.
   func commit() throws(PackError) {
     try directory.commit()
   }
 }
 
-/// The digest of a file as it lies on the disk.
+/// Computes the SHA-256 of a file on the disk.
 enum FileDigest {
   static func run(
     _ name: String, in directory: OpenFile?, title: String, files: any FileSystem, backend: any CryptoBackend

@@ -9,7 +9,7 @@
   #endif
   import PackFormat
 
-  /// The operations as CryptoKit offers them, on Linux through swift-crypto.
+  /// The operations implemented with CryptoKit, or with swift-crypto on Linux.
   struct CryptoKitBackend: CryptoBackend {
     var name: String {
       #if canImport(CryptoKit)
@@ -71,7 +71,7 @@
     func isAccepted(
       _ signature: Span<UInt8>, of message: Span<UInt8>, publicKey: Span<UInt8>
     ) throws(PackError) -> Bool {
-      // A key that is no point of the curve is refused here or later, as the library likes.
+      // The library refuses a key that is not a point on the curve here or later.
       guard
         let key = unsafe publicKey.withUnsafeBytes({
           unsafe try? Curve25519.Signing.PublicKey(rawRepresentation: $0)
@@ -103,7 +103,7 @@
   }
 
   extension SecretBytes {
-    /// The secret as CryptoKit keeps it: a copy of its own, which it wipes.
+    /// The secret as CryptoKit's type: a copy, which CryptoKit wipes.
     fileprivate var symmetricKey: SymmetricKey {
       withSpan { bytes in
         unsafe bytes.withUnsafeBytes { unsafe SymmetricKey(data: $0) }
@@ -111,7 +111,7 @@
     }
   }
 
-  /// A running SHA-256 of CryptoKit's.
+  /// A SHA-256 computation with CryptoKit.
   final class CryptoKitDigestContext: DigestContext {
     private var digest = SHA256()
 
@@ -130,12 +130,12 @@
     }
   }
 
-  /// AES-256-GCM of CryptoKit's.
+  /// AES-256-GCM with CryptoKit.
   final class CryptoKitCipherContext: CipherContext {
     private let key: SymmetricKey
-    /// Nonce and ciphertext, the form that CryptoKit opens without a copy of its own. Kept from call to call.
+    /// Nonce and ciphertext, the form that CryptoKit opens without copying. Reused from call to call.
     private var combined = Data()
-    /// Associated data that came in parts: CryptoKit takes it whole.
+    /// The associated data so far: CryptoKit takes it in one piece.
     private var pending = Data()
     private var pendingNonce: AES.GCM.Nonce?
 

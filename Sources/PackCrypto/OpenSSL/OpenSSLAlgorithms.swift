@@ -2,9 +2,9 @@
   import COpenSSL
   import PackFormat
 
-  /// The algorithms of the suite, fetched once: a fetch costs as much as a small segment.
+  /// The algorithms of the suite, fetched once because a fetch costs as much as a small segment.
   ///
-  /// OpenSSL allows any thread to use fetched algorithms; none of them is changed after it was made.
+  /// OpenSSL allows any thread to use fetched algorithms. They are not changed after they were fetched.
   final class OpenSSLAlgorithms: @unchecked Sendable {
     let cipher: OpenSSLObject
     let digest: OpenSSLObject

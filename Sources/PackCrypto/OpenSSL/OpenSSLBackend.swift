@@ -2,7 +2,7 @@
   import COpenSSL
   import PackFormat
 
-  /// The operations as OpenSSL 3 offers them, through its EVP interface.
+  /// The operations implemented with the EVP interface of OpenSSL 3.
   struct OpenSSLBackend: CryptoBackend {
     var name: String { unsafe OpenSSL_version(OPENSSL_VERSION).map { unsafe String(cString: $0) } ?? "OpenSSL" }
 
@@ -61,7 +61,7 @@
                   OSSL_PARAM_construct_utf8_string(ParameterName.digest, hash, 0),
                   parameter(ParameterName.key, secret),
                 ]
-                // OpenSSL takes a missing salt for zeros, and a missing info for an empty one.
+                // OpenSSL treats a missing salt as zeros, and a missing info as an empty one.
                 if salt.count > 0 { unsafe parameters.append(parameter(ParameterName.salt, salt)) }
                 if info.count > 0 { unsafe parameters.append(parameter(ParameterName.info, info)) }
                 unsafe parameters.append(OSSL_PARAM_construct_end())
@@ -115,7 +115,7 @@
           unsafe EVP_DigestVerify(context.raw, signature.baseAddress, signature.count, message.baseAddress, message.count)
         }
       }
-      // Whatever is not 1 is a signature that does not hold. What it leaves in the thread's queue would be told as the reason of a later failure.
+      // Any status except 1 means an invalid signature. Its errors in the thread's queue would be reported as the reason of a later failure.
       if status != 1 { ERR_clear_error() }
       return status == 1
     }
@@ -134,22 +134,22 @@
     func fillRandom(_ bytes: inout MutableSpan<UInt8>) throws(PackError) {
       guard !bytes.isEmpty else { return }
       precondition(bytes.count <= Int(CInt.max))
-      // The private generator: what it gives out never leaves the process by another way.
+      // The private generator: its output is never used for public values.
       let status = unsafe bytes.withUnsafeMutableBufferPointer {
         unsafe RAND_priv_bytes($0.baseAddress, CInt($0.count))
       }
       try OpenSSLFailure.check(status, "get random bytes")
     }
 
-    /// OpenSSL's parameters are not const, but it only reads those that are set.
+    /// OpenSSL's parameters are not const, but OpenSSL only reads the ones that are set.
     @unsafe
     private func parameter(_ name: UnsafePointer<CChar>, _ bytes: UnsafeBufferPointer<UInt8>) -> OSSL_PARAM {
       unsafe OSSL_PARAM_construct_octet_string(name, UnsafeMutablePointer(mutating: bytes.baseAddress), bytes.count)
     }
   }
 
-  /// OpenSSL's names of the parameters in use. A parameter keeps the address of its name, so it must outlive the call that makes it, which
-  /// the address of an imported macro does not.
+  /// OpenSSL's names of the parameters in use. A parameter keeps the address of its name, so the name must outlive the call that makes the parameter.
+  /// The address of an imported macro does not.
   private enum ParameterName {
     static var digest: UnsafePointer<CChar> { unsafe address("digest") }
     static var key: UnsafePointer<CChar> { unsafe address("key") }
@@ -162,7 +162,7 @@
   }
 
   extension String {
-    /// Lends the text as OpenSSL wants it: not const, though it is only read.
+    /// Calls `body` with the text as OpenSSL requires it: not const, although it is only read.
     @unsafe
     fileprivate func withMutableCString<R>(_ body: (UnsafeMutablePointer<CChar>) -> R) -> R {
       unsafe withCString { unsafe body(UnsafeMutablePointer(mutating: $0)) }

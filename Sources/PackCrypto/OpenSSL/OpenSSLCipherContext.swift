@@ -2,7 +2,7 @@
   import COpenSSL
   import PackFormat
 
-  /// AES-256-GCM of OpenSSL's. The key is expanded once; each call sets the nonce alone and allocates nothing.
+  /// AES-256-GCM with OpenSSL. The key is expanded once. Each call sets only the nonce and allocates nothing.
   final class OpenSSLCipherContext: CipherContext {
     private let context: OpenSSLObject
 
@@ -68,7 +68,7 @@
     }
 
     func authenticate(_ associatedData: Span<UInt8>) throws(PackError) {
-      // Without an output OpenSSL takes the input for associated data.
+      // Without an output, OpenSSL treats the input as associated data.
       let status = unsafe associatedData.withUnsafeBufferPointer { unsafe update($0, into: nil) }
       try OpenSSLFailure.check(status, "authenticate")
     }

@@ -2,7 +2,7 @@
   import COpenSSL
   import PackFormat
 
-  /// A running SHA-256 of OpenSSL's.
+  /// A SHA-256 computation with OpenSSL.
   final class OpenSSLDigestContext: DigestContext {
     private let context: OpenSSLObject
     private let algorithms: OpenSSLAlgorithms
@@ -28,7 +28,7 @@
         unsafe EVP_DigestFinal_ex(context.raw, $0.baseAddress, nil)
       }
       try OpenSSLFailure.check(status, "finish SHA-256")
-      // Without an algorithm the context takes its own again, and allocates nothing.
+      // Without an algorithm, the context reuses its own and allocates nothing.
       try OpenSSLFailure.check(unsafe EVP_DigestInit_ex2(context.raw, nil, nil), "start SHA-256")
     }
   }

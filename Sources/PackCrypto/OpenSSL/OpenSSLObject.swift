@@ -2,16 +2,16 @@
   import COpenSSL
   import PackFormat
 
-  /// One object of OpenSSL's, freed when its owner goes away.
+  /// An OpenSSL object, freed when its owner is released.
   ///
-  /// Swift sees every type of the EVP interface as the same opaque pointer, so one owner serves them all; it is made with the
-  /// function that frees this kind.
+  /// Swift sees every type of the EVP interface as the same opaque pointer, so one owner type serves all. It is made with the function that frees the
+  /// object.
   @safe
   struct OpenSSLObject: ~Copyable {
     let raw: OpaquePointer
     private let release: (OpaquePointer?) -> Void
 
-    /// Takes an object over; nil means that OpenSSL could not make it.
+    /// Takes ownership of an object. Nil means that OpenSSL could not make it.
     init(
       _ raw: OpaquePointer?, _ what: String, freedBy release: @escaping (OpaquePointer?) -> Void
     ) throws(PackError) {
@@ -27,12 +27,12 @@
 
   /// The only place where OpenSSL's return codes are read.
   enum OpenSSLFailure {
-    /// Throws unless the status says success.
+    /// Throws unless the status means success.
     static func check(_ status: CInt, _ action: @autoclosure () -> String) throws(PackError) {
       guard status == 1 else { throw error(action()) }
     }
 
-    /// What OpenSSL says went wrong, taken off the thread's queue.
+    /// Makes an error with OpenSSL's reason, and removes it from the thread's queue.
     static func error(_ action: String) -> PackError {
       let code = ERR_get_error()
       ERR_clear_error()

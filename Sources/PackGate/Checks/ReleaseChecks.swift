@@ -1,4 +1,4 @@
-/// Every check of the gate, in ascending order of the ids of their rules.
+/// All checks, in ascending order of their rule ids.
 enum ReleaseChecks {
   static let all: [any ReleaseCheck.Type] = [
     WrongKeyCheck.self,

@@ -4,7 +4,7 @@ import PackFormat
 import PackManifest
 import PackProject
 
-/// Holds the documents beside a manifest against it.
+/// Compares the documents beside a manifest with it.
 enum CompanionReading {
   static func all(names: [String], place: ReleaseInspection.Place, manifest: Manifest, files: any FileSystem) -> [Companion] {
     var companions: [Companion] = []
@@ -14,7 +14,7 @@ enum CompanionReading {
     return companions
   }
 
-  /// What the list that apps with a parser of their own read says of a pack.
+  /// A pack in packages.json, the list for apps that parse it themselves.
   private struct Package {
     let id: String
     let isEssential: Bool
@@ -49,7 +49,8 @@ enum CompanionReading {
         continue
       }
       if package.size != entry.size {
-        companion.disagreements.append("'\(entry.id)' is \(package.size) bytes, but \(entry.size) in the manifest")
+        let sizes = SizeText.pair(package.size, entry.size)
+        companion.disagreements.append("'\(entry.id)' is \(sizes.0), but \(sizes.1) in the manifest")
       }
       if package.path != entry.url {
         companion.disagreements.append("'\(entry.id)' is at \(package.path), but at \(entry.url) in the manifest")
@@ -70,7 +71,8 @@ enum CompanionReading {
       let sighting = PlistSighting(try InfoPlist.read(path, files: files))
       for (key, bytes) in manifest.budget?.named ?? [] {
         guard let value = sighting.number(key), value != bytes else { continue }
-        companion.disagreements.append("\(key) is \(value), but \(bytes) in the manifest")
+        let sizes = SizeText.pair(value, bytes)
+        companion.disagreements.append("\(key) is \(sizes.0), but \(sizes.1) in the manifest")
       }
     } catch {
       companion.disagreements = [error.message]

@@ -5,9 +5,9 @@ import PackProject
 import PackReading
 import PackWork
 
-/// Goes through the entries of all packs: what one pack holds that it should not, and what several hold.
+/// Surveys the entries of all packs: junk and secrets in one pack, content and paths that several packs share.
 ///
-/// Takes about 100 bytes for each different file of 4 KiB or more, and where packs are managed the paths as well.
+/// Takes about 100 bytes of memory for each different file of 4 KiB or more. If packs share one namespace, all paths are kept as well.
 final class ContentSurvey: Sendable {
   private struct State {
     var contents: [[UInt8]: Place] = [:]
@@ -16,20 +16,20 @@ final class ContentSurvey: Sendable {
 
   private struct Place {
     var size: UInt64
-    /// The first path in byte order, whichever thread comes first.
+    /// The first path in byte order, independent of the order of the threads.
     var path: String
-    /// The numbers of the packs, without order.
+    /// The numbers of the packs, unordered.
     var packs: [Int]
   }
 
   private let state = Monitor(State())
   private let gathersPaths: Bool
 
-  /// Smaller files are not worth a pack of their own.
+  /// The size in bytes from which shared files are reported. Smaller files are not worth a shared pack.
   private static let smallestShared: UInt64 = 4096
-  /// The most paths of a pack that are looked for in its bytes.
+  /// The largest number of paths of a pack that are searched for in its bytes.
   private static let mostPaths = 16
-  /// The most small files of a pack whose first bytes are looked at.
+  /// The largest number of small files of a pack whose first bytes are read.
   private static let mostLooks = 1000
 
   /// - Parameter gathersPaths: whether packs share one namespace, so that paths must not collide.
@@ -37,7 +37,7 @@ final class ContentSurvey: Sendable {
     self.gathersPaths = gathersPaths
   }
 
-  /// Looks at all entries of one pack.
+  /// Surveys all entries of one pack.
   func look(into pack: Pack, number: Int, _ sighting: inout PackSighting, _ search: inout PlaintextSearch) throws(PackError) {
     var count = InstallSizeCount()
     var (junk, secrets): ([String], [String]) = ([], [])
@@ -96,7 +96,7 @@ final class ContentSurvey: Sendable {
     }
   }
 
-  /// Contents that several packs hold, with the names of the packs.
+  /// Returns the contents that are in several packs, with the ids of the packs.
   func shared(ids: [String]) -> [SharedContent] {
     state.withLock { state in
       state.contents.values.filter { $0.packs.count > 1 }.map { place in
@@ -106,7 +106,7 @@ final class ContentSurvey: Sendable {
     }.sorted { ($1.size, $0.path) < ($0.size, $1.path) }
   }
 
-  /// Paths that several packs hold with other content in each.
+  /// Returns the paths that are in several packs with different content.
   func colliding(ids: [String]) -> [CollidingPath] {
     state.withLock { state in
       state.paths.compactMap { path, places -> CollidingPath? in
@@ -116,7 +116,7 @@ final class ContentSurvey: Sendable {
     }.sorted { $0.path < $1.path }
   }
 
-  /// Whether a file of that name is of a kind that people keep keys in.
+  /// Returns whether the name of a file has an ending that is common for files with keys.
   private static func mayHoldKey(_ name: String) -> Bool {
     guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else { return true }
     let ending = String(name[name.utf8.index(after: dot)...]).lowercased()

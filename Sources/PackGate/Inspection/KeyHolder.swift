@@ -5,10 +5,10 @@ import PackManifest
 import PackProject
 import PackReading
 
-/// Keeps the key for all threads.
+/// Holds the content key for all threads.
 final class KeyHolder: Sendable {
   private let resolved: ResolvedKey?
-  /// Nil where there is none.
+  /// The id of the key; nil if there is no key.
   let id: String?
 
   init(_ resolved: consuming ResolvedKey?) {
@@ -20,7 +20,7 @@ final class KeyHolder: Sendable {
     self.resolved = resolved
   }
 
-  /// Whether the key of a pack was made from this one.
+  /// Returns whether the key of a pack is derived from this key.
   func isRoot(of entry: ManifestPack) -> Bool {
     guard id != entry.keyID, let name = try? PackName(entry.id) else { return false }
     switch resolved {
@@ -31,7 +31,7 @@ final class KeyHolder: Sendable {
     }
   }
 
-  /// Opens a pack, nil where there is no key.
+  /// Opens a pack. Returns nil if there is no key.
   func open(_ path: String, files: any FileSystem) throws(PackError) -> Pack? {
     switch resolved {
     case .some(let resolved): try Pack(path, key: resolved.key, files: files, backend: CryptoBackends.standard)

@@ -5,7 +5,7 @@ import PackFormat
 import PackManifest
 import PackTrust
 
-/// Reads a manifest and finds out who vouches for it. What it says is looked at in any case: the gate tells everything at once.
+/// Reads a manifest and checks its signatures. The content is read even if no signature is valid, so that the gate reports all faults at once.
 struct ManifestReading {
   let path: String
   let trusted: [SigningPublicKey]
@@ -24,7 +24,8 @@ struct ManifestReading {
     var sighting = ManifestSighting(path: path, size: size)
     do throws(PackError) {
       guard size <= UInt64(Manifest.largestSize) else {
-        throw PackError(.damagedManifest, of: path, "is \(size) bytes, and a manifest has at most \(Manifest.largestSize)")
+        let sizes = SizeText.pair(size, UInt64(Manifest.largestSize))
+        throw PackError(.damagedManifest, of: path, "is \(sizes.0), but a manifest has at most \(sizes.1)")
       }
       var bytes = [UInt8](repeating: 0, count: Int(size))
       var buffer = bytes.mutableSpan
@@ -42,18 +43,18 @@ struct ManifestReading {
       sighting.contentDigest = try digest.finish()
       sighting.manifest = manifest
     } catch {
-      // What could not be looked at is no finding about the manifest, and must not pass for one that is sound.
+      // An internal error is not a fault of the manifest, and must not make an unchecked manifest look sound.
       guard error.code != .internalError else { throw error }
       sighting.failure = error.about(path)
     }
     return sighting
   }
 
-  /// Holds the signatures against the keys that are trusted, and against those of apps in players' hands.
+  /// Checks the signatures with the trusted keys, and with the keys of released apps that are not retired.
   private func judge(_ signed: SignedManifest, _ sighting: inout ManifestSighting) throws(PackError) {
     var ofApps: [SigningPublicKey] = []
     for text in Set(lock?.apps.filter { !$0.isRetired }.flatMap(\.trustedKeys) ?? []).sorted() {
-      // A text in the lock file that is no key vouches for nothing.
+      // A text in the lock file that is not a key is ignored.
       if let key = try? SigningPublicKey(text: text) { ofApps.append(key) }
     }
     let keys = trusted.isEmpty ? ofApps : trusted
@@ -61,14 +62,14 @@ struct ManifestReading {
     sighting.signatureFailure = try failure(of: signed, keys)
     for key in Set(trusted + ofApps) {
       if try failure(of: signed, [key]) == nil {
-        sighting.vouching.insert(key.text)
+        sighting.validSigners.insert(key.text)
       } else if sighting.keyIDs.contains(key.id) {
         sighting.disproved.insert(key.text)
       }
     }
   }
 
-  /// Why a signature does not count. What is wrong with the signed part is told elsewhere.
+  /// Returns why the signatures are refused. Faults of the signed part are reported elsewhere.
   private func failure(of signed: SignedManifest, _ keys: [SigningPublicKey]) throws(PackError) -> PackError? {
     guard !keys.isEmpty else { return nil }
     do throws(PackError) {

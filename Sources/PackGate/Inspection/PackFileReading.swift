@@ -5,7 +5,7 @@ import PackManifest
 import PackPayload
 import PackReading
 
-/// Looks at pack files one after the other, with buffers of its own: 256 KiB.
+/// Inspects pack files one after the other, with its own buffer of 256 KiB.
 final class PackFileReading {
   private let files: any FileSystem
   private let isQuick: Bool
@@ -16,7 +16,7 @@ final class PackFileReading {
     self.isQuick = isQuick
   }
 
-  /// What is to be said of the file of an entry. Whatever is wrong with it is part of the answer.
+  /// Inspects the file of a manifest entry. Faults of the file are part of the result.
   func look(
     at entry: ManifestPack, path: String, key: KeyHolder, _ survey: ContentSurvey, number: Int
   ) throws(PackError) -> PackSighting {
@@ -42,7 +42,7 @@ final class PackFileReading {
     } catch {
       guard error.code != .cancelled else { throw error }
       sighting.failure = error
-      // A pack that cannot be opened may still be the one that was published.
+      // A pack that cannot be opened may still be the published file.
       if sighting.sha256 == nil { sighting.sha256 = try? read(path, search: nil, &sighting) }
     }
     return sighting
@@ -53,7 +53,7 @@ final class PackFileReading {
     return (try? pack.checkName(name)) != nil
   }
 
-  /// Reads all of a file once, for its digest and for what can be read in it.
+  /// Reads a file once, to compute its digest and to search for plaintext.
   private func read(_ path: String, search: PlaintextSearch?, _ sighting: inout PackSighting) throws(PackError) -> [UInt8] {
     let file: OpenFile
     do throws(FileFailure) {
@@ -63,7 +63,7 @@ final class PackFileReading {
     }
     var search = search
     var offset: UInt64 = 0
-    // One that a failure left in the middle of a file would spoil the next.
+    // A digest context that a failure left in the middle of a file would spoil the next digest.
     let digest = try CryptoBackends.standard.makeDigest()
     // Moved out and back: spans of a class's own arrays cannot be lent.
     var buffer: [UInt8] = []

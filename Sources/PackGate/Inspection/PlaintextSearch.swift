@@ -1,8 +1,8 @@
 import PackFormat
 
-/// Looks in the bytes of a pack for what only plaintext holds: the first bytes of well-known files, and paths of entries.
+/// Searches the bytes of a pack for signs of plaintext: the first bytes of well-known file types, and paths of entries.
 ///
-/// In encrypted bytes every text of k bytes stands once in 256^k places by chance. Only what is there more often is told.
+/// In encrypted bytes, a pattern of k bytes occurs by chance once in 256^k positions. Only patterns that occur more often are reported.
 struct PlaintextSearch: Sendable {
   private struct Pattern: Sendable {
     let name: String
@@ -11,12 +11,12 @@ struct PlaintextSearch: Sendable {
   }
 
   private var patterns: [Pattern]
-  /// For the first two bytes of a pattern the numbers of the patterns that start so.
+  /// The numbers of the patterns, by their first two bytes.
   private var starts: [UInt16: [Int]] = [:]
-  /// The same as one bit for each start, which is what most places are asked for.
+  /// Whether any pattern starts with two bytes. A quick test, because most positions match no pattern.
   private var mayStart = [Bool](repeating: false, count: 1 << 16)
   private var longest = 0
-  /// The last bytes of the piece before, in which a pattern may have begun.
+  /// The last bytes of the previous piece, in which a pattern may have begun.
   private var tail: [UInt8] = []
   private var size: UInt64 = 0
 
@@ -25,7 +25,7 @@ struct PlaintextSearch: Sendable {
     for (name, bytes) in Self.signatures { add(name, bytes) }
   }
 
-  /// The first bytes of files, by what they are.
+  /// The first bytes of file types, with their names.
   private static let signatures: [(String, [UInt8])] = [
     ("a PNG image", [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]),
     ("a JPEG image", [0xFF, 0xD8, 0xFF, 0xE0, 0x00, 0x10, 0x4A, 0x46, 0x49, 0x46]),
@@ -43,7 +43,7 @@ struct PlaintextSearch: Sendable {
     ("a WebAssembly module", [0x00, 0x61, 0x73, 0x6D, 0x01, 0x00, 0x00, 0x00]),
   ]
 
-  /// Looks for a path as well. Short ones are passed over: they stand anywhere.
+  /// Adds a path to the search. Paths below 10 bytes are ignored, because they may occur by chance.
   mutating func add(path: String) {
     guard path.utf8.count >= 10 else { return }
     add("the path '\(printable(path.utf8))'", Array(path.utf8))
@@ -57,9 +57,9 @@ struct PlaintextSearch: Sendable {
     patterns.append(Pattern(name: name, bytes: bytes))
   }
 
-  /// Takes the next piece of the file.
+  /// Searches the next piece of the file.
   mutating func look(at piece: Span<UInt8>) {
-    // Where a pattern may have begun in the piece before.
+    // A pattern may have begun in the previous piece.
     if !tail.isEmpty {
       var seam = tail
       seam.append(copying: piece.extracting(first: min(piece.count, longest - 1)))
@@ -72,9 +72,9 @@ struct PlaintextSearch: Sendable {
     tail = rest
   }
 
-  /// Counts the patterns that begin before `end` and lie in `bytes` whole.
+  /// Counts the patterns that begin before `end` and lie completely in `bytes`.
   ///
-  /// In the seam those that end before it have been counted with the piece before: there a pattern must reach beyond `end`.
+  /// In the seam between two pieces, a pattern must reach beyond `end`. A pattern that ends earlier was counted with the previous piece.
   private mutating func search(_ bytes: Span<UInt8>, startingBefore end: Int) {
     let isSeam = end < bytes.count
     guard bytes.count >= 2 else { return }
@@ -94,7 +94,8 @@ struct PlaintextSearch: Sendable {
     }
   }
 
-  /// What was seen more often than chance allows: beyond six standard deviations and three.
+  /// The patterns that occur more often than chance explains: for patterns below 6 bytes, more than the expected count plus six standard deviations
+  /// plus three.
   var sightings: [String] {
     patterns.filter { pattern in
       guard pattern.count > 0, pattern.bytes.count < 6 else { return pattern.count > 0 }

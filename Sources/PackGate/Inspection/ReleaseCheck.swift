@@ -1,8 +1,8 @@
-/// Looks for one thing that can be wrong with a release.
+/// A check of a release for one rule.
 protocol ReleaseCheck: Sendable, SendableMetatype {
-  /// What it looks for.
+  /// The rule that it checks.
   static var rule: ReleaseRule { get }
-  /// Everything of that kind that is wrong. Called only where what the rule needs is there.
+  /// Returns all findings of the rule. Called only if all inputs that the rule needs are available.
   static func run(_ release: ReleaseContext) -> [ReleaseFinding]
 }
 

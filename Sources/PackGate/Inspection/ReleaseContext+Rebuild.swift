@@ -1,9 +1,9 @@
 import PackManifest
 
 extension ReleaseContext {
-  /// The command that makes a pack anew.
+  /// Returns the command that builds a pack again.
   ///
-  /// A build of one pack takes all others as they are, and refuses where one of them is unsound, too: then it has to be all of them.
+  /// A build of one pack keeps all others and fails if one of them is unsound. In that case the command builds all packs.
   func rebuild(_ id: String) -> String {
     let isAlone = pairs.allSatisfy { $0.entry.id == id || $0.file.isSound(as: $0.entry) }
     return isAlone ? "packer build \(id)" : "packer build"
@@ -11,7 +11,7 @@ extension ReleaseContext {
 }
 
 extension PackSighting {
-  /// Whether it is the pack that its entry describes, as far as it was looked at, and nothing in it asks for another build.
+  /// Returns whether everything that was inspected matches the manifest entry, and nothing in the pack requires another build.
   fileprivate func isSound(as entry: ManifestPack) -> Bool {
     guard size == entry.size, failure == nil, sha256 ?? entry.sha256 == entry.sha256 else { return false }
     if let start, start.packVersion != entry.version || start.keyID != entry.keyID { return false }

@@ -3,65 +3,65 @@ import PackFormat
 import PackManifest
 import PackProject
 
-/// Everything that was seen of a release before it is judged. Checks are functions of it: they read no file and ask no clock.
+/// The inspected state of a release. Checks use only this value: they read no files and no clock.
 struct ReleaseContext: Sendable {
   /// The directory of the release, as the caller named it.
   var directory: String
-  /// Whether payloads were left alone.
+  /// Whether payloads were not read.
   var isQuick = false
-  /// The content key that was at hand.
+  /// The id of the content key that was given.
   var keyID: String?
-  /// The root keys from which keys of packs were made, by the ids of those: as far as the key at hand, the build's record or the lock file tells.
+  /// The ids of root keys, by the ids of the pack keys derived from them. Taken from the lock file, the build record and the given key.
   var roots: [String: String] = [:]
   var manifest: ManifestSighting
-  /// One for each entry of the manifest, in its order; empty where files were not looked at.
+  /// The pack files, one for each entry of the manifest in its order; empty if files were not inspected.
   var packs: [PackSighting] = []
-  /// Files in the directory that are packs, but in no entry of the manifest.
+  /// Pack files in the directory that are not in the manifest.
   var strayPacks: [String] = []
-  /// Other documents beside the manifest that repeat what it says.
+  /// Other documents beside the manifest that repeat its values.
   var companions: [Companion] = []
-  /// Contents that more than one pack holds.
+  /// File contents that are in more than one pack.
   var shared: [SharedContent] = []
-  /// Paths that more than one pack holds, with other content.
+  /// Paths that are in more than one pack with different content.
   var colliding: [CollidingPath] = []
   var plist: PlistSighting?
   var lock: ReleaseLock?
   /// The lock file, as the caller named it.
   var lockPath = ReleaseFile.lock
   var configuration: PackerConfiguration?
-  /// The time that counts as now.
+  /// The current time for the checks.
   var now: ManifestTime
-  /// What can be done about an error of the client, in words; nil if nothing can.
+  /// Returns the advice about an error of the client; nil if there is none.
   var wording: @Sendable (PackError) -> String? = { $0.advice?.description }
 
-  /// The entries of the manifest, or none where it could not be read.
+  /// The entries of the manifest; empty if it could not be read.
   var entries: [ManifestPack] { manifest.manifest?.packs ?? [] }
 
-  /// Entries with what was seen of their files.
+  /// The entries of the manifest with their files.
   var pairs: [(entry: ManifestPack, file: PackSighting)] { zip(entries, packs).map { ($0, $1) } }
 
-  /// The app versions that are still in players' hands.
+  /// The released app versions that are not retired.
   var apps: [ReleaseLock.App] { lock?.apps.filter { !$0.isRetired } ?? [] }
 
-  /// Whether a content key was at hand.
+  /// Whether a content key was given.
   var hasKey: Bool { keyID != nil }
 
-  /// Whether the content key that was at hand opens the pack of an entry, by what the manifest says of it.
+  /// Returns whether the given content key opens the pack of an entry, according to the key id in the manifest.
   func hasKey(of entry: ManifestPack) -> Bool { hasKey && [entry.keyID, roots[entry.keyID]].contains(keyID) }
 
-  /// Whether a pack was made with a key of its own; nil where nothing tells.
+  /// Returns whether a pack was made with its own key; nil if that is not known.
   func hasOwnKey(_ entry: ManifestPack) -> Bool? {
     if roots[entry.keyID] != nil { return true }
     return entry.keyID == keyID ? false : nil
   }
 
-  /// What the release asks of a device.
+  /// The sizes that the release needs on a device.
   var demand: ReleaseDemand { ReleaseDemand(entries, manifestSize: manifest.size) }
 
-  /// What the configuration says of a pack.
+  /// Returns the configuration of a pack; nil if there is none.
   func configured(_ id: String) -> PackerConfiguration.Pack? { configuration?.packs.first { $0.id.text == id } }
 
-  /// What is there for rules to be checked with.
+  /// The inputs that are available to the rules.
   var inputs: Set<ReleaseInput> {
     var inputs: Set<ReleaseInput> = []
     if manifest.manifest != nil { inputs.insert(.manifest) }
@@ -75,78 +75,78 @@ struct ReleaseContext: Sendable {
   }
 }
 
-/// What was seen of the manifest.
+/// The inspected manifest.
 struct ManifestSighting: Sendable {
-  /// As the caller named it.
+  /// Its path, as the caller named it.
   var path: String
-  /// In bytes.
+  /// Its size in bytes.
   var size: UInt64
-  /// Nil where it could not be read.
+  /// Its content; nil if it could not be read.
   var manifest: Manifest?
-  /// Why it could not be read.
+  /// The reason why it could not be read.
   var failure: PackError?
-  /// The ids of all keys that signed it, as it says.
+  /// The ids of all keys that signed it, as the document names them. These are not verified.
   var keyIDs: [String] = []
-  /// The public keys (`pkp1-…`) that it was held against: those that the caller, the configuration or the signing key name.
+  /// The trusted public keys (`pkp1-…`) that its signatures were checked with: those of the caller, or else those of released apps.
   var trusted: [String] = []
-  /// Why none of them vouches for it; nil where one does, or where there are none.
+  /// The reason why the signatures are refused; nil if they are accepted, or if there are no trusted keys.
   var signatureFailure: PackError?
-  /// Of all public keys that were tried, those of the lock file too, the ones under which it verifies.
-  var vouching: Set<String> = []
-  /// Of the same, those with a signature that is wrong.
+  /// The public keys, including those in the lock file, with which the signatures verify.
+  var validSigners: Set<String> = []
+  /// The public keys, including those in the lock file, whose signature is wrong.
   var disproved: Set<String> = []
-  /// SHA-256 of the signed bytes.
+  /// The SHA-256 of the signed bytes.
   var signedDigest: [UInt8] = []
-  /// SHA-256 of the signed bytes without version and times.
+  /// The SHA-256 of the signed bytes without version and times.
   var contentDigest: [UInt8] = []
 }
 
-/// What was seen of one pack file.
+/// One inspected pack file.
 struct PackSighting: Sendable {
-  /// Where it is, or ought to be, as a path from where the caller named the release.
+  /// Its expected path, starting with the path that the caller gave for the release.
   var path: String
-  /// Nil where there is no such file.
+  /// Its size in bytes; nil if the file does not exist.
   var size: UInt64?
-  /// Nil where it was not read.
+  /// The SHA-256 of the file; nil if it was not read.
   var sha256: [UInt8]?
-  /// What its start says.
+  /// The readable start of the pack; nil if it could not be read.
   var start: Start?
-  /// Why it could not be opened or read to its end.
+  /// The reason why it could not be opened or read completely.
   var failure: PackError?
-  /// What it says to the holder of the key; nil where it was not opened.
+  /// The values that need the key; nil if the pack was not opened.
   var content: Content?
-  /// What its tree takes on a device, as counted from its entries.
+  /// The size of its tree on a device, computed from its entries; nil if payloads were not read.
   var installSize: UInt64?
-  /// Paths that are junk, with the reason.
+  /// The paths of junk files, each with the reason.
   var junk: [String] = []
-  /// Paths that look like secrets, with the reason.
+  /// The paths of files that look like secrets, each with the reason.
   var secrets: [String] = []
-  /// Paths that some platform cannot hold.
+  /// The paths that some platforms cannot store.
   var unportable: [String] = []
-  /// What can be read in the container without a key.
+  /// Plaintext that was found in the bytes of the pack.
   var visible: [String] = []
-  /// How it differs from its source directory; nil where that was not looked at.
+  /// The differences from its source directory; nil if they were not compared.
   var differences: [TreeDifference]?
 
-  /// Whether it holds other bytes than the manifest says. A file of another size is told by itself.
+  /// Returns whether its bytes are not those of the manifest entry. False for a file of another size, which is a finding of its own.
   func isChanged(since entry: ManifestPack) -> Bool {
     size == entry.size && sha256 != nil && sha256 != entry.sha256
   }
 
-  /// What the readable start of a pack says.
+  /// The values in the readable start of a pack.
   struct Start: Sendable, Hashable {
-    /// Major and minor version of the format.
+    /// The major and minor version of the format.
     var format: String
     var packVersion: UInt64
     var packID: [UInt8]
     var keyID: String
-    /// What its keys and nonces follow from, besides the application key.
+    /// The header bytes that determine its keys and nonces, together with the application key.
     var core: [UInt8]
   }
 
-  /// What a pack says to the holder of the key.
+  /// The values of a pack that need its key.
   struct Content: Sendable, Hashable {
-    /// Whether it was made under the name of its entry.
+    /// Whether the pack was made with the name of its entry.
     var isNamed: Bool
     var contentRoot: [UInt8]
     var contentSize: UInt64
@@ -155,51 +155,51 @@ struct PackSighting: Sendable {
   }
 }
 
-/// A document beside the manifest that repeats what it says.
+/// A document beside the manifest that repeats its values.
 struct Companion: Sendable {
   var path: String
-  /// How it disagrees, one sentence each.
+  /// The contradictions to the manifest, one sentence each.
   var disagreements: [String]
 }
 
-/// A content that more than one pack holds.
+/// A file content that is in more than one pack.
 struct SharedContent: Sendable, Hashable {
-  /// Of the packs that hold it, in ascending order.
+  /// The ids of these packs, in ascending order.
   var packs: [String]
-  /// One of its paths.
+  /// One path of the content.
   var path: String
-  /// The bytes of one copy.
+  /// The size of one copy in bytes.
   var size: UInt64
-  /// How often it is there more than once.
+  /// The number of copies beyond the first.
   var surplus: UInt64
 }
 
-/// A path that more than one pack holds, with other content.
+/// A path that is in more than one pack with different content.
 struct CollidingPath: Sendable, Hashable {
   var path: String
   var packs: [String]
 }
 
-/// What was seen of the app's Info.plist.
+/// The inspected Info.plist of the app.
 struct PlistSighting: Sendable {
-  /// As the caller named it.
+  /// Its path, as the caller named it.
   var path: String
-  /// What it says of background assets.
+  /// The values for Background Assets.
   var keys: BackgroundAssetsKeys
-  /// The keys at its top, whatever their values.
+  /// The keys at the top level.
   var names: Set<String> = []
-  /// `CFBundleIdentifier`, where it is there and holds no variable of Xcode's.
+  /// The value of `CFBundleIdentifier`; nil if it is missing or contains an Xcode variable.
   var bundleID: String?
-  /// `ITSAppUsesNonExemptEncryption`, where it is there.
+  /// The value of `ITSAppUsesNonExemptEncryption`; nil if it is missing.
   var usesNonExemptEncryption: Bool?
 
-  /// Whether what it says of background assets is what packer wrote there, or nothing: a merge then asks nobody.
+  /// Whether its Background Assets keys were written by packer or are missing, so that a merge needs no `--replace`.
   var isPackersOwn = true
 
-  /// The command that brings the release's values into it.
+  /// The command that writes the values of the release into it.
   var mergeHint: String { "packer plist merge \(ShellWord.path(path))\(isPackersOwn ? "" : " --replace")" }
 
-  /// Those of the four numbers that are there as integers, in ascending order of the names.
+  /// The sizes that it has as integers, in ascending order of the keys.
   var numbers: [(key: String, bytes: UInt64)] {
     let all = [
       (BudgetKey.download, keys.downloadAllowance), (BudgetKey.essentialDownload, keys.essentialDownloadAllowance),
@@ -208,6 +208,6 @@ struct PlistSighting: Sendable {
     return all.compactMap { key, bytes in bytes.map { (key, $0) } }
   }
 
-  /// One of the four numbers.
+  /// Returns the size for a key; nil if it is missing.
   func number(_ key: String) -> UInt64? { numbers.first { $0.key == key }?.bytes }
 }

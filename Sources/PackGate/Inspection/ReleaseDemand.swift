@@ -1,19 +1,19 @@
 import PackFormat
 import PackManifest
 
-/// What a release asks of a device in bytes, without any headroom.
+/// The sizes that a release needs on a device in bytes, without headroom.
 struct ReleaseDemand: Hashable, Sendable {
-  /// Essential packs and the manifest, as served.
+  /// The size of the essential packs and the manifest, as served.
   let essentialDownload: UInt64
-  /// Prefetch packs, as served.
+  /// The size of the prefetch packs, as served.
   let otherDownload: UInt64
-  /// What essential packs leave on the device.
+  /// The size of the essential packs on the device.
   let essentialInstalled: UInt64
-  /// What prefetch packs leave on the device.
+  /// The size of the prefetch packs on the device.
   let otherInstalled: UInt64
-  /// On-demand packs, as served. They are outside of every allowance.
+  /// The size of the on-demand packs, as served. They do not count against any allowance.
   let onDemandDownload: UInt64
-  /// The largest essential pack, which is queued again as non-essential after it failed.
+  /// The size of the largest essential pack, as served. A failed essential pack is queued again as a non-essential one.
   let largestEssential: UInt64
   let hasEssential: Bool
 
@@ -31,7 +31,7 @@ struct ReleaseDemand: Hashable, Sendable {
     hasEssential = packs.contains { $0.delivery == .essential }
   }
 
-  /// What is asked under each of Apple's names, in ascending order of the names.
+  /// The size for each of Apple's keys, in ascending order of the keys.
   var named: [(key: String, bytes: UInt64)] {
     [
       (BudgetKey.download, otherDownload), (BudgetKey.essentialDownload, essentialDownload),
@@ -39,14 +39,14 @@ struct ReleaseDemand: Hashable, Sendable {
     ]
   }
 
-  /// Whether a number of the Info.plist is enough. An allowance must be more than what is downloaded: the system takes one that is used up to
-  /// the last byte for passed.
+  /// Returns whether a number of the Info.plist is large enough. An allowance must be larger than the download, because the system treats an
+  /// allowance that is used up to the last byte as exceeded.
   static func fits(_ needed: UInt64, in limit: UInt64, _ key: String) -> Bool {
     BudgetKey.isAllowance(key) ? needed < limit : needed <= limit
   }
 }
 
-/// Apple's names of the four numbers.
+/// Apple's keys for the four sizes.
 enum BudgetKey {
   static let download = "BADownloadAllowance"
   static let essentialDownload = "BAEssentialDownloadAllowance"

@@ -1,35 +1,35 @@
-/// One thing that is wrong with a release.
+/// A fault of a release.
 package struct ReleaseFinding: Hashable, Sendable {
   /// The rule that it breaks.
   package let rule: ReleaseRule
-  /// How much it weighs.
+  /// The severity.
   package var level: FindingLevel
-  /// What kind of fault it is.
+  /// The kind of fault.
   package var kind: FindingKind
-  /// The pack it is about.
+  /// The pack at fault, if it is about one pack.
   package var pack: String?
-  /// The app version in players' hands that it is about.
+  /// The released app version that is affected, if it is about one.
   package var app: String?
-  /// The file at fault, as the caller named it or as a path from there.
+  /// The file at fault, as the caller named it or below a directory that the caller named.
   package var file: String?
   /// The line in that file.
   package var line: Int?
-  /// What was found, as a number where the fault is one of numbers.
+  /// The number that was found, if the fault is about numbers.
   package var actual: UInt64?
-  /// What would have been right.
+  /// The number that was expected, or the limit.
   package var limit: UInt64?
-  /// What it would have become on a phone.
+  /// The error that the fault causes on a phone.
   package var phone: BackgroundAssetsError?
-  /// What is wrong, for a person: lower case, no period, naming the thing at fault, with both numbers.
+  /// The fault, for a person: lower case, no period, with the thing at fault and both numbers.
   package var message: String
-  /// The single things at fault where there are several, one line each.
+  /// The single faults if there are several, one line each.
   package var details: [String]
-  /// What to do about it, best a command.
+  /// What to do about it, preferably a command.
   package var hint: String?
-  /// Why it is accepted, where it is.
+  /// The reason why it is accepted; nil if it is not accepted.
   package var acceptedBecause: String?
 
-  /// Makes a finding that weighs what its rule says.
+  /// Creates a finding with the level, kind and phone error of its rule, unless others are given.
   package init(
     _ rule: ReleaseRule, _ message: String, level: FindingLevel? = nil, kind: FindingKind? = nil, pack: String? = nil, app: String? = nil,
     file: String? = nil, line: Int? = nil, actual: UInt64? = nil, limit: UInt64? = nil, phone: BackgroundAssetsError? = nil,
@@ -50,13 +50,13 @@ package struct ReleaseFinding: Hashable, Sendable {
     self.hint = hint
   }
 
-  /// Whether it is shown, but does not count.
+  /// Whether it is accepted: it is shown, but does not count.
   package var isAccepted: Bool { acceptedBecause != nil }
 
-  /// The message with the pack in front, where it is about one.
+  /// The message, with the pack in front if it is about one.
   package var headline: String { pack.map { "\($0): \(message)" } ?? message }
 
-  /// The most severe first, and the same order on every machine.
+  /// Sorts the most severe findings first, in the same order on every machine.
   static func precedes(_ left: ReleaseFinding, _ right: ReleaseFinding) -> Bool {
     if left.isAccepted != right.isAccepted { return right.isAccepted }
     if left.level != right.level { return left.level < right.level }

@@ -8,7 +8,7 @@ import PackProject
 import PackReading
 import PackWork
 
-/// Gathers what the checks judge: reads the manifest and all that lies beside it.
+/// Collects the state of a release for the checks: reads the manifest and the files beside it.
 struct ReleaseInspection: Sendable {
   private let options: ReleaseVerification
   private let key: KeyHolder
@@ -45,12 +45,12 @@ struct ReleaseInspection: Sendable {
 
   // MARK: The place
 
-  /// Where a release lies.
+  /// The location of a release.
   struct Place: Sendable {
     var directory: String
     var manifest: String
 
-    /// A file of the release, as the caller would name it.
+    /// Returns the path of a file of the release, as the caller would name it.
     func path(_ name: String) -> String { directory == "." ? name : "\(directory)/\(name)" }
   }
 
@@ -82,7 +82,7 @@ struct ReleaseInspection: Sendable {
 
   // MARK: Keys
 
-  /// From which root keys those of packs were made, by their ids. The key at hand is asked last, as it cannot be wrong.
+  /// Returns the ids of root keys, by the ids of the pack keys derived from them. The given key comes last, because only it proves the derivation.
   private func roots(_ manifest: Manifest, _ lock: ReleaseLock?, in place: Place) -> [String: String] {
     var roots: [String: String] = [:]
     if let released = lock?.released, let root = released.rootKeyID {
@@ -97,7 +97,7 @@ struct ReleaseInspection: Sendable {
 
   // MARK: Packs
 
-  /// Looks at all packs side by side: size, digest, header, and the index where payloads are read.
+  /// Inspects all packs in parallel: size, digest and header, and also the index unless `isQuick` is set.
   private func look(at entries: [ManifestPack], in place: Place, _ survey: ContentSurvey) async throws(PackError) -> [PackSighting] {
     guard !entries.isEmpty else { return [] }
     let sightings = Monitor([PackSighting?](repeating: nil, count: entries.count))
@@ -118,7 +118,7 @@ struct ReleaseInspection: Sendable {
     return sightings.withLock { $0 }.compactMap(\.self)
   }
 
-  /// Reads the payloads of all packs that could be opened, as a client and as an outsider would, and holds them against their sources.
+  /// Reads the payloads of all packs that could be opened, with the client library and with libarchive, and compares them with their sources.
   private func readWhole(_ entries: [ManifestPack], _ release: inout ReleaseContext, progress: ProgressHandler?) async throws(PackError) {
     let jobs = try WorkerPool.size(for: options.jobs)
     let total = entries.reduce(0 as UInt64) { $0.adding($1.contentSize) }
@@ -144,14 +144,14 @@ struct ReleaseInspection: Sendable {
     }
   }
 
-  /// Tells the progress of one pack as a part of that of all.
+  /// Returns a handler that reports the progress of one pack as part of the progress of all packs.
   private static func part(of total: UInt64, after done: UInt64, _ progress: @escaping ProgressHandler) -> ProgressHandler {
     { step in
       progress(PackProgress(phase: step.phase, done: min(total, done.adding(step.done)), total: total))
     }
   }
 
-  /// How a pack differs from its source directory, nil where that is not known or not there.
+  /// Returns how a pack differs from its source directory; nil if the directory is not known or does not exist.
   private func differences(of pack: Pack, _ entry: ManifestPack, _ release: ReleaseContext) async throws(PackError) -> [TreeDifference]? {
     guard let source = release.configured(entry.id),
       (try? files.status(of: source.root, in: nil, following: .followed))?.kind == .directory

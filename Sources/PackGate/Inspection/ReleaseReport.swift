@@ -1,55 +1,55 @@
-/// What `verify` has to say about a release.
+/// The result of verifying a release.
 package struct ReleaseReport: Sendable {
-  /// What was looked at: the manifest, as the caller named it.
+  /// The path of the manifest, as the caller named it.
   package let subject: String
-  /// What was seen, as rows for people.
+  /// Rows of text about the release, for people.
   package let facts: [Fact]
-  /// What the release asks for, and what it may have.
+  /// The four sizes that the release needs, with their limits.
   package let budget: [BudgetRow]
-  /// Every finding, the most severe first; accepted ones last.
+  /// Every finding: the most severe first, accepted findings last.
   package let findings: [ReleaseFinding]
-  /// Every rule that was asked for, in ascending order of the ids, and what became of it.
+  /// Every requested rule in ascending order of the ids, with the inputs that were missing.
   package let rules: [RuleOutcome]
 
   /// One row about the release.
   package struct Fact: Hashable, Sendable {
-    /// What it is about.
+    /// The label of the row.
     package let name: String
-    /// What there is to say.
+    /// The text of the row.
     package let value: String
   }
 
-  /// One of the four numbers.
+  /// One of the four sizes of an Info.plist.
   package struct BudgetRow: Hashable, Sendable {
-    /// Apple's name of the number.
+    /// Apple's key for the size.
     package let key: String
-    /// The bytes that the release asks for.
+    /// The number of bytes that the release needs.
     package let needed: UInt64
-    /// The bytes of the Info.plist, where one was given.
+    /// The number of bytes in the Info.plist; nil if no Info.plist was given or it has no such number.
     package let allowed: UInt64?
-    /// The smallest number among the app versions in players' hands, where there are any.
+    /// The smallest number of bytes among the app versions that are not retired; nil if none has a budget.
     package let released: UInt64?
   }
 
-  /// A rule, and why it was not checked.
+  /// A rule, with the reason if it was not checked.
   package struct RuleOutcome: Hashable, Sendable {
     /// The rule.
     package let rule: ReleaseRule
-    /// What was missing; empty where the rule was checked.
+    /// The inputs that were missing; empty if the rule was checked.
     package let missing: [ReleaseInput]
   }
 
-  /// The findings that count.
+  /// Returns the findings that count: errors that are not accepted, and with `isStrict` also warnings.
   package func counting(isStrict: Bool) -> [ReleaseFinding] {
     findings.filter { !$0.isAccepted && ($0.level == .error || isStrict && $0.level == .warning) }
   }
 
-  /// The kind that decides the exit status, nil where nothing counts.
+  /// Returns the kind that decides the exit status; nil if no finding counts.
   package func verdict(isStrict: Bool) -> FindingKind? {
     counting(isStrict: isStrict).map(\.kind).min()
   }
 
-  /// How many there are of each level, in words, such as `2 errors, 1 warning, 1 accepted`; nil where there are none.
+  /// The number of findings of each level, such as `2 errors, 1 warning, 1 accepted finding`; nil if there are none.
   package var summary: String? {
     func count(_ number: Int, _ one: String, _ many: String) -> String? {
       number == 0 ? nil : "\(number) \(number == 1 ? one : many)"

@@ -1,23 +1,23 @@
-/// One thing that can be wrong with a release, and what there is to tell about it.
+/// A fault that a release can have, with its explanation.
 package struct ReleaseRule: Hashable, Sendable {
   /// The stable identifier, such as `PK3007`. The first digit is the topic: 1 configuration and keys, 2 packs and files, 3 budgets and released
   /// apps, 4 Info.plist and hosts, 5 versions and signature, 6 stores and hygiene.
   package let id: String
-  /// What is wrong, in one line: lower case, no period.
+  /// The fault in one line: lower case, no period.
   package let title: String
-  /// How much it weighs, unless a finding says otherwise.
+  /// The severity of its findings, unless a finding has its own.
   package let level: FindingLevel
-  /// What kind of fault it is, which decides the exit status.
+  /// The kind of fault, which decides the exit status.
   package let kind: FindingKind
-  /// What it would have become on a phone.
+  /// The error that the fault causes on a phone.
   package let phone: BackgroundAssetsError?
-  /// What must be there for the rule to be checked.
+  /// The inputs that are needed to check the rule.
   package let needs: Set<ReleaseInput>
-  /// What is checked.
+  /// The condition that the rule checks.
   package let what: String
-  /// What happens where it is shipped nevertheless.
+  /// The consequence if the release is shipped with the fault.
   package let onPhone: String
-  /// How to put it right.
+  /// How to correct the fault.
   package let remedy: String
 
   init(
@@ -35,7 +35,7 @@ package struct ReleaseRule: Hashable, Sendable {
     self.remedy = remedy
   }
 
-  /// Whether a finding of it may be accepted with a reason. Tampering, a foreign signature and a wrong key are never a matter of taste.
+  /// Whether its findings may be accepted with a reason. Damage, truncation, an untrusted signature and a wrong key cannot be accepted.
   package var isIgnorable: Bool {
     switch kind {
     case .other, .budget, .released: true
@@ -43,7 +43,7 @@ package struct ReleaseRule: Hashable, Sendable {
     }
   }
 
-  /// The story as lines of text.
+  /// The explanation of the rule as lines of text.
   package var story: [String] {
     var lines = ["\(id)  \(title)", "  checks  \(what)", "  on a phone  \(onPhone)"]
     if let phone { lines.append("  error  \(phone)") }
@@ -53,13 +53,13 @@ package struct ReleaseRule: Hashable, Sendable {
   }
 }
 
-/// How much a finding weighs.
+/// The severity of a finding.
 package enum FindingLevel: String, Hashable, Sendable, CaseIterable, Comparable {
-  /// The release must not go out.
+  /// The release must not be published.
   case error
-  /// It should not; it counts with `--strict` only.
+  /// The release should not be published. Counts only with `--strict`.
   case warning
-  /// Somebody should know.
+  /// Information that never counts.
   case note
 
   package static func < (left: FindingLevel, right: FindingLevel) -> Bool { left.weight < right.weight }
@@ -73,21 +73,21 @@ package enum FindingLevel: String, Hashable, Sendable, CaseIterable, Comparable 
   }
 }
 
-/// What kind of fault a finding is, in ascending order of what the exit status tells first.
+/// The kind of fault of a finding. If findings of several kinds count, the first kind in this order decides the exit status.
 package enum FindingKind: String, Hashable, Sendable, CaseIterable, Comparable {
   /// A pack was made with another key.
   case wrongKey = "wrong-key"
-  /// Nobody who is trusted signed the manifest.
+  /// No trusted key signed the manifest.
   case signature
-  /// Something is damaged, or was tampered with.
+  /// A file is damaged, or was tampered with.
   case damaged
-  /// A file ends before its end.
+  /// A file is truncated.
   case truncated
-  /// An app version in players' hands could not take the release.
+  /// An app version that is already released could not use the release.
   case released
-  /// Anything else.
+  /// Any other fault.
   case other
-  /// Only a number that was promised is passed.
+  /// A budget is exceeded.
   case budget
 
   package static func < (left: FindingKind, right: FindingKind) -> Bool { left.rank < right.rank }
@@ -95,7 +95,7 @@ package enum FindingKind: String, Hashable, Sendable, CaseIterable, Comparable {
   private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
-/// What a rule may need to be checked.
+/// An input that a rule may need.
 package enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
   /// A manifest that could be read.
   case manifest
@@ -103,7 +103,7 @@ package enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
   case files = "pack files"
   /// The content key.
   case key = "content key"
-  /// All bytes of the packs: not with `--quick`.
+  /// All bytes of the packs, which `--quick` does not read.
   case payload
   /// The app's Info.plist.
   case plist = "Info.plist"
@@ -112,7 +112,7 @@ package enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
   /// `packer.yml`.
   case configuration = "packer.yml"
 
-  /// Why a rule was skipped, with the option that provides what was missing.
+  /// The reason for a skipped rule, with the option that provides the missing input.
   package var absence: String {
     switch self {
     case .manifest: "no readable manifest"
@@ -126,26 +126,26 @@ package enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// What a fault in a release becomes in an app that uses Background Assets.
+/// The error that a fault in a release causes in an app that uses Background Assets.
 package struct BackgroundAssetsError: Hashable, Sendable, CustomStringConvertible {
-  /// The number in `BAErrorDomain`, where the fault has one.
+  /// The code in `BAErrorDomain`; nil if the error has no code there.
   package let code: Int?
-  /// What the system means by it.
+  /// The meaning of the error.
   package let meaning: String
 
-  /// The download would exceed the allowance: the extension is told when it schedules it.
+  /// The download would exceed the allowance. The extension gets this error when it schedules the download.
   package static let exceedsAllowance = Self(code: 112, meaning: "the download would exceed the allowance")
   /// The host is not in the allow list.
   package static let hostNotPermitted = Self(code: 202, meaning: "the host is not permitted before the first launch")
   /// The allowance is used up.
   package static let outOfAllowance = Self(code: 203, meaning: "the download is out of allowance")
-  /// The file is not of the size that was declared.
+  /// The file does not have the declared size.
   package static let sizeMismatch = Self(code: nil, meaning: "the download fails, because its size is not the one declared")
   /// The server has no such file.
   package static let notFound = Self(code: nil, meaning: "the download fails, because the server has no such file")
   /// App Store Connect refuses the app.
   package static let uploadRefused = Self(code: nil, meaning: "App Store Connect refuses the upload")
 
-  /// The number and what it means.
+  /// The code and its meaning.
   package var description: String { code.map { "\($0): \(meaning)" } ?? meaning }
 }

@@ -4,36 +4,36 @@ package import PackFormat
 package import PackManifest
 package import PackProject
 
-/// Looks at a release before it goes out: manifest, packs, budgets, Info.plist, and every app version that is still in players' hands.
+/// Verifies a release before it is published: manifest, packs, budgets, Info.plist, and all app versions that are not retired.
 ///
-/// It never stops at the first fault: everything that can be seen is told.
+/// It does not stop at the first fault, but reports all of them.
 package struct ReleaseVerification: Sendable {
   /// The directory of the release, or its manifest.
   package var target: String
-  /// What the release was built from, where it is known.
+  /// The configuration that the release was built from; nil if it is not known.
   package var configuration: PackerConfiguration?
   /// The app's Info.plist.
   package var plist: String?
   /// The lock file.
   package var lock: String?
-  /// The public keys that the app trusts. Where there are none, those of the app versions in the lock file count.
+  /// The public keys that the app trusts. If empty, the keys of the app versions in the lock file are used.
   package var trusted: [SigningPublicKey] = []
-  /// Whether payloads are left alone: manifest, sizes, digests, headers, budgets, plist and lock only.
+  /// Whether payloads are not read: only manifest, sizes, digests, headers, budgets, Info.plist and lock file are checked.
   package var isQuick = false
-  /// Ids of the rules to check, or the first characters of several; all where it is empty.
+  /// Ids of the rules to check, or prefixes of ids. If empty, all rules are checked.
   package var only: [String] = []
-  /// Ids of rules whose findings are accepted, besides those that the configuration names.
+  /// Ids of rules whose findings are accepted, in addition to those in the configuration.
   package var ignored: [String] = []
-  /// The number of threads; the processors that are online where it is nil.
+  /// The number of threads. If nil, the number of processors that are online.
   package var jobs: Int?
-  /// The time that counts as now.
+  /// The current time for the checks.
   package var now: ManifestTime
 
   package var files: any FileSystem = SystemFiles()
-  /// What a finding says that can be done about an error of the client; nil if nothing can.
+  /// Returns the advice that a finding gives about an error of the client; nil if there is none.
   package var wording: @Sendable (PackError) -> String? = { $0.advice?.description }
 
-  /// Makes a verification of all that is at `target`.
+  /// Creates a verification of the release at `target`.
   package init(_ target: String, now: ManifestTime) {
     self.target = target
     self.now = now

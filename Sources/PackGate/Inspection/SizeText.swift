@@ -2,7 +2,7 @@
 ///
 /// The exact bytes are in the records of `--json`.
 enum SizeText {
-  /// One size. Below 1 kB it is exact.
+  /// Returns the text for one size, which is exact below 1 kB.
   static func short(_ bytes: UInt64) -> String {
     let units: [(name: String, bytes: UInt64)] = [("kB", 1000), ("MB", 1_000_000), ("GB", 1_000_000_000)]
     guard bytes >= units[0].bytes else { return exact(bytes) }
@@ -20,7 +20,7 @@ enum SizeText {
     return exact(bytes)
   }
 
-  /// Two different sizes in one sentence: exact if their short forms would look the same.
+  /// Returns two different sizes for one sentence. They are exact if their short forms would look the same.
   static func pair(_ first: UInt64, _ second: UInt64) -> (String, String) {
     let texts = (short(first), short(second))
     return texts.0 == texts.1 && first != second ? (exact(first), exact(second)) : texts

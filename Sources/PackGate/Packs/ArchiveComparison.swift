@@ -5,11 +5,11 @@ import PackPayload
 import PackReading
 import PackWork
 
-/// Holds the tar, as libarchive reads it, against the index (FORMAT.md §4.8): a stock tool must not see another tree than a client does.
+/// Compares the tar, as libarchive reads it, with the index (FORMAT.md §4.8): a standard tool must get the same tree as a client.
 ///
-/// Every frame is decompressed once: the workers that check digests hand on what lies between contents, in order, to a thread that reads the tar.
+/// Every frame is decompressed once. The workers that check digests pass the bytes between contents, in order, to a thread that reads the tar.
 enum ArchiveComparison {
-  /// - Parameter output: where the tree is written, if it is wanted.
+  /// - Parameter output: the directory to which the tree is written, if any.
   static func run(
     _ pack: Pack, into output: OutputDirectory? = nil, jobs: Int, phase: PackProgress.Phase, progress: ProgressHandler?
   ) async throws(PackError) {
@@ -33,7 +33,7 @@ enum ArchiveComparison {
     }
     if walking == nil { channel.finish() } else { channel.close() }
     let comparing = await reading
-    // A closed channel is how the other side hears of a failure, not a failure of its own.
+    // A closed channel only reports that the other side failed, so the error of the other side comes first.
     let failures = [walking, comparing].compactMap(\.self)
     if let first = failures.first(where: { $0.code != GapChannel.closed.code }) ?? failures.first { throw first }
   }
@@ -68,7 +68,7 @@ enum ArchiveComparison {
     var count = 0
     while let entry = try tar.next() {
       guard entry.start == end else {
-        throw PackError(.damagedArchive, "the tar has an entry at byte \(entry.start), but the one before ends at \(end)")
+        throw PackError(.damagedArchive, "the tar has an entry at byte \(entry.start), but the previous entry ends at \(end)")
       }
       contents = contents.drop { $0.record.offset < entry.dataOffset }
       let (record, number) = try check(entry, contents: contents, reader: reader, seen: seen)
@@ -76,7 +76,7 @@ enum ArchiveComparison {
         path: String(decoding: record.path, as: UTF8.self), kind: record.kind, size: entry.size, linkTarget: entry.linkTarget)
       guard try headers.areWritten(entry.start..<entry.dataOffset, for: header) else {
         throw PackError(
-          .damagedArchive, "the tar header of '\(printable(record.path))' is not the one of the entry in the index")
+          .damagedArchive, "the tar header of '\(printable(record.path))' does not match its entry in the index")
       }
       guard seen[number] == .none else {
         throw PackError(.damagedArchive, "the tar holds '\(printable((entry.path ?? "").utf8))' twice")
@@ -91,20 +91,21 @@ enum ArchiveComparison {
     }
     guard end + UInt64(TarWriter.endSize) == tarSize else {
       throw PackError(
-        .damagedArchive, "the tar's last entry ends at byte \(end), which is not \(TarWriter.endSize) before its end at \(tarSize)")
+        .damagedArchive, "the last entry ends at byte \(end), and the tar at byte \(tarSize), which is not \(TarWriter.endSize) bytes later"
+      )
     }
-    // libarchive stops at the end it sees; the workers still have frames to hand on.
+    // libarchive stops at the end marker, but the workers may still push frames.
     try channel.drain()
   }
 
-  /// What of a record has been met in the tar so far.
+  /// How a record has occurred in the tar so far.
   enum Sighting: UInt8 {
     case none, content, link
   }
 
-  /// Finds the record of an entry of the tar, and demands that they agree. Returns the record and its number.
+  /// Finds the record of a tar entry and throws an error if they differ. Returns the record and its number.
   ///
-  /// - Parameter contents: the records of contents from that of the entry on, as far as they have come: most entries are one of them.
+  /// - Parameter contents: the records of contents that have arrived, from the offset of the entry on. Most entries are among them.
   private static func check(
     _ entry: TarEntry, contents: ArraySlice<FrameGaps.Content>, reader: PackReader, seen: [Sighting]
   ) throws(PackError) -> (IndexRecord, Int) {
@@ -150,7 +151,7 @@ enum ArchiveComparison {
   }
 }
 
-/// Hands the gaps of one worker's frames to a channel.
+/// Pushes the gaps of one worker's frames to a channel.
 private final class GapSender: FrameObserver {
   private let channel: GapChannel
 
@@ -190,7 +191,7 @@ private final class GapSender: FrameObserver {
   }
 }
 
-/// What of one frame is handed on: what lies between the contents, and what the index says of these.
+/// The part of a frame that is passed to the reader: the bytes between the contents, and the records of the contents.
 struct FrameGaps: Hashable, Sendable {
   /// The record of a content, and its number in the index.
   struct Content: Hashable, Sendable {
@@ -199,27 +200,27 @@ struct FrameGaps: Hashable, Sendable {
   }
 
   var pieces: [TarPiece] = []
-  /// In the order of the tar. Of the records that share one content, some: any of them may be the one in the tar, and those that are
-  /// not here are looked up.
+  /// The contents in the order of the tar. If more than ``mostContents`` records share one content, only some of them are here. The others are looked
+  /// up in the index.
   var contents: [Content] = []
 
   static let mostContents = 4
 
-  /// What is taken in memory, in bytes.
+  /// The size in memory, in bytes.
   var memorySize: Int {
     pieces.reduce(64) { $0 + $1.bytes.count + MemoryLayout<TarPiece>.stride }
       + contents.reduce(0) { $0 + $1.record.path.count + 32 + MemoryLayout<Content>.stride }
   }
 }
 
-/// Hands what lies between contents from many workers to one reader, frame by frame and in order.
+/// A channel that passes the bytes between contents from many workers to one reader, frame by frame and in order.
 ///
-/// A worker may be ahead of the reader while what waits is less than 256 KiB, so the channel holds at most that and one frame.
+/// A worker may push ahead of the reader while less than 256 KiB wait, so the channel holds at most 256 KiB and one frame.
 final class GapChannel: Sendable {
   private struct State {
     var nextFrame = 0
     var waiting: [Int: FrameGaps] = [:]
-    /// The bytes that wait.
+    /// The size of the waiting gaps in bytes.
     var size = 0
     var isFinished = false
     var isClosed = false
@@ -231,7 +232,7 @@ final class GapChannel: Sendable {
 
   static let closed = PackError(.init(rawValue: "channel-closed"), "the other task stopped")
 
-  /// Hands over the gaps of frame `number`. Waits where too much waits already, unless the frame is the one that is due.
+  /// Pushes the gaps of frame `number`. Waits if the channel is full, unless the frame is the next one for the reader.
   func push(_ number: Int, _ gaps: FrameGaps) throws(PackError) {
     let size = gaps.memorySize
     let isOpen = state.wait { state -> Bool? in
@@ -245,7 +246,7 @@ final class GapChannel: Sendable {
     state.wake()
   }
 
-  /// The gaps of the next frame, nil after the last one.
+  /// Returns the gaps of the next frame; nil after the last one.
   func pull() throws(PackError) -> FrameGaps? {
     let gaps = state.wait { state -> FrameGaps??? in
       if let gaps = state.waiting.removeValue(forKey: state.nextFrame) {
@@ -261,17 +262,17 @@ final class GapChannel: Sendable {
     return gaps
   }
 
-  /// Pulls what is left.
+  /// Pulls all remaining frames.
   func drain() throws(PackError) {
     while try pull() != nil {}
   }
 
-  /// Says that no frame will follow.
+  /// Marks the end: no frame follows.
   func finish() {
     state.update { $0.isFinished = true }
   }
 
-  /// Gives up: whoever waits or comes hears of it.
+  /// Closes the channel: all waiting and later calls throw ``closed``.
   func close() {
     state.update { $0.isClosed = true }
   }

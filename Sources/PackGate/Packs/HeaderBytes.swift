@@ -1,20 +1,20 @@
 import PackArchive
 import PackFormat
 
-/// Keeps the bytes of the tar in which the next header will be found, while a reader goes through them.
+/// The bytes of the tar that contain the next header, while a reader goes through the tar.
 ///
-/// What libarchive makes of a header is its own reading; another tool may read the same bytes otherwise. So every header must
-/// be the one that a writer makes for the entry (FORMAT.md §4.2.2), but for names that a pax record overrides.
+/// Another tool may interpret the bytes of a header differently from libarchive. So every header must be the one that a writer makes for the entry
+/// (FORMAT.md §4.2.2), except for names that a pax record overrides.
 final class HeaderBytes {
   private var bytes: [UInt8] = []
-  /// Where `bytes` starts in the tar.
+  /// The offset of `bytes` in the tar.
   private var start: UInt64 = 0
-  /// Nothing before this byte will be asked for.
+  /// The offset from which bytes are still needed.
   private var kept: UInt64 = 0
   private let writer = TarWriter()
   private var expected: [UInt8] = []
 
-  /// Takes the next piece of the tar. What lies between it and the piece before is left out, and is no header.
+  /// Appends the next piece of the tar. The bytes between it and the previous piece are missing, and contain no header.
   func append(_ piece: TarPiece) {
     if piece.start > start + UInt64(bytes.count) {
       bytes.removeAll(keepingCapacity: true)
@@ -23,15 +23,15 @@ final class HeaderBytes {
     append(piece.bytes)
   }
 
-  /// Takes the bytes of the tar that follow those before.
+  /// Appends bytes of the tar that directly follow the previous ones.
   func append(_ piece: some RandomAccessCollection<UInt8>) {
-    // Here and not with every entry: moving the rest of a frame once for each of its headers takes quadratic time.
+    // Bytes are removed here and not for every entry: moving the rest of a frame for each of its headers takes quadratic time.
     let passed = kept > start ? min(Int(kept - start), bytes.count) : 0
     bytes.removeSubrange(..<passed)
     start += UInt64(passed)
     let end = start + UInt64(bytes.count)
     if end <= kept {
-      // All that is here lies in the content of an entry.
+      // All bytes here belong to the content of an entry.
       bytes.removeAll(keepingCapacity: true)
       start = end
       let pieceEnd = end + UInt64(piece.count)
@@ -46,12 +46,12 @@ final class HeaderBytes {
     }
   }
 
-  /// What comes before `offset` need not be kept.
+  /// Allows the bytes before `offset` to be dropped.
   func drop(before offset: UInt64) {
     kept = offset
   }
 
-  /// Whether the bytes of `range` are the headers that a writer makes.
+  /// Returns whether the bytes of `range` are the headers that a writer makes.
   func areWritten(_ range: Range<UInt64>, for header: TarHeader) throws(PackError) -> Bool {
     guard range.lowerBound >= start, range.upperBound <= start + UInt64(bytes.count) else { return false }
     let place = Int(range.lowerBound - start)..<Int(range.upperBound - start)
@@ -62,7 +62,7 @@ final class HeaderBytes {
     if equal(held.span.extracting(place), written.span) { return true }
     guard expected.count > 512 else { return false }
     var actual = Array(bytes[place])
-    // Libraries shorten names differently. Where a pax record has the whole of one, readers pass over the short form.
+    // Libraries shorten names differently. If a pax record has the full name, readers ignore the short form.
     let keys = Self.keys(of: expected[512..<expected.count - 512])
     var masks = [(0, Self.name), (0, Self.prefix), (0, Self.checksum), (actual.count - 512, Self.checksum)]
     if keys.contains("path") { masks += [(actual.count - 512, Self.name), (actual.count - 512, Self.prefix)] }
@@ -76,7 +76,7 @@ final class HeaderBytes {
     return actual == expected
   }
 
-  /// The keys of pax records. Each record starts with its own length, so that what stands in a value is never taken for a key.
+  /// Returns the keys of pax records. Each record starts with its own length, so text in a value is never mistaken for a key.
   private static func keys(of records: ArraySlice<UInt8>) -> Set<String> {
     var keys: Set<String> = []
     var rest = records

@@ -2,17 +2,17 @@ package import PackFormat
 package import PackReading
 import PackWork
 
-/// Unpacks a pack as strictly as it is verified: for people who look at a pack, or do not know who made it.
+/// Unpacks a pack with the same strict checks as verification. For packs from unknown sources, and for inspecting packs by hand.
 ///
-/// An app unpacks with ``Pack/unpack(to:jobs:contentLimit:progress:)``, which needs no libarchive and never looks at the tar.
+/// An app unpacks with ``Pack/unpack(to:jobs:contentLimit:progress:)``, which needs no libarchive and does not read the tar.
 package enum PackUnpacking {
-  /// Unpacks `pack` to `directory`, which must not exist or be empty and appears whole or not at all.
+  /// Unpacks `pack` to `directory`, which must be empty or not exist. On failure nothing is left there.
   ///
   /// - Parameters:
-  ///   - allowsUnportablePaths: whether paths are accepted that some platforms cannot hold, or take for one another.
-  ///   - jobs: the number of threads; the processors that are online where it is nil.
-  ///   - progress: hears of every frame, in bytes of content.
-  /// - Throws: what ``PackVerification`` throws, ``PackError/Code/outputExists`` or ``PackError/Code/noSpace``.
+  ///   - allowsUnportablePaths: whether to accept paths that some platforms cannot store or treat as equal.
+  ///   - jobs: the number of threads. If nil, the number of processors that are online.
+  ///   - progress: called after every frame, with bytes of content.
+  /// - Throws: the errors of ``PackVerification``, ``PackError/Code/outputExists`` or ``PackError/Code/noSpace``.
   package static func run(
     _ pack: Pack, to directory: String, allowsUnportablePaths: Bool = false, jobs: Int? = nil,
     progress: ProgressHandler? = nil

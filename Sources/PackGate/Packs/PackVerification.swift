@@ -5,24 +5,24 @@ package import PackProject
 package import PackReading
 import PackWork
 
-/// Looks at a whole pack before it is released: with the code that will read it on a device, with libarchive as an outsider, and
-/// against the directory it was made from.
+/// Verifies all bytes of a pack before it is released: with the client library, with libarchive as an independent reader, and against the directory
+/// it was made from.
 package enum PackVerification {
   /// Verifies the pack at `path`.
   ///
-  /// Every tag, every frame and every digest is checked; the tar is read by libarchive as well, and must hold exactly the entries of the index.
+  /// Checks every tag, every frame and every digest. libarchive also reads the tar, which must contain exactly the entries of the index.
   ///
   /// - Parameters:
-  ///   - key: the key that the pack names, or the root key from which that was made.
-  ///   - name: the name that the pack must have been made under, if that is to be checked.
-  ///   - tree: the directory that the pack should hold, if that is to be compared.
+  ///   - key: the key that the pack names, or the root key from which that key is derived.
+  ///   - name: the name that the pack must have been made with; nil to skip this check.
+  ///   - tree: the directory to compare the pack with; nil to skip the comparison.
   ///   - excludes: the patterns that were excluded when the pack was made.
   ///   - followsSymlinks: whether links were followed when the pack was made.
-  ///   - allowsUnportablePaths: whether paths are accepted that some platforms cannot hold, or take for one another.
-  ///   - jobs: the number of threads; the processors that are online where it is nil.
-  ///   - progress: hears of every frame, in bytes of content.
-  /// - Returns: what was seen, and how tree and pack differ.
-  /// - Throws: ``PackError`` where the pack is not fit to be released.
+  ///   - allowsUnportablePaths: whether to accept paths that some platforms cannot store or treat as equal.
+  ///   - jobs: the number of threads. If nil, the number of processors that are online.
+  ///   - progress: called after every frame, with bytes of content.
+  /// - Returns: the properties of the pack, and its differences from the tree.
+  /// - Throws: ``PackError`` if the pack must not be released.
   package static func run(
     _ path: String, key: borrowing PackKey, name: PackName? = nil, against tree: String? = nil, excludes: [String] = [],
     followsSymlinks: Bool = false, allowsUnportablePaths: Bool = false, jobs: Int? = nil, progress: ProgressHandler? = nil
@@ -53,7 +53,7 @@ package enum PackVerification {
   }
 }
 
-/// What ``PackVerification`` saw.
+/// The result of ``PackVerification``.
 package struct VerificationReport: Sendable {
   /// The size of the pack in bytes.
   package let packSize: UInt64
@@ -63,10 +63,10 @@ package struct VerificationReport: Sendable {
   package let entries: Int
   /// The number of segments whose tags were checked.
   package let segments: UInt64
-  /// The key that opens the pack.
+  /// The id of the key that opens the pack.
   package let keyID: KeyID
-  /// The digest that names the tree, 32 bytes.
+  /// The content root of the tree, 32 bytes.
   package let contentRoot: [UInt8]
-  /// How the tree differs from the pack, in the order of the paths; empty where no tree was compared.
+  /// The differences between tree and pack, in the order of the paths; empty if no tree was compared.
   package let findings: [TreeDifference]
 }

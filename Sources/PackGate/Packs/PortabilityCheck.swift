@@ -2,11 +2,11 @@ package import PackFormat
 import PackPayload
 import PackReading
 
-/// Looks for paths that some platform cannot hold, or takes for one another (FORMAT.md §5.2). Readers tolerate them; tools refuse them unless told
-/// otherwise, when a pack is made and when it is checked.
+/// Finds paths that some platforms cannot store or treat as equal (FORMAT.md §5.2). Readers accept such paths. Tools refuse them when a pack is made
+/// and when it is checked, unless they are explicitly allowed.
 enum PortabilityCheck {
   static func run(_ pack: Pack) throws(PackError) {
-    // The pack itself comes first. Those behind the current entry's are kept for their memory.
+    // The root comes first. Elements beyond the depth of the current entry are kept to reuse their memory.
     var open: [OpenDirectory] = [OpenDirectory()]
     var depth = 0
     var problems: [String] = []
@@ -15,7 +15,7 @@ enum PortabilityCheck {
         if let problem = EntryPath.portabilityProblem(of: path) {
           problems.append("'\(block.printablePath(of: row))' \(problem)")
         }
-        // Byte order keeps all that lies in a directory together, so only the directories above the current entry are open.
+        // Byte order keeps the entries of a directory together, so only the directories above the current entry are open.
         var level = 0
         var start = 0
         var isSame = true
@@ -50,7 +50,7 @@ enum PortabilityCheck {
     ).about(pack.source.path)
   }
 
-  /// A directory on the way to the current entry, and what lies in it so far.
+  /// A directory above the current entry, with the case-folded names in it so far.
   private struct OpenDirectory {
     private(set) var name: [UInt8] = []
     var folded: Set<String> = []
@@ -70,6 +70,6 @@ extension IndexBlock {
 }
 
 extension PackError.Code {
-  /// A pack holds paths that some platform cannot hold, and nobody said that they are wanted.
+  /// A pack has paths that some platforms cannot store, and they are not explicitly allowed.
   package static let unportablePath = Self(rawValue: "unportable-path")
 }

@@ -4,7 +4,7 @@ import PackPayload
 import PackProject
 import PackReading
 
-/// Holds a directory against the index of a pack: the same paths, kinds, sizes, permissions and contents.
+/// Compares a directory with the index of a pack: paths, kinds, sizes, permissions and contents.
 enum TreeComparison {
   static func run(
     _ pack: Pack, _ tree: String, excludes: [String], followsSymlinks: Bool, jobs: Int
@@ -17,7 +17,7 @@ enum TreeComparison {
     var findings = sourceProblems.takeFindings()
     let offending = Set(findings.map(\.path))
 
-    // Both sides ascend, so one pass pairs them.
+    // Both sides are sorted in ascending order, so one pass pairs them.
     var position = 0
     var sameShape: [(entry: SourceEntry, digest: [UInt8])] = []
     try pack.forEachEntry { (packed) throws(PackError) in
@@ -48,7 +48,7 @@ enum TreeComparison {
       backend: pack.source.backend, jobs: jobs, progress: nil)
     try sourceProblems.check(tree)
     for (number, pair) in sameShape.enumerated() where digests[Int32(number)] != pair.digest {
-      findings.append(TreeDifference(kind: .differs, path: pair.entry.path, message: "has other content"))
+      findings.append(TreeDifference(kind: .differs, path: pair.entry.path, message: "has different content"))
     }
     return findings.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
   }
@@ -63,7 +63,7 @@ enum TreeComparison {
       return isDirectory ? "is a directory, but a file in the pack" : "is a file, but a directory in the pack"
     }
     guard entry.size == packed.size else {
-      return "is \(entry.size) bytes, but \(packed.size) in the pack"
+      return "is \(entry.size) bytes, but \(packed.size) bytes in the pack"
     }
     guard (entry.kind == .executable) == packed.isExecutable else {
       return packed.isExecutable ? "is not executable, but is in the pack" : "is executable, but is not in the pack"

@@ -1,14 +1,14 @@
 /// A report for GitHub Actions: annotations on standard output, and a step summary in Markdown.
 ///
-/// Of one step GitHub shows ten annotations of each kind and drops the rest silently, so the tenth says how many there are more. A summary
-/// above 1 MiB is dropped whole, so it ends before.
+/// GitHub shows ten annotations of each kind for a step and drops the rest silently, so the tenth annotation gives the number of the others. GitHub
+/// drops a summary above 1 MiB completely, so the summary ends before that.
 package enum GitHubReport {
-  /// The annotations that GitHub shows of one kind and step.
+  /// The number of annotations that GitHub shows of one kind for a step.
   static let mostAnnotations = 10
   /// The largest summary of one step, in bytes.
   package static let largestSummary = 1 << 20
 
-  /// The annotations, the most severe first, and the verdict as a line of its own.
+  /// Returns the annotations, the most severe first, and the verdict as the last line.
   package static func lines(_ report: ReleaseReport, isStrict: Bool) -> [String] {
     var lines: [String] = []
     for level in FindingLevel.allCases {
@@ -16,16 +16,16 @@ package enum GitHubReport {
       let shown = findings.count > mostAnnotations ? findings.prefix(mostAnnotations - 1) : findings[...]
       lines += shown.map { annotation(command(level), $0) }
       if shown.count < findings.count {
-        lines.append("::\(command(level)) title=packer verify::and \(findings.count - shown.count) more, which the step summary lists")
+        lines.append("::\(command(level)) title=packer verify::and \(findings.count - shown.count) more in the step summary")
       }
     }
     lines.append(TextReport.verdict(report, isStrict: isStrict))
     return lines
   }
 
-  /// The summary in Markdown.
+  /// Returns the summary in Markdown.
   ///
-  /// - Parameter limit: the bytes that are left for it.
+  /// - Parameter limit: the largest size in bytes.
   package static func summary(_ report: ReleaseReport, isStrict: Bool, limit: Int = largestSummary) -> String {
     var text = "### packer verify\n\n\(cell(TextReport.verdict(report, isStrict: isStrict)))\n\n"
     if !report.budget.isEmpty {
@@ -71,7 +71,7 @@ package enum GitHubReport {
     return "::\(command) \(properties.joined(separator: ","))::\(data(text))"
   }
 
-  /// A text as the runner reads it behind the second pair of colons.
+  /// Returns a text with the escapes for the message of an annotation.
   private static func data(_ text: String) -> String {
     text.unicodeScalars.reduce(into: "") { result, scalar in
       switch scalar {
@@ -83,7 +83,7 @@ package enum GitHubReport {
     }
   }
 
-  /// A text as the runner reads it as the value of a property.
+  /// Returns a text with the escapes for a property of an annotation.
   private static func property(_ text: String) -> String {
     data(text).unicodeScalars.reduce(into: "") { result, scalar in
       switch scalar {
@@ -94,7 +94,7 @@ package enum GitHubReport {
     }
   }
 
-  /// A text as one cell of a table: no line breaks, no markup of its own.
+  /// Returns a text with the escapes for one cell of a table: without line breaks and markup.
   private static func cell(_ text: String) -> String {
     text.unicodeScalars.reduce(into: "") { result, scalar in
       switch scalar {

@@ -1,8 +1,8 @@
-/// A report as JUnit XML, which most build servers read: one test case for each rule, or for each finding of it.
+/// A report as JUnit XML, which most build servers read. It has one test case for each finding, and one for each rule without findings.
 package enum JUnitReport {
-  /// The document.
+  /// Returns the document.
   ///
-  /// - Parameter isStrict: whether warnings are failures; else they are told as output of a test case that passes.
+  /// - Parameter isStrict: whether warnings are failures. Otherwise they are output of test cases that pass.
   package static func document(_ report: ReleaseReport, isStrict: Bool) -> String {
     var cases: [String] = []
     var failures = 0
@@ -60,7 +60,7 @@ package enum JUnitReport {
     return lines.joined(separator: "\n")
   }
 
-  /// Text for an element or an attribute. Characters that XML cannot hold are written out, so that any path can be told.
+  /// Returns a text with the escapes for an element or an attribute. Characters that XML does not allow become `\u{…}`.
   private static func escape(_ text: String) -> String {
     text.unicodeScalars.reduce(into: "") { result, scalar in
       switch scalar {

@@ -3,14 +3,14 @@ package import PackFiles
 package import PackFormat
 import PackProject
 
-/// A report that is kept in a file.
+/// A report that is written to a file.
 package enum ReportFile {
-  /// Refuses a place where a report would replace what it is about, or a key.
+  /// Throws an error if a report at `path` would replace an input, a file of the release or a secret.
   ///
   /// - Parameters:
-  ///   - inputs: the files that the report is about.
-  ///   - release: the directory of the release, which holds what a build made and nothing else.
-  /// - Throws: ``PackError/Code/usage``
+  ///   - inputs: the files that were read for the report.
+  ///   - release: the directory of the release, which contains only built files.
+  /// - Throws: ``PackError/Code/usage``.
   package static func check(_ path: String, against inputs: [String], release: String) throws(PackError) {
     try check(path, against: inputs, release: release, files: SystemFiles())
   }
@@ -22,12 +22,12 @@ package enum ReportFile {
       PackError(
         .usage, "a report cannot be written to \(path): \(reason)", hint: "choose another file, as in --report junit=verify.xml")
     }
-    // What is not there is told where it is written.
+    // A missing directory is reported when the report is written.
     guard let parts = PathParts(path), let parent = try? files.canonicalPath(of: parts.directory) else { return }
     let place = (try? files.canonicalPath(of: path)) ?? "\(parent == "/" ? "" : parent)/\(parts.name)"
     for input in inputs {
       guard let other = try? files.canonicalPath(of: input) else { continue }
-      if other.utf8.elementsEqual(place.utf8) { throw refuse("that is an input of the check") }
+      if other.utf8.elementsEqual(place.utf8) { throw refuse("that file is an input of the check") }
     }
     if let dist = try? files.canonicalPath(of: release), place.utf8.starts(with: "\(dist)/".utf8) {
       throw refuse("it is inside the release directory, which holds only built files")
@@ -36,7 +36,7 @@ package enum ReportFile {
     if let reason = SourceRules.secret(content: start.span) { throw refuse("that file \(reason)") }
   }
 
-  /// The first bytes of a file.
+  /// Returns the first bytes of a file, at most 64.
   private static func start(of path: String, files: any FileSystem) throws(PackError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: 64)
     let count: Int
@@ -56,7 +56,7 @@ package enum ReportFile {
     return Array(bytes.prefix(count))
   }
 
-  /// Writes a report, and replaces an earlier one at once.
+  /// Writes a report, and replaces an earlier one atomically.
   package static func write(_ bytes: [UInt8], to path: String) throws(PackError) {
     try OutputFile.write(bytes, to: path, files: SystemFiles())
   }

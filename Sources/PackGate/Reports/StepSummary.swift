@@ -1,12 +1,12 @@
 package import PackFiles
 package import PackFormat
 
-/// The file that GitHub Actions shows below a step. Every command of the step appends to it.
+/// The file with the summary that GitHub Actions shows for a step. Every command of the step appends to it.
 package enum StepSummary {
-  /// The environment variable that names it.
+  /// The environment variable with the path of the file.
   package static let variable = "GITHUB_STEP_SUMMARY"
 
-  /// Appends what `text` makes for the bytes that are left.
+  /// Appends the text that `text` returns for the number of bytes that are left.
   package static func append(to path: String, _ text: (_ limit: Int) -> String) throws(PackError) {
     try append(to: path, files: SystemFiles(), text)
   }

@@ -1,6 +1,6 @@
 /// A report for people, line by line.
 package enum TextReport {
-  /// The whole report.
+  /// Returns the complete report.
   ///
   /// - Parameter isStrict: whether warnings count.
   package static func lines(_ report: ReleaseReport, isStrict: Bool) -> [String] {
@@ -19,7 +19,7 @@ package enum TextReport {
     return lines
   }
 
-  /// The last line: what it comes to.
+  /// Returns the last line, with the result.
   package static func verdict(_ report: ReleaseReport, isStrict: Bool) -> String {
     let counts = report.summary.map { ", \($0)" } ?? ""
     return "\(report.subject): \(report.verdict(isStrict: isStrict) == nil ? "ok" : "not fit to be released")\(counts)"
@@ -39,7 +39,7 @@ package enum TextReport {
     return lines
   }
 
-  /// What is asked for beside what is allowed, in columns.
+  /// Returns a table of the needed and the allowed sizes.
   private static func table(_ rows: [ReleaseReport.BudgetRow]) -> [String] {
     guard !rows.isEmpty else { return [] }
     let hasPlist = rows.contains { $0.allowed != nil }

@@ -7,32 +7,32 @@ public import PackStore
 import PackTrust
 import PackWork
 
-/// The app's side of deliveries: takes what the extension brought into the store, and fetches the rest.
+/// The app's side of deliveries: installs the files that the extension downloaded, and downloads the rest.
 ///
-/// It holds no state of its own: what counts is in the shared state, the store and the queue, and may be looked at by others meanwhile. The usual order at the start of
-/// an app is ``start()``, ``plan(asked:downloads:freeSpace:)``, ``install(_:progress:)``, ``tidy(_:)``, ``fetch(_:)``, and from then on ``take(_:)`` with what the
-/// queue tells. After each ``take(_:)`` that parked a file, plan and install again.
+/// It has no state of its own. Its state is in the shared state, the store and the queue, which other code may use at the same time. At the start of
+/// an app, call ``start()``, ``plan(asked:downloads:freeSpace:)``, ``install(_:progress:)``, ``tidy(_:)`` and ``fetch(_:)`` in this order. From
+/// then on, pass each event of the queue to ``take(_:)``. After each ``take(_:)`` that parked a file, plan and install again.
 public actor AppDelivery {
-  /// What app and extension share.
+  /// The state that app and extension share.
   public nonisolated let state: SharedState
-  /// What the app has.
+  /// The store where packs are installed.
   public nonisolated let store: AssetStore
-  /// What the app downloads with while it runs; nil where it hands plans to the system itself.
+  /// The queue that downloads while the app runs. Nil if the app hands plans to the system itself.
   public nonisolated let queue: DownloadQueue?
   private let isForDevice: @Sendable (ManifestPack) -> Bool
-  /// Whose turn it is to change the group of its requests.
+  /// Serializes the changes of the group in the queue.
   private let fetching = KeyedLock<String>()
 
-  /// The group of its requests in the queue.
+  /// The id of the group of its requests in the queue.
   public static let group = "deliveries"
 
-  /// Puts the parts together, and does nothing yet.
+  /// Creates a delivery. Reads and changes nothing yet.
   ///
   /// - Parameters:
-  ///   - state: what app and extension share, on the volume of the store, so that files are moved and never copied.
-  ///   - store: where packs are installed.
-  ///   - queue: what downloads while the app runs.
-  ///   - isForDevice: whether a pack is meant for this device, as the extension decides it too.
+  ///   - state: The state that app and extension share. It must be on the same volume as the store, so that files are moved and never copied.
+  ///   - store: The store where packs are installed.
+  ///   - queue: The queue that downloads while the app runs.
+  ///   - isForDevice: Returns whether a pack is meant for this device. The extension must use the same rule.
   public init(
     state: SharedState, store: AssetStore, queue: DownloadQueue? = nil,
     isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true }
@@ -45,19 +45,19 @@ public actor AppDelivery {
 
   // MARK: The start of the app
 
-  /// What was found at the start of the app.
+  /// The result of ``start()``.
   public struct Start: Sendable {
-    /// The names of the packs whose installation was interrupted. Their files wait again.
+    /// The names of the packs whose installation was interrupted. Their files wait to be installed again.
     public internal(set) var interrupted: [String] = []
-    /// What was wrong with the store.
+    /// The problems that were found in the store.
     public internal(set) var findings: [StoreFinding] = []
-    /// Why the manifest that the extension accepted was not taken over; the store goes on with its own.
+    /// The error if the store refused the manifest that the extension accepted. The store keeps its own manifest then.
     public internal(set) var refusal: PackError?
   }
 
-  /// Takes up what the last run left: repairs state and store, adopts the manifest that the extension accepted, and parks files that the queue finished.
+  /// Recovers from the last run: repairs state and store, adopts the manifest that the extension accepted, and parks files that the queue finished.
   ///
-  /// To be called once in a process, before anything of the store is opened.
+  /// Call this once in each process, before any pack of the store is opened.
   public func start() async throws(PackError) -> Start {
     var start = Start()
     start.interrupted = try await blocking { (state) throws(PackError) in try state.recover() }
@@ -73,19 +73,19 @@ public actor AppDelivery {
     return start
   }
 
-  /// Takes a manifest that the app fetched by itself. On any error nothing changes.
+  /// Accepts a manifest that the app fetched by itself, in the store and then in the shared state.
   ///
-  /// - Throws: what ``AssetStore/adopt(_:)`` and ``PackDelivery/SharedState/accept(_:verify:)`` throw. Where the store has it and the shared state does not,
-  ///   which the extension may have taken further meanwhile, the next call puts that right.
+  /// - Throws: The errors of ``AssetStore/adopt(_:)``, then nothing changed; or those of ``PackDelivery/SharedState/accept(_:verify:)``. If only the
+  ///   store accepted the manifest, for example because the extension accepted a newer one in the meantime, the next call corrects that.
   @discardableResult
   public func adopt(_ document: [UInt8]) async throws(PackError) -> UpdatePlan {
     let signed = try SignedManifest(document)
     let plan = try await store.adopt(signed)
-    // The store checked the signatures of this one, and has perhaps a later one by now; the shared state has nothing to check them with.
+    // The store has already checked the signatures of this document. The shared state cannot check signatures by itself.
     let store = store
     _ = try await blocking { (state) throws(PackError) in
       try state.accept(document) { (other) throws(PackError) in
-        guard other.bytes == document else { return try store.vouched(other) }
+        guard other.bytes == document else { return try store.authenticated(other) }
         return try Manifest(parsingSigned: other.bytes.span.extracting(other.signedBytes))
       }
     }
@@ -94,15 +94,17 @@ public actor AppDelivery {
 
   // MARK: Planning
 
-  /// Plans with what the store has, and records the plan: what is in its downloads is `scheduled` when this returns, and has to be handed over, by
-  /// ``fetch(_:)`` or to the system.
+  /// Makes a plan from the manifest and the content of the store, and records it.
+  ///
+  /// The downloads of the plan are `scheduled` when this returns. The app must then pass the plan to ``fetch(_:)`` or hand its downloads to the
+  /// system.
   ///
   /// - Parameters:
-  ///   - asked: the packs that the app wants now, those on demand among them.
-  ///   - downloads: the identifiers of what the system's download service has, but for those that failed; empty where none is used, nil where it did
-  ///     not answer. What the queue has comes to it.
-  ///   - freeSpace: the bytes that are free on the device; nil where they are not to be looked at. The store looks again when it installs.
-  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/stateBusy``, or what the disk says.
+  ///   - asked: The names of the packs that the app wants now, including packs on demand.
+  ///   - downloads: The identifiers of all downloads of the system's download service, except failed ones. Empty if the service is not used, nil if
+  ///     it did not answer. The downloads of the queue are added.
+  ///   - freeSpace: The number of bytes that are free on the device. Nil to ignore the free space. The store checks it again when it installs.
+  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/stateBusy``, or an error of the file system.
   public func plan(
     asked: Set<String> = [], downloads: Set<String>? = nil, freeSpace: UInt64? = nil
   ) async throws(PackError) -> DeliveryPlan {
@@ -113,7 +115,7 @@ public actor AppDelivery {
     var device = try await store.installed().map {
       DevicePack(id: $0.id, version: $0.version, sha256: $0.sha256, mode: $0.mode, isRejected: $0.state == .failed)
     }
-    // What fell on its trial is remembered longer than it is kept.
+    // The store remembers failed versions for longer than it keeps their content.
     device += update.failed.map { DevicePack(id: $0.id, version: $0.version, sha256: $0.sha256, mode: $0.install, isRejected: true) }
     var known = downloads
     if downloads != nil { known?.formUnion(try await queued()) }
@@ -124,24 +126,25 @@ public actor AppDelivery {
 
   // MARK: Installing
 
-  /// How the installation of one file ended.
+  /// The result of installing one file.
   public struct Installation: Sendable {
     /// The name of the pack.
     public let id: String
-    /// What is installed now; nil where nothing is.
+    /// The installed version. Nil if the installation failed.
     public let installed: InstalledPack?
-    /// Why it is not.
+    /// The error if the installation failed. Nil if it succeeded, or if the file was gone.
     public let failure: PackError?
-    /// What was recorded; nil where somebody else had changed the record, the file was gone, or it could not be recorded. The next plan knows more.
+    /// The new record. Nil if another process had changed the record, the file was gone, or the record could not be written. The next plan corrects
+    /// this.
     public let status: PackStatus?
   }
 
-  /// Installs all files that a plan hands over, one after the other. The app activates what it wants to run.
+  /// Installs all files that a plan hands over, one after the other. It does not activate them: the app does that.
   ///
-  /// A file with which nothing is wrong waits on where there is no room, no key, or no turn; one that is not what the manifest names goes, and is downloaded
-  /// again. One that fails keeps none of the others.
+  /// If there is no space or no key, or the store is busy, the file is kept and waits. A file that does not match the manifest is removed and
+  /// downloaded again. If one file fails, the others are still installed.
   ///
-  /// - Throws: ``PackError/Code/cancelled``, after the file at hand was put back; or what the shared state's disk says.
+  /// - Throws: ``PackError/Code/cancelled``, with the current file kept, or an error of the shared state's file system.
   public func install(_ plan: DeliveryPlan, progress: ProgressHandler? = nil) async throws(PackError) -> [Installation] {
     var installations: [Installation] = []
     for file in plan.handOver {
@@ -158,7 +161,7 @@ public actor AppDelivery {
         installations.append(Installation(id: file.id, installed: nil, failure: error, status: status))
         continue
       }
-      // The store has it, and that is what counts: where it cannot be recorded, the next plan finds it there.
+      // The pack is installed even if this cannot be recorded: the next plan finds it in the store.
       let status = try? await finish(file, .installed(installed.mode))
       installations.append(Installation(id: file.id, installed: installed, failure: nil, status: status))
     }
@@ -169,7 +172,7 @@ public actor AppDelivery {
     try await blocking { (state) throws(PackError) in try state.finishInstall(file, outcome) }
   }
 
-  /// What an error of the store says about the file.
+  /// Returns what an error of the store means for the file: whether the file is kept, or is unusable.
   package static func outcome(of error: PackError) -> SharedState.InstallOutcome {
     switch error.code {
     case .noSpace, .quotaExceeded, .noKey, .wrongKey, .noUsableKey, .malformedKey, .storeBusy, .cancelled, .noManifest, .manifestExpired,
@@ -185,17 +188,17 @@ public actor AppDelivery {
 
   // MARK: Tidying
 
-  /// What was removed.
+  /// The result of ``tidy(_:)``.
   public struct Tidied: Hashable, Sendable {
-    /// The bytes of files that nobody had a use for.
+    /// The number of bytes freed by removing unneeded files.
     public internal(set) var freed: UInt64 = 0
-    /// The packs that the manifest does not offer, and of which nothing is left.
+    /// The names of obsolete packs that were removed.
     public internal(set) var removed: [String] = []
-    /// Those that somebody has open. They go another time.
+    /// The names of obsolete packs that are open. They are removed by a later call.
     public internal(set) var inUse: [String] = []
   }
 
-  /// Removes what a plan says nobody has a use for: files of other versions, and packs that the manifest does not offer any more.
+  /// Removes what a plan lists as no longer needed: files of other versions, and packs that the manifest no longer offers.
   public func tidy(_ plan: DeliveryPlan) async throws(PackError) -> Tidied {
     var tidied = Tidied()
     tidied.freed = try await blocking { (state) throws(PackError) in try state.discard(plan.orphans) }
@@ -215,28 +218,28 @@ public actor AppDelivery {
 
   // MARK: Downloading
 
-  /// Hands the downloads of a plan to the queue, and takes out of it what the plan cancels.
+  /// Adds the downloads of a plan to the queue, and cancels the downloads that the plan cancels.
   ///
-  /// - Throws: ``PackError/Code/usage`` where there is no queue.
+  /// - Throws: ``PackError/Code/usage`` if there is no queue.
   public func fetch(_ plan: DeliveryPlan) async throws(PackError) {
     guard let queue else {
       throw PackError(
-        .usage, "there is no queue to fetch with", advice: .developer("give AppDelivery a DownloadQueue, or hand the plan to the system"))
+        .usage, "there is no queue to fetch with", advice: .developer("pass AppDelivery a DownloadQueue, or hand the plan to the system"))
     }
-    // One after the other: what one makes anew, another must not lose.
+    // One call at a time, so that a call does not lose requests while another one rebuilds the group.
     try await fetching.lock(Self.group)
     defer { fetching.unlock(Self.group) }
     for identifier in plan.cancellations {
       _ = try await inQueue(identifier) { (queue, id) throws(PackError) in try await queue.cancel(id) }
     }
     let group = await queue.groups.contains(Self.group) ? try await queue.status(ofGroup: Self.group) : nil
-    // To what somebody cancelled nothing can be added, and what is settled would be remembered for as long as there is the app.
+    // Nothing can be added to a cancelled group. A group whose requests are all settled is replaced, because it would otherwise keep growing.
     let isOver = group.map { $0.isCancelled || (!$0.isPaused && $0.finished + $0.cancelled == $0.count) } ?? false
     if isOver { try await renew(besides: plan.downloads, in: queue) }
     do throws(PackError) {
       try await submit(plan.downloads, to: queue)
     } catch {
-      // The same bytes have another place now, and a request never changes; or there are too many that are over.
+      // The same bytes have another URL now, and a request never changes; or the group has too many settled requests.
       guard error.code == .requestExists || error.code == .limitExceeded else { throw error }
       try await renew(besides: plan.downloads, in: queue)
       try await submit(plan.downloads, to: queue)
@@ -244,25 +247,25 @@ public actor AppDelivery {
     }
     try await dismissArrived()
     for download in plan.downloads {
-      // What was given up, cancelled or taken away before is tried anew.
+      // Downloads that failed or were cancelled, or whose files were removed, are tried again.
       _ = try await inQueue(download.identifier.description) { (queue, id) throws(PackError) in try await queue.retry(id) }
     }
-    // A file that is here already is not told of again.
+    // The queue does not report files again that it has already finished.
     try await parkFinished()
   }
 
   private func submit(_ downloads: [PlannedDownload], to queue: DownloadQueue) async throws(PackError) {
     try await queue.submit(
       downloads.lazy.map { download in
-        // The system may know a download by the same name as the extension does.
+        // The system may use the same identifier for a download as the extension does.
         DownloadRequest(
           id: download.identifier.description, extensionID: download.identifier.description, url: download.url, size: download.bytes.size,
           sha256: download.bytes.sha256, priority: download.priority, isEssential: download.isEssential)
       }, group: Self.group)
   }
 
-  /// Makes the group anew with what is under way besides some downloads. What came of files that are not whole comes again. Where the process ends in the
-  /// middle of it, the next plans find what is missing.
+  /// Rebuilds the group with the requests in progress, except those for `downloads`. Partly downloaded files start again. If the process ends in the
+  /// middle, the next plan finds what is missing.
   private func renew(besides downloads: [PlannedDownload], in queue: DownloadQueue) async throws(PackError) {
     try await parkFinished()
     let planned = Set(downloads.map(\.identifier.description))
@@ -277,14 +280,16 @@ public actor AppDelivery {
     try await queue.submit(requests, group: Self.group)
   }
 
-  /// Gives a pack up that the person does not want, and ends its download in the queue. It comes again when it is asked for. A download that was handed to
-  /// the system directly is not ended by this.
+  /// Records that a pack is not wanted, and cancels its download in the queue. The pack is downloaded again if the app asks for it in a plan.
+  ///
+  /// A download that was handed to the system directly is not cancelled.
   public func cancel(_ id: String) async throws(PackError) {
     guard let identifier = try await blocking({ (state) throws(PackError) in try state.cancel(id) }) else { return }
     _ = try await inQueue(identifier.description) { (queue, id) throws(PackError) in try await queue.cancel(id) }
   }
 
-  /// Takes out of the queue what came by another way: through the extension, or from a system's service that went on after the queue stopped waiting.
+  /// Cancels requests in the queue whose files arrived in another way: through the extension, or from a system service after the queue stopped
+  /// waiting for it.
   private func dismissArrived() async throws(PackError) {
     let records = try await blocking { (state) throws(PackError) in try state.content().records }
     for record in records {
@@ -301,9 +306,10 @@ public actor AppDelivery {
     }
   }
 
-  /// Records what the queue tells.
+  /// Records an event of the queue.
   ///
-  /// - Returns: the record that changed, or of a finished file that waits already; nil where none did, or the event is about something else.
+  /// - Returns: The record that changed, or the record of a finished file that waits already. Nil if no record changed, or the event is about
+  ///   another group.
   @discardableResult
   public func take(_ event: DownloadEvent) async throws(PackError) -> PackStatus? {
     switch event {
@@ -319,7 +325,7 @@ public actor AppDelivery {
       let remedy = try await blocking { (state) throws(PackError) in
         try state.downloadFailed(.download(identifier: id.id), failure)
       }
-      // The queue knows no difference between essential and not, and has given up: the next plan hands it over again.
+      // The queue has given up on the download, and does not distinguish essential downloads from others. The next plan starts it again.
       guard case .planAgain(let status) = remedy else { return try await note(.forgotten, of: id) }
       return status
     case .progress, .forgotten, .offline, .online: return nil
@@ -331,14 +337,14 @@ public actor AppDelivery {
     return try await blocking { (state) throws(PackError) in try state.note(event, ofDownload: id.id) }
   }
 
-  /// Moves a finished file into the shared directory, where installations take it from.
+  /// Moves a finished file into the shared directory, from which it is installed.
   private func park(_ path: String, as id: DownloadID) async throws(PackError) -> PackStatus? {
     let parking: SharedState.Parking
     do throws(PackError) {
       parking = try await blocking { (state) throws(PackError) in try state.park(path, asDownload: id.id) }
     } catch {
       guard error.code == .missingInput else { throw error }
-      // It was found finished, and moved, before the queue's word of it was taken.
+      // The file was already found finished and moved, before this event of the queue was handled.
       return await parked(id.id)
     }
     switch parking {
@@ -350,7 +356,7 @@ public actor AppDelivery {
     }
   }
 
-  /// The record of a file that waits already; nil where it does not.
+  /// Returns the record of a file that waits already, or nil if it does not wait.
   private func parked(_ identifier: String) async -> PackStatus? {
     guard let download = DownloadIdentifier(identifier),
       let status = try? await blocking({ (state) throws(PackError) in try state.status(of: download.id) }),
@@ -367,7 +373,7 @@ public actor AppDelivery {
     }
   }
 
-  /// The identifiers of what the queue has not settled.
+  /// Returns the identifiers of the downloads that the queue has not settled.
   private func queued() async throws(PackError) -> Set<String> {
     var identifiers: Set<String> = []
     let records = try await blocking { (state) throws(PackError) in try state.content().records }
@@ -382,7 +388,7 @@ public actor AppDelivery {
     return identifiers
   }
 
-  /// Does something to a request; nil where there is none.
+  /// Calls `body` for a request in the queue. Returns nil if there is no such request.
   private func inQueue<Value: Sendable>(
     _ identifier: String, _ body: (DownloadQueue, DownloadID) async throws(PackError) -> Value
   ) async throws(PackError) -> Value? {
@@ -395,7 +401,7 @@ public actor AppDelivery {
     }
   }
 
-  /// The shared state blocks its thread, which must not be one of those that all tasks share.
+  /// Runs `body` on the worker pool. The shared state blocks its thread, which must not be a thread of the cooperative pool.
   private nonisolated func blocking<Value: Sendable>(
     _ body: @escaping @Sendable (SharedState) throws(PackError) -> Value
   ) async throws(PackError) -> Value {

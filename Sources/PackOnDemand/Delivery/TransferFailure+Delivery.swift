@@ -2,8 +2,8 @@ public import PackDelivery
 public import PackDownloads
 
 extension TransferFailure {
-  /// What the failure of a download means for its delivery; nil where the download is to be looked for again (``TransferFailure/forgotten``), or
-  /// somebody wanted its end (``TransferFailure/cancelled``).
+  /// The reason why the delivery failed. Nil if the system lost the download (``TransferFailure/forgotten``) or it was cancelled on purpose
+  /// (``TransferFailure/cancelled``).
   public var deliveryFailure: DownloadFailure? {
     switch self {
     case .offline, .unreachable: .offline

@@ -1,13 +1,15 @@
 public import PackStore
 
-/// There is little space on the device, and packs that are asked for do not fit: the counterpart of NSBundleResourceRequestLowDiskSpace.
+/// A notice that requested packs did not fit on the device: the counterpart of NSBundleResourceRequestLowDiskSpace.
 ///
-/// What can be freed by itself has been. An app that hears of it ends accesses that it can do without; what they held may then be purged.
+/// Packs that may be purged have been, if that was enough. An app that receives this ends accesses that it does not need, so that their packs may be
+/// purged too.
 public struct LowSpace: Hashable, Sendable {
-  /// The names of the packs that there is no room for.
+  /// The names of the packs for which there was no room.
   public let packs: [String]
-  /// The bytes that are missing after all that could be removed; 0 where that was enough, and the request goes on. Otherwise it fails.
+  /// The number of bytes that would be missing even if everything were removed that may be. If it is 0, there is room now and the request
+  /// continues. Otherwise it fails.
   public let missing: UInt64
-  /// What was removed from the store to make room. Nothing is removed where it would not be enough.
+  /// The versions that were removed from the store to make room. If that would not be enough, nothing is removed.
   public let removed: [InstalledPack]
 }

@@ -7,38 +7,42 @@ public import PackStore
 import PackTrust
 import PackWork
 
-/// The packs of a store that an app asks for by tags: what its requests (``TagRequest``) share.
+/// The packs of a store that an app requests by tags. All requests (``TagRequest``) of an app share one object.
 ///
-/// An app makes one, beside its store and its queue, and somebody runs the queue: a request that finds something missing waits for it. Requests for the same pack share one
-/// download, which has the highest of their priorities, and rests when the last of them ends before it did. What had come stays, in the queue, and the next request
-/// goes on from there; it goes when a manifest names other bytes, or when space is low.
+/// The app must also run the queue, because requests wait for their downloads. Requests for the same pack share one download, with the highest of
+/// their priorities. If the last of them ends before the download does, the download is paused. The bytes downloaded so far stay in the queue for
+/// the next request, until a manifest names other bytes or space is low.
 ///
-/// The groups of the queue whose ids begin with `on-demand/` belong to it.
+/// It owns the groups of the queue whose ids begin with `on-demand/`.
 public actor OnDemandPacks {
-  /// Where the packs are installed.
+  /// The store where the packs are installed.
   public nonisolated let store: AssetStore
-  /// What downloads them.
+  /// The queue that downloads the packs.
   public nonisolated let queue: DownloadQueue
 
   private let isForDevice: @Sendable (ManifestPack) -> Bool
-  /// What installations are doing, for all requests that wait for one.
+  /// The progress of installations, for all requests that wait for them.
   nonisolated let steps = EventHub<InstallStep>(bufferedCount: 1)
   private nonisolated let notices = EventHub<LowSpace>(bufferedCount: 64)
-  /// Who waits for which download, longest first.
+  /// The requests that wait for each download, the oldest first.
   private var requests: [DownloadID: [TagRequest]] = [:]
-  /// Downloads whose files are of no more use, when nobody waits for them any more.
+  /// The downloads whose files are no longer needed once no request waits for them.
   private var spent: Set<DownloadID> = []
-  /// How much space was free when something was removed for a download.
+  /// The number of free bytes when space was last freed for a download.
   private var freeSpace: [DownloadID: UInt64] = [:]
-  /// Whose turn it is to change something about a download.
+  /// Serializes the changes of each download.
   private let turns = KeyedLock<DownloadID>()
-  /// The manifest by which the queue was tidied last.
+  /// The version of the manifest for which the queue was tidied last.
   private var tidiedVersion: UInt64?
 
-  /// Takes a store that was reconciled, and a queue, and has downloads rest that an earlier process asked for.
+  /// Creates the shared object of an app's requests, and pauses downloads that an earlier process requested.
   ///
-  /// - Parameter isForDevice: which packs of a manifest are for this device; those that are not do not count, whatever their tags. All where it is left out.
-  /// - Throws: what the queue or the store says.
+  /// - Parameters:
+  ///   - store: The store where the packs are installed. It must have been reconciled.
+  ///   - queue: The queue that downloads the packs.
+  ///   - isForDevice: Returns whether a pack of the manifest is for this device. Other packs are ignored, whatever their tags. By default, all packs
+  ///     are for this device.
+  /// - Throws: An error of the queue or the store.
   public init(
     store: AssetStore, queue: DownloadQueue, isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true }
   ) async throws(PackError) {
@@ -48,24 +52,24 @@ public actor OnDemandPacks {
     try await tidy(by: await store.manifest?.manifest)
   }
 
-  /// The tags of the accepted manifest, as far as its packs are for this device: which tags there are, and when their packs come.
+  /// Returns the tags of the accepted manifest's packs for this device, with their delivery classes.
   ///
   /// - Throws: ``PackError/Code/noManifest``
   public func catalog() async throws(PackError) -> TagCatalog {
     TagCatalog(try await store.requiredManifest().packs.filter(isForDevice))
   }
 
-  /// Hears of little space from now on, until the task that listens ends.
+  /// Returns a stream of notices about low space from now on. It ends when the listening task ends.
   public nonisolated func lowSpace() -> AsyncStream<LowSpace> { notices.listen() }
 
-  // MARK: What tags mean
+  // MARK: Resolving tags
 
-  /// What a request is for.
+  /// The packs that a request is for.
   struct Goal: Hashable, Sendable {
     let manifestVersion: UInt64
     let packs: [ManifestPack]
 
-    /// Whether the packs and their bytes are the same.
+    /// Returns whether the packs and their bytes are the same.
     func isSame(as other: Goal) -> Bool { packs.map(\.id) == other.packs.map(\.id) && packs.map(\.bytes) == other.packs.map(\.bytes) }
   }
 
@@ -76,13 +80,13 @@ public actor OnDemandPacks {
   }
 
   private func goal(of tags: Set<String>, in manifest: Manifest) throws(PackError) -> Goal {
-    // A tag whose packs are all for other devices is a tag, and there is nothing to do for it.
+    // A tag whose packs are all for other devices is valid, but has no packs here.
     try TagCatalog(manifest.packs).check(tags)
     return Goal(
       manifestVersion: manifest.version, packs: manifest.packs.filter { isForDevice($0) && !tags.isDisjoint(with: $0.tags) })
   }
 
-  /// Refuses to go on where the tags mean something else by now.
+  /// Throws if a new manifest changed which packs or bytes the tags belong to.
   ///
   /// - Throws: ``PackError/Code/manifestChanged``
   func check(_ goal: Goal, of tags: Set<String>) async throws(PackError) {
@@ -92,38 +96,38 @@ public actor OnDemandPacks {
     if let now = try? self.goal(of: tags, in: manifest), now.isSame(as: goal) { return }
     let names = tags.sorted().map { "'\(printable($0.utf8))'" }.joined(separator: ", ")
     throw PackError(
-      .manifestChanged, "manifest version \(manifest.version) came while \(names) was asked for, and names other packs or versions for it",
+      .manifestChanged, "manifest version \(manifest.version) was accepted during the request for \(names), and changes its packs",
       advice: .tryAgain)
   }
 
   // MARK: Downloads
 
-  /// How a request found a download.
+  /// The state of a download when a request joins it.
   enum Joined: Sendable {
-    /// The pack is installed by now.
+    /// The pack has been installed in the meantime.
     case installed(UseMark)
     case waiting(received: UInt64)
     case finished(path: String)
   }
 
-  /// Has a pack downloaded for one more request.
+  /// Adds a request to the download of a pack. Starts the download if necessary.
   func join(_ request: TagRequest, _ pack: ManifestPack) async throws(PackError) -> Joined {
     let id = DownloadID(onDemand: pack)
     try await turns.lock(id)
     defer { turns.unlock(id) }
-    // The request that it was downloaded for before may have installed it meanwhile.
+    // Another request may have installed the pack in the meantime.
     if let mark = try await store.hold([pack]).marks[pack.id] { return .installed(mark) }
     let isFirst = requests[id] == nil
     requests[id, default: []].append(request)
     if isFirst {
       freeSpace[id] = nil
-      // A file that did no good, or a group that somebody cancelled, must go before it is fetched anew.
+      // A file that is no longer needed must be removed before the pack is downloaded again.
       if spent.remove(id) != nil { try await removeGroup(id) }
     }
     try await enqueue(pack, id, isFirst: isFirst)
     await applyPriority(of: id)
     if let path = try await queue.file(of: id) { return .finished(path: path) }
-    // Whether there is no network is to be found out anew.
+    // Tries at once, because the network may be available again.
     try await queue.tryNow(id)
     guard case .running(let received) = try await queue.status(of: id).state else { return .waiting(received: 0) }
     return .waiting(received: received)
@@ -131,7 +135,7 @@ public actor OnDemandPacks {
 
   private func enqueue(_ pack: ManifestPack, _ id: DownloadID, isFirst: Bool) async throws(PackError) {
     if let known = try await status(of: id, isFirst: isFirst) {
-      // The same bytes may have another place now. A download that others wait for goes on where it is.
+      // The same bytes may have another URL now. If other requests wait for the download, it continues unchanged.
       guard isFirst, known.state == .cancelled || known.request.url != pack.url else {
         return try await go(on: id, known.state, isFirst: isFirst)
       }
@@ -144,7 +148,7 @@ public actor OnDemandPacks {
   private func go(on id: DownloadID, _ state: DownloadState, isFirst: Bool) async throws(PackError) {
     switch state {
     case .failed: try await queue.retry(id)
-    // Tried again where the file is gone, but not where another request may be installing it.
+    // Retried if the file is gone, but not if another request may be installing it.
     case .finished: if isFirst { try await queue.retry(id) }
     case .paused: try await queue.resume(id)
     default: break
@@ -152,12 +156,12 @@ public actor OnDemandPacks {
     if try await queue.status(ofGroup: id.group).isPaused { try await queue.resume(group: id.group) }
   }
 
-  /// How far a download has come; nil where the queue does not know it, or not any more.
+  /// Returns the status of a download, or nil if the queue does not have it.
   private func status(of id: DownloadID, isFirst: Bool) async throws(PackError) -> DownloadStatus? {
     do throws(PackError) {
       return try await queue.status(of: id)
     } catch {
-      // What cannot be read of it is written anew.
+      // A group that cannot be read is removed and submitted again.
       if error.code == .damagedQueue, isFirst {
         try await removeGroup(id)
       } else if error.code != .noSuchRequest {
@@ -175,14 +179,14 @@ public actor OnDemandPacks {
     }
   }
 
-  /// Gives a download the highest priority of those who wait for it.
+  /// Gives a download the highest priority of the requests that wait for it.
   private func applyPriority(of id: DownloadID) async {
     guard let priority = requests[id]?.map(\.priority).max() else { return }
-    // It is a hint: what cannot be written down is no reason to fail.
+    // A priority is only a hint, so an error does not matter.
     try? await queue.setPriority(priority, of: id)
   }
 
-  /// Applies the priority of a request that is under way.
+  /// Applies the priority of a request in progress.
   func applyPriority(of request: TagRequest) async throws(PackError) {
     for id in requests.filter({ $1.contains { $0 === request } }).keys {
       try await turns.lock(id)
@@ -191,18 +195,18 @@ public actor OnDemandPacks {
     }
   }
 
-  /// Fetches a file again that was finished, if it is gone.
+  /// Downloads a finished file again if it is gone.
   func fetchAgain(_ id: DownloadID) async throws(PackError) {
     try await turns.lock(id)
     defer { turns.unlock(id) }
     try await queue.retry(id)
   }
 
-  /// Ends a request's interest in a download.
+  /// Removes a request from a download.
   ///
-  /// - Parameter isSpent: whether the file is of no more use, because it was installed or is no good.
+  /// - Parameter isSpent: Whether the file is no longer needed, because it was installed or is unusable.
   nonisolated func leave(_ request: TagRequest, _ id: DownloadID, isSpent: Bool) async {
-    // In a task of its own, which goes to its end also where the one that waits for it was cancelled.
+    // In a separate task, which runs to its end even if the waiting task is cancelled.
     await Task { await self.end(request, id, isSpent: isSpent) }.value
   }
 
@@ -219,20 +223,20 @@ public actor OnDemandPacks {
     if isSpent { spent.insert(id) }
     guard others.isEmpty else {
       await applyPriority(of: id)
-      // Where this one gave up for want of space, the next one looks whether it fares better.
+      // If this request gave up because of low space, the next one tries again.
       if index == 0 { try? await queue.tryNow(id) }
       return
     }
     freeSpace[id] = nil
     if spent.contains(id) {
-      // Where this does not work, the next manifest or the next process tries again.
+      // If this fails, the next manifest or the next process tries again.
       if (try? await removeGroup(id)) != nil { spent.remove(id) }
     } else {
       try? await queue.pause(group: id.group)
     }
   }
 
-  /// Has downloads rest that nobody waits for, and removes those whose bytes are installed or not wanted any more.
+  /// Pauses downloads that no request waits for. Removes those whose bytes are installed or no longer in the manifest.
   private func tidy(by manifest: Manifest?) async throws(PackError) {
     var wanted: [String: ManifestPack] = [:]
     for pack in manifest?.packs ?? [] { wanted[DownloadID(onDemand: pack).group] = pack }
@@ -258,14 +262,15 @@ public actor OnDemandPacks {
     do throws(PackError) {
       try await queue.pause(group: id.group)
     } catch {
-      // A group that was cancelled stays so, and is removed when its pack is asked for.
+      // A cancelled group cannot be paused. It is removed when its pack is requested again.
       guard error.code == .usage else { throw error }
     }
   }
 
   // MARK: Space
 
-  /// Refuses packs of which nothing has come yet and that there is no room for, before they are downloaded. What may be purged is purged when they come.
+  /// Throws before anything is downloaded if there is no room for the packs that have no download yet, even after a purge. Purges nothing: that
+  /// happens when the files arrive.
   func checkRoom(for packs: [ManifestPack]) async throws(PackError) {
     let groups = Set(await queue.groups)
     let fresh = packs.filter { !groups.contains(DownloadID(onDemand: $0).group) }
@@ -278,18 +283,21 @@ public actor OnDemandPacks {
     throw lack.error
   }
 
-  /// Frees what a download lacks, for all who wait for it.
+  /// Frees space for a download, on behalf of all requests that wait for it.
   ///
-  /// - Parameter needed: the bytes that must be free for it.
-  /// - Throws: ``PackError/Code/noSpace`` where that cannot be.
+  /// - Parameters:
+  ///   - request: One of the waiting requests. Only the first of them does the work.
+  ///   - id: The download.
+  ///   - needed: The number of bytes that must be free for it.
+  /// - Throws: ``PackError/Code/noSpace`` if not enough can be freed.
   func makeRoom(_ request: TagRequest, _ id: DownloadID, needed: UInt64) async throws(PackError) {
-    // One of those who wait does it.
+    // Only one of the waiting requests does it.
     guard requests[id]?.first === request else { return }
-    // Something may have gone since the download found too little.
+    // Space may have been freed since the download found too little.
     var free = try await queue.freeSpace()
     if free < needed, try await removeAbandoned() { free = try await queue.freeSpace() }
     guard free < needed else { return try await queue.tryNow(id) }
-    // What was removed for it before did not help: the store lies on another volume, or somebody else took the space.
+    // Space was freed before, but it did not help: the store is on another volume, or another process used the space.
     if let known = freeSpace[id], free <= known {
       notices.tell(LowSpace(packs: [id.id], missing: needed - free, removed: []))
       throw TransferFailure.noSpace(of: id.id, missing: needed - free)
@@ -301,20 +309,20 @@ public actor OnDemandPacks {
     try await queue.tryNow(id)
   }
 
-  /// Tells that there was no room for a pack that has come.
+  /// Sends a notice that there was no room for a downloaded pack.
   func tellLack(of pack: ManifestPack, file: String) async {
     guard let missing = try? await store.missingSpace(for: pack, file: file) else { return }
     notices.tell(LowSpace(packs: [pack.id], missing: missing, removed: []))
   }
 
-  /// Tells what was removed for a pack that has come.
+  /// Sends a notice of what was removed to make room for a downloaded pack.
   func tellRoom(for pack: ManifestPack, _ removed: [InstalledPack]) {
     notices.tell(LowSpace(packs: [pack.id], missing: 0, removed: removed))
   }
 
-  /// Removes downloads that nobody waits for.
+  /// Removes downloads that no request waits for.
   ///
-  /// - Returns: whether there were any.
+  /// - Returns: Whether there were any.
   private func removeAbandoned() async throws(PackError) -> Bool {
     var isRemoved = false
     for group in await queue.groups {
@@ -329,7 +337,7 @@ public actor OnDemandPacks {
   }
 }
 
-/// What an installation is doing.
+/// The progress of one installation.
 struct InstallStep: Sendable {
   let id: DownloadID
   let progress: PackProgress
@@ -338,12 +346,12 @@ struct InstallStep: Sendable {
 extension DownloadID {
   private static let front = "on-demand/"
 
-  /// The download of a pack for requests by tags: a group of its own for these very bytes, which can be removed with all that belongs to it.
+  /// Creates the id of a pack's download for tag requests. Each version of the bytes has its own group, which can be removed as a whole.
   init(onDemand pack: ManifestPack) {
     self.init(group: "\(Self.front)\(pack.id)@\(pack.version)-\(pack.sha256.hex)", id: pack.id)
   }
 
-  /// The same from the id of its group; nil for other groups.
+  /// Creates the id from the id of its group. Returns nil for other groups.
   init?(onDemandGroup group: String) {
     guard group.hasPrefix(Self.front), let end = group.lastIndex(of: "@") else { return nil }
     self.init(group: group, id: String(group[..<end].dropFirst(Self.front.count)))

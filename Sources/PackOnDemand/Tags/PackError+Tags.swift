@@ -3,16 +3,16 @@ public import PackFormat
 import PackStore
 
 extension PackError.Code {
-  /// Another manifest was accepted, and the tags mean other packs or other bytes now than when the request began.
+  /// Another manifest was accepted during the request, and the tags now belong to other packs or other bytes.
   public static let manifestChanged = Self(rawValue: "manifest-changed")
   /// The device has no network.
   public static let offline = Self(rawValue: "offline")
-  /// A file could not be downloaded; the message says why.
+  /// A file could not be downloaded. The message contains the reason.
   public static let downloadFailed = Self(rawValue: "download-failed")
 }
 
 extension TransferFailure {
-  /// What the failure means to who asked for a pack.
+  /// Returns the error for the request that needed the pack.
   func error(of pack: String) -> PackError {
     let front = "pack '\(pack)' was not downloaded: "
     return switch self {
@@ -22,26 +22,26 @@ extension TransferFailure {
     case .insecure:
       PackError(.downloadFailed, front + "the connection is not safe", advice: .checkClock)
     case .status(let status, _): PackError(.downloadFailed, front + "its server answered with status \(status)")
-    case .redirect: PackError(.downloadFailed, front + "its server led to where nothing may be fetched from")
-    case .malformedResponse: PackError(.downloadFailed, front + "its server's answer is not what HTTP allows")
+    case .redirect: PackError(.downloadFailed, front + "its server redirected to a URL that is not allowed")
+    case .malformedResponse: PackError(.downloadFailed, front + "its server's response is not valid for this request")
     case .wrongSize(let size):
       PackError(
-        .wrongPack, front + "its server has \(size) bytes, and not those that the manifest says",
-        advice: .developer("publish the file that the manifest was made for"))
+        .wrongPack, front + "its server has a file of \(size) bytes, which is not the size in the manifest",
+        advice: .developer("publish the pack file that the manifest names"))
     case .wrongDigest:
       PackError(
-        .digestMismatch, front + "its server has other bytes than the manifest names",
-        advice: .developer("publish the file that the manifest was made for"))
+        .digestMismatch, front + "the SHA-256 of the file on its server differs from the manifest",
+        advice: .developer("publish the pack file that the manifest names"))
     case .noSpace(let needed, let free): Self.noSpace(of: pack, missing: needed.less(free))
     case .cannotWrite: PackError(.cannotWrite, front + "its file could not be written")
-    case .forgotten: PackError(.downloadFailed, front + "the system lost it")
-    case .refused(let code): PackError(.downloadFailed, front + "the system's download service refused it with \(code)")
+    case .forgotten: PackError(.downloadFailed, front + "the system lost the download")
+    case .refused(let code): PackError(.downloadFailed, front + "the system's download service refused it with code \(code)")
     case .cancelled: PackError(.cancelled, "cancelled")
     case .other: PackError(.downloadFailed, front + "the transport gave no reason")
     }
   }
 
-  /// The error of a download that nothing more can be freed for.
+  /// Returns the error for a download for which not enough space can be freed.
   static func noSpace(of pack: String, missing: UInt64) -> PackError {
     PackError(
       .noSpace, "pack '\(pack)' was not downloaded: \(missing) bytes are missing on the volume",
@@ -50,6 +50,6 @@ extension TransferFailure {
 }
 
 extension PackError {
-  /// Whether there was no room for a pack.
+  /// Whether the error reports that there is no room for a pack.
   var isLackOfSpace: Bool { code == .noSpace || code == .quotaExceeded }
 }

@@ -2,14 +2,14 @@ public import PackFormat
 public import PackStore
 import PackWork
 
-/// Access to the packs of some tags: nothing of them is purged while it lasts, by any process.
+/// Access to the packs of some tags. No process purges or removes these packs while the access lasts.
 ///
-/// It lasts until ``end()``, or until the last reference to it goes, or until the process ends, however it does. A pack that was taken out of it
-/// (``pack(_:)``) is in use for as long as somebody has that. May be used from any number of tasks at once.
+/// The access lasts until ``end()``, until its last reference is released, or until the process ends in any way. A pack returned by ``pack(_:)``
+/// stays in use until it is released too. Any number of tasks may use an access at the same time.
 public final class TagAccess: Sendable {
-  /// What was asked for.
+  /// The requested tags.
   public let tags: Set<String>
-  /// What confirms the versions of this access that are on trial, where that was asked for (``TagUpdate/onTrial``), for ``AssetStore/confirm(_:)``. Usually none.
+  /// The tokens for ``AssetStore/confirm(_:)`` of the versions that are on trial. Empty unless the request used ``TagUpdate/onTrial``.
   public let trials: [BootToken]
 
   private let held: Monitor<[OpenedPack]?>
@@ -20,28 +20,28 @@ public final class TagAccess: Sendable {
     held = Monitor(packs)
   }
 
-  /// The packs, in the order of the manifest; none after the end.
+  /// The packs, in the order of the manifest. Empty after the end of the access.
   public var packs: [OpenedPack] { held.withLock { $0 ?? [] } }
 
-  /// Whether it has ended.
+  /// Whether the access has ended.
   public var isEnded: Bool { held.withLock { $0 == nil } }
 
-  /// One of the packs.
+  /// Returns one of the packs.
   ///
-  /// - Throws: ``PackError/Code/unknownPack`` where the tags do not stand for it, ``PackError/Code/usage`` after the end.
+  /// - Throws: ``PackError/Code/unknownPack`` if the pack has none of the tags, ``PackError/Code/usage`` after the end of the access.
   public func pack(_ id: String) throws(PackError) -> OpenedPack {
     guard let pack = try lasting().first(where: { $0.installed.id == id }) else {
-      throw PackError(.unknownPack, "\(subject) is to no pack '\(printable(id.utf8))'")
+      throw PackError(.unknownPack, "\(subject) does not include pack '\(printable(id.utf8))'")
     }
     return pack
   }
 
-  /// The content of a file, or of a part of it, from the first of the packs that has it. Blocks the thread, as ``OpenedPack/read(_:range:)`` does.
+  /// Reads a file, or a part of it, from the first of the packs that has it. Blocks the thread, like ``OpenedPack/read(_:range:)``.
   ///
   /// - Parameters:
-  ///   - path: the path of a file in one of the packs.
-  ///   - range: the bytes wanted; all of the file where it is nil.
-  /// - Throws: ``PackError/Code/noSuchEntry`` where no pack has the file, ``PackError/Code/usage`` after the end, or what reading throws.
+  ///   - path: The path of a file in one of the packs.
+  ///   - range: The range of bytes to read. If nil, the whole file is read.
+  /// - Throws: ``PackError/Code/noSuchEntry`` if no pack has the file, ``PackError/Code/usage`` after the end of the access, or an error of reading.
   public func read(_ path: String, range: Range<UInt64>? = nil) throws(PackError) -> [UInt8] {
     for pack in try lasting() {
       do throws(PackError) {
@@ -53,9 +53,9 @@ public final class TagAccess: Sendable {
     throw PackError(.noSuchEntry, "there is no '\(printable(path.utf8))' in the packs of \(names)")
   }
 
-  /// Lets the packs go. Ending twice is harmless.
+  /// Ends the access, so that its packs may be purged. Ending twice is harmless.
   public func end() {
-    // Let go outside of the lock: that removes files.
+    // The packs are released outside the lock, because that removes files.
     let packs = held.withLock { held in
       let packs = held
       held = nil

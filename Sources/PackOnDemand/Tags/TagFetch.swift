@@ -4,13 +4,13 @@ import PackManifest
 import PackStore
 import PackWork
 
-/// Brings what a request misses onto the device: one beginning of a request, in the task that waits for it.
+/// Downloads and installs the missing packs of a request, in the task that called ``TagRequest/begin()``.
 struct TagFetch: Sendable {
   let request: TagRequest
   let packs: OnDemandPacks
   let goal: OnDemandPacks.Goal
 
-  /// How often files are fetched again that went missing: more often it is no accident.
+  /// The maximum number of times that missing files are fetched again. Beyond that, it is not an accident.
   private static let mostFetches = 10
 
   private enum Message: Sendable {
@@ -20,19 +20,19 @@ struct TagFetch: Sendable {
     case offline
     /// A manifest was accepted.
     case adopted
-    /// Somebody installed something.
+    /// A pack was installed, by this or another request.
     case installed(InstalledPack)
   }
 
-  /// Downloads and installs packs, and keeps them in use.
+  /// Downloads and installs packs, and marks them as in use.
   ///
-  /// - Returns: what keeps them, by their names.
+  /// - Returns: The marks by pack name.
   func run(_ missing: [ManifestPack]) async throws(PackError) -> [String: UseMark] {
     try await packs.store.checkInstallable()
     let wanted = Dictionary(uniqueKeysWithValues: missing.map { (DownloadID(onDemand: $0), $0) })
     request.meter.need(missing)
     let (messages, inbox) = AsyncStream.makeStream(of: Message.self)
-    // Nothing may be missed, so this comes before the first look at how things are.
+    // The listeners are registered before the first check, so that no event is missed.
     let downloads = packs.queue.hub.handle { event in
       if let message = Self.message(event, wanted, request.meter) { inbox.yield(message) }
     }
@@ -47,7 +47,7 @@ struct TagFetch: Sendable {
     defer { withExtendedLifetime((downloads, changes, steps)) {} }
     var spent: Set<DownloadID> = []
     do throws(PackError) {
-      // What was adopted since the goal was set was not heard of.
+      // A manifest that was accepted before the listeners were registered was not reported.
       try await packs.check(goal, of: request.tags)
       try await packs.checkRoom(for: missing)
       return try await work(wanted, messages, inbox, &spent)
@@ -67,7 +67,7 @@ struct TagFetch: Sendable {
       return nil
     case .finished(let id, let path): return wanted[id] == nil ? nil : .finished(id, path: path)
     case .failed(let id, let failure):
-      // Each has a group of its own, which tells it where its id could not be read.
+      // Each download has its own group, which identifies it even if its id could not be read.
       return wanted.keys.first { $0 == id || (id.id.isEmpty && $0.group == id.group) }.map { .failed($0, failure) }
     case .lowSpace(let id, let needed, _): return wanted[id] == nil ? nil : .lowSpace(id, needed: needed)
     case .offline: return .offline
@@ -99,7 +99,7 @@ struct TagFetch: Sendable {
         do throws(PackError) {
           await settle(id, pack, try await install(pack, id, path), &marks)
         } catch {
-          // Somebody took the file away, or installed it and removed it again.
+          // The file was removed, or it was installed and the pack removed again.
           if error.code == .missingInput || error.code == .purged, fetchedAgain < Self.mostFetches {
             fetchedAgain += 1
             try await packs.fetchAgain(id)
@@ -115,7 +115,7 @@ struct TagFetch: Sendable {
         if let mark = try await packs.store.hold([pack]).marks[pack.id] {
           await settle(id, pack, mark, &marks)
         } else {
-          // It was removed again, and the file with it.
+          // The pack was removed again, and its file was moved away by the installation.
           try await packs.fetchAgain(id)
         }
       case .failed(let id, let failure):
@@ -125,7 +125,7 @@ struct TagFetch: Sendable {
         try await packs.makeRoom(request, id, needed: needed)
       case .offline:
         guard !request.waitsForNetwork else { continue }
-        // What has come needs none.
+        // Packs whose files are complete need no network.
         for pack in goal.packs where wanted[DownloadID(onDemand: pack)] != nil && marks[pack.id] == nil {
           guard try await packs.queue.file(of: DownloadID(onDemand: pack)) == nil else { continue }
           throw TransferFailure.offline.error(of: pack.id)
@@ -151,7 +151,7 @@ struct TagFetch: Sendable {
         path, as: pack.id, taking: .moving, mode: nil, progress: { [steps = packs.steps] in steps.tell(InstallStep(id: id, progress: $0)) },
         note: note)
     } catch {
-      // Where another manifest names something else under the same name, that is the reason, and not that the file is another one.
+      // If a new manifest has other bytes for the pack, that is the error to report, not that the file does not match.
       if error.code != .cancelled { try await packs.check(goal, of: request.tags) }
       if error.isLackOfSpace { await packs.tellLack(of: pack, file: path) }
       throw error
@@ -159,18 +159,18 @@ struct TagFetch: Sendable {
     let (mark, removed) = note.withLock { ($0.mark, $0.removed) }
     if !removed.isEmpty { await packs.tellRoom(for: pack, removed) }
     if let mark { return mark }
-    // Somebody else had installed it.
+    // Another request or process had installed the pack already.
     let holding = try await packs.store.hold([pack])
     if let failure = holding.failure { throw failure }
     guard let mark = holding.marks[pack.id] else {
-      throw PackError(.purged, "pack '\(pack.id)' was removed as soon as it was installed", advice: .tryAgain)
+      throw PackError(.purged, "pack '\(pack.id)' was removed right after it was installed", advice: .tryAgain)
     }
     return mark
   }
 }
 
 extension PackError {
-  /// Whether what is wrong is the file that came, so that it is of no use to try it again.
+  /// Whether the downloaded file itself is wrong, so that trying it again cannot help.
   fileprivate var isFaultOfFile: Bool {
     switch code {
     case .truncated, .wrongPack, .digestMismatch, .authenticationFailed, .damagedHeader, .damagedPayload, .damagedArchive, .notAPack: true

@@ -4,7 +4,7 @@ import PackReading
 import PackStore
 import PackWork
 
-/// Adds up how far a request has come, and tells whoever listens.
+/// Adds up the progress of a request and reports it to listeners.
 final class TagMeter: Sendable {
   private struct Part {
     let downloadSize: UInt64
@@ -47,7 +47,7 @@ final class TagMeter: Sendable {
     }
   }
 
-  /// Says what is missing.
+  /// Adds the packs that are to be downloaded and installed.
   func need(_ packs: [ManifestPack]) {
     change { state in
       for pack in packs {
@@ -83,14 +83,14 @@ final class TagMeter: Sendable {
     }
   }
 
-  /// Says that a pack is installed.
+  /// Records that a pack is installed.
   func installed(_ id: DownloadID) {
     guard let size = state.withLock({ $0.parts[id]?.downloadSize }) else { return }
     downloaded(id, size)
     change { state in Self.set(.max, of: id, &state) }
   }
 
-  /// - Parameter bytes: what is done; no less than before, since an installation may be begun again by somebody else.
+  /// - Parameter bytes: The number of bytes done. The progress never goes back, even if another request starts the installation again.
   private static func set(_ bytes: UInt64, of id: DownloadID, _ state: inout State) {
     guard var part = state.parts[id] else { return }
     let done = max(part.installed, min(bytes, part.installSize))
@@ -99,7 +99,7 @@ final class TagMeter: Sendable {
     state.parts[id] = part
   }
 
-  /// Ends the request, and with it what listeners hear; not where it could not begin without a network and may begin with one.
+  /// Ends the request and the streams of its listeners. If the phase is `waiting`, the streams continue, because the request may begin again.
   func end(_ phase: TagProgress.Phase) {
     change { state in
       state.progress.phase = phase
@@ -111,7 +111,7 @@ final class TagMeter: Sendable {
       state.listeners = [:]
       return listeners
     }
-    // Outside of the lock, which the end of a listener takes.
+    // Outside the lock, because a listener that ends takes the lock.
     for listener in listeners.values { listener.finish() }
   }
 
@@ -120,7 +120,7 @@ final class TagMeter: Sendable {
       let before = state.progress
       body(&state)
       guard state.progress != before else { return }
-      // With the lock, so that nobody hears of an earlier state last.
+      // Inside the lock, so that no listener receives an earlier state last.
       for listener in state.listeners.values { listener.yield(state.progress) }
     }
   }

@@ -1,31 +1,32 @@
-/// How far a request has come.
+/// The progress of a request.
 public struct TagProgress: Hashable, Sendable {
-  /// What is being done.
+  /// The phase of a request.
   public enum Phase: String, Hashable, Sendable {
-    /// Nothing: the request has not begun.
+    /// The request has not begun.
     case waiting
-    /// Something is still to be downloaded, or what is there is being looked at. What has come may be installed meanwhile.
+    /// The request checks which packs are missing, or downloads them. Downloaded packs may be installed at the same time.
     case downloading
-    /// All is downloaded and is checked, unpacked and opened.
+    /// Everything is downloaded, and is being checked, unpacked and opened.
     case installing
-    /// Access was given.
+    /// The request has returned an access.
     case ready
     /// The request failed or was cancelled.
     case failed
   }
 
-  /// What is being done.
+  /// The current phase.
   public internal(set) var phase: Phase = .waiting
-  /// The bytes that are on the device of those to be downloaded. Fewer than before where bytes that came were wrong.
+  /// The number of bytes downloaded so far. It decreases if downloaded bytes were wrong and are downloaded again.
   public internal(set) var downloaded: UInt64 = 0
-  /// The bytes to be downloaded: nothing that was installed when the request began.
+  /// The number of bytes to download. Packs that were installed when the request began do not count.
   public internal(set) var downloadSize: UInt64 = 0
-  /// The bytes that were checked and unpacked.
+  /// The number of bytes checked and unpacked so far.
   public internal(set) var installed: UInt64 = 0
-  /// The bytes to be checked and unpacked: packs that are kept encrypted once, packs that are unpacked twice, as they came and as their files.
+  /// The number of bytes to check and unpack. A pack that is kept encrypted counts with its pack file. A pack that is unpacked counts with its pack
+  /// file and its content.
   public internal(set) var installSize: UInt64 = 0
 
-  /// All of it as a number from 0 to 1; 1 only where the phase is ``Phase/ready``.
+  /// The overall progress from 0 to 1. It is 1 only if the phase is ``Phase/ready``.
   public var fraction: Double {
     if phase == .ready { return 1 }
     let total = Double(downloadSize) + Double(installSize)

@@ -4,28 +4,28 @@ import PackManifest
 import PackStore
 import PackWork
 
-/// What a request does where an earlier version of a pack runs than the one that the manifest names.
+/// How a request replaces a running version of a pack that is not the one in the manifest.
 public enum TagUpdate: Sendable {
-  /// The manifest's version runs from now on: right for content, whose bytes are checked.
+  /// The version in the manifest becomes the current one at once. Use this for content, whose bytes are checked.
   case confirmed
-  /// The manifest's version runs on trial, and ``TagAccess/trials`` has what confirms it: right for what may crash. One that nobody confirms falls when the
-  /// process ends, and its bytes are not tried again.
+  /// The version in the manifest runs on trial, and ``TagAccess/trials`` contains the token that confirms it. Use this for code, which may crash. A
+  /// version that is not confirmed fails when the process ends, and its bytes are not tried again.
   case onTrial
 }
 
-/// Asks for the packs that have one of some tags: the counterpart of NSBundleResourceRequest.
+/// A request for the packs that have any of a set of tags: the counterpart of NSBundleResourceRequest.
 ///
-/// A request may begin any number of times, one after the other, and each time gives an access of its own. Cancelling the task that begins it ends it. May be used
-/// from any number of tasks at once.
+/// A request may begin any number of times, one after the other. Each time returns a new access. Cancelling the task that called ``begin()`` cancels
+/// the request. Any number of tasks may use a request at the same time.
 public final class TagRequest: Sendable {
-  /// The priority that takes the place of downloads that are less urgent, which go on later.
+  /// The priority of a request that interrupts less urgent downloads. These continue later.
   public static let urgent = 1.0
 
-  /// What is asked for. A pack counts where it has any of them.
+  /// The requested tags. The request is for all packs that have at least one of them.
   public let tags: Set<String>
-  /// What becomes of an earlier version that runs.
+  /// How a running version that is not the one in the manifest is replaced.
   public let update: TagUpdate
-  /// Whether ``begin()`` waits for a network where there is none, rather than fail.
+  /// Whether ``begin()`` waits if there is no network. If false, it throws.
   public let waitsForNetwork: Bool
 
   private let packs: OnDemandPacks
@@ -37,14 +37,14 @@ public final class TagRequest: Sendable {
     var isUnderWay = false
   }
 
-  /// Makes a request. Nothing is looked at before it begins.
+  /// Creates a request. Nothing is checked before it begins.
   ///
   /// - Parameters:
-  ///   - tags: at least one.
-  ///   - packs: what the requests of the app share.
-  ///   - priority: how urgent it is among downloads, from 0 to 1.
-  ///   - update: what becomes of an earlier version that runs.
-  ///   - waitsForNetwork: whether ``begin()`` waits for a network where there is none, rather than fail.
+  ///   - tags: The requested tags, at least one.
+  ///   - packs: The object that all requests of the app share.
+  ///   - priority: The priority of its downloads, from 0 to 1.
+  ///   - update: How a running version that is not the one in the manifest is replaced.
+  ///   - waitsForNetwork: Whether ``begin()`` waits if there is no network. If false, it throws.
   public init(
     _ tags: Set<String>, of packs: OnDemandPacks, priority: Double = 0.5, update: TagUpdate = .confirmed, waitsForNetwork: Bool = false
   ) {
@@ -55,32 +55,32 @@ public final class TagRequest: Sendable {
     state = Monitor(State(priority: priority))
   }
 
-  /// How urgent it is, from 0 to 1.
+  /// The priority of its downloads, from 0 to 1.
   public var priority: Double { state.withLock { $0.priority } }
 
-  /// Changes how urgent it is, also while it is under way. A download that several requests wait for has the highest of their priorities.
+  /// Changes the priority, also while the request is in progress. A download that several requests wait for has the highest of their priorities.
   ///
-  /// - Throws: ``PackError/Code/usage`` for a number that is none from 0 to 1.
+  /// - Throws: ``PackError/Code/usage`` if the number is not from 0 to 1.
   public func setPriority(_ priority: Double) async throws(PackError) {
     try DownloadRequest.check(priority: priority)
     state.withLock { $0.priority = priority }
     try await packs.applyPriority(of: self)
   }
 
-  /// How far it has come.
+  /// The current progress of the request.
   public var progress: TagProgress { meter.progress }
 
-  /// How far it has come, now and whenever that changes, until it has ended. A listener that does not keep up is told of the latest.
+  /// Returns a stream of the current progress and each change, until the request ends. A listener that is too slow receives only the latest value.
   public func progressUpdates() -> AsyncStream<TagProgress> { meter.listen() }
 
   // MARK: Beginning
 
-  /// Gives access where all of the packs are installed in the version that the manifest names, and nil where they are not. Needs no network.
+  /// Returns an access if all packs are installed in the versions that the manifest names, otherwise nil. Needs no network.
   ///
-  /// An earlier version does not count: the tags mean what the manifest says. Who can do with it opens it by ``AssetStore/open(_:)``.
+  /// An earlier version does not count. To use an earlier version, open it with ``AssetStore/open(_:)``.
   ///
-  /// - Throws: ``PackError/Code/unknownTag``, ``PackError/Code/noManifest``, ``PackError/Code/usage`` where the request is under way already,
-  ///   ``PackError/Code/manifestChanged`` where another manifest comes in this moment, or what opening a pack throws.
+  /// - Throws: ``PackError/Code/unknownTag``, ``PackError/Code/noManifest``, ``PackError/Code/usage`` if the request is already in progress,
+  ///   ``PackError/Code/manifestChanged`` if another manifest is accepted at the same time, or an error of opening a pack.
   public func conditionallyBegin() async throws(PackError) -> TagAccess? {
     try await underWay { () throws(PackError) in
       let goal = try await self.packs.goal(of: self.tags)
@@ -90,16 +90,17 @@ public final class TagRequest: Sendable {
     }
   }
 
-  /// Gives access, and downloads and installs what is missing before that.
+  /// Downloads and installs the missing packs, and returns an access.
   ///
-  /// All is downloaded before anything new runs. Where it fails or is cancelled, what was installed by then stays so, and what has come of the rest is there for
-  /// the next time.
+  /// No new version runs before all packs are installed. If the request fails or is cancelled, the packs installed by then stay installed, and the
+  /// bytes downloaded so far are kept for the next time.
   ///
-  /// - Throws: ``PackError/Code/unknownTag``, ``PackError/Code/noManifest``, ``PackError/Code/manifestExpired`` where something is missing,
-  ///   ``PackError/Code/versionFailed`` for bytes that failed on this device, ``PackError/Code/manifestChanged`` where the tags mean something else by
-  ///   now, ``PackError/Code/offline``, ``PackError/Code/downloadFailed``, ``PackError/Code/digestMismatch`` and ``PackError/Code/wrongPack`` where the server
-  ///   has other bytes, ``PackError/Code/noSpace`` and ``PackError/Code/quotaExceeded`` with the bytes that are missing, ``PackError/Code/cancelled``,
-  ///   ``PackError/Code/usage`` where the request is under way already, or what installing and opening a pack throw.
+  /// - Throws: ``PackError/Code/unknownTag``, ``PackError/Code/noManifest``, ``PackError/Code/manifestExpired`` if a pack is missing,
+  ///   ``PackError/Code/versionFailed`` if the same bytes failed on this device, ``PackError/Code/manifestChanged`` if the tags now belong to other
+  ///   packs or bytes, ``PackError/Code/offline``, ``PackError/Code/downloadFailed``, ``PackError/Code/digestMismatch`` and
+  ///   ``PackError/Code/wrongPack`` if the server has other bytes, ``PackError/Code/noSpace`` and ``PackError/Code/quotaExceeded`` with the number of
+  ///   missing bytes, ``PackError/Code/cancelled``, ``PackError/Code/usage`` if the request is already in progress, or an error of installing or
+  ///   opening a pack.
   public func begin() async throws(PackError) -> TagAccess {
     let access = try await underWay { () throws(PackError) -> TagAccess? in
       let goal = try await self.packs.goal(of: self.tags)
@@ -113,7 +114,7 @@ public final class TagRequest: Sendable {
       }
       return try await self.access(to: goal, marks)
     }
-    guard let access else { throw PackError(.internalError, "a request that did not fail gave no access") }
+    guard let access else { throw PackError(.internalError, "a request succeeded, but returned no access") }
     return access
   }
 
@@ -123,7 +124,7 @@ public final class TagRequest: Sendable {
       defer { state.isUnderWay = true }
       return !state.isUnderWay
     }
-    guard isFree else { throw PackError(.usage, "the request is under way already", advice: .developer("make another request")) }
+    guard isFree else { throw PackError(.usage, "the request is already in progress", advice: .developer("create another request")) }
     defer { state.withLock { $0.isUnderWay = false } }
     meter.begin()
     do throws(PackError) {
@@ -136,9 +137,11 @@ public final class TagRequest: Sendable {
     }
   }
 
-  /// Has all of it run, and opens it.
+  /// Activates and opens all packs.
   ///
-  /// - Parameter marks: what keeps the packs until they are open.
+  /// - Parameters:
+  ///   - goal: The packs.
+  ///   - marks: The marks that keep the packs in use until they are open.
   private func access(to goal: OnDemandPacks.Goal, _ marks: [String: UseMark]) async throws(PackError) -> TagAccess {
     defer { withExtendedLifetime(marks) {} }
     try await packs.check(goal, of: tags)
@@ -151,7 +154,7 @@ public final class TagRequest: Sendable {
       let open = try await packs.store.open(pack.id)
       guard open.installed.version == pack.version, open.installed.sha256 == pack.sha256 else {
         throw PackError(
-          .notInstalled, "version \(pack.version) of pack '\(pack.id)' does not run: somebody had another one run meanwhile",
+          .notInstalled, "version \(pack.version) of pack '\(pack.id)' is not running: another version was activated in the meantime",
           advice: .tryAgain)
       }
       opened.append(open)

@@ -6,7 +6,7 @@ package import PackFormat
   import libzstd
 #endif
 
-/// A zstd decoder, freed when its owner goes away. Costs about 96 KiB; made once per worker.
+/// A zstd decoder, freed when its owner is released. It uses about 96 KiB. Each worker makes one.
 @safe
 package struct DecompressionContext: ~Copyable {
   private let raw: OpaquePointer
@@ -24,9 +24,9 @@ package struct DecompressionContext: ~Copyable {
 
   /// Decompresses exactly one frame, which fills both spans exactly (FORMAT.md §4.2).
   ///
-  /// Everything that can be said of the frame without decompressing it is checked first.
+  /// Everything that can be checked without decompressing the frame is checked first.
   ///
-  /// - Parameter name: what the frame is, for messages: `frame 7`.
+  /// - Parameter name: the name of the frame in messages: `frame 7`.
   package func decompress(
     _ frame: Span<UInt8>, into content: inout MutableSpan<UInt8>, name: String
   ) throws(PackError) {
@@ -39,11 +39,11 @@ package struct DecompressionContext: ~Copyable {
     try Self.check(count, contentSize: content.count, name: name)
   }
 
-  /// Decompresses a frame that lies at the end of `buffer` to its beginning, over itself.
+  /// Decompresses a frame in place, from the end of `buffer` to its beginning.
   ///
-  /// This always succeeds for frames as encoders make them, if the buffer has ``room(for:)``. A frame may be sound and yet put so much at its
-  /// end that its beginning would be written over what has not been read; the decoder notices and gives up. What is in the buffer then is of no use, and
-  /// nothing outside it was touched.
+  /// This always succeeds for frames of usual encoders if the buffer has ``room(for:)`` bytes. In a valid but unusual frame, the output could
+  /// overwrite input that has not been read. The decoder detects this and throws. The content of the buffer is then undefined, and no memory outside
+  /// it was changed.
   package func decompress(
     last size: Int, of buffer: inout MutableSpan<UInt8>, toFirst contentSize: Int, name: String
   ) throws(PackError) {
@@ -59,17 +59,18 @@ package struct DecompressionContext: ~Copyable {
     try Self.check(count, contentSize: contentSize, name: name)
   }
 
-  /// The bytes in which a frame of `contentSize` bytes can be decompressed over itself: zstd's `ZSTD_DECOMPRESSION_MARGIN`, which is no part
-  /// of its stable interface, and the content. The margin is a frame header and a checksum, the headers of all blocks, and one block.
+  /// Returns the buffer size in which a frame of `contentSize` bytes can be decompressed in place: the content and zstd's
+  /// `ZSTD_DECOMPRESSION_MARGIN`, which is not part of zstd's stable interface. The margin is a frame header, a checksum, the headers of all blocks,
+  /// and one block.
   package static func room(for contentSize: Int) -> Int {
     let block = 128 << 10
     return contentSize + 18 + 4 + 3 * ((contentSize + block - 1) / block) + min(block, contentSize)
   }
 
-  /// Decoders before 1.5.4 may take what they have overwritten for a frame.
+  /// Decoders before 1.5.4 may read overwritten bytes as part of the frame.
   private static let canOverlap = ZSTD_versionNumber() >= 10_504
 
-  /// Checks what can be said of a frame without decompressing it.
+  /// Checks everything that can be checked without decompressing a frame.
   private static func check(_ frame: Span<UInt8>, contentSize: Int, name: String) throws(PackError) {
     let header = try FrameHeader.parse(frame, name: name)
     guard header.contentSize == UInt64(contentSize) else {
@@ -78,7 +79,7 @@ package struct DecompressionContext: ~Copyable {
     }
     guard header.windowSize <= header.contentSize else {
       throw PackError(
-        .damagedPayload, "\(name) asks for a window of \(header.windowSize) bytes for \(header.contentSize)")
+        .damagedPayload, "\(name) needs a window of \(header.windowSize) bytes for \(header.contentSize)")
     }
     guard frame.count <= Limits.compressBound(contentSize) else {
       throw PackError(.damagedPayload, "\(name) takes \(frame.count) bytes for \(contentSize)")
@@ -89,7 +90,7 @@ package struct DecompressionContext: ~Copyable {
     }
   }
 
-  /// Takes the decoder's result apart.
+  /// Checks the decoder's result.
   private static func check(_ count: Int, contentSize: Int, name: String) throws(PackError) {
     guard ZSTD_isError(count) == 0 else {
       guard ZSTD_getErrorCode(count) != ZSTD_error_memory_allocation else {
@@ -103,11 +104,11 @@ package struct DecompressionContext: ~Copyable {
   }
 }
 
-/// The version of the zstd library this process uses.
+/// The version of the zstd library that this process uses.
 package var zstdVersion: String { unsafe String(cString: ZSTD_versionString()) }
 
 extension DecompressionContext {
-  /// The compressed length of the frame that `bytes` start with, or all of them where that cannot be told.
+  /// Returns the compressed length of the frame at the start of `bytes`, or the length of `bytes` if it cannot be determined.
   package static func size(ofFirstFrameIn bytes: Span<UInt8>) -> Int {
     let size = unsafe bytes.withUnsafeBytes { unsafe ZSTD_findFrameCompressedSize($0.baseAddress, $0.count) }
     return ZSTD_isError(size) == 0 ? size : bytes.count

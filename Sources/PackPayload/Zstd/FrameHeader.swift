@@ -1,15 +1,15 @@
 package import PackFormat
 
-/// What the header of a zstd frame says (RFC 8878 §3.1.1.1), as far as a pack may use it.
+/// The header of a zstd frame (RFC 8878 §3.1.1.1), as far as packs use it.
 package struct FrameHeader: Hashable, Sendable {
-  /// What the frame decompresses to, in bytes.
+  /// The decompressed size of the frame in bytes.
   package let contentSize: UInt64
-  /// The memory that a decoder would have to keep, in bytes.
+  /// The window that a decoder must keep in memory, in bytes.
   package let windowSize: UInt64
 
-  /// Reads the header, and refuses what FORMAT.md §4.2 excludes: a dictionary, a checksum, a reserved bit, an unknown content size.
+  /// Reads the header. Throws for what FORMAT.md §4.2 excludes: a dictionary, a checksum, a reserved bit, an unknown content size.
   ///
-  /// - Parameter name: what the frame is, for messages: `frame 7`.
+  /// - Parameter name: the name of the frame in messages: `frame 7`.
   package static func parse(_ bytes: Span<UInt8>, name: String) throws(PackError) -> FrameHeader {
     var cursor = FieldCursor(failure: .damagedPayload)
     guard try cursor.uint32(name, in: bytes) == 0xFD2F_B528 else {
@@ -30,7 +30,7 @@ package struct FrameHeader: Hashable, Sendable {
     switch descriptor >> 6 {
     case 0:
       guard isSingleSegment else {
-        throw PackError(.damagedPayload, "\(name) does not say what it expands to")
+        throw PackError(.damagedPayload, "\(name) does not say its decompressed size")
       }
       contentSize = UInt64(try cursor.uint8(name, in: bytes))
     case 1: contentSize = UInt64(try cursor.uint16(name, in: bytes)) + 256

@@ -1,10 +1,10 @@
 import PackFormat
 
-/// Holds a document against the table of keys, and notes every place where it differs.
+/// A check of a document against the table of keys, which records every difference.
 struct ConfigurationCheck {
   private(set) var mistakes: [ConfigurationMistake] = []
 
-  /// Where a value stands, for a person.
+  /// The place of a value, for messages.
   fileprivate enum Subject {
     case document
     case key(String)
@@ -15,11 +15,11 @@ struct ConfigurationCheck {
       switch self {
       case .document: "the configuration is"
       case .key(let key): "'\(key)' is"
-      case .item(let key): "'\(key)' holds"
+      case .item(let key): "'\(key)' contains"
       }
     }
 
-    /// The key that it stands under.
+    /// The name of the key of the value.
     var name: String {
       switch self {
       case .document: "the configuration"
@@ -60,7 +60,7 @@ struct ConfigurationCheck {
       if case .scalar(let scalar) = node.content, case .list = shape, scalar.kind == .text {
         advice = ": write [\(JSONString.quoted(scalar.text))]"
       }
-      add(node.position, "\(subject.phrase) \(node.typeName), and \(shape.typeName) was expected\(advice)")
+      add(node.position, "\(subject.phrase) \(node.typeName); expected \(shape.typeName)\(advice)")
     }
   }
 
@@ -91,9 +91,12 @@ struct ConfigurationCheck {
 
   private mutating func check(count: Int, in range: ClosedRange<Int>, _ subject: Subject, at position: SourcePosition) {
     if count < range.lowerBound {
-      add(position, count == 0 ? "\(subject.phrase) an empty list" : "\(subject.phrase) a list of \(count), fewer than \(range.lowerBound)")
+      add(
+        position,
+        count == 0
+          ? "\(subject.phrase) an empty list" : "\(subject.phrase) a list of \(count) items; at least \(range.lowerBound) are required")
     } else if count > range.upperBound {
-      add(position, "\(subject.phrase) a list of \(count), more than \(range.upperBound)")
+      add(position, "\(subject.phrase) a list of \(count) items; at most \(range.upperBound) are allowed")
     }
   }
 
@@ -106,7 +109,7 @@ struct ConfigurationCheck {
       }
       if let first = places[field.key] {
         let place = first.line == field.keyPosition.line ? "column \(first.column)" : "line \(first.line)"
-        add(field.keyPosition, "the key \(ScalarFormat.shown(field.key)) stands twice in \(map.noun), first in \(place)")
+        add(field.keyPosition, "duplicate key \(ScalarFormat.shown(field.key)) in \(map.noun), first in \(place)")
       }
       places[field.key] = places[field.key] ?? field.keyPosition
       if let key = map.key(field.key) {
@@ -123,36 +126,36 @@ struct ConfigurationCheck {
     if !map.alternatives.isEmpty, chosen.isEmpty {
       add(position, "\(map.noun) has neither '\(map.alternatives.joined(separator: "' nor '"))'")
     } else if chosen.count > 1, let place = chosen.compactMap({ places[$0] }).max(by: { $0 < $1 }) {
-      add(place, "\(map.noun) has both '\(chosen.joined(separator: "' and '"))', and only one can be meant")
+      add(place, "\(map.noun) has both '\(chosen.joined(separator: "' and '"))': use only one")
     }
   }
 
   private mutating func refuse(_ field: ConfigurationNode.Field, _ map: ConfigurationMap) {
     var advice = ""
     if field.key == "<<" {
-      advice = ": maps are not merged here, 'defaults' holds what packs share"
+      advice = ": merge keys are not supported, put shared settings into 'defaults'"
     } else if let name = SpellingSuggestion.nearest(to: field.key, among: map.keys.map(\.name)) {
       advice = " (did you mean '\(name)'?)"
     } else if let place = ConfigurationShape.map(.root).place(of: field.key) {
-      advice = place.isEmpty ? ": it belongs to the top of the file" : ": it belongs under '\(place.joined(separator: "', '"))'"
+      advice = place.isEmpty ? ": it belongs at the top level" : ": it belongs under '\(place.joined(separator: "', '"))'"
     }
     add(
       field.keyPosition, "unknown key \(ScalarFormat.shown(field.key)) in \(map.noun)\(advice)",
-      hint: advice.isEmpty ? "'packer schema config' prints every key" : nil)
+      hint: advice.isEmpty ? "'packer schema config' lists every key" : nil)
   }
 
   // MARK: Secrets
 
   private mutating func refuseSecret(_ kind: KeyKind, at position: SourcePosition) {
     add(
-      position, "a secret key stands here, where everybody who has the file sees it",
+      position, "a secret key is written here: everyone with access to the file can read it",
       hint: """
-        treat that key as known to others, and make a new one with '\(kind.making)'
-        refer to a key as \(KeyReference.forms)
+        treat that key as compromised, and make a new one with '\(kind.making)'
+        write a key reference instead: \(KeyReference.forms)
         """)
   }
 
-  /// Notes keys where nobody expects them.
+  /// Refuses secret keys anywhere in a value, and returns whether there were any.
   private mutating func refuseSecrets(in node: ConfigurationNode) -> Bool {
     let count = mistakes.count
     switch node.content {
@@ -174,7 +177,7 @@ extension ConfigurationNode {
 }
 
 extension ConfigurationNode.Scalar {
-  /// The kind of the typed secret key that stands somewhere in it; nil where there is none.
+  /// The kind of the secret key that the text contains; nil if it contains none.
   fileprivate var keyKind: KeyKind? {
     let lower = text.lowercased()
     return lower.contains("pks1-") ? .signing : lower.contains("pkk1-") ? .content : nil
@@ -182,7 +185,7 @@ extension ConfigurationNode.Scalar {
 }
 
 extension ConfigurationShape {
-  /// Whether a value is of this type, whatever it says.
+  /// Whether a value has this type, regardless of its content.
   fileprivate func takes(_ node: ConfigurationNode) -> Bool {
     switch (self, node.content) {
     case (.scalar, .scalar), (.list, .list), (.maps, .list), (.map, .map): true

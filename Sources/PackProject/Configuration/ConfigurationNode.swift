@@ -1,14 +1,14 @@
-/// A value of a configuration file, and where it stands.
+/// A value of a configuration file, with its position.
 struct ConfigurationNode: Sendable {
   enum Content: Sendable {
     case scalar(Scalar)
     case list([ConfigurationNode])
     case map([Field])
-    /// What was refused as it was read: nothing more is said of it.
+    /// A value that was refused when it was read. Nothing more is reported about it.
     case refused
   }
 
-  /// A key with its value. A key that stands twice is here twice.
+  /// A key with its value. A duplicate key has two fields.
   struct Field: Sendable {
     var key: String
     var keyPosition: SourcePosition
@@ -22,14 +22,14 @@ struct ConfigurationNode: Sendable {
     }
 
     var kind: Kind
-    /// As it was written; without the quotes where it had some.
+    /// The text as written, without quotes.
     var text: String
   }
 
   var position: SourcePosition
   var content: Content
 
-  /// What the value is, for a person.
+  /// The type of the value, for messages.
   var typeName: String {
     switch content {
     case .list: "a list"
@@ -37,7 +37,7 @@ struct ConfigurationNode: Sendable {
     case .refused: "refused"
     case .scalar(let scalar):
       switch scalar.kind {
-      case .text: "a text"
+      case .text: "text"
       case .number: "a number"
       case .flag: "true or false"
       case .null: "empty"
@@ -47,7 +47,7 @@ struct ConfigurationNode: Sendable {
 }
 
 extension ConfigurationNode.Scalar {
-  /// Takes a scalar that stands without quotes.
+  /// Makes a scalar that is written without quotes.
   init(plain text: String) {
     self.text = text
     switch text {
@@ -57,17 +57,17 @@ extension ConfigurationNode.Scalar {
     }
   }
 
-  /// Takes a scalar that stands in quotes.
+  /// Makes a scalar that is written in quotes.
   init(quoted text: String) {
     self.text = text
     kind = .text
   }
 
-  /// The value of true or false, however it is written.
+  /// Whether the text is true, in any case of its letters.
   var isTrue: Bool { text.lowercased() == "true" }
 
   private static func isNumber(_ text: String) -> Bool {
-    // Most values start with a letter, and matching takes longer than all the rest of the reading.
+    // Most values start with a letter, and the regular expressions take longer than the rest of the reading.
     guard let first = text.utf8.first, (0x30...0x39).contains(first) || "+-.".utf8.contains(first) else { return false }
     if text.wholeMatch(of: /[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+/) != nil { return true }
     if text.wholeMatch(of: /[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)/) != nil { return true }

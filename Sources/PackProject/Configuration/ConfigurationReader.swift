@@ -2,23 +2,23 @@ import PackFiles
 import PackFormat
 import PackManifest
 
-/// Turns a checked document into a configuration: fills in the defaults, finds the directories, and looks at what entries have to do with
-/// each other. What is wrong with a single value was told before; here such a value counts as missing.
+/// A reader that turns a checked document into a configuration: it fills in the defaults, finds the directories, and checks the entries against each
+/// other. Mistakes in single values have been reported before; such a value counts as missing here.
 struct ConfigurationReader {
   private(set) var mistakes: [ConfigurationMistake] = []
 
-  /// Whether every entry has become packs, so that an id that is not among theirs is wrong.
+  /// Whether every entry has produced packs. Only then is an unknown pack id reported.
   private var hasAllPacks = true
 
   private let path: String
   private let directory: String
   private let files: any FileSystem
 
-  /// Reads a file, and returns the configuration, or what is wrong with it in the order of the file.
+  /// Reads a file and returns the configuration, or its mistakes in file order.
   static func run(_ path: String, files: any FileSystem) throws(PackError) -> (PackerConfiguration?, [ConfigurationMistake]) {
     guard let parts = PathParts(path) else {
       throw PackError(
-        .usage, "'\(path)' names no file of its own", hint: "name the configuration, as in -c \(PackerConfiguration.defaultPath)")
+        .usage, "'\(path)' is not the path of a file", hint: "name the configuration, as in -c \(PackerConfiguration.defaultPath)")
     }
     let text = ConfigurationText(try ConfigurationText.bytes(of: path, files: files))
     guard let root = text.root else { return (nil, text.mistakes) }
@@ -74,10 +74,10 @@ struct ConfigurationReader {
       baseURL: base, manifestURL: node?.text("manifestURL", .manifestURL).map(url) ?? base + ReleaseFile.manifest, hosts: hosts)
   }
 
-  /// A URL with its scheme in lower case, as manifests want it.
+  /// Returns a URL with its scheme in lower case, as manifests require.
   private func url(_ text: String) -> String { "https" + text.dropFirst("https".count) }
 
-  /// A key reference as the process can follow it: paths start from the configuration.
+  /// Returns a key reference that this process can use: its path is resolved from the directory of the configuration.
   private func reference(_ text: String) -> String {
     let reference = try? KeyReference(parsing: text)
     guard case .file(let file)? = reference?.place else { return text }
@@ -97,7 +97,7 @@ struct ConfigurationReader {
     return PackerConfiguration.Headroom(basisPoints: percent ?? 0, bytes: max(1, node.size("bytes") ?? standard.bytes))
   }
 
-  /// In the order of the declaration, whatever that of the file.
+  /// Returns the events in the order of their declaration, regardless of the order in the file.
   private func installationEvents(_ node: ConfigurationNode?) -> [PackerConfiguration.InstallationEvent] {
     let names = node?.items.compactMap { $0.scalarText(.text(longest: 100)) } ?? []
     return PackerConfiguration.InstallationEvent.allCases.filter { names.contains($0.rawValue) }
@@ -118,7 +118,7 @@ struct ConfigurationReader {
       let pack = item.text("pack", .packID)
       if let pack, let place = item["pack"]?.position, hasAllPacks, !packs.contains(where: { $0.id.text == pack }) {
         let suggestion = SpellingSuggestion.nearest(to: pack, among: packs.map(\.id.text)).map { " (did you mean '\($0)'?)" } ?? ""
-        add(place, "'pack' is '\(pack)', and no pack has that id\(suggestion)")
+        add(place, "'pack' is '\(pack)', but no pack has that id\(suggestion)")
       }
       guard let rule = item.text("rule", .rule), let reason = item.text("reason", .text(longest: 2000)) else { continue }
       rules.append(PackerConfiguration.IgnoredRule(rule: rule, pack: pack, reason: reason, position: item.position))
@@ -131,7 +131,7 @@ struct ConfigurationReader {
   private mutating func packs(_ root: ConfigurationNode) throws(PackError) -> [PackerConfiguration.Pack] {
     let defaults = root["defaults"]
     var packs: [PackerConfiguration.Pack] = []
-    // By id without case: a volume may take two such names for one.
+    // By lower-case id: a file system may ignore case.
     var places: [String: (id: String, line: Int)] = [:]
     for entry in root["packs"]?.items ?? [] {
       let found = try self.packs(entry, defaults)
@@ -139,12 +139,12 @@ struct ConfigurationReader {
       for pack in found {
         let position = entry["id"]?.position ?? entry.position
         if let first = places[pack.id.text.lowercased()] {
-          let place = first.line == position.line ? "two directories of the same entry" : "the pack in line \(first.line)"
+          let place = first.line == position.line ? "another directory of the same entry" : "the pack in line \(first.line)"
           add(
             position,
             first.id == pack.id.text
-              ? "the id '\(pack.id)' is taken by \(place)"
-              : "the id '\(pack.id)' differs only in case from '\(first.id)', of \(place)")
+              ? "the id '\(pack.id)' is already used by \(place)"
+              : "the id '\(pack.id)' differs only in case from '\(first.id)', the id of \(place)")
         } else {
           places[pack.id.text.lowercased()] = (pack.id.text, position.line)
         }
@@ -154,7 +154,7 @@ struct ConfigurationReader {
     return packs
   }
 
-  /// The packs that an entry stands for: one, or one for every directory.
+  /// Returns the packs of an entry: one, or one for every matching directory.
   private mutating func packs(
     _ entry: ConfigurationNode, _ defaults: ConfigurationNode?
   ) throws(PackError) -> [PackerConfiguration.Pack] {
@@ -162,22 +162,22 @@ struct ConfigurationReader {
     guard let id = entry.text("id", .packID), let idPosition = entry["id"]?.position else { return [] }
     if let pattern = entry.text("each", .directoryPattern), let position = entry["each"]?.position {
       guard id.contains("${name}") else {
-        add(idPosition, "'id' is '\(id)', and every directory of 'each' would have it: put ${name} into it")
+        add(idPosition, "'id' is '\(id)' for every directory of 'each': add ${name} to it")
         return []
       }
       let (found, doubts) = try EachPattern(pattern).directories(in: directory, files: files)
       for doubt in doubts {
-        add(position, "'each' is '\(pattern)', and \(doubt.path), which may match, \(doubt.problem)")
+        add(position, "'each' is '\(pattern)', but \(doubt.path), which may match, \(doubt.problem)")
         hasAllPacks = false
       }
-      if found.isEmpty, doubts.isEmpty { add(position, "'each' is '\(pattern)', and no directory matches") }
+      if found.isEmpty, doubts.isEmpty { add(position, "'each' is '\(pattern)', but no directory matches") }
       var packs: [PackerConfiguration.Pack] = []
       for match in found {
         let text = id.replacing("${name}", with: match.name)
         guard let name = try? PackName(text) else {
           add(
             idPosition,
-            "'\(text)', for the directory \(match.path), is no pack name: rename the directory, or give it an entry of its own and another 'each'"
+            "'\(text)', for the directory \(match.path), is not a pack name: rename the directory, or give it a separate entry and narrow 'each'"
           )
           hasAllPacks = false
           continue
@@ -204,7 +204,7 @@ struct ConfigurationReader {
     }
   }
 
-  /// Refuses `${…}` that stands for nothing.
+  /// Refuses unknown or misplaced `${…}`.
   private mutating func checkPlaceholders(_ entry: ConfigurationNode) {
     let hasName = entry["each"] != nil
     var texts: [(key: String, node: ConfigurationNode)] = []
@@ -220,14 +220,14 @@ struct ConfigurationReader {
       if key != "id", let problem = ScalarFormat.placeholderProblem(scalar.text) {
         add(
           node.position,
-          "\(key == "tags" || key == "exclude" ? "'\(key)' holds" : "'\(key)' is") \(ScalarFormat.shown(scalar.text)), and \(problem)")
+          "\(key == "tags" || key == "exclude" ? "'\(key)' contains" : "'\(key)' is") \(ScalarFormat.shown(scalar.text)), but \(problem)")
       } else if !hasName, scalar.text.contains("${name}") {
-        add(node.position, "${name} stands for the directories of 'each', and this pack has a 'root'")
+        add(node.position, "${name} can be used only with 'each'")
       }
     }
   }
 
-  /// Holds texts to what they must be once the name of a directory stands in them.
+  /// Checks texts again with the name of a directory in place of `${name}`.
   private mutating func checkFilled(_ entry: ConfigurationNode, _ match: EachPattern.Match) {
     var texts: [(key: String, node: ConfigurationNode, format: ScalarFormat)] = []
     let formats: [(String, ScalarFormat)] = [
@@ -239,16 +239,16 @@ struct ConfigurationReader {
     for node in entry["tags"]?.items ?? [] { texts.append(("tags", node, .text(longest: 64))) }
     for (key, node, format) in texts {
       guard case .scalar(var scalar) = node.content, scalar.text.contains("${name}") else { continue }
-      // What is wrong with the text as it stands is told once, and not for each directory.
+      // Mistakes in the text as written are reported once, not for each directory.
       guard format.problem(of: scalar) == nil else { continue }
       scalar.text = scalar.text.replacing("${name}", with: match.name)
       if let problem = format.problem(of: scalar) {
-        add(node.position, "for the directory \(match.path) \(key == "tags" ? "one of 'tags'" : "'\(key)'") is \(problem)")
+        add(node.position, "for the directory \(match.path), \(key == "tags" ? "one of 'tags'" : "'\(key)'") is \(problem)")
       }
     }
   }
 
-  /// One pack. The defaults hold where the entry is silent, and excludes add up.
+  /// Returns one pack. Settings that the entry does not have come from the defaults; exclude patterns add up.
   private func pack(
     _ id: PackName, root: String, _ entry: ConfigurationNode, _ defaults: ConfigurationNode?, placeholder: String?
   ) -> PackerConfiguration.Pack {
@@ -282,15 +282,15 @@ struct ConfigurationReader {
     }
   }
 
-  /// The texts in their order, each where it stands first. A file has room for a hundred thousand.
+  /// Returns the texts without duplicates, in order of first appearance. A file has room for a hundred thousand.
   private static func once(_ texts: [String]) -> [String] {
     var seen: Set<String> = []
     return texts.filter { seen.insert($0).inserted }
   }
 
-  /// A relative path without what says nothing.
+  /// Returns a relative path without empty and `.` components.
   static func normalized(_ path: String) -> String {
-    // Not characters: a slash and a combining mark behind it are one of those.
+    // Unicode scalars, because a slash and a combining mark after it are a single character.
     let parts = path.unicodeScalars.split(separator: "/").map { String(String.UnicodeScalarView($0)) }.filter { $0 != "." }
     return parts.isEmpty ? "." : parts.joined(separator: "/")
   }
@@ -303,7 +303,7 @@ extension ScalarFormat {
 // MARK: - Looking into nodes
 
 extension ConfigurationNode {
-  /// The value of a key of a map, the first one where it stands twice.
+  /// The value of a key of a map; the first one if the key is duplicate.
   fileprivate subscript(key: String) -> ConfigurationNode? {
     guard case .map(let fields) = content else { return nil }
     return fields.first { $0.key == key }?.value
@@ -314,7 +314,7 @@ extension ConfigurationNode {
     return items
   }
 
-  /// The text of a value that is of a format.
+  /// Returns the text of a value; nil if the value does not match the format.
   fileprivate func scalarText(_ format: ScalarFormat) -> String? {
     guard case .scalar(let scalar) = content, format.problem(of: scalar) == nil else { return nil }
     return scalar.text
@@ -322,7 +322,7 @@ extension ConfigurationNode {
 
   fileprivate func text(_ key: String, _ format: ScalarFormat) -> String? { self[key]?.scalarText(format) }
 
-  /// The texts of a list, or the one that stands in the place of a list.
+  /// Returns the texts of a list, or a single text that is written instead of a list.
   fileprivate func texts(_ key: String, _ format: ScalarFormat) -> [String] {
     guard let node = self[key] else { return [] }
     return node.scalarText(format).map { [$0] } ?? node.items.compactMap { $0.scalarText(format) }

@@ -1,4 +1,4 @@
-/// A JSON value whose keys keep their order.
+/// A JSON value that keeps the order of its keys.
 package indirect enum SchemaValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
   ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
@@ -14,13 +14,13 @@ package indirect enum SchemaValue: Sendable, ExpressibleByStringLiteral, Express
   package init(arrayLiteral items: SchemaValue...) { self = .list(items) }
   package init(dictionaryLiteral fields: (String, SchemaValue)...) { self = .object(fields.map { (key: $0.0, value: $0.1) }) }
 
-  /// The fields of an object in front of those of another one.
+  /// Returns the fields of this object followed by those of another.
   func adding(_ other: SchemaValue) -> SchemaValue {
     guard case .object(let fields) = self, case .object(let others) = other else { return self }
     return .object(fields + others)
   }
 
-  /// The value in lines, as people read it. What fits stands in one line.
+  /// Returns the value as indented text. A value that fits into 100 columns is on one line.
   func text(indent: Int = 0) -> String {
     let line = oneLine
     if line.count + indent <= 100 { return line }
@@ -50,8 +50,8 @@ package indirect enum SchemaValue: Sendable, ExpressibleByStringLiteral, Express
 }
 
 extension PackerConfiguration {
-  /// The JSON Schema (2020-12) of the configuration, for editors and for checks of others. It knows nothing of the directories that are
-  /// named, nor of what two entries have to do with each other; ``read(_:)`` does.
+  /// The JSON Schema (2020-12) of the configuration, for editors and other tools. It checks neither that directories exist nor that entries agree
+  /// with each other; ``read(_:)`` does.
   package static var jsonSchema: String {
     let head: SchemaValue = [
       "$schema": "https://json-schema.org/draft/2020-12/schema",

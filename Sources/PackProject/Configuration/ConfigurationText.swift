@@ -1,22 +1,22 @@
 import PackFiles
 import PackFormat
 
-/// Reads YAML into nodes. JSON is YAML too.
+/// The nodes of a YAML text. JSON is YAML too.
 ///
-/// Of YAML only what a person would write for one configuration is taken: one document, no anchors, no tags.
+/// Accepts only the part of YAML that a configuration needs: one document, no anchors, no tags.
 struct ConfigurationText: Sendable {
-  /// The root of the document; nil where there is none that could be read.
+  /// The root of the document; nil if it could not be read.
   private(set) var root: ConfigurationNode?
   private(set) var mistakes: [ConfigurationMistake] = []
 
-  /// The largest file that is read, in bytes (1 MiB): some 5 000 packs.
+  /// The maximum size of a file in bytes (1 MiB): about 5 000 packs.
   static let largestSize = 1 << 20
-  /// The most values, one inside the other, that are read. A configuration has five.
+  /// The maximum nesting depth of values. A configuration has five levels.
   private static let greatestDepth = 64
-  /// The most values, one inside the other, that are passed over to report what stands behind them; the reading ends at the next one.
+  /// The maximum nesting depth that is skipped to report mistakes further on. Deeper values end the reading.
   private static let greatestSkippedDepth = 1000
 
-  /// Reads a file to its end.
+  /// Reads a whole file.
   static func bytes(of path: String, files: any FileSystem) throws(PackError) -> [UInt8] {
     let file: OpenFile
     do throws(PackError) {
@@ -30,7 +30,7 @@ struct ConfigurationText: Sendable {
     var buffer = bytes.mutableSpan
     let count = try files.read(file, at: 0, filling: &buffer, name: path)
     guard count <= largestSize else {
-      throw PackError(.invalidConfiguration, "\(path) is more than \(largestSize) bytes")
+      throw PackError(.invalidConfiguration, "\(path) is larger than \(largestSize) bytes")
     }
     bytes.removeLast(bytes.count - count)
     return bytes
@@ -38,7 +38,7 @@ struct ConfigurationText: Sendable {
 
   init(_ bytes: [UInt8]) {
     var bytes = bytes[...]
-    // A byte order mark, as some editors put in front.
+    // Some editors start a file with a byte order mark.
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       mistakes.append(ConfigurationMistake(Self.firstInvalid(in: bytes), "the file is not UTF-8"))
@@ -48,7 +48,7 @@ struct ConfigurationText: Sendable {
       var reader = try YAMLEventReader(bytes)
       root = try document(&reader)
     } catch {
-      // Of values without end nothing else is worth reporting.
+      // If values are nested without end, other mistakes are not worth reporting.
       if error.kind == .depth { mistakes = [] }
       mistakes.append(Self.mistake(error, in: text))
     }
@@ -56,7 +56,7 @@ struct ConfigurationText: Sendable {
 
   // MARK: Nodes
 
-  /// The root of the one document; nil where there is none, or more than one.
+  /// Returns the root of the document; nil if there is no document or more than one.
   private mutating func document(_ reader: inout YAMLEventReader) throws(YAMLFault) -> ConfigurationNode? {
     _ = try reader.next()
     guard case .documentStart = try reader.next().kind else {
@@ -67,11 +67,11 @@ struct ConfigurationText: Sendable {
     _ = try reader.next()
     let next = try reader.next()
     guard case .documentStart = next.kind else { return root }
-    refuse(next.position, "a second document starts here, and a configuration is one")
+    refuse(next.position, "a second document starts here, but a configuration has only one")
     return nil
   }
 
-  /// The value that an event starts. The reader is behind it afterwards.
+  /// Reads the value that starts with an event, up to its end.
   private mutating func node(
     _ event: YAMLEvent, depth: Int, _ reader: inout YAMLEventReader
   ) throws(YAMLFault) -> ConfigurationNode {
@@ -83,7 +83,7 @@ struct ConfigurationText: Sendable {
       try skip(event, depth: depth, &reader)
       return ConfigurationNode(position: position, content: .refused)
     }
-    if event.hasTag { refuse(position, "tags (words that start with '!') are not read here") }
+    if event.hasTag { refuse(position, "tags (words that start with '!') are not supported") }
     switch event.kind {
     case .scalar(let text, let isPlain):
       return ConfigurationNode(position: position, content: .scalar(isPlain ? .init(plain: text) : .init(quoted: text)))
@@ -99,14 +99,14 @@ struct ConfigurationText: Sendable {
     }
   }
 
-  /// The keys and values of a map up to its end. A key that is refused takes its value with it.
+  /// Reads the keys and values of a map up to its end. If a key is refused, its value is skipped.
   private mutating func fields(depth: Int, _ reader: inout YAMLEventReader) throws(YAMLFault) -> [ConfigurationNode.Field] {
     var fields: [ConfigurationNode.Field] = []
     while true {
       let key = try reader.next()
       if case .mapEnd = key.kind { return fields }
       guard !key.isShared, case .scalar(let text, _) = key.kind else {
-        refuse(key.position, key.isShared ? Self.noAliases : "a key is no text")
+        refuse(key.position, key.isShared ? Self.noAliases : "a key is not text")
         try skip(key, depth: depth + 1, &reader)
         try skip(try reader.next(), depth: depth + 1, &reader)
         continue
@@ -116,7 +116,7 @@ struct ConfigurationText: Sendable {
     }
   }
 
-  /// Reads to the end of the value that an event starts.
+  /// Skips the value that starts with an event.
   private func skip(_ event: YAMLEvent, depth: Int, _ reader: inout YAMLEventReader) throws(YAMLFault) {
     var (event, open) = (event, 0)
     while true {
@@ -133,8 +133,8 @@ struct ConfigurationText: Sendable {
     }
   }
 
-  private static let tooDeep = "values are too deep inside each other"
-  private static let noAliases = "anchors and aliases are not read here: write the value out where it is wanted"
+  private static let tooDeep = "values are nested too deeply"
+  private static let noAliases = "anchors and aliases are not supported: repeat the value instead"
 
   private mutating func refuse(_ position: SourcePosition, _ message: String) {
     mistakes.append(ConfigurationMistake(position, message))
@@ -144,7 +144,7 @@ struct ConfigurationText: Sendable {
 
   private static func mistake(_ fault: YAMLFault, in text: String) -> ConfigurationMistake {
     guard fault.kind == .syntax else { return ConfigurationMistake(fault.position, fault.problem) }
-    // Of a quote the end of the file is known, where its start is of interest.
+    // For an unclosed quote libyaml reports the end of the file. Its start is more useful.
     if fault.problem == "found unexpected end of stream", let start = fault.start {
       return ConfigurationMistake(start, "a quote is not closed")
     }
@@ -155,30 +155,30 @@ struct ConfigurationText: Sendable {
     return ConfigurationMistake(fault.position, words)
   }
 
-  /// libyaml's message, in words for the author of the file.
+  /// Returns libyaml's message in words for the author of the file.
   private static func words(for problem: String, at position: SourcePosition, in text: String) -> String {
     switch problem {
     case "found character that cannot start any token":
       let line = text.split(separator: "\n", omittingEmptySubsequences: false).dropFirst(position.line - 1).first ?? ""
       switch line.unicodeScalars.dropFirst(position.column - 1).first {
-      case "\t": return "a tab stands here, and YAML indents with spaces"
+      case "\t": return "a tab cannot be used here: indent with spaces"
       case let scalar?: return "'\(scalar)' cannot start a value: put the value in quotes"
       case nil: return problem
       }
     case "mapping values are not allowed in this context":
-      return "a ':' stands where no key can end: put the value in quotes, or look at the indentation"
+      return "unexpected ':': put the value in quotes, or check the indentation"
     case "could not find expected ':'":
-      return "a ':' is missing behind a key"
+      return "a ':' is missing after a key"
     case "did not find expected key":
-      return "a key was expected here: look at the indentation, and for a quote or bracket that is not closed"
+      return "expected a key here: check the indentation, and look for an unclosed quote or bracket"
     case "did not find expected '-' indicator":
-      return "a '-' was expected here: look at the indentation of the list"
+      return "expected '-' here: check the indentation of the list"
     case "did not find expected ',' or '}'":
-      return "a ',' or '}' was expected here"
+      return "expected ',' or '}' here"
     case "did not find expected ',' or ']'":
-      return "a ',' or ']' was expected here"
+      return "expected ',' or ']' here"
     case "did not find expected alphabetic or numeric character":
-      return "a '*' or '&' in front has a meaning of its own: put the value in quotes"
+      return "'*' and '&' have a special meaning at the start of a value: put the value in quotes"
     default:
       return problem
     }
@@ -200,7 +200,7 @@ struct ConfigurationText: Sendable {
 }
 
 extension YAMLEvent {
-  /// Whether the value has a name for aliases, or is one.
+  /// Whether the value has an anchor or is an alias.
   fileprivate var isShared: Bool {
     if case .alias = kind { return true }
     return hasAnchor

@@ -5,24 +5,24 @@ import PackFormat
 struct EachPattern {
   /// A directory that matches.
   struct Match: Hashable {
-    /// From the directory of the configuration.
+    /// The path relative to the directory of the configuration.
     var path: String
-    /// What the component with the wildcard is called.
+    /// The name of the component with the wildcard.
     var name: String
   }
 
-  /// What may or may not match: who passed it over would ship without it.
+  /// A path that may match but cannot be checked. Skipping it could leave its pack out of a release.
   struct Doubt: Hashable {
-    /// From the directory of the configuration.
+    /// The path relative to the directory of the configuration.
     var path: String
-    /// Behind "which".
+    /// The problem, as a predicate of the path.
     var problem: String
   }
 
-  /// `.` where there is nothing in front of the wildcard.
+  /// The path before the component with the wildcard; `.` if there is none.
   private let front: String
   private let component: String
-  /// Empty, or with a slash in front.
+  /// The path after that component, with a leading slash; empty if there is none.
   private let back: String
 
   init(_ pattern: String) {
@@ -33,8 +33,8 @@ struct EachPattern {
     back = parts[(index + 1)...].map { "/" + $0 }.joined()
   }
 
-  /// The directories that match, in the byte order of their names. Hidden ones and what never belongs in a release are passed over, unless
-  /// the pattern names them with a dot in front.
+  /// Returns the directories that match, in the byte order of their names. Junk files and directories are skipped, and so are hidden directories
+  /// unless the component with the wildcard starts with a dot.
   func directories(in directory: String, files: any FileSystem) throws(PackError) -> (matches: [Match], doubts: [Doubt]) {
     let place = directory == "." ? front : "\(directory)/\(front)"
     let all: [DirectoryName]
@@ -57,11 +57,11 @@ struct EachPattern {
         let status = try files.status(of: "\(place)/\(name)\(back)", in: nil, following: .followed)
         if status.kind == .directory { matches.append(Match(path: path(name), name: name)) }
       } catch {
-        // A file, or a directory without what follows, is none that matches.
+        // A file does not match, and neither does a directory without the rest of the path.
         if error == .notADirectory { continue }
         if error.isMissing, !back.isEmpty, (try? files.status(of: "\(place)/\(name)", in: nil, following: .followed)) != nil { continue }
         doubts.append(
-          Doubt(path: path(name), problem: error.isMissing ? "is a link to nothing" : "cannot be read: \(error.text)"))
+          Doubt(path: path(name), problem: error.isMissing ? "is a broken symbolic link" : "cannot be read: \(error.text)"))
       }
     }
     return (matches, doubts)

@@ -1,6 +1,6 @@
-/// Texts as JSON writes them, which YAML reads as well.
+/// JSON strings, which are valid YAML too.
 package enum JSONString {
-  /// The text in quotes. What could break a line or disturb a terminal is escaped.
+  /// Returns the text in quotes. Line breaks and control characters are escaped.
   package static func quoted(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {

@@ -1,17 +1,17 @@
 import PackFormat
 
-/// How hard a pack is compressed: a point on the curve of size against time.
+/// The compression level of a pack: a trade-off between size and time.
 ///
-/// The named ones are measured in BENCHMARKS.md, together with what each costs a client.
+/// BENCHMARKS.md has measurements of the named levels, including their cost for a client.
 package enum PackLevel: Hashable, Sendable {
-  /// For builds that are made all day: zstd level 1 for what shrinks a lot, and level -1, which does not compress literals, for all else. Some
-  /// eighth less CPU time than ``balanced``, a quarter less for media, and 3 % (games) to 7 % (texts) larger.
+  /// For frequent builds: zstd level 1 for frames that shrink a lot, and level -1, which does not compress literals, for all others. Takes about an
+  /// eighth less CPU time than ``balanced``, a quarter less for media. Packs are 3 % (games) to 7 % (texts) larger.
   case fast
-  /// For releases: zstd level 3 with tables that fit a core's cache, larger ones for what shrinks a lot: some percent less time than level 3, and
-  /// hardly larger. Faster than a solid archive at level 3, and hardly ever larger.
+  /// For releases: zstd level 3 with tables that fit into a core's cache, and larger tables for frames that shrink a lot. Takes a few percent less
+  /// time than plain level 3, and packs are hardly larger. Faster than a solid archive at level 3, and hardly ever larger.
   case balanced
-  /// For releases that many people fetch: zstd level 19 in frames of 8 MiB. A client needs up to 9 MiB for each thread, where it needs up
-  /// to 3 MiB otherwise, and decompresses up to four times as much for a single small file.
+  /// For releases with many downloads: zstd level 19 in frames of 8 MiB. A client needs up to 9 MiB for each thread instead of up to 3 MiB, and
+  /// decompresses up to four times as much for a single small file.
   case smallest
   /// A zstd level from 1 to 19, in frames of the usual size.
   case number(Int)
@@ -20,7 +20,7 @@ package enum PackLevel: Hashable, Sendable {
   package static let names = ["fast", "balanced", "smallest"]
 
   /// - Parameter text: a name or a number.
-  /// - Returns: nil for anything else, and for numbers that are no level.
+  /// - Returns: nil for any other text, and for numbers outside ``PackSettings/levels``.
   package init?(_ text: String) {
     switch text {
     case "fast": self = .fast
@@ -32,7 +32,7 @@ package enum PackLevel: Hashable, Sendable {
     }
   }
 
-  /// The zstd level; of ``fast`` that for texts.
+  /// The zstd level; for ``fast``, the one for frames that shrink a lot.
   package var zstdLevel: Int {
     switch self {
     case .fast: 1
@@ -42,7 +42,7 @@ package enum PackLevel: Hashable, Sendable {
     }
   }
 
-  /// The most bytes of tar in one frame, unless the caller wants another number.
+  /// The default maximum number of tar bytes in one frame.
   package var frameSize: Int {
     switch self {
     case .fast, .balanced, .number: Limits.defaultFrameSize

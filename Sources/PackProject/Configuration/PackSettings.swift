@@ -1,9 +1,9 @@
 import PackFormat
 
-/// The values that the settings of a ``PackJob`` may have.
+/// The allowed values of the settings of a ``PackJob``.
 package enum PackSettings {
-  /// zstd levels.
+  /// The zstd levels.
   package static let levels = Limits.compressionLevels
-  /// Frame sizes in bytes.
+  /// The frame sizes in bytes.
   package static let frameSizes = Limits.smallestFrameSize...Limits.frameSize
 }

@@ -2,13 +2,13 @@ package import PackFiles
 package import PackFormat
 
 extension PackerConfiguration {
-  /// The name of the file that is looked for where none is given.
+  /// The default name of the file.
   package static let defaultPath = "packer.yml"
 
   /// Reads and checks a configuration, and looks up the directories that it names.
   ///
-  /// - Throws: ``PackError/Code/invalidConfiguration`` with the first mistake of the file as the message, and all of them as details
-  ///   where there are several; ``PackError/Code/missingInput`` or ``PackError/Code/cannotRead`` where there is no such file to read.
+  /// - Throws: ``PackError/Code/invalidConfiguration`` with the first mistake of the file as the message and, if there are several, all of them as
+  ///   details; ``PackError/Code/missingInput`` if the file does not exist; ``PackError/Code/cannotRead`` if it cannot be read.
   package static func read(_ path: String) throws(PackError) -> PackerConfiguration {
     try read(path, files: SystemFiles())
   }
@@ -24,21 +24,21 @@ extension PackerConfiguration {
       hint: hints.isEmpty ? nil : hints.joined(separator: "\n"))
   }
 
-  /// All mistakes of a configuration in the order of the file; none where ``read(_:)`` would return one.
+  /// Returns all mistakes of a configuration in file order; none if ``read(_:)`` would return a configuration.
   ///
-  /// - Throws: where there is no such file to read.
+  /// - Throws: if the file does not exist or cannot be read.
   package static func mistakes(in path: String) throws(PackError) -> [ConfigurationMistake] {
     try ConfigurationReader.run(path, files: SystemFiles()).1
   }
 }
 
-/// Something in a configuration that cannot be meant.
+/// A mistake in a configuration.
 package struct ConfigurationMistake: Hashable, Sendable {
-  /// Where it stands in the file.
+  /// The position in the file.
   package let position: SourcePosition
   /// What is wrong, without the position.
   package let message: String
-  /// What to do about it, where there is something.
+  /// What to do about it, if there is a next step.
   package let hint: String?
 
   init(_ position: SourcePosition, _ message: String, hint: String? = nil) {
@@ -47,13 +47,13 @@ package struct ConfigurationMistake: Hashable, Sendable {
     self.hint = hint
   }
 
-  /// The message with file, line and column in front, as compilers write it.
+  /// Returns the message with file, line and column before it, as in compiler messages.
   package func line(in path: String) -> String {
     "\(path):\(position.line):\(position.column): \(message)"
   }
 }
 
 extension PackError.Code {
-  /// A configuration says something that cannot be meant.
+  /// A configuration has mistakes.
   package static let invalidConfiguration = Self(rawValue: "invalid-configuration")
 }

@@ -1,11 +1,11 @@
 import PackCrypto
 import PackFormat
 
-/// What a single value of a configuration may be.
+/// The format of a single value of a configuration.
 enum ScalarFormat: Sendable {
-  /// Words for people. Never empty.
+  /// Text for people. Never empty.
   ///
-  /// - Parameter longest: the most characters.
+  /// - Parameter longest: the maximum number of characters.
   case text(longest: Int)
   case bundleID
   case appGroup
@@ -15,10 +15,10 @@ enum ScalarFormat: Sendable {
   case keyReference
   case publicKey
   case duration
-  /// - Parameter noun: what they are, for a person.
+  /// - Parameter noun: the name of a choice in messages.
   case choice([String], _ noun: String)
   case headroom
-  /// A number of bytes, or a text with a unit.
+  /// A number of bytes, or text with a unit.
   case size(ClosedRange<UInt64>)
   case percent
   case flag
@@ -31,10 +31,10 @@ enum ScalarFormat: Sendable {
   case rule
 }
 
-// MARK: - What is wrong with a value
+// MARK: - Problems of a value
 
 extension ScalarFormat {
-  /// Why a value is not of this format, as the end of a sentence that starts with "'key' is"; nil where it is.
+  /// Returns why a value does not match this format, as the end of a sentence that starts with "'key' is"; nil if it matches.
   func problem(of scalar: ConfigurationNode.Scalar) -> String? {
     if let problem = typeProblem(of: scalar) { return problem }
     let text = scalar.text
@@ -47,10 +47,10 @@ extension ScalarFormat {
     case .bundleID:
       return text.wholeMatch(of: /[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+/) != nil
         ? nil
-        : "\(shown), which is no bundle identifier: use A-Z a-z 0-9 - in two parts or more with dots between, as in com.example.arcade"
+        : "\(shown), which is not a bundle identifier: use A-Z a-z 0-9 - in two or more parts with dots between, as in com.example.arcade"
     case .appGroup:
       return text.wholeMatch(of: /group(\.[A-Za-z0-9-]+)+/) != nil
-        ? nil : "\(shown), which is no app group: it starts with 'group.', as in group.com.example.arcade"
+        ? nil : "\(shown), which is not an app group: it must start with 'group.', as in group.com.example.arcade"
     case .baseURL, .manifestURL:
       return urlProblem(text, shown)
     case .host:
@@ -68,14 +68,14 @@ extension ScalarFormat {
     case .size(let range):
       return Self.sizeProblem(text, range)
     case .percent:
-      return Self.basisPoints(text) == nil ? "\(shown), which is no percentage from 0 to 100 with at most two decimals" : nil
+      return Self.basisPoints(text) == nil ? "\(shown), which is not a percentage from 0 to 100 with at most two decimals" : nil
     case .level:
       guard PackLevel(text) == nil else { return nil }
       let suggestion = Self.suggestion(text, PackLevel.names)
       return "\(shown), which is neither a number from 1 to 19 nor one of \(PackLevel.names.joined(separator: ", "))\(suggestion)"
     case .glob:
-      if text.isEmpty { return "empty, and a pattern of paths was expected" }
-      return text.hasPrefix("!") ? "\(shown), and patterns that take something back in are not known" : nil
+      if text.isEmpty { return "empty; expected a path pattern" }
+      return text.hasPrefix("!") ? "\(shown), but patterns that start with '!' are not supported" : nil
     case .directory:
       return Self.directoryProblem(text, shown)
     case .directoryPattern:
@@ -84,49 +84,49 @@ extension ScalarFormat {
       return Self.packIDProblem(text, shown)
     case .language:
       return text.wholeMatch(of: /([A-Za-z]{2,8}|\$\{name\})(-([A-Za-z0-9]{1,8}|\$\{name\}))*/) != nil
-        ? nil : "\(shown), which is no language tag: write one such as de, pt-BR or zh-Hans"
+        ? nil : "\(shown), which is not a language tag: write one such as de, pt-BR or zh-Hans"
     case .rule:
       return text.wholeMatch(of: /PK[0-9]{4}/) != nil
-        ? nil : "\(shown), which is no rule: write its id, as in PK3007 ('packer explain' lists all)"
+        ? nil : "\(shown), which is not a rule id: write one such as PK3007 ('packer explain' lists all rules)"
     }
   }
 
-  /// What the format is called where something else was found.
+  /// The expected type, for messages.
   var typeName: String {
     switch self {
     case .flag: "true or false"
     case .size: "a size"
     case .headroom: "a share or a size"
     case .percent: "a number"
-    default: "a text"
+    default: "text"
     }
   }
 
   private func typeProblem(of scalar: ConfigurationNode.Scalar) -> String? {
     switch (self, scalar.kind) {
     case (_, .null):
-      return "empty, and \(typeName) was expected"
+      return "empty; expected \(typeName)"
     case (.flag, .flag), (.size, .number), (.size, .text), (.headroom, .text), (.headroom, .number), (.percent, .number),
       (.level, .number), (.level, .text):
       return nil
     case (.flag, _), (.percent, _):
-      return "\(Self.shown(scalar.text)), and \(typeName) was expected"
+      return "\(Self.shown(scalar.text)); expected \(typeName)"
     case (_, .text):
       return nil
     case (.size, _), (.headroom, _):
-      return "\(scalar.text), and \(typeName) was expected"
+      return "\(scalar.text); expected \(typeName)"
     case (_, .flag):
-      return "\(scalar.text), and \(typeName) was expected: put it in quotes if it is one"
+      return "\(scalar.text); expected \(typeName): put the value in quotes"
     case (.duration, .number):
       return nil
     case (_, .number):
-      return "the number \(scalar.text), and \(typeName) was expected: put it in quotes if it is one"
+      return "the number \(scalar.text); expected \(typeName): put the value in quotes"
     }
   }
 
-  /// A value as messages repeat it. A secret is not repeated.
+  /// Returns a value as shown in messages. Secrets are not shown.
   static func shown(_ text: String) -> String {
-    if KeyReference.isSecret(text) { return "what may be a key" }
+    if KeyReference.isSecret(text) { return "'…' (not shown, may be a key)" }
     let start = text.prefix(80)
     return start.endIndex == text.endIndex ? "'\(text)'" : "'\(start)…'"
   }
@@ -136,21 +136,21 @@ extension ScalarFormat {
   }
 
   private static func textProblem(_ text: String, longest: Int) -> String? {
-    if text.isEmpty { return "empty, and a text was expected" }
+    if text.isEmpty { return "empty; expected text" }
     let count = text.unicodeScalars.count
-    if count > longest { return "\(count) characters long, and at most \(longest) are taken" }
-    // What has room for sentences may have lines.
+    if count > longest { return "\(count) characters long; at most \(longest) are allowed" }
+    // Long texts may have several lines.
     let breaks: [Unicode.Scalar] = longest >= 1000 ? ["\n"] : []
     if text.unicodeScalars.contains(where: { !breaks.contains($0) && ($0.value < 0x20 || (0x7F..<0xA0).contains($0.value)) }) {
-      return breaks.isEmpty ? "a text that holds a control character or a line break" : "a text that holds a control character"
+      return breaks.isEmpty ? "text with a control character or a line break" : "text with a control character"
     }
     return nil
   }
 
   private static func choiceProblem(_ text: String, _ choices: [String], _ noun: String) -> String? {
     guard !choices.contains(text) else { return nil }
-    if noun == "platform", text == "iPadOS" { return "'iPadOS', which is no platform of its own: iOS covers it" }
-    return "\(shown(text)), which is no \(noun): use \(list(choices))\(suggestion(text, choices))"
+    if noun == "platform", text == "iPadOS" { return "'iPadOS', which is not a separate platform: iOS includes it" }
+    return "\(shown(text)), which is not a valid \(noun): use \(list(choices))\(suggestion(text, choices))"
   }
 
   private static func list(_ choices: [String]) -> String {
@@ -159,10 +159,10 @@ extension ScalarFormat {
 
   private static func sizeProblem(_ text: String, _ range: ClosedRange<UInt64>) -> String? {
     guard let count = ByteCount(parsing: text) else {
-      return "\(shown(text)), which is no size: write bytes, or a whole number with a unit, as in 12 MB or 33 MiB"
+      return "\(shown(text)), which is not a size: write bytes, or a whole number with a unit, as in 12 MB or 33 MiB"
     }
     guard range.contains(count.bytes) else {
-      return "\(count.bytes) bytes, and it must be from \(range.lowerBound) to \(range.upperBound)"
+      return "\(count.bytes) bytes; it must be from \(range.lowerBound) to \(range.upperBound) bytes"
     }
     return nil
   }
@@ -170,10 +170,10 @@ extension ScalarFormat {
   private static func headroomProblem(_ scalar: ConfigurationNode.Scalar) -> String? {
     let text = scalar.text
     guard scalar.kind == .text else {
-      return "\(text), which may be bytes or percent: write '\(text) %' or '\(text) B'"
+      return "\(text), which has no unit: write '\(text) %' or '\(text) B'"
     }
     if text.hasSuffix("%") {
-      return headroom(text) == nil ? "\(shown(text)), which is no percentage from 0 to 100 with at most two decimals" : nil
+      return headroom(text) == nil ? "\(shown(text)), which is not a percentage from 0 to 100 with at most two decimals" : nil
     }
     guard headroom(text) != nil else {
       return "\(shown(text)), which is neither a share nor a size: write one such as 2 % or 1 MiB"
@@ -183,21 +183,21 @@ extension ScalarFormat {
 
   private static func durationProblem(_ text: String, _ shown: String) -> String? {
     guard let seconds = seconds(text) else {
-      return "\(shown), which is no duration: write a whole number of hours, days or weeks, as in 180 days"
+      return "\(shown), which is not a duration: write a whole number of hours, days or weeks, as in 180 days"
     }
     guard durations.contains(seconds) else {
-      return "\(shown), and it must be from 1 hour to 3650 days"
+      return "\(shown); it must be from 1 hour to 3650 days"
     }
     return nil
   }
 
   private static func referenceProblem(_ text: String) -> String? {
-    if text.isEmpty { return "empty, and a key reference was expected: \(KeyReference.forms)" }
+    if text.isEmpty { return "empty; expected a key reference: \(KeyReference.forms)" }
     do throws(PackError) {
       _ = try KeyReference(parsing: text)
       return nil
     } catch {
-      return error.subject == nil ? "\(shown(text)), and \(error.message)" : "\(shown(text)), which \(error.fault)"
+      return error.subject == nil ? "\(shown(text)): \(error.message)" : "\(shown(text)), which \(error.fault)"
     }
   }
 
@@ -206,41 +206,41 @@ extension ScalarFormat {
       let key = try SigningPublicKey(text: text)
       return key.text == text ? nil : "a public key with white space around it"
     } catch {
-      return "no public signing key, as 'packer key public' prints it: \(error.message)"
+      return "an invalid public key (write it as 'packer key public' prints it): \(error.message)"
     }
   }
 
   private static func packIDProblem(_ text: String, _ shown: String) -> String? {
-    if let problem = placeholderProblem(text) { return "\(shown), and \(problem)" }
+    if let problem = placeholderProblem(text) { return "\(shown), but \(problem)" }
     let sample = text.replacing("${name}", with: "x")
     guard (try? PackName(sample)) == nil else { return nil }
-    return "\(shown), which is no pack name: use 1 to \(Limits.nameLength) of A-Z a-z 0-9 . _ -, the first a letter or digit"
+    return "\(shown), which is not a pack name: use 1 to \(Limits.nameLength) of A-Z a-z 0-9 . _ -, the first a letter or digit"
   }
 
-  /// What is wrong with the places for a name in a text.
+  /// Returns what is wrong with the placeholders in a text; nil if nothing is.
   static func placeholderProblem(_ text: String) -> String? {
     for match in text.matches(of: /\$\{([^}]*)(\}?)/) {
       if match.2.isEmpty { return "a '${' has no '}'" }
-      if match.1 != "name" { return "'${\(match.1)}' is unknown: only ${name} is" }
+      if match.1 != "name" { return "'${\(match.1)}' is unknown: use ${name}" }
     }
     return nil
   }
 
   private static func directoryProblem(_ text: String, _ shown: String) -> String? {
-    if text.isEmpty { return "empty, and a directory was expected" }
-    if text.hasPrefix("/") { return "\(shown), which no other machine has: write it from the directory of the configuration" }
-    if text.contains("\0") { return "no path" }
-    if text.contains("${") { return "\(shown), and ${name} has no meaning there: write 'each' for a pack per directory" }
+    if text.isEmpty { return "empty; expected a directory" }
+    if text.hasPrefix("/") { return "\(shown), which is an absolute path: write it relative to the directory of the configuration" }
+    if text.contains("\0") { return "a path with a null character" }
+    if text.contains("${") { return "\(shown), but ${name} cannot be used here: use 'each' to make a pack of each directory" }
     return nil
   }
 
   private static func patternProblem(_ text: String, _ shown: String) -> String? {
-    if text.contains("${") { return "\(shown), and ${name} is what it defines: write a pattern, as in build/games/*" }
+    if text.contains("${") { return "\(shown), but ${name} cannot be used here: write a pattern, as in build/games/*" }
     if let problem = directoryProblem(text, shown) { return problem }
     let parts = text.split(separator: "/").filter { $0.contains("*") || $0.contains("?") }
-    if parts.isEmpty { return "\(shown), which has no *: write 'root' for a single directory" }
+    if parts.isEmpty { return "\(shown), which has no *: use 'root' for a single directory" }
     if parts.count > 1 || parts[0].contains("**") {
-      return "\(shown), and only one component may have a *, which stays inside it"
+      return "\(shown), but only one path component may have a wildcard, and ** is not supported"
     }
     return nil
   }
@@ -253,25 +253,25 @@ extension ScalarFormat {
       url = try ServedURL(text)
     } catch {
       guard error.subject != nil else {
-        return "a URL that holds a user name or a password, which everybody would see"
+        return "a URL with a user name or a password, which everyone can read"
       }
       return "\(shown), which \(error.fault)" + (error.advice.map { ": \($0)" } ?? "")
     }
     if case .baseURL = self {
-      if url.hasQuery { return "\(shown), and file names cannot be put behind a query" }
-      // A slash, the longest name, a hyphen, 16 digits and the ending.
+      if url.hasQuery { return "\(shown), but file names cannot be appended to a query" }
+      // The rest is for a slash, the longest name, a hyphen, 16 digits and the file extension.
       let longest = ServedURL.longest - Limits.nameLength - 23
       return text.utf8.count > longest
-        ? "a URL of \(text.utf8.count) bytes, and \(longest) are the most: with the name of a pack, a device asks for \(ServedURL.longest)"
+        ? "a URL of \(text.utf8.count) bytes; at most \(longest) are allowed, because the URL of a pack can have \(ServedURL.longest)"
         : nil
     }
     let path = text.prefix { $0 != "?" }
-    return path.hasSuffix("/") || path.count { $0 == "/" } < 3 ? "\(shown), which names no file" : nil
+    return path.hasSuffix("/") || path.count { $0 == "/" } < 3 ? "\(shown), which does not name a file" : nil
   }
 
   private static func hostProblem(_ text: String, _ shown: String) -> String? {
-    guard !text.isEmpty else { return "empty, and a host was expected" }
-    // What differs in case alone is put right when it is read.
+    guard !text.isEmpty else { return "empty; expected a host" }
+    // Upper-case letters are not a mistake: the reader makes them lower case.
     let entry = text.lowercased()
     guard let problem = AllowList.problem(of: entry) else { return nil }
     if let fault = rest(of: problem, behind: "the domain allow list has the entry '\(entry)', ") { return "\(shown), \(fault)" }
@@ -284,19 +284,19 @@ extension ScalarFormat {
   }
 }
 
-// MARK: - What a value says
+// MARK: - Values
 
 extension ScalarFormat {
   private static let durations: ClosedRange<UInt64> = 3600...3650 * 86_400
 
-  /// Reads `180 days`.
+  /// Returns the seconds in a duration such as `180 days`.
   static func seconds(_ text: String) -> UInt64? {
     guard let match = text.wholeMatch(of: /([0-9]{1,6}) *(hour|day|week)s?/), let number = UInt64(match.1) else { return nil }
     let units: [Substring: UInt64] = ["hour": 3600, "day": 86_400, "week": 7 * 86_400]
     return units[match.2].map { $0 * number }
   }
 
-  /// Reads a number of percent with at most two decimals, in hundredths.
+  /// Returns a percentage with at most two decimals, in hundredths of a percent.
   static func basisPoints(_ text: String) -> UInt64? {
     guard let match = text.wholeMatch(of: /([0-9]{1,3})(?:\.([0-9]{1,2}))?/), let whole = UInt64(match.1) else { return nil }
     let decimals = match.2.map { $0.count == 1 ? "\($0)0" : String($0) } ?? "0"
@@ -304,7 +304,7 @@ extension ScalarFormat {
     return points <= 10_000 ? points : nil
   }
 
-  /// Reads `2 %` or a size.
+  /// Returns the headroom for a text such as `2 %`, or for a size.
   static func headroom(_ text: String) -> PackerConfiguration.Headroom? {
     guard text.hasSuffix("%") else {
       guard let count = ByteCount(parsing: text), count.bytes < 1 << 53 else { return nil }
@@ -319,7 +319,7 @@ extension ScalarFormat {
 // MARK: - JSON Schema
 
 extension ScalarFormat {
-  /// The format in words of JSON Schema, as far as they reach.
+  /// The JSON Schema of the format. It cannot express every rule.
   var schema: SchemaValue {
     switch self {
     case .text(let longest): ["type": "string", "minLength": 1, "maxLength": .integer(longest)]

@@ -4,7 +4,7 @@
   import Glibc
 #endif
 
-/// Lends texts as the list of C strings, with a null at its end, that the system's calls for starting programs take.
+/// Lends texts as the null-terminated array of C strings that the system's calls for starting programs take.
 package func withCStrings<Result>(
   _ texts: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {
@@ -15,13 +15,13 @@ package func withCStrings<Result>(
   return unsafe lend(&pointers, body)
 }
 
-/// Lends C strings that stay where they are as such a list, and closes it with a null.
+/// Lends C strings as such an array without copying them. Appends the terminating null.
 func lend<Result>(
   _ pointers: inout [UnsafeMutablePointer<CChar>?], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {
   unsafe pointers.append(nil)
   return unsafe pointers.withUnsafeBufferPointer { pointers in
-    // The buffer holds at least the closing null.
+    // The buffer contains at least the terminating null.
     guard let base = pointers.baseAddress else { preconditionFailure("an empty list of arguments") }
     return unsafe body(base)
   }

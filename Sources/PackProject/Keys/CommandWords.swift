@@ -1,8 +1,8 @@
 import PackFormat
 
-/// The words of a command line that no shell reads: split at spaces, single and double quotes group, nothing else is special.
+/// The words of a command line that runs without a shell: it is split at spaces, single and double quotes group, and nothing else is special.
 enum CommandWords {
-  /// - Throws: ``PackError/Code/usage`` where a quote is not closed or no program is named.
+  /// - Throws: ``PackError/Code/usage`` if a quote is not closed or there is no program.
   static func split(_ text: String) throws(PackError) -> [String] {
     var words: [String] = []
     var word: String?
@@ -26,7 +26,7 @@ enum CommandWords {
     }
     if let word { words.append(word) }
     guard let program = words.first, !program.isEmpty else {
-      throw PackError(.usage, "the key command names no program", hint: "write cmd:'PROGRAM ARG…'")
+      throw PackError(.usage, "the key command has no program", hint: "write cmd:'PROGRAM ARG…'")
     }
     return words
   }

@@ -11,7 +11,7 @@ import PackFormat
 enum KeyCommand {
   /// Runs the program to its end.
   ///
-  /// Its standard input and error are this process's own, so that a password manager can ask. It gets no variable that concerns keys.
+  /// It inherits standard input and standard error, so a password manager can ask for a password. It does not inherit variables that concern keys.
   static func run(_ words: [String], files: any FileSystem) throws(PackError) -> KeyInput {
     let name = "key command '\(words[0])'"
     var ends: [CInt] = [-1, -1]
@@ -25,7 +25,7 @@ enum KeyCommand {
     var program = ProgramStart(words)
     program.streams[1] = .descriptor(ends[1])
     let (process, number) = program.run()
-    // While this side holds the writing end, the reading end never ends.
+    // As long as this process has the writing end open, the reading end does not end.
     withExtendedLifetime(writeEnd) {}
     writeEnd = nil
     guard number == 0 else {
@@ -40,7 +40,7 @@ enum KeyCommand {
     } catch {
       failure = error
     }
-    // A program that says more than a key is not waited for with its output unread: it would never end.
+    // Closed before the wait: a program with more output than a key would block on the pipe and never end.
     readEnd = nil
     let origin = "the output of \(name)"
     let ending = Result { () throws(PackError) in try wait(for: process, name: name) }
@@ -54,16 +54,16 @@ enum KeyCommand {
     var status: CInt = 0
     while unsafe waitpid(process, &status, 0) == -1 {
       guard errno == EINTR else {
-        throw PackError(.noKey, of: name, "was lost: \(FileFailure(number: errno).text)")
+        throw PackError(.noKey, of: name, "could not be waited for: \(FileFailure(number: errno).text)")
       }
     }
-    // The layout that WIFSIGNALED and WEXITSTATUS take apart; macros are not imported.
+    // The layout that WIFSIGNALED and WEXITSTATUS read. Swift does not import these macros.
     let signal = status & 0x7F
     let exit = status >> 8 & 0xFF
     guard signal == 0 else { throw PackError(.noKey, of: name, "was ended by signal \(signal)") }
     guard exit == 0 else {
       throw PackError(
-        .noKey, of: name, "ended with status \(exit)", hint: "run it by itself; it must print the key text and end with 0")
+        .noKey, of: name, "ended with status \(exit)", hint: "run it by itself: it must print the key text and end with status 0")
     }
   }
 }

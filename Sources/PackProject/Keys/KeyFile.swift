@@ -6,17 +6,17 @@ package import PackFormat
 package enum KeyFile {
   /// Writes a new key file that only its owner may read.
   ///
-  /// An existing file is never replaced: a key that is lost makes its packs unreadable. On failure no file is left, and none that is half written where the
+  /// An existing file is never replaced: a key that is lost makes its packs unreadable. On failure no file is left, and no partial file if the
   /// process is killed.
   ///
-  /// - Throws: ``PackError/Code/outputExists`` where something stands at `path` already.
+  /// - Throws: ``PackError/Code/outputExists`` if something exists at `path` already.
   package static func write(_ key: borrowing PackKey, to path: String) throws(PackError) {
     try write(key, to: path, files: SystemFiles())
   }
 
-  /// Writes a new file with a signing key, in the same manner.
+  /// Writes a new file with a signing key, in the same way.
   ///
-  /// - Throws: ``PackError/Code/outputExists`` where something stands at `path` already.
+  /// - Throws: ``PackError/Code/outputExists`` if something exists at `path` already.
   package static func write(_ key: borrowing SigningKey, to path: String) throws(PackError) {
     try key.withText { (text) throws(PackError) in try write(text, to: path, files: SystemFiles()) }
   }
@@ -29,12 +29,12 @@ package enum KeyFile {
 
   private static func write(_ text: Span<UInt8>, to path: String, files: any FileSystem) throws(PackError) {
     guard let parts = PathParts(path) else {
-      throw PackError(.usage, "'\(path)' names no file of its own", hint: "give the key file a name, as in -o game.key")
+      throw PackError(.usage, "'\(path)' is not the path of a file", hint: "give the key file a name, as in -o game.key")
     }
     do throws(FileFailure) {
       let directory = try files.open(parts.directory, .directory, in: nil)
       try files.makeNew(parts.name, mode: 0o600, in: directory) { (file) throws(FileFailure) in
-        // The mode passes through the process's mask, which may take away too much.
+        // The process's file mode mask may have removed too many permissions.
         try files.setMode(0o600, of: file)
         try files.writeAll(file, at: 0, text)
         let newline: [UInt8] = [0x0A]
@@ -45,7 +45,7 @@ package enum KeyFile {
     }
   }
 
-  /// Reads a key file, and looks at who else may.
+  /// Reads a key file, and warns if other users can read it.
   static func read(_ path: String, _ kind: KeyKind, files: any FileSystem) throws(PackError) -> KeyInput {
     let origin = "\(kind.name) file \(path)"
     var text = SecretInput()
@@ -72,8 +72,8 @@ package enum KeyFile {
   private static func failure(_ failure: FileFailure, path: String, directory: String) -> PackError {
     if failure.isExisting {
       return PackError(
-        .outputExists, of: path, "exists already, and a key is never overwritten",
-        hint: "choose another name; what a lost key was for cannot be done any more")
+        .outputExists, of: path, "exists already, and packer never overwrites a key",
+        hint: "choose another name: a lost key cannot be replaced")
     }
     if failure.isMissing {
       return PackError(.cannotWrite, of: path, "cannot be written: the directory \(directory) does not exist")

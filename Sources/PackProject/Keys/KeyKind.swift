@@ -1,4 +1,4 @@
-/// What a key is for: its words in messages, and where it is looked for.
+/// The purpose of a key, with its names in messages, options and the environment.
 package enum KeyKind: Hashable, Sendable {
   /// It opens and makes packs (`pkk1-`).
   case content
@@ -7,9 +7,9 @@ package enum KeyKind: Hashable, Sendable {
 
   /// The name in messages.
   var name: String { self == .content ? "key" : "signing key" }
-  /// The option that names one.
+  /// The option for a key reference.
   var option: String { self == .content ? "--key" : "--sign-key" }
-  /// The variable that may hold one; with `_FILE` and `_COMMAND` behind it, those that say where it is.
+  /// The variable that may contain a key. With the suffixes `_FILE` and `_COMMAND`, the variables that say where it is.
   var variable: String { self == .content ? "PACKER_KEY" : "PACKER_SIGN_KEY" }
   /// The command that makes one.
   var making: String { making(at: self == .content ? "game.key" : "game.sign.key") }

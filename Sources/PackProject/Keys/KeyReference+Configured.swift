@@ -1,17 +1,17 @@
 package import PackFormat
 
 extension KeyReference {
-  /// The variables that may name a key of a kind.
+  /// Returns the names of the variables for a key of a kind.
   package static func environmentNames(of kind: KeyKind) -> [String] {
     [kind.variable, kind.variable + "_FILE", kind.variable + "_COMMAND"]
   }
 
-  /// The reference to use where the options name none: what the environment says, else what the configuration says.
+  /// Returns the references to use if the options have none: the one of the environment, or else those of the configuration.
   ///
-  /// The environment comes first: it is how a build machine gives the key that a project's own file cannot know.
+  /// The environment comes first, so that a build machine can provide a key that the project's configuration does not know.
   ///
   /// - Parameter configured: the references of the configuration, as `--key` takes them.
-  /// - Throws: ``PackError/Code/noKey`` where neither names one.
+  /// - Throws: ``PackError/Code/noKey`` if neither has one.
   package static func unlessGiven(_ kind: KeyKind = .content, configured: [String]) throws(PackError) -> [KeyReference] {
     let names = environmentNames(of: kind)
     if configured.isEmpty || names.contains(where: { ProcessEnvironment.isSet($0) }) {

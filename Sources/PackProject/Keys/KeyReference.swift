@@ -2,10 +2,10 @@ import PackCrypto
 package import PackFiles
 package import PackFormat
 
-/// Where a key is to be read from, as people write it: `file:PATH`, `env:NAME`, `fd:N`, `stdin`, `cmd:PROGRAM ARG…`.
+/// The place from which a key is read, as people write it: `file:PATH`, `env:NAME`, `fd:N`, `stdin`, `cmd:PROGRAM ARG…`.
 ///
-/// A reference is never the secret itself: arguments stand in process lists and shell histories. A text that looks like a key is
-/// refused, and not repeated in the message.
+/// A reference is never the secret itself, because arguments are in process lists and shell histories. A text that looks like a key is refused, and
+/// not repeated in the message.
 package struct KeyReference: Hashable, Sendable {
   /// The kinds of places.
   enum Place: Hashable, Sendable {
@@ -18,29 +18,29 @@ package struct KeyReference: Hashable, Sendable {
 
   let place: Place
 
-  /// The references that are understood, for messages and help.
+  /// The forms of references, for messages and help.
   package static let forms = "file:PATH, env:NAME, fd:N, stdin or cmd:'PROGRAM ARG…'"
 
-  /// Takes a reference apart. A text without a known word and colon in front is the path of a file. A descriptor that is named is not inherited by programs
-  /// that are started from now on.
+  /// Parses a reference. A text without a known scheme is the path of a file. Programs that are started later do not inherit the descriptor of an
+  /// `fd` reference.
   ///
-  /// - Throws: ``PackError/Code/usage`` where it is a secret, or says nothing.
+  /// - Throws: ``PackError/Code/usage`` if the text is a secret or names nothing.
   package init(parsing text: String) throws(PackError) {
     let (scheme, rest) = Self.split(text)
     guard !Self.isSecret(text), !Self.isSecret(rest) else { throw Self.secretRefused(Self.kind(ofSecret: rest, unlessSaid: .content)) }
     switch scheme {
     case "env":
       guard !rest.isEmpty, !rest.contains("=") else {
-        throw PackError(.usage, of: "key reference '\(text)'", "names no environment variable", hint: "write env:NAME")
+        throw PackError(.usage, of: "key reference '\(text)'", "does not name an environment variable", hint: "write env:NAME")
       }
       place = .environment(rest)
     case "fd":
       guard !rest.isEmpty, rest.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = CInt(rest) else {
         throw PackError(
-          .usage, of: "key reference '\(text)'", "names no file descriptor", hint: "write fd:N with a number, as in fd:3")
+          .usage, of: "key reference '\(text)'", "does not name a file descriptor", hint: "write fd:N with a number, as in fd:3")
       }
       place = .descriptor(number)
-      // A program that is started before the key is read must not read it instead. The standard streams are for everybody.
+      // A program that is started before the key is read must not read it instead. Standard streams stay open for programs.
       if number > 2 { closeOnStart(number) }
     case "stdin":
       place = .standardInput
@@ -48,13 +48,14 @@ package struct KeyReference: Hashable, Sendable {
       place = .command(try CommandWords.split(rest))
     default:
       guard !rest.isEmpty else {
-        throw PackError(.usage, of: "key reference '\(text)'", "names no file", hint: "write one of \(Self.forms)")
+        throw PackError(.usage, of: "key reference '\(text)'", "does not name a file", hint: "write one of \(Self.forms)")
       }
       place = .file(rest)
     }
   }
 
-  /// Keeps the descriptors among some references from programs that are started before their turn comes. What is wrong with one is told then.
+  /// Prevents programs from inheriting the descriptors in these references before the keys are read. Invalid references are reported when they are
+  /// used.
   package static func withhold(_ references: [String]) {
     for text in references { _ = try? KeyReference(parsing: text) }
   }
@@ -63,11 +64,10 @@ package struct KeyReference: Hashable, Sendable {
     self.place = place
   }
 
-  /// The reference that the environment gives: exactly one of `PACKER_KEY` (the key text), `PACKER_KEY_FILE` (a path) and
-  /// `PACKER_KEY_COMMAND` (a program and its arguments); for a signing key the same of `PACKER_SIGN_KEY`.
+  /// Returns the reference in the environment: exactly one of `PACKER_KEY` (the key text), `PACKER_KEY_FILE` (a path) and `PACKER_KEY_COMMAND` (a
+  /// program and its arguments), or of `PACKER_SIGN_KEY` and so on for a signing key.
   ///
-  /// - Throws: ``PackError/Code/noKey`` where none is set or the one is empty, ``PackError/Code/usage`` where several are: which
-  ///   one was meant cannot be known.
+  /// - Throws: ``PackError/Code/noKey`` if none is set or the one that is set is empty, ``PackError/Code/usage`` if several are set.
   package static func fromEnvironment(_ kind: KeyKind = .content) throws(PackError) -> KeyReference {
     let (variable, fileVariable, commandVariable) = (kind.variable, kind.variable + "_FILE", kind.variable + "_COMMAND")
     let set = [variable, fileVariable, commandVariable].filter { ProcessEnvironment.isSet($0) }
@@ -81,7 +81,7 @@ package struct KeyReference: Hashable, Sendable {
     }
     guard set.count == 1 else {
       let names = set.count == 2 ? "\(set[0]) and \(set[1]) are both set" : "\(set.joined(separator: ", ")) are all set"
-      throw PackError(.usage, "\(names), and only one of them can be meant", hint: "unset all but one, or give \(kind.option)")
+      throw PackError(.usage, "\(names), but only one of them is allowed", hint: "unset all but one, or give \(kind.option)")
     }
     guard !ProcessEnvironment.isEmpty(name) else { throw emptyVariable(name) }
     if name == variable { return KeyReference(.environment(name)) }
@@ -90,27 +90,27 @@ package struct KeyReference: Hashable, Sendable {
     }
     guard !isSecret(value) else {
       throw PackError(
-        .usage, of: name, "holds a key itself", hint: "put the key text into \(variable), or into a file that \(name) names")
+        .usage, of: name, "contains a key itself", hint: "put the key text into \(variable), or into a file that \(name) names")
     }
     return name == fileVariable ? KeyReference(.file(value)) : KeyReference(.command(try CommandWords.split(value)))
   }
 
-  /// Whether an argument is a secret that has no business in a process list: a key text, or 64 hexadecimal digits.
+  /// Whether an argument is a secret that must not be in a process list: a key text, or 64 hexadecimal digits.
   package static func isSecret(_ text: String) -> Bool {
     isKeyText(text) || text.utf8.count == 64 && text.allSatisfy(\.isHexDigit)
   }
 
-  /// Whether a text starts like a typed key, content or signing.
+  /// Whether a text starts with the prefix of a key text, content or signing.
   package static func isKeyText(_ text: String) -> Bool {
     keyStarts.contains(text.prefix(5).lowercased())
   }
 
-  /// What a typed key begins with, content and signing.
+  /// The prefixes of key texts, content and signing.
   static let keyStarts = ["pkk1-", "pks1-"]
 
-  /// What a secret is for, as it says itself.
+  /// Returns the kind of a secret, by its prefix.
   ///
-  /// - Parameter kind: what it is where it is bare digits, which say nothing.
+  /// - Parameter kind: the kind if the secret has no prefix, only digits.
   package static func kind(ofSecret text: String, unlessSaid kind: KeyKind) -> KeyKind {
     switch text.prefix(5).lowercased() {
     case "pkk1-": .content
@@ -119,25 +119,25 @@ package struct KeyReference: Hashable, Sendable {
     }
   }
 
-  /// The refusal of a secret among the arguments. It does not repeat it.
+  /// Returns the error for a secret among the arguments. It does not repeat the secret.
   package static func secretRefused(_ kind: KeyKind) -> PackError {
     PackError(
-      .usage, "a key was given as an argument, where other users and the shell's history see it",
+      .usage, "a key was given as an argument, which other users and the shell's history can see",
       hint: """
-        treat that key as known to others, and make a new one with '\(kind.making)'
-        refer to a key with \(kind.option) \(forms)
+        treat that key as compromised, and make a new one with '\(kind.making)'
+        pass a key reference: \(kind.option) \(forms)
         """)
   }
 
   /// Reads a key for packs.
   ///
-  /// The bytes it came in are wiped. A variable is removed from the environment once read; call this before other threads use the
-  /// environment. May wait for the program, pipe or person at the other end.
+  /// The bytes of the key text are wiped. A variable is removed from the environment once read, so call this before other threads use the
+  /// environment. May block until a program, pipe or person provides the key.
   package func resolve() throws(PackError) -> ResolvedKey {
     try resolve(files: SystemFiles())
   }
 
-  /// Reads a key for signing manifests, in the same manner.
+  /// Reads a key for signing manifests, in the same way.
   package func resolveSigningKey() throws(PackError) -> ResolvedSigningKey {
     try resolveSigningKey(files: SystemFiles())
   }
@@ -154,7 +154,7 @@ package struct KeyReference: Hashable, Sendable {
     return ResolvedSigningKey(key, warnings: input.warnings)
   }
 
-  /// Reads the text of a key, which is not looked at.
+  /// Reads the text of a key without parsing it.
   private func read(_ kind: KeyKind, files: any FileSystem) throws(PackError) -> KeyInput {
     switch place {
     case .file(let path):
@@ -177,7 +177,7 @@ package struct KeyReference: Hashable, Sendable {
   ) throws(PackError) -> KeyInput {
     guard !isTerminal(file) else {
       throw PackError(
-        .noKey, of: name, "is a terminal, and a key typed there would be seen",
+        .noKey, of: name, "is a terminal, where a typed key would be visible",
         hint: "use a pipe, as in 'pass show game | packer … \(kind.option) stdin', or \(kind.option) file:PATH")
     }
     var text = SecretInput()
@@ -199,10 +199,10 @@ package struct KeyReference: Hashable, Sendable {
   }
 
   private static func emptyVariable(_ name: String) -> PackError {
-    PackError(.noKey, "environment variable \(name) is set but empty", hint: "unset it, or check what was to fill it")
+    PackError(.noKey, "environment variable \(name) is set but empty", hint: "unset it, or check what should set it")
   }
 
-  /// The word before the first colon where it is one of ours, and what follows.
+  /// Returns the scheme of a reference and the text after it. Without a known scheme, the scheme is `file`.
   private static func split(_ text: String) -> (scheme: String, rest: String) {
     if text == "stdin" { return ("stdin", "") }
     for scheme in ["file", "env", "fd", "cmd"] where text.hasPrefix(scheme + ":") {

@@ -1,11 +1,11 @@
 #if canImport(Darwin)
   import Darwin
 #else
-  // `environ` is a variable that the C library declares without saying who may change it.
+  // `environ` is a global variable without concurrency annotations in the C library.
   @unsafe @preconcurrency import Glibc
 #endif
 
-/// The environment of this process. Not safe while other threads change it.
+/// The environment of this process. Not safe if other threads change it at the same time.
 package enum ProcessEnvironment {
   package static func isSet(_ name: String) -> Bool {
     unsafe getenv(name) != nil
@@ -16,26 +16,26 @@ package enum ProcessEnvironment {
     return unsafe strlen(value) == 0
   }
 
-  /// The value of a variable that holds no secret; nil where it is not UTF-8.
+  /// Returns the value of a variable that is not a secret; nil if it is not set or not UTF-8.
   package static func text(of name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
     return unsafe String(validatingCString: value)
   }
 
-  /// The value of a variable, which is wiped where it stood and removed. The caller wipes the copy.
+  /// Returns a copy of the value of a variable, wipes the original and removes the variable. The caller must wipe the copy.
   static func take(_ name: String) -> [UInt8]? {
     guard let value = unsafe getenv(name) else { return nil }
     let count = unsafe strlen(value)
     let bytes = unsafe UnsafeMutableRawBufferPointer(start: value, count: count)
     let copy = unsafe [UInt8](bytes)
-    // Removing a variable only forgets its address; the text would stay in the memory that the process table shows.
+    // Removing a variable does not erase its text, which would stay in the memory that the process table shows.
     for index in bytes.indices { unsafe bytes[index] = 0 }
     unsafe unsetenv(name)
     return copy
   }
 
-  /// Lends the variables that a program may have which this one starts: all but those that concern keys by their names, and those that hold one, such as
-  /// the one of an `env:NAME` that is read later. Nothing is copied.
+  /// Lends the variables for a program that this process starts. Leaves out variables that concern keys by their names, and those that contain a key,
+  /// such as the one of an `env:NAME` that is read later. Nothing is copied.
   static func lendWithoutKeys<Result>(_ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result) -> Result {
     var entries: [UnsafeMutablePointer<CChar>?] = unsafe []
     if var next = unsafe list {
@@ -52,7 +52,7 @@ package enum ProcessEnvironment {
   private static func concernsKeys(_ entry: UnsafePointer<CChar>) -> Bool {
     if keyVariables.contains(where: { unsafe strncmp(entry, $0, $0.utf8.count) == 0 }) { return true }
     guard let sign = unsafe strchr(entry, CInt(UInt8(ascii: "="))) else { return false }
-    // What a key is read from may have white space around it.
+    // A key text may have white space around it.
     let value = unsafe UnsafePointer(sign + 1)
     let start = unsafe value + strspn(value, " \t\r\n")
     return KeyReference.keyStarts.contains { unsafe strncasecmp(start, $0, $0.utf8.count) == 0 }

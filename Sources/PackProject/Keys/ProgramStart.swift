@@ -4,21 +4,21 @@
   import Glibc
 #endif
 
-/// The start of another program. No shell is involved, and it gets no variable that concerns keys.
+/// The start of another program. No shell is involved, and the program does not inherit variables that concern keys.
 package struct ProgramStart: Sendable {
-  /// Where one of its standard streams leads that is not this process's own.
+  /// The target of a standard stream that the program does not inherit.
   package enum Stream: Hashable, Sendable {
-    /// To a descriptor that is open here.
+    /// A descriptor that is open in this process.
     case descriptor(CInt)
-    /// To nowhere.
+    /// `/dev/null`.
     case nothing
   }
 
-  /// Its name, which is looked for where programs are, and its arguments.
+  /// The name of the program, which is searched in `PATH`, and its arguments.
   package var words: [String]
-  /// Its standard streams, by their numbers, where they are not this process's own.
+  /// The standard streams that it does not inherit, by their numbers.
   package var streams: [CInt: Stream] = [:]
-  /// Whether it has a process group of its own, so that it outlives the Ctrl-C that ends this process.
+  /// Whether it has its own process group, so that a Ctrl-C that ends this process does not end it.
   package var hasOwnGroup = false
 
   /// - Parameter words: at least the name of the program.
@@ -27,7 +27,7 @@ package struct ProgramStart: Sendable {
     self.words = words
   }
 
-  /// Starts it. The number is an `errno`, 0 for success.
+  /// Starts the program. The number is an `errno`, or 0 for success.
   package func run() -> (process: Int32, number: CInt) {
     #if canImport(Darwin)
       var actions: posix_spawn_file_actions_t?
@@ -44,7 +44,7 @@ package struct ProgramStart: Sendable {
       case .nothing: unsafe posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDWR, 0)
       }
     }
-    // A program would inherit signals that are blocked or ignored here, and could not be stopped.
+    // Otherwise the program would inherit the signals that are blocked or ignored here, and could not be stopped.
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
     var none = sigset_t()

@@ -1,16 +1,16 @@
 package import PackCrypto
 import PackFormat
 
-/// A key that was read, and what its owner ought to know about the place it came from.
+/// A key that was read, with warnings about its source.
 package struct ResolvedKey: ~Copyable, Sendable {
   /// The key.
   package let key: PackKey
-  /// What a person should be told, one sentence each.
+  /// The warnings for a person, one sentence each.
   package let warnings: [Warning]
 
-  /// Something that does not stop the work.
+  /// A warning that does not stop the work.
   package struct Warning: Hashable, Sendable {
-    /// What is the matter, for a person.
+    /// The message, for a person.
     package let message: String
     /// What to do about it.
     package let hint: String
@@ -22,11 +22,11 @@ package struct ResolvedKey: ~Copyable, Sendable {
   }
 }
 
-/// A signing key that was read, and what its owner ought to know about the place it came from.
+/// A signing key that was read, with warnings about its source.
 package struct ResolvedSigningKey: ~Copyable, Sendable {
   /// The key.
   package let key: SigningKey
-  /// What a person should be told, one sentence each.
+  /// The warnings for a person, one sentence each.
   package let warnings: [ResolvedKey.Warning]
 
   init(_ key: consuming SigningKey, warnings: [ResolvedKey.Warning]) {
@@ -38,7 +38,7 @@ package struct ResolvedSigningKey: ~Copyable, Sendable {
   package consuming func takeKey() -> SigningKey { key }
 }
 
-/// The text of a key as it was found.
+/// The text of a key, as read.
 struct KeyInput: ~Copyable {
   private let text: SecretInput
   let origin: String
@@ -50,7 +50,7 @@ struct KeyInput: ~Copyable {
     self.warnings = warnings
   }
 
-  /// The key that `parse` makes of the text, with the place it came from in errors.
+  /// Returns the key that `parse` makes from the text. Errors name the origin.
   func key<Key: ~Copyable>(
     _ parse: (Span<UInt8>) throws(PackError) -> Key
   ) throws(PackError) -> Key {

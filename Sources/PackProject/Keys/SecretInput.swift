@@ -8,20 +8,20 @@ import PackFormat
   import Glibc
 #endif
 
-/// The bytes a key is read into: memory that never moves and is wiped when it goes away.
+/// The bytes of a key that is read: memory that never moves and is wiped when it is freed.
 struct SecretInput: ~Copyable {
   private var buffer: SecretBytes
   private var count = 0
 
-  /// The most bytes that are read. A key text is 78; the rest is room for white space.
+  /// The maximum number of bytes. A key text has 78; the rest is for white space.
   static let limit = 4096
 
   init() {
-    // One more than the limit, so that a longer input shows.
+    // One more than the limit, so that a longer input is detected.
     buffer = SecretBytes(count: Self.limit + 1)
   }
 
-  /// A copy of bytes that stay with the caller to wipe.
+  /// Copies bytes. The caller must wipe the original.
   init(_ bytes: Span<UInt8>) {
     self.init()
     let kept = bytes.extracting(first: Self.limit + 1)
@@ -29,7 +29,7 @@ struct SecretInput: ~Copyable {
     buffer.withMutableSpan { copy(kept, to: &$0) }
   }
 
-  /// Reads until the input ends or is longer than any key. Waits where the writer of a pipe takes its time.
+  /// Reads until the input ends or is longer than any key. Blocks until the writer of a pipe is done.
   mutating func readToEnd(of file: OpenFile, files: any FileSystem) throws(FileFailure) {
     while count <= Self.limit {
       let start = count
@@ -44,26 +44,26 @@ struct SecretInput: ~Copyable {
       } catch {
         if error.isInterruption { continue }
         guard error.number == EAGAIN else { throw error }
-        // Files are opened without waiting for the other end of a pipe, and so its bytes have to be waited for here.
+        // Files are opened without waiting for the other end of a pipe, so this has to wait for its bytes.
         var wait = pollfd(fd: file.descriptor, events: Int16(POLLIN), revents: 0)
         _ = unsafe poll(&wait, 1, -1)
       }
     }
   }
 
-  /// Refuses what is too long for a key.
+  /// Throws if the input is too long for a key.
   func checkLength(of origin: String) throws(PackError) {
     guard count <= Self.limit else {
-      throw PackError(.malformedKey, of: origin, "is more than \(Self.limit) bytes, and a key text is 78")
+      throw PackError(.malformedKey, of: origin, "is more than \(Self.limit) bytes, but a key text has 78")
     }
   }
 
-  /// The key that `parse` makes of what was read, with the place it came from in errors.
+  /// Returns the key that `parse` makes from the input. Errors name the origin.
   func key<Key: ~Copyable>(
     from origin: String, _ parse: (Span<UInt8>) throws(PackError) -> Key
   ) throws(PackError) -> Key {
     try checkLength(of: origin)
-    guard count > 0 else { throw PackError(.noKey, of: origin, "is empty, and a key was expected there") }
+    guard count > 0 else { throw PackError(.noKey, of: origin, "is empty; expected a key") }
     let count = count
     do throws(PackError) {
       return try buffer.withSpan { (text) throws(PackError) in try parse(text.extracting(first: count)) }
@@ -78,7 +78,7 @@ func isTerminal(_ file: OpenFile) -> Bool {
   isatty(file.descriptor) == 1
 }
 
-/// Has a descriptor not be open in programs that are started from now on.
+/// Prevents programs that are started later from inheriting a descriptor.
 func closeOnStart(_ descriptor: CInt) {
   _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
 }

@@ -1,8 +1,8 @@
 import PackFormat
 
-/// Names of hosts in other scripts, as DNS writes them (RFC 3492).
+/// Host names in other scripts, as DNS encodes them (RFC 3492).
 enum Punycode {
-  /// The whole name in ASCII, to be proposed to a person; nil where it is not worth proposing.
+  /// Returns the whole name in ASCII, as a suggestion for a person; nil if the result is not a valid host name.
   static func host(_ host: String) -> String? {
     var folded = String.UnicodeScalarView()
     folded.append(contentsOf: EntryPath.normalized(host.lowercased()))
@@ -18,7 +18,7 @@ enum Punycode {
   // The parameters of RFC 3492 §5.
   private static let (base, tMin, tMax, skew, damp, initialBias, initialN) = (36, 1, 26, 38, 700, 72, 128)
 
-  /// RFC 3492 §6.3. Numbers stay far below overflow: a name has at most 253 characters.
+  /// Encodes a label (RFC 3492 §6.3). Numbers stay far below overflow: a name has at most 253 characters.
   static func encode(_ input: [UInt32]) -> String {
     guard input.count <= 253 else { return "" }
     var output = input.filter { $0 < 128 }.map { Character(Unicode.Scalar(UInt8($0))) }

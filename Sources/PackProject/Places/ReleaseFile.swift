@@ -1,12 +1,12 @@
-/// The names of what a release has besides packs.
+/// The names of the files and directories of a release, other than packs.
 package enum ReleaseFile {
-  /// The directory that a release goes to, beside `packer.yml`.
+  /// The directory of a release, next to `packer.yml`.
   package static let folder = "dist"
-  /// The lock file, beside `packer.yml`.
+  /// The lock file, next to `packer.yml`.
   package static let lock = "packer.lock.json"
   /// The signed manifest.
   package static let manifest = "manifest.json"
-  /// The list for apps with a parser of their own.
+  /// The list of packs for apps with their own parser.
   package static let packages = "packages.json"
   /// The keys for the app's Info.plist.
   package static let infoFragment = "Info.fragment.plist"

@@ -1,17 +1,17 @@
 package import PackFormat
 
-/// The URL of something that the system downloads for an app, checked: https, with a host that an allow list can name.
+/// The checked URL of a file that the system downloads for an app: https, with a host that an allow list can name.
 package struct ServedURL: Hashable, Sendable, CustomStringConvertible {
-  /// The URL as it was given.
+  /// The URL, as given.
   package let text: String
   /// The host, in lower case.
   package let host: String
-  /// The port, where one is named.
+  /// The port, if the URL has one.
   package let port: UInt16?
   /// Whether it has a query.
   package let hasQuery: Bool
 
-  /// Takes a URL apart (RFC 3986), and refuses what the system would not download.
+  /// Parses a URL (RFC 3986), and refuses one that the system would not download.
   ///
   /// - Throws: ``PackError/Code/malformedURL``.
   package init(_ text: String) throws(PackError) {
@@ -19,30 +19,30 @@ package struct ServedURL: Hashable, Sendable, CustomStringConvertible {
       PackError(.malformedURL, of: "the URL '\(text)'", fault, hint: hint)
     }
     guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") else {
-      throw refuse("is not one that starts with https://")
+      throw refuse("does not start with https://")
     }
     guard text[..<colon].lowercased() == "https" else {
-      throw refuse("has the scheme '\(text[..<colon])', and the system downloads over https only", hint: "serve it over https")
+      throw refuse("has the scheme '\(text[..<colon])', but the system downloads only over https", hint: "serve it over https")
     }
     let rest = text[text.index(colon, offsetBy: 3)...]
     let authority = rest.prefix { !"/?#".contains($0) }
     let tail = rest[authority.endIndex...]
-    // The part in front of it may hold a password, which must not be repeated.
+    // The part before the @ may contain a password, which must not be in the message.
     guard !authority.contains("@") else {
       throw PackError(
-        .malformedURL, "a URL holds a user name or a password", hint: "remove what stands before the @: the URL is in every app")
+        .malformedURL, "a URL contains a user name or a password", hint: "remove the part before the @: the URL is in every app")
     }
     guard !tail.contains("#") else {
-      throw refuse("has a fragment, which no server ever sees", hint: "remove what stands behind the #")
+      throw refuse("has a fragment, which is never sent to a server", hint: "remove the # and everything after it")
     }
     var name = authority
     var port: UInt16?
-    // Colons inside brackets belong to an address.
+    // Colons inside brackets are part of an IP address.
     if let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") {
       name = authority[..<colon]
       let digits = authority[authority.index(after: colon)...]
       guard let number = UInt16(digits), number > 0, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else {
-        throw refuse("has the port '\(digits)', which is none")
+        throw refuse("has the port '\(digits)', which is not a port number")
       }
       port = number
     }
@@ -51,10 +51,10 @@ package struct ServedURL: Hashable, Sendable, CustomStringConvertible {
       throw refuse("has a host that \(fault.text)", hint: fault.hint)
     }
     guard text.utf8.count <= Self.longest else {
-      throw refuse("is \(text.utf8.count) bytes long, and a device asks for \(Self.longest) at most")
+      throw refuse("is \(text.utf8.count) bytes long; at most \(Self.longest) are allowed")
     }
     guard tail.matches(of: /%(?![0-9A-Fa-f]{2})/).isEmpty else {
-      throw refuse("has a percent sign that no two hexadecimal digits follow", hint: "write %25 for the sign itself")
+      throw refuse("has a percent sign without two hexadecimal digits after it", hint: "write %25 for the sign itself")
     }
     guard let odd = tail.unicodeScalars.first(where: { !Self.isLegal($0) }) else {
       self.text = text
@@ -64,25 +64,25 @@ package struct ServedURL: Hashable, Sendable, CustomStringConvertible {
       return
     }
     throw refuse(
-      "holds the character U+\(String(odd.value, radix: 16, uppercase: true)), which a URL cannot",
-      hint: "write it with percent signs")
+      "contains the character U+\(String(odd.value, radix: 16, uppercase: true)), which a URL cannot contain",
+      hint: "percent-encode it")
   }
 
   /// The URL.
   package var description: String { text }
 
-  /// What is likely to go wrong, though nothing forbids it: a sentence each.
+  /// Likely problems with the URL, although it is valid. One sentence each.
   package var warnings: [String] {
     var warnings: [String] = []
-    if hasQuery { warnings.append("the URL '\(text)' has a query, which caches treat differently and which tends to expire") }
-    if let port, port != 443 { warnings.append("the URL '\(text)' names the port \(port), which some networks block") }
+    if hasQuery { warnings.append("the URL '\(text)' has a query, which caches treat differently and which often expires") }
+    if let port, port != 443 { warnings.append("the URL '\(text)' uses the port \(port), which some networks block") }
     return warnings
   }
 
-  /// The most bytes of a URL that the client library asks for.
+  /// The maximum length in bytes of a URL that the client library requests.
   static let longest = 2048
 
-  /// The characters of RFC 3986 behind the authority, the percent sign among them.
+  /// Whether RFC 3986 allows a character after the authority. It allows the percent sign.
   private static func isLegal(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "A"..."Z", "a"..."z", "0"..."9": true
@@ -91,22 +91,24 @@ package struct ServedURL: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The rules for the names of hosts that a device asks for.
+/// The rules for host names in URLs and allow lists.
 enum HostName {
   struct Problem {
-    /// Goes on behind "a host that".
+    /// The end of a sentence that starts with "a host that".
     var text: String
     var hint: String?
   }
 
-  /// - Parameter host: in lower case where it is ASCII.
+  /// Returns the problem of a host name; nil if it has none.
+  ///
+  /// - Parameter host: in lower case if it is ASCII.
   static func problem(of host: String) -> Problem? {
     guard !host.isEmpty else { return Problem(text: "is empty") }
     guard host.allSatisfy(\.isASCII) else {
       return Problem(text: "is not written in punycode: '\(host)'", hint: Punycode.host(host).map { "write \($0)" })
     }
     guard !host.contains(":"), !host.contains("["), !isAddress(host) else {
-      return Problem(text: "is an address, and allow lists hold names: '\(host)'", hint: "give the server a name")
+      return Problem(text: "is an IP address, but allow lists contain names: '\(host)'", hint: "use a host name")
     }
     let labels = host.split(separator: ".", omittingEmptySubsequences: false)
     if labels.count > 1, labels.last == "" {
@@ -114,23 +116,23 @@ enum HostName {
     }
     for label in labels {
       if label.isEmpty { return Problem(text: "has an empty part: '\(host)'") }
-      if label.utf8.count > 63 { return Problem(text: "has a part of \(label.utf8.count) bytes, and 63 are the most: '\(label)'") }
-      if let odd = label.first(where: { !isLegal($0) }) { return Problem(text: "holds '\(odd)', which names of hosts do not: '\(host)'") }
+      if label.utf8.count > 63 { return Problem(text: "has a part of \(label.utf8.count) bytes (at most 63 are allowed): '\(label)'") }
+      if let odd = label.first(where: { !isLegal($0) }) { return Problem(text: "contains '\(odd)', which is not allowed: '\(host)'") }
       if label.hasPrefix("-") || label.hasSuffix("-") {
         return Problem(text: "has a part that starts or ends with a hyphen: '\(host)'")
       }
     }
-    if host.utf8.count > 253 { return Problem(text: "has \(host.utf8.count) bytes, and 253 are the most: '\(host)'") }
-    if labels.count == 1 { return Problem(text: "has no dot, so that no device outside your network finds it: '\(host)'") }
+    if host.utf8.count > 253 { return Problem(text: "has \(host.utf8.count) bytes (at most 253 are allowed): '\(host)'") }
+    if labels.count == 1 { return Problem(text: "has no dot, so devices outside your network cannot find it: '\(host)'") }
     return nil
   }
 
-  /// Underscores are no letters of host names, but names with them are served.
+  /// Whether a host name may contain a character. Underscores are not standard, but names with them are in use.
   private static func isLegal(_ character: Character) -> Bool {
     character.isASCII && (character.isLetter || character.isNumber || character == "-" || character == "_")
   }
 
-  /// Four numbers: no name ends in one (RFC 1123 §2.1).
+  /// Whether a host is an IPv4 address: no name ends in a number (RFC 1123 §2.1).
   static func isAddress(_ host: String) -> Bool {
     let last = host.split(separator: ".", omittingEmptySubsequences: true).last ?? ""
     return !last.isEmpty && last.allSatisfy { $0.isASCII && $0.isNumber }
@@ -140,8 +142,8 @@ enum HostName {
 extension PackError.Code {
   /// A URL that the system would not download: another scheme than https, no host, credentials in it.
   package static let malformedURL = Self(rawValue: "malformed-url")
-  /// A file that is no property list, or one that holds something no property list may.
+  /// A file is not a property list, or contains something that a property list cannot contain.
   package static let malformedPlist = Self(rawValue: "malformed-plist")
-  /// A property list has values of its own where packer would write others.
+  /// A property list has values that packer did not write and would change.
   package static let plistConflict = Self(rawValue: "plist-conflict")
 }

@@ -1,10 +1,10 @@
 import PackFormat
 
-/// Texts as words of a command line, for hints that people copy into a shell.
+/// Text as a word of a command line, for hints that people copy into a shell.
 package enum ShellWord {
-  /// A text as one word that a shell takes as it is: in quotes, unless all its characters are safe.
+  /// Returns a text as one word of a shell: in quotes, unless all its characters are safe.
   ///
-  /// Characters that would break a line or move the text around are written as numbers, in the form of quotes that bash and zsh know for it.
+  /// Control characters, and others that could break a line or reorder the text, are written as octal escapes in `$'…'`, which bash and zsh read.
   package static func quoted(_ text: String) -> String {
     if !text.isEmpty, text.utf8.allSatisfy(isSafe) { return text }
     guard printable(text.utf8) != text else { return "'" + text.replacing("'", with: #"'\''"#) + "'" }
@@ -25,12 +25,12 @@ package enum ShellWord {
     return result + "'"
   }
 
-  /// A path as one word, which is no option whatever it starts with.
+  /// Returns a path as one word of a shell that cannot be taken for an option.
   package static func path(_ path: String) -> String {
     quoted(path.utf8.first == UInt8(ascii: "-") ? "./" + path : path)
   }
 
-  /// Whether a byte means nothing to any shell, wherever in a word it stands.
+  /// Whether a byte has no special meaning for any shell, anywhere in a word.
   private static func isSafe(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true

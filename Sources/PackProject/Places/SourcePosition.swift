@@ -1,11 +1,11 @@
-/// A place in a text file.
+/// A position in a text file.
 package struct SourcePosition: Hashable, Sendable {
-  /// From 1.
+  /// The line, from 1.
   package var line: Int
-  /// From 1, in characters.
+  /// The column in characters, from 1.
   package var column: Int
 
-  /// Makes a place from its numbers.
+  /// Makes a position.
   package init(line: Int, column: Int) {
     self.line = line
     self.column = column

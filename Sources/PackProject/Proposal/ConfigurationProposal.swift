@@ -5,38 +5,38 @@ package import PackManifest
 package import PackReading
 import PackWork
 
-/// A configuration for a directory that nobody has configured yet: which packs to make of it, what to leave out, and the file that says so.
+/// A proposed configuration for a directory without one: its packs, what to exclude, and the text of the file.
 ///
-/// Packs are found by these rules (Documentation/CONFIGURATION.md): every folder in `games`, `levels` and the like is a pack; where the
-/// directory has an index.html, the rest of it is one pack; where it has none, every topmost folder with an index.html and every other
-/// folder at the top is one, and the files that remain are another.
+/// These rules find the packs (Documentation/CONFIGURATION.md): every folder in `games`, `levels` and similar folders is a pack. If the directory has
+/// an index.html, the rest is one pack. Otherwise every topmost folder with an index.html and every other folder at the top is a pack, and the
+/// remaining files are another.
 package struct ConfigurationProposal: Sendable {
-  /// The directory that was looked through, as the caller named it.
+  /// The directory that was scanned, as the caller named it.
   package let directory: String
-  /// Where the configuration goes, as the caller named it.
+  /// The path of the configuration, as the caller named it.
   package let path: String
   /// The entries of the configuration, in its order.
   package internal(set) var packs: [Pack] = []
-  /// What goes into no pack, in the order of the paths.
+  /// The paths that go into no pack, in order.
   package internal(set) var omitted: [OmittedPath] = []
-  /// Files that are the same in several packs; nil where there are none.
+  /// Files that are the same in several packs; nil if there are none.
   package internal(set) var shared: Shared?
-  /// What cannot be packed as it is, in the order of the paths.
+  /// The paths that cannot be packed, in order.
   package internal(set) var problems: [TreeDifference] = []
   /// The text of the configuration.
   package internal(set) var text = ""
-  /// Files that the proposal is named after: `arcade` for `arcade.key`.
+  /// The name of the project for file names: `arcade` for `arcade.key`.
   package internal(set) var title = ""
 
   /// An entry of the configuration.
   package struct Pack: Hashable, Sendable {
-    /// The id, with `${name}` in it where ``isEach``.
+    /// The id, with `${name}` in it if ``isEach``.
     package var id: String
-    /// The directory or pattern, from the directory of the configuration.
+    /// The directory or pattern, relative to the directory of the configuration.
     package var root: String
-    /// Whether the entry stands for a pack of every directory that matches.
+    /// Whether the entry makes one pack of each matching directory.
     package var isEach: Bool
-    /// When the system is to fetch it.
+    /// When it is downloaded.
     package var delivery: DeliveryClass
     /// The number of packs.
     package var count = 1
@@ -46,46 +46,46 @@ package struct ConfigurationProposal: Sendable {
     package var contentSize: UInt64 = 0
     /// Whether the language of each pack is the name of its directory.
     var isByLanguage = false
-    /// What other packs hold, or no pack.
+    /// The patterns of what other packs contain, or no pack.
     var excludes: [String] = []
   }
 
-  /// A path that goes into no pack, although it lies in the directory of one.
+  /// A path that goes into no pack, although it is in the directory of one.
   package struct OmittedPath: Hashable, Sendable {
-    /// The path in the directory that was looked through.
+    /// The path in the directory that was scanned.
     package var path: String
-    /// What it is, for a person: `source maps`, say.
+    /// What it is, for a person, such as `source maps`.
     package var reason: String
-    /// The length in bytes; nil of what was not looked into.
+    /// The length in bytes; nil if it was not determined.
     package var size: UInt64?
-    /// Whether packer skips it by itself. The proposal excludes the others.
+    /// Whether packer always skips it. The proposal excludes the others.
     package var isSkipped: Bool
-    /// Whether it may be a secret, which would be refused.
+    /// Whether it may be a secret, which packer would refuse.
     package var isSecret: Bool
     /// The pattern that excludes it from every pack, if there is one.
     var pattern: String?
   }
 
-  /// Files that several packs hold. Packs are directories, so only who owns the files can move them into one of their own.
+  /// Files that are in several packs. A pack is a directory, so only the app's developers can move the files into a separate one.
   package struct Shared: Hashable, Sendable {
-    /// The number of different files.
+    /// The number of distinct files.
     package var files: Int
     /// Their size in bytes, each counted once.
     package var contentSize: UInt64
-    /// What the second and later copies take, in bytes before compression.
+    /// The size of the second and later copies, in bytes before compression.
     package var savedSize: UInt64
     /// The largest of them, each with the paths of its copies.
     package var largest: [[String]]
   }
 
-  /// Looks through a directory.
+  /// Scans a directory and makes a proposal for it.
   ///
   /// - Parameters:
   ///   - directory: the directory.
-  ///   - path: where the configuration is to go; paths in it start from there.
-  ///   - jobs: the number of threads; the processors that are online where it is nil.
-  /// - Throws: ``PackError/Code/outputExists`` where there is a file at `path` already, ``PackError/Code/unsuitableSource`` where there is
-  ///   nothing to pack, ``PackError/Code/cannotRead`` where nothing could be read.
+  ///   - path: the path of the configuration; paths in it are relative to its directory.
+  ///   - jobs: the number of threads; nil for one per processor that is online.
+  /// - Throws: ``PackError/Code/outputExists`` if there is a file at `path` already, ``PackError/Code/unsuitableSource`` if there is nothing to pack,
+  ///   ``PackError/Code/cannotRead`` if nothing could be read.
   package static func make(
     for directory: String, configuration path: String, jobs: Int? = nil, progress: ProgressHandler? = nil
   ) async throws(PackError) -> ConfigurationProposal {
@@ -99,7 +99,7 @@ package struct ConfigurationProposal: Sendable {
 
     guard ProposalRule.isPlain(place.root) else {
       throw PackError(
-        .unsuitableSource, "'\(place.root)' holds '${', and a configuration cannot name it",
+        .unsuitableSource, "'\(place.root)' contains '${', which a configuration cannot express",
         hint: "packer init \(ShellWord.path(directory)) -o \(ShellWord.path("\(directory)/\(PackerConfiguration.defaultPath)"))")
     }
     let sourceProblems = SourceProblems()
@@ -120,7 +120,7 @@ package struct ConfigurationProposal: Sendable {
     guard kept.contains(where: { $0.kind != .directory }) else {
       if let unread { throw unread.about(directory) }
       throw PackError(
-        .unsuitableSource, of: directory, "holds nothing to pack", hint: "name the directory that the app's content is in: packer init DIR")
+        .unsuitableSource, of: directory, "holds nothing to pack", hint: "pass the directory with the app's content: packer init DIR")
     }
 
     let layout = ProposalLayout(kept, omitted: proposal.omitted.map(\.path))
@@ -163,18 +163,18 @@ package struct ConfigurationProposal: Sendable {
 
   private static func noName(_ path: String) -> PackError {
     PackError(
-      .usage, "'\(path)' names no file of its own", hint: "give the configuration a name, as in -o \(PackerConfiguration.defaultPath)")
+      .usage, "'\(path)' is not the path of a file", hint: "give the configuration a name, as in -o \(PackerConfiguration.defaultPath)")
   }
 
   private static func exists(_ path: String) -> PackError {
     PackError(
-      .outputExists, of: path, "exists already, and a configuration is never overwritten",
-      hint: "write the proposal beside it with -o, and take over what you like")
+      .outputExists, of: path, "exists already, and packer never overwrites a configuration",
+      hint: "write the proposal to another file with -o, and copy what you need")
   }
 
-  // MARK: What goes into no pack
+  // MARK: Paths in no pack
 
-  /// Keeps what may go into packs.
+  /// Returns the entries that may go into packs, and adds the other paths to `omitted`.
   private mutating func sort(_ scan: DirectoryScan, _ place: ProjectPlace) -> [SourceEntry] {
     for path in scan.omitted {
       omitted.append(OmittedPath(path: path.path, reason: path.skippedBecause ?? "excluded", isSkipped: true, isSecret: false))
@@ -192,7 +192,7 @@ package struct ConfigurationProposal: Sendable {
     }
   }
 
-  /// Keeps what was not refused.
+  /// Returns the entries that were not refused, and adds the refused paths to `omitted` or `problems`.
   private mutating func sort(_ refused: [(finding: TreeDifference, isSecret: Bool)], _ entries: [SourceEntry]) -> [SourceEntry] {
     var paths: Set<String> = []
     var search = ProposalRule.Search()
@@ -205,7 +205,7 @@ package struct ConfigurationProposal: Sendable {
         let size = entries.first { $0.path == finding.path }?.size
         omitted.append(OmittedPath(path: finding.path, reason: finding.message, size: size, isSkipped: false, isSecret: true))
       } else {
-        let remark = isSecret ? ", and no pattern excludes only it" : ""
+        let remark = isSecret ? ", and no pattern can exclude only this file" : ""
         problems.append(TreeDifference(kind: finding.kind, path: finding.path, message: finding.message + remark))
       }
     }
@@ -214,11 +214,11 @@ package struct ConfigurationProposal: Sendable {
     return entries.filter { !paths.contains($0.path) }
   }
 
-  /// Has each secret excluded from the pack that would hold it.
+  /// Excludes each secret from the pack that would contain it.
   private mutating func excludeSecrets(_ layout: ProposalLayout, _ place: ProjectPlace) {
     for secret in omitted where secret.isSecret {
       guard let owner = layout.owner(of: secret.path) else { continue }
-      // From the root of the pack: a slash in front holds the pattern there.
+      // A leading slash anchors the pattern at the root of the pack.
       packs[owner.entry].excludes.append("/" + String(decoding: secret.path.utf8.dropFirst(owner.front.utf8.count), as: UTF8.self))
     }
     for index in packs.indices {
@@ -226,7 +226,7 @@ package struct ConfigurationProposal: Sendable {
     }
   }
 
-  /// Adds up what each entry holds, and says for each file in which pack it is.
+  /// Counts the files and bytes of each entry, and returns the pack of each file.
   private mutating func count(_ entries: [SourceEntry], _ layout: ProposalLayout) -> [String?] {
     var counted: [Set<String>] = Array(repeating: [], count: packs.count)
     let owners = entries.map { entry -> String? in
@@ -242,7 +242,7 @@ package struct ConfigurationProposal: Sendable {
 }
 
 extension ConfigurationProposal.Shared {
-  /// The most files that are named.
+  /// The maximum number of files in ``largest``.
   private static let mostNamed = 10
 
   fileprivate init?(_ entries: [SourceEntry], originals: [Int32], owners: [String?]) {

@@ -1,18 +1,18 @@
 import PackFiles
 import PackFormat
 
-/// How the directory that is looked through lies to the one that the configuration goes into.
+/// The relation between the scanned directory and the directory of the configuration.
 struct ProjectPlace: Sendable {
-  /// The directory that is looked through, from that of the configuration; `.` where they are the same.
+  /// The scanned directory, relative to that of the configuration; `.` if they are the same.
   let root: String
-  /// What the project is called, in letters that suit file names and identifiers.
+  /// The name of the project, in characters that are valid in file names and identifiers.
   let title: String
 
-  /// Files and folders of packer's own in the directory that is looked through.
+  /// The files and folders of packer in the scanned directory.
   private let own: [String]
 
   init(_ directory: String, configuration path: String, files: any FileSystem) throws(PackError) {
-    guard let parts = PathParts(path) else { throw PackError(.usage, "'\(path)' names no file of its own") }
+    guard let parts = PathParts(path) else { throw PackError(.usage, "'\(path)' is not the path of a file") }
     let project: String
     let scanned: String
     do throws(FileFailure) {
@@ -26,7 +26,7 @@ struct ProjectPlace: Sendable {
     } catch {
       throw error.reading(directory)
     }
-    // As it was written, where that means the same: a link stays a link.
+    // As written, if that means the same directory: a symbolic link is kept.
     let written = ConfigurationReader.normalized(directory)
     let isWrittenFromProject = parts.directory == "." && !directory.hasPrefix("/") && !written.split(separator: "/").contains("..")
     root = isWrittenFromProject ? written : Self.relative(scanned, from: project)
@@ -38,7 +38,7 @@ struct ProjectPlace: Sendable {
     func exists(_ name: String) -> Bool {
       (try? files.status(of: "\(directory)/\(name)", in: nil, following: .followed)) != nil
     }
-    // What is to come is excluded too, but for a folder of that name that somebody else made.
+    // Future outputs are excluded too, except for a folder of that name that packer did not make.
     let hasOtherFolder =
       exists(ReleaseFile.folder)
       && ![ReleaseFile.manifest, ReleaseFile.packages].allSatisfy { exists("\(ReleaseFile.folder)/\($0)") }
@@ -46,14 +46,14 @@ struct ProjectPlace: Sendable {
       [parts.name, ReleaseFile.lock, "\(title).key", "\(title).sign.key"] + (hasOtherFolder ? [] : [ReleaseFile.folder + "/"])
   }
 
-  /// What a pack of the whole directory excludes besides.
+  /// The additional patterns that a pack of the whole directory excludes.
   var ownExcludes: [String] { own.map { "/" + $0 } }
 
   func isOwn(_ path: String) -> Bool {
     own.contains { $0.hasSuffix("/") ? path.hasPrefix($0) : path == $0 }
   }
 
-  /// A path in the directory that is looked through, from that of the configuration.
+  /// Returns a path in the scanned directory, relative to the directory of the configuration.
   func path(_ inside: String) -> String {
     if inside.isEmpty { return root }
     return root == "." ? inside : "\(root)/\(inside)"

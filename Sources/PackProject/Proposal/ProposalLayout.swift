@@ -1,47 +1,49 @@
 import PackFormat
 import PackManifest
 
-/// Which packs a tree falls into.
+/// The division of a tree into packs.
 struct ProposalLayout: Sendable {
   /// A part of the tree that becomes an entry of the configuration.
   private enum Part: Sendable {
-    /// A pack of each directory in this one, named after it with something in front.
+    /// A pack of each directory in this one, named after that directory with a prefix.
     case collection(String, prefix: String)
     /// A pack of one directory.
     case folder(String)
-    /// A pack of what no other part takes.
+    /// A pack of everything that is in no other part.
     case rest
   }
 
-  /// Without the rest in the byte order of their directories; the rest is the first.
+  /// The parts in the byte order of their directories. The rest, if any, is the first.
   private let parts: [Part]
-  /// The part that has a directory.
+  /// The number of the part of each directory.
   private let places: [String: Int]
-  /// The names that a pattern finds in a directory, in byte order: of directories with nothing but what goes into no pack, too.
+  /// The names that a pattern finds in a directory, in byte order. They include directories without any packed file.
   private let matches: [String: [String]]
 
-  /// Folders whose folders are packs, and what one of those is called.
+  /// The names of folders whose subfolders are packs, and the prefix for the ids of those packs.
   private static let collections = [
     "games": "game", "minigames": "minigame", "levels": "level", "chapters": "chapter", "episodes": "episode", "worlds": "world",
     "stages": "stage", "voices": "voice", "languages": "language",
   ]
-  /// Those of them that are named after languages where their folders are.
+  /// The folders among these whose subfolders may be named after languages.
   private static let languageCollections: Set = ["voices", "languages"]
-  /// Folders that an app needs from the start, judged by their names.
+  /// The names of folders that an app probably needs from the start.
   private static let essentialNames: Set = [
     "app", "base", "boot", "common", "core", "engine", "launcher", "main", "runtime", "shell", "ui",
   ]
-  /// How many levels below the directory games are looked for.
+  /// The number of levels below the directory in which games are searched.
   fileprivate static let deepest = 4
 
-  /// What the ids start with that folders in a folder of this name get.
+  /// Returns the prefix for the ids of packs in a folder of this name; nil if it is not a collection.
   fileprivate static func prefix(ofCollection name: String) -> String? { collections[name.lowercased()] }
 
+  /// Divides a tree.
+  ///
   /// - Parameter omitted: the paths of files that go into no pack.
   init(_ entries: [SourceEntry], omitted: [String]) {
     var found: [String: Set<String>] = [:]
     var indexes: Set<String> = []
-    // Directories with a file somewhere in them.
+    // The directories with a file at any depth.
     var occupied: Set<String> = []
     for entry in entries {
       guard entry.kind != .directory else {
@@ -68,7 +70,7 @@ struct ProposalLayout: Sendable {
     }
     matches = sorted(matched)
     let children = sorted(found)
-    // Directories with a game somewhere below them.
+    // The directories with a game at any depth.
     var aboveGames: Set<String> = []
     for directory in indexes {
       Self.climb(from: directory) { parent, _, _ in aboveGames.insert(parent).inserted }
@@ -86,7 +88,7 @@ struct ProposalLayout: Sendable {
         taken.formUnion(ids)
         return [.collection(folder.path, prefix: prefix)]
       }
-      // One pattern cannot name them all.
+      // A single pattern cannot match them all.
       return names.map { "\(folder.path)/\($0)" }.filter { occupied.contains($0) && ProposalRule.isPlain($0) }
         .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { .folder($0) }
     }
@@ -99,8 +101,8 @@ struct ProposalLayout: Sendable {
     self.places = places
   }
 
-  /// Goes up from a directory, as long as `note` finds something new: what is above a directory that was met before was met with it. So a tree
-  /// costs as much as it has directories, however deep they lie.
+  /// Goes up from a directory as long as `note` returns true, which means that the directory is new. The directories above a known one are known too,
+  /// so the cost for a tree is proportional to its number of directories, regardless of their depth.
   private static func climb(from directory: String, note: (_ parent: String, _ name: String, _ path: String) -> Bool) {
     var path = directory
     while !path.isEmpty {
@@ -110,14 +112,14 @@ struct ProposalLayout: Sendable {
     }
   }
 
-  /// The ids that directories give, in lower case, or nil where one is not legal or two are the same.
+  /// Returns the ids of directories in lower case; nil if one of them is not legal or two are the same.
   private static func ids(of names: [String], prefix: String) -> Set<String>? {
     guard names.allSatisfy({ !$0.hasPrefix(".") }) else { return nil }
     let ids = names.compactMap { try? PackName("\(prefix)-\($0)").text.lowercased() }
     return ids.count == names.count && Set(ids).count == ids.count ? Set(ids) : nil
   }
 
-  // MARK: Who has what
+  // MARK: Owners of paths
 
   private static func places(_ parts: [Part]) -> [String: Int] {
     var places: [String: Int] = [:]
@@ -130,7 +132,7 @@ struct ProposalLayout: Sendable {
     return places
   }
 
-  /// The entry that holds a path, and the directory of its pack with a slash behind it; empty where that is the whole directory.
+  /// Returns the entry that contains a path, and the directory of its pack with a slash at the end; empty for the whole directory.
   func owner(of path: String, isDirectory: Bool = false) -> (entry: Int, front: String)? {
     if let found = Self.front(of: path, isDirectory: isDirectory, places, parts) { return found }
     if case .rest? = parts.first { return (0, "") }
@@ -140,13 +142,13 @@ struct ProposalLayout: Sendable {
   private static func front(
     of path: String, isDirectory: Bool, _ places: [String: Int], _ parts: [Part]
   ) -> (entry: Int, front: String)? {
-    // No part lies deeper than games are looked for; of what is behind it, two names tell whether it is a file.
+    // No part is deeper than the search for games. Two names after that show whether the path is a file in it.
     let names = ProposalRule.components(of: path, first: deepest + 3)
     for depth in names.indices.prefix(deepest + 2) {
       let directory = names[...depth].joined(separator: "/")
       guard let number = places[directory] else { continue }
       if case .collection = parts[number] {
-        // A file among the directories belongs to none of them.
+        // A file next to the directories belongs to none of them.
         guard depth + (isDirectory ? 1 : 2) < names.count else { return nil }
         return (number, names[...(depth + 1)].joined(separator: "/") + "/")
       }
@@ -165,7 +167,7 @@ struct ProposalLayout: Sendable {
       taken.insert(id.lowercased())
       return id
     }
-    // Ids of patterns first, as they cannot give way; that of the rest, which nobody chose, last.
+    // Ids of patterns come first, because they cannot be changed. The id of the rest comes last, because it has no name of its own.
     for case .collection(let directory, let prefix) in parts {
       for name in matches[directory] ?? [] { taken.insert("\(prefix)-\(name)".lowercased()) }
     }
@@ -202,7 +204,7 @@ struct ProposalLayout: Sendable {
     }
   }
 
-  /// A name in letters that suit ids, or nil where nothing is left of it.
+  /// Returns a name in characters that are valid in ids; nil if none remain.
   static func slug(_ name: String) -> String? {
     var result = ""
     for scalar in name.lowercased().unicodeScalars {
@@ -219,21 +221,21 @@ struct ProposalLayout: Sendable {
   }
 }
 
-/// Looks for folders that are packs of their own.
+/// A search for folders that become packs.
 private struct GameSearch {
   struct Folder {
     var path: String
     var isCollection: Bool
-    /// What the ids of a collection start with.
+    /// The prefix of the ids of a collection.
     var prefix = ""
   }
 
   let children: [String: [String]]
-  /// Directories with a file somewhere in them.
+  /// The directories with a file at any depth.
   let occupied: Set<String>
-  /// Directories with an index.html.
+  /// The directories with an index.html.
   let indexes: Set<String>
-  /// Directories with one of those somewhere below them.
+  /// The directories with one of those at any depth below them.
   let aboveGames: Set<String>
   private(set) var folders: [Folder] = []
 
@@ -247,12 +249,12 @@ private struct GameSearch {
   mutating func visit(_ directory: String, depth: Int) {
     for name in children[directory] ?? [] {
       let path = directory.isEmpty ? name : "\(directory)/\(name)"
-      // What no entry can name stays with the rest.
+      // A folder that no entry can name stays with the rest.
       guard occupied.contains(path), ProposalRule.isPlain(name) else { continue }
       if let prefix = ProposalLayout.prefix(ofCollection: name), children[path] != nil {
         folders.append(Folder(path: path, isCollection: true, prefix: prefix))
       } else if indexes.contains(directory) {
-        // It belongs to the game there.
+        // The folder belongs to the game in `directory`.
         continue
       } else if indexes.contains(path) {
         folders.append(Folder(path: path, isCollection: false))
@@ -269,7 +271,7 @@ private struct GameSearch {
     }
   }
 
-  /// Whether packs are found somewhere in a directory that is none itself.
+  /// Whether there are packs in a directory that is not a pack itself.
   private func holdsGame(_ directory: String) -> Bool {
     aboveGames.contains(directory)
       || (children[directory] ?? []).contains {

@@ -1,6 +1,6 @@
-/// Files that lie in build folders and that no player needs.
+/// A rule for files in build folders that no player needs.
 struct ProposalRule: Sendable {
-  /// What leaves them out, as `exclude` takes it.
+  /// The pattern that excludes them, as `exclude` takes it.
   let pattern: String
   /// What they are, for a person.
   let reason: String
@@ -8,12 +8,12 @@ struct ProposalRule: Sendable {
   private static let kinds: [(reason: String, patterns: [String])] = [
     ("source maps", ["*.js.map", "*.mjs.map", "*.cjs.map", "*.css.map", "*.ts.map", "*.wasm.map"]),
     (
-      "sources of pictures and models",
+      "sources of images and models",
       ["*.psd", "*.psb", "*.xcf", "*.kra", "*.blend", "*.blend1", "*.aseprite", "*.fla", "*.sketch", "*.afdesign"]
     ),
-    ("packages of Node", ["node_modules/"]),
+    ("Node packages", ["node_modules/"]),
     ("version control", [".svn/", ".hg/", ".gitignore", ".gitattributes", ".gitmodules"]),
-    ("files of editors", [".idea/", ".vscode/", "*.swp", "*~"]),
+    ("editor files", [".idea/", ".vscode/", "*.swp", "*~"]),
     ("backups", ["*.orig", "*.bak"]),
     ("logs", ["*.log"]),
     ("debug symbols", ["*.dSYM/", "*.pdb"]),
@@ -21,13 +21,13 @@ struct ProposalRule: Sendable {
 
   private static let all = kinds.flatMap { kind in kind.patterns.map { ProposalRule(pattern: $0, reason: kind.reason) } }
 
-  /// Finds the rules for paths. Those of one directory should follow one another: its names are looked at once for all of them.
+  /// A search for the rules of paths. Paths of the same directory should follow each other, because its names are checked only once for all of them.
   struct Search {
     private var directory = ""
-    /// What excludes all that lies in the directory.
+    /// The rule that excludes everything in the directory.
     private var outer: (place: Int, rule: ProposalRule)?
 
-    /// The rule that leaves a path out, if one does.
+    /// Returns the rule that excludes a path, if there is one.
     mutating func first(for path: String, isDirectory: Bool = false) -> ProposalRule? {
       let (parent, name) = isDirectory ? (path, nil) : ProposalRule.split(path)
       if !parent.utf8.elementsEqual(directory.utf8) {
@@ -46,22 +46,22 @@ struct ProposalRule: Sendable {
     return names.first { $0.hasPrefix(".") }.map { (all.count, ProposalRule(pattern: $0 + "/", reason: "hidden folders")) }
   }
 
-  /// The names in a path, or the first `count` of them and then all that follows. Not of characters: a slash and a combining mark behind it are one
-  /// of those.
+  /// Returns the components of a path, or the first `count` of them and then the rest as one. Splits bytes, because a slash and a combining mark
+  /// after it are a single character.
   static func components(of path: String, first count: Int = .max) -> [String] {
     path.utf8.split(separator: UInt8(ascii: "/"), maxSplits: count).map { String(Substring($0)) }
   }
 
-  /// What is in front of the last slash of a path, empty where there is none, and what is behind it.
+  /// Returns the part of a path before its last slash, empty if it has none, and the part after it.
   static func split(_ path: String) -> (directory: String, name: String) {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return ("", path) }
     return (String(path[..<slash]), String(path[path.utf8.index(after: slash)...]))
   }
 
-  /// Whether an entry of the configuration can name a path: in one, `${` starts what stands for something else.
+  /// Whether an entry of the configuration can name a path: there, `${` starts a placeholder.
   static func isPlain(_ path: String) -> Bool { !path.contains("${") }
 
-  /// Whether a pattern can name a path and no other. Nothing takes the meaning from a wildcard.
+  /// Whether a pattern can match a path and no other. Wildcards cannot be escaped.
   static func canName(_ path: String) -> Bool {
     isPlain(path) && !path.unicodeScalars.contains { $0 == "*" || $0 == "?" }
   }

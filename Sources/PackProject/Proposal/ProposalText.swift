@@ -1,44 +1,44 @@
 import PackFormat
 import PackManifest
 
-/// The proposal as a file that people go on with: valid as it stands, and with comments that say what may be changed.
+/// The proposal as a file for people to edit: valid without changes, with comments that say what can be changed.
 struct ProposalText {
   private(set) var text = ""
 
   init(_ proposal: ConfigurationProposal, _ place: ProjectPlace) {
     let title = place.title
-    // Identifiers of apps and hosts have no underscores and dots of their own.
+    // A component of an app identifier or a host name cannot contain underscores or dots.
     let plain = title.map { $0 == "_" || $0 == "." ? "-" : $0 }.map(String.init).joined()
     add(
       """
-      # What packer builds, and how. Documentation/CONFIGURATION.md explains every key, 'packer schema config' lists them for editors.
-      # All paths start from here.
+      # The configuration of packer. Documentation/CONFIGURATION.md explains every key; 'packer schema config' lists them for editors.
+      # All paths are relative to this file.
 
       # CHANGE: the app that the packs are for, and the app group that it shares with its extension.
       app:
         bundleID: com.example.\(plain)
         group: group.com.example.\(plain)
 
-      # CHANGE: where the packs will be served. File names are put behind it.
+      # CHANGE: the URL where the packs will be served. File names are appended to it.
       serve:
         baseURL: https://cdn.example.com/\(plain)/
 
-      # Where the keys are, never the keys themselves. These make them:
+      # Where the keys are, never the keys themselves. To make them:
       #   packer key new -o \(title).key
       #   packer key new --signing -o \(title).sign.key
       key: file:\(title).key
-      # Take the # away to make each pack with a key of its own, which follows from that one: a server can hand out the key of a single pack then.
+      # Remove the # to give each pack its own key, derived from that one. A server can then hand out the key of a single pack.
       # perPackKeys: true
       signKey: file:\(title).sign.key
 
-      # How long a manifest is good for. 'packer build --renew' signs the same packs anew.
+      # How long a manifest is valid. 'packer build --renew' signs the same packs again.
       validity: 180 days
 
-      # What holds for every pack that does not say otherwise.
+      # Settings for packs that do not set their own.
       defaults:
-        # When the system fetches a pack: essential (before the app first starts), prefetch (after that), or onDemand (when the app asks).
+        # When a pack is downloaded: essential (before the app first starts), prefetch (after that), or onDemand (when the app requests it).
         delivery: prefetch
-        # What becomes of it on the device: unpacked into files, or packed, one file that is read in place.
+        # How it is stored on the device: unpacked into files, or packed (one file that is read in place).
         install: unpacked
       """)
     addExcludes(proposal.omitted)
@@ -48,7 +48,7 @@ struct ProposalText {
     add(
       """
 
-      # Limits of your own, which 'packer verify' watches. Take the # away to use them.
+      # Your own limits, which 'packer verify' checks. Remove the # to use them.
       # totals:
       #   essential: {download: 30 MB, installed: 60 MB}
       #   other: {download: 300 MB, installed: 600 MB}
@@ -71,7 +71,7 @@ struct ProposalText {
         patterns.append((pattern, path.reason, 1, path.size ?? 0))
       }
     }
-    add("  # What to exclude. Metadata of systems (.DS_Store, __MACOSX, ._*, Thumbs.db) and .git are always skipped.")
+    add("  # What to exclude. System metadata (.DS_Store, __MACOSX, ._*, Thumbs.db) and .git are always skipped.")
     guard !patterns.isEmpty else {
       add("  # exclude: [\"*.js.map\", \"drafts/\"]")
       return
@@ -85,7 +85,7 @@ struct ProposalText {
   private mutating func add(_ pack: ConfigurationProposal.Pack) {
     let contents = "\(Self.count(pack.files, "file", "files")), \(ByteCount(pack.contentSize))"
     if pack.isEach {
-      add("  # A pack for each of \(Self.count(pack.count, "folder", "folders")): \(contents). ${name} is what the folder is called.")
+      add("  # One pack for each of \(Self.count(pack.count, "folder", "folders")): \(contents). ${name} is the name of the folder.")
     } else {
       add("  # \(contents)")
     }
@@ -103,10 +103,10 @@ struct ProposalText {
   private mutating func add(_ shared: ConfigurationProposal.Shared, _ place: ProjectPlace) {
     let files = Self.count(shared.files, "file is", "files are")
     add("")
-    add("  # \(files) the same in several packs, \(ByteCount(shared.contentSize)). In a pack of their own they would save")
+    add("  # \(files) the same in several packs, \(ByteCount(shared.contentSize)). In a shared pack they would save")
     add(
-      "  # \(ByteCount(shared.savedSize)) before compression. Packs are directories: you would move the files into one, and the app would")
-    add("  # have to look for them there. The largest:")
+      "  # \(ByteCount(shared.savedSize)) before compression. A pack is a directory: you would have to move the files into it,")
+    add("  # and the app would have to look for them there. The largest:")
     for paths in shared.largest {
       let more = paths.count > 2 ? " and \(paths.count - 2) more" : ""
       add("  #   " + paths.prefix(2).map { Self.comment(place.path($0)) }.joined(separator: " = ") + more)
@@ -115,7 +115,7 @@ struct ProposalText {
     add("  #   root: \(Self.scalar(place.path("shared")))")
   }
 
-  /// A path that does not end the comment it stands in.
+  /// Returns a path for a comment, with line breaks escaped.
   private static func comment(_ path: String) -> String {
     printable(path.utf8).replacing("\u{2028}", with: "\\u{2028}").replacing("\u{2029}", with: "\\u{2029}")
   }
@@ -124,10 +124,10 @@ struct ProposalText {
     "\(number) \(number == 1 ? one : many)"
   }
 
-  /// A text as YAML takes it, in quotes where it could be something else.
+  /// Returns a text as a YAML scalar, in quotes if YAML could take it for another type.
   private static func scalar(_ text: String) -> String {
     let isPlain = text.wholeMatch(of: /[A-Za-z_.][A-Za-z0-9_.\/-]*/) != nil && ConfigurationNode.Scalar(plain: text).kind == .text
-    // Words that older readers take for true and false.
+    // Words that older YAML readers take for true or false.
     let isWord = ["yes", "no", "on", "off", "y", "n"].contains(text.lowercased())
     return isPlain && !isWord ? text : JSONString.quoted(text)
   }

@@ -9,7 +9,7 @@ package struct SourceEntry: Sendable {
   package var kind: IndexRecord.Kind
   /// The length in bytes.
   package var size: UInt64
-  /// Device and inode, time stamps: what must not change until the file has been read.
+  /// The device, inode and time stamps, which must not change until the file has been read.
   var stamp: SourceStamp
 
   /// The last component of the path.
@@ -19,7 +19,7 @@ package struct SourceEntry: Sendable {
   }
 }
 
-/// What tells, besides its size, that a file is still the one that was scanned.
+/// The properties that, with the size, show that a file is still the one that was scanned.
 struct SourceStamp: Hashable, Sendable {
   var device: UInt64
   var inode: UInt64
@@ -38,11 +38,11 @@ struct SourceStamp: Hashable, Sendable {
 package struct OmittedPath: Hashable, Sendable {
   /// The path inside the source directory.
   package let path: String
-  /// Why packer skips it by itself, for a person; nil if a pattern of the user excludes it.
+  /// Why packer skips it, for a person; nil if a pattern of the user excludes it.
   package let skippedBecause: String?
 }
 
-/// Looks through a source directory with all threads and decides about each path.
+/// A scan of a source directory on several threads, which decides about each path.
 package struct DirectoryScan: Sendable {
   package struct Options: Sendable {
     package var excludes: [String] = []
@@ -58,13 +58,13 @@ package struct DirectoryScan: Sendable {
     }
   }
 
-  /// What goes into the pack, in the byte order of the paths.
+  /// The entries of the pack, in the byte order of their paths.
   package private(set) var entries: [SourceEntry] = []
-  /// In the byte order of the paths.
+  /// The paths that are not in the pack, in byte order.
   package private(set) var omitted: [OmittedPath] = []
   package private(set) var contentSize: UInt64 = 0
 
-  /// Scans all of `source`. What cannot be packed goes to `sourceProblems`.
+  /// Scans `source`. Paths that cannot be packed are added to `sourceProblems`.
   package static func run(
     _ source: String, options: Options, files: any FileSystem, sourceProblems: SourceProblems, jobs: Int
   ) async throws(PackError) -> DirectoryScan {
@@ -79,7 +79,8 @@ package struct DirectoryScan: Sendable {
     return scan
   }
 
-  /// Takes what a directory and those below it hold: byte order is the order of the names where a directory's ends in a slash.
+  /// Collects the content of a directory and of those below it. The paths are in byte order, because names are sorted as if a directory's name ended
+  /// in a slash.
   private mutating func collect(_ directory: ScannedDirectory) {
     if let entry = directory.ownEntry { entries.append(entry) }
     for child in directory.takeChildren() {
@@ -97,7 +98,7 @@ package struct DirectoryScan: Sendable {
     }
   }
 
-  /// Whether patterns exclude a directory of a source, by itself or with one that it lies in.
+  /// Whether patterns exclude a directory of a source, or a directory above it.
   package static func doesExclude(_ directory: String, by excludes: [String]) -> Bool {
     let globs = excludes.map(Glob.init)
     let names = directory.utf8.split(separator: UInt8(ascii: "/"))
@@ -108,7 +109,7 @@ package struct DirectoryScan: Sendable {
   }
 }
 
-/// A directory and what was found in it. The thread that takes it writes to it; all may read what never changes.
+/// A directory and its content. Only the thread that took it writes to it. All threads may read its constants.
 private final class ScannedDirectory: @unchecked Sendable {
   enum Child {
     case entry(SourceEntry)
@@ -123,7 +124,7 @@ private final class ScannedDirectory: @unchecked Sendable {
   private let stamp: SourceStamp
   private(set) var children: [Child] = []
   private var isListed = false
-  /// Open while directories in it have not been opened from it, and how many those are.
+  /// The directory's file, which stays open until all its subdirectories have been opened, and the number of those that have not.
   private let opened = Monitor<(file: OpenFile?, pending: Int)>((nil, 0))
 
   init(path: String, name: String, stamp: SourceStamp, parent: ScannedDirectory?) {
@@ -152,7 +153,7 @@ private final class ScannedDirectory: @unchecked Sendable {
       case (.directory(let left), .directory(let right)): before("\(left.path)/", "\(right.path)/")
       case (.entry(let left), .directory(let right)): before(left.path, "\(right.path)/")
       case (.directory(let left), .entry(let right)): before("\(left.path)/", right.path)
-      // In no order, but behind all that has one.
+      // These are not ordered, and come last.
       case (.omitted, _), (.problem, _): false
       case (_, .omitted), (_, .problem): true
       }
@@ -166,7 +167,7 @@ private final class ScannedDirectory: @unchecked Sendable {
     return taken
   }
 
-  /// What the pack holds of it where nothing in it goes into the pack. The root has no entry.
+  /// The entry of the directory itself, if it is empty or all its content is omitted; nil otherwise, and for the root.
   var ownEntry: SourceEntry? {
     guard parent != nil, isListed else { return nil }
     for child in children {
@@ -176,14 +177,14 @@ private final class ScannedDirectory: @unchecked Sendable {
     return SourceEntry(path: path, kind: .directory, size: 0, stamp: stamp)
   }
 
-  /// How many entries it brings, without those of the directories in it.
+  /// The number of its entries, without those of its subdirectories.
   var entryCount: Int {
     children.count { child in
       if case .entry = child { true } else { false }
     } + (ownEntry == nil ? 0 : 1)
   }
 
-  /// Whether it is one of the directories it lies in.
+  /// Whether it is the same directory as one above it.
   var leadsRound: Bool {
     var above = parent
     while let directory = above {
@@ -198,13 +199,13 @@ private func before(_ left: String, _ right: String) -> Bool {
   left.withBytes { left in right.withBytes { precedes(left, $0) } }
 }
 
-/// Goes through a tree, directory by directory and side by side.
+/// A scanner of a tree, which visits several directories at a time.
 private final class DirectoryScanner: @unchecked Sendable {
-  // What changes stands in monitors, but for directories, each of which belongs to the thread that took it.
+  // Mutable state is in monitors, except in directories. Each directory belongs to the thread that took it.
   private struct State {
-    /// Directories to visit; the last one first, so that few of them are open.
+    /// The directories to visit, the last one first, so that few of them are open.
     var waiting: [ScannedDirectory] = []
-    /// How many are waiting or being visited.
+    /// The number of directories that are waiting or being visited.
     var unfinished = 0
     var found = 0
   }
@@ -248,7 +249,7 @@ private final class DirectoryScanner: @unchecked Sendable {
       try pool.checkpoint()
       let inner = visit(directory)
       let found = directory.entryCount
-      // At once: links to directories that hold links double with every level.
+      // Checked after each directory, because links to directories with links double the number with every level.
       try state.update { (state) throws(PackError) in
         state.waiting += inner
         state.unfinished += inner.count - 1
@@ -268,7 +269,7 @@ private final class DirectoryScanner: @unchecked Sendable {
     }
   }
 
-  /// Looks at all that is in a directory, and returns the directories.
+  /// Visits the content of a directory and returns its subdirectories.
   private func visit(_ directory: ScannedDirectory) -> [ScannedDirectory] {
     guard !directory.leadsRound else {
       sourceProblems.add(directory.path, .unsuitableSource, "is a symbolic link to a directory above it")
@@ -278,7 +279,7 @@ private final class DirectoryScanner: @unchecked Sendable {
     let names: [DirectoryName]
     do throws(FileFailure) {
       file = try open(directory)
-      // In order, so that of two names that collide the same one is blamed on every machine.
+      // Sorted, so that every machine reports the same one of two names that collide.
       names = try files.names(in: file).sorted { before($0.text, $1.text) }
     } catch {
       sourceProblems.add(directory.path, .cannotRead, "cannot be listed: \(error.text)")
@@ -295,7 +296,7 @@ private final class DirectoryScanner: @unchecked Sendable {
       children.append(child)
     }
     directory.finish(children, file: file, directories: inner.count)
-    // The first one is taken first.
+    // The last one in the list is taken first.
     return inner.reversed()
   }
 
@@ -306,7 +307,7 @@ private final class DirectoryScanner: @unchecked Sendable {
     return try files.open(directory.name, options.followsSymlinks ? .directory : .directoryUnlinked, in: file)
   }
 
-  /// Looks at one name.
+  /// Visits one name.
   private func visit(
     _ name: DirectoryName, path: String, in directory: ScannedDirectory, _ file: OpenFile, siblings: inout Siblings
   ) -> ScannedDirectory.Child {
@@ -352,9 +353,9 @@ private final class DirectoryScanner: @unchecked Sendable {
       sourceProblems.addSecret(path, reason)
       return .problem
     }
-    // Before sizes are added up: files with holes may claim exabytes.
+    // Checked before sizes are added up, because sparse files may claim exabytes.
     guard status.size <= Limits.packSize else {
-      sourceProblems.add(path, .unsuitableSource, "is \(status.size) bytes, more than the \(Limits.packSize) of a whole pack")
+      sourceProblems.add(path, .unsuitableSource, "is \(status.size) bytes, but a whole pack has at most \(Limits.packSize)")
       return .problem
     }
     return .entry(
@@ -362,7 +363,7 @@ private final class DirectoryScanner: @unchecked Sendable {
         path: path, kind: status.isExecutable ? .executable : .file, size: status.size, stamp: SourceStamp(status)))
   }
 
-  /// Whether a symbolic link may be followed: only where that was asked for, and only inside the tree.
+  /// Returns whether a symbolic link may be followed: only if the options allow it, and only inside the tree.
   private func checkLink(_ path: String) throws(FileFailure) -> Bool {
     guard options.followsSymlinks else {
       sourceProblems.add(
@@ -374,10 +375,10 @@ private final class DirectoryScanner: @unchecked Sendable {
     do throws(FileFailure) {
       target = try files.canonicalPath(of: "\(canonicalRoot)/\(path)")
     } catch {
-      sourceProblems.add(path, .unsuitableSource, "is a symbolic link that leads nowhere")
+      sourceProblems.add(path, .unsuitableSource, "is a broken symbolic link")
       return false
     }
-    // By their bytes: names that differ only in normalization are two, and strings take them for one.
+    // Compared as bytes: strings are equal if they differ only in normalization, but such names are different files.
     guard target.utf8.elementsEqual(canonicalRoot.utf8) || target.utf8.starts(with: (canonicalRoot + "/").utf8) else {
       sourceProblems.add(path, .unsuitableSource, "is a symbolic link that leaves the directory")
       return false
@@ -385,7 +386,7 @@ private final class DirectoryScanner: @unchecked Sendable {
     return true
   }
 
-  /// Whether a path may stand in a pack. The directories above it have been asked about.
+  /// Returns whether a path may be in a pack. The directories above it have been checked already.
   private func check(_ path: String, _ name: String, siblings: inout Siblings) -> Bool {
     if let problem = path.withBytes({ EntryPath.securityProblem(of: $0) }) {
       let isDecomposed = !EntryPath.isNormalized(path)
@@ -401,7 +402,7 @@ private final class DirectoryScanner: @unchecked Sendable {
     }
     if let other = siblings.twin(of: name, path: path) {
       sourceProblems.add(
-        path, .unsuitableSource, "and '\(other)' are one file where case does not count", hint: portabilityHint)
+        path, .unsuitableSource, "and '\(other)' are the same file on file systems that ignore case", hint: portabilityHint)
       return false
     }
     return true
@@ -410,20 +411,20 @@ private final class DirectoryScanner: @unchecked Sendable {
   private var portabilityHint: String { "rename it, or allow it with \(sourceProblems.words.allowUnportablePaths)" }
 }
 
-/// The names in one directory that file systems which ignore case would take for one. Directories are among them, so paths that only
-/// collide further up are found there.
+/// The names in one directory, to find those that are equal on file systems that ignore case. Directories are included, so a collision further up in
+/// two paths is found there.
 private struct Siblings {
   private var paths: [String: String] = [:]
   private let isNeeded: Bool
 
-  /// - Parameter names: all names in the directory. Lower-case ASCII alone never collides.
+  /// - Parameter names: all names in the directory. If they are all lower-case ASCII, none can collide.
   init(_ names: [DirectoryName], areChecked: Bool) {
     isNeeded =
       areChecked
       && names.contains { name in name.text.utf8.contains { $0 >= 0x80 || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) } }
   }
 
-  /// The path of an earlier name that collides with this one, which is remembered otherwise.
+  /// Returns the path of an earlier name that collides with this one. If there is none, remembers this one and returns nil.
   mutating func twin(of name: String, path: String) -> String? {
     guard isNeeded else { return nil }
     let key = EntryPath.caseFolded(name)

@@ -3,21 +3,21 @@ import PackFiles
 import PackFormat
 package import PackReading
 
-/// Finds files with the same content and the same permissions.
+/// A search for files with the same content and the same permissions.
 ///
-/// Files of different sizes cannot be the same; larger ones of one size are told apart by their first bytes before all of them are read.
-/// Small files share their size with many others, and looking into all of them would take longer than packing them: they are compared only
-/// where their names are equal too, as in copies of a directory (FORMAT.md §4.2.4).
+/// Only files of the same size are compared. Larger ones are compared by their first bytes before they are read completely. Small files have the same
+/// size as many others, and reading them all would take longer than packing them, so they are compared only if their names are equal too, as in
+/// copies of a directory (FORMAT.md §4.2.4).
 package struct DuplicateSearch {
-  /// For each entry the number of the first one with the same content, or -1.
+  /// For each entry, the number of the first one with the same content, or -1.
   package let originals: [Int32]
-  /// The digests that came out on the way. The content that is packed later must still have them.
+  /// The digests that the search computed, by number. The content that is packed later must still have them.
   package let digests: [Int32: [UInt8]]
 
   private struct Shape: Hashable {
     var size: UInt64
     var kind: UInt8
-    /// Of a small file.
+    /// The name of a small file; nil for others.
     var name: String?
 
     init(_ entry: SourceEntry) {
@@ -34,13 +34,13 @@ package struct DuplicateSearch {
 
   /// The size in bytes from which files with different names are compared.
   static let smallestForAnyName: UInt64 = 8 << 10
-  /// The bytes that a first look takes, and the size from which it pays.
+  /// The number of bytes that are compared first, and the file size from which this is worthwhile.
   private static let firstLook = 4096
   private static let smallestForFirstLook: UInt64 = 16 << 10
 
-  /// The numbers of the entries that have the shape of another one, ascending.
+  /// Returns the numbers of the entries that have the same shape as another one, in ascending order.
   private static func withNeighbour(_ entries: [SourceEntry]) -> [Int32] {
-    // Sizes alone tell most entries apart, so that few names are compared.
+    // Most entries differ in size, so few names are compared.
     let sizes = entries.map(\.size)
     var found: [Int32] = []
     var rest = sizes.indices.filter { sizes[$0] > 0 }.sorted { sizes[$0] < sizes[$1] }[...]
@@ -56,7 +56,7 @@ package struct DuplicateSearch {
     return found.sorted()
   }
 
-  /// A number that is the same for entries of the same shape, and hardly ever for others of the same size.
+  /// Returns a number that is equal for entries of the same shape, and rarely equal for other entries of the same size.
   private static func shapeKey(_ entry: SourceEntry) -> UInt64 {
     var key = UInt64(entry.kind.rawValue)
     guard entry.size < smallestForAnyName else { return key }

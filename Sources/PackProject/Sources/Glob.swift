@@ -1,9 +1,9 @@
 /// A pattern of paths, as in ignore files: `*` and `?` stay inside one component, `**` crosses them.
 ///
-/// A pattern without a slash (but for a closing one) matches a name at any depth; one with a slash matches from the root. A closing slash matches
-/// directories alone. Whatever lies below a matching directory goes with it.
+/// A pattern without a slash (other than a trailing one) matches a name at any depth; one with a slash matches from the root. A trailing slash
+/// restricts the pattern to directories. Everything below a matching directory is excluded with it.
 struct Glob: Sendable {
-  // Not characters: a slash and a combining mark behind it are one of those.
+  // Unicode scalars, because a slash and a combining mark after it are a single character.
   private let components: [[Unicode.Scalar]]
   private let isDirectoryOnly: Bool
 
@@ -24,7 +24,7 @@ struct Glob: Sendable {
   private static func matches(_ pattern: ArraySlice<[Unicode.Scalar]>, _ path: ArraySlice<[Unicode.Scalar]>) -> Bool {
     guard let first = pattern.first else { return path.isEmpty }
     if first == ["*", "*"] {
-      // A closing ** stands for everything below, but not for the directory itself.
+      // A trailing ** matches everything below a directory, but not the directory itself.
       if pattern.count == 1 { return !path.isEmpty }
       return path.indices.contains { matches(pattern.dropFirst(), path[$0...]) }
         || matches(pattern.dropFirst(), path.suffix(0))
@@ -33,7 +33,7 @@ struct Glob: Sendable {
     return matches(pattern.dropFirst(), path.dropFirst())
   }
 
-  /// Matches one component. Only the last `*` ever needs a second try, so time stays within pattern × name.
+  /// Matches one component. Only the last `*` is ever retried, so the time is at most proportional to pattern × name.
   private static func matches(_ pattern: ArraySlice<Unicode.Scalar>, _ name: ArraySlice<Unicode.Scalar>) -> Bool {
     var patternIndex = pattern.startIndex
     var nameIndex = name.startIndex

@@ -1,10 +1,10 @@
-/// How advice names the settings of a pack: as options of the command line, or as keys of a configuration.
+/// How hints name the settings of a pack: as options of the command line, or as keys of a configuration.
 package enum SettingWords: Hashable, Sendable {
   case options
   /// - Parameter file: the name of the configuration.
   case keys(file: String)
 
-  /// What excludes a path.
+  /// The setting that excludes a path.
   var exclude: String {
     switch self {
     case .options: "--exclude"
@@ -12,7 +12,7 @@ package enum SettingWords: Hashable, Sendable {
     }
   }
 
-  /// What packs files that may be secrets.
+  /// The setting that packs files that may be secrets.
   var allowSecrets: String {
     switch self {
     case .options: "--allow-secrets"
@@ -20,7 +20,7 @@ package enum SettingWords: Hashable, Sendable {
     }
   }
 
-  /// What packs the targets of symbolic links.
+  /// The setting that packs the targets of symbolic links.
   var followSymlinks: String {
     switch self {
     case .options: "--follow-symlinks"
@@ -28,7 +28,7 @@ package enum SettingWords: Hashable, Sendable {
     }
   }
 
-  /// What packs names that some platforms cannot hold.
+  /// The setting that packs names that some platforms do not support.
   var allowUnportablePaths: String {
     switch self {
     case .options: "--allow-unportable-paths"
@@ -36,7 +36,7 @@ package enum SettingWords: Hashable, Sendable {
     }
   }
 
-  /// What sets the size of frames.
+  /// The setting for the size of frames.
   package var frameSize: String {
     switch self {
     case .options: "--frame-size"

@@ -3,12 +3,12 @@ import PackFormat
 package import PackReading
 import PackWork
 
-/// Digests of files as they lie on the disk.
+/// Digests of source files.
 package enum SourceDigests {
-  /// Digests the first `limit` bytes of the entries with these numbers, side by side.
+  /// Computes the digests of the first `limit` bytes of the entries with these numbers, on several threads.
   ///
-  /// - Parameter checkingSecrets: whether a file whose first bytes say that it is a key is an problem.
-  /// - Returns: the digests by number; a file that could not be read is among the reader's sourceProblems instead.
+  /// - Parameter checkingSecrets: whether a file is a problem if its first bytes show that it is a key.
+  /// - Returns: the digests by number. Files that could not be read are missing; they are in the reader's `sourceProblems`.
   package static func run(
     _ numbers: [Int32], _ entries: [SourceEntry], limit: Int, checkingSecrets: Bool = false, reader: SourceReader,
     backend: any CryptoBackend, jobs: Int, progress: ProgressHandler?

@@ -1,7 +1,7 @@
 package import PackFormat
 import PackWork
 
-/// The problems of a source tree: every path that cannot be packed, not only the first.
+/// The problems of a source tree: all paths that cannot be packed, not only the first.
 package final class SourceProblems: Sendable {
   private struct Problem {
     var path: String
@@ -12,17 +12,17 @@ package final class SourceProblems: Sendable {
   }
 
   private let sourceProblems = Monitor<[Problem]>([])
-  /// How advice names the settings of the pack.
+  /// How hints name the settings of the pack.
   let words: SettingWords
 
   package init(_ words: SettingWords = .options) {
     self.words = words
   }
 
-  /// Whether there are none.
+  /// Whether there are no problems.
   package var isEmpty: Bool { sourceProblems.withLock { $0.isEmpty } }
 
-  /// The first that could not be read.
+  /// The error of the first path that could not be read.
   var firstUnread: PackError? { sorted.first { $0.error.code == .cannotRead }?.error }
 
   func add(_ path: String, _ code: PackError.Code, _ problem: String, hint: String? = nil) {
@@ -30,14 +30,14 @@ package final class SourceProblems: Sendable {
     sourceProblems.withLock { $0.append(Problem(path: path, problem: problem, error: error)) }
   }
 
-  /// Notes a file that may be a secret.
+  /// Adds a file that may be a secret.
   func addSecret(_ path: String, _ reason: String) {
     let error = PackError(
       .unsuitableSource, of: path, reason, hint: "exclude it with \(words.exclude), or allow it with \(words.allowSecrets)")
     sourceProblems.withLock { $0.append(Problem(path: path, problem: reason, error: error, isSecret: true)) }
   }
 
-  /// Throws all of them as one error, if there are any: one line each, in the order of the paths.
+  /// Throws all problems as one error, if there are any: one line each, in the order of the paths.
   package func check(_ source: String) throws(PackError) {
     let all = sorted
     guard let first = all.first else { return }
@@ -49,12 +49,12 @@ package final class SourceProblems: Sendable {
     ).about(source)
   }
 
-  /// All of them as differences from a pack, which can hold none of these. Forgets them.
+  /// Returns all problems as differences from a pack, which cannot contain these paths, and removes them from the list.
   package func takeFindings() -> [TreeDifference] {
     takeRefusals().map(\.finding)
   }
 
-  /// The same, with what may be a secret told apart.
+  /// Does the same as ``takeFindings()``, and marks the paths that may be secrets.
   func takeRefusals() -> [(finding: TreeDifference, isSecret: Bool)] {
     let all = sorted
     sourceProblems.withLock { $0 = [] }
@@ -63,7 +63,7 @@ package final class SourceProblems: Sendable {
 
   private var sorted: [Problem] {
     var all: [Problem] = []
-    // A file may be met more than once, and while it changes with another fault each time.
+    // A file may be added more than once, with different problems if it changes in between.
     for problem in sourceProblems.withLock({ $0 }).sorted(by: { ($0.path, $0.problem) < ($1.path, $1.problem) })
     where all.last.map({ !$0.path.utf8.elementsEqual(problem.path.utf8) }) ?? true {
       all.append(problem)
@@ -73,7 +73,7 @@ package final class SourceProblems: Sendable {
 }
 
 extension PackError.Advice {
-  /// What can be done about several errors, each piece of advice once and in a line of its own.
+  /// Returns the advice of several errors, one piece per line and without duplicates; nil if there is none.
   package static func all(of errors: [PackError]) -> Self? {
     var lines: [String] = []
     for line in errors.compactMap(\.advice?.description) where !lines.contains(line) { lines.append(line) }

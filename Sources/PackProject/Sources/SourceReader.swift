@@ -1,7 +1,7 @@
 package import PackFiles
 package import PackFormat
 
-/// Reads the files of a source tree and notices whatever has become of them since they were scanned.
+/// A reader of the files of a source tree, which detects changes since the scan.
 package struct SourceReader: Sendable {
   package let sourceProblems: SourceProblems
 
@@ -20,9 +20,9 @@ package struct SourceReader: Sendable {
     }
   }
 
-  /// Opens a file. What is wrong with it goes to the sourceProblems.
+  /// Opens a file. Problems are added to `sourceProblems`.
   ///
-  /// - Parameter isRead: whether all of it will be read at once and then confirmed, so that a look in advance is not needed.
+  /// - Parameter isRead: whether the whole file will be read at once and then confirmed, so that it need not be checked now.
   package func open(_ entry: SourceEntry, toReadAtOnce isRead: Bool = false) -> OpenFile? {
     do throws(FileFailure) {
       let file = try files.open(entry.path, followsSymlinks ? .read : .readUnlinked, in: root)
@@ -38,13 +38,13 @@ package struct SourceReader: Sendable {
     }
   }
 
-  /// Reports a file that holds a secret.
+  /// Adds a file to `sourceProblems` if it contains a secret.
   package func checkSecrets(_ entry: SourceEntry, start content: Span<UInt8>) {
     guard entry.size <= SourceRules.largestSecret, let reason = SourceRules.secret(content: content) else { return }
     sourceProblems.addSecret(entry.path, reason)
   }
 
-  /// Looks whether a file can be read and holds a secret, without packing it.
+  /// Checks whether a file can be read and contains a secret, without packing it.
   package func look(at entry: SourceEntry, allowsSecrets: Bool) {
     guard let file = open(entry), !allowsSecrets else { return }
     var start = [UInt8](repeating: 0, count: Int(min(entry.size, 64)))
@@ -53,7 +53,7 @@ package struct SourceReader: Sendable {
     checkSecrets(entry, start: start.span)
   }
 
-  /// Fills `buffer` with the bytes of a file from `offset` on, and says whether they were all there.
+  /// Fills `buffer` with the bytes of a file from `offset` on. Returns false if there are not enough of them.
   package func read(
     _ file: OpenFile, _ entry: SourceEntry, at offset: UInt64, into buffer: inout MutableSpan<UInt8>
   ) -> Bool {
@@ -62,13 +62,13 @@ package struct SourceReader: Sendable {
       if count == buffer.count { return true }
       sourceProblems.add(entry.path, .sourceChanged, "became shorter while it was being packed", hint: Self.changedHint)
     } catch {
-      // What took the file's place may be nothing to read from.
+      // The file may have been replaced by something that cannot be read.
       if (try? isUnchanged(file, entry)) != false { sourceProblems.add(entry.path, error.code, "cannot be read") }
     }
     return false
   }
 
-  /// Whether a file is still what it was when it was opened. Asked after its last byte was read. What is wrong goes to the sourceProblems.
+  /// Returns whether a file has not changed since the scan. Call it after the last byte was read. Problems are added to `sourceProblems`.
   package func confirm(_ file: OpenFile, _ entry: SourceEntry) -> Bool {
     do {
       return try isUnchanged(file, entry)
@@ -91,5 +91,5 @@ package struct SourceReader: Sendable {
     sourceProblems.add(entry.path, .sourceChanged, "changed while it was being packed", hint: Self.changedHint)
   }
 
-  private static let changedHint = "pack again when nothing writes to the directory any more"
+  private static let changedHint = "pack again when nothing writes to the directory anymore"
 }

@@ -1,16 +1,16 @@
 /// One difference between a pack and a directory.
 package struct TreeDifference: Hashable, Sendable {
-  /// In which way they differ.
+  /// The kind of difference.
   package enum Kind: String, Hashable, Sendable {
-    /// The pack has an entry that the directory lacks.
+    /// The pack has an entry that the directory does not have.
     case missing
-    /// The directory has an entry that the pack lacks.
+    /// The directory has an entry that the pack does not have.
     case extra
-    /// Both have it, but not the same.
+    /// Both have the entry, but it differs.
     case differs
   }
 
-  /// In which way they differ.
+  /// The kind of difference.
   package let kind: Kind
   /// The path of the entry.
   package let path: String

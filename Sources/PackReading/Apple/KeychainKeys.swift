@@ -4,33 +4,34 @@ import PackWork
   import CoreFoundation
   import Security
 
-  /// Keys that lie in the Keychain as generic passwords: one item per key, whose account is the key's id and whose value is the key's 32 bytes.
+  /// Keys stored in the Keychain as generic passwords. Each key is one item: the account is the key's id, the value is the key's 32 bytes.
   ///
-  /// Items are made for this device alone: they are in no backup. They can be read from the first unlock after a start on, so that a downloader
-  /// extension can open packs in the background. What the Keychain hands over is memory of the system's, which wipes it or not; the key made of it
-  /// is wiped like every other.
+  /// Items are stored for this device only and are not in backups. They can be read after the first unlock following a restart, so that a downloader
+  /// extension can open packs in the background. The Keychain returns a key in memory that belongs to the system, which may not wipe it. The
+  /// ``PackKey`` made from it is wiped like any other.
   public struct KeychainKeys: KeyProvider {
     private let service: String
     private let accessGroup: String?
     private let roots: [KeyID]
 
-    /// The keys of one service.
+    /// Creates a provider for the keys of one service.
     ///
     /// - Parameters:
-    ///   - service: what the items are filed under, such as `com.example.arcade.packs`.
-    ///   - accessGroup: the Keychain group that app and extension share; the app's own where it is nil.
-    ///   - roots: the ids of keys that are tried as root keys for packs whose own key is not there (FORMAT.md §2.3).
+    ///   - service: the service name of the items, such as `com.example.arcade.packs`.
+    ///   - accessGroup: the Keychain group that app and extension share; the app's default group if nil.
+    ///   - roots: the ids of keys to try as root keys for a pack whose own key is not in the Keychain (FORMAT.md §2.3).
     public init(service: String, accessGroup: String? = nil, roots: [KeyID] = []) {
       self.service = service
       self.accessGroup = accessGroup
       self.roots = roots
     }
 
-    /// The key with the wanted id, or the one that a root key makes for the pack.
+    /// Returns the key with the requested id, or the key that is derived for the pack from one of the root keys.
     ///
-    /// Asks on a thread of its own: the Keychain answers through another process.
+    /// Reads on a thread of its own, because the Keychain runs in another process.
     ///
-    /// - Throws: ``PackError/Code/noKey`` where there is none, or where the Keychain refuses, with its status.
+    /// - Throws: ``PackError/Code/noKey`` if there is no such key, or if the Keychain refuses, with its status; ``PackError/Code/wrongKey`` if none
+    ///   of the keys found fits.
     public func key(for request: KeyRequest) async throws(PackError) -> PackKey {
       let found = try await WorkerPool.value { (_) throws(PackError) -> KeyRing in
         let ring = KeyRing()
@@ -42,15 +43,15 @@ import PackWork
       return try found.key(for: request)
     }
 
-    /// Adds a key. One that is there already stays as it is: its id is made from it. The caller's key remains with the caller.
+    /// Adds a key. If the Keychain has an item with the same id, that item stays unchanged: the id is derived from the key. The caller keeps its key.
     ///
-    /// Blocks its thread while the Keychain works.
+    /// Blocks the calling thread while the Keychain works.
     ///
-    /// - Throws: ``PackError/Code/cannotWrite`` where the Keychain refuses, with its status.
+    /// - Throws: ``PackError/Code/cannotWrite`` if the Keychain refuses, with its status.
     public func add(_ key: borrowing PackKey) throws(PackError) {
       let status = key.secret.withSpan { bytes in
         unsafe bytes.withUnsafeBufferPointer { bytes -> OSStatus in
-          // Only lent, so that no copy of ours is left in memory that nobody wipes.
+          // Not copied, because nothing would wipe the copy.
           guard let value = unsafe CFDataCreateWithBytesNoCopy(nil, bytes.baseAddress, bytes.count, kCFAllocatorNull) else {
             return errSecAllocate
           }
@@ -61,19 +62,19 @@ import PackWork
         }
       }
       guard status == errSecSuccess || status == errSecDuplicateItem else {
-        throw PackError(.cannotWrite, "the Keychain does not take key \(key.id): status \(status)")
+        throw PackError(.cannotWrite, "cannot add key \(key.id) to the Keychain: status \(status)")
       }
     }
 
-    /// Removes a key, where it is there.
+    /// Removes a key. Does nothing if the Keychain does not have it.
     ///
-    /// Blocks its thread while the Keychain works.
+    /// Blocks the calling thread while the Keychain works.
     ///
-    /// - Throws: ``PackError/Code/cannotWrite`` where the Keychain refuses, with its status.
+    /// - Throws: ``PackError/Code/cannotWrite`` if the Keychain refuses, with its status.
     public func remove(_ id: KeyID) throws(PackError) {
       let status = SecItemDelete(query(id))
       guard status == errSecSuccess || status == errSecItemNotFound else {
-        throw PackError(.cannotWrite, "the Keychain does not remove key \(id): status \(status)")
+        throw PackError(.cannotWrite, "cannot remove key \(id) from the Keychain: status \(status)")
       }
     }
 
@@ -83,20 +84,20 @@ import PackWork
         query(id, and: [(kSecReturnData, kCFBooleanTrue), (kSecMatchLimit, kSecMatchLimitOne)]), &found)
       guard status != errSecItemNotFound else { return nil }
       guard status == errSecSuccess, let found, CFGetTypeID(found) == CFDataGetTypeID() else {
-        throw PackError(.noKey, "the Keychain does not give key \(id): status \(status)")
+        throw PackError(.noKey, "cannot read key \(id) from the Keychain: status \(status)")
       }
       let data = found as! CFData
       let key = try unsafe PackKey(bytes: Span(_unsafeStart: CFDataGetBytePtr(data), count: CFDataGetLength(data)))
-      // The bytes were read while the object that holds them was there.
+      // Keeps the object that holds the bytes alive until they were read.
       withExtendedLifetime(data) {}
       return key
     }
 
-    /// What names an item, and what else is to be said of it.
+    /// Returns the attributes that identify an item, together with further ones.
     private func query(_ id: KeyID, and attributes: [(CFString, CFTypeRef?)] = []) -> CFDictionary {
       var all: [(CFString, CFTypeRef?)] = [
         (kSecClass, kSecClassGenericPassword), (kSecAttrService, Self.text(service)), (kSecAttrAccount, Self.text(id.description)),
-        // On a Mac too, where the older kind of Keychain would ask the player.
+        // Also on a Mac, because the older kind of Keychain would ask the user.
         (kSecUseDataProtectionKeychain, kCFBooleanTrue),
       ]
       if let accessGroup { all.append((kSecAttrAccessGroup, Self.text(accessGroup))) }
@@ -106,7 +107,7 @@ import PackWork
         unsafe item.1.map { unsafe UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }
       }
       var (keyCalls, valueCalls) = unsafe (kCFTypeDictionaryKeyCallBacks, kCFTypeDictionaryValueCallBacks)
-      // The dictionary keeps what is in it; until it is made, `all` does.
+      // Keeps `all` alive until the dictionary exists, which then retains its contents.
       return withExtendedLifetime(all) {
         unsafe CFDictionaryCreate(nil, &keys, &values, all.count, &keyCalls, &valueCalls)
       }

@@ -1,16 +1,16 @@
 import PackWork
 
-/// Keys that a function of the app fetches, from a server for example, each of them once.
+/// A provider whose keys are fetched by a function of the app, for example from a server. Each key is fetched once.
 ///
-/// What was fetched is kept in a ``KeyRing``, and wiped with the last copy of this value. Who asks for a key that is being fetched already waits for
-/// that fetch and shares its outcome. A fetch that failed is not remembered: the next request begins another. One whose task was cancelled
-/// fails nobody else: somebody who waits for it fetches in its place.
+/// Fetched keys are kept in a ``KeyRing`` and wiped with the last copy of this value. A request for a key that is being fetched waits for that fetch
+/// and shares its result. A failed fetch is not remembered: the next request starts a new one. If the task that fetches is cancelled, one of the
+/// waiting requests fetches instead.
 public struct FetchedKeys: KeyProvider {
   private let ring = KeyRing()
   private let fetches = Monitor(Fetches())
   private let fetch: @Sendable (KeyRequest) async throws(PackError) -> PackKey
 
-  /// Those under way, by the id of the key.
+  /// The fetches in progress, by key id.
   private struct Fetches {
     var waiting: [KeyID: [Waiter]] = [:]
     var tickets: UInt64 = 0
@@ -21,24 +21,24 @@ public struct FetchedKeys: KeyProvider {
     let continuation: CheckedContinuation<Turn, Never>
   }
 
-  /// What somebody is to do who wants a key.
+  /// The next step of a request.
   private enum Turn {
-    /// Fetch it, and tell those who come to wait for it.
+    /// Fetch the key, then resume the requests that wait for it.
     case fetch
     /// Take it from the ring.
     case take
     case fail(PackError)
   }
 
-  /// Takes the function that fetches a key. It may return the pack's own key, or the root key from which that is made.
+  /// Creates a provider from a function that fetches a key. The function may return the pack's own key or the root key that it is derived from.
   public init(_ fetch: @escaping @Sendable (KeyRequest) async throws(PackError) -> PackKey) {
     self.fetch = fetch
   }
 
-  /// The key with the wanted id, fetched where it is not at hand.
+  /// Returns the key with the requested id. Fetches it if it is not in memory.
   ///
-  /// - Throws: what the function throws, ``PackError/Code/wrongKey`` where it returns a key that cannot open the pack, which is not kept then, and
-  ///   ``PackError/Code/cancelled``.
+  /// - Throws: the error of the function, ``PackError/Code/wrongKey`` if the function returns a key that cannot open the pack (such a key is not
+  ///   kept), or ``PackError/Code/cancelled``.
   public func key(for request: KeyRequest) async throws(PackError) -> PackKey {
     while true {
       if let key = try ring.keyIfHeld(for: request) { return key }
@@ -50,10 +50,10 @@ public struct FetchedKeys: KeyProvider {
     }
   }
 
-  /// Fetches a key, which nobody else does meanwhile.
+  /// Fetches a key. No other request fetches the same key at the same time.
   private func fetched(_ request: KeyRequest) async throws(PackError) -> PackKey {
     do throws(PackError) {
-      // The fetch before this one may have ended just after this task looked.
+      // A previous fetch may have ended just after this task checked.
       if let key = try ring.keyIfHeld(for: request) {
         end(request.keyID, .take)
         return key
@@ -75,7 +75,7 @@ public struct FetchedKeys: KeyProvider {
 
   // MARK: Turns
 
-  /// Waits where the key is being fetched.
+  /// Waits if the key is being fetched.
   private func turn(for id: KeyID) async -> Turn {
     let ticket = fetches.withLock { fetches in
       fetches.tickets += 1
@@ -84,7 +84,7 @@ public struct FetchedKeys: KeyProvider {
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let turn: Turn? = fetches.withLock { fetches in
-          // Looked at under the lock: either this sees the cancellation, or its handler finds the waiter.
+          // Checked under the lock: either this check sees the cancellation, or the cancellation handler finds the waiter.
           if Task.isCancelled { return .fail(Self.cancelled) }
           guard fetches.waiting[id] != nil else {
             fetches.waiting[id] = []
@@ -106,13 +106,13 @@ public struct FetchedKeys: KeyProvider {
 
   private static let cancelled = PackError(.cancelled, "cancelled")
 
-  /// Ends a fetch, and has all who wait for it do the same.
+  /// Ends a fetch and resumes all requests that wait for it with `turn`.
   private func end(_ id: KeyID, _ turn: Turn) {
     let waiting = fetches.withLock { $0.waiting.removeValue(forKey: id) ?? [] }
     for waiter in waiting { waiter.continuation.resume(returning: turn) }
   }
 
-  /// Lets the one who waits longest fetch, and the others go on waiting.
+  /// Lets the request that has waited longest fetch the key. The others keep waiting.
   private func handOver(_ id: KeyID) {
     let next: Waiter? = fetches.withLock { fetches in
       guard let next = fetches.waiting[id]?.first else {
@@ -130,6 +130,6 @@ extension FetchedKeys: CustomStringConvertible, CustomReflectable {
   /// The ids of the keys that were fetched.
   public var description: String { "FetchedKeys(\(ring.keyIDs.map(\.description).joined(separator: ", ")))" }
 
-  /// The ids of the keys that were fetched, and nothing of the keys.
+  /// The ids of the keys that were fetched, without the keys.
   public var customMirror: Mirror { Mirror(self, children: ["keyIDs": ring.keyIDs]) }
 }

@@ -1,17 +1,17 @@
-/// What a key is wanted for: all that the readable start of a pack tells about it.
+/// A request for the key of a pack, with everything that the unencrypted start of the pack says about the key.
 ///
-/// Nothing of it is authenticated yet. A server that hands out keys decides by whom it talks to, not by what is asked for.
+/// None of it is authenticated yet. A server that hands out keys must decide by the client's identity, not by the content of the request.
 public struct KeyRequest: Hashable, Sendable {
   /// The id of the key that the pack was made with.
   public let keyID: KeyID
-  /// The 32 bytes of the pack's header that name it, from which a root key makes the pack's own (FORMAT.md §2.3).
+  /// The 32 bytes of the pack's header that identify the pack. A root key and these bytes give the pack's own key (FORMAT.md §2.3).
   public let packID: [UInt8]
-  /// The file that is being opened, if it is a file: for messages, and for providers that keep keys by file.
+  /// The path of the file that is being opened, or nil if it is not a file. For messages, and for providers that keep keys by file.
   public let path: String?
 
-  /// Asks for a key.
+  /// Creates a request for a key.
   ///
-  /// - Parameter packID: the 32 bytes that name the pack.
+  /// - Parameter packID: the 32 bytes that identify the pack.
   public init(keyID: KeyID, packID: [UInt8], path: String? = nil) {
     self.keyID = keyID
     self.packID = packID
@@ -20,27 +20,27 @@ public struct KeyRequest: Hashable, Sendable {
 }
 
 extension KeyRequest {
-  /// The refusal of a key that is another one.
+  /// Returns the error for a key that is not the requested one.
   func refusal(of id: KeyID) -> PackError {
     PackError(
-      .wrongKey, "pack was made with key \(keyID), but the key that came for it is \(id)",
+      .wrongKey, "pack was made with key \(keyID), but the provided key is \(id)",
       advice: .giveKey(keyID))
   }
 }
 
-/// Where the keys of packs come from: a constant, the Keychain, a server.
+/// A source of pack keys: a constant, the Keychain, or a server.
 public protocol KeyProvider: Sendable {
-  /// The key whose id is the wanted one.
+  /// Returns the key whose id is the requested one.
   ///
-  /// Called before anything of a pack is decrypted, and again each time it is opened. May take as long as it likes; the cancellation
-  /// of the task that opens the pack is its to notice.
+  /// Called each time a pack is opened, before anything in it is decrypted. It may take any amount of time. The implementation itself must respond to
+  /// the cancellation of the task that opens the pack.
   ///
-  /// - Throws: ``PackError/Code/noKey`` where there is none, or what else kept it from being had.
+  /// - Throws: ``PackError/Code/noKey`` if there is no such key, or the error that prevented getting it.
   func key(for request: KeyRequest) async throws(PackError) -> PackKey
 }
 
 extension KeyProvider {
-  /// The key for a pack, which is not believed to be the wanted one until its id says so. Errors name the file.
+  /// Returns the key for a pack after checking that it has the requested id. Errors name the file.
   package func checkedKey(for request: KeyRequest) async throws(PackError) -> PackKey {
     do throws(PackError) {
       let key = try await key(for: request)

@@ -4,35 +4,36 @@
   import ImageIO
   import PackFormat
 
-  /// An image whose pixels are in memory: showing it decodes nothing.
+  /// An image whose pixels are already decoded in memory, so that showing it is fast.
   ///
-  /// The image inside does not change, so it may go from thread to thread, whatever the system's headers say of it.
+  /// `cgImage` is immutable, so it is safe to pass between threads, although the system's headers do not mark it as `Sendable`.
   public struct DecodedImage: @unchecked Sendable {
     /// The image.
     public let cgImage: CGImage
   }
 
   extension Materializer where Value == DecodedImage {
-    /// An image of any format that the system knows, the primary one where there are several, of up to 2^26 pixels.
+    /// A materializer for images of up to 2^26 pixels, in any format that the system supports. If a file contains several images, the primary one is
+    /// used.
     public static var image: Materializer { image(pixelLimit: 1 << 26) }
 
-    /// An image of any format that the system knows, the primary one where there are several.
+    /// Returns a materializer for images in any format that the system supports. If a file contains several images, the primary one is used.
     ///
-    /// - Parameter pixelLimit: the pixels that it may have. A few bytes can stand for many pixels, of which each takes 4 bytes or more.
+    /// - Parameter pixelLimit: The maximum number of pixels. A small file can contain many pixels, and each takes 4 bytes of memory or more.
     public static func image(pixelLimit: Int) -> Materializer {
       Materializer { bytes in
         guard let data = unsafe CFDataCreate(nil, bytes, bytes.count), let source = CGImageSourceCreateWithData(data, nil) else {
-          throw PackError(.invalidContent, "the content is no image that the system knows")
+          throw PackError(.invalidContent, "the content is not an image in a format that the system supports")
         }
         let index = CGImageSourceGetPrimaryImageIndex(source)
-        // Only its beginning is read for this.
+        // This reads only the beginning of the file.
         guard let image = CGImageSourceCreateImageAtIndex(source, index, nil) else {
-          throw PackError(.invalidContent, "the content is no image that the system knows")
+          throw PackError(.invalidContent, "the content is not an image in a format that the system supports")
         }
         let (pixels, overflow) = image.width.multipliedReportingOverflow(by: image.height)
         guard !overflow, (1...max(1, pixelLimit)).contains(pixels) else {
           throw PackError(
-            .limitExceeded, "the image is \(image.width) × \(image.height) pixels, and at most \(pixelLimit) in all are taken")
+            .limitExceeded, "the image is \(image.width) × \(image.height) pixels, but the limit is \(pixelLimit) pixels in total")
         }
         guard let decoded = CGImageSourceCreateImageAtIndex(source, index, decodingAtOnce) else {
           throw PackError(.invalidContent, "the image cannot be decoded")
@@ -40,7 +41,7 @@
         for status in [CGImageSourceGetStatus(source), CGImageSourceGetStatusAtIndex(source, index)] {
           switch status {
           case .statusIncomplete, .statusUnexpectedEOF, .statusInvalidData:
-            throw PackError(.invalidContent, "the image is damaged or not whole")
+            throw PackError(.invalidContent, "the image is damaged or incomplete")
           default: break
           }
         }
@@ -48,7 +49,7 @@
       }
     }
 
-    /// The option that has the system decode when the image is made, and not when it is shown.
+    /// The option that makes the system decode the image when it is created, not when it is shown.
     private static var decodingAtOnce: CFDictionary? {
       var key: UnsafeRawPointer? = unsafe UnsafeRawPointer(Unmanaged.passUnretained(kCGImageSourceShouldCacheImmediately).toOpaque())
       var value: UnsafeRawPointer? = unsafe kCFBooleanTrue.map { unsafe UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }

@@ -1,34 +1,34 @@
 import PackWork
 
-/// What a server does wrong on purpose, and to which requests.
+/// The faults that a server simulates, and the requests that they affect.
 package struct FaultPlan: Sendable {
-  /// The body comes at so many bytes per second.
+  /// The speed of the body in bytes per second; nil for no limit.
   package var bytesPerSecond: UInt64?
-  /// The connection ends after so many bytes of the body.
+  /// The number of bytes of the body after which the connection is closed; nil to send all.
   package var truncation: UInt64?
-  /// The file is one byte longer than it is.
+  /// Whether the file is served one byte longer than it is.
   package var hasWrongSize = false
-  /// One bit in the middle of the file is another one.
+  /// Whether one bit in the middle of the file is flipped.
   package var isCorrupt = false
-  /// The file is somewhere else, which the client has to follow.
+  /// Whether requests are redirected to another path.
   package var redirects = false
-  /// Ranges are passed over, and no more are offered.
+  /// Whether `Range` is ignored and `Accept-Ranges` is not sent.
   package var ignoresRanges = false
-  /// Nothing but this status.
+  /// The status that is sent instead of the file.
   package var status: Int?
 
-  /// The files that are meant, as patterns of their names with `*` and `?`. Packs where there is none.
+  /// The affected files, as patterns of their names with `*` and `?`. If empty, all packs are affected.
   package var patterns: [String] = []
-  /// How many requests are meant, from the first one on.
+  /// The number of affected requests, from the first one on; nil for all.
   package var times: Int?
-  /// The share of the requests that are meant, from 0 to 1.
+  /// The share of affected requests, from 0 to 1; nil for all.
   package var chance: Double?
   /// The random seed: the same seed selects the same requests.
   package var seed: UInt64 = 0
 
   package init() {}
 
-  /// Whether anything is done wrong at all.
+  /// Whether the plan has no faults.
   package var isEmpty: Bool {
     bytesPerSecond == nil && truncation == nil && !hasWrongSize && !isCorrupt && !redirects && !ignoresRanges && status == nil
   }
@@ -37,7 +37,7 @@ package struct FaultPlan: Sendable {
     (patterns.isEmpty ? ["*.pack"] : patterns).contains { Self.matches(Array($0.unicodeScalars)[...], Array(name.unicodeScalars)[...]) }
   }
 
-  /// The words for what is done wrong, for a log.
+  /// The faults in words, for the log.
   var note: String {
     var words: [String] = []
     if let status { words.append("status \(status)") }
@@ -50,7 +50,7 @@ package struct FaultPlan: Sendable {
     return words.joined(separator: ", ")
   }
 
-  /// Only the last `*` ever needs a second try, so time stays within pattern × name.
+  /// Returns whether a name matches a pattern. Only the last `*` needs backtracking, so the time is at most the product of both lengths.
   private static func matches(_ pattern: ArraySlice<Unicode.Scalar>, _ name: ArraySlice<Unicode.Scalar>) -> Bool {
     var (pattern, name) = (pattern, name)
     var star: (pattern: ArraySlice<Unicode.Scalar>, name: ArraySlice<Unicode.Scalar>)?
@@ -73,7 +73,7 @@ package struct FaultPlan: Sendable {
   }
 }
 
-/// Decides request by request whether a plan is carried out.
+/// Decides for each request whether a plan applies.
 final class FaultDice: Sendable {
   private struct State {
     var struck = 0
@@ -88,7 +88,7 @@ final class FaultDice: Sendable {
     state = Monitor(State(random: plan.seed))
   }
 
-  /// The plan, where it is carried out on a request for a file; else one that does nothing.
+  /// Returns the plan if it applies to this request for a file, or else a plan without faults.
   func plan(for name: String) -> FaultPlan {
     guard !plan.isEmpty, plan.means(name) else { return FaultPlan() }
     return state.withLock { state in
@@ -99,7 +99,7 @@ final class FaultDice: Sendable {
     }
   }
 
-  /// SplitMix64, from 0 to 1.
+  /// Returns the next random number of SplitMix64, from 0 to 1.
   private static func next(_ state: inout UInt64) -> Double {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state

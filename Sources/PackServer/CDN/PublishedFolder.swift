@@ -4,17 +4,19 @@ import PackManifest
 package import PackServing
 import PackWork
 
-/// A release as a server of plain files has it: `manifest.json`, the packs and what else lies there, with validators, dates and ranges, and with
-/// faults where they are asked for. Nothing is decrypted and no key is known.
+/// A release served as plain files: `manifest.json`, the packs and the other files, with validators, dates and ranges, and with simulated faults.
+/// Nothing is decrypted, and no key is needed.
 package final class PublishedFolder: Site {
   private let directory: String
   private let dice: FaultDice
   private let files: any FileSystem = SystemFiles()
 
-  /// Where a redirect leads: the same files once more.
+  /// The path prefix of redirects, which serves the same files.
   private static let elsewhere = "moved/"
 
-  /// - Throws: ``PackError/Code/missingInput`` where it is no directory, or holds no manifest.
+  /// Creates a site for a directory.
+  ///
+  /// - Throws: ``PackError/Code/missingInput`` if it is not a directory or has no manifest.
   package init(_ directory: String, faults: FaultPlan) throws(PackError) {
     self.directory = directory
     dice = FaultDice(faults)
@@ -22,7 +24,7 @@ package final class PublishedFolder: Site {
     do throws(FileFailure) {
       _ = try files.status(of: manifest, in: nil, following: .followed)
     } catch {
-      let failure = error == .notADirectory ? PackError(.missingInput, of: directory, "is no directory") : error.reading(manifest)
+      let failure = error == .notADirectory ? PackError(.missingInput, of: directory, "is not a directory") : error.reading(manifest)
       throw failure.advising(.developer("make a release with 'packer build', or name its directory"))
     }
   }
@@ -30,7 +32,7 @@ package final class PublishedFolder: Site {
   package func reply(to request: PackRequest) throws(PackError) -> SiteReply {
     let isHead = request.method == "HEAD"
     guard isHead || request.method == "GET" else { return .text(405, "", headers: ["Allow": "GET, HEAD"], isHead: isHead) }
-    guard let target = RequestTarget(request.target) else { return .text(400, "This is no path.\n", isHead: isHead) }
+    guard let target = RequestTarget(request.target) else { return .text(400, "The request target is not a valid path.\n", isHead: isHead) }
     var path = target.path
     let wasMoved = path.hasPrefix(Self.elsewhere)
     if wasMoved { path.removeFirst(Self.elsewhere.count) }
@@ -40,7 +42,7 @@ package final class PublishedFolder: Site {
     if wasMoved { faults.redirects = false }
     var reply: SiteReply
     if let status = faults.status {
-      reply = .text(status, "\(status), as it was asked for.\n", isHead: isHead)
+      reply = .text(status, "Simulated fault: status \(status).\n", isHead: isHead)
     } else if faults.redirects {
       reply = .text(302, "", headers: ["Location": "/\(Self.elsewhere)\(RequestTarget.encoded(path))"], isHead: isHead)
     } else {
@@ -50,16 +52,18 @@ package final class PublishedFolder: Site {
     return reply
   }
 
-  /// What begins with a dot is nobody's download.
+  /// Returns whether a component of the path begins with a dot. Such files are not served.
   private static func isHidden(_ path: some StringProtocol) -> Bool {
     path.split(separator: "/").contains { $0.hasPrefix(".") }
   }
 
-  /// - Returns: nil where no file of that name is to be had.
+  /// Opens a file of the folder.
+  ///
+  /// - Returns: nil if there is no such file, or if it must not be served.
   private func open(_ path: String) throws(PackError) -> PlainFile? {
-    // A backslash is a separator elsewhere.
+    // On other systems, a backslash is a separator.
     guard !path.isEmpty, !Self.isHidden(path), !path.contains("\\") else { return nil }
-    // A link inside the folder is one of its files. What it leads to elsewhere was never meant to be published.
+    // A link to a file inside the folder is followed. A target outside the folder was not meant to be published.
     guard let root = (try? files.canonicalPath(of: directory)).map({ $0 == "/" ? $0 : "\($0)/" }),
       let place = try? files.canonicalPath(of: "\(directory)/\(path)"), place.hasPrefix(root), !Self.isHidden(place.dropFirst(root.count))
     else { return nil }
@@ -76,7 +80,7 @@ package final class PublishedFolder: Site {
     }
   }
 
-  /// Answers with a file, in the order of RFC 9110 §13.2.2.
+  /// Returns the reply with a file. Conditions are evaluated in the order of RFC 9110 §13.2.2.
   private func deliver(_ file: PlainFile, to request: PackRequest, _ faults: FaultPlan) -> SiteReply {
     let isHead = request.method == "HEAD"
     let headers = request.headers
@@ -105,7 +109,7 @@ package final class PublishedFolder: Site {
       answer.append("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)")
     case .unsatisfiable:
       return SiteReply(status: 416, headers: ["Content-Range": "bytes */\(size)", "Content-Length": "0"])
-    // Nobody who fetches packs asks for several ranges at once, and the whole file is a right answer (RFC 9110 §14.2).
+    // Clients that fetch packs do not request several ranges at once, and the whole file is a valid response (RFC 9110 §14.2).
     case .whole, .parts:
       break
     }
@@ -130,11 +134,11 @@ private struct PlainFile: Sendable {
   let type: String
   let files: any FileSystem
 
-  /// Made as nginx makes it: the same file has the same tag there.
+  /// The entity tag, computed like in nginx, so that the same file has the same tag there.
   var tag: String { "\"\(String(modified.secondsSince1970, radix: 16))-\(String(size, radix: 16))\"" }
 }
 
-/// The bytes of a plain file, with what is wrong with them.
+/// The bytes of a plain file, with simulated faults.
 private final class PlainBody: SiteBody {
   let length: UInt64
   let decryptedBytes: UInt64 = 0
@@ -150,7 +154,7 @@ private final class PlainBody: SiteBody {
     self.file = file
     self.faults = faults
     end = range.lowerBound + min(faults.truncation ?? length, length)
-    // Ten pieces a second look like a slow line; larger ones would look like one that stalls.
+    // Ten pieces per second behave like a slow connection. Larger pieces would behave like one that stalls.
     pieceSize = min(256 << 10, max(1, (faults.bytesPerSecond ?? .max) / 10))
     position = Monitor(range.lowerBound)
   }
@@ -160,7 +164,7 @@ private final class PlainBody: SiteBody {
     guard start < end else { return false }
     let count = min(pieceSize, end - start)
     var bytes = [UInt8](repeating: 0, count: Int(count))
-    // A byte that the file does not have, where its size is wrong, stays 0.
+    // With a wrong size, the extra byte that the file does not have is 0.
     let real = min(count, file.size - min(start, file.size))
     var whole = bytes.mutableSpan
     var target = whole._mutatingExtracting(first: Int(real))

@@ -4,9 +4,9 @@ import PackManifest
 import PackServing
 import PackWork
 
-/// One connection: takes a request, has its reply made elsewhere, and sends that piece by piece.
+/// The handler of one connection: reads a request, has its reply made on another thread, and sends the reply piece by piece.
 ///
-/// Everything in here runs on the connection's event loop. The handler in front of it passes on a request only when the one before was answered.
+/// All its code runs on the event loop of the connection. The previous handler passes a request on only after the reply to the one before.
 final class ConnectionHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
@@ -15,7 +15,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   private var context: ChannelHandlerContext?
   private var exchange: Exchange?
   private var isRequestUnderWay = false
-  /// The client ended its side: it still takes what it asked for, and asks for nothing more.
+  /// Whether the client closed its side: it still reads the reply, but sends no more requests.
   private var isInputClosed = false
   private var deadline: Scheduled<Void>?
 
@@ -34,11 +34,11 @@ final class ConnectionHandler: ChannelInboundHandler {
     var rate: UInt64?
     var note: String?
     var sentBytes: UInt64 = 0
-    /// What is not asked for again: pieces are made one at a time.
+    /// Whether a piece is being made. Pieces are made one at a time.
     var isProducing = false
     var isWriting = false
     var ready: Piece?
-    /// Buffers that were written and can be filled again.
+    /// Buffers that were written and can be reused.
     var spare: [PieceBuffer] = []
     var failure: PackError?
 
@@ -80,12 +80,12 @@ final class ConnectionHandler: ChannelInboundHandler {
     context.fireUserInboundEventTriggered(event)
   }
 
-  /// What a client does wrong ends its connection, and is nothing to tell anybody.
+  /// Closes the connection. Errors of clients are not reported.
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     context.close(promise: nil)
   }
 
-  /// Closes the connection unless something happens within a time.
+  /// Closes the connection after a time, unless the deadline is cancelled or set again before.
   private func expect(within seconds: Int64, _ context: ChannelHandlerContext) {
     deadline?.cancel()
     let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
@@ -100,7 +100,7 @@ final class ConnectionHandler: ChannelInboundHandler {
       isRequestUnderWay = true
       begin(head, context)
     case .body:
-      // Nothing here takes one.
+      // Request bodies are ignored.
       break
     case .end:
       isRequestUnderWay = false
@@ -114,7 +114,7 @@ final class ConnectionHandler: ChannelInboundHandler {
       method: head.method.rawValue, target: head.uri, headers: HeaderFields(head.headers.map { .init($0.name, $0.value) }))
     let hasBody =
       head.headers.contains(name: "Transfer-Encoding") || (head.headers.first(name: "Content-Length").map { $0 != "0" } ?? false)
-    // HTTP/1.0 and what called itself by lower numbers.
+    // HTTP/1.0 and lower versions.
     let isOldProtocol = head.version.major < 1 || head.version.major == 1 && head.version.minor == 0
     let exchange = Exchange(
       request, closesAfterwards: !head.isKeepAlive || hasBody || serverState.isDraining, isOldProtocol: isOldProtocol)
@@ -133,7 +133,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   private func answer(_ made: MadeReply, _ exchange: Exchange) {
     guard exchange === self.exchange, let context else { return }
     exchange.status = made.reply.status
-    // Where one request was none, the next may begin anywhere.
+    // After an invalid request, it is not known where the next one begins.
     if exchange.status == 400 { exchange.closesAfterwards = true }
     exchange.body = made.reply.body
     exchange.rate = made.reply.rate
@@ -156,7 +156,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     advance(exchange, context)
   }
 
-  /// Does what can be done next: writes the piece that is ready, and has the one behind it made.
+  /// Writes the piece that is ready, and has the next one made.
   private func advance(_ exchange: Exchange, _ context: ChannelHandlerContext) {
     guard let body = exchange.body else { return }
     var next: PieceBuffer?
@@ -165,19 +165,19 @@ final class ConnectionHandler: ChannelInboundHandler {
       if piece.roomTaken > 0 { serverState.giveRoom(piece.roomTaken) }
       if let failure = piece.failure { return giveUp(exchange, failure, context) }
       guard let buffer = piece.buffer, piece.count > 0 else {
-        // Less than was promised: the client learns it by the end of the connection.
+        // The body is shorter than its length. The client notices it when the connection is closed.
         return giveUp(exchange, nil, context)
       }
       exchange.isWriting = true
       exchange.sentBytes += UInt64(piece.count)
       next = buffer
     }
-    // Begun before the system takes the piece, which takes half as long as to make one.
+    // This starts before the write, because a write takes half as long as making a piece.
     if !exchange.isProducing, exchange.ready == nil, exchange.sentBytes < body.length { prepare(body, exchange, context) }
     if let next { write(next, exchange, context) }
   }
 
-  /// Has a piece made. While one is on its way the next is made ahead of its turn, where there is room for it.
+  /// Has the next piece made. While another piece is being written, this is prefetching, which needs memory within the limit.
   private func prepare(_ body: any SiteBody, _ exchange: Exchange, _ context: ChannelHandlerContext) {
     var roomTaken = 0
     if exchange.isWriting {
@@ -225,7 +225,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         let (handler, exchange) = bound.value
         exchange.isProducing = false
         guard handler.exchange === exchange, let context = handler.context else {
-          // Nobody is there any more to take it.
+          // The exchange has ended, so the piece is not needed.
           if roomTaken > 0 { serverState.giveRoom(roomTaken) }
           return
         }
@@ -250,7 +250,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     exchange.failure = failure ?? exchange.failure
     report(exchange, isComplete: false)
     self.exchange = nil
-    // What was written so far goes out first.
+    // Send everything that was written so far.
     context.flush()
     context.close(promise: nil)
   }
@@ -267,7 +267,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   }
 }
 
-/// A reply, and the first piece of its body: one trip between threads for most requests.
+/// A reply with the first piece of its body, so that most requests change threads only once.
 private struct MadeReply: Sendable {
   var reply: SiteReply
   var first: Piece?
@@ -278,12 +278,12 @@ private struct MadeReply: Sendable {
       reply = try site.reply(to: request)
       if let body = reply.body, body.length > 0 { first = Piece(of: body, in: PieceBuffer(), roomTaken: 0) }
     } catch {
-      reply = .text(500, "This cannot be read.\n", isHead: request.method == "HEAD")
+      reply = .text(500, "The server cannot read this file.\n", isHead: request.method == "HEAD")
       failure = error
     }
     guard let broken = first?.failure else { return }
-    // Nothing was sent yet, so the client can be told in so many words.
-    reply = .text(500, "This cannot be read.\n", isHead: request.method == "HEAD")
+    // Nothing was sent yet, so the client can still get status 500.
+    reply = .text(500, "The server cannot read this file.\n", isHead: request.method == "HEAD")
     failure = broken
     first = reply.body.map { Piece(of: $0, in: PieceBuffer(), roomTaken: 0) }
   }
@@ -293,19 +293,19 @@ private struct MadeReply: Sendable {
     first = reply.body.map { Piece(of: $0, in: PieceBuffer(), roomTaken: 0) }
   }
 
-  /// RFC 9112 §3.2: a request says which host it means, once.
+  /// The reply to a request without exactly one `Host` field (RFC 9112 §3.2).
   static var missingHost: MadeReply {
-    MadeReply(.text(400, "A request names one host.\n"))
+    MadeReply(.text(400, "The request must have exactly one Host field.\n"))
   }
 }
 
-/// What a body handed out at one time.
+/// One piece of a body.
 private struct Piece: Sendable {
-  /// nil where there was nothing left.
+  /// The bytes; nil at the end of the body.
   let buffer: PieceBuffer?
   let count: Int
   let failure: PackError?
-  /// What it holds of the room for pieces that are ahead.
+  /// The number of bytes reserved for it within the limit for prefetched pieces.
   let roomTaken: Int
 
   init(of body: any SiteBody, in buffer: PieceBuffer, roomTaken: Int) {
@@ -327,9 +327,9 @@ private struct Piece: Sendable {
   }
 }
 
-/// Memory for one piece, which is filled again when the piece is gone.
+/// Memory for one piece, which is reused after the piece was written.
 private final class PieceBuffer: Sendable {
-  /// What is set aside for a piece that is not there yet: a frame, unless somebody chose larger ones.
+  /// The number of bytes reserved for a piece before it is made: the default size of a frame.
   static let expectedSize = 2 << 20
 
   private let held = Monitor(ByteBuffer())

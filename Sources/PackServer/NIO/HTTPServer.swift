@@ -5,25 +5,25 @@ import PackFiles
 package import PackFormat
 import PackWork
 
-/// A server of one ``Site`` over HTTP/1.1.
+/// An HTTP/1.1 server of one ``Site``.
 ///
-/// One thread waits for sockets and never for anything else. Replies and the pieces of their bodies are made on a few threads that may block, one piece
-/// ahead of what the client takes: a connection holds at most two pieces, and all together hold no more than ``Limits/prefetchedBytes`` of those that are
-/// ahead.
+/// One thread waits for sockets and never blocks otherwise. Replies and the pieces of their bodies are made on a few threads that may block, one
+/// piece ahead of the client. A connection holds at most two pieces, and the prefetched pieces of all connections together have at most
+/// ``Limits/prefetchedBytes``.
 package final class HTTPServer: Sendable {
-  /// What a server allows its clients.
+  /// The limits that a server sets for its clients.
   package struct Limits: Sendable {
-    /// Connections at once; one more is told 503 and closed.
+    /// The largest number of connections at once. Further connections get status 503 and are closed.
     package var connections = 256
-    /// The time for a request to arrive, and to end, in seconds.
+    /// The time in which a request must arrive, and in which the end of the last reply must be sent, in seconds.
     package var requestSeconds: Int64 = 15
-    /// The time between two requests on a connection, in seconds.
+    /// The longest time between two requests on a connection, in seconds.
     package var idleSeconds: Int64 = 75
-    /// The time a client may leave one piece of a body lying, in seconds. A paused video takes nothing for minutes.
+    /// The longest time for which a client may not take a piece of a body, in seconds. A paused video takes nothing for minutes.
     package var stalledSeconds: Int64 = 600
-    /// The sum of the pieces that were made before their turn, in bytes.
+    /// The largest total size of prefetched pieces, in bytes.
     package var prefetchedBytes = 64 << 20
-    /// Threads that make replies.
+    /// The number of threads that make replies.
     package var threads = max(2, WorkerPool.defaultSize)
 
     package init() {}
@@ -38,11 +38,11 @@ package final class HTTPServer: Sendable {
   /// Starts to listen.
   ///
   /// - Parameters:
-  ///   - hosts: the addresses to listen on, all on one port. Of the others than the first those are left out that the system does not have,
-  ///     or that are taken where the port was not chosen.
-  ///   - port: 0 for one that is free.
-  ///   - observe: is told of every exchange, on a thread that may block.
-  /// - Throws: ``PackError/Code/cannotServe`` where the port is taken or forbidden.
+  ///   - hosts: the addresses to listen on, all on one port. Addresses after the first are skipped if the system does not have them, or if `port` is
+  ///     0 and the port is in use there.
+  ///   - port: the port; 0 for any free port.
+  ///   - observe: called after every exchange, on a thread that may block.
+  /// - Throws: ``PackError/Code/cannotServe`` if the port is in use or not permitted.
   package init(
     _ site: any Site, hosts: [String], port: Int, limits: Limits = .init(),
     observe: (@Sendable (SiteExchange) -> Void)? = nil
@@ -53,7 +53,7 @@ package final class HTTPServer: Sendable {
       .serverChannelOption(.backlog, value: 256)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-      // A client may end its side after its last request and still wants the reply.
+      // A client may close its side after its last request and still read the reply.
       .childChannelOption(.allowRemoteHalfClosure, value: true)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
@@ -78,7 +78,7 @@ package final class HTTPServer: Sendable {
           listeners.append(listener)
           bound = listener.localAddress?.port ?? bound
         } catch  where index > 0 && !(port > 0 && (error as? IOError)?.errnoCode == SystemErrors.addressInUse) {
-          // Who asks for a name of this machine may be led to the other address first: a stranger must not answer there.
+          // Clients may try this address first for a name of this machine, so another program must not listen on this port there.
           continue
         }
       }
@@ -94,23 +94,23 @@ package final class HTTPServer: Sendable {
     self.port = bound
   }
 
-  /// Has something done again and again, on a thread that may block. The next time is counted from the end of the last.
+  /// Repeats some work on a thread that may block. The interval is counted from the end of one run to the start of the next.
   ///
-  /// - Returns: what ends it.
+  /// - Returns: a function that stops the repetition.
   package func every(milliseconds: Int64, _ work: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
     let task = group.next().scheduleRepeatedAsyncTask(initialDelay: .milliseconds(milliseconds), delay: .milliseconds(milliseconds)) {
       [group, serverState] _ in
       let done = group.next().makePromise(of: Void.self)
-      // A promise must be kept even where the server is being closed.
+      // The promise must be completed even if the server is being closed.
       serverState.submit(work) { done.succeed() }
       return done.futureResult
     }
     return { task.cancel() }
   }
 
-  /// Takes no more requests, lets those under way end, and returns when all connections are closed.
+  /// Stops accepting requests, waits for replies under way, and returns when all connections are closed.
   ///
-  /// - Parameter seconds: the time that is left to them; what is not done then is cut off.
+  /// - Parameter seconds: the longest time to wait. Remaining connections are then closed.
   package func stop(within seconds: Double) async {
     for listener in listeners { try? await listener.close().get() }
     await serverState.drain(within: seconds)
@@ -122,20 +122,20 @@ package final class HTTPServer: Sendable {
     let isUnknown = error is SocketAddressError || error is SocketAddressError.UnknownHost
     if isUnknown || (error as? IOError)?.errnoCode == SystemErrors.addressNotAvailable {
       return PackError(
-        .cannotServe, "'\(host)' is no address of this machine", hint: "give one of its addresses, or 0.0.0.0 for all of them")
+        .cannotServe, "'\(host)' is not an address of this machine", hint: "use one of its addresses, or 0.0.0.0 for all of them")
     }
     guard let error = error as? IOError else {
-      return PackError(.cannotServe, "\(host) port \(port) cannot be listened on: \(error)")
+      return PackError(.cannotServe, "cannot listen on \(host) port \(port): \(error)")
     }
     let failure = FileFailure(number: error.errnoCode)
     switch error.errnoCode {
     case SystemErrors.addressInUse:
       return PackError(
-        .cannotServe, "port \(port) is taken by another program", hint: "choose another with --port, or --port 0 for one that is free")
+        .cannotServe, "port \(port) is in use by another program", hint: "choose another with --port, or use --port 0 for a free one")
     case SystemErrors.permissionDenied:
-      return PackError(.cannotServe, "port \(port) is kept for the system", hint: "choose one above 1023 with --port")
+      return PackError(.cannotServe, "port \(port) is reserved for the system", hint: "choose a port above 1023 with --port")
     default:
-      return PackError(.cannotServe, "\(host) port \(port) cannot be listened on: \(failure.text)")
+      return PackError(.cannotServe, "cannot listen on \(host) port \(port): \(failure.text)")
     }
   }
 }

@@ -1,7 +1,7 @@
 import NIOCore
 import PackManifest
 
-/// Ends a connection for which there is no room. It is told at once, and need not ask.
+/// Refuses a connection above the limit: sends status 503 at once, without waiting for a request, and closes it.
 final class RefusalHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer

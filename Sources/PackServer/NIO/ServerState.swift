@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import PackWork
 
-/// What all connections of a server share: the site, the threads that make replies, and who is connected.
+/// The shared state of all connections of a server: the site, the threads that make replies, and the open connections.
 final class ServerState: Sendable {
   private struct State {
     var connections: [ObjectIdentifier: any Channel] = [:]
@@ -25,7 +25,7 @@ final class ServerState: Sendable {
     threads.start()
   }
 
-  /// Has `work` done by a thread that may block. When the server is being closed it is not done.
+  /// Runs `work` on a thread that may block. Does not run it if the server is being closed.
   ///
   /// - Parameter completion: called in either case.
   func submit(_ work: @escaping @Sendable () -> Void, completion: @escaping @Sendable () -> Void = {}) {
@@ -37,7 +37,9 @@ final class ServerState: Sendable {
 
   // MARK: Connections
 
-  /// - Returns: whether there was room for one more.
+  /// Registers a connection.
+  ///
+  /// - Returns: false if there are too many connections, or if the server is being stopped.
   func admit(_ channel: any Channel) -> Bool {
     state.withLock { state in
       guard state.connections.count < limits.connections, !state.isDraining else { return false }
@@ -58,7 +60,7 @@ final class ServerState: Sendable {
 
   var isDraining: Bool { state.withLock { $0.isDraining } }
 
-  /// Waits until all connections are closed, for so long at most, and closes what is left.
+  /// Waits until all connections are closed. Closes the remaining ones after `seconds`.
   func drain(within seconds: Double) async {
     let channels = state.withLock { state in
       state.isDraining = true
@@ -79,16 +81,16 @@ final class ServerState: Sendable {
     cut?.cancel()
   }
 
-  /// Ends the threads, when they have done what they were at.
+  /// Ends the threads after their current work.
   func close() async {
     try? await threads.shutdownGracefully()
   }
 
   // MARK: Memory
 
-  /// Takes room for a piece that is to be made before its turn.
+  /// Reserves memory for a prefetched piece.
   ///
-  /// - Returns: whether there was some.
+  /// - Returns: false if the limit would be exceeded.
   func takeRoom(_ bytes: Int) -> Bool {
     state.withLock { state in
       guard state.prefetchedBytes + bytes <= limits.prefetchedBytes else { return false }

@@ -4,7 +4,7 @@
   import Glibc
 #endif
 
-/// Numbers of the system that a person is told in words.
+/// Error numbers of the system that have their own messages.
 enum SystemErrors {
   static let addressInUse = EADDRINUSE
   static let addressNotAvailable = EADDRNOTAVAIL

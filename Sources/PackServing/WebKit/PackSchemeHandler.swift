@@ -3,7 +3,7 @@
   public import PackFormat
   public import WebKit
 
-  /// Shows packs in a web view: `pack://<id>/…` is answered out of the pack of that name, and nothing of it is on the disk in the clear.
+  /// Serves packs to a web view: a request for `pack://<id>/…` is answered from the pack with that name. Nothing is written to disk unencrypted.
   ///
   /// ```swift
   /// let handler = PackSchemeHandler(store: store)
@@ -13,37 +13,37 @@
   /// webView.load(URLRequest(url: PackSchemeHandler.address(of: "arcade")!))
   /// ```
   ///
-  /// The origin is the scheme and the name of the pack, whatever its version: what a game saved is there after an update. A pack is opened at the first
-  /// request for it and stays the same version until ``forget(_:)``, so that no page is made of two.
+  /// The origin is the scheme and the name of the pack, independent of its version, so what a game has saved is still available after an update. A
+  /// pack is opened at the first request for it. Its version stays the same until ``forget(_:)``, so that a page never mixes two versions.
   ///
-  /// Two things that a server does, WebKit does not do for addresses of an app's own: it follows no redirect, so a directory without its slash is
-  /// answered with a page that leads on; and it expands no content encoding, so a build that compressed its files itself does not run: switch that off, the pack
-  /// compresses them.
+  /// WebKit lacks two features of HTTP for an app's own schemes. It does not follow redirects, so the response for a directory without its trailing
+  /// slash is a page that redirects. It does not decode content encodings, so a build that compressed its own files does not run: turn that
+  /// compression off, because the pack compresses the files.
   ///
-  /// Reading happens on threads of its own, at most four at a time; see ``PackResponder`` for what is answered and ``BodyReader`` for the memory it takes.
+  /// Reading runs on separate threads, at most four at a time. See ``PackResponder`` for the responses and ``BodyReader`` for the memory use.
   @MainActor
   public final class PackSchemeHandler: NSObject, WKURLSchemeHandler {
-    /// The scheme of the addresses.
+    /// The URL scheme of the addresses.
     public nonisolated static let scheme = "pack"
 
     private let server: SchemeServer<WebTask>
 
-    /// Plays what `open` opens.
+    /// Creates a handler that serves the packs that `open` opens.
     ///
-    /// - Parameter open: gets the name that is the host of an address, which any page may have written: it has to refuse names that it does not know. Called once
-    ///   for each, until it is forgotten; after an error again.
+    /// - Parameter open: receives the host of an address as the name of a pack. Any page can write such an address, so it must refuse unknown names.
+    ///   It is called once for each name until the name is forgotten, and again after an error.
     public init(open: @escaping @Sendable (_ id: String) async throws(PackError) -> PackResponder) {
       server = SchemeServer(open: open)
       super.init()
     }
 
-    /// The address of a file of a pack, of its index unless a path is given; nil where the name or the path is none.
+    /// Returns the address of a file of a pack, or of its index if no path is given. Returns nil if the name or the path is invalid.
     public nonisolated static func address(of id: String, path: String = "") -> URL? {
       guard let name = try? PackName(id) else { return nil }
       return URL(string: "\(scheme)://\(name)/\(RequestTarget.encoded(path))")
     }
 
-    /// Lets go of a pack: the next page that is loaded from it is of the version that runs then. Called before a page is loaded again after an update or a
+    /// Closes a pack: the next page loaded from it comes from the version that is current then. Call it before you reload a page after an update or a
     /// rollback, and when a game is closed.
     public func forget(_ id: String) {
       server.forget(id)
@@ -69,7 +69,7 @@
     }
   }
 
-  /// A task of WebKit's as the owner of a request sees it.
+  /// The receiver that passes responses on to a task of WebKit.
   @MainActor
   private final class WebTask: SchemeReceiver {
     private let task: any WKURLSchemeTask

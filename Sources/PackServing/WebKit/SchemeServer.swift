@@ -1,13 +1,13 @@
 import PackFormat
 
-/// Answers the requests of a web view out of packs, each named by the host of the address.
+/// Answers the requests of a web view from packs. The host of the address is the name of the pack.
 ///
-/// Everything that is told is told on the main actor; everything that is read is read on other threads. At most four pieces are read or handed
-/// on at a time, however many requests there are, and one of each request, which then waits behind the others: a film does not hold up the images of a page.
-/// Memory: four readers, each with a frame, 128 KiB for its block and 128 KiB of segments, and four pieces of at most a frame.
+/// All callbacks are made on the main actor; all reading runs on other threads. At most four pieces are read or passed on at a time, whatever the
+/// number of requests. After each piece, a request waits behind the others, so a video does not delay the images of a page. Memory: four readers,
+/// each with a frame, a block of 128 KiB and 128 KiB of segments, and four pieces of at most one frame.
 @MainActor
 package final class SchemeServer<Receiver: SchemeReceiver> {
-  /// A pack that is open, or about to be.
+  /// A pack that is open or is being opened.
   private final class Opening {
     var responder: PackResponder?
     var waiting: [SchemeTask<Receiver>] = []
@@ -19,21 +19,21 @@ package final class SchemeServer<Receiver: SchemeReceiver> {
   private var queue: [SchemeTask<Receiver>] = []
   private var running = 0
 
-  /// As many as a pack keeps readers for.
+  /// The maximum number of concurrent steps: as many as a pack keeps readers for.
   package static var mostSteps: Int { 4 }
 
-  /// - Parameter open: opens a pack. Called once for each name, until it is forgotten; after an error again.
+  /// - Parameter open: opens a pack. Called once for each name until the name is forgotten, and again after an error.
   package init(open: @escaping @Sendable (_ id: String) async throws(PackError) -> PackResponder) {
     self.open = open
   }
 
-  /// The requests that wait for something.
+  /// The number of requests in progress.
   package var taskCount: Int { tasks.count }
 
-  /// Begins to answer a request.
+  /// Starts to answer a request.
   ///
   /// - Parameters:
-  ///   - key: what names the request when it is stopped: the web view's own object.
+  ///   - key: identifies the request when it is stopped: the web view's own object.
   ///   - id: the name of the pack.
   package func start(_ receiver: Receiver, key: ObjectIdentifier, pack id: String, _ request: PackRequest) {
     let task = SchemeTask(receiver, request) { [weak self] in self?.tasks[key] = nil }
@@ -58,12 +58,12 @@ package final class SchemeServer<Receiver: SchemeReceiver> {
     }
   }
 
-  /// Ends a request: its receiver hears nothing from now on.
+  /// Stops a request: its receiver gets no more calls.
   package func stop(_ key: ObjectIdentifier) {
     tasks[key]?.stop()
   }
 
-  /// Lets go of a pack, so that the next request for it opens what is there then. Requests under way go on with what they have.
+  /// Closes a pack: the next request for it opens the version that is current then. Requests in progress continue with the version they have.
   package func forget(_ id: String) {
     packs[id] = nil
   }

@@ -1,10 +1,10 @@
 package import PackFormat
 import PackWork
 
-/// Where one request of a web view takes its answer: exactly one response, then pieces, then the end or a failure.
+/// The receiver of the response to one request of a web view: exactly one response, then pieces, then the end or a failure.
 @MainActor
 package protocol SchemeReceiver: AnyObject, SendableMetatype {
-  /// How the receiver takes bytes.
+  /// The form in which the receiver takes bytes.
   associatedtype Piece: Sendable
 
   /// Copies bytes. Called on the thread that read them.
@@ -16,13 +16,13 @@ package protocol SchemeReceiver: AnyObject, SendableMetatype {
   func fail(_ error: PackError)
 }
 
-/// The one owner of one request of a web view.
+/// The owner of one request of a web view.
 ///
-/// A web view ends the process when it hears of a request that it stopped. So the receiver is let go of in the moment in which it is stopped, finished
-/// or failed, and is looked for again before each call: what is read meanwhile is thrown away.
+/// A web view terminates the process if it receives a callback for a request that it has stopped. So the reference to the receiver is released as
+/// soon as the request is stopped, finished or failed, and is checked before each call. Data that is read in the meantime is discarded.
 @MainActor
 package final class SchemeTask<Receiver: SchemeReceiver> {
-  /// What one step yields.
+  /// The result of one step.
   struct Step: Sendable {
     /// Nil in all steps but the first.
     var response: PackResponse?
@@ -31,7 +31,7 @@ package final class SchemeTask<Receiver: SchemeReceiver> {
     var rest: Rest?
   }
 
-  /// What is still to be read of a body.
+  /// The rest of a body to be read.
   struct Rest: Sendable {
     let reader: BodyReader
     var count: UInt64
@@ -43,22 +43,22 @@ package final class SchemeTask<Receiver: SchemeReceiver> {
   private var rest: Rest?
   private let completion: @MainActor () -> Void
 
-  /// - Parameter completion: called once, when nothing is sent to the receiver any more.
+  /// - Parameter completion: called once, when the receiver gets no more calls.
   init(_ receiver: Receiver, _ request: PackRequest, completion: @escaping @MainActor () -> Void) {
     self.receiver = receiver
     self.request = request
     self.completion = completion
   }
 
-  /// Whether the receiver still waits for something.
+  /// Whether the receiver still expects calls.
   var isActive: Bool { receiver != nil }
 
-  /// Says who answers. The task can take steps from now on.
+  /// Sets the responder. From now on the task can take steps.
   func answer(from responder: PackResponder) {
     self.responder = responder
   }
 
-  /// Lets go of the receiver, which hears nothing any more. Stopping what has ended does nothing.
+  /// Releases the receiver, which gets no more calls. Does nothing if the task has ended.
   package func stop() {
     _ = end()
   }
@@ -68,7 +68,7 @@ package final class SchemeTask<Receiver: SchemeReceiver> {
     end()?.fail(error)
   }
 
-  /// Reads one piece on a thread of its own and hands it on: the response comes with the first one.
+  /// Reads one piece on a separate thread and passes it on. The response is passed on with the first piece.
   func step() async {
     guard isActive, let responder else { return }
     do throws(PackError) {
@@ -83,14 +83,14 @@ package final class SchemeTask<Receiver: SchemeReceiver> {
   }
 
   private func deliver(_ step: Step) {
-    // What it is told may make the web view stop the task before the call returns, so the receiver is looked for each time.
+    // A callback may make the web view stop the task before the call returns, so the receiver is checked each time.
     if let response = step.response { receiver?.receive(response) }
     if let piece = step.piece { receiver?.receive(piece) }
     rest = step.rest
     if step.rest == nil { end()?.finish() }
   }
 
-  /// Gives the receiver back once, and never again.
+  /// Returns the receiver and releases it. Returns nil from then on.
   private func end() -> Receiver? {
     guard let last = receiver else { return nil }
     receiver = nil

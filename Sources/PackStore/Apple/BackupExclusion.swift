@@ -2,9 +2,10 @@
   import Foundation
 #endif
 
-/// Keeps a directory out of backups of the device, where the platform has such.
+/// Excludes a directory from backups of the device, on Apple platforms.
 enum BackupExclusion {
-  /// Does what it can. A backup that holds a store is larger than it must be, and nothing else: ``AssetStore/reconcile(_:)`` sets right what comes back of it.
+  /// Sets the resource value and ignores errors. If it fails, backups are only larger than necessary: after a restore,
+  /// ``AssetStore/reconcile(_:)`` repairs the store.
   static func exclude(_ path: String) {
     #if canImport(Darwin)
       var url = URL(fileURLWithPath: path, isDirectory: true)

@@ -53,7 +53,7 @@ struct Build: Verb {
   static var leavesNothingBehind: Bool { false }
   var isQuiet: Bool { output.isQuiet }
 
-  /// A slash behind a link would lead through it.
+  /// Returns the path without slashes at the end, because a path that ends in a slash follows a symbolic link.
   private static func withoutClosingSlash(_ path: String) -> String {
     var path = path[...]
     while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path = path.dropLast() }
@@ -147,13 +147,13 @@ struct Build: Verb {
     let state = release.isManifestUnchanged ? "unchanged" : "signed by \(release.signers.joined(separator: " and "))"
     return table + [
       "\(report.output): \(counts)",
-      "  manifest \(manifest.version), \(release.manifestSize) of \(release.manifestCeiling) bytes, \(state), good until \(manifest.expires)",
+      "  manifest \(manifest.version), \(release.manifestSize) of \(release.manifestCeiling) bytes, \(state), valid until \(manifest.expires)",
       "  at most \(ByteCount(budget.peakDisk)) on the device at any moment",
     ]
   }
 }
 
-/// Which configuration.
+/// The option that names the configuration.
 struct ProjectOption: ParsableArguments {
   @Option(
     name: [.customShort("c"), .customLong("config")], help: ArgumentHelp("The configuration.", valueName: "file"), completion: .file())

@@ -8,8 +8,8 @@ struct Explain: Verb {
     commandName: "explain",
     abstract: "Explains a verify rule, an exit status or an error code, or lists the rules.",
     discussion: """
-      For a rule of 'packer verify': what is checked, what happens on a phone if the release is shipped anyway, and how to correct it. For an \
-      exit status or an error code: the cause and the remedy.
+      For a rule of 'packer verify', prints what is checked, what happens on a phone if the release is shipped anyway, and how to correct it. \
+      For an exit status or an error code, prints the cause and the remedy.
 
       Examples:
         packer explain PK3007

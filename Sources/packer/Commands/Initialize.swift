@@ -46,7 +46,7 @@ struct Initialize: Verb {
 
   // MARK: For people
 
-  /// The most paths that are named of a kind.
+  /// The largest number of paths listed for one kind of secret.
   private static let mostNamed = 3
 
   private func lines(_ proposal: ConfigurationProposal) -> [String] {
@@ -80,14 +80,14 @@ struct Initialize: Verb {
     return lines
   }
 
-  /// What goes into no pack, by kind: the number and the size, and of what may be a secret the paths.
+  /// Describes the omitted paths by kind: their number and size, and for possible secrets the paths.
   private static func kinds(_ omitted: [ConfigurationProposal.OmittedPath]) -> [String] {
     var order: [String] = []
     var groups: [String: [ConfigurationProposal.OmittedPath]] = [:]
-    // Secrets first: somebody has to act on them.
+    // Secrets first, because the user has to act on them.
     for path in omitted.filter(\.isSecret) + omitted.filter({ !$0.isSecret }) {
       let name = path.isSkipped ? path.path.split(separator: "/").last.map(String.init) ?? path.path : path.reason
-      // Metadata of single files is one kind.
+      // All metadata files (._NAME) are one kind.
       let kind = path.isSecret ? "secrets" : name.hasPrefix("._") ? "._*" : name
       if groups[kind] == nil { order.append(kind) }
       groups[kind, default: []].append(path)

@@ -5,7 +5,7 @@ import PackReading
 struct Inspect: Verb {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
-    abstract: "Shows what can be read of a pack without a key.",
+    abstract: "Shows what can be read from a pack without a key.",
     discussion: """
       Nothing shown is authenticated, because that needs the key. The parts add up to the size of the file.
 

@@ -4,7 +4,7 @@ import ArgumentParser
 struct Key: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "key",
-    abstract: "Creates keys, and shows which packs they open and how they sign.",
+    abstract: "Creates, derives and checks keys.",
     discussion: """
       Examples:
         packer key new -o game.key

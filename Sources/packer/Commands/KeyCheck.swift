@@ -80,7 +80,7 @@ private struct CheckRecord: Encodable {
 }
 
 extension Outcomes {
-  /// Reports a file that failed and goes on, unless the user wants to stop.
+  /// Reports an error about one file. Rethrows it if the user cancelled the command.
   mutating func add(_ error: PackError, of file: String, to console: Console) throws(PackError) {
     guard error.code != .cancelled else { throw error }
     console.result(FailureRecord(file: file, error: error), ["\(file): failed, \(error.code)"])
@@ -89,7 +89,7 @@ extension Outcomes {
   }
 }
 
-/// One of several files that something is wrong with.
+/// A record of a file that failed, when several files are checked.
 struct FailureRecord: Encodable {
   let type = "file"
   let file: String
@@ -108,7 +108,7 @@ struct FailureRecord: Encodable {
   }
 }
 
-/// The outcomes of several files, of which the worst counts.
+/// The worst of the outcomes of several files.
 struct Outcomes {
   private(set) var worst = Outcome.done
 
@@ -118,7 +118,7 @@ struct Outcomes {
 }
 
 extension Task where Success == Never, Failure == Never {
-  /// Throws where the task was cancelled.
+  /// Throws if the task was cancelled.
   static func checkCancelled() throws(PackError) {
     guard !isCancelled else { throw PackError(.cancelled, "cancelled") }
   }

@@ -12,8 +12,8 @@ struct KeyDerive: Verb {
       Packs have such a key if 'packer build' made them with 'perPackKeys: true', or 'packer pack' with --per-pack-key. The key opens every \
       version of that pack and no other pack, and the root key cannot be computed from it. The same name and root key always give the same key.
 
-      With -o, the key is written to a new file that only its owner can read, and its id is printed. Without -o, the key goes to standard \
-      output, for a program or a pipe; to a terminal only with -o -.
+      With -o, the key is written to a new file that only its owner can read, and its id is printed. Without -o, the key is written to standard \
+      output, for a program or a pipe. It is printed on a terminal only with -o -.
 
       Examples:
         packer key derive --pack game-kart --key root.key -o game-kart.key
@@ -51,7 +51,7 @@ struct KeyDerive: Verb {
     return .done
   }
 
-  /// Refuses standard output where the key would be seen, or stand among other things.
+  /// Throws if the key would be printed on a terminal without `-o -`, or among JSON records.
   private func checkOutput(_ console: Console) throws(PackError) {
     guard path == nil || path == "-" else { return }
     guard !console.isJSON else {

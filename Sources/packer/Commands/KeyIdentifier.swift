@@ -7,7 +7,7 @@ import PackProject
 struct KeyIdentifier: Verb {
   static let configuration = CommandConfiguration(
     commandName: "id",
-    abstract: "Prints the id of a key: 16 digits that name the key and reveal nothing about it.",
+    abstract: "Prints the id of a key: 16 hexadecimal digits that identify the key and reveal nothing about it.",
     discussion: """
       Examples:
         packer key id --key game.key

@@ -50,7 +50,7 @@ struct KeyNew: Verb {
   }
 }
 
-/// What there is to say about a key.
+/// A record of a key.
 struct KeyRecord: Encodable {
   let type = "key"
   /// `pack` or `signing`.

@@ -35,7 +35,7 @@ struct List: Verb {
     try naming(file) { () throws(PackError) in
       let pack = try Pack.open(file, key: resolved.key)
       guard isLong || session.console.isJSON else {
-        // Nothing is made of a path that is only passed on.
+        // Paths are printed from the block directly: no entry has to be created for them.
         try pack.forEachBlock { (block) throws(PackError) in
           try Task.checkCancelled()
           session.console.lines(block.pathLines())

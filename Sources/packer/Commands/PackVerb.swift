@@ -109,7 +109,7 @@ struct PackVerb: Verb {
     var job = PackJob(source: directory, output: path, name: try name())
     job.packVersion = packVersion
     job.level = level
-    // Both are within bounds that fit.
+    // Both numbers were checked above, so they fit.
     job.frameSize = frame.map { Int($0) }
     job.segmentSize = UInt32(segment)
     job.excludes = excludes

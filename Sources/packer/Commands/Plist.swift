@@ -20,7 +20,7 @@ struct Plist: ParsableCommand {
     subcommands: [PlistPrint.self, PlistCheck.self, PlistMergeVerb.self])
 }
 
-/// Which release the keys are of.
+/// The options that name the release whose keys are meant.
 struct ReleaseKeysOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("The directory that 'packer build' made. (default: dist beside the configuration)", valueName: "dir"),
@@ -43,7 +43,7 @@ struct ReleaseKeysOptions: ParsableArguments {
   }
 }
 
-/// The keys of a release.
+/// A record of the Info.plist keys of a release.
 struct KeysRecord: Encodable {
   let type = "plist"
   let hosting: String

@@ -7,7 +7,7 @@ import PackReading
 import PackSimulator
 import PackStore
 
-/// The part of `packer simulate` that finds what belongs to a simulation, has it played, and tells it.
+/// The part of `packer simulate` that finds the inputs, runs the simulation, and prints its report.
 struct Rehearsal {
   let options: SimulateOptions
 
@@ -62,7 +62,7 @@ struct Rehearsal {
     return .done
   }
 
-  // MARK: What belongs to it
+  // MARK: Inputs
 
   private func app(
     beside configuration: PackerConfiguration?, of target: String
@@ -75,7 +75,7 @@ struct Rehearsal {
     }
     guard options.plist == nil else {
       throw PackError(
-        .usage, "--plist and --app-version exclude each other", hint: "the lock file holds the Info.plist values of that app version")
+        .usage, "--plist and --app-version exclude each other", hint: "the lock file has the Info.plist values of that app version")
     }
     guard let path = ReleasePlaces.lockFile(options.lockFile.lock, beside: configuration, of: target) else {
       throw PackError(
@@ -103,14 +103,14 @@ struct Rehearsal {
     return try SystemRules(InfoPlist.read(fragment))
   }
 
-  /// The keys that the app has; nil where none is at hand, and nothing is to be installed.
+  /// Returns the keys that the app holds, or nil if no key is available. Without a key, the simulation installs no packs.
   private func keys(
     _ app: ReleaseLock.App?, _ configuration: PackerConfiguration?, in session: Session
   ) throws(PackError) -> KeyRing? {
     let ring = KeyRing()
     do throws(PackError) {
       let resolved = try session.key(options.key, configured: configuration?.key)
-      // An app version that does not hold the key cannot open what was made with it.
+      // An app version that does not hold the key cannot open packs that were made with it.
       if app?.keyIDs.contains("\(resolved.key.id)") ?? true { ring.add(resolved.key) }
       return ring
     } catch {
@@ -156,7 +156,7 @@ struct Rehearsal {
     }
   }
 
-  // MARK: What is told
+  // MARK: Output
 
   private func show(_ report: SimulationReport, _ settings: SimulationSettings, on console: Console) {
     let manifest = settings.release.manifest
@@ -182,16 +182,18 @@ struct Rehearsal {
   }
 }
 
-/// The directory in which a device is made. One that is to stay appears under its name when all is played, or not at all.
+/// The directory of a simulated device. With `--keep`, it appears under its name when the simulation has ended, or not at all.
 struct SimulatedDevice {
-  /// Where it is made.
+  /// The directory during the simulation.
   let path: String
-  /// Nil where it is to go afterwards.
+  /// The output directory, or nil if the device is removed afterwards.
   private let kept: OutputDirectory?
 
-  /// - Parameter kept: where it is to stay; a directory that is removed afterwards where it is nil.
+  /// Creates the directory.
+  ///
+  /// - Parameter kept: The directory to keep, or nil for a temporary one that is removed afterwards.
   init(_ kept: String?) throws(PackError) {
-    guard kept != "" else { throw PackError(.usage, "--keep names no directory", hint: "name a directory that does not exist") }
+    guard kept != "" else { throw PackError(.usage, "--keep is empty", hint: "name a directory that does not exist") }
     guard let kept else {
       self.kept = nil
       let place = StandardStreams.variable("TMPDIR") ?? "/tmp"
@@ -203,36 +205,36 @@ struct SimulatedDevice {
       }
       return
     }
-    // An empty one may be somebody's too.
+    // An empty directory is refused too: another program may use it.
     guard (try? SystemFiles().status(of: kept, in: nil, following: .asThemselves)) == nil else {
-      throw PackError(.outputExists, of: kept, "exists already", hint: "name a directory that does not exist")
+      throw PackError(.outputExists, of: kept, "already exists", hint: "name a directory that does not exist")
     }
     let output = try OutputDirectory(kept, files: SystemFiles())
     self.kept = output
     path = output.temporaryPath
   }
 
-  /// Gives it its name, where it is to stay.
+  /// Moves the directory to its final name, if it is kept.
   func keep() throws(PackError) {
     try kept?.commit(mode: 0o700)
   }
 
-  /// The error with the name that it is to have in the place of the temporary one.
+  /// Returns the error with the final name instead of the temporary one.
   func naming(_ error: PackError) -> PackError {
     guard let kept else { return error }
     return error.rewording { $0.replacing(path, with: kept.path) }
   }
 
   func remove() {
-    // What was to stay and has not its name goes with its owner, and not before.
+    // An output directory that was not committed is removed when its owner is released, and not before.
     withExtendedLifetime(kept) {}
     if kept == nil { try? SystemFiles().removeTree(path, in: nil) }
   }
 }
 
-/// A simulation as lines for a person.
+/// Formats a simulation as lines of text.
 enum RehearsalText {
-  /// The time that passed, as in `1d 02:03:04.5`.
+  /// Formats elapsed time, as in `1d 02:03:04.5`.
   static func time(_ milliseconds: UInt64) -> String {
     func two(_ number: UInt64) -> String { number < 10 ? "0\(number)" : "\(number)" }
     let seconds = milliseconds / 1000
@@ -260,8 +262,8 @@ enum RehearsalText {
     let cost = report.cost
     return Table.fields([
       ("extension", "\(Table.count(cost.calls, "call", "calls")), \(Table.count(cost.operations, "file operation", "file operations"))"),
-      ("runtime", "\(cost.runtime) ms counted, of \(SimulationReport.ExtensionCost.runtimeLimit) ms per day"),
-      ("memory", "about \(cost.memory) bytes, by the size of the manifest, of \(limit)"),
+      ("runtime", "\(cost.runtime) ms of \(SimulationReport.ExtensionCost.runtimeLimit) ms per day"),
+      ("memory", "about \(cost.memory) of \(limit) bytes, estimated from the size of the manifest"),
     ])
   }
 

@@ -1,10 +1,10 @@
 import ArgumentParser
 
-/// The commands about what went out.
+/// The commands about published releases.
 struct Release: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "release",
-    abstract: "Keeps packer.lock.json: what was released, and which app versions are in use.",
+    abstract: "Maintains packer.lock.json, the record of what was released and which app versions are in use.",
     discussion: """
       The lock file is kept beside packer.yml and belongs in version control. 'packer build' takes versions from it, and \
       'packer verify' checks a release against every app version in it that is not retired.

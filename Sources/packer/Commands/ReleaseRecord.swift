@@ -111,16 +111,16 @@ struct ReleaseRetire: Verb {
   }
 }
 
-/// A lock file for people and programs.
+/// Prints a lock file, as text or as records.
 private struct LockView {
   let path: String
   let lock: ReleaseLock
 
-  /// What is new.
+  /// Prints the release that was recorded.
   func show(isUnchanged: Bool, on console: Console) {
     guard let released = lock.released else { return }
     let offered = released.packs.filter { !$0.isRemoved }
-    let what = "manifest \(released.manifestVersion), \(Table.count(offered.count, "pack", "packs")), good until \(released.expires)"
+    let what = "manifest \(released.manifestVersion), \(Table.count(offered.count, "pack", "packs")), valid until \(released.expires)"
     let apps = lock.apps.filter { !$0.isRetired }.map(\.version)
     var lines = ["\(path): \(what)\(isUnchanged ? ", as recorded before" : "")"]
     if !apps.isEmpty { lines.append("  releases have to fit app \(apps.joined(separator: ", "))") }
@@ -137,7 +137,7 @@ private struct LockView {
         ReleasedRecord(
           lock: path, manifestVersion: released.manifestVersion, packs: released.packs.count { !$0.isRemoved },
           apps: lock.apps.filter { !$0.isRetired }.map(\.version), rootKeyID: released.rootKeyID, isUnchanged: true),
-        ["manifest \(released.manifestVersion), issued \(released.issued), good until \(released.expires)"]
+        ["manifest \(released.manifestVersion), issued \(released.issued), valid until \(released.expires)"]
           + (released.rootKeyID.map { ["  each pack has its own key, derived from root key \($0)"] } ?? []))
       let names = released.packs.map(\.id.count).max() ?? 0
       for pack in released.packs {

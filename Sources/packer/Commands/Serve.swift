@@ -11,7 +11,7 @@ import PackServing
 struct Serve: Verb {
   static let configuration = CommandConfiguration(
     commandName: "serve",
-    abstract: "Serves encrypted packs to a browser on this machine, to play them.",
+    abstract: "Serves the content of packs to a browser on this machine.",
     discussion: """
       A single pack is served at the root of the address. For a release that 'packer build' made, every pack gets its own origin, \
       http://ID.localhost:PORT/, and the root of the address lists them. The first line on standard output is the address. If the pack \
@@ -32,7 +32,7 @@ struct Serve: Verb {
         packer serve --cdn dist --corrupt --only 'chess-*.pack' --chance 0.2 --seed 7
       """)
 
-  // What is being sent when the signal comes is sent to its end.
+  // A response that is being sent when the signal comes is completed.
   static var leavesNothingBehind: Bool { false }
 
   @Argument(help: "A pack, or a release directory.", completion: .file())
@@ -90,9 +90,9 @@ struct Serve: Verb {
     let resolved = try session.key(key)
     var options = PackResponder.Options()
     options.isIsolated = isIsolated
-    // A browser writes to its disk what it may keep, and what it keeps is not encrypted.
+    // A browser would write cacheable responses to its disk, unencrypted.
     options.cacheControl = "no-store"
-    // Of larger files the tags are enough, as they are of every range: the digest would halve the speed.
+    // For larger files and for ranges, only the tags are checked: checking the digest would halve the speed.
     options.digestLimit = 16 << 20
     options.fallback = fallback
     options.contentSecurityPolicy = contentSecurityPolicy
@@ -106,7 +106,7 @@ struct Serve: Verb {
         guard try site.refresh() else { return }
         let versions = site.games.map { "\($0.id) \($0.version)" }.joined(separator: ", ")
         if console.isJSON { console.result(RefreshRecord(games: site.games.map(RefreshRecord.Game.init)), []) }
-        console.note("now serving another version: \(versions)")
+        console.note("now serving a new version: \(versions)")
         console.flushOutput()
       } catch {
         console.warning("the new content of \(target) is not served: \(error.message)", hint: error.hint)
@@ -122,7 +122,7 @@ struct Serve: Verb {
     throw PackError(.cancelled, "stopped")
   }
 
-  /// Refuses a fallback that would never answer. Of a release some games may do without.
+  /// Throws if no pack contains the fallback file. In a release, some packs may not have it.
   private func checkFallback(in site: GameSite) throws(PackError) {
     guard let fallback else { return }
     for game in site.games {
@@ -164,7 +164,7 @@ struct Serve: Verb {
     let address = "http://\(shown):\(server.port)/"
     session.console.result(ServingRecord(url: address, games: nil, seed: plan.chance == nil ? nil : plan.seed), [address])
     session.console.flushOutput()
-    if plan.chance != nil, !isSeedChosen { session.console.note("--seed \(plan.seed) repeats this") }
+    if plan.chance != nil, !isSeedChosen { session.console.note("repeat these faults with --seed \(plan.seed)") }
     if faults.host != nil { session.console.note("every device that reaches \(host) can download the files in \(target)") }
     await untilStopped()
     await server.stop(within: 2)
@@ -176,7 +176,7 @@ struct Serve: Verb {
   private func start(_ site: any Site, hosts: [String], in session: Session) async throws(PackError) -> HTTPServer {
     let console = session.console
     let isVerbose = isVerbose
-    // What fails on this side is told in any case.
+    // Failures of the server are reported even without --verbose.
     return try await HTTPServer(site, hosts: hosts, port: port) { exchange in
       if let failure = exchange.failure { console.warning("\(exchange.request.target): \(failure.message)", hint: failure.hint) }
       guard isVerbose else { return }
@@ -200,7 +200,7 @@ struct Serve: Verb {
 
   /// Waits for the signal that ends the process.
   private func untilStopped() async {
-    // Nothing comes but the end, which the cancellation of the task brings.
+    // The stream has no elements. It ends when the task is cancelled.
     let (stream, _) = AsyncStream<Never>.makeStream()
     for await _ in stream {}
   }
@@ -215,11 +215,11 @@ struct Serve: Verb {
   }
 
   private static func controlFault(_ text: String) -> String? {
-    text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } ? nil : "holds a character that a header field cannot hold"
+    text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } ? nil : "contains a character that a header field must not contain"
   }
 }
 
-/// What a CDN is to do wrong.
+/// The options for the faults of a CDN.
 struct FaultOptions: ParsableArguments {
   @Flag(name: .customLong("cdn"), help: "Serve the folder unchanged, without a key, as a CDN would.")
   var isCDN = false
@@ -290,7 +290,7 @@ struct FaultOptions: ParsableArguments {
     return (plan, seed != nil)
   }
 
-  /// Refuses what has a meaning with `--cdn` alone.
+  /// Throws if an option was given that has a meaning only with `--cdn`.
   func checkAbsent() throws(PackError) {
     guard slow == nil, truncate == nil, !wrongSize, !corrupt, !redirect, !noRanges, status == nil, patterns.isEmpty, times == nil,
       chance == nil, seed == nil
@@ -305,7 +305,7 @@ struct FaultOptions: ParsableArguments {
   }
 }
 
-/// The address, as a record: the first one.
+/// A record of the address: the first record.
 private struct ServingRecord: Encodable {
   let type = "serving"
   let url: String
@@ -313,7 +313,7 @@ private struct ServingRecord: Encodable {
   var seed: UInt64?
 }
 
-/// Another version, as a record.
+/// A record that new versions are served.
 private struct RefreshRecord: Encodable {
   struct Game: Encodable {
     let id: String
@@ -329,7 +329,7 @@ private struct RefreshRecord: Encodable {
   let games: [Game]
 }
 
-/// A request and what became of it, as a record.
+/// A record of a request and its response.
 private struct ExchangeRecord: Encodable {
   let type = "request"
   let method: String

@@ -3,21 +3,21 @@ import PackDelivery
 import PackFormat
 import PackSimulator
 
-/// The commands that rehearse deliveries.
+/// The commands that simulate deliveries.
 struct Simulate: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "simulate",
     abstract: "Simulates the delivery of a release to a device: system, extension, app, and faults.",
     discussion: """
-      The system is simulated; extension and app run the shipping code, on real files. There is no network and no waiting, and the same \
+      The system is simulated. Extension and app run the shipping code, on real files. There is no network and no waiting, and the same \
       arguments print the same output. Each line has an actor, an action, the BAErrorDomain error that the system would report, if any, and \
       the reaction. The simulation runs day after day until nothing is left to do.
 
-      Findings are failures: a lost pack, a state that cannot be left, content that is missing when the app needs it. A fault that you asked \
-      for and that is recovered from is printed, but is not a finding.
+      Findings are failures: a pack that is lost, a state that cannot be left, content that is missing when the app needs it. If the app \
+      recovers from a requested fault, the fault is printed, but is not a finding.
 
-      --fail takes PACK:FAULT. PACK may be 'manifest' or 'all', and FAULT is one of truncate, size, offline, host, memory, lock and forgotten. \
-      size=BYTES sets the size of the file on the server, and *N at the end how often the fault occurs.
+      --fail takes PACK:FAULT. PACK may also be 'manifest' or 'all'. FAULT is one of truncate, size, offline, host, memory, lock and forgotten. \
+      size=BYTES sets the size of the file on the server, and *N at the end sets how often the fault occurs.
 
       Examples:
         packer simulate install dist --plist App/Info.plist
@@ -30,7 +30,7 @@ struct Simulate: ParsableCommand {
     subcommands: [SimulateInstall.self, SimulateUpdate.self, SimulatePeriodic.self])
 }
 
-/// A command that rehearses: it makes a device, which an interruption must not leave behind.
+/// A command that simulates. It creates the directory of a device, which must be removed if the command is interrupted.
 protocol SimulateVerb: Verb {
   var options: SimulateOptions { get }
 }
@@ -121,13 +121,13 @@ struct SimulatePeriodic: SimulateVerb {
   }
 }
 
-/// What the device had before.
+/// The option that names the release on the device.
 struct EarlierReleaseOption: ParsableArguments {
   @Option(help: ArgumentHelp("The release on the device: a directory, or its manifest.", valueName: "dist"), completion: .file())
   var from: String?
 }
 
-/// What all simulations take.
+/// The options of all simulations.
 struct SimulateOptions: ParsableArguments {
   @Argument(help: "A release directory, or its manifest. (default: dist beside packer.yml)", completion: .file())
   var release: String?

@@ -5,7 +5,7 @@ import PackProject
 import PackReading
 import PackStore
 
-/// The commands about a store, which is what an app keeps on a device.
+/// The commands about a store, the directory in which an app keeps its packs on a device.
 struct Store: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "store",
@@ -32,16 +32,17 @@ struct Store: ParsableCommand {
     ])
 }
 
-/// Which store is meant, and whose manifests it takes.
+/// The options that name the store and the trusted keys.
 struct StoreOptions: ParsableArguments {
   @Option(name: .customLong("store"), help: ArgumentHelp("The directory of the store.", valueName: "dir"), completion: .directory)
   var directory: String
 
   @OptionGroup var trust: TrustOptions
 
-  /// Opens the store for a command to which keys of packs mean nothing.
+  /// Opens the store for a command that needs no pack keys.
   ///
-  /// - Parameter decides: whether what the command does depends on the accepted manifest, which is not authenticated if no key is trusted.
+  /// - Parameter decides: Whether the command depends on the accepted manifest. If so, throws if no key is trusted, because the manifest could
+  ///   not be authenticated.
   func open(decidesByManifest decides: Bool, in session: Session) async throws(PackError) -> AssetStore {
     try StorePlace.checkName(directory)
     let trusted = try trust.keys(try trust.readConfiguration(), isNeeded: decides, in: session)
@@ -50,18 +51,18 @@ struct StoreOptions: ParsableArguments {
 
   /// Opens the store for a command that reads packs.
   ///
-  /// - Parameter quota: the bytes that the store may take; nil for as many as there are.
+  /// - Parameter quota: The number of bytes that the store may occupy, or nil for no limit.
   func open(key: KeyOptions, quota: UInt64?, in session: Session) async throws(PackError) -> AssetStore {
     try StorePlace.checkName(directory)
     let configuration = try trust.readConfiguration()
-    // Whose manifests count is told before anybody is asked for a key.
+    // Errors about trusted keys are reported before a key is read.
     let trusted = try trust.keys(configuration, in: session)
     let resolved = try session.key(key, configured: configuration?.key)
     return try await AssetStore(root: directory, keys: KeyRing(resolved.key), trusting: trusted, policy: StorePolicy(quota: quota))
   }
 }
 
-/// One version of a pack in a store, for people and programs.
+/// A record of one version of a pack in a store.
 struct StoredPackRecord: Encodable {
   let type = "pack"
   let id: String
@@ -82,7 +83,7 @@ struct StoredPackRecord: Encodable {
     path = pack.path
   }
 
-  /// Packs in columns: name, version, what they are to the store, how they are kept, bytes on the device.
+  /// Formats packs in columns: name, version, state, install mode, bytes on the device.
   static func lines(_ packs: [InstalledPack]) -> [String] {
     let rows = packs.map { [$0.id, "\($0.version)", $0.state.rawValue, $0.mode.rawValue, Table.grouped(Int64(clamping: $0.sizeOnDevice))] }
     return Table.columns(rows, numbers: [1, 4])

@@ -41,8 +41,8 @@ struct StoreAdopt: Verb {
     var lines = ["\(store): manifest \(version)"]
     lines += Table.fields(
       [
-        ("to fetch", plan.downloads.map(\.id)), ("installed", plan.installed), ("failed here", plan.failed.map(\.id)),
-        ("not offered any more", Array(Set(plan.obsolete.map(\.id))).sorted()),
+        ("to fetch", plan.downloads.map(\.id)), ("installed", plan.installed), ("failed before", plan.failed.map(\.id)),
+        ("no longer offered", Array(Set(plan.obsolete.map(\.id))).sorted()),
       ]
       .filter { !$0.1.isEmpty }.map { ($0.0, "\($0.1.count): \($0.1.joined(separator: ", "))") })
     if !plan.isEmpty { lines.append("  \(plan.downloadSize) bytes to fetch, \(plan.peakSize) bytes must be free for all of it") }
@@ -58,7 +58,7 @@ struct StoreInstall: Verb {
     discussion: """
       For a release (a directory), the manifest is adopted first, then every pack that is not installed yet is installed. A pack file is found in \
       the manifest by its file name, or by --as. A pack's digest is checked before anything is written. Files are copied unless --move is \
-      given. Installed packs are not in use until 'packer store activate'.
+      given. Installed packs are not used until 'packer store activate'.
 
       Examples:
         packer store install dist --store phone
@@ -103,66 +103,47 @@ struct StoreInstall: Verb {
     guard name == nil || releases.isEmpty && sources.count == 1 else {
       throw PackError(.usage, "--as needs exactly one pack file", hint: "give one pack file")
     }
-    // What is not there, or is no release, is told before anybody is asked for a key.
+    // Errors about missing files and invalid releases are reported before a key is read.
     if let missing = sources.first(where: { !ReleasePlaces.exists($0) }) {
       throw PackError(.missingInput, of: missing, "does not exist")
     }
-    let document = try releases.first.map { (path) throws(PackError) in try SignedManifest.read(ReleaseFolder(path).manifestPath) }
+    let installation =
+      if let release = releases.first { try ReleaseInstallation(release: release) } else { ReleaseInstallation(files: sources, as: name) }
     let opened = try await store.open(key: key, quota: quota, in: session)
-    let plan = try await adopting(document, in: opened)
-    let wanted = try await wanted(plan, in: opened)
-    let before = try await opened.installed()
-    var installed: [InstalledPack] = []
-    for (file, id) in wanted {
-      let pack = try await naming(file) { () async throws(PackError) in
-        try await session.withProgress { (progress) async throws(PackError) in
-          try await opened.install(file, as: id, taking: isMoving ? .moving : .copying, mode: mode, progress: progress)
-        }
-      }
-      installed.append(pack)
-    }
-    let failed = plan?.failed ?? []
-    for pack in failed {
+    let outcome = try await installed(by: installation, in: opened, mode, session)
+    for pack in outcome.failed {
       session.console.warning(
         "version \(pack.version) of pack '\(pack.id)' was not installed: it failed on this device", hint: "publish a new version")
     }
-    guard !installed.isEmpty else {
-      session.console.note("\(store.directory): everything \(failed.isEmpty ? "" : "else ")is installed already")
+    guard !(outcome.installed.isEmpty && outcome.removed.isEmpty) else {
+      session.console.note("\(store.directory): everything \(outcome.failed.isEmpty ? "" : "else ")is installed already")
       return .done
     }
-    let after = try await opened.installed()
-    func isGone(_ pack: InstalledPack) -> Bool { !after.contains { $0.id == pack.id && $0.version == pack.version } }
-    for pack in (before + installed).filter(isGone) {
+    for pack in outcome.removed {
       session.console.warning(
         "version \(pack.version) of pack '\(pack.id)' was removed to make room", hint: quota == nil ? nil : "raise --quota")
     }
-    installed.removeAll(where: isGone)
-    let lines = StoredPackRecord.lines(installed)
-    for (pack, line) in zip(installed, lines) { session.console.result(StoredPackRecord(pack), [line]) }
+    let lines = StoredPackRecord.lines(outcome.installed)
+    for (pack, line) in zip(outcome.installed, lines) { session.console.result(StoredPackRecord(pack), [line]) }
     return .done
   }
 
-  /// What a release asks for, once its manifest was taken; nil where pack files were given.
-  private func adopting(_ release: SignedManifest?, in opened: AssetStore) async throws(PackError) -> UpdatePlan? {
-    guard let release else { return nil }
-    return try await opened.adopt(release)
-  }
-
-  /// The files to install, and as what.
-  private func wanted(_ plan: UpdatePlan?, in opened: AssetStore) async throws(PackError) -> [(file: String, id: String)] {
-    if let plan {
-      let folder = ReleaseFolder(sources[0])
-      return plan.downloads.map { (folder.path(of: $0), $0.id) }
-    }
-    if let name { return [(sources[0], name)] }
-    guard let manifest = await opened.manifest?.manifest else {
+  private func installed(
+    by installation: ReleaseInstallation, in opened: AssetStore, _ mode: InstallMode?, _ session: Session
+  ) async throws(PackError) -> ReleaseInstallation.Outcome {
+    do throws(PackError) {
+      return try await installation.run(in: opened, taking: isMoving ? .moving : .copying, mode: mode) {
+        (file, install) async throws(PackError) in
+        try await naming(file) { () async throws(PackError) in
+          try await session.withProgress { (progress) async throws(PackError) in try await install(progress) }
+        }
+      }
+    } catch {
+      guard error.code == .noManifest else { throw error }
       throw PackError(
         .noManifest, of: store.directory, "has adopted no manifest yet",
         hint: "packer store adopt dist --store \(ShellWord.quoted(store.directory))")
     }
-    var wanted: [(file: String, id: String)] = []
-    for file in sources { wanted.append((file, try ReleaseFolder.pack(ofFile: file, in: manifest).id)) }
-    return wanted
   }
 
   private func installMode() throws(PackError) -> InstallMode? {

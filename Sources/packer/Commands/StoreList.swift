@@ -65,7 +65,7 @@ struct StoreUsageVerb: Verb {
     }
     session.console.output(
       lines: Table.sizes(
-        parts.map { ($0.pack.map { "\($0.id) \($0.version)" } ?? $0.path, Int64(clamping: $0.sizeOnDevice), $0.reason) }, total: "in all"))
+        parts.map { ($0.pack.map { "\($0.id) \($0.version)" } ?? $0.path, Int64(clamping: $0.sizeOnDevice), $0.reason) }, total: "total"))
     return .done
   }
 }
@@ -89,15 +89,16 @@ private struct UsageRecord: Encodable {
   }
 }
 
-/// The directory of a store that is only looked at: it must not be made for that.
+/// Checks of a store's directory, for commands that must not create it.
 enum StorePlace {
-  /// Refuses a name that is none.
+  /// Throws if the path is empty.
   static func checkName(_ path: String) throws(PackError) {
     guard !path.isEmpty else {
-      throw PackError(.usage, "--store names no directory", hint: "name the directory of the store")
+      throw PackError(.usage, "--store is empty", hint: "name the directory of the store")
     }
   }
 
+  /// Throws if the path is not an existing directory.
   static func require(_ path: String) throws(PackError) {
     try checkName(path)
     guard !ReleasePlaces.exists(path) || ReleasePlaces.isDirectory(path) else {

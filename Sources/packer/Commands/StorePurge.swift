@@ -7,7 +7,7 @@ import PackStore
 struct StorePurge: Verb {
   static let configuration = CommandConfiguration(
     commandName: "purge",
-    abstract: "Frees space: least important packs first, never one that is in use.",
+    abstract: "Frees space: removes the least important packs first, and never one that is in use.",
     discussion: """
       Failed versions are removed first, then packs that are no longer offered, then earlier versions, then packs by priority and last use. \
       Essential packs stay, and so do versions on trial and their predecessors. The exit status is 1 if less could be freed than requested.

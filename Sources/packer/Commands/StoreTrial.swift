@@ -8,8 +8,8 @@ struct StoreActivate: Verb {
     commandName: "activate",
     abstract: "Activates an installed version on trial, and prints the token that confirms it.",
     discussion: """
-      Unless 'packer store confirm' gets the token, the previous version becomes current again: at 'packer store rollback', or at 'packer store \
-      reconcile' after this process has ended, as if the app had crashed. With --confirmed, the version becomes current at once.
+      Unless 'packer store confirm' is run with the token, the previous version becomes current again: with 'packer store rollback', or with \
+      'packer store reconcile' after this process has ended, as if the app had crashed. With --confirmed, the version becomes current at once.
 
       Examples:
         packer store activate game-puzzle --store phone > token
@@ -117,12 +117,12 @@ struct StoreRollback: Verb {
     let now = try await opened.rollback(id, reason: reason)
     session.console.result(
       TrialRecord(id: id, version: now?.version, state: now?.state.rawValue ?? "none"),
-      [now.map { "\(id): version \($0.version) runs again" } ?? "\(id): no version is left to run"])
+      [now.map { "\(id): version \($0.version) is active again" } ?? "\(id): no version is left"])
     return .done
   }
 }
 
-/// What runs of a pack now.
+/// A record of the version of a pack that is active now.
 private struct TrialRecord: Encodable {
   let type = "activation"
   let id: String

@@ -10,7 +10,7 @@ struct Verify: Verb {
     commandName: "verify",
     abstract: "Checks a release before it is published, or every byte of packs.",
     discussion: """
-      For a release (a directory, or its manifest), prints everything that would fail on a phone: files are compared with the manifest, packs \
+      For a release (a directory, or its manifest), prints everything that would fail on a phone. Files are compared with the manifest, packs \
       are opened and read whole, budgets are compared with the Info.plist and every app version of the lock file, and hosts, versions and \
       signature are checked. Nothing is sent anywhere. 'packer explain' lists the rules.
 
@@ -60,7 +60,7 @@ struct Verify: Verb {
     return try await gate.run(files.first, in: session)
   }
 
-  /// Whether a release is meant, and not packs.
+  /// Returns whether the arguments name a release. Throws if options for a release and for packs are mixed.
   private func isRelease() throws(PackError) -> Bool {
     let releases = files.filter { $0.hasSuffix(".json") || $0.hasSuffix("/") || ReleasePlaces.isDirectory($0) }
     guard !files.isEmpty, releases.isEmpty else {
@@ -88,7 +88,7 @@ struct Verify: Verb {
   private func verifyPacks(in session: Session) async throws(PackError) -> Outcome {
     let jobs = try threads.count()
     let name = try check.name()
-    // Before anybody is asked for a key.
+    // Before a key is read.
     if files.count == 1, !ReleasePlaces.exists(files[0]) {
       throw PackError(.missingInput, of: files[0], "does not exist", hint: "make a release with 'packer build', or name a pack")
     }
@@ -119,7 +119,7 @@ struct Verify: Verb {
     }
     let isSame = report.findings.isEmpty
     let differences = Table.count(report.findings.count, "difference", "differences")
-    let verdict = isSame ? "ok" : "whole, but with \(differences) from \(tree ?? "the directory")"
+    let verdict = isSame ? "ok" : "undamaged, but with \(differences) from \(tree ?? "the directory")"
     let facts = [
       Table.count(report.entries, "entry", "entries"), "\(ByteCount(report.contentSize))",
       Table.count(report.segments, "segment", "segments"), "content root \(report.contentRoot.hex)",

@@ -2,8 +2,9 @@ import PackFormat
 import PackStore
 
 extension PackError {
-  /// What can be done about the error, as what to type where there is a command for it. The only place that words the advice of the client
-  /// library for the command line.
+  /// The hint below an error: what to do about it, as a command to type if there is one.
+  ///
+  /// The only place that puts the client library's advice into words for the command line.
   var hint: String? { advice.map(text) }
 
   private func text(of advice: Advice) -> String {
@@ -13,7 +14,7 @@ extension PackError {
       code == .untrustedSignature
         ? "fetch it again, or sign it again with 'packer build'"
         : "fetch the manifest again; a server or cache on the way may serve an old one"
-    case .fetchFromTrustedPlace: "the pack's maker was broken or hostile; fetch it from a trusted place"
+    case .fetchFromTrustedPlace: "the program that made the pack is faulty or hostile; fetch the pack from a source you trust"
     case .tryAgain: tryAgain
     case .connect: "try again when there is a network"
     case .checkClock: "check the server's certificate and this device's clock"
@@ -43,7 +44,7 @@ extension PackError {
     }
   }
 
-  /// A store that removed packs in vain says so in the details.
+  /// If the store removed packs and still did not free enough, the details say so.
   private var unchanged: String { details.isEmpty ? "; nothing was changed" : "" }
 
   private var fetchAgain: String {
@@ -69,7 +70,7 @@ extension PackError {
     switch code {
     case .notInstalled, .purged: "reconcile the store ('packer store reconcile'), and install it again"
     case .inUse: "close it, then reconcile the store ('packer store reconcile')"
-    default: "reconcile the store ('packer store reconcile'), which rebuilds the record from what is installed"
+    default: "reconcile the store ('packer store reconcile'), which rebuilds the record from the installed packs"
     }
   }
 

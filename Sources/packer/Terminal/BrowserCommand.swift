@@ -1,7 +1,7 @@
 import PackFormat
 import PackProject
 
-/// The program that opens an address in the browser of whoever is at the machine.
+/// The program that opens an address in the user's browser.
 enum BrowserCommand {
   #if canImport(Darwin)
     private static let program = "open"
@@ -9,9 +9,9 @@ enum BrowserCommand {
     private static let program = "xdg-open"
   #endif
 
-  /// Starts it and does not wait for it.
+  /// Starts the program and does not wait for it.
   ///
-  /// It has a process group of its own, so that the browser outlives the Ctrl-C that ends this process, and says nothing here.
+  /// It runs in its own process group, so the browser survives the Ctrl-C that ends this process. Its output is discarded.
   static func open(_ address: String) throws(PackError) {
     var start = ProgramStart([program, address])
     start.streams = [0: .nothing, 1: .nothing, 2: .nothing]

@@ -1,6 +1,6 @@
 import PackFormat
 
-/// The part of a file that `--range` asks for, as in HTTP: `A-B` with both ends included, `A-` to the end, `-N` the last N bytes.
+/// The value of `--range`, as in HTTP: `A-B` with both ends included, `A-` to the end, `-N` the last N bytes.
 struct ByteRange: Equatable, Sendable {
   private let first: UInt64?
   private let last: UInt64?
@@ -21,9 +21,9 @@ struct ByteRange: Equatable, Sendable {
     self.last = last.value
   }
 
-  /// The bytes meant in a file of `size` bytes. An end beyond the file is taken for its end.
+  /// Returns the range in a file of `size` bytes. A range that ends beyond the file is cut at its end.
   ///
-  /// - Throws: ``PackError/Code/rangeNotSatisfiable`` where the file has none of them.
+  /// - Throws: ``PackError/Code/rangeNotSatisfiable`` if no byte of the range is in the file.
   func resolved(size: UInt64, path: String) throws(PackError) -> Range<UInt64> {
     let start: UInt64
     let end: UInt64
@@ -40,7 +40,7 @@ struct ByteRange: Equatable, Sendable {
     return start..<end
   }
 
-  /// - Returns: nil where the text is neither empty nor a number.
+  /// Returns nil if the text is neither empty nor a number.
   private static func number(_ text: Substring) -> (value: UInt64?, Void)? {
     if text.isEmpty { return (nil, ()) }
     guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let value = UInt64(text) else { return nil }

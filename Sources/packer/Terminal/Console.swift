@@ -5,17 +5,17 @@ import PackGate
 import PackProject
 import PackWork
 
-/// Everything the process says: results on standard output, talk on standard error. The only file that prints.
+/// All output of the process: results on standard output, everything else on standard error. The only file that prints.
 ///
-/// With `--json` standard output carries JSON Lines, of which the last one, and only that, has the type `result`.
+/// With `--json`, standard output is JSON Lines. The last line, and no other, has the type `result`.
 final class Console: Sendable {
-  /// Whether results are records instead of text.
+  /// Whether results are printed as JSON records instead of text.
   let isJSON: Bool
-  /// Whether a person watches standard error on a terminal that can move its cursor.
+  /// Whether standard error is a terminal that can move its cursor.
   let hasMovableCursor: Bool
 
   private let hasColour: Bool
-  /// Whether a runner of GitHub reads along, which takes some lines for commands.
+  /// Whether the process runs in GitHub Actions, whose runner interprets some lines as commands.
   private let isInActions = StandardStreams.variable("GITHUB_ACTIONS") == "true"
   private let isErrorTerminal: Bool
   private let files: any FileSystem = SystemFiles()
@@ -31,12 +31,12 @@ final class Console: Sendable {
     var isFinished = false
   }
 
-  /// Lines gathered before they are written, in bytes.
+  /// The number of bytes collected before they are written.
   private static let bufferSize = 64 << 10
-  /// The most details shown to a person; a program or a log gets all.
+  /// The largest number of details shown on a terminal. Programs and logs get all.
   private static let detailsOnTerminal = 50
 
-  /// Looks at the raw arguments, because a mistake in them must be told in the right form too.
+  /// Creates a console from the raw arguments, because a mistake in them must be reported in the requested form too.
   init(arguments: [String]) {
     isJSON = Self.asksForJSON(arguments.prefix { $0 != "--" })
     isErrorTerminal = StandardStreams.isTerminal(2)
@@ -50,7 +50,7 @@ final class Console: Sendable {
       || zip(arguments, arguments.dropFirst()).contains { $0 == "--format" && $1 == "json" }
   }
 
-  /// Whether only results, warnings and errors are told.
+  /// Whether only results, warnings and errors are printed.
   var isQuiet: Bool {
     get { state.withLock { $0.isQuiet } }
     set { state.withLock { $0.isQuiet = newValue } }
@@ -58,7 +58,7 @@ final class Console: Sendable {
 
   // MARK: Results
 
-  /// Prints a result: the record with `--json`, else the lines.
+  /// Prints a result: the record with `--json`, otherwise the lines.
   func result(_ record: @autoclosure () -> some Encodable, _ lines: @autoclosure () -> [String]) {
     if isJSON {
       let bytes = Self.encode(record())
@@ -73,14 +73,14 @@ final class Console: Sendable {
     }
   }
 
-  /// Prints lines in a form of their own, for a program that reads it.
+  /// Prints lines in a format that another program reads.
   func output(lines: [String]) {
     if isJSON { return result(TextRecord(text: lines.joined(separator: "\n")), []) }
     let bytes = Array(lines.map { printable($0) + "\n" }.joined().utf8)
     state.withLock { append(bytes, to: &$0) }
   }
 
-  /// Prints lines that are there as UTF-8, each with a line feed behind it: for many lines at once. There is no record for `--json`.
+  /// Prints many lines at once, given as UTF-8, each ending with a line feed. There is no record for `--json`.
   func lines(_ bytes: [UInt8]) {
     guard !Self.isPrintableASCII(lines: bytes.span) else {
       state.withLock { append(bytes, to: &$0) }
@@ -94,15 +94,15 @@ final class Console: Sendable {
     state.withLock { append(printed, to: &$0) }
   }
 
-  /// Prints text that was made for people: help, the version, a completion script.
+  /// Prints a text: help, the version, or a completion script.
   func output(_ text: String) {
     result(TextRecord(text: text), text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
   }
 
-  /// Writes bytes as they are, and waits until they are gone.
+  /// Writes bytes unchanged, and returns when they are written.
   ///
-  /// - Parameter remaining: how many bytes there are to come, these included; a full disk is told with it.
-  /// - Throws: ``PackError/Code/outputClosed`` where nobody reads any more.
+  /// - Parameter remaining: The number of bytes still to come, these included. The error for a full disk names it.
+  /// - Throws: ``PackError/Code/outputClosed`` if the reader has closed the pipe.
   func stream(_ bytes: Span<UInt8>, remaining: UInt64) throws(PackError) {
     try state.withLock { (state) throws(PackError) in
       clearBar(&state)
@@ -114,19 +114,19 @@ final class Console: Sendable {
     }
   }
 
-  /// Flushes what was printed so far.
+  /// Writes what is still in the buffer.
   func flushOutput() {
     state.withLock { flush(&$0) }
   }
 
-  /// Throws what has gone wrong with standard output so far, so that a long listing ends early.
+  /// Throws if writing to standard output has failed, so that a long listing ends early.
   func checkOutput() throws(PackError) {
     if let failure = state.withLock({ $0.outputFailure }) { throw failure }
   }
 
-  // MARK: Talk
+  // MARK: Messages
 
-  /// Says something that neither is a result nor asks for attention.
+  /// Prints a note: neither a result nor a warning.
   func note(_ message: String) {
     state.withLock { state in
       guard !state.isQuiet else { return }
@@ -134,7 +134,7 @@ final class Console: Sendable {
     }
   }
 
-  /// Says something that does not stop the work but should be known.
+  /// Prints a warning, which does not stop the work.
   func warning(_ message: String, hint: String?) {
     if isJSON {
       result(WarningRecord(message: message, hint: hint), [])
@@ -144,26 +144,26 @@ final class Console: Sendable {
     }
   }
 
-  /// Says why something could not be done.
+  /// Prints an error with its details and its hint.
   func error(_ error: PackError) {
     state.withLock { report(error, &$0) }
   }
 
-  /// Ends the talk: the error if there is one, the `result` record, and all that is still to be written.
+  /// Ends all output: prints the error if there is one, then the `result` record, and writes the buffer.
   ///
-  /// - Returns: the status to end with, which is another one where the results themselves could not be written.
+  /// - Returns: The exit status. It differs from that of the outcome if the results could not be written.
   func finish(_ outcome: Outcome) -> ExitStatus {
     state.withLock { finish(outcome, &$0) }
   }
 
-  /// The same for a process that cannot wait: does nothing where somebody is stuck in a write.
+  /// Does the same for a process that cannot wait: does nothing if another thread is blocked in a write.
   func finishIfFree(_ outcome: Outcome) {
     _ = state.withLockIfFree { finish(outcome, &$0) }
   }
 
   // MARK: Progress
 
-  /// Draws one line that the next output removes.
+  /// Draws a progress line. The next output removes it.
   func drawBar(_ text: (_ width: Int) -> String) {
     state.withLock { state in
       guard hasMovableCursor, !state.isFinished else { return }
@@ -174,7 +174,7 @@ final class Console: Sendable {
     }
   }
 
-  /// Removes the line.
+  /// Removes the progress line.
   func clearBar() {
     state.withLock { clearBar(&$0) }
   }
@@ -203,7 +203,7 @@ final class Console: Sendable {
 
   private func report(_ error: PackError, _ state: inout State) {
     var lines = [label("error", colour: "31", error.message)]
-    // The first of several mistakes in a file is the message already.
+    // If a file has several mistakes, the first one is already the message.
     let details = error.details.filter { $0 != error.message }.sorted(by: NaturalOrder.precedes)
     let told = isErrorTerminal ? details.prefix(Self.detailsOnTerminal) : details[...]
     lines += told.map { "  \(shown($0))" }
@@ -222,12 +222,12 @@ final class Console: Sendable {
 
   private func say(_ lines: [String], _ state: inout State) {
     clearBar(&state)
-    // What was printed before shall stand before.
+    // Results that were printed earlier come first.
     flush(&state)
     tell(lines.map { $0 + "\n" }.joined())
   }
 
-  /// Standard error that cannot be written has nobody to be told to.
+  /// Writes to standard error. Failures are ignored, because there is no other place to report them.
   private func tell(_ text: String) {
     try? files.writeAll(standardError, Array(text.utf8).span)
   }
@@ -262,7 +262,7 @@ final class Console: Sendable {
           if error.isInterruption { continue }
           if error.isBrokenPipe { return PackError(.outputClosed, "standard output was closed") }
           let failure = error.writing("standard output", missingBytes: remaining - UInt64(done))
-          // A part of a stream may be gone already, so more space is not enough.
+          // A part of the stream may be written already, so freeing space is not enough.
           return failure.advising(nil)
         }
       }
@@ -270,25 +270,25 @@ final class Console: Sendable {
     }
   }
 
-  /// A record as one line of JSON.
+  /// Encodes a record as one line of JSON.
   static func encode(_ record: some Encodable) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     do {
       return try Array(encoder.encode(record)) + [0x0A]
     } catch {
-      // Records hold texts, integers and booleans, all of which JSON can express.
+      // Records contain only strings, integers and booleans, which JSON can express.
       preconditionFailure("a record that JSON cannot express: \(error)")
     }
   }
 
-  /// The text as it may stand in a line for people.
+  /// Returns the text with everything escaped that must not appear in a line.
   private func shown(_ text: String) -> String {
     let text = printable(text)
     return isInActions ? Self.withoutCommands(text) : text
   }
 
-  /// The text with what a runner of GitHub would take for a command written out: the name of a file must not end a group or switch off annotations.
+  /// Returns the text with the commands of GitHub Actions escaped: a file name must not end a group or switch off annotations.
   static func withoutCommands(_ text: String) -> String {
     var result = text.replacing("##[", with: "#\\u{23}[")
     let start = result.prefix { $0.isWhitespace }.endIndex
@@ -297,7 +297,7 @@ final class Console: Sendable {
   }
 
   private static func isPrintableASCII(lines: Span<UInt8>) -> Bool {
-    // Without a branch, so that many bytes are looked at by one instruction.
+    // Without branches, so that the compiler can vectorise the loop.
     var odd: UInt8 = 0
     for index in lines.indices {
       let byte = lines[index]
@@ -310,13 +310,15 @@ final class Console: Sendable {
 /// How a command ended.
 enum Outcome: Sendable {
   case done
-  /// The command did its work and found something; the text counts what.
+  /// The command completed with findings. The text counts them.
   case findings(String)
-  /// The command looked at a release and found something that counts.
+  /// The command checked a release and found faults of this kind.
   case verdict(FindingKind, String)
-  /// - Parameter isReported: whether the error was told already, as one of several.
+  /// The command failed.
+  ///
+  /// - Parameter isReported: Whether the error was printed already, as one of several.
   case failed(PackError, isReported: Bool)
-  /// A signal ended it.
+  /// A signal ended the command.
   case stopped(ExitStatus)
 
   var status: ExitStatus {
@@ -330,7 +332,7 @@ enum Outcome: Sendable {
   }
 }
 
-/// The last record of every output with `--json`.
+/// The last record printed with `--json`.
 struct ResultRecord: Encodable {
   let type = "result"
   let ok: Bool

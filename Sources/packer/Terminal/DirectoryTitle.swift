@@ -1,9 +1,9 @@
 import PackFiles
 import PackFormat
 
-/// The name a directory has of its own.
+/// The name of a directory, taken from its path.
 enum DirectoryTitle {
-  /// The last component of a path as it was written; of what it stands for where that says nothing, as `.` does.
+  /// Returns the last component of the path as given. If that is not a name, as in `.`, returns the last component of the canonical path.
   static func of(_ path: String) throws(PackError) -> String {
     if let parts = PathParts(path) { return parts.name }
     let canonical: String
@@ -13,7 +13,7 @@ enum DirectoryTitle {
       throw error.reading(path)
     }
     guard let parts = PathParts(canonical) else {
-      throw PackError(.usage, of: path, "has no name of its own", hint: "give one with --name")
+      throw PackError(.usage, of: path, "does not end in a name", hint: "give one with --name")
     }
     return parts.name
   }

@@ -5,7 +5,7 @@ import PackProject
 import PackServer
 import PackStore
 
-/// The status the process ends with. Of two, the larger is the worse one.
+/// The exit status of the process. A larger number is a worse result.
 struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
   let rawValue: Int32
 
@@ -22,7 +22,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
   static let badInput = Self(rawValue: 65)
   static let inputMissing = Self(rawValue: 66)
   static let cannotServe = Self(rawValue: 69)
-  static let ourFault = Self(rawValue: 70)
+  static let internalError = Self(rawValue: 70)
   static let cannotWrite = Self(rawValue: 73)
   static let readError = Self(rawValue: 74)
   static let interrupted = Self(rawValue: 130)
@@ -36,12 +36,12 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     self.rawValue = rawValue
   }
 
-  /// The status for a kind of failure; what is not in the table is our fault.
+  /// Creates the status for an error code: 70, an internal error, if the code is not in the table.
   init(for code: PackError.Code) {
-    self = Self.table[code] ?? .ourFault
+    self = Self.table[code] ?? .internalError
   }
 
-  /// The status for the kind of fault that counts most in a release.
+  /// Creates the status for the worst kind of fault in a release.
   init(for kind: FindingKind) {
     self =
       switch kind {
@@ -72,10 +72,10 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .damagedStore: .damaged,
     .truncated: .truncated,
     .untrustedSignature: .untrustedSignature,
-    // Both are sound documents by the right maker: what is wrong with them is their place in time.
+    // Both manifests are valid and correctly signed, but too old.
     .manifestExpired: .findings,
     .manifestRollback: .findings,
-    // So is what is wrong with a version that fell, or was not confirmed.
+    // These packs are undamaged, but their version failed or was not confirmed.
     .versionFailed: .findings,
     .staleConfirmation: .findings,
     .notConfirmed: .findings,
@@ -103,7 +103,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .noSuchEntry: .inputMissing,
 
     .cannotServe: .cannotServe,
-    .internalError: .ourFault,
+    .internalError: .internalError,
     .cannotWrite: .cannotWrite,
     .noSpace: .cannotWrite,
     .outputExists: .cannotWrite,
@@ -119,6 +119,6 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
 }
 
 extension PackError.Code {
-  /// Nobody reads standard output any more, as behind `head`. It ends a listing quietly.
+  /// The reader of standard output has closed it, as `head` does. Ends a listing without a message.
   static let outputClosed = Self(rawValue: "output-closed")
 }

@@ -1,8 +1,8 @@
 /// The exit statuses and error codes that `packer explain` knows.
 ///
-/// The texts are those of Documentation/TROUBLESHOOTING.md; a test compares the two.
+/// The texts are the same as in Documentation/TROUBLESHOOTING.md. A test compares them.
 enum FailureCatalog {
-  /// What one status or code means, and what to do.
+  /// The meaning of one status or code, and what to do.
   struct Entry: Hashable, Sendable {
     /// The number of an exit status, or the identifier of an error code.
     let code: String
@@ -16,18 +16,18 @@ enum FailureCatalog {
     }
   }
 
-  /// The entry of an exit status, as in `11`, or nil.
+  /// Returns the entry for an exit status such as `11`, or nil if there is none.
   static func exitStatus(_ text: String) -> Entry? { exitStatuses.first { $0.code == text } }
 
-  /// The entry of an error code, as in `wrong-key`, or nil.
+  /// Returns the entry for an error code such as `wrong-key`, or nil if there is none.
   static func errorCode(_ text: String) -> Entry? { errorCodes.first { $0.code == text.lowercased() } }
 
   static let exitStatuses = [
     Entry(
-      "0", "Done, and nothing was found.",
-      "Go on."),
+      "0", "Done, without findings.",
+      "Nothing to do."),
     Entry(
-      "1", "There are findings: faults of a release, a lost pack in a simulation, a failed trial, too little freed.",
+      "1", "There are findings: faults in a release, a pack lost in a simulation, a failed trial, or less freed than requested.",
       "Read them; 'packer explain RULE' describes each."),
     Entry(
       "2", "Only budgets are exceeded, those of the team or of the Info.plist.",
@@ -39,7 +39,7 @@ enum FailureCatalog {
       "10", "No key was given, or the text is not a key.",
       "Set '--key', a 'PACKER_KEY' variable, or 'key' in packer.yml."),
     Entry(
-      "11", "The key is not the one that the pack was made with.",
+      "11", "The pack was made with another key.",
       "Give the key whose id the message names, or its root key."),
     Entry(
       "12", "A pack, a manifest or a store is damaged or was changed.",
@@ -51,13 +51,13 @@ enum FailureCatalog {
       "14", "No trusted key signed the manifest, or its signature is wrong.",
       "Check 'trust' in packer.yml and '--trust'; never install the release."),
     Entry(
-      "64", "The command line makes no sense.",
+      "64", "The command line is not valid.",
       "Read 'packer help VERB'."),
     Entry(
       "65", "An input is not a pack, a configuration is wrong, or a tree cannot be packed.",
       "Correct the file and line that the message names."),
     Entry(
-      "66", "An input is missing, or nothing like it is installed.",
+      "66", "An input does not exist, or a pack, version or entry is not there.",
       "Check the path; 'packer ls' and 'packer store list' show what there is."),
     Entry(
       "69", "'packer serve' cannot listen.",
@@ -70,30 +70,30 @@ enum FailureCatalog {
       "Free the bytes that the message names, or write elsewhere."),
     Entry(
       "74", "A file cannot be read, or changed while it was read.",
-      "Check permissions and disk, and run again when nothing writes there."),
+      "Check permissions and disk, and run again when no other program writes there."),
     Entry(
       "130", "Interrupted by Ctrl-C.",
-      "Run it again: nothing half-done is left."),
+      "Run it again; no partial results are left."),
     Entry(
       "143", "Terminated by SIGTERM.",
-      "Run it again: nothing half-done is left."),
+      "Run it again; no partial results are left."),
   ]
 
   static let errorCodes = [
     Entry(
-      "no-key", "No key was given, or the place it should come from has none.",
+      "no-key", "No key was given, or the named source contains none.",
       "Name one with '--key' or a 'PACKER_KEY' variable; in an app, have the key provider return it."),
     Entry(
       "malformed-key", "The text is not a key: wrong length, kind or checksum.",
-      "Copy it again, whole; 'pkk1-' opens packs, 'pks1-' signs, 'pkp1-' is public."),
+      "Copy the whole key again; 'pkk1-' keys open packs, 'pks1-' keys sign, 'pkp1-' keys are public."),
     Entry(
       "wrong-key", "The pack was made with another key; nothing was decrypted.",
-      "Give the key with the id that the message names, or the root key it follows from."),
+      "Give the key with the id that the message names, or the root key it was derived from."),
     Entry(
       "no-usable-key", "The pack's header has no key stanza that this version can use.",
       "Update packer or the app, or build the pack for this version."),
     Entry(
-      "not-a-pack", "The file does not start like a pack.",
+      "not-a-pack", "The file does not start with the bytes of a pack.",
       "Check that it is the '.pack' file and not an error page of the server."),
     Entry(
       "unsupported", "The pack needs a version or feature that this build does not know.",
@@ -105,32 +105,32 @@ enum FailureCatalog {
       "damaged-header", "The header was changed after the pack was made.",
       "Fetch or build the pack again."),
     Entry(
-      "authentication-failed", "A segment is not what the holder of the key sealed.",
+      "authentication-failed", "A segment was changed after it was encrypted.",
       "Fetch or build the pack again; check disk and transfer."),
     Entry(
-      "digest-mismatch", "A file's content is not what the index or the manifest says.",
+      "digest-mismatch", "A file's content does not match its digest in the index or the manifest.",
       "Fetch it again; publish exactly what 'packer build' made."),
     Entry(
-      "damaged-payload", "Authenticated content breaks a rule of the format.",
-      "Build it again; refuse it if you do not know its maker."),
+      "damaged-payload", "The decrypted content breaks a rule of the format.",
+      "Build the pack again; do not use it if you do not know its maker."),
     Entry(
-      "damaged-archive", "The tar inside is not the tree that the index names.",
-      "Refuse the pack, and ask its maker."),
+      "damaged-archive", "The tar archive in the pack does not match the index.",
+      "Do not use the pack, and ask its maker."),
     Entry(
-      "wrong-pack", "The pack is sound, but another one was expected.",
+      "wrong-pack", "The pack is undamaged, but another one was expected.",
       "Publish each pack under the URL that its manifest entry names."),
     Entry(
       "illegal-path", "A path leads outside, or breaks a rule of FORMAT.md §5.",
-      "Rename the file; refuse the pack if it came from somebody else."),
+      "Rename the file; do not use the pack if somebody else made it."),
     Entry(
       "limit-exceeded", "A number is above a limit of the format or of the caller.",
-      "Split the content, or raise the caller's limit; FORMAT.md §6 has the format's."),
+      "Split the content, or raise the caller's limit; FORMAT.md §6 lists the limits of the format."),
     Entry(
-      "unportable-path", "Some platform cannot hold a name, or takes two names for one.",
-      "Rename it, or set 'allowUnportablePaths'."),
+      "unportable-path", "Some platform cannot store a file name, or treats two names as one.",
+      "Rename the file, or set 'allowUnportablePaths'."),
     Entry(
       "no-such-entry", "The pack has no such file.",
-      "List what it has with 'packer ls'; case counts."),
+      "List its files with 'packer ls'; upper and lower case differ."),
     Entry(
       "range-not-satisfiable", "The byte range is not inside the file.",
       "Ask for a range within the file's size."),
@@ -141,31 +141,31 @@ enum FailureCatalog {
       "untrusted-signature", "No trusted key signed the manifest, or a signature is wrong.",
       "Sign with a key that the app trusts; see Documentation/CONFIGURATION.md."),
     Entry(
-      "manifest-expired", "The manifest is past its date; installed packs keep running.",
+      "manifest-expired", "The manifest has expired; installed packs remain usable.",
       "Publish one from 'packer build --renew'; check the device's clock."),
     Entry(
-      "manifest-rollback", "The manifest is older than one accepted before, or says something else under the same version.",
+      "manifest-rollback", "The manifest is older than the accepted one, or has the same version but different content.",
       "Publish the newest; record every release in packer.lock.json before publishing."),
     Entry(
-      "invalid-manifest", "The release holds values that no manifest may hold.",
+      "invalid-manifest", "The release contains values that a manifest must not contain.",
       "Correct the ids, URLs or sizes that the message names."),
     Entry(
       "invalid-configuration", "packer.yml has mistakes, each listed with line and column.",
       "Correct them; 'packer schema config' lists every key."),
     Entry(
       "invalid-record", "packer.lock.json or build.json is not in a form that this version reads.",
-      "Resolve merge conflicts, or update packer; delete build.json freely, never the lock file."),
+      "Resolve merge conflicts, or update packer; you may delete build.json, but never the lock file."),
     Entry(
-      "release-conflict", "What is to be recorded contradicts what is recorded.",
-      "Use a new app version; one that is recorded never changes."),
+      "release-conflict", "What is recorded now contradicts an earlier record.",
+      "Use a new app version; a recorded one never changes."),
     Entry(
-      "malformed-url", "The URL is not one that the system downloads from.",
+      "malformed-url", "The system cannot download from the URL.",
       "Use 'https', a host, and no credentials."),
     Entry(
-      "malformed-plist", "The file is not a property list, or holds what none may hold.",
+      "malformed-plist", "The file is not a property list, or contains values that property lists do not allow.",
       "Check it with 'plutil -lint' or your editor."),
     Entry(
-      "plist-conflict", "The Info.plist has values that somebody wrote by hand.",
+      "plist-conflict", "The Info.plist has values that packer did not write.",
       "Compare both numbers, then merge with '--replace'."),
     Entry(
       "missing-input", "A file or directory does not exist.",
@@ -177,35 +177,35 @@ enum FailureCatalog {
       "cannot-write", "A file or directory cannot be written.",
       "Check permissions, file-size limits and whether the volume is read-only."),
     Entry(
-      "no-space", "Space is missing; the message says how many bytes.",
+      "no-space", "There is not enough free space; the message says how many bytes are missing.",
       "Free them, or write to another volume."),
     Entry(
-      "output-exists", "The place for the output is taken.",
-      "Choose another, or move what is there."),
+      "output-exists", "The output path already exists.",
+      "Choose another path, or move the existing file or directory."),
     Entry(
-      "unsuitable-source", "The tree holds links, devices, secrets or illegal names.",
+      "unsuitable-source", "The tree contains links, devices, secrets or illegal names.",
       "Exclude or rename what is listed, or set the option that the message names."),
     Entry(
       "source-changed", "A file changed while it was read.",
-      "Run again when nothing writes there."),
+      "Run again when no other program writes there."),
     Entry(
-      "output-closed", "The reader of standard output went away, as 'head' does.",
-      "Nothing has to be done."),
+      "output-closed", "The program that read standard output ended, as 'head' does.",
+      "Nothing to do."),
     Entry(
       "store-busy", "Other processes kept changing the store for longer than the time limit.",
       "Try again; look for a process that hangs."),
     Entry(
-      "not-a-store", "The directory holds something else.",
+      "not-a-store", "The directory is not a store.",
       "Name an empty directory or an existing store."),
     Entry(
       "damaged-store", "A record of the store cannot be read.",
-      "Run 'reconcile()', which rebuilds it from the content."),
+      "Run 'reconcile()', which rebuilds it from the installed packs."),
     Entry(
       "stale-confirmation", "The token belongs to a trial that is over.",
       "Confirm with the token of the version that is running."),
     Entry(
       "not-confirmed", "The version on trial was not confirmed in time, or failed.",
-      "Show the version before, which runs again; correct the new one."),
+      "Show the previous version, which is active again; correct the new one."),
     Entry(
       "version-failed", "These bytes failed on this device and are not tried again.",
       "Publish a new version."),
@@ -219,7 +219,7 @@ enum FailureCatalog {
       "quota-exceeded", "The store would exceed its quota by the bytes in the message.",
       "Free packs, or raise the quota."),
     Entry(
-      "in-use", "Somebody has the pack open, or on trial.",
+      "in-use", "A process has the pack open, or the pack is on trial.",
       "Close it, or wait for the trial."),
     Entry(
       "unknown-pack", "The manifest lists no such pack.",
@@ -229,37 +229,37 @@ enum FailureCatalog {
       "Fetch one and adopt it."),
     Entry(
       "offline", "The device has no network.",
-      "Begin again when there is one, or set 'waitsForNetwork'."),
+      "Try again when there is one, or set 'waitsForNetwork'."),
     Entry(
       "download-failed", "A file could not be downloaded; the message says why.",
-      "Begin again later; look at the server."),
+      "Try again later; check the server."),
     Entry(
       "unknown-tag", "No pack in the manifest has the tag.",
       "Check its spelling; the message suggests one. Fetch the newest manifest."),
     Entry(
-      "manifest-changed", "Another manifest was accepted meanwhile, and the tags mean other bytes.",
+      "manifest-changed", "Another manifest was accepted meanwhile, and the tags now stand for other content.",
       "Begin the request again."),
     Entry(
-      "queue-busy", "Another process or value has the download queue open.",
+      "queue-busy", "The download queue is already open, in this process or another one.",
       "Use one queue per directory, and close it first."),
     Entry(
-      "not-a-queue", "The directory is not a download queue, or one of a newer version.",
+      "not-a-queue", "The directory is not a download queue, or belongs to a newer version.",
       "Name another directory, or update the app."),
     Entry(
-      "damaged-queue", "A file of the queue is not what was written.",
+      "damaged-queue", "A file of the queue is damaged.",
       "Remove the queue's directory and submit again."),
     Entry(
       "no-such-request", "The queue has no such request or group.",
       "Submit it first; look at its groups."),
     Entry(
-      "request-exists", "The id is taken by a different request.",
+      "request-exists", "A different request already has this id.",
       "Choose another id, or forget the old group."),
     Entry(
       "state-busy", "The other process held the shared state for more than a second; nothing is lost.",
-      "Plan again; it finds what there is."),
+      "Plan again."),
     Entry(
       "damaged-state", "A record of the shared state cannot be read.",
-      "Plan again; it rebuilds the record."),
+      "Plan again, which rebuilds the record."),
     Entry(
       "no-app-group", "The process is not in the app group.",
       "Add the capability to both targets, with the same group."),
@@ -267,16 +267,16 @@ enum FailureCatalog {
       "system-refused", "The system's download manager refused, or did not answer.",
       "See Documentation/BACKGROUND_ASSETS.md; plan again later."),
     Entry(
-      "invalid-bundled-resource", "The resource that a remote asset starts with is not valid.",
-      "Correct it: the app was built with it."),
+      "invalid-bundled-resource", "The bundled resource of a remote asset is not valid.",
+      "Correct it and build the app again."),
     Entry(
-      "invalid-content", "Fetched bytes do not make a value; the old value stays.",
+      "invalid-content", "The fetched bytes could not be turned into a value; the old value stays.",
       "Correct the file on the server."),
     Entry(
-      "content-unavailable", "Nothing came; the old value stays.",
+      "content-unavailable", "The content could not be fetched; the old value stays.",
       "Check network and server."),
     Entry(
-      "usage", "The call makes no sense: a value out of range, or options that exclude each other.",
+      "usage", "The call is not valid: a value is out of range, or options exclude each other.",
       "Correct the call as the message says."),
     Entry(
       "cannot-serve", "The server cannot start: its port is taken or reserved.",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PackFormat
 
-/// What `verify` takes where it looks at a whole release.
+/// The options of `verify` that apply to a whole release.
 struct GateOptions: ParsableArguments {
   @Option(
     name: [.customShort("c"), .customLong("config")],
@@ -35,7 +35,7 @@ struct GateOptions: ParsableArguments {
     help: ArgumentHelp("Also write the findings to a file, as in junit=report.xml. Repeatable.", valueName: "format=file"))
   var reports: [String] = []
 
-  /// The first option that was given, nil where none was: those make no sense for single packs.
+  /// The first of these options that was given, or nil. None of them applies to single packs.
   var given: String? {
     let options: [(String, Bool)] = [
       ("--config", configuration != nil), ("--plist", plist != nil), ("--lock", lockFile.lock != nil), ("--trust", !keyTexts.trust.isEmpty),
@@ -45,7 +45,7 @@ struct GateOptions: ParsableArguments {
     return options.first { $0.1 }?.0
   }
 
-  /// How findings can be told.
+  /// The output formats of findings.
   enum Format: String, CaseIterable {
     case text, json, github, junit
 
@@ -57,7 +57,7 @@ struct GateOptions: ParsableArguments {
     }
   }
 
-  /// The format of standard output.
+  /// Returns the format of standard output.
   func printed(isJSON: Bool) throws(PackError) -> Format {
     let format = try format.map { (text) throws(PackError) in try Format.parse(text) }
     guard isJSON else { return format ?? .text }
@@ -67,7 +67,7 @@ struct GateOptions: ParsableArguments {
       hint: "write the other one to a file with --report \(format.rawValue)=FILE")
   }
 
-  /// The files to write, with their formats.
+  /// Returns the report files to write, with their formats.
   func files() throws(PackError) -> [(format: Format, path: String)] {
     let files = try reports.map { (text) throws(PackError) -> (format: Format, path: String) in
       let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)

@@ -1,4 +1,4 @@
-/// The order in which people expect lines that hold numbers: line 9 of a file before line 12.
+/// The sort order that people expect of text with numbers: line 9 of a file before line 12.
 enum NaturalOrder {
   static func precedes(_ left: String, _ right: String) -> Bool {
     var (left, right) = (left.utf8[...], right.utf8[...])

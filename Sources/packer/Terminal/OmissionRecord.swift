@@ -1,6 +1,6 @@
 import PackProject
 
-/// A path that goes into no pack, as a record: `skipped` if packer passes it over by itself, `excluded` if a pattern does.
+/// A record of a path that is in no pack: `skipped` if packer always skips it, `excluded` if a pattern excludes it.
 struct OmissionRecord: Encodable {
   let type: String
   let pack: String?
@@ -26,6 +26,6 @@ struct OmissionRecord: Encodable {
 }
 
 extension OmittedPath {
-  /// What became of the path, for a person.
+  /// The line to print for the path.
   var line: String { skippedBecause.map { "skipped \(path): \($0)" } ?? "excluded \(path)" }
 }

@@ -4,7 +4,7 @@ import PackCrypto
 import PackFormat
 import PackProject
 
-/// Where the key comes from.
+/// The option that names the source of the key.
 struct KeyOptions: ParsableArguments {
   @Option(
     name: .customLong("key"),
@@ -24,7 +24,7 @@ struct KeyOptions: ParsableArguments {
   }
 }
 
-/// Where signing keys come from.
+/// The option that names the sources of signing keys.
 struct SignKeyOptions: ParsableArguments {
   @Option(
     name: .customLong("sign-key"),
@@ -33,7 +33,7 @@ struct SignKeyOptions: ParsableArguments {
 
   func validate() { KeyReference.withhold(references) }
 
-  /// The one key that the options or the environment name.
+  /// Returns the one key that the option or the environment names.
   func reference() throws(PackError) -> KeyReference {
     guard let text = references.first else { return try .fromEnvironment(.signing) }
     guard references.count == 1 else {
@@ -42,14 +42,14 @@ struct SignKeyOptions: ParsableArguments {
     return try KeyReference(parsing: text)
   }
 
-  /// All keys that the options name; where they name none, the environment's.
+  /// Returns all keys that the option names, or the environment's key if it names none.
   func keyReferences() throws(PackError) -> [KeyReference] {
     guard !references.isEmpty else { return [try .fromEnvironment(.signing)] }
     return try references.map { (text) throws(PackError) in try KeyReference(parsing: text) }
   }
 }
 
-/// Whose manifests count.
+/// The option that names trusted public keys.
 struct TrustedKeysOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -57,7 +57,7 @@ struct TrustedKeysOption: ParsableArguments {
   var trust: [String] = []
 }
 
-/// Whose manifests count, and where the keys are named.
+/// The options that name trusted public keys and the configuration.
 struct TrustOptions: ParsableArguments {
   @Option(
     name: [.customShort("c"), .customLong("config")],
@@ -68,30 +68,30 @@ struct TrustOptions: ParsableArguments {
 
   @OptionGroup var keyTexts: TrustedKeysOption
 
-  /// The configuration that `--config` names, or the one in this directory; nil where there is none.
+  /// Reads the configuration that `--config` names, or the one in the working directory. Returns nil if there is none.
   func readConfiguration() throws(PackError) -> PackerConfiguration? {
     try ReleasePlaces.configuration(at: configuration)
   }
 
-  /// The public keys whose manifests count.
+  /// Returns the trusted public keys.
   ///
   /// - Parameters:
-  ///   - others: those that count where `--trust` names none, before those of the configuration.
-  ///   - isNeeded: whether it is an error that there is none.
+  ///   - others: The keys to use if `--trust` names none. They take precedence over those of the configuration.
+  ///   - isNeeded: Whether to throw if no key is trusted.
   func keys(
     _ configuration: PackerConfiguration?, or others: [String] = [], isNeeded: Bool = true, in session: Session
   ) throws(PackError) -> [SigningPublicKey] {
     let keys = try session.trustedKeys(keyTexts.trust.isEmpty ? others : keyTexts.trust, configuration)
     guard !keys.isEmpty || !isNeeded else {
       throw PackError(
-        .untrustedSignature, "no public key is trusted, so no manifest is",
+        .untrustedSignature, "no trusted public key was given, so no manifest can be verified",
         hint: "give --trust KEY as 'packer key public' prints it, or --config with a packer.yml that names keys")
     }
     return keys
   }
 }
 
-/// Which lock file is read.
+/// The option that names the lock file.
 struct LockOption: ParsableArguments {
   @Option(
     help: ArgumentHelp("The lock file. (default: packer.lock.json beside the configuration, if it exists)", valueName: "file"),
@@ -99,7 +99,7 @@ struct LockOption: ParsableArguments {
   var lock: String?
 }
 
-/// How many threads work.
+/// The option that sets the number of threads.
 struct JobsOption: ParsableArguments {
   @Option(help: ArgumentHelp("Number of threads, from 1 to 1024. (default: one per core)", valueName: "n"))
   var jobs: Int?
@@ -110,7 +110,7 @@ struct JobsOption: ParsableArguments {
   }
 }
 
-/// What is accepted in a pack that is checked.
+/// The options for checking a pack.
 struct CheckOptions: ParsableArguments {
   @Option(name: .customLong("name"), help: "Refuse a pack whose name is not this one.")
   var nameText: String?
@@ -124,7 +124,7 @@ struct CheckOptions: ParsableArguments {
   }
 }
 
-/// How much is said, and in which form.
+/// The options that control what is printed, and in which form.
 struct OutputOptions: ParsableArguments {
   @Flag(name: .customLong("json"), help: "Print JSON Lines; the last record has the type result.")
   var isJSON = false
@@ -133,7 +133,7 @@ struct OutputOptions: ParsableArguments {
   var isQuiet = false
 }
 
-/// Values that are numbers within bounds.
+/// Checks of numbers on the command line.
 enum Bounds {
   static func check<Number: Comparable>(
     _ value: Number, _ option: String, in range: ClosedRange<Number>
@@ -145,7 +145,7 @@ enum Bounds {
     }
   }
 
-  /// Reads a size such as `64KiB`.
+  /// Parses a size such as `64KiB`.
   static func size(_ text: String, _ option: String, in range: ClosedRange<UInt64>, isPowerOfTwo: Bool) throws(PackError)
     -> UInt64
   {

@@ -1,7 +1,7 @@
 import PackReading
 import PackWork
 
-/// Shows how far a long operation is: a bar on a terminal, else a line every few seconds.
+/// Shows the progress of a long operation: a bar on a terminal, otherwise a line every few seconds.
 final class ProgressMeter: Sendable {
   private struct State {
     var phase: PackProgress.Phase?
@@ -17,7 +17,7 @@ final class ProgressMeter: Sendable {
   private static let barInterval = Duration.milliseconds(100)
   private static let lineInterval = Duration.seconds(5)
 
-  /// - Returns: nil where nobody wants to see progress.
+  /// Creates a meter, or returns nil with `--json` or `--quiet`.
   init?(console: Console) {
     guard !console.isJSON, !console.isQuiet else { return nil }
     self.console = console
@@ -25,12 +25,12 @@ final class ProgressMeter: Sendable {
     state = Monitor(State(next: .now + first))
   }
 
-  /// What the library calls, from any thread.
+  /// The handler for the library to call, from any thread.
   var handler: ProgressHandler {
     { [self] progress in update(progress) }
   }
 
-  /// Takes the display away; what comes late is not shown.
+  /// Removes the progress display. Later updates are ignored.
   func end() {
     state.withLock { $0.hasEnded = true }
     console.clearBar()
@@ -40,7 +40,7 @@ final class ProgressMeter: Sendable {
     state.withLock { state in
       guard !state.hasEnded else { return }
       if state.phase != progress.phase {
-        // Threads finish in any order: news of a phase that is over would make the bar jump back.
+        // Threads finish in any order: an update of an earlier phase would make the bar jump back.
         guard state.past.insert(progress.phase).inserted else { return }
         state.phase = progress.phase
         state.done = 0
@@ -79,7 +79,7 @@ final class ProgressMeter: Sendable {
   }
 
   private static func percent(_ progress: PackProgress) -> Int {
-    // Sizes stay below 2^64 / 100 in every pack, but what a caller claims is not a pack's size yet.
+    // A multiplication by 100 in integers could overflow: the total is not checked against the limits of packs here.
     Int(Double(min(progress.done, progress.total)) / Double(progress.total) * 100)
   }
 

@@ -4,20 +4,22 @@ import PackGate
 import PackManifest
 import PackProject
 
-/// The part of `packer verify` that looks at a release: finds what belongs to it, and tells the report in every form that was asked for.
+/// The part of `packer verify` that checks a release: finds its files, and prints the report in every requested format.
 struct ReleaseGate {
   let options: GateOptions
   let key: KeyOptions
   let jobs: Int?
   let isJSON: Bool
 
-  /// - Parameter target: the release; the one that a build makes by itself where it is nil.
+  /// Checks a release and prints the report.
+  ///
+  /// - Parameter target: The release, or nil for the default output of `packer build`.
   func run(_ target: String?, in session: Session) async throws(PackError) -> Outcome {
     let printed = try options.printed(isJSON: isJSON)
     let files = try options.files()
     try ReleaseVerification.checkRules(only: options.only, ignored: options.ignore)
     let configuration = try ReleasePlaces.configuration(at: options.configuration)
-    // Before anybody is asked for a key, but after what says where the release is.
+    // Before a key is read, but after the configuration, which names the release.
     try ReleasePlaces.checkPresence(of: target, configuration: configuration)
     var verification = ReleaseVerification(
       target ?? ReleasePlaces.place(ReleaseFile.folder, beside: configuration), now: try ManifestTime.now())
@@ -43,7 +45,7 @@ struct ReleaseGate {
     case .junit:
       session.console.output(lines: JUnitReport.document(report, isStrict: options.isStrict).split(separator: "\n").map(String.init))
     }
-    // Behind what is printed, so that findings are told even where a report cannot be written. Nor does that take the place of what they come to.
+    // After printing, so that findings are shown even if a report cannot be written. The outcome of the findings takes precedence over that error.
     var unwritten: [PackError] = []
     func attempt(_ write: () throws(PackError) -> Void) {
       do throws(PackError) { try write() } catch { unwritten.append(error) }
@@ -76,7 +78,7 @@ struct ReleaseGate {
 
   // MARK: Keys
 
-  /// The content key: of the option, of the environment, or as the configuration names it. Without payloads there may be none.
+  /// Returns the content key from the option, the environment or the configuration. Returns nil with `--quick` if there is none.
   private func contentKey(_ configuration: PackerConfiguration?, in session: Session) throws(PackError) -> ResolvedKey? {
     do throws(PackError) {
       return try session.key(key, configured: configuration?.key)
@@ -106,7 +108,7 @@ struct ReleaseGate {
   }
 }
 
-/// One finding as a record.
+/// A record of one finding.
 private struct ReleaseFindingRecord: Encodable {
   let type = "finding"
   let rule: String
@@ -146,7 +148,7 @@ private struct ReleaseFindingRecord: Encodable {
   }
 }
 
-/// What was looked at, as a record.
+/// A record of what was checked.
 private struct GateRecord: Encodable {
   struct Budget: Encodable {
     let key: String

@@ -3,12 +3,12 @@ import PackFiles
 import PackProject
 import PackReading
 
-/// What a command may use of the process it runs in.
+/// The console and the signals of the process, for a command to use.
 struct Session: Sendable {
   let console: Console
   let signals: SignalWatch
 
-  /// Runs a command to its end, and lets a signal end it at once where that leaves nothing behind.
+  /// Runs a command. A signal ends the process at once if the command leaves nothing half-done on disk.
   func run(_ verb: some Verb) async throws(PackError) -> Outcome {
     console.isQuiet = verb.isQuiet
     CryptoLibrary.startForSuite()
@@ -18,13 +18,13 @@ struct Session: Sendable {
     return outcome
   }
 
-  /// Reads the key that the options or the environment name, and passes on what there is to say about it.
+  /// Reads the key that the options or the environment name, and prints its warnings.
   func key(_ options: KeyOptions) throws(PackError) -> ResolvedKey {
     try key(options.reference())
   }
 
   private func key(_ reference: KeyReference) throws(PackError) -> ResolvedKey {
-    // A program, a pipe or a person may keep us waiting, and nothing has been begun yet.
+    // A program, a pipe or a person may take long to give the key, and no work has started yet.
     let resolved = try signals.whileAbandonable { () throws(PackError) in try reference.resolve() }
     for warning in resolved.warnings {
       console.warning(warning.message, hint: warning.hint)
@@ -32,7 +32,7 @@ struct Session: Sendable {
     return resolved
   }
 
-  /// Reads a signing key, and passes on what there is to say about it.
+  /// Reads a signing key, and prints its warnings.
   func signingKey(_ reference: KeyReference) throws(PackError) -> ResolvedSigningKey {
     let resolved = try signals.whileAbandonable { () throws(PackError) in try reference.resolveSigningKey() }
     for warning in resolved.warnings {
@@ -47,7 +47,7 @@ struct Session: Sendable {
     return try key(KeyReference.unlessGiven(configured: configured.map { [$0] } ?? [])[0])
   }
 
-  /// The public halves of the signing keys that the environment or the configuration names, where those can be read.
+  /// Returns the public keys of the signing keys that the environment or the configuration names, as far as those can be read.
   func publicKeys(ofSigning configured: [String]) throws(PackError) -> [SigningPublicKey] {
     var keys: [SigningPublicKey] = []
     do throws(PackError) {
@@ -55,13 +55,13 @@ struct Session: Sendable {
         keys.append(try signingKey(reference).key.publicKey)
       }
     } catch {
-      // Who checks need not hold the secret half: then other keys count, or the lack of any is told.
+      // Verifying needs no signing key. The caller uses other trusted keys, or reports that there are none.
       guard error.code == .noKey || error.code == .missingInput else { throw error }
     }
     return keys
   }
 
-  /// The public keys that count: of an option, of the configuration, or of the signing keys that it names, where those can be read.
+  /// Returns the trusted public keys: those given, else those of the configuration, else those of its signing keys, if those can be read.
   func trustedKeys(_ given: [String], _ configuration: PackerConfiguration?) throws(PackError) -> [SigningPublicKey] {
     let texts = given.isEmpty ? configuration?.trustedKeys ?? [] : given
     guard texts.isEmpty else { return try texts.map { (text) throws(PackError) in try SigningPublicKey(text: text) } }
@@ -82,7 +82,7 @@ struct Session: Sendable {
     return signers
   }
 
-  /// Runs work that reports its progress, and takes the display away afterwards.
+  /// Runs work that reports its progress, and removes the progress display afterwards.
   func withProgress<Result: Sendable>(
     _ body: (ProgressHandler?) async throws(PackError) -> Result
   ) async throws(PackError) -> Result {
@@ -93,7 +93,7 @@ struct Session: Sendable {
 }
 
 extension PackError {
-  /// The error about the pack, unless the fault lies elsewhere.
+  /// Returns the error with the path as its subject, unless the error is about an output.
   func naming(_ path: String) -> PackError {
     Self.aboutOutputs.contains(code) ? self : about(path)
   }

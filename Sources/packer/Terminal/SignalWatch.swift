@@ -6,11 +6,11 @@ import PackWork
   import Glibc
 #endif
 
-/// Turns signals into cancellation, so that temporary files are gone before the process is.
+/// Turns signals into cancellation, so that temporary files are removed before the process ends.
 ///
-/// The signals are blocked in all threads, and one thread waits for them: nothing runs inside a signal handler. The first one cancels
-/// the work; the second one ends the process at once. So does the first where the work may be abandoned and is stuck: in a read from a
-/// pipe that nobody fills, for example.
+/// The signals are blocked in all threads, and one thread waits for them: nothing runs inside a signal handler. The first signal cancels
+/// the work. The second one ends the process at once. The first one also ends the process if the work may be abandoned and does not stop,
+/// for example because it reads from a pipe that has no data.
 final class SignalWatch: Sendable {
   private struct State {
     var received: ExitStatus?
@@ -21,29 +21,29 @@ final class SignalWatch: Sendable {
   private let console: Console
   private let watched: [CInt]
 
-  /// Blocks the signals. This must come before any other thread is made.
+  /// Blocks the signals. Must be called before any other thread starts.
   init(console: Console) {
     self.console = console
-    // Ignored from the start, as under nohup or in a script's background: then the wish is to run on.
+    // A signal that is ignored from the start, as under nohup or in the background of a script, stays ignored.
     watched = [SIGINT, SIGTERM, SIGHUP].filter { !Self.isIgnored($0) }
     var set = Self.set(of: watched)
     unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
-    // A closed pipe is told by the write that fails, and so is a file that may not grow any more.
+    // A closed pipe is reported by the failing write, and so is a file that has reached its size limit.
     _ = signal(SIGPIPE, SIG_IGN)
     _ = signal(SIGXFSZ, SIG_IGN)
   }
 
-  /// The status of the first signal that came, if one did.
+  /// The exit status for the first signal received, or nil.
   var received: ExitStatus? {
     state.withLock { $0.received }
   }
 
-  /// Says whether the work may be left where it stands.
+  /// Sets whether the process may end in the middle of the work.
   func allowAbandoning(_ isAllowed: Bool) {
     state.withLock { $0.abandonable = isAllowed ? 1 : 0 }
   }
 
-  /// Runs something that may be left where it stands.
+  /// Runs `body`, during which the process may end at any time.
   func whileAbandonable<Result: ~Copyable, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -52,18 +52,18 @@ final class SignalWatch: Sendable {
     return try body()
   }
 
-  /// Has a thread of its own wait for signals, and returns at once.
+  /// Starts a thread that waits for signals, and returns at once.
   func watch(cancel: @escaping @Sendable () -> Void) {
     guard !watched.isEmpty else { return }
     guard !DetachedThread(work: { self.wait(cancel: cancel) }).start() else { return }
-    // With nobody to take them the signals do what they always do.
+    // Without that thread, the signals have their default effect.
     var set = Self.set(of: watched)
     unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
   }
 
-  /// Waits for signals until the work ends the process, and has `cancel` called at the first one.
+  /// Waits for signals until the work ends the process, and calls `cancel` at the first one.
   ///
-  /// Where the main thread does not do this, it must not wait in the run loop of an asynchronous `main`: there it takes signals again.
+  /// If another thread runs this, the main thread must not wait in the run loop of an asynchronous `main`, which unblocks the signals.
   func wait(cancel: () -> Void) -> Never {
     while true {
       guard !watched.isEmpty else {
@@ -84,13 +84,13 @@ final class SignalWatch: Sendable {
     }
   }
 
-  /// Ends the process if the work does not notice its cancellation, wherever nothing has to be cleaned up.
+  /// Ends the process if the work does not react to its cancellation and nothing has to be cleaned up.
   private func abandon(_ status: ExitStatus) {
     var idle = 0
     while true {
       usleep(100_000)
       idle = state.withLock { $0.abandonable } > 0 ? idle + 1 : 0
-      // Three tenths of a second are plenty for work that notices.
+      // 0.3 seconds are enough for work that reacts to cancellation.
       guard idle == 3 else { continue }
       console.finishIfFree(.stopped(status))
       _exit(status.rawValue)

@@ -4,15 +4,15 @@
   import Glibc
 #endif
 
-/// The three streams the process was started with.
+/// The three standard streams of the process.
 enum StandardStreams {
-  /// Fills the places of streams that are closed, or the next file opened would take them and receive what was meant for a person.
+  /// Opens `/dev/null` in place of each closed standard stream. Otherwise the next opened file would get its number and receive messages.
   ///
-  /// They are filled with something that refuses to be used: an output that can only be read, an input that can only be written.
+  /// The replacements fail when used: an output is opened for reading only, and an input for writing only.
   static func prepare() {
     for (descriptor, access) in [(0, O_WRONLY), (1, O_RDONLY), (2, O_RDONLY)] as [(CInt, CInt)]
     where fcntl(descriptor, F_GETFD) == -1 {
-      // The lowest free number is taken, which is this one: all below it are open by now.
+      // The system takes the lowest free number, which is this one: all lower ones are open by now.
       _ = unsafe open("/dev/null", access)
     }
   }
@@ -21,14 +21,14 @@ enum StandardStreams {
     isatty(descriptor) == 1
   }
 
-  /// The columns of the terminal at a descriptor, 80 where it does not say.
+  /// Returns the width of the terminal in columns, or 80 if it is unknown.
   static func width(of descriptor: CInt) -> Int {
     var size = winsize()
     guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
     return Int(size.ws_col)
   }
 
-  /// The value of an environment variable, nil where it is unset or empty.
+  /// Returns the value of an environment variable, or nil if it is unset or empty.
   static func variable(_ name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
     let text = unsafe String(cString: value)

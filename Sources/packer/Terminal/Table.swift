@@ -1,12 +1,12 @@
 /// Text in columns.
 enum Table {
-  /// Rows of a name and a value.
+  /// Returns rows of a name and a value.
   static func fields(_ rows: [(String, String)]) -> [String] {
     let width = rows.map(\.0.count).max() ?? 0
     return rows.map { "  " + left($0.0, width) + "  " + $0.1 }
   }
 
-  /// Rows of a name, a number of bytes and a remark, with their sum below.
+  /// Returns rows of a name, a number of bytes and a remark, with the sum below.
   static func sizes(_ rows: [(name: String, bytes: Int64, remark: String)], total: String) -> [String] {
     let sum = rows.reduce(0) { $0 + $1.bytes }
     let all = rows + [(name: total, bytes: sum, remark: "")]
@@ -20,7 +20,7 @@ enum Table {
     return lines
   }
 
-  /// Rows of as many cells as the first has; the last is not filled up. Numbers stand at the right of their columns.
+  /// Returns rows in aligned columns. All rows have the same number of cells. `numbers` are the columns to align at the right.
   static func columns(_ rows: [[String]], numbers: Set<Int>) -> [String] {
     guard let first = rows.first else { return [] }
     let widths = first.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
@@ -41,7 +41,7 @@ enum Table {
     String(repeating: " ", count: max(0, width - text.count)) + text
   }
 
-  /// A number with its digits in groups of three.
+  /// Returns a number with its digits in groups of three.
   static func grouped(_ number: Int64) -> String {
     var digits = Array(String(number.magnitude))
     var index = digits.count - 3
@@ -52,7 +52,7 @@ enum Table {
     return (number < 0 ? "-" : "") + String(digits)
   }
 
-  /// A count with its noun.
+  /// Returns a count with its noun in the singular or plural.
   static func count(_ number: some BinaryInteger, _ one: String, _ many: String) -> String {
     "\(number) \(number == 1 ? one : many)"
   }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PackFormat
 
-/// A command: it parses its options, calls the library, and hands the outcome to the console.
+/// A command: parses its options, calls the library, and prints the results.
 protocol Verb: ParsableCommand, Sendable {
   /// Whether the verb can be stopped anywhere without leaving anything half-done on disk.
   static var leavesNothingBehind: Bool { get }

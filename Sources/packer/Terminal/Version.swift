@@ -1,6 +1,6 @@
 import PackBuild
 
-/// What `--version` says.
+/// The text of `--version`.
 enum Version {
   static let number = "0.1.0"
 

@@ -2,8 +2,10 @@ import PackWork
 
 #if !canImport(Darwin)
 
-  /// Runs a task on the thread that waits for it. Otherwise a process would start the cooperative pool, three threads and a timer, for
-  /// work that has threads of its own where it needs them, and would take its memory from a heap that grows page by page.
+  /// Runs a task on the thread that waits for it.
+  ///
+  /// Otherwise the process would start the cooperative pool, three threads and a timer. The work does not need them, because it starts its own
+  /// threads, and their memory would come from a heap that grows page by page.
   final class WorkLoop: TaskExecutor {
     private let jobs = Monitor<[UnownedJob]>([])
 
@@ -12,7 +14,7 @@ import PackWork
       jobs.update { $0.append(job) }
     }
 
-    /// Runs what there is to run, until the work ends the process.
+    /// Runs jobs until the work ends the process.
     func run() -> Never {
       while true {
         let due = jobs.wait { jobs -> [UnownedJob]? in

@@ -1,10 +1,11 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 // The names are Apple's.
 
-// BADownload.h, BAURLDownload.h, BADownloadManager.h, BADownloaderExtension.h, BAAppExtensionInfo.h, BATypes.h and BAError.h of iOS, as Swift sees them.
+// BADownload.h, BAURLDownload.h, BADownloadManager.h, BADownloaderExtension.h, BAAppExtensionInfo.h, BATypes.h and BAError.h of iOS, as Swift imports
+// them.
 //
-// Objects that Apple marks as Sendable are so here; the manager and its delegate are not. Nothing says on which thread a callback comes: none is the main one.
-// What only the fake needs is hidden behind @_spi(Fake), where the adapters cannot see it.
+// Types that Apple marks as Sendable are Sendable here; the manager and its delegate are not. The thread of a callback is not documented: here it is
+// never the main one. Declarations only for the fake are behind @_spi(Fake), so the adapters cannot see them.
 
 public import ExtensionFoundation
 @_exported public import Foundation
@@ -21,7 +22,7 @@ public class BADownload: NSObject, NSCopying, @unchecked Sendable {
     case finished = 3
   }
 
-  /// NS_TYPED_EXTENSIBLE_ENUM of NSInteger. The header does not tell the values.
+  /// NS_TYPED_EXTENSIBLE_ENUM of NSInteger. The header does not give the values.
   public struct Priority: RawRepresentable, Hashable, Sendable {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
@@ -73,9 +74,9 @@ public class BAURLDownload: BADownload, @unchecked Sendable {
   public init(
     identifier: String, request: URLRequest, essential: Bool, fileSize: Int, applicationGroupIdentifier: String, priority: Priority
   ) {
-    precondition(request.url?.scheme == "https", "the address of a download is https")
-    precondition(fileSize > 0, "the size of a download is known")
-    precondition(applicationGroupIdentifier.hasPrefix("group."), "an app group is named")
+    precondition(request.url?.scheme == "https", "the URL of a download must be https")
+    precondition(fileSize > 0, "the size of a download must be known")
+    precondition(applicationGroupIdentifier.hasPrefix("group."), "an app group must be named")
     super.init(
       Values(
         identifier: identifier, request: request, isEssential: essential, size: fileSize, group: applicationGroupIdentifier,
@@ -100,7 +101,7 @@ public enum BAContentRequest: Int, Sendable {
 
 @available(iOS 16.1, macOS 13, tvOS 18.4, visionOS 2.4, *)
 open class BAAppExtensionInfo: NSObject, @unchecked Sendable {
-  /// Nil once the app was started.
+  /// Nil after the app was started.
   public let restrictedDownloadSizeRemaining: Int?
   @available(iOS 16.4, macOS 13.3, *)
   public let restrictedEssentialDownloadSizeRemaining: Int?
@@ -115,7 +116,7 @@ open class BAAppExtensionInfo: NSObject, @unchecked Sendable {
 @available(iOS 17, macOS 14, tvOS 18.4, visionOS 2.4, *)
 public let BAErrorDomain = "BAErrorDomain"
 
-/// NS_ENUM and not NS_ERROR_ENUM: what is thrown is an NSError.
+/// NS_ENUM and not NS_ERROR_ENUM: the framework throws NSError.
 @available(iOS 17, macOS 14, tvOS 18.4, visionOS 2.4, *)
 public enum BAErrorCode: Int, Sendable {
   case downloadInvalid = 0
@@ -137,7 +138,7 @@ public enum BAErrorCode: Int, Sendable {
   case sessionDownloadNotPermittedBeforeAppLaunch = 206
 }
 
-/// All of it is optional in Objective-C. The challenge has a form with a completion handler as well, which is the same method.
+/// All requirements are optional in Objective-C. The challenge also has a form with a completion handler, which is the same method.
 @available(iOS 16.1, macOS 13, tvOS 18.4, visionOS 2.4, *)
 public protocol BADownloadManagerDelegate: NSObjectProtocol {
   func downloadDidBegin(_ download: BADownload)
@@ -166,7 +167,7 @@ extension BADownloadManagerDelegate {
   public func download(_ download: BADownload, finishedWithFileURL fileURL: URL) {}
 }
 
-/// The calls do what the fake does: see Fake.swift.
+/// The methods call the fake: see Fake.swift.
 @available(iOS 16.1, macOS 13, tvOS 18.4, visionOS 2.4, *)
 open class BADownloadManager: NSObject {
   nonisolated(unsafe) private static let only = BADownloadManager()
@@ -175,7 +176,7 @@ open class BADownloadManager: NSObject {
 
   open weak var delegate: (any BADownloadManagerDelegate)?
 
-  /// May block, and is not to be called on the main thread.
+  /// May block. Must not be called on the main thread.
   @available(iOS 16.4, macOS 13.3, *)
   open func fetchCurrentDownloads() throws -> [BADownload] { try FakeSystem.shared.currentDownloads() }
 
@@ -200,7 +201,7 @@ open class BADownloadManager: NSObject {
 
 struct DownloaderConfiguration: BADownloaderExtensionConfiguration, ManagedDownloaderExtensionConfiguration {}
 
-/// Every requirement has an implementation.
+/// All requirements have default implementations.
 @available(iOS 16.1, macOS 13, tvOS 18.4, visionOS 2.4, *)
 public protocol BADownloaderExtension: AppExtension {
   func downloads(for request: BAContentRequest, manifestURL: URL, extensionInfo: BAAppExtensionInfo) -> Set<BADownload>
@@ -225,7 +226,7 @@ extension BADownloaderExtension {
   public func extensionWillTerminate() {}
 }
 
-// Foundation's on Apple platforms; what is on the disk of an app group is wherever the fake says.
+// Part of Foundation on Apple platforms. The fake chooses the directory of an app group.
 extension FileManager {
   public func containerURL(forSecurityApplicationGroupIdentifier groupIdentifier: String) -> URL? {
     FakeSystem.shared.container(of: groupIdentifier)

@@ -1,5 +1,5 @@
-// The system behind BackgroundAssets, as strict as it is known to be: where the framework ends the process or its documentation forbids something, this traps.
-// What is observed of it and written down nowhere: a manifest's download is of a class of its own below BAURLDownload; a list of downloads has those that failed.
+// A fake of the system behind BackgroundAssets. It traps if the framework would end the process, or if its documentation forbids something. Observed
+// but not documented: a manifest's download has its own subclass of BAURLDownload, and a list of downloads includes failed ones.
 
 import Dispatch
 import System
@@ -17,25 +17,25 @@ final class Guarded<Value>: @unchecked Sendable {
   }
 }
 
-/// What the system downloads a manifest with.
+/// The class of the system's download of a manifest.
 final class BAManifestDownload: BAURLDownload, @unchecked Sendable {
   required init(_ values: Values) { super.init(values) }
 }
 
-/// What keeps the downloads of an app, starts its extension and calls its delegate.
+/// The fake system: keeps the downloads of an app, starts its extension and calls its delegate.
 @_spi(Fake)
 public final class FakeSystem: Sendable {
   public static let shared = FakeSystem()
 
-  /// Who calls.
+  /// The process that makes a call.
   public enum Caller: Sendable, Equatable { case downloader, activeApp, inactiveApp }
 
-  /// What becomes of who wants exclusive control.
+  /// The result of a request for exclusive control.
   public enum Control: Sendable, Equatable {
     case free
-    /// Somebody has it and does not let it go: refused when the date comes.
+    /// Another process keeps it: the request is refused at its date.
     case held
-    /// Nobody ever answers.
+    /// The handler is never called.
     case silent
   }
 
@@ -77,18 +77,18 @@ public final class FakeSystem: Sendable {
   public func prohibitBackground(_ isProhibited: Bool) { state.read { $0.isBackgroundProhibited = isProhibited } }
   public func setContainer(_ container: URL) { state.read { $0.container = container } }
   public func forget(_ identifier: String) { state.read { $0.remove(identifier) } }
-  /// How often somebody asked for the list of downloads.
+  /// How often the list of downloads was requested.
   public var looks: Int { state.read { $0.looks } }
   public var identifiers: Set<String> { state.read { Set($0.downloads.keys) } }
   public func isInForeground(_ identifier: String) -> Bool { state.read { $0.inForeground.contains(identifier) } }
 
   func container(of group: String) -> URL? { group.hasPrefix("group.") ? state.read { $0.container } : nil }
 
-  /// The download that the system has.
+  /// Returns a download of the system.
   public func download(_ identifier: String) -> BADownload? { state.read { $0.downloads[identifier] } }
   public func size(of identifier: String) -> Int { state.read { $0.downloads[identifier]?.values.read { $0.size } } ?? 0 }
 
-  // MARK: What the manager's methods do
+  // MARK: Methods of the manager
 
   static func refusal(_ code: BAErrorCode) -> NSError { NSError(domain: BAErrorDomain, code: code.rawValue) }
 
@@ -105,7 +105,7 @@ public final class FakeSystem: Sendable {
   func schedule(_ download: BADownload) throws {
     try state.read { state in
       precondition(!state.isInContentRequest, "a download was scheduled inside a content request")
-      precondition(type(of: download) != BAManifestDownload.self, "the manifest is the system's to download")
+      precondition(type(of: download) != BAManifestDownload.self, "only the system downloads the manifest")
       guard !download.isEssential else { throw Self.refusal(.downloadEssentialDownloadNotPermitted) }
       if let known = state.downloads[download.identifier], known.state != .failed { throw Self.refusal(.downloadAlreadyScheduled) }
       guard download.state != .failed else { throw Self.refusal(.downloadAlreadyFailed) }
@@ -118,7 +118,7 @@ public final class FakeSystem: Sendable {
   func startInForeground(_ download: BADownload) throws {
     try state.read { state in
       precondition(!download.isEssential, "an essential download cannot be started in the foreground")
-      precondition(type(of: download) != BAManifestDownload.self, "the manifest is the system's to download")
+      precondition(type(of: download) != BAManifestDownload.self, "only the system downloads the manifest")
       switch state.caller {
       case .downloader: throw Self.refusal(.callFromExtensionNotAllowed)
       case .inactiveApp: throw Self.refusal(.callFromInactiveProcessNotAllowed)
@@ -142,7 +142,7 @@ public final class FakeSystem: Sendable {
   }
 
   func control(before date: Date, _ handler: @escaping (Bool, (any Error)?) -> Void) {
-    // The framework calls the handler on a thread of its own.
+    // The framework calls the handler on its own thread.
     nonisolated(unsafe) let handler = handler
     switch state.read({ $0.control }) {
     case .free: controlQueue.async { handler(true, nil) }
@@ -155,9 +155,9 @@ public final class FakeSystem: Sendable {
     }
   }
 
-  // MARK: What the system does
+  // MARK: Actions of the system
 
-  /// Runs on a thread of the system's, never the main one.
+  /// Runs `body` on a thread of the system, never the main one.
   private func onSystemThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
       queue.async {
@@ -167,9 +167,9 @@ public final class FakeSystem: Sendable {
     }
   }
 
-  /// Asks an extension what to download, as after an installation, and schedules that.
+  /// Asks an extension what to download, as after an installation, and schedules it.
   ///
-  /// - Returns: what it handed over.
+  /// - Returns: the downloads that it returned.
   @discardableResult
   public func ask(
     _ downloader: some BADownloaderExtension & Sendable, _ request: BAContentRequest, manifest: URL, essentialLeft: Int? = nil,
@@ -187,7 +187,7 @@ public final class FakeSystem: Sendable {
       state.read { $0.isInContentRequest = false }
       return downloads
     }
-    // It goes when the method returns; whoever moved it away broke the rules.
+    // The system removes it when the method returns. Moving it breaks the rules.
     precondition(FileManager.default.fileExists(atPath: copy.path), "the manifest was moved away")
     try FileManager.default.removeItem(at: copy)
     precondition(Set(downloads.map(\.identifier)).count == downloads.count, "two downloads have one identifier")
@@ -201,9 +201,9 @@ public final class FakeSystem: Sendable {
     return downloads.sorted { $0.priority.rawValue > $1.priority.rawValue }
   }
 
-  /// Whom the running app wants told; the manager holds it weakly.
+  /// Returns the delegate of the running app. The manager holds it weakly.
   private func delegate() -> any BADownloadManagerDelegate {
-    guard let delegate = BADownloadManager.shared.delegate else { preconditionFailure("nobody listens") }
+    guard let delegate = BADownloadManager.shared.delegate else { preconditionFailure("the manager has no delegate") }
     return delegate
   }
 
@@ -227,10 +227,10 @@ public final class FakeSystem: Sendable {
     }
   }
 
-  /// Tells of a file, and removes it where it was left.
+  /// Reports a finished file, and removes it if it was not moved.
   ///
-  /// - Parameter downloader: who is told where the app does not run; its delegate where it is nil.
-  /// - Returns: whether it was left.
+  /// - Parameter downloader: the extension to call if the app does not run, or nil to call the app's delegate.
+  /// - Returns: whether the file was not moved.
   @discardableResult
   public func finish(_ identifier: String, with file: URL, _ downloader: (any BADownloaderExtension & Sendable)? = nil) async -> Bool {
     guard let download = download(identifier) else { preconditionFailure("there is no download \(identifier)") }
@@ -250,7 +250,7 @@ public final class FakeSystem: Sendable {
     return wasLeft
   }
 
-  /// Tells of a failure. The download stays in the list, as one that failed.
+  /// Reports a failure. The download stays in the list as failed.
   public func fail(_ identifier: String, _ error: NSError, _ downloader: (any BADownloaderExtension & Sendable)? = nil) async {
     guard let download = download(identifier) else { preconditionFailure("there is no download \(identifier)") }
     download.values.read { $0.state = .failed }
@@ -265,7 +265,7 @@ public final class FakeSystem: Sendable {
     }
   }
 
-  /// Tells of a manifest that could not be downloaded.
+  /// Reports that a manifest could not be downloaded.
   public func failManifest(_ identifier: String, _ code: Int, _ downloader: (any BADownloaderExtension & Sendable)? = nil) async {
     let request = URLRequest(url: URL(string: "https://cdn.example.com/manifest.json")!)
     let download = BAManifestDownload(
@@ -279,7 +279,7 @@ public final class FakeSystem: Sendable {
 
   public var managed: [ManagedFile] { state.read { $0.managed } }
   public func setManaged(_ files: [ManagedFile]) { state.read { $0.managed = files } }
-  /// How many packs were downloaded because somebody asked for them.
+  /// The number of packs that were downloaded on request.
   public var brought: Int { state.read { $0.brought } }
 
   func bring(_ pack: AssetPack) throws {
@@ -301,13 +301,13 @@ public final class FakeSystem: Sendable {
   }
 
   func managedFile(_ path: String, in id: String?) throws -> URL {
-    precondition(!path.isEmpty, "the root of the packs is nobody's to ask for")
+    precondition(!path.isEmpty, "the root of the packs must not be requested")
     let found = state.read { $0.managed.first { $0.path == path && $0.isHere && (id == nil || $0.pack.id == id) } }
     guard let found else { throw ManagedBackgroundAssetsError.fileNotFound(at: FilePath(path)) }
     return found.file
   }
 
-  /// Well formed whatever is there.
+  /// Returns a valid URL even if no file exists.
   func managedURL(_ path: String, in id: String?) throws -> URL {
     (try? managedFile(path, in: id)) ?? URL(fileURLWithPath: "/nowhere/\(path)")
   }

@@ -37,7 +37,7 @@ public enum ManagedBackgroundAssetsError: Error, Sendable {
   case fileNotFound(at: FilePath)
 }
 
-/// The first mention of `shared` is a fatal error in an app that has no such extension or names no app group.
+/// The first use of `shared` is a fatal error in an app without such an extension or without an app group.
 @available(iOS 26, macOS 26, tvOS 26, visionOS 26, *)
 public actor AssetPackManager {
   public static let shared = AssetPackManager()
@@ -78,7 +78,7 @@ public actor AssetPackManager {
     AsyncStream { $0.finish() }
   }
 
-  /// Well formed even where nothing is there. Not to be kept.
+  /// Returns a valid URL even if no file exists. The app must not keep it.
   public nonisolated func url(for path: FilePath) throws -> URL { try FakeSystem.shared.managedURL(path.string, in: nil) }
 
   public nonisolated func contents(

@@ -9,7 +9,7 @@ public typealias CFTypeID = UInt
 public typealias CFStringEncoding = UInt32
 public typealias OSStatus = Int32
 
-// Sendable so that constants of them can be used as the importer lets them be used, which asks for no mark.
+// Sendable, so that constants of these types can be used without annotations, as with imported declarations.
 public final class CFAllocator: @unchecked Sendable {}
 public final class CFBoolean: @unchecked Sendable {}
 
@@ -32,7 +32,7 @@ public class CFDictionary {
   init(_ items: [(key: AnyObject, value: AnyObject)]) { self.items = items }
 }
 
-// They hold pointers to C functions.
+// These types contain pointers to C functions.
 @unsafe public struct CFDictionaryKeyCallBacks: @unchecked Sendable {}
 @unsafe public struct CFDictionaryValueCallBacks: @unchecked Sendable {}
 
@@ -79,7 +79,7 @@ public func CFDictionaryCreate(
   return CFDictionary((0..<numValues).map { (object(keys[$0]), object(values[$0])) })
 }
 
-/// For the stub of Security: what a dictionary made here holds under a key.
+/// For the stub of Security: returns the value of a key in a dictionary.
 public func stubValue(_ dictionary: CFDictionary, _ key: CFString) -> AnyObject? { dictionary.items.first { $0.key === key }?.value }
 public func stubBytes(_ object: AnyObject?) -> [UInt8] { (object as? CFString)?.bytes ?? (object as? CFData).map { Array($0.bytes) } ?? [] }
 public func stubString(_ text: String) -> CFString { CFString(Array(text.utf8)) }

@@ -4,12 +4,13 @@ import PackBackground
 import PackBackgroundApp
 import PackRuntime
 
-/// Ends the driver where something is not as it should be. Other than `precondition` it takes what throws and waits.
-func require(_ isSo: Bool, _ message: String = "not as it should be", file: StaticString = #file, line: UInt = #line) {
+/// Ends the driver if a condition is false. Unlike with `precondition`, the condition may throw and wait.
+func require(_ isSo: Bool, _ message: String = "unexpected result", file: StaticString = #file, line: UInt = #line) {
   if !isSo { preconditionFailure(message, file: file, line: line) }
 }
 
-/// Plays downloads through the strict fake of the system: `dist` is a release with the packs `core` (essential), `game` and `extra` (both prefetch), `later` (on demand).
+/// Simulates downloads with the strict fake of the system: `dist` is a release with the packs `core` (essential), `game` and `extra` (both prefetch),
+/// `later` (on demand).
 struct BackgroundDriver {
   let dist: URL
   let place: URL
@@ -34,12 +35,12 @@ struct BackgroundDriver {
     try await driver.deliveryOfAnApp()
     try await driver.queue()
     try await driver.managed()
-    print("the adapters of Background Assets did what they should")
+    print("the adapters of Background Assets behave as expected")
   }
 
-  // MARK: Means
+  // MARK: Helpers
 
-  /// What the extension said it did.
+  /// The reports of the extension.
   final class Log: @unchecked Sendable {
     private let lock = NSLock()
     private var reports: [BackgroundReport] = []
@@ -52,14 +53,14 @@ struct BackgroundDriver {
     }
   }
 
-  /// What an app writes, but for how it finds its delivery.
+  /// The extension as an app would write it, except for how it gets its delivery.
   struct Downloader: PackDownloaderExtension, Sendable {
     let delivery: BackgroundDelivery
-    init() { preconditionFailure("this one is not made by the system") }
+    init() { preconditionFailure("the system does not make this extension") }
     init(_ delivery: BackgroundDelivery) { self.delivery = delivery }
   }
 
-  /// A device of its own for each part of the story.
+  /// Makes a separate device for each test.
   func newContainer(_ name: String) throws -> URL {
     let container = place.appendingPathComponent(name)
     try FileManager.default.createDirectory(at: container, withIntermediateDirectories: true)
@@ -86,7 +87,7 @@ struct BackgroundDriver {
     return DownloadIdentifier(id: id, bytes: PackBytes(version: pack.version, size: pack.size, sha256: pack.sha256)).description
   }
 
-  /// The file as the system has it when it is downloaded.
+  /// Makes a file as the system has it after the download.
   func arrived(_ id: String) throws -> URL {
     let pack = try manifest().packs.first { $0.id == id }!
     let name = URL(string: pack.url)!.lastPathComponent
@@ -97,7 +98,7 @@ struct BackgroundDriver {
 
   func status(_ id: String) throws -> PackStatus? { try SharedState(group: Self.group).status(of: id) }
 
-  /// Every file below a directory: its name, number, size and time.
+  /// Lists every file below a directory with its name, number, size and time.
   func snapshot(_ directory: URL) -> [String] {
     let names = FileManager.default.enumerator(atPath: directory.path)!.compactMap { $0 as? String }.sorted()
     return names.map { name in
@@ -118,7 +119,7 @@ struct BackgroundDriver {
 
   // MARK: The extension
 
-  /// What is more urgent has a higher number, whatever its place among the others.
+  /// A more urgent download has a higher number, regardless of its place among the others.
   func priorities() throws {
     let numbers = [1, 0.75, 0.5, 0].map { priority in
       [0, 1, 10_000].map { DownloadPriority.number(priority, place: $0, min: -1000, default: 0, max: 1000) }
@@ -126,7 +127,7 @@ struct BackgroundDriver {
     require(numbers[0].first == 1000 && numbers[2].first == 0 && numbers[3].last == -1000)
     let flat = numbers.flatMap { $0 }
     require(flat == flat.sorted(by: >), "\(flat)")
-    // Whatever Apple's numbers are.
+    // For any values of Apple's constants.
     require(DownloadPriority.number(0.5, place: 3, min: 0, default: 0, max: 0) == 0)
     require(DownloadPriority.number(7, place: 0, min: 1, default: 2, max: 3) == 3)
     require(DownloadPriority.number(1, place: 0, min: .min, default: 0, max: .max) == .max)
@@ -143,7 +144,7 @@ struct BackgroundDriver {
     require(BAErrorCode.sessionDownloadAllowanceExceeded.rawValue == 204)
   }
 
-  /// Content request, finished files, and what is recorded; nothing of a pack is read or copied.
+  /// Content request, finished files, and the records. No pack is read or copied.
   func firstInstallation() async throws {
     let container = try newContainer("install")
     let log = Log()
@@ -158,7 +159,7 @@ struct BackgroundDriver {
     }
     require(try status("core")?.state == .scheduled && status("game")?.state == .scheduled && status("later") == nil)
 
-    // The lock of the system's manager is nobody's business in here.
+    // The extension must not take the lock of the system's manager.
     system.setControl(.silent)
     let file = try arrived("game")
     let number = number(of: file.path)
@@ -170,10 +171,10 @@ struct BackgroundDriver {
     require(self.number(of: parked) == number && number != nil, "the file was not moved")
     require(try status("game")?.state == .toBeTransferred)
 
-    // An update asks for nothing that is here, and for nothing twice.
+    // An update requests nothing that is already here, and nothing twice.
     let again = try await system.ask(downloader, .update, manifest: manifestFile)
     require(again.isEmpty, "\(again.map(\.identifier))")
-    // A manifest that is damaged erases nothing, and a periodic look has no essential downloads.
+    // A damaged manifest erases nothing, and a periodic request has no essential downloads.
     let damaged = place.appendingPathComponent("damaged.json")
     try Data("{\"signatures\":[".utf8).write(to: damaged)
     let before = snapshot(container)
@@ -183,7 +184,7 @@ struct BackgroundDriver {
     require("\(reports[0])" == "manifest 1, 3 downloads", "\(reports[0])")
     require(reports.contains { if case .answered(let answer) = $0 { answer.refusal?.code == .damagedManifest } else { false } })
     require(reports.contains { if case .arrived(_, .recorded) = $0 { true } else { false } })
-    // Without a container nothing can be done, and nothing ends.
+    // Without a container nothing can be done, and nothing crashes.
     let nobody = Downloader(BackgroundDelivery(group: "other", trusting: [publicKey], report: { log.add($0) }))
     require(try await system.ask(nobody, .install, manifest: manifestFile).isEmpty)
     require(log.take().contains { if case .refused(let error) = $0 { error.code == .noAppGroup } else { false } })
@@ -197,7 +198,7 @@ struct BackgroundDriver {
     try await system.ask(downloader, .install, manifest: manifestFile, essentialLeft: 50_000_000, otherLeft: 50_000_000)
     let (core, game) = (try identifier("core"), try identifier("game"))
 
-    // The essential one is with the system again, as one that is not.
+    // The essential download is scheduled again as a non-essential one.
     let first = system.download(core)
     await system.fail(core, NSError(domain: NSURLErrorDomain, code: NSURLErrorTimedOut), downloader)
     let second = system.download(core)
@@ -208,7 +209,7 @@ struct BackgroundDriver {
     require(try status("game")?.state == .notLoaded(.host))
     require(system.download(game)?.state == .failed)
 
-    // The manifest's failure is told by its type, even under a name that is one of ours.
+    // The manifest's failure is recognised by its type, even if its identifier is one of ours.
     let before = snapshot(container)
     await system.failManifest("com.example.games.Manifest-1", 203, downloader)
     await system.failManifest(core, 203, downloader)
@@ -216,16 +217,16 @@ struct BackgroundDriver {
     let told = log.take().filter { if case .manifestFailed(.backgroundAssets(code: 203)) = $0 { true } else { false } }
     require(told.count == 2)
 
-    // Where the system does not take it again either, that is recorded.
+    // If the system refuses it again, that is recorded.
     system.prohibitBackground(true)
     _ = try newContainer("failures-again")
     try await system.ask(downloader, .install, manifest: manifestFile)
     system.prohibitBackground(true)
     await system.fail(core, NSError(domain: BAErrorDomain, code: BAErrorCode.sessionDownloadAllowanceExceeded.rawValue), downloader)
-    require(try status("core")?.state == .notLoaded(.background), "core is not put off")
+    require(try status("core")?.state == .notLoaded(.background), "core is not postponed")
   }
 
-  /// A file of another size is left to the system, and asked for again.
+  /// A file of another size is left to the system and requested again.
   func wrongFile() async throws {
     _ = try newContainer("wrong-file")
     let downloader = downloader()
@@ -233,9 +234,9 @@ struct BackgroundDriver {
     let core = try identifier("core")
     let file = place.appendingPathComponent("short")
     try Data(repeating: 7, count: 100).write(to: file)
-    require(await system.finish(core, with: file, downloader), "a file of the wrong size was taken")
+    require(await system.finish(core, with: file, downloader), "a file of the wrong size was accepted")
     require(try status("core")?.state == .scheduled && system.download(core)?.isEssential == false)
-    // A file that nobody waits for is left, too.
+    // A file that is not expected is left, too.
     let game = try identifier("game")
     await system.finish(game, with: try arrived("game"), downloader)
     try await system.ask(downloader, .periodic, manifest: manifestFile)
@@ -283,7 +284,7 @@ struct BackgroundDriver {
 
   // MARK: The app
 
-  /// Begin, pause, progress, failure, arrival; progress is written nowhere.
+  /// Begin, pause, progress, failure, arrival. Progress is not written to disk.
   func listening() async throws {
     let container = try newContainer("listening")
     try await system.ask(downloader(), .install, manifest: manifestFile)
@@ -313,7 +314,7 @@ struct BackgroundDriver {
     await system.fail(extra, NSError(domain: "NSPOSIXErrorDomain", code: 28))
     require(try status("extra")?.state == .failed(.noSpace))
     await system.failManifest("x", 1)
-    // One that failed is in the system's list, and is not under way.
+    // A failed download is in the system's list, but not in progress.
     require(system.identifiers.contains(extra))
     require(await downloads.current() == [core])
 
@@ -332,11 +333,11 @@ struct BackgroundDriver {
       if told.last == "manifest" { break }
     }
     require(told == ["began", "paused", "began", "arrived", "failed core", "failed extra", "manifest"], "\(told)")
-    // The first, the last of them by size, and nothing between.
+    // The first and the last progress, and nothing in between.
     require((2...3).contains(progress), "\(progress)")
   }
 
-  /// Plans reach the system, in the foreground where somebody waits, with the manager's lock or without it.
+  /// Plans reach the system, in the foreground if the user waits, with or without the manager's lock.
   func handing() async throws {
     for control in [FakeSystem.Control.free, .held, .silent] {
       _ = try newContainer("handing-\(control)")
@@ -350,12 +351,12 @@ struct BackgroundDriver {
       require(plan.downloads.count == 4)
       let handed = await downloads.hand(plan)
       require(handed.isExclusive == (control == .free))
-      // Not in the foreground, so all of it waits for the system's occasion.
+      // The app is not in the foreground, so all downloads are scheduled in the background.
       require(handed.scheduled.count == 4 && handed.started.isEmpty && handed.refused.isEmpty && handed.errors.isEmpty)
       require(system.identifiers.count == 4)
       require(system.identifiers.allSatisfy { system.download($0)?.isEssential == false })
 
-      // The same plan again changes nothing, but that the app is in the foreground now.
+      // The same plan again changes nothing, except that the app is now in the foreground.
       system.become(.activeApp)
       let again = await downloads.hand(plan)
       require(again.known.count == 4 && again.scheduled.isEmpty)
@@ -364,7 +365,7 @@ struct BackgroundDriver {
       require(try system.isInForeground(identifier("game")))
       require(await downloads.promote("no@1-0123456789abcdef") == nil)
     }
-    // What failed is handed over as a new object; what the system refuses is recorded.
+    // A failed download is handed over as a new object. A refused one is recorded.
     _ = try newContainer("handing-again")
     let state = try SharedState(group: Self.group)
     let downloads = BackgroundDownloads(group: Self.group, state: state)
@@ -391,7 +392,7 @@ struct BackgroundDriver {
     require(try status("extra")?.state == .notLoaded(.background))
   }
 
-  /// Cancelling works once; the second time there is no such download, and that is right too.
+  /// Cancelling works once. The second time there is no such download, which is not an error.
   func cancelling() async throws {
     _ = try newContainer("cancelling")
     let state = try SharedState(group: Self.group)
@@ -410,7 +411,7 @@ struct BackgroundDriver {
     } catch {
       require(DownloadFailure(error) == .backgroundAssets(code: 113))
     }
-    // It stays cancelled until somebody asks for it.
+    // It stays cancelled until it is requested.
     let next = try state.plan(for: try manifest(), facts: DeliveryFacts(.launch, at: state.time, downloads: await downloads.current())).plan
     require(next.downloads.isEmpty)
   }
@@ -439,7 +440,7 @@ struct BackgroundDriver {
     try await delivery.store.activate("core", onTrial: false)
     require(try await delivery.store.open("core").read("hello.txt") == Array("hello\n".utf8))
     require(try status("core")?.state == .ready && status("game")?.state == .ready)
-    // What was under way when the app was started comes to the app.
+    // A download that was in progress when the app started is delivered to the app.
     require(await !system.finish(try identifier("extra"), with: try arrived("extra")))
     require(try await delivery.plan(downloads: await downloads.current()).handOver.map(\.id) == ["extra"])
   }
@@ -458,7 +459,7 @@ struct BackgroundDriver {
     try await delivery.adopt([UInt8](Data(contentsOf: manifestFile)))
     let plan = try await delivery.plan(downloads: await downloads.current())
     require(plan.downloads.count == 3)
-    // The system has one already, from the extension.
+    // The system already has one, from the extension.
     let extra = try identifier("extra")
     let there = plan.downloads.first { $0.id == "extra" }!.systemDownload(in: Self.group)!
     try BADownloadManager.shared.scheduleDownload(there)
@@ -466,19 +467,19 @@ struct BackgroundDriver {
     try await delivery.fetch(plan)
     let looks = system.looks
     let work = Task { try await queue.run() }
-    // The queue asks at its start, and for each download once somebody waits for it.
+    // The queue requests the list at its start, and once for each download that is waited for.
     while system.identifiers.count < 3 || system.looks < looks + 4 { try await Task.sleep(for: .milliseconds(5)) }
     require(try system.identifiers == Set(["core", "extra", "game"].map(identifier)))
-    require(system.download(extra) === there, "a download that was there was begun again")
+    require(system.download(extra) === there, "an existing download was started again")
     require(system.isInForeground(try identifier("core")))
     let game = try identifier("game")
-    // Whoever waits for it is told of a failure, and comes again.
+    // The waiting caller gets the failure, and tries again.
     await system.fail(game, NSError(domain: NSURLErrorDomain, code: NSURLErrorTimedOut))
     while system.download(game)?.state != .waiting { try await Task.sleep(for: .milliseconds(5)) }
     for id in ["core", "extra", "game"] {
       let file = try arrived(id)
       let wasLeft = await system.finish(try identifier(id), with: file)
-      require(!wasLeft, "\(id) was not taken")
+      require(!wasLeft, "\(id) was not accepted")
     }
     var finished: Set<String> = []
     for await event in events {
@@ -490,7 +491,7 @@ struct BackgroundDriver {
     require(next.handOver.count == 3 && next.downloads.isEmpty, "\(next)")
     require(try await delivery.install(next).allSatisfy { $0.installed != nil })
 
-    // A pack that somebody gives up is ended in the system as well.
+    // If a caller gives up, the download is also cancelled in the system.
     let asked = try await delivery.plan(asked: ["later"], downloads: await downloads.current())
     try await delivery.fetch(asked)
     let later = try identifier("later")
@@ -498,7 +499,7 @@ struct BackgroundDriver {
     try await delivery.cancel("later")
     while system.identifiers.contains(later) { try await Task.sleep(for: .milliseconds(5)) }
 
-    // One whose queue ends goes on, and comes to the shared directory.
+    // If the queue ends, its download continues, and the file arrives in the shared directory.
     let anew = try await delivery.plan(asked: ["later"], downloads: await downloads.current())
     try await delivery.fetch(anew)
     while !system.identifiers.contains(later) { try await Task.sleep(for: .milliseconds(5)) }
@@ -507,7 +508,7 @@ struct BackgroundDriver {
     require(system.identifiers.contains(later))
     require(await !system.finish(later, with: try arrived("later")))
     require(try status("later")?.state == .toBeTransferred)
-    // And the queue asks for it no more.
+    // The queue does not request it again.
     let last = try await delivery.plan(downloads: await downloads.current())
     require(last.handOver.map(\.id) == ["later"])
     _ = try await delivery.install(last)
@@ -522,14 +523,14 @@ struct BackgroundDriver {
     init() { choice = ManagedChoice { $0.id != "extra" } }
   }
 
-  /// Packs that came through Apple's managed system are opened like any other.
+  /// Packs from Apple's managed asset packs are opened like any other pack.
   func managed() async throws {
     let core = AssetPack(id: "core", downloadSize: 1, version: 1)
     let game = AssetPack(id: "game", downloadSize: 1, version: 1)
     let extra = AssetPack(id: "extra", downloadSize: 1, version: 1)
     system.setManaged([
       .init(pack: core, path: "core.pack", file: try arrived("core"), isHere: false),
-      // Somebody's file has the name of another's.
+      // A file with the name of another pack's file.
       .init(pack: extra, path: "game.pack", file: try arrived("extra"), isHere: true),
     ])
     let packs = ManagedPacks(keys: key)
@@ -545,7 +546,7 @@ struct BackgroundDriver {
     try await store.adopt(SignedManifest([UInt8](Data(contentsOf: manifestFile))))
     let installed = try await packs.install("core", in: store, mode: .packed)
     require(installed.id == "core")
-    // What is the system's stays there.
+    // The system's files stay where they are.
     require(system.managed.first { $0.path == "core.pack" }.map { FileManager.default.fileExists(atPath: $0.file.path) } == true)
     try await packs.remove("core")
     await expect(.missingInput) { _ = try await packs.open("core") }

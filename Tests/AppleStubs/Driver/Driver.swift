@@ -3,8 +3,8 @@ import PackRuntime
 import Security
 import WebKit
 
-/// Runs the adapters against fakes: `Driver PACK KEYFILE DIRECTORY RELEASE PUBLICKEY PLACE`, the directory being what was packed, the release what `packer build` made with
-/// the same key, the place a directory to fill.
+/// Runs the adapters against fakes: `Driver PACK KEYFILE DIRECTORY RELEASE PUBLICKEY PLACE`. DIRECTORY is the packed tree, RELEASE the output of
+/// `packer build` with the same key, and PLACE a directory to fill.
 @main
 @MainActor
 struct Driver {
@@ -29,11 +29,11 @@ struct Driver {
     try await driver.everyFile()
     try await driver.answers()
     try await driver.stops()
-    print("the adapters did what they should")
+    print("the adapters behave as expected")
     try await BackgroundDriver.run(dist: arguments[4], key: text, publicKey: arguments[5], in: arguments[6])
   }
 
-  /// Asks for something as a web view does.
+  /// Starts a request as a web view does.
   func start(_ task: FakeTask) -> FakeTask {
     handler.webView(webView, start: task)
     return task
@@ -48,7 +48,7 @@ struct Driver {
     for task in tasks { while !task.isOver { try await Task.sleep(for: .milliseconds(1)) } }
   }
 
-  /// All files of the game at once, as a page loads them.
+  /// Requests all files of the game at once, as a page does.
   func everyFile() async throws {
     let names = FileManager.default.enumerator(atPath: directory)!.compactMap { $0 as? String }
     let files = names.filter { FileManager.default.contents(atPath: "\(directory)/\($0)") != nil }.sorted()
@@ -91,7 +91,7 @@ struct Driver {
     precondition(again.response?.statusCode == 304)
   }
 
-  /// Stops in the middle of each call, and between them.
+  /// Stops tasks in the middle of each call, and between calls.
   func stops() async throws {
     var random = SystemRandomNumberGenerator()
     for round in 0..<300 {
@@ -112,7 +112,7 @@ struct Driver {
     try await Task.sleep(for: .milliseconds(50))
   }
 
-  /// A key goes into the Keychain and comes back.
+  /// A key is stored in the Keychain and read back.
   static func keychain(_ text: [UInt8]) async throws {
     let key = try PackKey(text: text.span)
     let id = key.id

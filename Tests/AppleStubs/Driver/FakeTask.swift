@@ -1,7 +1,7 @@
 import Foundation
 import WebKit
 
-/// A task as strict as WebKit's: where that one throws an exception that ends the process, this one traps.
+/// A task as strict as WebKit's. It traps if WebKit's would throw an exception that ends the process.
 @MainActor
 final class FakeTask: NSObject, WKURLSchemeTask {
   enum State { case waiting, answered, finished, failed, stopped }
@@ -11,9 +11,9 @@ final class FakeTask: NSObject, WKURLSchemeTask {
   private(set) var response: HTTPURLResponse?
   private(set) var data = Data()
   private(set) var error: NSError?
-  /// How many calls there were.
+  /// The number of calls.
   private(set) var calls = 0
-  /// Called after each of them.
+  /// Called after each call.
   var react: (FakeTask) -> Void = { _ in }
 
   var isOver: Bool { state != .waiting && state != .answered }
@@ -27,7 +27,7 @@ final class FakeTask: NSObject, WKURLSchemeTask {
 
   func didReceive(_ response: URLResponse) {
     tell(allowed: [.waiting], next: .answered)
-    precondition(response.url == request.url, "a response for another address")
+    precondition(response.url == request.url, "a response for another URL")
     self.response = response as? HTTPURLResponse
     react(self)
   }
@@ -55,8 +55,8 @@ final class FakeTask: NSObject, WKURLSchemeTask {
   }
 
   private func tell(allowed: Set<State>, next: State) {
-    MainActor.preconditionIsolated("told on another thread")
-    precondition(allowed.contains(state), "told \(next) in the state \(state)")
+    MainActor.preconditionIsolated("called on another thread")
+    precondition(allowed.contains(state), "\(next) was called in the state \(state)")
     state = next
     calls += 1
   }

@@ -7,7 +7,7 @@ public protocol AppExtension {
 }
 
 extension AppExtension {
-  /// What `@main` calls. Only who imports this module sees it.
+  /// The entry point for `@main`. Visible only to files that import this module.
   @MainActor @preconcurrency public static func main() throws {}
 }
 

@@ -2,7 +2,7 @@
 import PackRuntime
 import WebKit
 
-/// What opens a pack says why it does not, in the words of PackError.
+/// A closure that opens a pack must throw PackError.
 @MainActor
 func makeHandler(_ fetch: @escaping @Sendable (String) async throws -> PackResponder) -> PackSchemeHandler {
   PackSchemeHandler(open: fetch)

@@ -1,7 +1,7 @@
 // expect: thrown expression type 'BAErrorCode' does not conform to 'Error'
 import BackgroundAssets
 
-/// What the system throws are errors with a domain and a number; its enumeration of codes is none.
+/// The system throws NSError values with a domain and a number. Its enumeration of codes is not an error type.
 func refuse() throws {
   throw BAErrorCode.downloadDoesNotExist
 }

@@ -1,7 +1,7 @@
 // expect: capture of 'self' with non-Sendable type 'Counter' in a '@Sendable' closure
 import BackgroundAssets
 
-/// The system calls a delegate on a thread of its own; one that has something to change and no lock goes nowhere else.
+/// The system calls a delegate on its own thread. A delegate with mutable state and without a lock cannot be sent to another one.
 final class Counter: NSObject, BADownloadManagerDelegate {
   var begun = 0
 

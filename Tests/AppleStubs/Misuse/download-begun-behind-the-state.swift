@@ -2,7 +2,7 @@
 import BackgroundAssets
 import PackBackgroundApp
 
-/// What is not recorded is not handed over.
+/// An app cannot start a download that is not recorded.
 func start(_ download: BADownload) {
   _ = BackgroundDownloads.begin(download, inForeground: true)
 }

@@ -1,7 +1,7 @@
 // expect: missing argument for parameter 'fileSize' in call
 import BackgroundAssets
 
-/// The forms without a size are of the first systems, and none of theirs.
+/// The initializers without a size are only for the first systems and are not declared here.
 func make(_ address: URL) -> BADownload {
   BAURLDownload(identifier: "a", request: URLRequest(url: address), applicationGroupIdentifier: "group.a")
 }

@@ -2,7 +2,7 @@
 import BackgroundAssets
 import PackBackground
 
-/// A callback has nobody to throw at.
+/// A callback cannot throw.
 struct Downloader: BADownloaderExtension {
   func backgroundDownload(_ finishedDownload: BADownload, finishedWithFileURL fileURL: URL) {
     let state = try SharedState(group: "group.example")

@@ -2,7 +2,7 @@
 import BackgroundAssets
 import PackBackgroundApp
 
-/// The app hands over plans, of which nothing is essential; a download that somebody made is not taken.
+/// The app hands over plans, which contain no essential downloads. It cannot hand over other downloads.
 func hand(_ downloads: BackgroundDownloads, _ planned: PlannedDownload) async {
   let download = BAURLDownload(
     identifier: planned.identifier.description, request: URLRequest(url: URL(string: planned.url)!), essential: true, fileSize: 1,

@@ -1,7 +1,7 @@
 // expect: missing argument for parameter 'perform' in call
 import BackgroundAssets
 
-/// There is no asynchronous form on the systems that are supported.
+/// The supported systems have no asynchronous form.
 func wait() async {
   await BADownloadManager.shared.withExclusiveControl(beforeDate: .distantFuture)
 }

@@ -1,7 +1,7 @@
 // expect: cannot convert value of type 'CFData?' to expected argument type 'CFTypeRef?'
 import Security
 
-/// The Keychain hands out objects of any type.
+/// The Keychain returns objects of any type.
 func read(_ query: CFDictionary) -> OSStatus {
   var found: CFData?
   return SecItemCopyMatching(query, &found)

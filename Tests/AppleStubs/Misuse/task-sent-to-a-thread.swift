@@ -2,7 +2,7 @@
 import Foundation
 import WebKit
 
-/// A task stays where it is.
+/// A task cannot be sent to another thread.
 @MainActor
 func answer(_ task: any WKURLSchemeTask) {
   let work: @Sendable () -> Void = { print(task) }

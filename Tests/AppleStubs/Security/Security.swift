@@ -1,7 +1,7 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 // The names are Apple's.
 
-// SecBase.h and SecItem.h, over a Keychain that lies in memory.
+// SecBase.h and SecItem.h, with a Keychain in memory.
 
 @_exported import CoreFoundation
 

@@ -1,4 +1,4 @@
-// The one protocol of StoreKit that has to do with Background Assets.
+// The only protocol of StoreKit that concerns Background Assets.
 
 public import BackgroundAssets
 

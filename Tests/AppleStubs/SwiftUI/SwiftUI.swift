@@ -1,4 +1,4 @@
-// The part of SwiftUI, and of Combine, that Examples/iOSApp is written with. Nothing is drawn.
+// The parts of SwiftUI and Combine that Examples/iOSApp uses. Nothing is drawn.
 
 @_exported import Foundation
 @_exported import FoundationNetworking

@@ -1,4 +1,4 @@
-// What of UIKit the others build on.
+// The parts of UIKit that the other stubs use.
 
 @_exported import Foundation
 

@@ -70,7 +70,7 @@ public enum WKNavigationActionPolicy: Int, Sendable {
   case download = 2
 }
 
-/// All of it is optional in Objective-C.
+/// All requirements are optional in Objective-C.
 @MainActor public protocol WKNavigationDelegate: NSObjectProtocol {
   func webView(_ webView: WKWebView, decidePolicyFor navigationAction: WKNavigationAction) async -> WKNavigationActionPolicy
   func webView(_ webView: WKWebView, didFinish navigation: WKNavigation!)

@@ -2,11 +2,11 @@ import CLibArchive
 import Glibc
 import PackArchive
 
-/// A tar made by one libarchive writer from its first entry to its end, contents included: what an ordinary program would do.
+/// A tar that one libarchive writer makes from beginning to end, contents included, as an ordinary program would.
 struct WholeArchive {
   private(set) var bytes: [UInt8] = []
 
-  /// - Parameter isEnded: whether the archive is closed. One that is not can hold headers of contents that nobody has.
+  /// - Parameter isEnded: whether the archive is closed. An archive that is not closed can have headers without their contents.
   init(_ entries: [(header: TarHeader, content: [UInt8])], isEnded: Bool = true) {
     let previous = uselocale(newlocale(LC_CTYPE_MASK, "C.UTF-8", nil))
     defer { _ = uselocale(previous) }
@@ -39,7 +39,7 @@ struct WholeArchive {
     if isEnded {
       precondition(archive_write_close(writer) == ARCHIVE_OK)
     } else {
-      // Without this, freeing would write what is missing of the last content.
+      // Otherwise freeing would write the missing part of the last content.
       bytes = sink.bytes
       archive_write_fail(writer)
     }

@@ -22,7 +22,7 @@ struct CompressionTests {
     }
   }
 
-  @Test("a frame is one call's work: size in its header, no checksum, no dictionary, a window within the content", arguments: sizes)
+  @Test("a frame has its content size in the header, no checksum, no dictionary and a window no larger than the content", arguments: sizes)
   func shape(_ size: Int) throws {
     var random = SeededGenerator(seed: UInt64(size))
     let contents = [
@@ -43,7 +43,7 @@ struct CompressionTests {
     }
   }
 
-  @Test("a content that fits the window is a single segment", arguments: [1, 256, 65_536, 1 << 18])
+  @Test("a content that fits into the window is a single segment", arguments: [1, 256, 65_536, 1 << 18])
   func singleSegment(_ size: Int) throws {
     for level in [1, 3, 19] {
       let frame = try compress([UInt8](repeating: 3, count: size), CompressionContext(level: level))
@@ -51,7 +51,7 @@ struct CompressionTests {
     }
   }
 
-  @Test("an encoder gives the same bytes whatever it compressed before")
+  @Test("an encoder gives the same bytes regardless of what it compressed before")
   func independence() throws {
     var random = SeededGenerator(seed: 4)
     let first = random.bytes(100_000) + [UInt8](repeating: 1, count: 100_000)
@@ -75,7 +75,7 @@ struct CompressionTests {
   }
 }
 
-/// A frame taken apart by FORMAT.md §4.4 alone.
+/// A frame parsed only by the rules of FORMAT.md §4.4.
 private struct FrameFacts {
   let descriptor: UInt8
   let contentSize: UInt64

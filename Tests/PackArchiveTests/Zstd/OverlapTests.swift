@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Frames decompressed over themselves")
 struct OverlapTests {
-  /// Decompresses at the end of a buffer of `room` bytes; nil where the decoder gives up. Bytes around it must stay as they are.
+  /// Decompresses a frame at the end of a buffer of `room` bytes. Returns nil if the decoder fails. Expects that bytes around the buffer do not
+  /// change.
   private func decompress(_ frame: [UInt8], _ size: Int, room: Int? = nil, by decoder: borrowing DecompressionContext) -> [UInt8]? {
     let room = room ?? DecompressionContext.room(for: size)
     let guarded = 4096
@@ -33,7 +34,7 @@ struct OverlapTests {
     return Array(frame[..<count])
   }
 
-  /// A frame of a header for `size` bytes and blocks of one's own making.
+  /// Returns a frame of a header for `size` bytes and the given blocks.
   private func frame(_ size: Int, _ blocks: [(type: Int, size: Int, bytes: [UInt8])]) -> [UInt8] {
     var frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0xA0]
     frame.append(littleEndian: UInt32(size))
@@ -45,7 +46,7 @@ struct OverlapTests {
   }
 
   @Test(
-    "are what they are elsewhere",
+    "have the same content as in a separate buffer",
     arguments: [1, 2, 100, 255, 256, 4096, 65_536, 131_071, 131_072, 131_073, 300_000, 1 << 20, 2 << 20, (2 << 20) - 1, 8 << 20])
   func contents(_ size: Int) throws {
     var random = SeededGenerator(seed: UInt64(size))
@@ -53,7 +54,7 @@ struct OverlapTests {
     let half = Array(noise[..<(size / 2)])
     let zeros = [UInt8](repeating: 0, count: size - size / 2)
     let decoder = try DecompressionContext()
-    // Noise is stored as it is, zeros as runs; and what compresses well comes before what does not, and behind it.
+    // Noise is stored, zeros are runs, and content that compresses well comes both before and after content that does not.
     for content in [noise, [UInt8](repeating: 7, count: size), half + zeros, zeros + half, noise.map { $0 & 3 }] {
       for level in size > 2 << 20 ? [1] : [1, 3, 19] {
         let frame = try compress(content, level: level)
@@ -63,12 +64,12 @@ struct OverlapTests {
     }
   }
 
-  @Test("a frame that puts too much at its end is given up, and nothing around it is touched")
+  @Test("a frame with too much at its end fails, and bytes around the buffer do not change")
   func late() throws {
     let decoder = try DecompressionContext()
     let block = 128 << 10
     var random = SeededGenerator(seed: 5)
-    // Sixteen runs take four bytes each; the blocks behind them bring nothing but their headers.
+    // Sixteen runs take four bytes each. The empty blocks after them have only headers.
     let runs = (0..<16).map { _ in (type: 1, size: block, bytes: [9] as [UInt8]) }
     let empty = Array(repeating: (type: 0, size: 0, bytes: [] as [UInt8]), count: 2500)
     let tail = random.bytes(block)
@@ -99,13 +100,13 @@ struct OverlapTests {
     }
   }
 
-  @Test("a sound frame that cannot be decompressed over itself is read all the same, a damaged one is not")
+  @Test("a valid frame that cannot be decompressed over itself is read anyway, and a damaged one is not")
   func notInPlace() throws {
     let block = 128 << 10
     var random = SeededGenerator(seed: 6)
     let tail = random.bytes(block)
     let runs = (0..<16).map { _ in (type: 1, size: block, bytes: [9] as [UInt8]) }
-    // More headers than the margin has room for lie between the runs and the end.
+    // Between the runs and the end there are more headers than fit into the margin.
     let empty = Array(repeating: (type: 0, size: 0, bytes: [] as [UInt8]), count: 50_000)
     let size = 17 * block
     let strange = frame(size, runs + empty + [(type: 0, size: block, bytes: tail)])
@@ -137,7 +138,7 @@ struct OverlapTests {
     }
   }
 
-  @Test("a frame that lies about its size, or is rubbish behind a good header, is refused")
+  @Test("a frame with a wrong size, or with garbage after a valid header, is refused")
   func lies() throws {
     let decoder = try DecompressionContext()
     var random = SeededGenerator()

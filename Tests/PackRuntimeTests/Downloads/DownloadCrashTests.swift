@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A download queue that is stopped anywhere")
 struct DownloadCrashTests {
-  /// Submits, downloads, changes its mind: what a process does, until the files stop working.
+  /// Runs the life of a process: it submits, downloads, pauses and cancels until the files stop working.
   private func life(_ place: QueuePlace, _ transport: FaultyTransport, _ files: FaultyFiles, finished: Monitor<Set<String>>) async {
     guard let queue = try? await place.open(transport, files: files) else { return }
     let stream = queue.events()
@@ -31,9 +31,9 @@ struct DownloadCrashTests {
     await queue.close()
   }
 
-  @Test("stopped at each file operation in turn, it loses nothing and fetches nothing again that it had finished")
+  @Test("if it is stopped at any file operation, nothing is lost, and no finished file is downloaded again")
   func everyOperation() async throws {
-    // How many there are varies a little with what goes on side by side.
+    // The number of operations varies a little, depending on what runs concurrently.
     var number = 0
     var calls = Int.max
     while number <= calls {
@@ -47,7 +47,7 @@ struct DownloadCrashTests {
       }
       let files = FaultyFiles.stopping(at: number)
       await life(place, before, files, finished: finished)
-      // A life that was not stopped tells how many there are.
+      // A run that was not stopped shows the number of operations.
       if files.calls.count <= number { calls = number - 1 }
 
       let after = FaultyTransport(content: Samples.content(of:))
@@ -74,7 +74,7 @@ struct DownloadCrashTests {
   }
 
   @Test(
-    "whatever a crash leaves of the disk, what was submitted is there and what was told of is neither lost nor fetched again",
+    "after any crash of the disk, every submitted request exists, and no reported file is lost or downloaded again",
     arguments: [MemoryDisk.Kind.linux, .apple])
   func everyCrash(_ kind: MemoryDisk.Kind) async throws {
     var random = SeededGenerator()
@@ -131,7 +131,7 @@ struct DownloadCrashTests {
           try await queue.submit(requests, group: "levels")
         }
         try await queue.run(until: .idle)
-        // Luck puts zeros even where nothing was written since the last sync, which no disk does to a file that is written in place.
+        // This kind of crash also zeroes data that was not written since the last sync, which no disk does to a file that is written in place.
         let isFair = if case .luck = crash { false } else { true }
         #expect(!isPaused || !isFair || !transport.calls.contains { $0.request.identifier == "levels/file-3" }, place)
         if try await queue.status(of: Samples.id(3)).state == .paused { try await queue.resume(Samples.id(3)) }
@@ -151,7 +151,7 @@ struct DownloadCrashTests {
   }
 
   @Test(
-    "each file operation in turn may fail once, and everything arrives all the same",
+    "if any single file operation fails once, everything is still downloaded",
     arguments: FileFailure.samples)
   func everyFailure(_ failure: FileFailure) async throws {
     var number = 0
@@ -184,7 +184,7 @@ struct DownloadCrashTests {
     print("failure points: download queue, \(failure.text): \(number - 1) failures looked at")
   }
 
-  @Test("reads and writes that are interrupted or move a few bytes only are carried on, and everything arrives")
+  @Test("interrupted and partial reads and writes are continued, and everything is downloaded")
   func shortOperations() async throws {
     let place = try QueuePlace()
     let queue = try await place.open(FaultyTransport(content: Samples.content(of:)), files: FaultyFiles.stuttering())
@@ -200,7 +200,7 @@ struct DownloadCrashTests {
     #expect(try await next.status(ofGroup: "levels").finished == 5)
   }
 
-  @Test("a record of the journal that is cut or garbled at any byte is as good as none", arguments: [0, 1, 3])
+  @Test("a journal record that is truncated or damaged at any byte is ignored", arguments: [0, 1, 3])
   func tornRecords(_ record: Int) async throws {
     let place = try QueuePlace()
     let first = try await place.open(FaultyTransport(content: Samples.content(of:)))
@@ -230,7 +230,7 @@ struct DownloadCrashTests {
     }
   }
 
-  @Test("a record in another's place is none")
+  @Test("a record in the wrong place is ignored")
   func movedRecord() {
     let record = JournalRecord(
       .failed, failures: 5, rank: RequestRank(priority: 0.5, isEssential: true), failure: .status(503, retryAfter: nil))
@@ -240,7 +240,7 @@ struct DownloadCrashTests {
     #expect(JournalRecord([UInt8](repeating: 0, count: 16).span, position: 0) == nil)
   }
 
-  @Test("a journal that is gone costs nothing but a look at the files")
+  @Test("a missing journal only costs a check of the files")
   func lostJournal() async throws {
     let place = try QueuePlace()
     let first = try await place.open(FaultyTransport(content: Samples.content(of:)))

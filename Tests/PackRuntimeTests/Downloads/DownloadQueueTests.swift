@@ -14,12 +14,12 @@ struct DownloadQueueTests {
     place = try QueuePlace()
   }
 
-  /// Ends a queue that has 700 bytes of a file, and puts other bytes into what it left with that ending.
+  /// Ends a queue that has 700 bytes of a file, and replaces the content of its files with that suffix.
   private func leave(_ bytes: [UInt8], in suffix: String, at place: QueuePlace) async throws {
     let queue = try await place.open(FaultyTransport(content: Samples.content(of:)) { _ in .stuck(at: 700, isKnown: true) })
     try await queue.submit([try Samples.request(3)], group: "levels")
     try await queue.running {
-      try await eventually("it does not begin") { try await queue.status(of: Samples.id(3)).state == .running(received: 700) }
+      try await eventually("the download does not start") { try await queue.status(of: Samples.id(3)).state == .running(received: 700) }
     }
     await queue.close()
     let file = try #require(try place.files(suffix).first)
@@ -38,7 +38,7 @@ struct DownloadQueueTests {
     return await heard.value
   }
 
-  @Test("every file arrives and is right, 20 at a time, with two batches in memory")
+  @Test("every file is downloaded correctly, 20 at a time, with two batches in memory")
   func everything() async throws {
     var place = place
     place.policy.batchSize = 50
@@ -62,7 +62,7 @@ struct DownloadQueueTests {
   }
 
   @Test(
-    "what is not the file that was asked for is never handed out",
+    "a file other than the requested one is never returned",
     arguments: [
       FaultyTransport.Fault.wrong(from: 0), .truncated(to: 500), .announced(17), .tooLong(by: 1), .tooLong(by: 5000),
     ])
@@ -72,7 +72,7 @@ struct DownloadQueueTests {
     let events = try await events(queue) { try await queue.run(until: .idle) }
 
     guard case .failed(let failure) = try await queue.status(of: Samples.id(3)).state else {
-      Issue.record("it did not fail")
+      Issue.record("the download did not fail")
       return
     }
     switch (fault, failure) {
@@ -84,7 +84,7 @@ struct DownloadQueueTests {
     #expect(!events.contains { if case .finished = $0 { true } else { false } })
   }
 
-  @Test("an attempt that failed is repeated, five in all, and then the request is given up until somebody wants it again")
+  @Test("a failed attempt is repeated, up to five attempts, and then the request fails until the app retries it")
   func attempts() async throws {
     let isDown = Monitor(true)
     let transport = FaultyTransport(content: Samples.content(of:)) { _ in
@@ -103,7 +103,7 @@ struct DownloadQueueTests {
     #expect(try await place.content(queue, 1) == Samples.content(1))
   }
 
-  @Test("a request that is given up because its very id cannot be read is told of by its group")
+  @Test("a failed request whose id cannot be read is reported with its group")
   func unreadableID() async throws {
     var place = place
     place.policy.retry.attempts = 1
@@ -124,7 +124,7 @@ struct DownloadQueueTests {
     #expect(try await place.content(queue, 1) == Samples.content(1))
   }
 
-  @Test("a refusal that will not change is not asked for again", arguments: [400, 403, 404, 410])
+  @Test("a permanent refusal is not retried", arguments: [400, 403, 404, 410])
   func permanent(_ code: Int) async throws {
     let transport = FaultyTransport(content: Samples.content(of:)) { _ in .failure(.status(code, retryAfter: nil)) }
     let queue = try await place.open(transport)
@@ -134,7 +134,7 @@ struct DownloadQueueTests {
     #expect(try await queue.status(of: Samples.id(1)).state == .failed(.status(code, retryAfter: nil)))
   }
 
-  @Test("a download that broke off goes on where it was, with the tag of what is there")
+  @Test("an interrupted download resumes at its offset, with the entity tag of the bytes on disk")
   func resumed() async throws {
     let transport = FaultyTransport(content: Samples.content(of:)) { $0.attempt == 0 ? .cut(at: 700, .unreachable) : nil }
     let queue = try await place.open(transport)
@@ -145,7 +145,7 @@ struct DownloadQueueTests {
     #expect(try await place.content(queue, 3) == Samples.content(3))
   }
 
-  @Test("a server that begins anew is listened to from the start")
+  @Test("if the server sends the file from the start, the download starts again")
   func restarted() async throws {
     let transport = FaultyTransport(content: Samples.content(of:)) { $0.attempt == 0 ? .cut(at: 700, .unreachable) : .fromStart }
     let queue = try await place.open(transport)
@@ -155,7 +155,7 @@ struct DownloadQueueTests {
     #expect(try await place.content(queue, 3) == Samples.content(3))
   }
 
-  @Test("bytes of an earlier process that are wrong are thrown away, and the request does not pay for them")
+  @Test("wrong bytes of an earlier process are discarded and do not count against the request")
   func staleParts() async throws {
     var place = place
     place.policy.retry.attempts = 1
@@ -168,7 +168,7 @@ struct DownloadQueueTests {
   }
 
   @Test(
-    "what is no entity tag is not asked for, whatever a crash left of the file",
+    "an invalid entity tag left by a crash is not sent",
     arguments: [[], [0, 0, 0], Array("\"a\r\nb\"".utf8), [0xFF]])
   func staleTags(_ left: [UInt8]) async throws {
     try await leave(left, in: ".tag", at: place)
@@ -180,15 +180,15 @@ struct DownloadQueueTests {
     #expect(try await place.content(second, 3) == Samples.content(3))
   }
 
-  @Test("a paused request rests, also in the next process, and goes on where it was")
+  @Test("a paused request stays paused, also in the next process, and resumes at its offset")
   func pausedRequest() async throws {
     let transport = FaultyTransport(content: Samples.content(of:)) { $0.attempt == 0 ? .stuck(at: 700, isKnown: true) : nil }
     let queue = try await place.open(transport)
     try await queue.submit([try Samples.request(3)], group: "levels")
     try await queue.running {
-      try await eventually("it does not begin") { try await queue.status(of: Samples.id(3)).state == .running(received: 700) }
+      try await eventually("the download does not start") { try await queue.status(of: Samples.id(3)).state == .running(received: 700) }
       try await queue.pause(Samples.id(3))
-      try await eventually("it does not stop") { transport.running.isEmpty }
+      try await eventually("the download does not stop") { transport.running.isEmpty }
       #expect(try await queue.status(of: Samples.id(3)).state == .paused)
     }
     await queue.close()
@@ -203,31 +203,31 @@ struct DownloadQueueTests {
     #expect(try await place.content(again, 3) == Samples.content(3))
   }
 
-  @Test("what is paused or cancelled is ended in the transport too, whose service might go on with it; what only makes room is not")
+  @Test("paused and cancelled downloads are also ended in the transport; a download that only makes room is not")
   func endedInTransport() async throws {
     let transport = FaultyTransport(content: Samples.content(of:)) { _ in .stuck(at: 1, isKnown: true) }
     let queue = try await place.open(transport)
     try await queue.submit(try [3, 4, 5].map { try Samples.request($0) }, group: "levels")
     try await queue.submit([try Samples.request(6)], group: "music")
     try await queue.running {
-      try await eventually("they do not begin") { transport.running.count == 4 }
+      try await eventually("the downloads do not start") { transport.running.count == 4 }
       #expect(transport.cancelled.isEmpty)
       try await queue.pause(Samples.id(3))
-      try await eventually("the paused one goes on") { transport.cancelled == ["levels/file-3"] }
+      try await eventually("the paused download continues") { transport.cancelled == ["levels/file-3"] }
       try await queue.cancel(Samples.id(4))
-      try await eventually("the cancelled one goes on") { transport.cancelled == ["levels/file-3", "levels/file-4"] }
+      try await eventually("the cancelled download continues") { transport.cancelled == ["levels/file-3", "levels/file-4"] }
       try await queue.pause(group: "music")
-      try await eventually("the paused group goes on") { transport.cancelled.last == "music/file-6" }
-      // It goes on from where it was.
+      try await eventually("the paused group continues") { transport.cancelled.last == "music/file-6" }
+      // It resumes at its offset.
       try await queue.resume(Samples.id(3))
-      try await eventually("it does not begin again") { transport.running.contains("levels/file-3") }
+      try await eventually("the download does not start again") { transport.running.contains("levels/file-3") }
     }
-    // The end of the queue ends nothing of a service's.
+    // The end of the queue does not end downloads of the transport's service.
     #expect(transport.cancelled == ["levels/file-3", "levels/file-4", "music/file-6"])
     await queue.close()
   }
 
-  @Test("a paused group rests, also in the next process, while others go on")
+  @Test("a paused group stays paused, also in the next process, while other groups continue")
   func pausedGroup() async throws {
     let transport = FaultyTransport(content: Samples.content(of:))
     let queue = try await place.open(transport)
@@ -246,15 +246,15 @@ struct DownloadQueueTests {
     #expect(try await again.status(ofGroup: "levels").finished == 30)
   }
 
-  @Test("what is cancelled stops, leaves nothing, and does not come back with the next process")
+  @Test("a cancelled request stops, leaves nothing behind, and stays cancelled in the next process")
   func cancelled() async throws {
     let transport = FaultyTransport(content: Samples.content(of:)) { _ in .stuck(at: 1, isKnown: true) }
     let queue = try await place.open(transport)
     try await queue.submit(try Samples.requests(30), group: "levels")
     try await queue.running {
-      try await eventually("they do not begin") { transport.running.count == 20 }
+      try await eventually("the downloads do not start") { transport.running.count == 20 }
       try await queue.cancel(Samples.id(3))
-      try await eventually("it does not stop") { !transport.running.contains("levels/file-3") }
+      try await eventually("the download does not stop") { !transport.running.contains("levels/file-3") }
       #expect(try await queue.status(of: Samples.id(3)).state == .cancelled)
       try await queue.cancel(group: "levels")
       #expect(transport.running.isEmpty)
@@ -273,7 +273,7 @@ struct DownloadQueueTests {
     #expect(try place.files("").filter { $0.hasPrefix("groups/") }.isEmpty)
   }
 
-  @Test("essential requests come first, then by priority, then in the order in which they were submitted")
+  @Test("essential requests come first, then by priority, then in the order of submission")
   func order() async throws {
     var place = place
     place.policy.concurrentDownloads = 1
@@ -292,7 +292,7 @@ struct DownloadQueueTests {
     #expect(transport.calls.map(\.request.identifier) == [3, 2, 5, 1, 4, 0].map { "levels/file-\($0)" })
   }
 
-  @Test("a priority that is changed while the download runs reaches the transport, and an urgent request takes the place of another")
+  @Test("a priority that is changed during the download reaches the transport, and an urgent request takes the place of another")
   func urgent() async throws {
     var place = place
     place.policy.concurrentDownloads = 2
@@ -303,29 +303,29 @@ struct DownloadQueueTests {
     try await queue.submit([try Samples.request(3, priority: 0.4), try Samples.request(4)], group: "levels")
     try await queue.running {
       for number in [3, 4] {
-        try await eventually("they do not begin") { try await queue.status(of: Samples.id(number)).state == .running(received: 1) }
+        try await eventually("the downloads do not start") { try await queue.status(of: Samples.id(number)).state == .running(received: 1) }
       }
       try await queue.setPriority(0.3, of: Samples.id(4))
       #expect(transport.priorities == ["levels/file-4": 0.3])
       try await queue.submit([try Samples.request(9, priority: 1)], group: "levels")
       try await eventually("the urgent one does not finish") { try await queue.status(of: Samples.id(9)).state == .finished }
-      // The one that made room goes on where it was.
-      try await eventually("the other does not go on") { try await queue.status(of: Samples.id(4)).state == .finished }
+      // The download that made room resumes at its offset.
+      try await eventually("the other download does not continue") { try await queue.status(of: Samples.id(4)).state == .finished }
     }
     #expect(transport.calls.filter { $0.request.identifier == "levels/file-4" }.map(\.offset) == [0, 1])
     #expect(try await queue.status(of: Samples.id(4)).failures == 0)
     #expect(transport.largestRunning == 2)
   }
 
-  @Test("a download that the system forgot is found and tried again")
+  @Test("a download that the system lost is detected and retried")
   func forgotten() async throws {
     let transport = FaultyTransport(content: Samples.content(of:)) { $0.attempt == 0 ? .stuck(at: 700, isKnown: false) : nil }
     let queue = try await place.open(transport)
     try await queue.submit([try Samples.request(3)], group: "levels")
     let events = try await events(queue) {
       let task = Task { try await queue.run(until: .idle) }
-      try await eventually("it does not begin") { try await queue.status(of: Samples.id(3)).state == .running(received: 700) }
-      // The first look may have come too early for the transport.
+      try await eventually("the download does not start") { try await queue.status(of: Samples.id(3)).state == .running(received: 700) }
+      // The first check may have been too early for the transport.
       await queue.reconcile()
       #expect(try await queue.status(of: Samples.id(3)).state == .running(received: 700))
       await queue.reconcile()
@@ -336,7 +336,7 @@ struct DownloadQueueTests {
     #expect(try await place.content(queue, 3) == Samples.content(3))
   }
 
-  @Test("a running queue looks for what the system forgot by itself")
+  @Test("a running queue detects downloads that the system lost")
   func forgottenInTime() async throws {
     var place = place
     place.policy.reconcileInterval = .seconds(300)
@@ -348,29 +348,29 @@ struct DownloadQueueTests {
     #expect(try await place.content(queue, 3) == Samples.content(3))
   }
 
-  @Test("one that the system knows is not given up, however often it is looked for")
+  @Test("a download that the system has is not given up, however often it is checked")
   func remembered() async throws {
     let transport = FaultyTransport(content: Samples.content(of:)) { _ in .gathered(2) }
     let queue = try await place.open(transport)
     try await queue.submit([try Samples.request(3)], group: "levels")
     try await queue.running {
-      try await eventually("it does not begin") { transport.running.count == 1 }
+      try await eventually("the download does not start") { transport.running.count == 1 }
       for _ in 0..<5 { await queue.reconcile() }
-      // The first ends with the second.
+      // The first download ends together with the second.
       try await queue.submit([try Samples.request(4)], group: "levels")
-      try await eventually("they do not finish") { try await queue.status(ofGroup: "levels").finished == 2 }
+      try await eventually("the downloads do not finish") { try await queue.status(ofGroup: "levels").finished == 2 }
     }
     #expect(transport.calls.count == 2)
   }
 
-  @Test("what was under way when the process ended is told, unless the system still has it; what was cancelled meanwhile is ended there")
+  @Test("interrupted downloads are reported, unless the system still has them; cancelled ones are ended in the system")
   func interrupted() async throws {
     let first = try await place.open(FaultyTransport(content: Samples.content(of:)) { _ in .stuck(at: 1, isKnown: true) })
     try await first.submit(
       [try Samples.request(3), try Samples.request(4, extensionID: "background-4"), try Samples.request(5)], group: "levels")
     let task = Task { try await first.run() }
-    try await eventually("they do not begin") { try await first.status(ofGroup: "levels").running == 3 }
-    // The journal as a process leaves it that is killed.
+    try await eventually("the downloads do not start") { try await first.status(ofGroup: "levels").running == 3 }
+    // The journal as a killed process leaves it.
     let journal = try #require(try place.files("journal").first)
     let bytes = try #require(place.directory.bytes(of: "downloads/\(journal)"))
     try await first.cancel(Samples.id(5))
@@ -391,7 +391,7 @@ struct DownloadQueueTests {
     #expect(try await second.request(forExtensionID: "background-5") == nil)
   }
 
-  @Test("without a network one download is tried from time to time, and no attempt counts")
+  @Test("without a network, one download is tried at intervals, and no attempt counts")
   func offline() async throws {
     let isOffline = Monitor(true)
     let transport = FaultyTransport(content: Samples.content(of:)) { _ in isOffline.withLock { $0 } ? .failure(.offline) : nil }
@@ -400,14 +400,15 @@ struct DownloadQueueTests {
     let start = ContinuousClock.now
     let events = try await events(queue) {
       try await queue.running {
-        try await eventually("it is not tried again") { transport.calls.count > 25 }
-        // The first twenty were begun before anybody knew. Waits grow in ten attempts to 150 ms of the machine's time at least.
+        try await eventually("no download is tried again") { transport.calls.count > 25 }
+        // The first twenty started before the network was known to be missing. In ten attempts, the delays grow to at least 150 ms of the machine's
+        // time.
         let count = transport.calls.count
         #expect(count <= 32 + Int(start.duration(to: .now) / .milliseconds(150)))
         #expect(try await queue.status(ofGroup: "levels").failed == 0)
         isOffline.withLock { $0 = false }
-        try await eventually("they do not finish") {
-          // An attempt may have found out before, and say so only now.
+        try await eventually("the downloads do not finish") {
+          // An earlier attempt may report only now that there is no network.
           await queue.tryNow()
           return try await queue.status(ofGroup: "levels").finished == 100
         }
@@ -418,7 +419,7 @@ struct DownloadQueueTests {
     #expect(events.contains { if case .online = $0 { true } else { false } })
   }
 
-  @Test("a server that is down for a while does not make every request fail")
+  @Test("a temporary failure of the server does not make every request fail")
   func serverDown() async throws {
     var place = place
     place.policy.largestRetryCount = 10
@@ -430,26 +431,26 @@ struct DownloadQueueTests {
     let queue = try await place.open(transport)
     try await queue.submit(try Samples.requests(100), group: "levels")
     try await queue.running {
-      // Far more than five attempts at each of those that were begun.
-      try await eventually("nothing is tried again") { transport.calls.count > 150 }
+      // Far more than five attempts for each started request.
+      try await eventually("no download is tried again") { transport.calls.count > 150 }
       #expect(Set(transport.calls.map(\.request.identifier)).count <= 15)
       #expect(try await queue.status(ofGroup: "levels").failed == 0)
       isDown.withLock { $0 = false }
-      try await eventually("they do not finish") {
+      try await eventually("the downloads do not finish") {
         await queue.tryNow()
         return try await queue.status(ofGroup: "levels").finished == 100
       }
     }
-    // Whoever comes later and fails alone is given up as before.
+    // A later request that fails alone is given up as before.
     isDown.withLock { $0 = true }
     try await queue.submit([try Samples.request(100)], group: "levels")
     try await queue.run(until: .idle)
     #expect(try await queue.status(of: Samples.id(100)).state == .failed(.status(503, retryAfter: nil)))
   }
 
-  @Test("a connection that breaks off again and again gets the file in the end, as long as it brings some of it")
+  @Test("a connection that breaks off repeatedly completes the file in the end, as long as the file grows")
   func brittle() async throws {
-    // Every attempt brings a hundred bytes more, and in the middle three bring none.
+    // Every attempt adds a hundred bytes, except three in the middle, which add none.
     let transport = FaultyTransport(pieceSize: 100, content: Samples.content(of:)) { call in
       .cut(at: (5...7).contains(call.attempt) ? call.offset : min(call.offset + 100, 2932), .unreachable)
     }
@@ -462,7 +463,7 @@ struct DownloadQueueTests {
     #expect(transport.calls.count > 30)
   }
 
-  @Test("a connection that breaks off at the same place is given up, with or without bytes to go on from", arguments: [false, true])
+  @Test("a connection that always breaks off at the same place fails, with or without earlier bytes", arguments: [false, true])
   func brittleForEver(startsAnew: Bool) async throws {
     let transport = FaultyTransport(content: Samples.content(of:)) { call in
       startsAnew && call.offset > 0 ? .fromStartCut(at: 700) : .cut(at: 700, .unreachable)
@@ -474,7 +475,7 @@ struct DownloadQueueTests {
     #expect(transport.calls.count == 5)
   }
 
-  @Test("where space is missing nothing is begun, the two numbers are told, and the attempt does not count")
+  @Test("without enough space nothing is started, both numbers are reported, and the attempt does not count")
   func noSpace() async throws {
     let isFull = Monitor(true)
     let files = FaultyFiles { $0.operation == .freeSpace && isFull.withLock { $0 } ? .freeSpace(5) : nil }
@@ -483,13 +484,13 @@ struct DownloadQueueTests {
     try await queue.submit([try Samples.request(3)], group: "levels")
     let events = try await events(queue) {
       try await queue.running {
-        try await eventually("it is not told") {
+        try await eventually("low space is not reported") {
           if case .retrying = try await queue.status(of: Samples.id(3)).state { true } else { false }
         }
         #expect(transport.calls.isEmpty)
         isFull.withLock { $0 = false }
         await queue.tryNow()
-        try await eventually("it does not finish") { try await queue.status(of: Samples.id(3)).state == .finished }
+        try await eventually("the download does not finish") { try await queue.status(of: Samples.id(3)).state == .finished }
       }
     }
     let size = UInt64(Samples.content(3).count)
@@ -497,7 +498,7 @@ struct DownloadQueueTests {
     #expect(try await queue.status(of: Samples.id(3)).failures == 0)
   }
 
-  @Test("progress is told and not written: the disk sees as much of a download in a hundred pieces as of one in two")
+  @Test("progress is reported and not written: a download in a hundred pieces writes as much to disk as one in two")
   func progress() async throws {
     var counts: [Int] = []
     for pieceSize in [20, 2000] {
@@ -514,7 +515,7 @@ struct DownloadQueueTests {
     #expect(counts[0] == counts[1])
   }
 
-  @Test("events tell the whole story, and a path only of a file that is there")
+  @Test("events report everything, and a path only for an existing file")
   func story() async throws {
     let transport = FaultyTransport(content: Samples.content(of:)) { $0.attempt == 0 ? .cut(at: 700, .timedOut) : nil }
     let queue = try await place.open(transport)
@@ -537,7 +538,7 @@ struct DownloadQueueTests {
     #expect(story == ["began at 0", "retrying after timedOut", "began at 700", "finished"])
   }
 
-  @Test("a file that the system's own service downloaded is taken over, wherever it lies", arguments: [false, true])
+  @Test("a file downloaded by the system's service is adopted from any place", arguments: [false, true])
   func adopted(_ isElsewhere: Bool) async throws {
     let directory = place.directory
     let transport = AdoptingTransport(path: directory("system.tmp"))
@@ -558,7 +559,7 @@ struct DownloadQueueTests {
     }
   }
 
-  @Test("what is cancelled while it takes its place leaves nothing either")
+  @Test("a request that is cancelled while its file is moved into place leaves nothing behind")
   func cancelledLate() async throws {
     let gate = Monitor(false)
     // The rename waits until the request is cancelled.
@@ -569,16 +570,16 @@ struct DownloadQueueTests {
     let queue = try await place.open(FaultyTransport(content: Samples.content(of:)), files: files)
     try await queue.submit([try Samples.request(3)], group: "levels")
     try await queue.running {
-      try await eventually("it does not come to that") { files.calls.contains { $0.operation == .rename && $0.name.hasSuffix(".file") } }
+      try await eventually("the file is not renamed") { files.calls.contains { $0.operation == .rename && $0.name.hasSuffix(".file") } }
       try await queue.cancel(Samples.id(3))
       gate.update { $0 = true }
-      try await eventually("it is left") { try place.files(".file").isEmpty && place.files(".part").isEmpty }
+      try await eventually("a file is left") { try place.files(".file").isEmpty && place.files(".part").isEmpty }
     }
     #expect(try await queue.status(of: Samples.id(3)).state == .cancelled)
     #expect(try await queue.file(of: Samples.id(3)) == nil)
   }
 
-  @Test("what is paused and resumed while it takes its place is not fetched again")
+  @Test("a request that is paused and resumed while its file is moved into place is not downloaded again")
   func resumedLate() async throws {
     let gate = Monitor(false)
     let files = FaultyFiles { call in
@@ -589,18 +590,18 @@ struct DownloadQueueTests {
     let queue = try await place.open(transport, files: files)
     try await queue.submit([try Samples.request(3)], group: "levels")
     try await queue.running {
-      try await eventually("it does not come to that") { files.calls.contains { $0.operation == .rename && $0.name.hasSuffix(".file") } }
+      try await eventually("the file is not renamed") { files.calls.contains { $0.operation == .rename && $0.name.hasSuffix(".file") } }
       try await queue.pause(Samples.id(3))
       try await queue.resume(Samples.id(3))
       gate.update { $0 = true }
     }
-    // Whatever of it the end of the first run came between.
+    // Completes whatever the end of the first run interrupted.
     try await queue.run(until: .idle)
     #expect(transport.calls.count == 1)
     #expect(try await place.content(queue, 3) == Samples.content(3))
   }
 
-  @Test("a finished file can be discarded, and is fetched again only by somebody who asks for it")
+  @Test("a finished file can be discarded, and is downloaded again only on request")
   func discarded() async throws {
     let transport = FaultyTransport(content: Samples.content(of:))
     let queue = try await place.open(transport)
@@ -623,7 +624,7 @@ struct DownloadQueueTests {
     #expect(try await place.content(again, 3) == Samples.content(3))
   }
 
-  @Test("the wait before the next attempt doubles, has a part that is chance, and heeds the server")
+  @Test("the delay before the next attempt doubles, has a random part, and respects the server's value")
   func delays() {
     let policy = RetryPolicy()
     var random = SeededGenerator()

@@ -5,17 +5,17 @@ import PackFormat
 import TestSupport
 import Testing
 
-/// Files that are made up from their numbers.
+/// Files whose content is derived from their numbers.
 enum Samples {
   static func url(_ number: Int) -> String { "https://cdn.example.com/files/\(number)" }
 
-  /// From 1 to some thousand bytes, never the same.
+  /// Returns from 1 to some thousand bytes, different for each number.
   static func content(_ number: Int) -> [UInt8] {
     var generator = SeededGenerator(seed: UInt64(number))
     return generator.bytes(1 + number * 977 % 4000)
   }
 
-  /// The file at a URL.
+  /// Returns the file at a URL.
   @Sendable static func content(of url: String) -> [UInt8] {
     content(url.split(separator: "/").last.flatMap { Int($0) } ?? 0)
   }
@@ -40,7 +40,7 @@ enum Samples {
   static func id(_ number: Int) -> DownloadID { DownloadID(group: "levels", id: "file-\(number)") }
 }
 
-/// A queue in a directory of its own, with a clock that runs.
+/// A queue in its own directory, with a running clock.
 struct QueuePlace {
   let directory: TemporaryDirectory
   var policy = QueuePolicy()
@@ -48,8 +48,8 @@ struct QueuePlace {
   init() throws {
     directory = try TemporaryDirectory()
     policy.freeSpaceMargin = 0
-    // The clock runs a thousand times as fast as the machine, which may be busy. Tests ask for a look, or wait for a lock that a process has which is being
-    // started, as long as it takes.
+    // The clock runs a thousand times as fast as the machine, which may be busy. So tests call `reconcile` themselves, and wait as long as needed for
+    // a lock that a starting process holds.
     policy.reconcileInterval = .seconds(1_000_000_000)
     policy.lockTimeout = .seconds(100_000)
   }
@@ -63,20 +63,20 @@ struct QueuePlace {
       root: root, transport: transport, policy: policy, files: files, clock: FastClock(speed: speed), random: SeededGenerator(seed: seed))
   }
 
-  /// What is in a finished file; nil where there is none.
+  /// Returns the content of a finished file; nil if there is none.
   func content(_ queue: DownloadQueue, _ number: Int) async throws -> [UInt8]? {
     guard let path = try await queue.file(of: Samples.id(number)) else { return nil }
     return try SystemFiles().contents(of: path, limit: 10_000)
   }
 
-  /// The names of all files below the queue that end in `suffix`.
+  /// Returns the names of all files below the queue that end in `suffix`.
   func files(_ suffix: String) throws -> [String] {
     try directory.tree("downloads").filter { $0.hasSuffix(suffix) }
   }
 }
 
 extension DownloadQueue {
-  /// Runs in a task of its own while `body` does.
+  /// Runs the queue in a separate task while `body` runs.
   func running<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
     let task = Task { try await self.run() }
     let result: Result<Value, any Error>
@@ -91,7 +91,7 @@ extension DownloadQueue {
   }
 }
 
-/// Waits until something is so, and fails when it does not become so in minutes in which this task had its turn often enough.
+/// Waits until a condition holds. Fails if it does not hold after minutes in which this task ran often enough.
 func eventually(_ comment: Comment, _ body: () async throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation) async throws {
   let start = ContinuousClock.now
   var count = 0

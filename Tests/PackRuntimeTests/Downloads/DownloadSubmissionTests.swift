@@ -23,7 +23,7 @@ struct DownloadSubmissionTests {
   }
 
   @Test(
-    "a request that makes no sense is refused",
+    "an invalid request is refused",
     arguments: [
       DownloadRequest(id: "", url: "https://a/b", size: 1, sha256: [UInt8](repeating: 0, count: 32)),
       DownloadRequest(id: "a\u{0}b", url: "https://a/b", size: 1, sha256: [UInt8](repeating: 0, count: 32)),
@@ -44,7 +44,7 @@ struct DownloadSubmissionTests {
     #expect(await queue.groups.isEmpty)
   }
 
-  @Test("what a group has already is left out, and another request under its id is refused")
+  @Test("requests that a group already has are skipped, and a different request with the same id is refused")
   func repeated() async throws {
     var place = place
     place.policy.batchSize = 10
@@ -57,12 +57,12 @@ struct DownloadSubmissionTests {
       try await queue.submit([try Samples.request(100, id: "new"), try Samples.request(101, id: "new")], group: "levels")
     }
     #expect(try await queue.status(ofGroup: "levels").count == 40)
-    // Another group has ids of its own.
+    // Another group has its own ids.
     try await queue.submit([try Samples.request(100, id: "file-7")], group: "music")
     #expect(await queue.groups == ["levels", "music"])
   }
 
-  @Test("submissions at the same time all get in")
+  @Test("concurrent submissions all succeed")
   func together() async throws {
     var place = place
     place.policy.batchSize = 7
@@ -82,7 +82,7 @@ struct DownloadSubmissionTests {
     #expect(try await again.status(ofGroup: "music").count == 80)
   }
 
-  @Test("ids may hold whatever a text may, and come back as they were")
+  @Test("ids may contain any text, and are returned unchanged")
   func awkwardIDs() async throws {
     let ids = ["a/b", "../../etc/passwd", "level 1 · öäü", "💾", String(repeating: "x", count: 256), "e\u{301}"]
     let queue = try await place.open(transport)
@@ -101,11 +101,11 @@ struct DownloadSubmissionTests {
           == Samples.request(number, id: id, extensionID: "system \(id)".utf8.count <= 256 ? "system \(id)" : nil))
       #expect(try await again.status(of: name).state == .finished)
     }
-    // Whatever ids say, files lie in the queue.
+    // Whatever the ids are, all files are inside the queue.
     #expect(try place.directory.tree().allSatisfy { $0 == "downloads" || $0.hasPrefix("downloads/") })
   }
 
-  @Test("a queue that somebody has is not opened by another, and free once it is closed")
+  @Test("an open queue cannot be opened again until it is closed")
   func busy() async throws {
     let queue = try await place.open(transport)
     var impatient = place
@@ -115,7 +115,7 @@ struct DownloadSubmissionTests {
     _ = try await place.open(transport)
   }
 
-  @Test("a directory that holds something else is left alone")
+  @Test("a directory that is not a queue is not touched")
   func foreign() async throws {
     try place.directory.write("mine".utf8, to: "downloads/notes.txt")
     await refuses(.notAQueue) { _ = try await place.open(transport) }
@@ -124,7 +124,7 @@ struct DownloadSubmissionTests {
     await refuses(.notAQueue) { _ = try await place.open(transport) }
   }
 
-  @Test("what the queue does not have is told so")
+  @Test("requests and groups that the queue does not have are reported as missing")
   func missing() async throws {
     let queue = try await place.open(transport)
     try await queue.submit([try Samples.request(1)], group: "levels")
@@ -133,7 +133,7 @@ struct DownloadSubmissionTests {
     await refuses(.noSuchRequest) { try await queue.cancel(DownloadID(group: "music", id: "file-1")) }
   }
 
-  @Test("a batch that cannot be read is told, and the others go on", arguments: [0, 30, 60, 100, 900])
+  @Test("a batch that cannot be read is reported, and the others continue", arguments: [0, 30, 60, 100, 900])
   func damagedBatch(_ offset: Int) async throws {
     var place = place
     place.policy.batchSize = 10

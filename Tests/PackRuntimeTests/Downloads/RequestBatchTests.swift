@@ -5,7 +5,7 @@ import Testing
 
 @testable import PackDownloads
 
-@Suite("Batches of requests whose digests are right")
+@Suite("Batches of requests with correct digests")
 struct RequestBatchTests {
   private let backend = CryptoBackends.standard
   private let group = "levels"
@@ -19,7 +19,7 @@ struct RequestBatchTests {
     return (head.group, try body.request(0))
   }
 
-  /// The batch with other bytes at a place, and with both digests made anew.
+  /// Returns the batch with other bytes at a place, and with both digests recomputed.
   private func changed(_ bytes: [UInt8], at place: Int, to new: [UInt8]) throws -> [UInt8] {
     var bytes = bytes
     let size = try RequestBatch.headSize(bytes.span)
@@ -34,7 +34,7 @@ struct RequestBatchTests {
     return try #require(bytes.indices.first { bytes[$0...].starts(with: text) })
   }
 
-  @Test("hold what was submitted")
+  @Test("a batch contains the submitted requests")
   func whole() throws {
     let bytes = try RequestBatch.encode([request], group: group, backend: backend)
     let again = try read(try changed(bytes, at: 0, to: []))
@@ -43,7 +43,7 @@ struct RequestBatchTests {
   }
 
   @Test(
-    "are refused with a text that nobody could submit", arguments: ["levels", "file-1", "twin-1", "https://"],
+    "a batch with an invalid text is refused", arguments: ["levels", "file-1", "twin-1", "https://"],
     [[0xFF], [0xC3, 0x28], [0x0A], [0x7F]])
   func texts(text: String, new: [UInt8]) throws {
     let bytes = try RequestBatch.encode([request], group: group, backend: backend)
@@ -52,11 +52,11 @@ struct RequestBatchTests {
     #expect(error?.code == .damagedQueue)
   }
 
-  @Test("are refused with a number that nobody could submit", arguments: [101, 127, 229, 255] as [UInt8])
+  @Test("a batch with an invalid number is refused", arguments: [101, 127, 229, 255] as [UInt8])
   func ranks(rank: UInt8) throws {
     let bytes = try RequestBatch.encode([request], group: group, backend: backend)
     let size = try RequestBatch.headSize(bytes.span)
-    // The rank in the head stands before its digest, that of the body behind the offset, the size and the SHA-256.
+    // The rank in the head is directly before the digest of the head. The rank in the body is after the offset, the size and the SHA-256.
     for place in [size - 33, size + 4 + 8 + 32] {
       let other = try changed(bytes, at: place, to: [rank])
       let error = #expect(throws: PackError.self) { _ = try read(other) }

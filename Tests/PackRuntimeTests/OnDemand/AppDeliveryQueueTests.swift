@@ -6,8 +6,8 @@ import PackOnDemand
 import TestSupport
 import Testing
 
-/// What the queue of an app has to do with downloads that come and go by other ways.
-@Suite("An app's queue beside the system's downloads")
+/// Tests of an app's queue with downloads that arrive or end in other ways.
+@Suite("An app's queue and the system's downloads")
 struct AppDeliveryQueueTests {
   private let place: DeliveryStage
   private var stage: StoreStage { place.stage }
@@ -16,7 +16,7 @@ struct AppDeliveryQueueTests {
     place = try DeliveryStage()
   }
 
-  /// An app that has a manifest of one pack.
+  /// Returns an app with a manifest of one pack.
   private func started() async throws -> (core: StoreStage.Offer, transport: FaultyTransport, app: AppDelivery) {
     let core = try await stage.offer("core", 1)
     let transport = try place.network([core])
@@ -25,7 +25,7 @@ struct AppDeliveryQueueTests {
     return (core, transport, app)
   }
 
-  @Test("a transport knows a download by the name that the extension knows it by")
+  @Test("a transport uses the same identifier for a download as the extension")
   func names() async throws {
     let (_, transport, app) = try await started()
     let plan = try await app.plan(downloads: [])
@@ -35,7 +35,7 @@ struct AppDeliveryQueueTests {
     #expect(transport.calls.allSatisfy { DownloadIdentifier($0.request.identifier)?.id == "core" })
   }
 
-  @Test("a pack that came by another way leaves the queue, and is not fetched a second time")
+  @Test("a pack that arrived in another way leaves the queue, and is not fetched again")
   func cameOtherwise() async throws {
     let (core, transport, app) = try await started()
     let plan = try await app.plan(downloads: [])
@@ -53,7 +53,7 @@ struct AppDeliveryQueueTests {
     #expect(try await app.install(next).first?.status?.state == .ready)
   }
 
-  @Test("a pack that is given up leaves the queue, and comes again when it is asked for")
+  @Test("a cancelled pack leaves the queue, and is downloaded again if the app asks for it")
   func givenUp() async throws {
     let (_, transport, app) = try await started()
     try await app.fetch(try await app.plan(downloads: []))

@@ -34,7 +34,7 @@ struct AppDeliveryTests {
     #expect(await failure { () async throws(PackError) in try await app.fetch(plan) }?.code == .usage)
   }
 
-  @Test("a manifest that the store refuses is told, and what was there goes on")
+  @Test("a manifest that the store refuses is reported, and the store keeps its own")
   func refusedManifest() async throws {
     let (old, new) = (try await stage.offer("core", 1), try await stage.offer("core", 2))
     try place.deliver(stage.manifest(5, [old]), [old])
@@ -51,14 +51,14 @@ struct AppDeliveryTests {
     #expect(try stage.snapshot() == before)
     #expect(try await app.plan().handOver.map(\.id) == ["core"])
     #expect(try place.state().lastDocument() == stage.manifest(5, [old]).bytes)
-    // What the extension accepted, and the store does not: the store goes on with its own.
+    // The extension accepted this manifest, but the store refuses it and keeps its own.
     let expired = try stage.manifest(6, [new], expires: 1_700_000_000)
     _ = try place.extension().downloads(for: .periodic, manifestAt: try place.download(expired), allowance: nil)
     #expect(try await app.start().refusal?.code == .manifestExpired)
     #expect(try await app.plan().handOver.map(\.id) == ["core"])
   }
 
-  @Test("an app that drops a stolen key takes its publisher's manifest again, and so does its extension")
+  @Test("an app that drops a stolen key accepts its publisher's manifest again, and so does its extension")
   func stolenKey() async throws {
     let core = try await stage.offer()
     let robbed = AppDelivery(state: try place.state(), store: try await stage.open(trusting: [0, 1]))
@@ -73,10 +73,10 @@ struct AppDeliveryTests {
     #expect(try place.extension().downloads(for: .periodic, manifestAt: path, allowance: nil).refusal == nil)
   }
 
-  @Test("of two manifests that are adopted at once the later one stays, in store and shared state")
+  @Test("if two manifests are adopted at once, the newer one stays in store and shared state")
   func adoptedAtOnce() async throws {
     let core = try await stage.offer()
-    // With a lock that is really waited for.
+    // A long timeout, so that the calls really wait for the lock.
     var policy = DeliveryPolicy()
     policy.lockTimeoutMilliseconds = 60_000
     let state = try SharedState(directory: stage.directory("shared"), policy: policy)
@@ -91,8 +91,8 @@ struct AppDeliveryTests {
     }
   }
 
-  // Bytes 8 and 104 say which version of the format and which key it needs.
-  @Test("a file that is not what the manifest names goes and is downloaded again, and keeps none of the others", arguments: [8, 104, 3000])
+  // Bytes 8 and 104 belong to the format version and the key id.
+  @Test("a file that does not match the manifest is downloaded again, and the others are still installed", arguments: [8, 104, 3000])
   func wrongBytes(offset: Int) async throws {
     let (core, other) = (try await stage.offer("core"), try await stage.offer("other"))
     let ours = try place.extension()
@@ -113,7 +113,7 @@ struct AppDeliveryTests {
     #expect(try await app.plan().downloads.map(\.id) == ["core"])
   }
 
-  @Test("without room a file waits, and is installed when there is some")
+  @Test("if there is no room, a file waits, and is installed later")
   func putOff() async throws {
     let core = try await stage.offer("core", size: 40_000)
     try place.deliver(stage.manifest(1, [core]), [core])
@@ -128,7 +128,7 @@ struct AppDeliveryTests {
     #expect(place.waiting == [])
   }
 
-  @Test("bytes that fell on their trial are neither downloaded nor installed again")
+  @Test("bytes that failed their trial are neither downloaded nor installed again")
   func fallen() async throws {
     let (old, new) = (try await stage.offer("core", 1), try await stage.offer("core", 2))
     let store = try await stage.open()
@@ -148,7 +148,7 @@ struct AppDeliveryTests {
 
   // MARK: Installing
 
-  @Test("what the extension brought is installed at the next start of the app", arguments: InstallMode.allCases)
+  @Test("files from the extension are installed at the next start of the app", arguments: InstallMode.allCases)
   func install(mode: InstallMode) async throws {
     let (core, other) = (try await stage.offer("core", install: mode), try await stage.offer("other", delivery: .essential))
     try place.deliver(stage.manifest(1, [core, other]), [core, other])
@@ -167,7 +167,7 @@ struct AppDeliveryTests {
     #expect(after.handOver == [] && after.downloads == [])
   }
 
-  @Test("an installation that a dead process left is taken up")
+  @Test("an installation that was interrupted with its process is done again")
   func interrupted() async throws {
     let core = try await stage.offer("core")
     try place.deliver(stage.manifest(1, [core]), [core])
@@ -180,7 +180,7 @@ struct AppDeliveryTests {
     #expect(try await second.install(try await second.plan()).first?.status?.state == .ready)
   }
 
-  @Test("what the store lost is downloaded again, whatever was recorded")
+  @Test("packs that the store lost are downloaded again, whatever was recorded")
   func purged() async throws {
     let core = try await stage.offer("core")
     try place.deliver(stage.manifest(1, [core]), [core])
@@ -193,7 +193,7 @@ struct AppDeliveryTests {
 
   // MARK: Tidying
 
-  @Test("packs that are not offered any more go, but for those that somebody has open")
+  @Test("packs that are no longer offered are removed, except open ones")
   func tidy() async throws {
     let (core, other, last) = (try await stage.offer("core"), try await stage.offer("other"), try await stage.offer("last"))
     try place.deliver(stage.manifest(1, [core, other, last]), [core, other, last])
@@ -212,7 +212,7 @@ struct AppDeliveryTests {
     withExtendedLifetime(open) {}
   }
 
-  @Test("a file of another version that came too late is discarded")
+  @Test("a file of another version that arrived too late is discarded")
   func orphans() async throws {
     let (old, new) = (try await stage.offer("core", 1), try await stage.offer("core", 2))
     try place.deliver(stage.manifest(1, [old]), [old])
@@ -227,7 +227,7 @@ struct AppDeliveryTests {
 
   // MARK: Downloading
 
-  @Test("the queue fetches what a plan asks for, and nothing is left of it but what is installed")
+  @Test("the queue fetches the downloads of a plan, and only the installed packs remain")
   func fetch() async throws {
     let offers = [try await stage.offer("core", size: 20_000), try await stage.offer("extra", delivery: .onDemand)]
     let transport = try place.network(offers)
@@ -240,7 +240,7 @@ struct AppDeliveryTests {
       #expect(plan.downloads.map(\.id) == (asked.isEmpty ? ["core"] : ["extra"]))
       let events = queue.events()
       try await app.fetch(plan)
-      // Planning again finds it under way.
+      // Planning again finds the downloads in progress.
       #expect(try await app.plan(downloads: []).downloads == [])
       try await queue.run(until: .idle)
       var states: [DeliveryState] = []
@@ -257,7 +257,7 @@ struct AppDeliveryTests {
     #expect(try stage.directory.tree("downloads").filter { $0.hasSuffix(".file") || $0.hasSuffix(".part") } == [])
   }
 
-  @Test("a file that was whole when the app died is not fetched again")
+  @Test("a file that was complete when the app ended is not fetched again")
   func finishedUnheard() async throws {
     let core = try await stage.offer("core")
     let transport = try place.network([core])
@@ -274,7 +274,7 @@ struct AppDeliveryTests {
     #expect(transport.calls.count == 1)
   }
 
-  @Test("what the queue gave up rests, and is tried again when its time has come")
+  @Test("a download that the queue gave up is postponed, and tried again later")
   func givenUp() async throws {
     let core = try await stage.offer("core")
     let transport = try place.network([core]) { $0.attempt == 0 ? .failure(.status(404, retryAfter: nil)) : nil }
@@ -299,7 +299,7 @@ struct AppDeliveryTests {
     #expect(try await app.install(try await app.plan(downloads: [])).first?.status?.state == .ready)
   }
 
-  @Test("a download that a new manifest makes useless leaves the queue, and the new bytes are fetched")
+  @Test("a download that a new manifest replaces leaves the queue, and the new bytes are fetched")
   func replaced() async throws {
     let (old, new) = (try await stage.offer("core", 1), try await stage.offer("core", 2))
     let transport = try place.network([old, new])
@@ -316,7 +316,7 @@ struct AppDeliveryTests {
     #expect(try await app.install(try await app.plan(downloads: [])).first?.installed?.version == 2)
   }
 
-  @Test("bytes that have another place by now are fetched from there, and what else is under way goes on")
+  @Test("bytes with a new URL are fetched from there, and other downloads continue")
   func movedFile() async throws {
     let (old, other) = (try await stage.offer("core"), try await stage.offer("other"))
     var core = old
@@ -347,7 +347,7 @@ struct AppDeliveryTests {
     #expect(try await app.plan(downloads: []).handOver.map(\.id).sorted() == ["core", "other"])
   }
 
-  @Test("what is installed and cannot be recorded is installed, and the next plan finds it")
+  @Test("a pack whose installation cannot be recorded is still installed, and the next plan finds it")
   func unrecorded() async throws {
     let core = try await stage.offer("core")
     try place.deliver(stage.manifest(1, [core]), [core])
@@ -363,7 +363,7 @@ struct AppDeliveryTests {
     #expect(next.ready == ["core"] && next.downloads == [])
   }
 
-  @Test("what is settled is forgotten by the queue, and a group that somebody cancelled is made anew")
+  @Test("the queue drops settled requests, and a cancelled group is created again")
   func settled() async throws {
     let (old, new) = (try await stage.offer("core", 1), try await stage.offer("core", 2))
     let transport = try place.network([old, new])
@@ -386,7 +386,7 @@ struct AppDeliveryTests {
     #expect(try await app.install(try await app.plan(downloads: [])).first?.installed?.version == 2)
   }
 
-  @Test("word of a finished file that was found already is taken, and says that it waits")
+  @Test("an event of a finished file that was already found returns the record of the waiting file")
   func finishedFoundBefore() async throws {
     let core = try await stage.offer("core")
     let app = try await place.app(try place.network([core]))
@@ -407,7 +407,7 @@ struct AppDeliveryTests {
 
   // MARK: Tables
 
-  @Test("each error of an installation says whether the file is of use")
+  @Test("each error of an installation decides whether the file is kept")
   func outcomes() {
     let putOff: [PackError.Code] = [
       .noSpace, .quotaExceeded, .noKey, .wrongKey, .storeBusy, .cancelled, .manifestExpired, .cannotWrite,
@@ -421,7 +421,7 @@ struct AppDeliveryTests {
     for (code, reason) in failed { #expect(AppDelivery.outcome(of: PackError(code, "")) == .failed(reason), "\(code.rawValue)") }
   }
 
-  @Test("each failure of a transfer has its counterpart")
+  @Test("each failure of a transfer maps to the right failure of a delivery")
   func failures() {
     let table: [(TransferFailure, DownloadFailure?)] = [
       (.offline, .offline), (.unreachable, .offline), (.timedOut, .timeout), (.insecure, .other),

@@ -10,7 +10,7 @@ import PackStore
 import PackWork
 import TestSupport
 
-/// An app group with an app's store, an extension, and a system that leaves files.
+/// An app group with an app's store, an extension, and files as the system delivers them.
 final class DeliveryStage: Sendable {
   let stage: StoreStage
   let clock = DeliveryStageClock()
@@ -30,7 +30,7 @@ final class DeliveryStage: Sendable {
     }
   }
 
-  /// An app that was just started, and has its queue.
+  /// Returns an app that was just started, with a queue.
   func app(
     _ transport: any Transport, session: String = "one", policy: StorePolicy = StorePolicy(freeSpaceMargin: 0)
   ) async throws -> AppDelivery {
@@ -45,12 +45,12 @@ final class DeliveryStage: Sendable {
         random: SeededGenerator(seed: 1)))
   }
 
-  /// An app without a queue.
+  /// Returns an app without a queue.
   func app(session: String = "one", policy: StorePolicy = StorePolicy(freeSpaceMargin: 0)) async throws -> AppDelivery {
     AppDelivery(state: try state(), store: try await stage.open(as: session, policy))
   }
 
-  /// A network that serves these packs.
+  /// Returns a network that serves these packs.
   func network(
     _ offers: [StoreStage.Offer], _ decide: @escaping @Sendable (FaultyTransport.Call) -> FaultyTransport.Fault? = { _ in nil }
   ) throws -> FaultyTransport {
@@ -60,19 +60,19 @@ final class DeliveryStage: Sendable {
     return FaultyTransport(content: { served[$0] ?? [] }, decide)
   }
 
-  /// The manifest as the system leaves it for the extension.
+  /// Writes the manifest as the system delivers it to the extension.
   func download(_ document: SignedManifest) throws -> String {
     try stage.directory.write(document.bytes, to: "system-manifest")
   }
 
-  /// A pack as the system leaves it for the extension.
+  /// Writes a pack as the system delivers it to the extension.
   func download(_ offer: StoreStage.Offer, changing offset: Int? = nil) throws -> String {
     var bytes = try SystemFiles().contents(of: offer.path, limit: 1 << 20)
     if let offset { bytes[offset] ^= 1 }
     return try stage.directory.write(bytes, to: "system-\(offer.entry.id)")
   }
 
-  /// The extension gets a manifest and all that it asked for.
+  /// Delivers a manifest and all requested packs to the extension.
   func deliver(_ document: SignedManifest, _ offers: [StoreStage.Offer], event: DeliveryEvent = .install) throws {
     let ours = try `extension`()
     for download in ours.downloads(for: event, manifestAt: try download(document), allowance: nil).downloads {
@@ -85,7 +85,7 @@ final class DeliveryStage: Sendable {
   var waiting: [String] { stage.directory.names(in: "shared/incoming") + stage.directory.names(in: "shared/installing") }
 }
 
-/// The same time for the shared state as for the store.
+/// A clock for the shared state with the same time as the store's clock.
 final class DeliveryStageClock: DeliveryClock {
   private let now = Monitor<Int64>(1_800_000_000)
 

@@ -11,9 +11,9 @@ import Testing
 @testable import PackReading
 @testable import PackStore
 
-@Suite("A request by tags that is stopped anywhere")
+@Suite("A request by tags that is stopped at any operation")
 struct TagCrashTests {
-  /// The long form, with every failure, runs where PACKER_SOAK is set.
+  /// Whether the long form runs, with every failure: if PACKER_SOAK is set.
   private static let isLong = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1"
 
   private struct Life {
@@ -38,7 +38,7 @@ struct TagCrashTests {
     return Life(store: store, queue: queue, packs: try await OnDemandPacks(store: store, queue: queue))
   }
 
-  /// What a process does until its files stop working.
+  /// Does the work of a process until its files stop working.
   private func work(_ files: MemoryFiles, _ transport: FaultyTransport, _ manifest: SignedManifest) async {
     guard let life = try? await live(as: "one", on: files, transport) else { return }
     try? await life.queue.running {
@@ -48,7 +48,7 @@ struct TagCrashTests {
         let access = try await TagRequest(["level"], of: life.packs).begin()
         withExtendedLifetime(access) {}
       }
-      // A process that has ended waits for nothing.
+      // Ends the waiting when the process is stopped.
       let watch = Task {
         while files.struck == nil, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
         task.cancel()
@@ -59,7 +59,7 @@ struct TagCrashTests {
     await life.queue.close()
   }
 
-  /// Two packs with one tag, the manifest that names them, and what a server has.
+  /// Returns two packs with one tag, their manifest, and the content of a server.
   private func release() async throws -> (sample: CrashSample, manifest: SignedManifest, content: @Sendable (String) -> [UInt8]) {
     let sample = try await CrashSample.shared()
     var entries = CrashSample.ids.compactMap { sample.entries[$0]?[1] }
@@ -72,7 +72,7 @@ struct TagCrashTests {
     return (sample, manifest, { files[$0] ?? [] })
   }
 
-  @Test("any operation on files may fail once: a request that fails of it is told so, and the next one gets access")
+  @Test("if any single file operation fails, the request throws its error, and the next one gets access")
   func everyFailure() async throws {
     let (sample, manifest, content) = try await release()
     var random = SeededGenerator(for: "failures of requests by tags")
@@ -99,7 +99,7 @@ struct TagCrashTests {
       }
       #expect(access?.packs.map(\.installed.id) == CrashSample.ids, place)
       for pack in access?.packs ?? [] {
-        // The failure may be that of reading.
+        // The injected failure may occur in this read.
         let bytes = try (try? pack.read("index.html")) ?? pack.read("index.html")
         #expect(bytes == sample.trees[pack.installed.id]?[1]?.files["index.html"]?.bytes, place)
       }
@@ -109,7 +109,7 @@ struct TagCrashTests {
     #expect(number > 200)
   }
 
-  @Test("whatever a process left, the next one gets access, and nothing is kept in use for the one that ended")
+  @Test("wherever a process stops, the next one gets access, and no mark of the ended process counts")
   func everyChange() async throws {
     let (sample, manifest, content) = try await release()
     var number = 0

@@ -13,7 +13,7 @@ import Testing
 
 @Suite("Downloads of requests by tags")
 struct TagDownloadTests {
-  /// The long form runs where PACKER_SOAK is set.
+  /// The number of rounds: more in the long form, if PACKER_SOAK is set.
   private static let rounds = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1" ? 300 : 12
 
   let tags: TagStage
@@ -23,7 +23,7 @@ struct TagDownloadTests {
     tags = try TagStage()
   }
 
-  /// Begins a request in a task of its own, and says how it ended.
+  /// Begins a request in a separate task, which returns its result.
   private func begin(_ request: TagRequest) -> Task<Result<TagAccess, PackError>, Never> {
     Task {
       do throws(PackError) {
@@ -40,7 +40,7 @@ struct TagDownloadTests {
 
   // MARK: Sharing
 
-  @Test("requests for the same packs share one download, which goes on while one of them waits for it")
+  @Test("requests for the same packs share one download, which continues while any of them waits for it")
   func shared() async throws {
     let isHeld = Monitor(true)
     let (store, transport, queue, packs) = try await tags.open { _ in isHeld.withLock { $0 } ? .stuck(at: 700, isKnown: true) : nil }
@@ -51,18 +51,18 @@ struct TagDownloadTests {
       let tasks = requests.map(begin)
       try await eventually("they do not begin") { requests.allSatisfy { $0.progress.downloaded >= 700 } && transport.running.count == 2 }
       #expect(transport.calls.count == 2)
-      // One that is cancelled takes nothing from the others.
+      // Cancelling one does not affect the others.
       tasks[0].cancel()
       #expect(await error(tasks[0])?.code == .cancelled)
       #expect(transport.running.count == 2)
       tasks[1].cancel()
       #expect(await error(tasks[1])?.code == .cancelled)
-      try await eventually("what nobody waits for goes on") { transport.running == [TagStage.identifier(offers[0])] }
+      try await eventually("a download continues that no request waits for") { transport.running == [TagStage.identifier(offers[0])] }
       tasks[2].cancel()
       #expect(await error(tasks[2])?.code == .cancelled)
-      try await eventually("what nobody waits for goes on") { transport.running.isEmpty }
+      try await eventually("a download continues that no request waits for") { transport.running.isEmpty }
 
-      // What had come is not fetched again.
+      // Bytes that were downloaded are not fetched again.
       isHeld.withLock { $0 = false }
       transport.forgetCalls()
       let again = requests.map(begin)
@@ -72,7 +72,7 @@ struct TagDownloadTests {
     }
   }
 
-  @Test("what somebody else installs meanwhile is as good as what was downloaded")
+  @Test("a pack that another process installs during the download completes the request")
   func installedElsewhere() async throws {
     let (store, transport, queue, packs) = try await tags.open { _ in .stuck(at: 700, isKnown: true) }
     let offer = try await tags.offer("core", tags: ["boot"])
@@ -86,7 +86,7 @@ struct TagDownloadTests {
     }
   }
 
-  @Test("what an earlier process asked for rests until somebody asks again, and goes when no manifest names it")
+  @Test("downloads of an earlier process are paused until requested again, and removed if no manifest names them")
   func nextProcess() async throws {
     let store = try await stage.open()
     let first = tags.transport { _ in .stuck(at: 700, isKnown: true) }
@@ -95,7 +95,7 @@ struct TagDownloadTests {
     do {
       let queue = try await tags.queue(first)
       let packs = try await OnDemandPacks(store: store, queue: queue)
-      // The process ends: nobody withdraws anything.
+      // The process ends without leaving the download.
       try await queue.running {
         _ = try await packs.join(TagRequest(["boot"], of: packs), old[0].entry)
         _ = try await packs.join(TagRequest(["boot"], of: packs), old[1].entry)
@@ -118,7 +118,7 @@ struct TagDownloadTests {
     }
   }
 
-  @Test("a file that was downloaded and went missing is fetched again")
+  @Test("a downloaded file that went missing is fetched again")
   func missingFile() async throws {
     let (store, transport, queue, packs) = try await tags.open()
     let offer = try await tags.offer("core", tags: ["boot"])
@@ -135,7 +135,7 @@ struct TagDownloadTests {
     }
   }
 
-  @Test("bytes that have another place by now are fetched from there")
+  @Test("bytes with a new URL are fetched from there")
   func movedFile() async throws {
     let (store, transport, queue, packs) = try await tags.open {
       $0.request.url.hasSuffix("core-1-0.pack") ? .failure(.status(410, retryAfter: nil)) : nil
@@ -153,7 +153,7 @@ struct TagDownloadTests {
 
   // MARK: Priority
 
-  @Test("a download has the highest priority of those who wait for it, also when it is changed while it runs")
+  @Test("a download has the highest priority of the waiting requests, also when a priority changes")
   func priority() async throws {
     let (store, transport, queue, packs) = try await tags.open { _ in .stuck(at: 700, isKnown: true) }
     let offer = try await tags.offer("core", tags: ["boot"])
@@ -181,7 +181,7 @@ struct TagDownloadTests {
     }
   }
 
-  @Test("an urgent request takes the place of others, which go on later")
+  @Test("an urgent request interrupts other downloads, which continue later")
   func urgent() async throws {
     let isHeld = Monitor(true)
     let offers = try await [tags.offer("film", tags: ["film"]), tags.offer("level", tags: ["level"])]
@@ -199,7 +199,7 @@ struct TagDownloadTests {
       try await level.setPriority(TagRequest.urgent)
       #expect(try await task.value.get().packs.count == 1)
       isHeld.withLock { $0 = false }
-      // Stuck once more, since the place is free.
+      // The interrupted download is running and stuck again.
       film.cancel()
       _ = await film.value
       #expect(try await TagRequest(["film"], of: packs).begin().packs.count == 1)
@@ -208,7 +208,7 @@ struct TagDownloadTests {
 
   // MARK: Progress
 
-  @Test("progress goes from nothing to all, through downloading and installing, and ends", arguments: InstallMode.allCases)
+  @Test("progress goes from 0 to 1 through downloading and installing, and ends", arguments: InstallMode.allCases)
   func progress(install: InstallMode) async throws {
     let store = try await stage.open()
     let queue = try await tags.queue(tags.transport())
@@ -223,7 +223,7 @@ struct TagDownloadTests {
       let request = TagRequest(["level"], of: packs)
       #expect(request.progress == TagProgress())
       let updates = request.progressUpdates()
-      // All of it, as somebody hears it who is quick.
+      // All progress values, as a fast listener receives them.
       let all = Monitor<[TagProgress]>([])
       let listener = Task {
         for await update in updates { all.withLock { $0.append(update) } }
@@ -240,7 +240,7 @@ struct TagDownloadTests {
       let unpacked = install == .unpacked ? offers[0].entry.contentSize + offers[1].entry.contentSize : 0
       #expect(request.progress.installSize == missing + unpacked)
       #expect(request.progress.installed == missing + unpacked)
-      // Who comes late hears the end, and that it is one.
+      // A late listener receives the last value and the end.
       let late = request.progressUpdates()
       var count = 0
       for await _ in late { count += 1 }
@@ -249,7 +249,7 @@ struct TagDownloadTests {
     }
   }
 
-  @Test("progress stands where the download does, for who came first and who came later")
+  @Test("progress matches the download for the first request and for later ones")
   func progressOfStuck() async throws {
     let (store, _, queue, packs) = try await tags.open { _ in .stuck(at: 700, isKnown: true) }
     let offer = try await tags.offer("core", tags: ["boot"])
@@ -270,7 +270,7 @@ struct TagDownloadTests {
 
   // MARK: Network
 
-  @Test("a request that waits for a network goes on when there is one")
+  @Test("a request that waits for a network continues when there is one")
   func waitingForNetwork() async throws {
     let store = try await stage.open()
     let isOffline = Monitor(true)
@@ -293,7 +293,7 @@ struct TagDownloadTests {
   @Test("any number of requests that begin, are cancelled and end at the same time leave nothing half done")
   func many() async throws {
     var random = SeededGenerator(for: "many requests by tags")
-    // Waiting for the lock takes no time on the stage's clock, however busy the machine is.
+    // A very long lock timeout, because waits take almost no time on the stage's clock, even if the machine is busy.
     let store = try await stage.open(StorePolicy(lockTimeout: .seconds(100_000), freeSpaceMargin: 0))
     let transport = tags.transport { $0.request.size % 3 == 0 && $0.attempt == 0 ? .cut(at: 500, .unreachable) : nil }
     let queue = try await tags.queue(transport, concurrentDownloads: 2)

@@ -1,17 +1,17 @@
 import PackRuntime
 
-/// What an app does with its levels, each of which is a tag.
+/// How an app uses levels. Each level is a tag.
 struct Levels: Sendable {
   let packs: OnDemandPacks
 
-  /// At each start, after the store was reconciled. The app runs the queue: `Task { try await queue.run() }`.
+  /// Called at each start, after the store was reconciled. The app runs the queue: `Task { try await queue.run() }`.
   init(store: AssetStore, queue: DownloadQueue) async throws(PackError) {
     packs = try await OnDemandPacks(store: store, queue: queue)
-    // What everybody plays goes last when space is short.
+    // If space is short, the level that everybody plays is removed last.
     try await store.setPreservation(0.9, tags: ["level-1"])
   }
 
-  /// Plays a level. What is missing of it comes before everything else, and `wait` shows how far that is.
+  /// Plays a level. Its missing packs are downloaded before everything else, and `wait` shows the progress.
   func play(_ number: Int, wait: @escaping @Sendable (TagProgress) -> Void, show: (TagAccess) async -> Void) async throws(PackError) {
     let request = TagRequest(["level-\(number)"], of: packs, priority: TagRequest.urgent)
     var access = try await request.conditionallyBegin()
@@ -25,7 +25,7 @@ struct Levels: Sendable {
     access.end()
   }
 
-  /// Fetches a level while another one is played. It is installed then, and nothing keeps it but its preservation.
+  /// Fetches a level while another one is played. It is installed then, but may be purged according to its preservation.
   func prepare(_ number: Int) async throws(PackError) {
     _ = try await TagRequest(["level-\(number)"], of: packs, priority: 0.3, waitsForNetwork: true).begin()
   }

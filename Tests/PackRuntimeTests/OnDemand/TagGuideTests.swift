@@ -13,7 +13,7 @@ struct TagGuideTests {
     #expect(guide.contains("```swift\n\(source)```\n"))
   }
 
-  @Test("its example plays a level that is there, and fetches one that is not")
+  @Test("its example plays an installed level, and fetches a missing one")
   func example() async throws {
     let tags = try TagStage()
     let store = try await tags.stage.open()
@@ -34,7 +34,7 @@ struct TagGuideTests {
         #expect((try? access.read("index.html")) == Array("cave 1 0".utf8))
         #expect((try? await store.purge(toFree: .max).removed.count) == 1)
       }
-      // What is played stays; the other level, whose preservation is 0.9, did not.
+      // The level that is played stays. The other level was purged, although its preservation is 0.9.
       #expect(try await store.installed().map(\.id) == ["cave"])
     }
   }

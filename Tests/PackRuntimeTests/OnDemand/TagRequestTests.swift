@@ -21,7 +21,7 @@ struct TagRequestTests {
 
   // MARK: Refusals
 
-  @Test("a tag that no pack has is refused, with the one that was probably meant")
+  @Test("a tag that no pack has is refused, with a similar tag as a suggestion")
   func unknownTag() async throws {
     let store = try await stage.open()
     let packs = try await OnDemandPacks(store: store, queue: tags.queue(tags.noNetwork()))
@@ -42,7 +42,7 @@ struct TagRequestTests {
     #expect(await failure { () async throws(PackError) in try await store.setPreservation(1, tags: ["boots"]) }?.code == .unknownTag)
   }
 
-  @Test("a priority that is no number from 0 to 1 is refused", arguments: [-0.1, 1.1, .nan, .infinity])
+  @Test("a priority that is not from 0 to 1 is refused", arguments: [-0.1, 1.1, .nan, .infinity])
   func priorityRange(value: Double) async throws {
     let store = try await stage.open()
     let packs = try await OnDemandPacks(store: store, queue: tags.queue(tags.noNetwork()))
@@ -76,7 +76,7 @@ struct TagRequestTests {
     #expect(request.progress.phase == .failed)
   }
 
-  @Test("from a manifest that has expired nothing is downloaded, and what is installed is given")
+  @Test("with an expired manifest nothing is downloaded, but installed packs are still accessible")
   func expired() async throws {
     let store = try await stage.open()
     let transport = tags.transport()
@@ -93,7 +93,7 @@ struct TagRequestTests {
   }
 
   @Test(
-    "what the server has instead of the pack is an error that says so, and nothing of it is installed",
+    "if the server has something other than the pack, the request throws and installs nothing",
     arguments: [
       (FaultyTransport.Fault.wrong(from: 0), PackError.Code.digestMismatch), (.announced(17), .wrongPack), (.tooLong(by: 1), .wrongPack),
       (.failure(.status(404, retryAfter: nil)), .downloadFailed), (.failure(.insecure), .downloadFailed),
@@ -107,7 +107,7 @@ struct TagRequestTests {
     try await store.adopt(stage.manifest(1, [tags.offer("core", tags: ["boot"])]))
     try await queue.running {
       let request = TagRequest(["boot"], of: packs)
-      // The second time as the first, though the queue tells only once by itself that there is no network.
+      // The second time must fail like the first, although the queue reports a missing network only once by itself.
       for _ in 0..<2 {
         let error = await failure { () async throws(PackError) in _ = try await request.begin() }
         #expect(error?.code == code)
@@ -121,7 +121,7 @@ struct TagRequestTests {
     }
   }
 
-  @Test("without the key a pack is not installed, and once it is there nothing is downloaded again")
+  @Test("without the key a pack is not installed, and with the key later nothing is downloaded again")
   func missingKey() async throws {
     let keys = KeyRing()
     let store = try await AssetStore(
@@ -146,7 +146,7 @@ struct TagRequestTests {
     }
   }
 
-  @Test("a request that is under way cannot begin once more")
+  @Test("a request in progress cannot begin again")
   func underWay() async throws {
     let (store, transport, queue, packs) = try await tags.open { _ in .stuck(at: 100, isKnown: true) }
     try await store.adopt(stage.manifest(1, [tags.offer("core", tags: ["boot"])]))
@@ -163,7 +163,7 @@ struct TagRequestTests {
 
   // MARK: Access
 
-  @Test("what is missing is downloaded, installed and opened, and nothing stays in the queue", arguments: InstallMode.allCases)
+  @Test("missing packs are downloaded, installed and opened, and nothing stays in the queue", arguments: InstallMode.allCases)
   func begin(install: InstallMode) async throws {
     let (store, transport, queue, packs) = try await tags.open()
     let offers = try await [
@@ -192,7 +192,7 @@ struct TagRequestTests {
     }
   }
 
-  @Test("packs that came with the app are given without a network, by either way to begin")
+  @Test("packs installed with the app need no network, with either way to begin")
   func initialInstall() async throws {
     let store = try await stage.open()
     let transport = tags.noNetwork()
@@ -222,7 +222,7 @@ struct TagRequestTests {
     #expect(transport.calls.isEmpty)
   }
 
-  @Test("packs for other devices do not count, and a tag that has no others is there at once")
+  @Test("packs for other devices do not count, and a tag with only such packs begins at once")
   func otherDevices() async throws {
     let store = try await stage.open()
     let transport = tags.noNetwork()
@@ -235,7 +235,7 @@ struct TagRequestTests {
     #expect(transport.calls.isEmpty)
   }
 
-  @Test("an earlier version does not count as installed, and opens all the same")
+  @Test("an earlier version does not count as installed, but can still be opened")
   func olderVersion() async throws {
     let store = try await stage.open()
     let packs = try await OnDemandPacks(store: store, queue: tags.queue(tags.noNetwork()))
@@ -246,12 +246,12 @@ struct TagRequestTests {
     let request = TagRequest(["boot"], of: packs)
     #expect(try await request.conditionallyBegin() == nil)
     #expect(try await store.open("core").installed.version == 1)
-    // Once it is installed it counts, and what ran before does not run any more.
+    // After it is installed it counts, and the previous version no longer runs.
     try await store.install(new.path, as: "core", taking: .copying)
     #expect(try await request.conditionallyBegin()?.packs.map(\.installed.version) == [2])
   }
 
-  @Test("a version takes the place of the one before for good, or on trial where that is asked for")
+  @Test("a new version becomes current at once, or runs on trial if the request asks for that")
   func updates() async throws {
     let store = try await stage.open()
     let queue = try await tags.queue(tags.transport())
@@ -265,7 +265,7 @@ struct TagRequestTests {
         try await store.adopt(stage.manifest(UInt64(version), [offers[version - 1]]))
         let access = try await TagRequest(["boot"], of: packs, update: update).begin()
         #expect(access.packs.map(\.installed.version) == [UInt64(version)])
-        // There is nothing that the first could fall back to.
+        // The first version has no version to fall back to.
         #expect(access.trials.count == (version > 2 ? 1 : 0))
         #expect(try await store.current("core")?.state == (version > 2 ? .trial : .current))
         if version == 3 { try await store.confirm(try #require(access.trials.first)) }
@@ -274,7 +274,7 @@ struct TagRequestTests {
     }
   }
 
-  @Test("a trial that a request began before it failed is confirmed by the next one")
+  @Test("a trial that a failed request began is returned by the next request")
   func trialOfFailedRequest() async throws {
     let store = try await stage.open()
     let packs = try await OnDemandPacks(store: store, queue: tags.queue(tags.noNetwork()))
@@ -301,7 +301,7 @@ struct TagRequestTests {
     #expect(try await store.current("core")?.state == .current)
   }
 
-  @Test("while there is access nothing of it is purged, and after its end it may be", arguments: ["ended", "forgotten", "killed"])
+  @Test("packs are not purged during an access, but may be after its end", arguments: ["ended", "forgotten", "killed"])
   func lasting(how: String) async throws {
     let store = try await stage.open()
     let queue = try await tags.queue(tags.transport())
@@ -333,7 +333,7 @@ struct TagRequestTests {
     }
   }
 
-  @Test("a pack that was taken out of an access outlives it")
+  @Test("a pack that an access returned stays in use after the access ends")
   func takenOut() async throws {
     let store = try await stage.open()
     let packs = try await OnDemandPacks(store: store, queue: tags.queue(tags.noNetwork()))
@@ -351,7 +351,7 @@ struct TagRequestTests {
 
   // MARK: Manifests that change
 
-  @Test("where another manifest gives the tags another meaning the request fails, and where it does not it goes on")
+  @Test("a request fails if a new manifest changes the packs of its tags, and otherwise continues")
   func changedManifest() async throws {
     let (store, transport, queue, packs) = try await tags.open { $0.attempt == 0 ? .stuck(at: 700, isKnown: true) : nil }
     let (old, new) = try await (tags.offer("core", 1, tags: ["boot"]), tags.offer("core", 2, tags: ["boot"]))
@@ -362,15 +362,15 @@ struct TagRequestTests {
       let task = Task { await failure { () async throws(PackError) in _ = try await request.begin() } }
       try await eventually("it does not begin") { request.progress.downloaded >= 700 }
       try await store.adopt(stage.manifest(2, [old, other]))
-      // What it was downloaded for is what it still is for.
+      // The new manifest names the same bytes, so the download continues.
       #expect(try await TagRequest(["boot"], of: packs).conditionallyBegin() == nil)
       #expect(transport.running.count == 1)
       try await store.adopt(stage.manifest(3, [new, other]))
       let error = await task.value
       #expect(error?.code == .manifestChanged)
       #expect(error?.advice == .tryAgain)
-      #expect(error?.message == "manifest version 3 came while 'boot' was asked for, and names other packs or versions for it")
-      // The next one gets the new version, and what had come of the old one goes.
+      #expect(error?.message == "manifest version 3 was accepted during the request for 'boot', and changes its packs")
+      // The next request gets the new version, and the partial download of the old one is removed.
       transport.forgetCalls()
       let next = Task { try await request.begin() }
       try await eventually("it does not begin") { transport.calls.count == 1 }
@@ -382,7 +382,7 @@ struct TagRequestTests {
     }
   }
 
-  @Test("a tag that another manifest does not have any more ends the request for it")
+  @Test("a request fails if a new manifest no longer has its tag")
   func droppedTag() async throws {
     let (store, transport, queue, packs) = try await tags.open { _ in .stuck(at: 700, isKnown: true) }
     let offer = try await tags.offer("core", 1, tags: ["boot"])

@@ -21,7 +21,7 @@ struct TagSpaceTests {
 
   // MARK: Preservation
 
-  /// Packs of 20 kB that are installed and run.
+  /// Installs and activates packs of 20 kB.
   private func fill(_ store: AssetStore, _ packs: [(String, [String], DeliveryClass)]) async throws -> [StoreStage.Offer] {
     var offers: [StoreStage.Offer] = []
     for (id, names, delivery) in packs { offers.append(try await tags.offer(id, tags: names, size: 20_000, delivery: delivery)) }
@@ -30,7 +30,7 @@ struct TagSpaceTests {
     return offers
   }
 
-  @Test("of a pack with several tags the highest priority counts, and what was said of the pack itself before all tags")
+  @Test("for a pack with several tags the highest priority counts, and a priority of the pack itself overrides it")
   func preservation() async throws {
     let store = try await stage.open()
     let offers = try await fill(
@@ -46,7 +46,7 @@ struct TagSpaceTests {
     try await store.setPreservation(0.1, of: "d")
     try await store.setPreservation(0.3, of: "g")
     #expect(try await store.preservation(ofTag: "low") == 0.2)
-    // As another process sees it. Of 'other' nothing was said: for 'c' that means what it did, and 'e' has one tag that counts.
+    // As another process sees it. The tag 'other' has no priority: 'c' has its default, and 'e' the priority of its other tag.
     let other = try await stage.open(as: "two")
     let removed = try await other.purge(toFree: .max).removed
     #expect(removed.map(\.pack.id) == ["d", "b", "e", "g", "c", "a"])
@@ -55,7 +55,7 @@ struct TagSpaceTests {
     withExtendedLifetime(offers) {}
   }
 
-  @Test("what was said of a tag counts for packs that get it later, and is forgotten with the tag")
+  @Test("the priority of a tag applies to packs that get it later, and is dropped with the tag")
   func laterPacks() async throws {
     let store = try await stage.open()
     var offers = try await fill(store, [("a", ["dear"], .onDemand), ("b", ["cheap"], .onDemand)])
@@ -74,7 +74,7 @@ struct TagSpaceTests {
   }
 
   @Test(
-    "a file of priorities that is damaged says nothing, and is replaced",
+    "a damaged file of priorities is ignored and replaced",
     arguments: [
       "", "{}", "{\"schema\":\"packer-store-preservation/2\",\"tags\":[]}",
       "{\"schema\":\"packer-store-preservation/1\",\"tags\":[{\"priority\":1000001,\"tag\":\"dear\"}]}",
@@ -94,12 +94,12 @@ struct TagSpaceTests {
 
   // MARK: Low space
 
-  /// A queue on a volume that has so much space while `isTight`.
+  /// Returns a queue on a volume that has `free` bytes of space while `isTight` returns true.
   private func queue(_ transport: FaultyTransport, free: UInt64, isTight: @escaping @Sendable () -> Bool) async throws -> DownloadQueue {
     try await tags.queue(transport, files: FaultyFiles { $0.operation == .freeSpace && isTight() ? .freeSpace(free) : nil })
   }
 
-  @Test("a download that lacks space has the store purge what is not dear, and goes on")
+  @Test("a download without enough space makes the store purge packs, and continues")
   func purgeForDownload() async throws {
     let store = try await stage.open()
     let transport = tags.transport()
@@ -122,7 +122,7 @@ struct TagSpaceTests {
     }
   }
 
-  @Test("where purging would not be enough nothing is removed, and error and notice say how many bytes are missing")
+  @Test("if purging would not be enough, nothing is removed, and error and notice say how many bytes are missing")
   func notEnough() async throws {
     let store = try await stage.open()
     let isTight = Monitor(true)
@@ -133,7 +133,7 @@ struct TagSpaceTests {
     try await store.adopt(stage.manifest(2, offers + [new]))
     let notices = packs.lowSpace()
     try await queue.running {
-      // One of the two is in use, and the other is not large enough.
+      // One of the two packs is in use, and the other is not large enough.
       let access = try await store.open("a")
       let size = try #require(try await store.current("b")).sizeOnDevice
       let error = await failure { () async throws(PackError) in _ = try await TagRequest(["new"], of: packs).begin() }
@@ -148,7 +148,7 @@ struct TagSpaceTests {
     }
   }
 
-  @Test("where purging does not help, because the store lies on another volume, no more is purged and all who wait are told")
+  @Test("if purging does not help because the store is on another volume, it stops, and all waiting requests fail")
   func otherVolume() async throws {
     let store = try await stage.open()
     let queue = try await queue(tags.transport(), free: 1000) { true }
@@ -166,7 +166,7 @@ struct TagSpaceTests {
     }
   }
 
-  @Test("what was downloaded for nobody goes before anything that is installed")
+  @Test("downloads without a waiting request are removed before installed packs")
   func abandoned() async throws {
     let store = try await stage.open()
     let isStuck = Monitor(true)
@@ -192,12 +192,12 @@ struct TagSpaceTests {
     }
   }
 
-  @Test("what the store has no room for is not downloaded, and what can make room does", arguments: InstallMode.allCases)
+  @Test("packs without room in the store are not downloaded, and packs are purged if that makes room", arguments: InstallMode.allCases)
   func quota(install: InstallMode) async throws {
     let offers = try await fill(stage.open(), [("a", ["old"], .onDemand), ("b", ["old"], .onDemand)])
     let new = try await tags.offer("new", tags: ["new"], size: 30_000, install: install)
     let taken = try stage.sizeOnDevice()
-    // Both of what is there must go.
+    // Both installed packs must be purged.
     let quota = taken + new.entry.sizeOnDevice - 40_000
     let store = try await stage.open(as: "two", StorePolicy(quota: quota, freeSpaceMargin: 0))
     try await store.adopt(stage.manifest(2, offers + [new]))
@@ -215,9 +215,9 @@ struct TagSpaceTests {
       #expect(missing > 0)
       #expect(error?.message.hasSuffix("\(missing) bytes are missing") == true)
       #expect(transport.calls.isEmpty)
-      // As an app does that heard the notice.
+      // As an app does after the notice.
       held.end()
-      // Nothing goes for a pack that does not come.
+      // Nothing is purged for a pack that is not downloaded.
       #expect(await failure { () async throws(PackError) in _ = try await request.begin() }?.code == .offline)
       #expect(try await store.installed().map(\.id) == ["a", "b"])
       isOffline.withLock { $0 = false }
@@ -229,7 +229,7 @@ struct TagSpaceTests {
     }
   }
 
-  @Test("space that is gone when a pack has come is told, and the pack is not downloaded again")
+  @Test("if there is no space left when a pack has arrived, this is reported, and the pack is not downloaded again")
   func lackOnInstall() async throws {
     let transport = tags.transport()
     let isFull = Monitor(true)

@@ -9,7 +9,7 @@ import PackWork
 import TestSupport
 import Testing
 
-/// A store, a queue, and a server without a network that has the packs that are offered.
+/// A store, a queue, and a simulated server with the offered packs.
 final class TagStage: Sendable {
   let stage: StoreStage
   private let place: QueuePlace
@@ -20,7 +20,7 @@ final class TagStage: Sendable {
     place = try QueuePlace()
   }
 
-  /// Makes a pack, and puts it on the server.
+  /// Creates a pack and puts it on the server.
   func offer(
     _ id: String, _ version: UInt64 = 1, tags: [String], size: Int = 5000, salt: UInt64 = 0, delivery: DeliveryClass = .onDemand,
     install: InstallMode = .packed
@@ -32,7 +32,7 @@ final class TagStage: Sendable {
     return offer
   }
 
-  /// Has a pack be at another place too.
+  /// Makes a pack available at another URL too. Returns the offer with that URL.
   func move(_ offer: StoreStage.Offer, to url: String) -> StoreStage.Offer {
     var moved = offer
     moved.entry.url = url
@@ -48,10 +48,10 @@ final class TagStage: Sendable {
     }
   }
 
-  /// Whether the queue has files that are not whole.
+  /// Whether the queue has incomplete files.
   var hasParts: Bool { (try? place.files(".part").isEmpty) == false }
 
-  /// A transport that must not be asked for anything.
+  /// Returns a transport without a network.
   func noNetwork() -> FaultyTransport { transport { _ in .failure(.offline) } }
 
   func queue(_ transport: FaultyTransport, concurrentDownloads: Int = 20, files: any FileSystem = FaultyFiles(), attempts: Int = 5)
@@ -64,7 +64,7 @@ final class TagStage: Sendable {
     return try await place.open(transport, files: files)
   }
 
-  /// An app that was just started: what it has, and the server that its queue fetches from.
+  /// Returns the parts of an app that was just started, and the server that its queue fetches from.
   func open(
     concurrentDownloads: Int = 20, _ decide: @escaping @Sendable (FaultyTransport.Call) -> FaultyTransport.Fault? = { _ in nil }
   ) async throws -> (store: AssetStore, transport: FaultyTransport, queue: DownloadQueue, packs: OnDemandPacks) {
@@ -74,7 +74,7 @@ final class TagStage: Sendable {
     return (store, transport, queue, try await OnDemandPacks(store: store, queue: queue))
   }
 
-  /// Installs what is offered as an app does that got it with its own installation.
+  /// Installs offered packs that were delivered with the app's own installation.
   func deliver(_ offers: [StoreStage.Offer], to store: AssetStore) async throws {
     for offer in offers {
       try await store.install(offer.path, as: offer.entry.id, taking: .copying)
@@ -82,7 +82,7 @@ final class TagStage: Sendable {
     }
   }
 
-  /// The identifier that the transport knows a pack's download by.
+  /// Returns the identifier that the transport uses for a pack's download.
   static func identifier(_ offer: StoreStage.Offer) -> String { "\(group(offer))/\(offer.entry.id)" }
 
   static func group(_ offer: StoreStage.Offer) -> String {
@@ -91,11 +91,11 @@ final class TagStage: Sendable {
 }
 
 extension DownloadQueue {
-  /// Whether nothing is left of requests by tags.
+  /// Whether the queue has no groups of tag requests.
   var hasNoOnDemandGroups: Bool { !groups.contains { $0.hasPrefix("on-demand/") } }
 }
 
-/// What comes first of a stream.
+/// Returns the first element of a stream.
 func first<Element: Sendable>(_ stream: AsyncStream<Element>) async -> Element? {
   for await element in stream { return element }
   return nil

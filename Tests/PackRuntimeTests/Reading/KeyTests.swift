@@ -6,7 +6,7 @@ import PackReading
 import TestSupport
 import Testing
 
-@Suite("Whoever opens a pack asks for its key, and")
+@Suite("Keys for opening packs")
 struct KeyTests {
   let directory: TemporaryDirectory
   let tree = SampleTree(["index.html": .init(Array("<p>Hello</p>".utf8))])
@@ -15,7 +15,7 @@ struct KeyTests {
     directory = try TemporaryDirectory()
   }
 
-  /// A pack named `kat`, made with the key that counts up from `first`, or with one that follows from it.
+  /// Creates a pack named `kat` with the key that counts up from `first`, or with a key derived from it.
   private func pack(_ name: String, keyFrom first: UInt8, ofItsOwn: Bool = false) async throws -> String {
     try tree.write(to: "tree", in: directory)
     var job = PackJob(source: directory("tree"), output: directory(name), name: try PackName("kat"))
@@ -25,7 +25,7 @@ struct KeyTests {
     return directory(name)
   }
 
-  /// What a provider is asked for such a pack.
+  /// Returns the request that a provider gets for such a pack.
   private func request(keyFrom first: UInt8, ofItsOwn: Bool = false) throws -> KeyRequest {
     let root = try key(filledFrom: first)
     let id = try PackID.bytes(for: PackName("kat"))
@@ -43,17 +43,17 @@ struct KeyTests {
 
   // MARK: Refusals
 
-  @Test("has none where the ring is empty, which names the file and the id that is wanted")
+  @Test("an empty ring has no key, and the error names the file and the requested id")
   func noKey() async throws {
     let path = try await pack("a.pack", keyFrom: 0)
     let error = await open(path, KeyRing())
     #expect(error?.code == .noKey)
-    #expect(error?.message == "\(path): pack was made with key e545120e613dd715, and no key is at hand")
+    #expect(error?.message == "\(path): pack was made with key e545120e613dd715, but no key is available")
     #expect(error?.advice == .giveKey(try key(filledFrom: 0).id))
     #expect(error?.subject == path)
   }
 
-  @Test("has a wrong one where no key of the ring fits, which names all ids", arguments: [false, true])
+  @Test("if no key of the ring fits, the key is wrong, and the error lists all ids", arguments: [false, true])
   func wrongKey(ofItsOwn: Bool) async throws {
     let path = try await pack("a.pack", keyFrom: 0, ofItsOwn: ofItsOwn)
     let ring = KeyRing(try key(filledFrom: 1))
@@ -61,12 +61,15 @@ struct KeyTests {
     let error = await open(path, ring)
     #expect(error?.code == .wrongKey)
     let wanted = ofItsOwn ? "72af39abae9a562f" : "e545120e613dd715"
-    #expect(error?.message == "\(path): pack was made with key \(wanted), and none at hand fits: \(ring.keyIDs[0]), \(ring.keyIDs[1])")
+    #expect(
+      error?.message
+        == "\(path): pack was made with key \(wanted), but none of the available keys fits: \(ring.keyIDs[0]), \(ring.keyIDs[1])"
+    )
     for first in UInt8(3)..<20 { ring.add(try key(filledFrom: first)) }
     #expect(await open(path, ring)?.message.hasSuffix(" and 11 more") == true)
   }
 
-  @Test("does not believe a provider that returns another key", arguments: [false, true])
+  @Test("a provider that returns another key is refused", arguments: [false, true])
   func liar(ofItsOwn: Bool) async throws {
     struct Liar: KeyProvider {
       func key(for request: KeyRequest) async throws(PackError) -> PackKey { try TestSupport.key(filledFrom: 9) }
@@ -79,14 +82,14 @@ struct KeyTests {
     #expect(error?.code == .wrongKey)
     #expect(
       error?.message
-        == "\(path): pack was made with key \(try request(keyFrom: 0, ofItsOwn: ofItsOwn).keyID), but the key that came for it is \(try key(filledFrom: 9).id)"
+        == "\(path): pack was made with key \(try request(keyFrom: 0, ofItsOwn: ofItsOwn).keyID), but the provided key is \(try key(filledFrom: 9).id)"
     )
     let fetched = FetchedKeys { (_) throws(PackError) in try TestSupport.key(filledFrom: 9) }
     #expect(await open(path, fetched)?.code == .wrongKey)
     #expect("\(fetched)" == "FetchedKeys()")
   }
 
-  @Test("passes on what a provider says that fails, with the file in front")
+  @Test("an error of a provider is passed on, with the file as its subject")
   func failing() async throws {
     struct Failing: KeyProvider {
       func key(for request: KeyRequest) async throws(PackError) -> PackKey { throw PackError(.noKey, "the server says 403") }
@@ -96,7 +99,7 @@ struct KeyTests {
     #expect(error?.code == .noKey && error?.message == "\(path): the server says 403")
   }
 
-  @Test("asks nobody for a file that is no pack, is cut in its header, or is not there")
+  @Test("no key is requested for a file that is not a pack, has a truncated header, or does not exist")
   func noPack() async throws {
     struct Asked: KeyProvider {
       func key(for request: KeyRequest) async throws(PackError) -> PackKey { throw PackError(.internalError, "asked") }
@@ -108,7 +111,7 @@ struct KeyTests {
     #expect(await open(directory("none"), Asked())?.code == .missingInput)
   }
 
-  @Test("tells a header that was changed from a wrong key, whoever gives the key", arguments: [40, 70, 120, 140, 150])
+  @Test("a changed header is distinguished from a wrong key, with any provider", arguments: [40, 70, 120, 140, 150])
   func changedHeader(byte: Int) async throws {
     let path = try await pack("a.pack", keyFrom: 0, ofItsOwn: true)
     var bytes = try #require(directory.bytes(of: "a.pack"))
@@ -116,13 +119,13 @@ struct KeyTests {
     try directory.write(bytes, to: "a.pack")
     let own = KeyRing(try key(filledFrom: 0).packKey(for: PackName("kat")))
     #expect(await open(path, own)?.code == .damagedHeader)
-    // Of another pack id another key follows, so for the holder of the root it is a pack of another key.
+    // A changed pack id gives another derived key, so with the root key the pack looks like one with another key.
     #expect(await open(path, KeyRing(try key(filledFrom: 0)))?.code == (byte == 40 ? .wrongKey : .damagedHeader))
   }
 
   // MARK: Rings
 
-  @Test("opens packs of two generations with a ring that holds both keys, in any order, and of one when the other is gone")
+  @Test("a ring with the keys of two generations opens both, in any order, and only one after the other key is removed")
   func rotation() async throws {
     let (old, new) = (try await pack("old.pack", keyFrom: 1), try await pack("new.pack", keyFrom: 2))
     for generations in [[1, 2], [2, 1]] as [[UInt8]] {
@@ -139,7 +142,7 @@ struct KeyTests {
   }
 
   @Test(
-    "opens packs that have keys of their own with the root key, beside packs of a key that is none, and the one pack with its own key alone"
+    "a root key opens packs with derived keys and packs with the key itself; a derived key opens only its own pack"
   )
   func roots() async throws {
     let (own, plain) = (try await pack("own.pack", keyFrom: 0, ofItsOwn: true), try await pack("plain.pack", keyFrom: 0))
@@ -150,12 +153,12 @@ struct KeyTests {
     let alone = KeyRing(try key(filledFrom: 0).packKey(for: PackName("kat")))
     #expect(await open(own, alone) == nil)
     #expect(await open(plain, alone)?.code == .wrongKey)
-    // Who has a key at hand needs no ring to say so.
+    // A root key also opens the pack without a ring.
     let root = try key(filledFrom: 0)
     #expect(try Pack.open(own, key: root).keyID.description == "72af39abae9a562f")
   }
 
-  @Test("holds a key once, however often it is added, and after the one who added it let go of it")
+  @Test("a ring holds each key once, however often it is added, and keeps its copy after the caller's key is gone")
   func copies() async throws {
     let ring = KeyRing()
     for _ in 0..<3 { ring.add(try key(filledFrom: 0)) }
@@ -164,7 +167,7 @@ struct KeyTests {
     #expect(key.secret.withSpan { [UInt8](copying: $0) } == (0..<32).map { UInt8($0) })
   }
 
-  @Test("shows nothing of a key, however it is printed")
+  @Test("no printed form reveals a key")
   func unprinted() async throws {
     let ring = KeyRing(try key(filledFrom: 0))
     let fetched = FetchedKeys { (_) throws(PackError) in try TestSupport.key(filledFrom: 0) }
@@ -181,7 +184,7 @@ struct KeyTests {
 
   #if os(Linux)
     @Test(
-      "leaves nothing of a key in memory when those who held it are gone, and nothing of it while a pack is open",
+      "no key stays in memory after its owners are gone, or while a pack is open",
       .enabled("a sanitizer has more memory than can be read") { try MemoryTrace.isFeasible })
     func wiped() async throws {
       let root = MemoryTrace(of: try PackKey.random().secret.withSpan { SecretBytes(copying: $0) })
@@ -200,7 +203,7 @@ struct KeyTests {
           let pack = try await Pack.open(directory("a.pack"), keys: keys)
           #expect(try pack.read("index.html") == Array("<p>Hello</p>".utf8))
         }
-        // One in the ring, one in that of the keys that were fetched.
+        // One in the ring, and one in the ring of the fetched keys.
         #expect(try sightings() == [2, 0])
         ring.remove(try root.key().id)
         #expect(try sightings() == [1, 0])
@@ -213,7 +216,7 @@ struct KeyTests {
     }
   #endif
 
-  @Test("asks nobody when its task was cancelled")
+  @Test("no key is requested if the task was cancelled")
   func cancelled() async throws {
     struct Asked: KeyProvider {
       func key(for request: KeyRequest) async throws(PackError) -> PackKey { throw PackError(.internalError, "asked") }
@@ -229,7 +232,7 @@ struct KeyTests {
 
   // MARK: Fetching
 
-  @Test("fetches a key once for all who ask at the same time, and never again")
+  @Test("a key is fetched once for all concurrent requests, and never again")
   func shared() async throws {
     let server = Server()
     let keys = FetchedKeys { (request) async throws(PackError) in try await server.key(for: request) }
@@ -242,7 +245,7 @@ struct KeyTests {
     #expect(await server.requests == 1)
   }
 
-  @Test("fetches a root key for the first pack, and asks nobody for the next")
+  @Test("a root key is fetched for the first pack, and used for the next one without a request")
   func fetchedRoot() async throws {
     let server = Server()
     let keys = FetchedKeys { (request) async throws(PackError) in try await server.key(for: request) }
@@ -256,7 +259,7 @@ struct KeyTests {
     #expect(await server.requests == 1)
   }
 
-  @Test("shares a failure with all who wait for that fetch, and does not remember it")
+  @Test("a failure is shared with all that wait for the fetch, and is not remembered")
   func sharedFailure() async throws {
     let server = Server()
     let keys = FetchedKeys { (request) async throws(PackError) in try await server.key(for: request) }
@@ -266,7 +269,7 @@ struct KeyTests {
     let others = (0..<5).map { _ in Task { await failure { () async throws(PackError) in _ = try await keys.key(for: request) } } }
     await server.refuse()
     #expect(await first.value?.code == .noKey)
-    // Those who came too late to wait for the first have begun another.
+    // Tasks that were too late to wait for the first fetch have started another.
     let late = Task {
       while !Task.isCancelled {
         await server.answer(0)
@@ -281,7 +284,7 @@ struct KeyTests {
     late.cancel()
   }
 
-  @Test("lets another one fetch where the task that fetched was cancelled, and wakes one that was cancelled while it waited")
+  @Test("if the fetching task is cancelled, another one fetches; a waiting task that is cancelled is resumed")
   func cancellation() async throws {
     let server = Server()
     let keys = FetchedKeys { (request) async throws(PackError) in try await server.key(for: request) }
@@ -296,14 +299,14 @@ struct KeyTests {
     #expect(await third.value?.code == .cancelled)
     first.cancel()
     #expect(await first.value?.code == .cancelled)
-    // The second one, whether it waited already or came just now, fetches by itself.
+    // The second task fetches by itself, whether it already waited or came only now.
     await server.waitForRequests(2)
     await server.answer(0)
     #expect(await second.value == nil)
     #expect(await server.requests == 2)
   }
 
-  @Test("gives everybody a key or an error, whoever is cancelled when")
+  @Test("every request gets a key or an error, whichever tasks are cancelled")
   func anyOrder() async throws {
     let request = try request(keyFrom: 0)
     var random = SeededGenerator(for: "cancelled fetches")
@@ -329,7 +332,7 @@ struct KeyTests {
   }
 }
 
-/// A server that answers when it is told to.
+/// A server that responds when the test says so.
 private actor Server {
   private(set) var requests = 0
   private var waiting: [Int: CheckedContinuation<UInt8?, Never>] = [:]
@@ -361,7 +364,7 @@ private actor Server {
     while requests < count || waiting.isEmpty { await Task.yield() }
   }
 
-  /// Answers all who wait with the key that counts up from `first`.
+  /// Answers all waiting requests with the key that counts up from `first`.
   func answer(_ first: UInt8) {
     for continuation in waiting.values { continuation.resume(returning: first) }
     waiting = [:]

@@ -4,10 +4,10 @@
   import PackCrypto
   import PackFormat
 
-  /// Looks through the memory of this process for a secret.
+  /// Searches the memory of this process for a secret.
   final class MemoryTrace: @unchecked Sendable {
     private let secret: SecretBytes
-    /// Where the one copy is that is meant to be there.
+    /// The address of the one copy that is meant to exist.
     private let place: UInt
     private let buffer = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 4096)
     private static let size = 1 << 20
@@ -26,14 +26,14 @@
       try secret.withSpan { (bytes) throws(PackError) in try PackKey(bytes: bytes) }
     }
 
-    /// Whether there is no more memory than can be read: a sanitizer maps terabytes to say something of each address in.
+    /// Whether the process has no more memory than can be read. A sanitizer maps terabytes to store information about each address.
     static var isFeasible: Bool {
       get throws { try mappings().allSatisfy { $0.count < 1 << 36 } }
     }
 
-    /// The memory of this process that can be written.
+    /// Returns the writable memory of this process.
     private static func mappings() throws -> [Range<UInt>] {
-      // Foundation believes the size that the file is said to have where it is asked for all of it as a text, and that is nothing.
+      // When reading a whole file as text, Foundation relies on the reported size, which is 0 for this file.
       let maps = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/self/maps")).readToEnd() ?? Data()
       return String(decoding: maps, as: UTF8.self).split(separator: "\n").compactMap { line in
         let fields = line.split(separator: " ")
@@ -43,7 +43,7 @@
       }
     }
 
-    /// How often the secret is in memory that can be written, besides here.
+    /// Returns how often the secret is in writable memory, besides here.
     func sightings() throws -> Int {
       let memory = open("/proc/self/mem", O_RDONLY)
       defer { close(memory) }
@@ -60,7 +60,7 @@
         guard read > 0 else { break }
         count += found(in: UnsafeRawBufferPointer(start: buffer, count: read), at: position)
         guard position + UInt(read) < end else { break }
-        // A secret may lie across two pieces.
+        // A secret may span two pieces.
         position += UInt(read - min(read, secret.count) + 1)
       }
       memset(buffer, 0, Self.size)

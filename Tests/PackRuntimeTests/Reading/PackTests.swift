@@ -7,7 +7,7 @@ import PackWork
 import TestSupport
 import Testing
 
-@Suite("An open pack")
+@Suite("Open packs")
 struct PackTests {
   let directory: TemporaryDirectory
   let tree: SampleTree
@@ -18,14 +18,14 @@ struct PackTests {
     tree = .awkward(&random)
   }
 
-  /// Makes a variant of a pack and opens it.
+  /// Writes a variant of a pack and opens it.
   private func open(_ bytes: some Sequence<UInt8>, keyFrom first: UInt8 = 0) throws -> PackError.Code? {
     let path = try directory.write(bytes, to: "changed.pack")
     let key = try key(filledFrom: first)
     return code { () throws(PackError) in _ = try Pack.open(path, key: key) }
   }
 
-  @Test("a file that is missing, a directory, or no pack is told apart")
+  @Test("a missing file, a directory and a file that is not a pack have different errors")
   func noPack() throws {
     #expect(code { () throws(PackError) in _ = try PackRuntimeTests.open(directory("none")) } == .missingInput)
     #expect(code { () throws(PackError) in _ = try PackRuntimeTests.open(directory.path) } == .cannotRead)
@@ -33,7 +33,7 @@ struct PackTests {
     #expect(try open("a text, and longer than the magic".utf8) == .notAPack)
   }
 
-  @Test("a small file is read without touching the rest of the pack")
+  @Test("a small file is read without reading the rest of the pack")
   func oneFile() async throws {
     var random = SeededGenerator(for: "one file of many")
     var large = SampleTree()
@@ -46,11 +46,11 @@ struct PackTests {
     let key = try knownKey()
     let pack = try Pack(path, key: key, files: files, backend: CryptoBackends.standard)
     #expect(try pack.read("one.txt") == large.files["one.txt"]?.bytes)
-    // One frame, one block of the index, and the few kilobytes that opening takes, of 8 MB.
+    // One frame, one block of the index, and the few kilobytes read by opening, out of 8 MB.
     #expect(files.bytesRead < 300_000, "\(files.bytesRead) bytes were read")
   }
 
-  @Test("another key is wrong, and both ids are in the message")
+  @Test("another key is wrong, and the message has both ids")
   func wrongKey() async throws {
     let path = try await makePack(SampleTree(), in: directory)
     let key = try key(filledFrom: 1)
@@ -60,7 +60,7 @@ struct PackTests {
     #expect(error?.message.contains("\(key.id)") == true)
   }
 
-  @Test("of several faults the first in the format's order counts: key, MAC, last segment")
+  @Test("if there are several faults, the first in the format's order is reported: key, MAC, last segment")
   func order() async throws {
     let whole = [UInt8](try Data(contentsOf: URL(fileURLWithPath: try await makePack(tree, in: directory))))
     // Ends inside the tag of a segment that has no other bytes.
@@ -71,11 +71,11 @@ struct PackTests {
     forged[120] ^= 1
     #expect(try open(forged) == .damagedHeader)
     #expect(try open(forged, keyFrom: 1) == .wrongKey)
-    // Without a tag there is no whole header, which comes before the key.
+    // Without a tag the header is incomplete, which is reported before the key.
     #expect(try open(whole.prefix(199), keyFrom: 1) == .truncated)
   }
 
-  @Test("a pack that ends at any edge of a segment is truncated; beside it, it is truncated or damaged")
+  @Test("a pack that ends at an edge of a segment is truncated; one that ends elsewhere is truncated or damaged")
   func truncation() async throws {
     let whole = [UInt8](try Data(contentsOf: URL(fileURLWithPath: try await makePack(tree, in: directory))))
     for edge in stride(from: 144 + 4096, to: whole.count, by: 16 * 4096) {
@@ -89,7 +89,7 @@ struct PackTests {
     #expect(try open(whole) == nil)
   }
 
-  @Test("it lists every entry with size, digest and flag, in byte order", arguments: CryptoBackends.all.indices)
+  @Test("all entries are listed with size, digest and flag, in byte order", arguments: CryptoBackends.all.indices)
   func list(backend: Int) async throws {
     let pack = try PackRuntimeTests.open(
       try await makePack(tree, in: directory, backend: CryptoBackends.all[backend]), backend: CryptoBackends.all[backend])
@@ -116,7 +116,7 @@ struct PackTests {
     #expect(pack.largestFrame == 65_536)
   }
 
-  @Test("an entry that is not there, a directory above entries and a range of a directory are refused")
+  @Test("a missing entry, a directory above entries and a range of a directory are refused")
   func missing() async throws {
     let pack = try PackRuntimeTests.open(try await makePack(tree, in: directory))
     for path in ["", "/", ".", "..", "nothing", "run.sh/", "/run.sh", "run.s", "run.sh0", "size", "deep/er", "~~~", "\u{1}"] {
@@ -128,7 +128,7 @@ struct PackTests {
     #expect(code { () throws(PackError) in _ = try pack.read("empty", range: 0..<0) } == .noSuchEntry)
   }
 
-  @Test("a pack without entries has none to find")
+  @Test("no entry is found in a pack without entries")
   func emptyPack() async throws {
     let pack = try PackRuntimeTests.open(try await makePack(SampleTree(), in: directory))
     #expect(pack.entryCount == 0)
@@ -148,7 +148,7 @@ struct PackTests {
     #expect(code { () throws(PackError) in _ = try pack.entry(at: "x") } == .noSuchEntry)
   }
 
-  @Test("a range that ends behind the file is not satisfiable", arguments: [0, 1, 513, 200_000] as [UInt64])
+  @Test("a range that ends after the file is not satisfiable", arguments: [0, 1, 513, 200_000] as [UInt64])
   func beyond(size: UInt64) async throws {
     let pack = try PackRuntimeTests.open(try await makePack(tree, in: directory))
     for range in [0..<size + 1, size..<size + 1, size + 1..<size + 1, 0..<UInt64.max, UInt64.max - 1..<UInt64.max] {
@@ -162,7 +162,7 @@ struct PackTests {
 
   @Test("every file reads as it was packed", arguments: CryptoBackends.all.indices)
   func whole(backend: Int) async throws {
-    // Sealed by one back end, opened by every one.
+    // Sealed by one back end, opened by each of them.
     let path = try await makePack(tree, in: directory, backend: CryptoBackends.all[backend])
     for other in CryptoBackends.all {
       let pack = try PackRuntimeTests.open(path, backend: other)
@@ -170,7 +170,7 @@ struct PackTests {
     }
   }
 
-  @Test("both back ends make the same pack")
+  @Test("both back ends create the same pack")
   func sameBytes() async throws {
     var seen: Set<String> = []
     for backend in CryptoBackends.all {
@@ -197,7 +197,7 @@ struct PackTests {
     }
   }
 
-  @Test("bytes around every edge of a segment are the same however they are asked for")
+  @Test("bytes around every edge of a segment are the same for every kind of read")
   func segmentEdges() async throws {
     let pack = try PackRuntimeTests.open(try await makePack(tree, in: directory))
     let size = pack.layout.payloadSize
@@ -257,7 +257,7 @@ struct PackTests {
     }
   }
 
-  @Test("a body that reads the same pack gets its own answer")
+  @Test("a body that reads the same pack gets correct content")
   func nestedRead() async throws {
     let pack = try PackRuntimeTests.open(try await makePack(tree, in: directory))
     let entry = try pack.entry(at: "size/200000.bin")
@@ -294,7 +294,7 @@ struct PackTests {
     #expect(wrong == 0)
   }
 
-  @Test("interrupted and short reads give the same bytes")
+  @Test("interrupted and short reads return the same bytes")
   func stutter() async throws {
     let path = try await makePack(tree, in: directory)
     let pack = try PackRuntimeTests.open(path, files: FaultyFiles.stuttering())
@@ -302,7 +302,7 @@ struct PackTests {
     try await pack.verify(jobs: 2)
   }
 
-  @Test("a changed byte in any segment is found by verifying, and no read hands out what it touched")
+  @Test("a changed byte in any segment is found by verifying, and no read returns bytes that it affects")
   func flipped() async throws {
     let small = SampleTree(["a.bin": tree.files["size/65537.bin"]!, "b.txt": .init([1, 2, 3])])
     let whole = [UInt8](try Data(contentsOf: URL(fileURLWithPath: try await makePack(small, in: directory))))
@@ -325,7 +325,7 @@ struct PackTests {
     }
   }
 
-  @Test("what a pack says without a key adds up to its size")
+  @Test("the parts of a pack that are shown without a key add up to its size")
   func summary() async throws {
     let path = try await makePack(tree, in: directory)
     let summary = try PackSummary.read(path)

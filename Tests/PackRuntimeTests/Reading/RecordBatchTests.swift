@@ -8,9 +8,9 @@ import Testing
 @testable import PackReading
 @testable import PackWork
 
-@Suite("Records at hand for the contents of the tar")
+@Suite("Batches of index records")
 struct RecordBatchTests {
-  /// Files of one name in many directories: their records are spread over the index.
+  /// Creates a pack with files of the same name in many directories: their records are spread over the index.
   private func makePack(_ directory: TemporaryDirectory) async throws -> Pack {
     var files: [String: SampleTree.File] = [:]
     for number in 0..<400 {
@@ -27,7 +27,7 @@ struct RecordBatchTests {
     }
   }
 
-  @Test("are those of the index, however much of it there is room for", arguments: [0, 1, 5000, 20_000, RecordBatch.capacity])
+  @Test("records are those of the index, for any capacity", arguments: [0, 1, 5000, 20_000, RecordBatch.capacity])
   func records(capacity: Int) async throws {
     let directory = try TemporaryDirectory()
     let pack = try await makePack(directory)
@@ -58,7 +58,7 @@ struct RecordBatchTests {
     #expect(capacity == RecordBatch.capacity ? batches == 1 : true)
   }
 
-  /// Changes one byte of the digests in the first block of the index, as who has the key can: the segments around it are sealed anew.
+  /// Changes one byte of the digests in the first block of the index, as an attacker with the key can: the affected segments are sealed again.
   private func changeIndex(of pack: Pack) throws {
     let bytes = (0..<32).map { UInt8($0) }
     let start = try PackStart(pack.source.path, files: FaultyFiles())
@@ -76,13 +76,13 @@ struct RecordBatchTests {
     var output = sealed.mutableSpan
     try cipher.seal(segment: number, plain.span, into: &output)
     file.replaceSubrange(Int(range.lowerBound)..<Int(range.upperBound), with: sealed)
-    // In place: the pack stays open.
+    // In place, because the pack stays open.
     let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: pack.source.path))
     try handle.write(contentsOf: file)
     try handle.close()
   }
 
-  @Test("a block that is read again is the one that the content root was taken of")
+  @Test("a block that is read again must be the one that was checked against the content root")
   func changed() async throws {
     let directory = try TemporaryDirectory()
     let pack = try await makePack(directory)
@@ -90,13 +90,13 @@ struct RecordBatchTests {
     let table = try await table(pack, blocks: remembering)
     let before = try PackReader(pack, blocks: forgetting).block(0).withDigest(of: 0) { [UInt8](copying: $0) }
     try changeIndex(of: pack)
-    // What was sealed anew opens, so nothing else would tell.
+    // The changed segments can be opened, so only this check finds the change.
     #expect(try PackReader(pack, blocks: forgetting).block(0).withDigest(of: 0) { [UInt8](copying: $0) } != before)
     let reader = try PackReader(pack, blocks: remembering)
     #expect(code { () throws(PackError) in _ = try RecordBatch(of: table, from: 0, in: pack.table, reader: reader) } == .sourceChanged)
   }
 
-  @Test("frames come once each and in order, each with its records", arguments: [1, 2, 7])
+  @Test("frames are handed out once each, in order, each with its records", arguments: [1, 2, 7])
   func queue(workers: Int) async throws {
     let directory = try TemporaryDirectory()
     let pack = try await makePack(directory)
@@ -114,7 +114,7 @@ struct RecordBatchTests {
     #expect(claimed.withLock { $0.sorted() } == Array(0..<pack.table.dataFrameCount))
   }
 
-  @Test("blocks of the index are held within their bound, and are the ones that were read", arguments: [0, 15_000, 40_000, 1 << 20])
+  @Test("the index cache stays within its limit, and its blocks are correct", arguments: [0, 15_000, 40_000, 1 << 20])
   func cache(capacity: Int) async throws {
     let directory = try TemporaryDirectory()
     let pack = try await makePack(directory)

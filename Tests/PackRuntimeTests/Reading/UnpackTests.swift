@@ -23,10 +23,10 @@ struct UnpackTests {
       "large.bin": .init((0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7) }),
     ], emptyDirectories: ["d"])
 
-  /// What is in the directory besides the pack and its source.
+  /// The entries of the directory besides the pack and its source.
   private var outputs: [String] { directory.names().filter { !$0.hasPrefix("sample.") } }
 
-  @Test("a place that is taken is refused, and stays as it is")
+  @Test("an existing output is refused and stays unchanged")
   func taken() async throws {
     let pack = try open(try await makePack(Self.few, in: directory))
     try directory.write([9], to: "full/theirs")
@@ -38,7 +38,7 @@ struct UnpackTests {
     #expect(directory.names(in: "full") == ["theirs"])
   }
 
-  @Test("more content than is accepted is refused before anything is written, as much is not")
+  @Test("more content than the limit is refused before anything is written; exactly the limit is not")
   func contentLimit() async throws {
     let pack = try open(try await makePack(Self.few, in: directory))
     for limit in [0, pack.contentSize - 1] {
@@ -51,7 +51,7 @@ struct UnpackTests {
     #expect(try SampleTree(reading: directory("out")) == Self.few)
   }
 
-  @Test("a volume without enough space is refused with the bytes that are missing")
+  @Test("a volume without enough space is refused, with the number of missing bytes")
   func noSpace() async throws {
     let path = try await makePack(Self.few, in: directory)
     let pack = try open(path, files: FaultyFiles { $0.operation == .freeSpace ? .freeSpace(70_000) : nil })
@@ -61,7 +61,7 @@ struct UnpackTests {
     #expect(outputs == [])
   }
 
-  @Test("the tree is exactly the source, with any number of threads and either back end", arguments: [1, 2, 8], CryptoBackends.all.indices)
+  @Test("the output equals the source, with any number of threads and both back ends", arguments: [1, 2, 8], CryptoBackends.all.indices)
   func exact(jobs: Int, backend: Int) async throws {
     let path = try await makePack(tree, in: directory)
     try directory.makeDirectory("out")
@@ -70,24 +70,24 @@ struct UnpackTests {
     #expect(outputs == ["out"])
   }
 
-  @Test("permissions do not depend on the process's mask", arguments: [0o077, 0o022, 0o777] as [UInt32])
+  @Test("permissions do not depend on the process's umask", arguments: [0o077, 0o022, 0o777] as [UInt32])
   func mask(_ mask: UInt32) async throws {
     let path = try await makePack(tree, in: directory)
-    // Without any permission at all only a privileged user gets into what was made.
+    // Without any permission, only a privileged user can open the created directories.
     let usable = mask == 0o777 && getuid() != 0 ? 0o077 : mask
     try await open(path, files: FaultyFiles(mask: usable)).unpack(to: directory("out"))
     #expect(try SampleTree(reading: directory("out")) == tree)
     #expect(try directory.mode(of: "out") == 0o755)
   }
 
-  @Test("interrupted and short reads and writes are carried on")
+  @Test("interrupted and short reads and writes are continued")
   func stutter() async throws {
     let path = try await makePack(tree, in: directory)
     try await open(path, files: FaultyFiles.stuttering()).unpack(to: directory("out"), jobs: 2)
     #expect(try SampleTree(reading: directory("out")) == tree)
   }
 
-  @Test("cancelled at any moment, it leaves nothing", arguments: [0, 1, 2])
+  @Test("a cancellation at any moment leaves nothing behind", arguments: [0, 1, 2])
   func cancelled(call: Int) async throws {
     let pack = try open(try await makePack(tree, in: directory))
     let path = directory("out")
@@ -111,7 +111,7 @@ struct UnpackTests {
     #expect(outputs == [])
   }
 
-  @Test("a task that is cancelled before does nothing")
+  @Test("a task that is cancelled beforehand does nothing")
   func cancelledBefore() async throws {
     let pack = try open(try await makePack(Self.few, in: directory))
     let path = directory("out")
@@ -123,7 +123,7 @@ struct UnpackTests {
     #expect(outputs == [])
   }
 
-  @Test("whatever operation fails, nothing or the whole tree is there, and no temporary name")
+  @Test("whichever operation fails, the output is complete or absent, and there are no temporary files")
   func everyFailure() async throws {
     let path = try await makePack(Self.few, in: directory)
     for number in 0..<1000 {
@@ -142,10 +142,10 @@ struct UnpackTests {
         try FileManager.default.removeItem(atPath: directory("out"))
       }
     }
-    Issue.record("unpacking never came to an end")
+    Issue.record("unpacking never completed")
   }
 
-  @Test("wherever a run stops, nothing or the whole tree is there, and the next run clears up")
+  @Test("wherever a run stops, the output is complete or absent, and the next run cleans up")
   func everyStop() async throws {
     let path = try await makePack(Self.few, in: directory)
     for number in 0..<1000 {
@@ -159,7 +159,7 @@ struct UnpackTests {
         try FileManager.default.removeItem(atPath: directory("out"))
       }
       if number % 5 == 0 || error == nil {
-        // A program that another test starts has this process's locks for the moment before it runs; then it is the run after that.
+        // A program started by another test briefly holds this process's locks before it runs; then a later run cleans up.
         for attempt in 0..<50 {
           try await open(path).unpack(to: directory("out"), jobs: 1)
           guard outputs != ["out"], attempt < 49 else { break }
@@ -171,10 +171,10 @@ struct UnpackTests {
       }
       if error == nil { return #expect(number > 40) }
     }
-    Issue.record("unpacking never came to an end")
+    Issue.record("unpacking never completed")
   }
 
-  @Test("a full disk in the middle leaves nothing and has its own code")
+  @Test("a full disk halfway leaves nothing behind and has its own code")
   func fullDisk() async throws {
     let path = try await makePack(tree, in: directory)
     for operation in [FaultyFiles.Call.Operation.write, .makeDirectory, .sync] {

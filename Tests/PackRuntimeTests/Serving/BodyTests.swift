@@ -8,9 +8,9 @@ import PackWork
 import TestSupport
 import Testing
 
-@Suite("The body of a response")
+@Suite("Response bodies")
 struct BodyTests {
-  @Test("the ranges of a player, read one after the other, decompress each frame once")
+  @Test("a player's consecutive ranges decompress each frame once")
   func sequentialRanges() async throws {
     var random = SeededGenerator(for: "the ranges of a player")
     let film = random.bytes(1 << 20)
@@ -23,17 +23,17 @@ struct BodyTests {
     var seen: [UInt8] = []
     _ = try body(responder, "/film.mp4", "bytes=0-0")
     let before = files.bytesRead
-    // Two files in turns, as a game plays a film and its music.
+    // Two files in turns, as a game plays a video and its music.
     for start in stride(from: 0, to: film.count, by: 16 << 10) {
       seen += try body(responder, "/film.mp4", "bytes=\(start)-\(start + (16 << 10) - 1)")
       _ = try body(responder, "/sound.mp3", "bytes=\(start)-\(start + (16 << 10) - 1)")
     }
     #expect(seen == film)
-    // Both files once, and blocks of the index now and then.
+    // Both files once, and occasionally blocks of the index.
     #expect(files.bytesRead - before < UInt64(film.count) * 5 / 2, "\(files.bytesRead - before) bytes were read")
   }
 
-  @Test("a body may be read twice, at the same time")
+  @Test("a body may be read twice, also at the same time")
   func twoReaders() async throws {
     let site = try await Site()
     let body = try #require(try site.responder.respond(to: PackRequest(target: "/ten.bin")).body)
@@ -47,9 +47,9 @@ struct BodyTests {
     #expect(sizes.reduce(0, +) == 20_000)
   }
 
-  @Test("the last piece of a file that is not what the index says is not handed out, and neither is anything after it")
+  @Test("if a file does not match its digest in the index, its last piece is not returned, and nothing after it")
   func wrongDigest() async throws {
-    // As a maker of packs that lies about one file would have it.
+    // As from a maker of packs that records a wrong digest for one file.
     let vector = try TestVector(named: "hostile/record-digest-wrong.vector")
     let directory = try TemporaryDirectory()
     let path = try directory.write(vector.pack, to: "lying.pack")
@@ -75,7 +75,7 @@ struct BodyTests {
     #expect(refused == 1)
   }
 
-  @Test("a file beyond the limit rests on its tags, and its digest is not looked at")
+  @Test("a file larger than the limit is authenticated by its tags only, and its digest is not checked")
   func digestLimit() async throws {
     let vector = try TestVector(named: "hostile/record-digest-wrong.vector")
     let directory = try TemporaryDirectory()
@@ -95,7 +95,7 @@ struct BodyTests {
     #expect(try refusals(0) == 0)
   }
 
-  @Test("what was decrypted is counted once, and a frame that is at hand costs nothing")
+  @Test("decrypted bytes are counted once, and a frame in memory adds none")
   func decryptedBytes() async throws {
     var random = SeededGenerator(for: "what was decrypted")
     let directory = try TemporaryDirectory()
@@ -112,7 +112,7 @@ struct BodyTests {
     #expect(try cost("bytes=20-29") == 0)
   }
 
-  @Test("a frame that somebody changed is an error, again and again, and nothing of it is handed out")
+  @Test("reading a changed frame throws each time and returns nothing of it")
   func damagedFrame() async throws {
     var random = SeededGenerator(for: "a frame that somebody changed")
     let directory = try TemporaryDirectory()
@@ -128,11 +128,11 @@ struct BodyTests {
       #expect(code { () throws(PackError) in while try reader.next({ handedOut += $0.count }) {} } == .authenticationFailed)
     }
     #expect(handedOut < 200_000 && handedOut % 65_536 < 65_536)
-    // What is whole is still handed out.
+    // Undamaged parts are still returned.
     #expect(try body(responder, "/a.bin", "bytes=0-9").count == 10)
   }
 
-  @Test("what a receiver throws ends the reading")
+  @Test("an error of the receiver ends the reading")
   func receiverThrows() async throws {
     let site = try await Site()
     let reader = try #require(try site.responder.respond(to: PackRequest(target: "/ten.bin")).body).makeReader()
@@ -141,7 +141,7 @@ struct BodyTests {
     #expect(code { () throws(PackError) in _ = try reader.next { _ in } } == .cancelled)
   }
 
-  @Test("eight threads that read at random read the same bytes as one")
+  @Test("eight threads that read at random positions read the same bytes as one")
   func manyThreads() async throws {
     var random = SeededGenerator(for: "eight threads")
     let content = random.bytes(600_000)
@@ -163,8 +163,8 @@ struct BodyTests {
 
   #if os(Linux)
     @Test(
-      "a file of 64 MB is handed out within 8 MB, the pieces that the receiver has included",
-      .enabled(if: ProcessMemory.isMeasurable, "a sanitizer takes memory of its own"))
+      "a file of 64 MB is read with at most 8 MB of memory, including the receiver's pieces",
+      .enabled(if: ProcessMemory.isMeasurable, "a sanitizer uses memory of its own"))
     func memory() async throws {
       let directory = try TemporaryDirectory()
       let megabyte = [UInt8](repeating: 7, count: 1 << 20)
@@ -176,7 +176,7 @@ struct BodyTests {
       content = []
       let responder = PackResponder(try open(path))
       let response = try responder.respond(to: PackRequest(target: "/large.data"))
-      // Tests beside this one may take memory in between, so one measurement can be wrong. A reader that needs more shows in each.
+      // Other tests may allocate memory meanwhile, so one measurement can be wrong. A reader that needs more memory needs it in each.
       var smallestPeak = Int.max
       for _ in 0..<8 where smallestPeak >= 8000 {
         ProcessMemory.giveBack()

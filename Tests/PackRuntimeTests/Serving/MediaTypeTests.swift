@@ -1,10 +1,10 @@
 import PackServing
 import Testing
 
-@Suite("What a file is served as")
+@Suite("Media types")
 struct MediaTypeTests {
   @Test(
-    "what a game consists of has the type that browsers ask for",
+    "the files of a game have the types that browsers require",
     arguments: [
       ("index.html", "text/html; charset=utf-8"), ("page.xhtml", "application/xhtml+xml; charset=utf-8"),
       ("css/game.css", "text/css; charset=utf-8"),
@@ -33,7 +33,7 @@ struct MediaTypeTests {
   }
 
   @Test(
-    "what a name does not tell is bytes",
+    "unknown extensions are served as bytes",
     arguments: ["", "README", "dir.png/README", "a.", "a.png.", "a.unheard", "a.ρng", "a.br", "js.br"])
   func unknown(path: String) {
     #expect(MediaType(path: path).type == "application/octet-stream")
@@ -41,7 +41,7 @@ struct MediaTypeTests {
   }
 
   @Test(
-    "what a build compressed itself is what it was, with the encoding beside it",
+    "files compressed by a build have their original type, with the encoding",
     arguments: [
       ("Build/game.framework.js.br", "text/javascript; charset=utf-8", "br"), ("Build/game.wasm.gz", "application/wasm", "gzip"),
       ("Build/game.data.br", "application/octet-stream", "br"), ("Build/game.symbols.json.gz", "application/json", "gzip"),
@@ -52,13 +52,13 @@ struct MediaTypeTests {
     #expect(MediaType(path: path).encoding == encoding)
   }
 
-  @Test("what a game expands itself is left compressed", arguments: ["level.json.gz", "world.tar.gz", "save.gz", "mesh.bin.gz"])
+  @Test("files that the game decompresses are served compressed", arguments: ["level.json.gz", "world.tar.gz", "save.gz", "mesh.bin.gz"])
   func gameExpands(path: String) {
     #expect(MediaType(path: path).type == "application/gzip")
     #expect(MediaType(path: path).encoding == nil)
   }
 
-  @Test("every text says that it is UTF-8")
+  @Test("every text type declares UTF-8")
   func charset() {
     for (name, type) in MediaType.types where type.hasPrefix("text/") {
       #expect(type.hasSuffix("; charset=utf-8"), "\(name)")

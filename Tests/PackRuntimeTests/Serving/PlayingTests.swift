@@ -6,7 +6,7 @@ import PackStore
 import TestSupport
 import Testing
 
-/// A web view's task that only gathers.
+/// A web view's task that only collects.
 @MainActor
 private final class GatheringTask: SchemeReceiver {
   private(set) var bytes: [UInt8] = []
@@ -25,10 +25,10 @@ private final class GatheringTask: SchemeReceiver {
   }
 }
 
-@Suite("Playing what a store has")
+@Suite("Serving packs from a store")
 @MainActor
 struct PlayingTests {
-  /// What a page gets to see of a file.
+  /// Returns what a page receives for a file.
   private func load(_ server: SchemeServer<GatheringTask>, _ path: String, of id: String = "core") async throws -> GatheringTask {
     let task = GatheringTask()
     server.start(task, key: ObjectIdentifier(task), pack: id, PackRequest(target: "pack://\(id)/\(path)"))
@@ -40,7 +40,7 @@ struct PlayingTests {
     SchemeServer { (id) async throws(PackError) in try PackResponder(try await store.open(id)) }
   }
 
-  @Test("a page that is being played is of one version while another is activated, and the next page is of that one")
+  @Test("a loaded page keeps its version while another one is activated, and the next page has the new version")
   func update() async throws {
     let stage = try StoreStage()
     let (store, old, new) = try await stage.updatable()
@@ -51,12 +51,12 @@ struct PlayingTests {
     #expect(try await load(server, "js/data.bin").bytes == old.tree.files["js/data.bin"]?.bytes)
     server.forget("core")
     #expect(try await load(server, "").bytes == new.tree.files["index.html"]?.bytes)
-    // What the page hands back as text is what it was served with.
+    // The page returns the token that it was served, as text.
     try await store.confirm(try BootToken(parsing: "\(token)"))
     #expect(try await store.current("core")?.version == 2)
   }
 
-  @Test("a version that is not confirmed gives way to the one before, and the page that confirms it too late changes nothing")
+  @Test("an unconfirmed version is rolled back, and a page that confirms it too late changes nothing")
   func fallingBack() async throws {
     let stage = try StoreStage()
     let (store, old, new) = try await stage.updatable()
@@ -73,7 +73,7 @@ struct PlayingTests {
     #expect(try await load(server, "js/data.bin").bytes == old.tree.files["js/data.bin"]?.bytes)
   }
 
-  @Test("a pack that is being played is in use until the handler forgets it")
+  @Test("a pack is in use until the handler forgets it")
   func inUse() async throws {
     let stage = try StoreStage()
     let (store, old, _) = try await stage.updatable()
@@ -88,7 +88,7 @@ struct PlayingTests {
     #expect(try await load(server, "").error?.code == .notInstalled)
   }
 
-  @Test("what was installed unpacked is not played, and the error says what to do")
+  @Test("a pack that was installed unpacked cannot be served, and the error says what to do")
   func unpacked() async throws {
     let stage = try StoreStage()
     let (store, _, _) = try await stage.updatable(install: .unpacked)
@@ -97,7 +97,7 @@ struct PlayingTests {
     #expect(task.error?.advice?.description.contains(".packed") == true)
   }
 
-  @Test("a name that no pack has is not opened", arguments: ["other", "", "..", "core/../x", "CORE"])
+  @Test("a name without a pack is not opened", arguments: ["other", "", "..", "core/../x", "CORE"])
   func unknown(id: String) async throws {
     let stage = try StoreStage()
     let (store, _, _) = try await stage.updatable()

@@ -5,12 +5,12 @@ import PackServing
 import TestSupport
 import Testing
 
-/// A small site in a pack, and what it answers.
+/// A small site in a pack, with helpers for requests.
 struct Site: Sendable {
-  /// The numbers from 0 to 255 again and again, 10 000 bytes: the length of RFC 9110's examples.
+  /// The numbers from 0 to 255 repeated, 10 000 bytes: the length used in the examples of RFC 9110.
   static let tenThousand = (0..<10_000).map { UInt8(truncatingIfNeeded: $0) }
 
-  /// A whole answer.
+  /// A complete response.
   struct Answer {
     let status: Int
     let headers: HeaderFields
@@ -54,9 +54,9 @@ struct Site: Sendable {
   func tag(_ target: String) throws -> String { try #require(try ask(target).headers["ETag"]) }
 }
 
-@Suite("What a responder answers to paths and methods")
+@Suite("Responses to paths and methods")
 struct ResponderPathTests {
-  @Test("a file is answered with all of it, its type and its tag")
+  @Test("the response to a file has its whole content, its type and its tag")
   func file() async throws {
     let site = try await Site()
     let answer = try site.ask("/ten.bin")
@@ -70,7 +70,7 @@ struct ResponderPathTests {
     #expect(answer.headers["ETag"] == "\"\(try sha256(Site.tenThousand).prefix(32))\"")
   }
 
-  @Test("HEAD has the headers of GET and no body, ranges or not")
+  @Test("the response to HEAD has the headers of GET and no body, also with ranges")
   func head() async throws {
     let site = try await Site()
     for target in ["/ten.bin", "/", "/empty.bin", "/missing"] {
@@ -84,7 +84,7 @@ struct ResponderPathTests {
   }
 
   @Test(
-    "other methods are refused, and those that are not are named",
+    "other methods are refused, and the supported ones are listed",
     arguments: ["POST", "PUT", "DELETE", "OPTIONS", "TRACE", "get", "", "GET "])
   func method(_ method: String) async throws {
     let answer = try await Site().ask("/ten.bin", method: method)
@@ -95,18 +95,18 @@ struct ResponderPathTests {
   }
 
   @Test(
-    "a target is decoded once, and its query and its host are passed over",
+    "a target is decoded once, and its query and host are ignored",
     arguments: [
       "/a b.txt", "/a%20b.txt", "/%61%20b.txt", "/a%20b.txt?v=3", "/a%20b.txt?a=%zz&b", "/a%20b.txt#top", "//a%20b.txt", "/%2Fa%20b.txt",
       "pack://game/a%20b.txt", "http://127.0.0.1:8080/a%20b.txt?x",
     ])
   func decoding(target: String) async throws {
     let site = try await Site(["a b.txt": [1]])
-    // A space is no part of a target.
+    // A target cannot contain a space.
     #expect(try site.ask(target).status == (target.contains(" ") ? 400 : 200))
   }
 
-  @Test("what was escaped twice is another name")
+  @Test("a doubly escaped name is a different name")
   func decodedOnce() async throws {
     let site = try await Site(["a%20b.txt": [1], "a b.txt": [2]])
     #expect(try site.ask("/a%2520b.txt").bytes == [1])
@@ -121,7 +121,7 @@ struct ResponderPathTests {
   }
 
   @Test(
-    "a target that no careful client sends is refused",
+    "an invalid target is refused",
     arguments: [
       "", "*", "ten.bin", "ten.bin/", "://x", "http:/x", "/%", "/%4", "/%g0", "/ten.bin%", "/%00", "/ten.bin%00.png", "/%0d%0aSet-Cookie:x",
       "/\u{7F}",
@@ -136,7 +136,7 @@ struct ResponderPathTests {
   }
 
   @Test(
-    "what is not in the pack is not found",
+    "a missing file is not found",
     arguments: [
       "/missing", "/ten.bin/", "/ten.bin/x", "/TEN.BIN", "/..\\ten.bin", "/%5c..%5cten.bin", "/...", "/.pack", "/vacant", "/vacant/",
       "/data", "/data/",
@@ -148,11 +148,11 @@ struct ResponderPathTests {
     #expect(answer.status == 404)
     #expect(answer.bytes == nil)
     #expect(answer.headers["Content-Length"] == "0")
-    // Conditions count only where there is something (RFC 9110 §13.2.1).
+    // Conditions are only evaluated for existing files (RFC 9110 §13.2.1).
     #expect(try site.ask(target, ["If-None-Match": "*", "If-Match": "\"x\"", "Range": "bytes=9-"]).status == 404)
   }
 
-  @Test("a directory is its index, and without a slash a way there")
+  @Test("the response to a directory is its index, and without a trailing slash a redirect")
   func directories() async throws {
     let page = Array("<p>".utf8)
     let site = try await Site(["en/index.html": page, "a&b 'c/index.html": page])
@@ -170,7 +170,7 @@ struct ResponderPathTests {
     #expect(try site.ask("/a&b%20'c").headers["Location"] == "/a%26b%20%27c/")
   }
 
-  @Test("another name for the index is taken where one is chosen")
+  @Test("the name of the index can be changed")
   func indexName() async throws {
     var options = PackResponder.Options()
     options.indexName = "start.htm"
@@ -179,7 +179,7 @@ struct ResponderPathTests {
     #expect(try site.ask("/index.html").status == 200)
   }
 
-  @Test("a fallback answers for pages that are missing, and not for files")
+  @Test("the fallback is returned for missing pages, but not for missing files")
   func fallback() async throws {
     var options = PackResponder.Options()
     options.fallback = "index.html"
@@ -196,7 +196,7 @@ struct ResponderPathTests {
     #expect(try await Site(options: options).ask("/levels").status == 404)
   }
 
-  @Test("isolation, a policy and a rule for caches are in every answer to which they belong")
+  @Test("isolation, a policy and cache rules are in every response to which they apply")
   func options() async throws {
     var options = PackResponder.Options()
     options.isIsolated = true
@@ -222,10 +222,10 @@ struct ResponderPathTests {
   }
 }
 
-@Suite("What a responder answers to conditions")
+@Suite("Responses to conditions")
 struct ResponderConditionTests {
   @Test(
-    "a file that the client has is not sent again: tags are compared weakly, in any list (RFC 9110 §13.1.2)",
+    "a file that the client already has is not sent again: tags are compared weakly, in any list (RFC 9110 §13.1.2)",
     arguments: ["T", "W/T", "\"x\", T", "\"x\" , W/\"y\",\tT", "*", " * ", ", ,T", "\"a,b\", T", "\"\", T"])
   func notModified(condition: String) async throws {
     let site = try await Site()
@@ -241,7 +241,7 @@ struct ResponderConditionTests {
   }
 
   @Test(
-    "a file that the client has not is sent",
+    "a file that the client does not have is sent",
     arguments: [
       "\"x\"", "", "T", "w/\"T\"", "\"T", "T\"", "x, \"T\"", "**", "*, \"x\"", "W/*", "\"t\"", String(repeating: "\"x\",", count: 10_000),
     ])
@@ -251,24 +251,24 @@ struct ResponderConditionTests {
     #expect(try site.ask("/ten.bin", ["If-None-Match": condition.replacingOccurrences(of: "T", with: bare)]).status == 200)
   }
 
-  @Test("of several fields with one name all count")
+  @Test("if several fields have the same name, all are used")
   func severalFields() async throws {
     let site = try await Site()
     #expect(try site.ask("/ten.bin", ["If-None-Match": "\"x\"", "if-none-match": try site.tag("/ten.bin")]).status == 304)
   }
 
-  @Test("a file that is not the expected one is refused: strong tags only (RFC 9110 §13.1.1)")
+  @Test("a file that differs from the expected one is refused: strong tags only (RFC 9110 §13.1.1)")
   func ifMatch() async throws {
     let site = try await Site()
     let tag = try site.tag("/ten.bin")
     for condition in [tag, "*", "\"x\", \(tag)"] { #expect(try site.ask("/ten.bin", ["If-Match": condition]).status == 200) }
     for condition in ["\"x\"", "W/\(tag)", "", "x"] { #expect(try site.ask("/ten.bin", ["If-Match": condition]).status == 412) }
-    // First of all conditions (RFC 9110 §13.2.2).
+    // Evaluated before all other conditions (RFC 9110 §13.2.2).
     #expect(try site.ask("/ten.bin", ["If-None-Match": tag, "If-Match": "\"x\"", "Range": "bytes=99999-"]).status == 412)
     #expect(try site.ask("/ten.bin", ["If-None-Match": tag, "If-Match": tag, "Range": "bytes=99999-"]).status == 304)
   }
 
-  @Test("dates are passed over, since a pack has none")
+  @Test("dates are ignored, because a pack has none")
   func dates() async throws {
     let site = try await Site()
     let date = "Sat, 29 Oct 2044 19:43:31 GMT"
@@ -276,7 +276,7 @@ struct ResponderConditionTests {
     #expect(try site.ask("/ten.bin", ["If-Unmodified-Since": "Sat, 29 Oct 1994 19:43:31 GMT"]).status == 200)
   }
 
-  @Test("a part is sent only of the file that the client began with (RFC 9110 §13.1.5)")
+  @Test("a range is sent only if the file is still the one that the client started with (RFC 9110 §13.1.5)")
   func ifRange() async throws {
     let site = try await Site()
     let tag = try site.tag("/ten.bin")
@@ -291,10 +291,10 @@ struct ResponderConditionTests {
   }
 }
 
-@Suite("What a responder answers to ranges")
+@Suite("Responses to ranges")
 struct ResponderRangeTests {
   @Test(
-    "one range is answered with its bytes and where they lie (RFC 9110 §14.1.2)",
+    "the response to one range has its bytes and their position (RFC 9110 §14.1.2)",
     arguments: [
       ("bytes=0-499", 0..<500), ("bytes=500-999", 500..<1000), ("bytes=-500", 9500..<10_000), ("bytes=9500-", 9500..<10_000),
       ("bytes=0-0", 0..<1),
@@ -317,7 +317,7 @@ struct ResponderRangeTests {
   }
 
   @Test(
-    "what the file has nothing of, and what is no range, is not satisfiable (RFC 9110 §15.5.17)",
+    "a range outside the file and an invalid range are not satisfiable (RFC 9110 §15.5.17)",
     arguments: [
       "bytes=10000-", "bytes=10000-10001", "bytes=-0", "bytes=99999999999999999999-", "bytes=18446744073709551615-18446744073709551615",
       "bytes=5-3",
@@ -334,7 +334,7 @@ struct ResponderRangeTests {
   }
 
   @Test(
-    "a unit that is not known, and more than anybody needs, yields the whole file (RFC 9110 §14.2)",
+    "an unknown unit or an excessive number of ranges returns the whole file (RFC 9110 §14.2)",
     arguments: [
       "items=0-5", "bytes", "bytes=", "byte=0-1", "0-1", "", "bytes:0-1", "bytes =0-1", "none=",
       "bytes=0-9999,0-0", "bytes=0-,-1", "bytes=-10000, -1",
@@ -349,7 +349,7 @@ struct ResponderRangeTests {
   }
 
   @Test(
-    "several ranges are parts of one body, each with its place (RFC 9110 §15.3.7.2)",
+    "the response to several ranges has one part for each, with its position (RFC 9110 §15.3.7.2)",
     arguments: [
       ("bytes=0-0,-1", [0..<1, 9999..<10_000]), ("bytes=500-600,601-999", [500..<601, 601..<1000]),
       ("bytes=500-700,601-999", [500..<701, 601..<1000]),
@@ -373,7 +373,7 @@ struct ResponderRangeTests {
     #expect(answer.bytes == body)
   }
 
-  @Test("an empty file is handed out whole where a range starts with its beginning, and has nothing else")
+  @Test("an empty file is returned whole if a range starts at its first byte; other ranges are not satisfiable")
   func emptyFile() async throws {
     let site = try await Site()
     for range in ["bytes=0-", "bytes=0-0", "bytes=-5", "bytes=-0"] {
@@ -388,7 +388,7 @@ struct ResponderRangeTests {
     }
   }
 
-  @Test("any range of any file, at any edge of a frame, is the bytes that lie there")
+  @Test("any range of any file, at any edge of a frame, has the correct bytes")
   func random() async throws {
     var random = SeededGenerator(for: "any range of any file")
     var files: [String: [UInt8]] = [:]
@@ -407,9 +407,9 @@ struct ResponderRangeTests {
   }
 }
 
-@Suite("What a responder answers to anybody")
+@Suite("Responses to random requests")
 struct ResponderHostilityTests {
-  @Test("whatever is asked, the answer is one of those there are, and its bytes are the ones it names")
+  @Test("every response has one of the known statuses, and its bytes are those that it declares")
   func anything() async throws {
     var random = SeededGenerator(for: "whatever is asked")
     let site = try await Site(["a/index.html": Array("<p>".utf8)])
@@ -440,11 +440,11 @@ struct ResponderHostilityTests {
       try #require(numbers.count == 3 && numbers[0] <= numbers[1] && numbers[1] < 10_000 && numbers[2] == 10_000)
       #expect(try site.ask(target, headers).bytes == Array(Site.tenThousand[numbers[0]...numbers[1]]))
     }
-    // All of them were met, so that the words are the right ones.
+    // Every status occurred, so the requests are varied enough.
     #expect(seen.count == 8, "\(seen)")
   }
 
-  @Test("a field is found under its name in any case, and several of one name are one list")
+  @Test("a field is found by its name in any case, and several fields with one name are one list")
   func headerFields() {
     var fields: HeaderFields = ["Range": "bytes=0-1", "X": "a", "x": "b"]
     fields.append("ETAG", "\"t\"")
@@ -454,7 +454,7 @@ struct ResponderHostilityTests {
     #expect(fields["etag"] == "\"t\"")
     #expect(fields["Ran"] == nil)
     #expect(fields[""] == nil)
-    // What differs by more than case is another name.
+    // Names that differ in more than case are different.
     #expect(HeaderFields([.init("[", "1")])["{"] == nil)
   }
 }

@@ -4,7 +4,7 @@ import PackWork
 import TestSupport
 import Testing
 
-/// What a web view does with a task, as strict as WebKit: whatever is told out of turn ends the process.
+/// A web view's task that is as strict as WebKit: any call out of order ends the process.
 @MainActor
 private final class StrictTask: SchemeReceiver {
   enum State { case waiting, answered, finished, failed, stopped }
@@ -15,7 +15,7 @@ private final class StrictTask: SchemeReceiver {
   private(set) var bytes: [UInt8] = []
   private(set) var pieces = 0
   private(set) var error: PackError?
-  /// Called after each thing that was told.
+  /// Called after each callback.
   var react: @MainActor (StrictTask) -> Void = { _ in }
 
   var isOver: Bool { state != .waiting && state != .answered }
@@ -54,7 +54,7 @@ private final class StrictTask: SchemeReceiver {
   func stop() { if !isOver { state = .stopped } }
 }
 
-@Suite("Answering a web view")
+@Suite("Responses to a web view")
 @MainActor
 struct SchemeTaskTests {
   private typealias Server = SchemeServer<StrictTask>
@@ -72,7 +72,7 @@ struct SchemeTaskTests {
     return task
   }
 
-  /// Lets others work until nothing is under way.
+  /// Lets other tasks run until no request is in progress.
   private func drain(_ server: Server) async throws {
     while server.taskCount > 0 { try await Task.sleep(for: .milliseconds(1)) }
   }
@@ -90,7 +90,7 @@ struct SchemeTaskTests {
     #expect(task.pieces >= 4)
   }
 
-  @Test("what has no body ends after its response", arguments: [("/empty.bin", 200), ("/missing", 404), ("/%", 400), ("/", 200)])
+  @Test("a response without a body ends at once", arguments: [("/empty.bin", 200), ("/missing", 404), ("/%", 400), ("/", 200)])
   func short(target: String, status: Int) async throws {
     let site = try await Site()
     let server = server(of: site)
@@ -100,7 +100,7 @@ struct SchemeTaskTests {
     #expect(task.status == status)
   }
 
-  @Test("a range and a condition reach the responder")
+  @Test("ranges and conditions reach the responder")
   func range() async throws {
     let site = try await Site(["film.mp4": Self.film])
     let server = server(of: site)
@@ -112,7 +112,7 @@ struct SchemeTaskTests {
     #expect(known.status == 304)
   }
 
-  @Test("a request that is stopped hears nothing more, whether while it opens, waits or is being told", arguments: 0..<7)
+  @Test("a stopped request gets no more callbacks, whether it is opening, waiting or in a callback", arguments: 0..<7)
   func stopped(after calls: Int) async throws {
     let site = try await Site(["film.mp4": Self.film])
     let server = server(of: site)
@@ -130,16 +130,16 @@ struct SchemeTaskTests {
       server.stop(ObjectIdentifier(task))
     }
     try await drain(server)
-    // What is still being read comes to an end unheard.
+    // A step that is still reading ends without a callback.
     let other = start(server, "/film.mp4")
     try await drain(server)
     #expect(other.state == .finished)
-    // A response, four pieces or five, and the end: the last of these moments may come when all was told.
+    // A response, four or five pieces, and the end: the last of these moments may come after all callbacks.
     #expect(heard == calls || task.state == .finished)
     #expect(task.state == .stopped || calls >= 6)
   }
 
-  @Test("stopping twice, or what has ended, or what never began does nothing")
+  @Test("stopping a request twice, after its end, or before its start does nothing")
   func stoppedTwice() async throws {
     let site = try await Site()
     let server = server(of: site)
@@ -169,7 +169,7 @@ struct SchemeTaskTests {
     #expect(task.error?.code == .authenticationFailed)
   }
 
-  @Test("a pack that does not open fails all who wait for it, and is opened again for the next")
+  @Test("a pack that cannot be opened fails all waiting requests, and is opened again for the next one")
   func doesNotOpen() async throws {
     let site = try await Site()
     let responder = site.responder
@@ -197,7 +197,7 @@ struct SchemeTaskTests {
     #expect(attempts.withLock { $0 } == 2)
   }
 
-  @Test("a page is of one version until its pack is forgotten; what is under way goes on with what it has")
+  @Test("a page has one version until its pack is forgotten; requests in progress keep the version they have")
   func oneVersion() async throws {
     let sites = [
       try await Site(["version": Array(repeating: 1, count: 300_000)]), try await Site(["version": Array(repeating: 2, count: 300_000)]),
@@ -223,7 +223,7 @@ struct SchemeTaskTests {
     #expect(opened.withLock { $0 } == 2)
   }
 
-  @Test("a film does not hold up the images of its page")
+  @Test("a video does not delay the images of its page")
   func fairness() async throws {
     let site = try await Site(["film.mp4": Array(repeating: 1, count: 16 << 20)])
     let server = server(of: site)
@@ -234,12 +234,12 @@ struct SchemeTaskTests {
     _ = start(server, "/ten.bin", image)
     try await drain(server)
     #expect(image.state == .finished)
-    // Of more than a thousand pieces.
+    // With more than a thousand pieces.
     #expect(films.allSatisfy { $0.state == .finished && $0.pieces > 256 })
     #expect(piecesBefore <= 16, "\(piecesBefore) pieces of films came first")
   }
 
-  @Test("three hundred requests that are stopped at random hear what they should and nothing else")
+  @Test("three hundred requests that are stopped at random get exactly the expected callbacks")
   func stress() async throws {
     var random = SeededGenerator(for: "three hundred requests")
     let site = try await Site(["film.mp4": Self.film])
@@ -253,7 +253,7 @@ struct SchemeTaskTests {
       for number in 0..<100 {
         let task = StrictTask()
         if number % 3 == 0 {
-          // In the middle of a call.
+          // During a callback.
           let moment = Int.random(in: 1...6, using: &random)
           var heard = 0
           task.react = { task in

@@ -5,9 +5,9 @@ import PackFormat
 import PackManifest
 import TestSupport
 
-/// Three releases of two packs, one of which is unpacked and one kept encrypted: files of packs, and signed manifests.
+/// Three releases of two packs: pack files and signed manifests. One pack is installed unpacked, the other is kept encrypted.
 struct CrashSample: Sendable {
-  /// By version, from 1.
+  /// The trees by pack and version, from 1.
   let trees: [String: [UInt64: SampleTree]]
   let packs: [String: [UInt64: [UInt8]]]
   let entries: [String: [UInt64: ManifestPack]]
@@ -20,7 +20,7 @@ struct CrashSample: Sendable {
 
   private static let made = Task { try await CrashSample() }
 
-  /// Made once for all tests.
+  /// Returns the sample, which is created once for all tests.
   static func shared() async throws -> CrashSample { try await made.value }
 
   /// The public half of the key that signs the manifests.
@@ -83,7 +83,7 @@ struct CrashSample: Sendable {
   }
 
   private static func installSize(of tree: SampleTree) -> UInt64 {
-    // Each file and each directory, the root among them, takes whole blocks.
+    // Each file and each directory, including the root, takes whole blocks.
     let files = tree.files.values.reduce(0) { $0 + (UInt64($1.bytes.count) + 4095) / 4096 * 4096 }
     return files + 4096 * 3
   }

@@ -3,28 +3,28 @@ import PackManifest
 import PackStore
 import TestSupport
 
-/// Something that is done to a store, and what may be found of it when it was stopped in the middle.
+/// Work on a store, and the states that are allowed if it is stopped in the middle.
 struct CrashScenario: Sendable, CustomStringConvertible {
   typealias Work = @Sendable (AssetStore, CrashSample) async throws(PackError) -> Void
-  /// The versions that may run of each pack; nil where none may.
+  /// The allowed running versions of each pack. Nil means that no version runs.
   typealias Versions = [String: Set<UInt64?>]
 
   let description: String
-  /// What was done before, by a process that ended.
+  /// The preparation, by a process that then ends.
   let before: Work
-  /// Changes the disk behind the back of the store, after that.
+  /// Changes the disk directly after the preparation, without the store.
   var meddling: @Sendable (MemoryDisk) -> Void = { _ in }
-  /// What is stopped.
+  /// The work that is stopped.
   let work: Work
-  /// What may run right after the crash.
+  /// The versions that may run right after the crash.
   let found: Versions
-  /// What may run once the next process has repaired the store.
+  /// The versions that may run after the next process has repaired the store.
   let repaired: Versions
-  /// What runs once it was all done again.
+  /// The versions that may run after the work was done again.
   let done: Versions
-  /// What doing it again may be refused with: a version that fell on its trial is not tried again.
+  /// The errors that doing the work again may throw: for example, a version that failed its trial is not tried again.
   var refusals: Set<PackError.Code> = []
-  /// Whether the process that was before still is the one that is stopped.
+  /// Whether the process that is stopped is the one that did the preparation.
   var isSameProcess = false
 
   static let all: [CrashScenario] = [
@@ -106,7 +106,7 @@ struct CrashScenario: Sendable, CustomStringConvertible {
       repaired: [CrashSample.unpacked: [2, 3], CrashSample.packed: [2]],
       done: [CrashSample.unpacked: [2, 3], CrashSample.packed: [2]], refusals: [.staleConfirmation], isSameProcess: true),
     CrashScenario(
-      description: "fallback from a trial that nobody confirmed in time",
+      description: "fallback from a trial that was not confirmed in time",
       before: { (store, sample) throws(PackError) in
         try await sample.release(1, to: store)
         try await sample.deliver(2, to: store)
@@ -153,7 +153,7 @@ struct CrashScenario: Sendable, CustomStringConvertible {
       work: { (store, _) throws(PackError) in _ = try await store.purge(toFree: 1) },
       found: both([2]), repaired: both([2]), done: [CrashSample.unpacked: [2], CrashSample.packed: [nil, 2]]),
     CrashScenario(
-      description: "purge of all that may go",
+      description: "purge of everything that may be removed",
       before: { (store, sample) throws(PackError) in
         try await sample.release(1, to: store)
         try await sample.release(2, to: store)
@@ -183,7 +183,7 @@ struct CrashScenario: Sendable, CustomStringConvertible {
       },
       found: both([1]), repaired: both([1]), done: both([1])),
     CrashScenario(
-      description: "repair of a mess",
+      description: "repair of many leftovers",
       before: { (store, sample) throws(PackError) in
         try await sample.release(1, to: store)
         try await sample.deliver(2, to: store)
@@ -205,7 +205,7 @@ struct CrashScenario: Sendable, CustomStringConvertible {
     [CrashSample.unpacked: versions, CrashSample.packed: versions]
   }
 
-  /// One pack may run in these versions, the other one in its first.
+  /// Allows these versions of one pack, and version 1 of the other.
   private static func only(_ id: String, _ versions: Set<UInt64?>) -> Versions {
     var all = both([1])
     all[id] = versions
@@ -233,23 +233,23 @@ extension CrashSample {
     return manifest
   }
 
-  /// Where the file of a pack lies that was fetched.
+  /// Returns the path of a downloaded pack file.
   func download(_ id: String, _ version: UInt64) -> String { "/downloads/\(id)-\(version).pack" }
 
-  /// Puts the files of all packs where downloads lie.
+  /// Writes the files of all packs to their download paths.
   func fetch(to disk: MemoryDisk) {
     for id in Self.ids {
       for (version, bytes) in packs[id] ?? [:] { disk.write(bytes, to: download(id, version)) }
     }
   }
 
-  /// Adopts a manifest and installs all that it names.
+  /// Adopts a manifest and installs all packs that it names.
   func deliver(_ version: UInt64, to store: AssetStore) async throws(PackError) {
     try await store.adopt(manifest(version))
     for id in Self.ids { try await store.install(download(id, version), as: id, taking: .copying) }
   }
 
-  /// Delivers a version, and has it run.
+  /// Delivers a version, activates it and confirms it.
   func release(_ version: UInt64, to store: AssetStore) async throws(PackError) {
     try await deliver(version, to: store)
     for id in Self.ids {

@@ -5,7 +5,7 @@ import PackReading
 import TestSupport
 import Testing
 
-@Suite("A pack against the entry of a manifest")
+@Suite("Checking a pack against a manifest entry")
 struct ManifestEntryTests {
   let directory: TemporaryDirectory
 
@@ -13,7 +13,7 @@ struct ManifestEntryTests {
     directory = try TemporaryDirectory()
   }
 
-  /// A pack, and the entry that fits it.
+  /// Creates a pack and the matching manifest entry.
   private func sample() async throws -> (Pack, ManifestPack) {
     // Bytes that do not compress, so that there are many segments.
     var random = SeededGenerator(for: "a pack against its entry")
@@ -29,7 +29,7 @@ struct ManifestEntryTests {
     return (pack, entry)
   }
 
-  @Test("a pack that is what its entry says is accepted")
+  @Test("a pack that matches its entry is accepted")
   func accepted() async throws {
     let (pack, entry) = try await sample()
     try pack.check(against: entry)
@@ -65,7 +65,7 @@ struct ManifestEntryTests {
     #expect(await failure { () throws(PackError) in try pack.check(against: twice) }?.details.count == 2)
   }
 
-  @Test("a byte that changed anywhere in the file is noticed by its digest")
+  @Test("the digest detects a changed byte anywhere in the file")
   func digest() async throws {
     let (pack, entry) = try await sample()
     var changed = entry

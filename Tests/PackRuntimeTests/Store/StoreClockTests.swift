@@ -2,9 +2,9 @@ import PackFormat
 import TestSupport
 import Testing
 
-@Suite("A store while the clock is put back")
+@Suite("A store whose clock is set back")
 struct StoreClockTests {
-  /// What a store says and does in the life of a pack, step by step. The clock is set before each step.
+  /// Returns what a store reports in the life of a pack, step by step. Calls `set` with the clock before each step.
   private func life(_ set: (StageClock) -> Void) async throws -> [String] {
     let stage = try StoreStage()
     var store = try await stage.open()
@@ -56,7 +56,7 @@ struct StoreClockTests {
     return said
   }
 
-  @Test("a life in which it is put back before every step is the life in which it stands still")
+  @Test("setting the clock back before every step changes nothing")
   func everyStep() async throws {
     let steady = try await life { _ in }
     #expect(steady.count > 10)

@@ -8,21 +8,21 @@ import PackStore
 import TestSupport
 import Testing
 
-@Suite("A store that two sessions work on")
+@Suite("A store that two sessions use at once")
 struct StoreContentionTests {
-  /// The long form runs where PACKER_SOAK is set.
+  /// Whether the long form runs: if PACKER_SOAK is set.
   private static let isLong = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1"
   private static let rounds = isLong ? 60 : 3
   private static let steps = 60
 
-  /// What may come of something that somebody else makes impossible meanwhile.
+  /// The errors that an operation may throw because the other session changed the store.
   private static let expected: Set<PackError.Code> = [
     .inUse, .notInstalled, .purged, .versionFailed, .staleConfirmation, .notConfirmed, .manifestRollback,
-    // Somebody else adopted the next manifest in between.
+    // The other session adopted the next manifest in between.
     .wrongPack,
   ]
 
-  @Test("is whole after any number of random steps at the same time, and every pack reads right in between")
+  @Test("is intact after random concurrent steps, and every open pack is readable in between")
   func random() async throws {
     let sample = try await CrashSample.shared()
     var random = SeededGenerator(for: "two sessions on one store")
@@ -42,7 +42,7 @@ struct StoreContentionTests {
     }
   }
 
-  /// Does random things, and returns what went wrong.
+  /// Does random steps, and returns what went wrong.
   private func work(on disk: MemoryDisk, as name: String, _ sample: CrashSample, seed: UInt64) async throws -> [String] {
     var random = SeededGenerator(seed: seed)
     let store = try await store(on: disk, name)
@@ -75,7 +75,7 @@ struct StoreContentionTests {
             for (path, file) in tree.files where try opened.read(path) != file.bytes { complaints.append("\(path) of \(id) differs") }
           }
         }
-        // Whatever happens meanwhile, what is open stays readable.
+        // Open packs stay readable, whatever the other session does.
         for opened in held { _ = try opened.read("index.html") }
       } catch {
         if !Self.expected.contains(error.code) { complaints.append("step \(number) of \(name): \(error.code) \(error)") }
@@ -93,7 +93,7 @@ struct StoreContentionTests {
   }
 }
 
-/// A clock on which it is always the same time of day, and on which waiting takes what it takes.
+/// A clock with a constant time of day and real waits.
 private struct RunningClock: StoreClock {
   var secondsSince1970: Int64 { 1_795_000_000 }
   func pause(microseconds: UInt32) { usleep(microseconds) }

@@ -8,13 +8,13 @@ import PackStore
 import TestSupport
 import Testing
 
-@Suite("A store that is stopped at any moment")
+@Suite("A store that is stopped at any operation")
 struct StoreCrashTests {
-  /// The long form runs where PACKER_SOAK is set: every stop with every crash, on both kinds of volume, and many seeds.
+  /// Whether the long form runs, if PACKER_SOAK is set: every stop with every crash, on both kinds of volume, and many seeds.
   private static let isLong = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1"
   private static let luckyRuns: UInt64 = isLong ? 8 : 1
 
-  @Test("comes back with the old version or the new one, whole, and can be repaired", arguments: CrashScenario.all)
+  @Test("has either the old version or the new one complete, and can be repaired", arguments: CrashScenario.all)
   func everyStop(scenario: CrashScenario) async throws {
     let sample = try await CrashSample.shared()
     var random = SeededGenerator(for: scenario.description)
@@ -22,7 +22,7 @@ struct StoreCrashTests {
     var runs = 0
     for kind in [MemoryDisk.Kind.linux, .apple] {
       let base = try await Self.base(of: scenario, sample, kind)
-      // In the quick form every fifth stop, another one each time the tests run.
+      // The quick form tests every fifth stop, with a random offset in each run.
       let stride = Self.isLong ? 1 : 5
       var number = Int.random(in: 0..<stride, using: &random)
       while true {
@@ -53,7 +53,7 @@ struct StoreCrashTests {
     print("crash points: \(scenario): \(stops) stops, \(runs) crashes looked at")
   }
 
-  @Test("keeps what it said was done when the power goes right afterwards", arguments: CrashScenario.all)
+  @Test("keeps completed work if the power fails right afterwards", arguments: CrashScenario.all)
   func durable(scenario: CrashScenario) async throws {
     let sample = try await CrashSample.shared()
     for kind in [MemoryDisk.Kind.linux, .apple] {
@@ -69,7 +69,7 @@ struct StoreCrashTests {
     }
   }
 
-  @Test("would not come through on a disk that lies about syncs, which these tests would see")
+  @Test("fails on a disk that ignores syncs, and these tests detect it")
   func lyingDisk() async throws {
     let sample = try await CrashSample.shared()
     let scenario = try #require(CrashScenario.all.first { $0.description == "update of an unpacked pack, copied" })
@@ -88,7 +88,7 @@ struct StoreCrashTests {
     #expect(!complaints.isEmpty)
   }
 
-  @Test("is as it was or as it was to be when any one operation fails, and goes on", arguments: CrashScenario.all)
+  @Test("is in the old or the new state if any single operation fails, and continues to work", arguments: CrashScenario.all)
   func everyFailure(scenario: CrashScenario) async throws {
     let sample = try await CrashSample.shared()
     var random = SeededGenerator(for: scenario.description)
@@ -104,7 +104,7 @@ struct StoreCrashTests {
         guard let struck = files.struck else { break }
         failures += 1
         if let error { #expect(Self.expected.contains(error.code), "\(struck) fails: \(error.code) \(error)") }
-        // The very process goes on: what ran before still runs, without any repair.
+        // The same process continues: what ran before still runs, without any repair.
         var complaints = await Inspection(scenario, sample).complaints(found: disk, by: files)
         files.end()
         complaints += await Inspection(scenario, sample).complaints(about: disk.after(.kill))
@@ -119,10 +119,10 @@ struct StoreCrashTests {
     print("failure points: \(scenario): \(failures) failures looked at")
   }
 
-  /// What a failing operation may end in. That something cannot be read is no reason to call it damaged.
+  /// The errors that a failing operation may throw. An unreadable file must not be reported as damaged.
   private static let expected: Set<PackError.Code> = [.cannotRead, .cannotWrite, .noSpace, .missingInput]
 
-  @Test("a disk that is full leaves the old version running, and says how many bytes are missing", arguments: CrashSample.ids)
+  @Test("on a full disk the old version still runs, and the error says how many bytes are missing", arguments: CrashSample.ids)
   func fullDisk(id: String) async throws {
     let sample = try await CrashSample.shared()
     let whole = MemoryDisk()
@@ -131,10 +131,10 @@ struct StoreCrashTests {
       let store = try await CrashSession(whole, "before").open()
       try await sample.release(1, to: store)
       try await store.adopt(sample.manifest(2))
-      // Nothing is dear to nobody, so that nothing goes to make room.
+      // With preservation 1, nothing is purged to make room.
       for id in CrashSample.ids { try await store.setPreservation(1, of: id) }
     }
-    // How much is needed is told by how much is missing where nothing is left.
+    // With no space left, the number of missing bytes is the number of bytes needed.
     let none = whole.remounted(.init(capacity: whole.used))
     let refused = try await CrashSession(none, "run").open()
     let first = await failure { () throws(PackError) in try await refused.install(sample.download(id, 2), as: id, taking: .copying) }
@@ -149,7 +149,7 @@ struct StoreCrashTests {
       #expect(try await store.current(id)?.version == 1)
       #expect(tight.tree(below: "/store/staging").isEmpty)
     }
-    // What is told is enough.
+    // The reported number of bytes is enough.
     let enough = whole.remounted(.init(capacity: whole.used + needed))
     try await CrashSession(enough, "run").open().install(sample.download(id, 2), as: id, taking: .copying)
   }
@@ -161,7 +161,7 @@ struct StoreCrashTests {
 
   // MARK: Steps
 
-  /// The disk that a scenario begins with.
+  /// Returns the disk at the start of a scenario.
   private static func base(of scenario: CrashScenario, _ sample: CrashSample, _ kind: MemoryDisk.Kind) async throws -> MemoryDisk {
     let disk = MemoryDisk(kind)
     sample.fetch(to: disk)
@@ -182,7 +182,7 @@ struct StoreCrashTests {
   }
 }
 
-/// A process that has a store open on a disk in memory. All others have ended.
+/// A process with a store open on a disk in memory. All other processes have ended.
 struct CrashSession {
   let files: MemoryFiles
   let name: String
@@ -210,14 +210,14 @@ struct CrashSession {
   }
 }
 
-/// A clock on which it is always the same time of day, and on which waiting takes none.
+/// A clock with a constant time of day, on which waits return at once.
 struct StandingClock: StoreClock {
   var secondsSince1970: Int64 { 1_795_000_000 }
   func pause(microseconds: UInt32) {}
   func tick(milliseconds: UInt64) async throws { await Task.yield() }
 }
 
-/// Looks at what a crash left of a store.
+/// Inspects a store after a crash.
 private struct Inspection {
   private let scenario: CrashScenario
   private let sample: CrashSample
@@ -227,7 +227,7 @@ private struct Inspection {
     self.sample = sample
   }
 
-  /// What is wrong with a store that a process finds when it starts, repairs, and goes on with.
+  /// Returns what is wrong with a store when the next process starts, after its repair, and when the work is done again.
   func complaints(about disk: MemoryDisk) async -> [String] {
     var complaints = await self.complaints(found: disk.after(.kill), by: nil)
     let session = CrashSession(disk, "next")
@@ -247,7 +247,7 @@ private struct Inspection {
     return await self.complaints(doneAgain: disk)
   }
 
-  /// What is wrong with a store once the work was done again by another process.
+  /// Returns what is wrong with a store after another process has done the work again.
   private func complaints(doneAgain disk: MemoryDisk) async -> [String] {
     sample.fetch(to: disk)
     let session = CrashSession(disk, "again")
@@ -260,11 +260,11 @@ private struct Inspection {
       complaints += try await leftovers(store, disk)
       return complaints.map { "done again, \($0)" }
     } catch {
-      return ["looking after doing it again ends in \(error.code) \(error)"]
+      return ["inspection after doing it again ends in \(error.code) \(error)"]
     }
   }
 
-  /// What runs of each pack for the process that did the work, and whether it reads right.
+  /// Returns the running version of each pack for the process that did the work, and any read errors.
   func running(on disk: MemoryDisk) async -> [String] {
     let session = CrashSession(disk, scenario.isSameProcess ? "before" : "run")
     do throws(PackError) {
@@ -281,15 +281,15 @@ private struct Inspection {
     }
   }
 
-  /// What is wrong before anything was repaired.
+  /// Returns what is wrong before any repair.
   ///
-  /// - Parameter files: those of a process that goes on; a new process looks where it is nil.
+  /// - Parameter files: The files of the process that continues. If nil, a new process inspects the store.
   func complaints(found disk: MemoryDisk, by files: MemoryFiles?) async -> [String] {
     let session = files.map { CrashSession($0, scenario.isSameProcess ? "before" : "run") } ?? CrashSession(disk, "next")
     do throws(PackError) {
       let store = try await session.open()
       var complaints = await versions(store, scenario.found)
-      // Where a manifest was accepted before, one is left.
+      // If a manifest was accepted before, there must be one now.
       if scenario.found.values.allSatisfy({ !$0.contains(nil) }), await store.manifest == nil { complaints.append("there is no manifest") }
       return complaints
     } catch {
@@ -297,7 +297,7 @@ private struct Inspection {
     }
   }
 
-  /// Whether what runs may run, and reads right to the last byte.
+  /// Returns complaints if a running version is not allowed or has wrong content.
   private func versions(_ store: AssetStore, _ allowed: CrashScenario.Versions) async -> [String] {
     var complaints: [String] = []
     for (id, versions) in allowed.sorted(by: { $0.key < $1.key }) {
@@ -315,7 +315,7 @@ private struct Inspection {
     guard versions.contains(current?.version) else { return "\(id) \(current.map { "\($0.version)" } ?? "nothing") runs" }
     guard let current else { return nil }
     let opened = try await store.open(id)
-    guard opened.installed.version == current.version else { return "\(id) \(opened.installed.version) opens, and \(current.version) runs" }
+    guard opened.installed.version == current.version else { return "\(id) \(opened.installed.version) opens, but \(current.version) runs" }
     guard let tree = sample.trees[id]?[current.version] else { return "\(id) \(current.version) was never made" }
     return try Self.difference(between: opened, tree)
   }
@@ -325,7 +325,7 @@ private struct Inspection {
     return nil
   }
 
-  /// What is there and should not be, and what is counted wrongly.
+  /// Returns complaints about leftovers and wrong sizes.
   private func leftovers(_ store: AssetStore, _ disk: MemoryDisk) async throws(PackError) -> [String] {
     var complaints: [String] = []
     let tree = disk.tree(below: "/store")
@@ -335,11 +335,11 @@ private struct Inspection {
     }
     let known = Set(try await store.installed().map { $0.path.split(separator: "/").last.map(String.init) ?? "" })
     let there = Set(tree.keys.filter { $0.hasPrefix("packs/") }.map { String($0.split(separator: "/")[1]) })
-    if known != there { complaints.append("packs holds \(there.sorted()) and \(known.sorted()) is known") }
+    if known != there { complaints.append("packs contains \(there.sorted()), but \(known.sorted()) is known") }
     let usage = try await store.usage()
     let counted = usage.reduce(0) { $0 + $1.sizeOnDevice }
     let taken = tree.values.reduce(UInt64(4096)) { $0 + ($1.map { (UInt64($0.count) + 4095) / 4096 * 4096 } ?? 4096) }
-    if counted != taken { complaints.append("\(counted) bytes are counted, and \(taken) are taken") }
+    if counted != taken { complaints.append("\(counted) bytes are counted, but \(taken) are used") }
     if usage.contains(where: { $0.kind == .staging || $0.kind == .trash || $0.kind == .unrecorded }) {
       complaints.append("counted: \(usage.map(\.path))")
     }

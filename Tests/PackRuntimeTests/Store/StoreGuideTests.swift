@@ -17,7 +17,7 @@ struct StoreGuideTests {
     #expect(guide.contains("```swift\n\(source)```\n"))
   }
 
-  @Test("its example installs, plays, and comes back from a game that never starts")
+  @Test("its example installs, plays, and rolls back a game that does not start")
   func example() async throws {
     let stage = try StoreStage()
     let (first, second) = (try await stage.offer("kart", 1), try await stage.offer("kart", 2))
@@ -47,10 +47,10 @@ struct StoreGuideTests {
     let parts = mine.description.split(separator: "-")
     let foreign = try #require(ProcessIdentity("\(parts[0])-\(process.processIdentifier)-0"))
     #expect(foreign.isAlive)
-    // The same number, and another start: the number was given away again.
+    // The same process number with another start time: the number was reused.
     #expect(try #require(ProcessIdentity("\(parts[0])-\(process.processIdentifier)-1")).isAlive == false)
     #expect(try #require(ProcessIdentity("0000000000000000-\(process.processIdentifier)-0")).isAlive == false)
-    // Not terminate(): a test runner may have its children ignore the signal.
+    // Not terminate(), because children of a test runner may ignore its signal.
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
     #expect(!foreign.isAlive)
@@ -59,7 +59,7 @@ struct StoreGuideTests {
     }
   }
 
-  @Test("two stores of one process share their trials, and tell their own things apart")
+  @Test("two stores of one process share their trials, but have different session names")
   func twoStores() async throws {
     let (one, two) = (StoreProcess.current(), StoreProcess.current())
     #expect(one.session != two.session)

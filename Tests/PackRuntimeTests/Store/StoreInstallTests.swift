@@ -42,7 +42,7 @@ struct StoreInstallTests {
     #expect(stage.directory.names(in: "store/packs") == [])
   }
 
-  @Test("what the manifest does not say byte for byte is refused before anything is written, and stays the caller's")
+  @Test("a file that does not match the manifest is refused before anything is written, and stays in place")
   func wrongFiles() async throws {
     let store = try await stage.open()
     let offer = try await stage.offer(size: 20_000)
@@ -73,7 +73,7 @@ struct StoreInstallTests {
     #expect(try stage.snapshot() == before)
   }
 
-  @Test("whatever byte of the header is another one, the file is wrong, and not its key or its version", arguments: InstallMode.allCases)
+  @Test("if any byte of the header differs, the error is about the file, not about its key or version", arguments: InstallMode.allCases)
   func wrongHeader(mode: InstallMode) async throws {
     let store = try await stage.open()
     let offer = try await stage.offer()
@@ -87,7 +87,7 @@ struct StoreInstallTests {
       let path = try stage.directory.write(changed, to: "changed")
       let error = try #require(await failure { () async throws(PackError) in _ = try await store.install(path, as: "core", mode: mode) })
       codes.insert(error.code)
-      // Who waits for a key or for another release of the app would wait for ever.
+      // An app that waited for a key or for another release would wait for ever.
       #expect(AppDelivery.outcome(of: error) != .putOff, "byte \(offset): \(error.message)")
     }
     #expect(codes.contains(.digestMismatch) && codes.isDisjoint(with: [.wrongKey, .noKey, .noUsableKey, .unsupported]))
@@ -95,7 +95,7 @@ struct StoreInstallTests {
     try await store.install(offer.path, as: "core", mode: mode)
   }
 
-  @Test("a key that does not fit is told as such, and nothing is written")
+  @Test("a wrong key is reported as such, and nothing is written")
   func wrongKey() async throws {
     _ = try await stage.open()
     let offer = try await stage.offer()
@@ -135,7 +135,7 @@ struct StoreInstallTests {
     #expect(FileManager.default.fileExists(atPath: stage.directory("link")))
   }
 
-  @Test("a pack is there whole, under its name, and waits", arguments: InstallMode.allCases, Taking.allCases)
+  @Test("an installed pack is complete, has its name, and waits for activation", arguments: InstallMode.allCases, Taking.allCases)
   func install(mode: InstallMode, taking: Taking) async throws {
     let store = try await stage.open()
     let events = store.events()
@@ -164,7 +164,7 @@ struct StoreInstallTests {
     #expect(await drain(events, 3).dropFirst().first == .installed(installed))
   }
 
-  @Test("who waits for another installation of the pack waits no longer when it is cancelled, and the others take their turns")
+  @Test("a cancelled call stops waiting for another installation of the pack, and the others continue in turn")
   func cancelledWait() async throws {
     let isHeld = Monitor(true)
     let isBegun = Monitor(false)
@@ -191,7 +191,7 @@ struct StoreInstallTests {
     #expect(try await store.installed().count == 1)
   }
 
-  @Test("no path leads out of an unpacked tree, or to what is no file")
+  @Test("no path leads out of an unpacked tree, or to anything that is not a file")
   func paths() async throws {
     let store = try await stage.open()
     let offer = try await stage.offer(install: .unpacked)
@@ -207,7 +207,7 @@ struct StoreInstallTests {
     #expect(await failure { () async throws(PackError) in _ = try opened.read("run", range: 0..<2) }?.code == .rangeNotSatisfiable)
   }
 
-  @Test("what is installed already is not installed again, and its file is taken all the same", arguments: InstallMode.allCases)
+  @Test("an installed pack is not installed again, but its file is still removed", arguments: InstallMode.allCases)
   func again(mode: InstallMode) async throws {
     let store = try await stage.open()
     let offer = try await stage.offer(install: mode)
@@ -225,7 +225,7 @@ struct StoreInstallTests {
     #expect(try stage.snapshot() == before)
   }
 
-  @Test("a file of the store itself is not taken away from it, one with another name is copied")
+  @Test("a file inside the store is not removed, and a file with a second hard link is copied")
   func ownFile() async throws {
     let store = try await stage.open()
     let offer = try await stage.offer()
@@ -239,7 +239,7 @@ struct StoreInstallTests {
     #expect(FileManager.default.fileExists(atPath: first.path))
   }
 
-  @Test("the same pack may be installed by many at once", arguments: InstallMode.allCases)
+  @Test("the same pack may be installed by many tasks at once", arguments: InstallMode.allCases)
   func atOnce(mode: InstallMode) async throws {
     let stores = [try await stage.open(), try await stage.open(as: "other")]
     let offer = try await stage.offer(install: mode)
@@ -254,7 +254,7 @@ struct StoreInstallTests {
     #expect(try await stores[1].reconcile(.thorough) == [])
   }
 
-  @Test("the same bytes in the other mode take the place of the first, and what is open stays open")
+  @Test("the same bytes in the other mode replace the first installation, and open packs stay open")
   func otherMode() async throws {
     let store = try await stage.open()
     let old = try await stage.offer()
@@ -272,7 +272,7 @@ struct StoreInstallTests {
   }
 
   @Test(
-    "content that is too large for the disk is refused before anything is written, and the missing bytes are counted",
+    "content that is too large for the disk is refused before anything is written, with the number of missing bytes",
     arguments: InstallMode.allCases)
   func noSpace(mode: InstallMode) async throws {
     let free = 1000 as UInt64
@@ -286,7 +286,7 @@ struct StoreInstallTests {
     let needed = mode == .unpacked ? offer.entry.installSize : (offer.entry.size + 4095) / 4096 * 4096
     #expect(error?.message.contains(" \(needed + 24 - free) bytes are missing") == true, "\(error?.message ?? "")")
     #expect(error?.advice == .freeSpace(bytes: needed + 24 - free))
-    #expect(error?.message.contains(" and 24 that stay free, ") == true, "\(error?.message ?? "")")
+    #expect(error?.message.contains(" plus 24 bytes that must stay free; ") == true, "\(error?.message ?? "")")
     #expect(try stage.snapshot() == before)
   }
 
@@ -299,7 +299,7 @@ struct StoreInstallTests {
     try await store.install(offer.path, as: "core")
   }
 
-  @Test("a file that only looks as if it were on the same volume is copied, and then taken")
+  @Test("a file that only seems to be on the same volume is copied and then removed")
   func acrossVolumes() async throws {
     let offer = try await stage.offer()
     let across = FaultyFiles {
@@ -312,7 +312,7 @@ struct StoreInstallTests {
     #expect(stage.directory.names(in: "store/staging") == [])
   }
 
-  @Test("the quota is kept, and the missing bytes are counted")
+  @Test("the quota is respected, and the error has the number of missing bytes")
   func quota() async throws {
     let probe = try await stage.open()
     let offer = try await stage.offer(size: 50_000)
@@ -329,7 +329,7 @@ struct StoreInstallTests {
     try await enough.install(offer.path, as: "core")
   }
 
-  @Test("a full disk in the middle leaves the old version running and nothing behind", arguments: InstallMode.allCases)
+  @Test("if the disk becomes full during an installation, the old version runs and nothing is left behind", arguments: InstallMode.allCases)
   func fullInTheMiddle(mode: InstallMode) async throws {
     let (_, _, new) = try await stage.updatable(install: mode)
     let files = FaultyFiles { $0.operation == .write ? .failure(.fullDisk) : nil }
@@ -354,7 +354,7 @@ struct StoreInstallTests {
     #expect(try stage.snapshot() == before)
   }
 
-  @Test("ids that differ in capital letters alone do not get in each other's way")
+  @Test("ids that differ only in letter case do not conflict")
   func capitals() async throws {
     let store = try await stage.open()
     let (small, large) = (try await stage.offer("core"), try await stage.offer("Core.X_y-1", 1, salt: 3))
@@ -370,7 +370,7 @@ struct StoreInstallTests {
 }
 
 extension Result {
-  /// The error, where it is one.
+  /// The error if the result is a failure, otherwise nil.
   var failure: Failure? {
     guard case .failure(let failure) = self else { return nil }
     return failure

@@ -32,14 +32,14 @@ struct StoreManifestTests {
       #expect(try stage.snapshot() == before)
       #expect(await store.manifest?.manifest.version == 5)
     }
-    // The same once more is no rollback, and writes nothing.
+    // The same manifest again is not a rollback, and writes nothing.
     try await store.adopt(stage.manifest(5, [offer]))
     #expect(try stage.snapshot() == before)
     try await store.adopt(stage.manifest(6, [offer]))
     #expect(await store.manifest?.manifest.version == 6)
   }
 
-  @Test("an app takes no manifest below the one it came with, and installs nothing from an older one it had")
+  @Test("an app accepts no manifest below its lowest version, and installs nothing from an older one")
   func lowestVersion() async throws {
     let store = try await stage.open()
     let offer = try await stage.offer()
@@ -50,7 +50,7 @@ struct StoreManifestTests {
     #expect(await failure { () async throws(PackError) in try await newer.install(offer.path, as: "core") }?.code == .manifestRollback)
   }
 
-  @Test("nothing is installed from a manifest that is older than what was remembered last")
+  @Test("nothing is installed from a manifest that is older than the last accepted one")
   func crashBetween() async throws {
     let (store, old, new) = try await stage.updatable()
     let manifest = try #require(stage.directory.bytes(of: "store/manifest"))
@@ -62,7 +62,7 @@ struct StoreManifestTests {
     try await store.install(new.path, as: "core")
   }
 
-  @Test("a manifest that is missing, damaged or not trusted any more never erases what is installed", arguments: 0..<5)
+  @Test("a missing, damaged or untrusted manifest never erases installed packs", arguments: 0..<5)
   func unusable(kind: Int) async throws {
     let (first, _, _) = try await stage.updatable()
     let path = stage.directory("store/manifest")
@@ -85,7 +85,7 @@ struct StoreManifestTests {
     #expect(try await store.open("core").read("index.html") == Array("core 1 0".utf8))
     #expect(try await store.purge(toFree: 0).removed == [])
     if kind != 4 {
-      // What was remembered outlives the manifest.
+      // The memory of accepted manifests is still there without the manifest.
       let offer = try await stage.offer()
       #expect(
         await failure { () async throws(PackError) in try await store.adopt(try stage.manifest(1, [offer])) }?.code == .manifestRollback)
@@ -93,7 +93,7 @@ struct StoreManifestTests {
     withExtendedLifetime(first) {}
   }
 
-  @Test("what was remembered is made anew from the manifest", arguments: [false, true])
+  @Test("the memory of accepted manifests is rebuilt from the manifest", arguments: [false, true])
   func memoryLost(isRemoved: Bool) async throws {
     let (store, old, _) = try await stage.updatable()
     let memory = stage.directory.bytes(of: "store/memory")
@@ -108,7 +108,7 @@ struct StoreManifestTests {
     #expect(stage.directory.bytes(of: "store/memory") == memory)
   }
 
-  @Test("a plan names what is missing, what is there and what is not needed, and the bytes it takes")
+  @Test("a plan lists missing, installed and obsolete packs, and their sizes")
   func plan() async throws {
     let store = try await stage.open()
     let (a, b, c) = (try await stage.offer("a"), try await stage.offer("b", 1, install: .unpacked), try await stage.offer("c"))
@@ -124,7 +124,7 @@ struct StoreManifestTests {
     let next = try await store.adopt(stage.manifest(2, [a, b]))
     #expect(next.obsolete.map(\.id) == ["c"])
     #expect(stage.directory.names(in: "store/packs").count == 2)
-    // The same content in other bytes: the files are there, and are not what the publisher signed now.
+    // The same content in other bytes: the files are installed, but the publisher signed other bytes.
     var wrapped = a
     wrapped.entry.sha256[0] ^= 1
     wrapped.entry.version = 2

@@ -25,7 +25,7 @@ struct StoreRepairTests {
     "\(offer.entry.id)@\(offer.entry.version)-\(offer.entry.sha256.prefix(8).hex)\(mode == .packed ? ".pack" : "")"
   }
 
-  @Test("a directory that holds something else is refused, and left as it is")
+  @Test("a directory with other content is refused and not changed")
   func notAStore() async throws {
     try stage.directory.write([1], to: "store/letter.txt")
     #expect(await failure { () async throws(PackError) in _ = try await stage.open() }?.code == .notAStore)
@@ -37,7 +37,7 @@ struct StoreRepairTests {
   }
 
   @Test(
-    "a store of a later release is refused, a marker that is none too",
+    "a store of a later release and an invalid marker are refused",
     arguments: [("packer-store/2\n", PackError.Code.unsupported), ("", .notAStore), ("hello", .notAStore)])
   func marker(text: String, code: PackError.Code) async throws {
     _ = try await stage.open()
@@ -52,7 +52,7 @@ struct StoreRepairTests {
     #expect(await failure { () async throws(PackError) in _ = try await stage.open() }?.code == .notAStore)
   }
 
-  @Test("a store that was being made when its process was stopped is made")
+  @Test("a store whose creation was interrupted is completed")
   func halfMade() async throws {
     for names in [[], ["state"], ["state", "packs", "staging", "trash", "uses", "lock"]] {
       try? FileManager.default.removeItem(atPath: stage.root)
@@ -69,7 +69,7 @@ struct StoreRepairTests {
     }
   }
 
-  @Test("nothing is found where nothing is wrong", arguments: ReconcileDepth.allCases)
+  @Test("nothing is found if nothing is wrong", arguments: ReconcileDepth.allCases)
   func nothing(depth: ReconcileDepth) async throws {
     let (store, _, new) = try await stage.updatable(install: .unpacked)
     try await store.install(new.path, as: "core")
@@ -78,7 +78,7 @@ struct StoreRepairTests {
     #expect(try stage.snapshot() == before)
   }
 
-  @Test("what stopped processes left goes, what living ones make stays")
+  @Test("leftovers of ended processes are removed, those of running processes stay")
   func leftovers() async throws {
     let (store, _, _) = try await stage.updatable()
     let before = try stage.snapshot()
@@ -97,7 +97,7 @@ struct StoreRepairTests {
     #expect(try stage.snapshot() == before)
   }
 
-  @Test("what is nothing of a store's goes")
+  @Test("files that do not belong in a store are removed")
   func foreign() async throws {
     let (store, _, _) = try await stage.updatable()
     let before = try stage.snapshot()
@@ -108,7 +108,7 @@ struct StoreRepairTests {
     #expect(try stage.snapshot() == before)
   }
 
-  @Test("directories that the system took are made again")
+  @Test("directories that the system removed are created again")
   func parts() async throws {
     let (store, _, new) = try await stage.updatable()
     for name in ["staging", "trash", "uses"] { try FileManager.default.removeItem(atPath: stage.directory("store/\(name)")) }
@@ -117,7 +117,7 @@ struct StoreRepairTests {
     _ = try await store.open("core")
   }
 
-  @Test("whole content without a record that the manifest names is installed, and anything else removed", arguments: InstallMode.allCases)
+  @Test("complete content without a record is installed if the manifest names it, otherwise removed", arguments: InstallMode.allCases)
   func orphans(mode: InstallMode) async throws {
     let (store, old, new) = try await stage.updatable(install: mode)
     try await store.install(new.path, as: "core", taking: .copying)
@@ -160,7 +160,7 @@ struct StoreRepairTests {
     #expect(try await store.installed().map(\.version) == [1])
   }
 
-  @Test("content that failed does not come back by the back door")
+  @Test("failed content is not adopted again")
   func failedOrphan() async throws {
     let (store, _, new) = try await stage.updatable()
     try await store.install(new.path, as: "core", taking: .copying)
@@ -170,7 +170,7 @@ struct StoreRepairTests {
     #expect(try await kinds(store) == [.orphaned])
   }
 
-  @Test("content that the system removed is noticed, and the version before runs where there is one", arguments: InstallMode.allCases)
+  @Test("content that the system removed is detected, and the previous version runs if there is one", arguments: InstallMode.allCases)
   func missing(mode: InstallMode) async throws {
     let (store, old, new) = try await stage.updatable(install: mode)
     try await store.install(new.path, as: "core", taking: .copying)
@@ -188,7 +188,7 @@ struct StoreRepairTests {
     #expect(try await store.open("core").read("index.html") == Array("core 2 0".utf8))
   }
 
-  @Test("a trial whose content is gone ends without blame")
+  @Test("a trial whose content is gone ends without being recorded as failed")
   func missingTrial() async throws {
     let (store, _, new) = try await stage.updatable()
     try await store.install(new.path, as: "core", taking: .copying)
@@ -199,7 +199,7 @@ struct StoreRepairTests {
     #expect(try await store.plan().failed == [])
   }
 
-  @Test("a pack that was cut is found by its size, one with a flipped bit by its digest", arguments: InstallMode.allCases)
+  @Test("a truncated pack is detected by its size, one with a flipped bit by its digest", arguments: InstallMode.allCases)
   func damaged(mode: InstallMode) async throws {
     let (store, old, _) = try await stage.updatable(install: mode)
     let name = "store/packs/\(item(old, mode))"
@@ -226,7 +226,7 @@ struct StoreRepairTests {
     }
   }
 
-  @Test("a file more, a file less, another mode or a link in an unpacked tree is damage", arguments: 0..<5)
+  @Test("an extra file, a missing file, another mode or a link in an unpacked tree is detected as damage", arguments: 0..<5)
   func changedTree(kind: Int) async throws {
     let (store, old, _) = try await stage.updatable(install: .unpacked)
     let name = "store/packs/\(item(old, .unpacked))"
@@ -241,7 +241,7 @@ struct StoreRepairTests {
     #expect(try await kinds(store, .thorough) == [.damaged])
   }
 
-  @Test("a record that cannot be read is refused as such, and made anew from what is there", arguments: 0..<8, InstallMode.allCases)
+  @Test("a record that cannot be read is refused, and rebuilt from the installed content", arguments: 0..<8, InstallMode.allCases)
   func damagedRecord(kind: Int, mode: InstallMode) async throws {
     let (store, _, new) = try await stage.updatable(install: mode)
     try await store.install(new.path, as: "core", taking: .copying)
@@ -268,7 +268,7 @@ struct StoreRepairTests {
     _ = try await store.usage()
     _ = try await store.plan()
     let findings = try await store.reconcile()
-    // Of an unpacked tree only the manifest can tell whether it is whole.
+    // Only the manifest can prove that an unpacked tree is complete.
     #expect(findings.map(\.kind) == (mode == .packed ? [.damagedRecord] : [.damagedRecord, .orphaned]))
     #expect(try await store.reconcile(.thorough) == [])
     #expect(try await store.open("core").read("index.html") == Array("core \(mode == .packed ? 1 : 2) 0".utf8))
@@ -297,7 +297,7 @@ struct StoreRepairTests {
     #expect(try await store.reconcile(.thorough) == [])
   }
 
-  @Test("somebody who keeps the lock is not waited for for ever")
+  @Test("waiting for a lock that another process holds ends with a timeout")
   func busy() async throws {
     _ = try await stage.updatable()
     let store = try await stage.open(as: "two", StorePolicy(lockTimeout: .milliseconds(50), freeSpaceMargin: 0))
@@ -306,13 +306,13 @@ struct StoreRepairTests {
     #expect(try files.tryLock(lock))
     #expect(await failure { () async throws(PackError) in try await store.activate("core") }?.code == .storeBusy)
     #expect(await failure { () async throws(PackError) in _ = try await store.open("core") }?.code == .storeBusy)
-    // Looking needs no lock.
+    // Reading needs no lock.
     #expect(try await store.current("core")?.version == 1)
     #expect(try await store.reconcile() == [])
     withExtendedLifetime(lock) {}
   }
 
-  @Test("a lock file that was removed while it was held holds nobody up")
+  @Test("a lock file that was removed while it was locked does not block others")
   func lockRemoved() async throws {
     let (store, _, _) = try await stage.updatable()
     let files = SystemFiles()

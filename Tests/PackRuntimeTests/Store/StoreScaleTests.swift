@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A store with as many packs as a manifest can name")
 struct StoreScaleTests {
-  /// Fills a store by its documented layout, which is much faster than installing.
+  /// Writes a full store directly in its documented layout, which is much faster than installing.
   private func fill(_ stage: StoreStage, _ count: Int) async throws -> SignedManifest {
     _ = try await stage.open()
     let sample = try await stage.offer(size: 10)
@@ -31,10 +31,10 @@ struct StoreScaleTests {
     return try stage.manifest(1, offers)
   }
 
-  @Test("opens, is looked through and purged")
+  @Test("can be opened, listed and purged")
   func large() async throws {
     let stage = try StoreStage()
-    // The most in the long form; files are made faster than a debug build reads their records.
+    // The maximum only in the long form, because a debug build reads records slowly.
     let count = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1" ? 2000 : 250
     let manifest = try await fill(stage, count)
     let store = try await stage.open()
@@ -55,7 +55,7 @@ struct StoreScaleTests {
   }
 }
 
-/// How long things took.
+/// The durations of the steps.
 private struct Times {
   var text = ""
 

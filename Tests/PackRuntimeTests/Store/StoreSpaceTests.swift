@@ -15,7 +15,7 @@ struct StoreSpaceTests {
     stage = try StoreStage()
   }
 
-  /// Installs and activates packs of 40 kB each, in that order, and lets some time pass between.
+  /// Installs and activates packs of 40 kB each, in this order, with some time between them.
   private func fill(_ store: AssetStore, _ packs: [(String, DeliveryClass)]) async throws -> [StoreStage.Offer] {
     var offers: [StoreStage.Offer] = []
     for (number, (id, delivery)) in packs.enumerated() {
@@ -29,7 +29,7 @@ struct StoreSpaceTests {
     return offers
   }
 
-  @Test("a preservation that is no number from 0 to 1 is refused", arguments: [-0.1, 1.1, .nan, .infinity])
+  @Test("a preservation that is not from 0 to 1 is refused", arguments: [-0.1, 1.1, .nan, .infinity])
   func preservationRange(value: Double) async throws {
     let store = try await stage.open()
     #expect(await failure { () async throws(PackError) in try await store.setPreservation(value, of: "core") }?.code == .usage)
@@ -54,7 +54,7 @@ struct StoreSpaceTests {
     #expect(await failure { () async throws(PackError) in _ = try await store.open("core") }?.code == .notInstalled)
   }
 
-  @Test("what is least dear goes first, then what was unused longest, and no more than is asked for")
+  @Test("packs with the lowest preservation are purged first, then the longest unused, and no more than requested")
   func order() async throws {
     let store = try await stage.open()
     _ = try await fill(store, [("a", .prefetch), ("b", .onDemand), ("c", .onDemand), ("d", .onDemand)])
@@ -73,7 +73,7 @@ struct StoreSpaceTests {
     #expect(await drain(events, 4).count == 4)
   }
 
-  @Test("what failed goes before what nobody asks for, that before earlier versions, those before what runs")
+  @Test("failed versions are purged before obsolete packs, these before earlier versions, these before running ones")
   func ranks() async throws {
     let store = try await stage.open()
     let offers = try await fill(store, [("a", .prefetch), ("gone", .prefetch), ("b", .essential)])
@@ -93,7 +93,7 @@ struct StoreSpaceTests {
     withExtendedLifetime((opened, offers)) {}
   }
 
-  @Test("a failed version goes first of all")
+  @Test("a failed version is purged first")
   func failedFirst() async throws {
     let store = try await stage.open()
     _ = try await fill(store, [("a", .prefetch), ("b", .prefetch)])
@@ -111,7 +111,7 @@ struct StoreSpaceTests {
     #expect(report.removed.map(\.reason) == ["it failed"])
   }
 
-  @Test("nothing that any living process has open is purged or removed")
+  @Test("no pack that a running process has open is purged or removed")
   func inUse() async throws {
     let store = try await stage.open()
     _ = try await fill(store, [("a", .onDemand), ("b", .onDemand)])
@@ -119,7 +119,7 @@ struct StoreSpaceTests {
     let opened = try await other.open("a")
     #expect(try await store.purge(toFree: .max).removed.map(\.pack.id) == ["b"])
     #expect(await failure { () async throws(PackError) in try await store.remove("a") }?.code == .inUse)
-    // A process that was killed leaves its mark, which is worth nothing.
+    // The mark of a killed process does not count.
     stage.end("other")
     #expect(try await store.reconcile().map(\.kind) == [.staleUse])
     try await store.remove("a")
@@ -127,7 +127,7 @@ struct StoreSpaceTests {
     #expect(try opened.read("index.html").count > 0)
   }
 
-  @Test("a pack is in use until its last reference goes")
+  @Test("a pack is in use until its last reference is released")
   func lastReference() async throws {
     let store = try await stage.open()
     _ = try await fill(store, [("a", .onDemand)])
@@ -141,7 +141,7 @@ struct StoreSpaceTests {
     #expect(stage.directory.names(in: "store/state") == [])
   }
 
-  @Test("a version on trial and its fallback stay whatever the pressure")
+  @Test("a version on trial and its fallback are never purged")
   func trial() async throws {
     let (store, _, new) = try await stage.updatable()
     try await store.setPreservation(0, of: "core")
@@ -151,7 +151,7 @@ struct StoreSpaceTests {
     #expect(try await store.rollback("core", reason: "blank page")?.version == 1)
   }
 
-  @Test("an installation purges what may be purged where space is missing, but not in vain")
+  @Test("an installation purges packs if space is missing, but only if that is enough")
   func installationPurges() async throws {
     let store = try await stage.open()
     let offers = try await fill(store, [("a", .onDemand), ("b", .prefetch), ("c", .essential)])
@@ -171,7 +171,7 @@ struct StoreSpaceTests {
     #expect(try stage.sizeOnDevice() <= quota)
   }
 
-  @Test("what was purged for an installation that then failed is told")
+  @Test("packs purged for an installation that then failed are reported")
   func purgedInVain() async throws {
     let store = try await stage.open()
     let (old, new) = (try await stage.offer("old"), try await stage.offer("new", install: .unpacked))
@@ -201,7 +201,7 @@ struct StoreSpaceTests {
     #expect(told == ["purged old", "installed new"])
   }
 
-  @Test("two that install at the same time do not take more than the quota together")
+  @Test("two installations at the same time do not exceed the quota together")
   func quotaOfTwo() async throws {
     let (first, second) = (try await stage.offer("a", 1, size: 50_000), try await stage.offer("b", 1, size: 50_000))
     _ = try await stage.open().adopt(stage.manifest(1, [first, second]))
@@ -209,7 +209,7 @@ struct StoreSpaceTests {
     let policy = StorePolicy(quota: quota, freeSpaceMargin: 0)
     let other = try await stage.open(as: "two", policy)
     let isBegun = Monitor(false)
-    // When the first has found that there is room, and before it takes any, the second comes and goes.
+    // The second installation runs completely after the first has found enough room, and before the first uses it.
     let files = FaultyFiles { call in
       guard call.operation == .open, call.name.hasPrefix("staging/"), call.name.hasSuffix(".pack"),
         !isBegun.withLock({ begun in
@@ -233,13 +233,13 @@ struct StoreSpaceTests {
     #expect(try stage.sizeOnDevice() <= quota)
   }
 
-  @Test("a full disk is made room on by purging", arguments: [0, 30_000 as UInt64])
+  @Test("purging makes room on a full disk", arguments: [0, 30_000 as UInt64])
   func roomOnDisk(free: UInt64) async throws {
     let store = try await stage.open()
     let offers = try await fill(store, [("a", .onDemand), ("b", .onDemand)])
     let new = try await stage.offer("new", 1, size: 40_000)
     try await store.adopt(stage.manifest(2, offers + [new]))
-    // The volume has as many bytes more as the store gave back.
+    // The free space grows by the number of bytes that the store freed.
     let whole = try stage.sizeOnDevice()
     let files = FaultyFiles { [stage] call in
       guard call.operation == .freeSpace else { return nil }
@@ -250,7 +250,7 @@ struct StoreSpaceTests {
     #expect(try await tight.installed().map(\.id) == ["b", "new"])
   }
 
-  @Test("what the system has removed already makes no room, and is not counted on", arguments: [true, false])
+  @Test("content that the system has already removed does not count as freed space", arguments: [true, false])
   func missingContent(isEnough: Bool) async throws {
     let store = try await stage.open()
     let offers = try await fill(store, [("a", .onDemand), ("b", isEnough ? .onDemand : .essential), ("c", .essential)])
@@ -276,7 +276,7 @@ struct StoreSpaceTests {
     }
   }
 
-  @Test("usage sums to what the directory takes, with a reason for each byte")
+  @Test("the sizes in the usage add up to the size of the directory, each with a reason")
   func usage() async throws {
     let store = try await stage.open()
     let offers = try await fill(store, [("a", .prefetch), ("b", .onDemand), ("c", .essential)])
@@ -297,7 +297,7 @@ struct StoreSpaceTests {
     withExtendedLifetime(opened) {}
   }
 
-  @Test("removing a pack that is not there is harmless, and what failed of one that is stays remembered")
+  @Test("removing a pack that is not installed is harmless, and removing a pack keeps its record of failures")
   func remove() async throws {
     let (store, _, new) = try await stage.updatable()
     try await store.remove("none")
@@ -311,7 +311,7 @@ struct StoreSpaceTests {
     #expect(await failure { () async throws(PackError) in try await store.install(again.path, as: "core") }?.code == .versionFailed)
   }
 
-  @Test("a store that cannot be written still opens what is installed", arguments: [FileFailure.fullDisk, .readOnly, .notPermitted])
+  @Test("a store that cannot be written still opens installed packs", arguments: [FileFailure.fullDisk, .readOnly, .notPermitted])
   func unwritable(failure: FileFailure) async throws {
     _ = try await stage.updatable()
     let files = FaultyFiles { call in

@@ -9,7 +9,7 @@ import PackStore
 import PackWork
 import TestSupport
 
-/// A directory with a store and the packs that go into it. Time stands still unless it is moved, and processes live until they are ended.
+/// A directory with a store and packs to install. The clock changes only if a test sets it, and processes run until a test ends them.
 final class StoreStage: Sendable {
   let directory: TemporaryDirectory
   let clock = StageClock()
@@ -21,14 +21,14 @@ final class StoreStage: Sendable {
 
   var root: String { directory("store") }
 
-  /// A pack that is offered: its file lies in the directory, and may be taken from there.
+  /// An offered pack, with its file in the directory.
   struct Offer: Sendable {
     let path: String
     let tree: SampleTree
     var entry: ManifestPack
   }
 
-  /// Opens the store as a process of that name, which lives.
+  /// Opens the store as a running process with this session name.
   func open(
     as session: String = "one", _ policy: StorePolicy = StorePolicy(freeSpaceMargin: 0), files: any FileSystem = FaultyFiles(),
     trusting keys: [UInt8] = [0], lowestVersion: UInt64 = 0
@@ -44,14 +44,14 @@ final class StoreStage: Sendable {
       process: process, backend: CryptoBackends.standard)
   }
 
-  /// Has a process be gone.
+  /// Marks a process as ended.
   func end(_ session: String) {
     ended.withLock { _ = $0.insert(session) }
   }
 
-  /// Makes a pack.
+  /// Creates a pack.
   ///
-  /// - Parameter salt: other bytes for another one.
+  /// - Parameter salt: A different value gives different bytes.
   func offer(
     _ id: String = "core", _ version: UInt64 = 1, size: Int = 5000, salt: UInt64 = 0, delivery: DeliveryClass = .prefetch,
     install: InstallMode = .packed
@@ -82,7 +82,7 @@ final class StoreStage: Sendable {
     return Offer(path: directory("\(name).pack"), tree: tree, entry: entry)
   }
 
-  /// A signed manifest.
+  /// Returns a signed manifest.
   func manifest(
     _ version: UInt64, _ offers: [Offer], expires: Int64 = 1_900_000_000, signedBy key: UInt8 = 0
   ) throws(PackError) -> SignedManifest {
@@ -98,7 +98,7 @@ final class StoreStage: Sendable {
     return try SigningKey(seed: SecretBytes(copying: seed.span))
   }
 
-  /// A store in which version 1 of `core` is current and version 2 is offered.
+  /// Returns a store in which version 1 of `core` is current and version 2 is offered.
   func updatable(
     _ policy: StorePolicy = StorePolicy(freeSpaceMargin: 0), install: InstallMode = .packed
   ) async throws -> (store: AssetStore, old: Offer, new: Offer) {
@@ -112,7 +112,7 @@ final class StoreStage: Sendable {
     return (store, old, new)
   }
 
-  /// Every file below the store but the lock, with its content.
+  /// Returns every file in the store except the lock, with its content.
   func snapshot() throws -> [String: [UInt8]] {
     var result: [String: [UInt8]] = [:]
     for name in try FileManager.default.subpathsOfDirectory(atPath: root) {
@@ -123,7 +123,7 @@ final class StoreStage: Sendable {
     return result
   }
 
-  /// The bytes that the store's directory takes, by the system's own account.
+  /// Returns the number of bytes that the store's directory takes, as reported by the system.
   func sizeOnDevice() throws -> UInt64 {
     let process = Process()
     let pipe = Pipe()
@@ -137,7 +137,7 @@ final class StoreStage: Sendable {
   }
 }
 
-/// A clock that stands still, and whose waiting is over at once.
+/// A clock that changes only if a test sets it, and whose waits end almost at once.
 final class StageClock: StoreClock {
   private struct State {
     var now: Int64 = 1_800_000_000
@@ -152,10 +152,10 @@ final class StageClock: StoreClock {
     set { state.withLock { $0.now = newValue } }
   }
 
-  /// How often a trial was looked at in vain.
+  /// The number of waits between checks of a trial.
   var ticks: Int { state.withLock { $0.ticks } }
 
-  /// Does something at each tick, which is told its number.
+  /// Calls `body` at each tick with its number.
   func onTick(_ body: @escaping @Sendable (Int) async -> Void) {
     state.withLock { $0.onTick = body }
   }
@@ -175,7 +175,7 @@ final class StageClock: StoreClock {
   }
 }
 
-/// The events that have come so far.
+/// Returns the next events of a stream.
 func drain(_ events: AsyncStream<StoreEvent>, _ count: Int) async -> [StoreEvent] {
   var result: [StoreEvent] = []
   guard count > 0 else { return [] }

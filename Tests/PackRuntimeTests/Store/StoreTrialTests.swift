@@ -15,7 +15,7 @@ struct StoreTrialTests {
     stage = try StoreStage()
   }
 
-  /// A store in which version 1 is current and version 2 installed.
+  /// Returns a store in which version 1 is current and version 2 is installed.
   private func ready(_ policy: StorePolicy = StorePolicy(freeSpaceMargin: 0)) async throws -> AssetStore {
     let (store, _, new) = try await stage.updatable(policy)
     try await store.install(new.path, as: "core")
@@ -26,7 +26,7 @@ struct StoreTrialTests {
     String(decoding: try await store.open("core").read("index.html"), as: UTF8.self)
   }
 
-  @Test("what is not installed is not activated")
+  @Test("a pack that is not installed cannot be activated, rolled back or opened")
   func notInstalled() async throws {
     let store = try await stage.open()
     #expect(await failure { () async throws(PackError) in try await store.activate("core") }?.code == .notInstalled)
@@ -37,7 +37,7 @@ struct StoreTrialTests {
     #expect(await failure { () async throws(PackError) in _ = try await store.open("../state/core") }?.code == .notInstalled)
   }
 
-  @Test("what is missing where keys come from is not taken for a version that is gone")
+  @Test("a missing input of the key provider is not reported as a missing version")
   func missingKey() async throws {
     _ = try await stage.updatable()
     let keys = FetchedKeys { (_) throws(PackError) in throw PackError(.missingInput, "game.key does not exist") }
@@ -45,7 +45,7 @@ struct StoreTrialTests {
     #expect(await failure { () async throws(PackError) in _ = try await store.open("core") }?.code == .missingInput)
   }
 
-  @Test("a version on trial runs, and the version before waits")
+  @Test("a version on trial runs, and the previous version is its fallback")
   func trial() async throws {
     let store = try await ready()
     let token = try await store.activate("core")
@@ -59,7 +59,7 @@ struct StoreTrialTests {
     try await store.confirm(token)
   }
 
-  @Test("a late confirmation of one version does not bless the next")
+  @Test("a late confirmation of one version does not confirm the next")
   func lateConfirmation() async throws {
     let store = try await ready()
     let late = try await store.activate("core")
@@ -90,7 +90,7 @@ struct StoreTrialTests {
     #expect(try await store.current("core")?.state == .trial)
   }
 
-  @Test("a token goes to a page and comes back as text, and nothing else is one")
+  @Test("a token can be converted to text and back, and other texts are refused")
   func tokenText() throws {
     let token = BootToken(id: "a-b.c_D", version: 9_007_199_254_740_991, sha256: Array(0..<32), nonce: Array(100..<116))
     #expect(try BootToken(parsing: token.description) == token)
@@ -103,7 +103,7 @@ struct StoreTrialTests {
     }
   }
 
-  @Test("a trial that nobody confirms in time falls, and its bytes are not tried again")
+  @Test("a trial that is not confirmed in time fails, and its bytes are not tried again")
   func timeout() async throws {
     let store = try await ready(StorePolicy(trialTimeout: .milliseconds(200), freeSpaceMargin: 0))
     let events = store.events()
@@ -119,14 +119,14 @@ struct StoreTrialTests {
     #expect(try await store.plan().downloads == [])
     let again = try await stage.offer("core", 2)
     #expect(await failure { () async throws(PackError) in _ = try await store.install(again.path, as: "core") }?.code == .versionFailed)
-    // The next best, without being asked for a version.
+    // Without a version, the newest one that has not failed is activated.
     #expect(try await store.activate("core").version == 1)
     let heard = await drain(events, 3)
     #expect(heard.count == 3)
     if case .rolledBack("core", from: 2, let current, _) = heard[1] { #expect(current?.version == 1) } else { Issue.record("\(heard)") }
   }
 
-  @Test("bytes that failed may come again as others under the same version")
+  @Test("after a failure, the same version may come again with other bytes")
   func otherBytes() async throws {
     let store = try await ready()
     try await store.activate("core")
@@ -141,7 +141,7 @@ struct StoreTrialTests {
     #expect(try await content(store) == "core 2 5")
   }
 
-  @Test("a confirmation from anywhere ends the wait", arguments: [0, 1, 3])
+  @Test("a confirmation by another process ends the wait", arguments: [0, 1, 3])
   func confirmationComes(tick: Int) async throws {
     let store = try await ready()
     let token = try await store.activate("core")
@@ -165,7 +165,7 @@ struct StoreTrialTests {
     #expect(try await store.trial(of: "core") == token)
   }
 
-  @Test("after the process ended on trial the version before runs, and what failed is remembered", arguments: [false, true])
+  @Test("if the process ends during a trial, the previous version runs, and the failure is recorded", arguments: [false, true])
   func crashed(isReconciled: Bool) async throws {
     let store = try await ready()
     let token = try await store.activate("core")
@@ -185,7 +185,7 @@ struct StoreTrialTests {
     #expect(await failure { () async throws(PackError) in try await next.activate("core", version: 2) }?.code == .versionFailed)
   }
 
-  @Test("the trial of a process that lives is nobody else's to judge or to replace")
+  @Test("no other process may decide or replace the trial of a running process")
   func livingTrial() async throws {
     let store = try await ready()
     let token = try await store.activate("core")
@@ -198,7 +198,7 @@ struct StoreTrialTests {
     #expect(try await other.activate("core") == token)
   }
 
-  @Test("a trial with several starts ends with the last, and asking again gives none more")
+  @Test("a trial with several starts ends with the last, and activating again adds none")
   func severalStarts() async throws {
     let policy = StorePolicy(trialStarts: 3, freeSpaceMargin: 0)
     let store = try await ready(policy)
@@ -218,7 +218,7 @@ struct StoreTrialTests {
     #expect(try await content(last) == "core 1 0")
   }
 
-  @Test("a first version that falls leaves nothing to run, and says so")
+  @Test("if the first version fails, no version is left to run")
   func firstFalls() async throws {
     let store = try await stage.open()
     let offer = try await stage.offer()
@@ -242,7 +242,7 @@ struct StoreTrialTests {
     #expect(stage.directory.names(in: "store/packs").count == 1)
   }
 
-  @Test("as many versions are kept as the policy says, and none that is in use goes")
+  @Test("the policy decides how many versions are kept, and versions in use are not removed")
   func keptVersions() async throws {
     let store = try await stage.open(StorePolicy(keepVersions: 2, freeSpaceMargin: 0))
     var opened: [OpenedPack] = []
@@ -263,7 +263,7 @@ struct StoreTrialTests {
     #expect(stage.directory.names(in: "store/packs").count == 2)
   }
 
-  @Test("no more failures are remembered than a publisher makes in a row")
+  @Test("the number of recorded failures is limited")
   func failureLimit() async throws {
     let (store, _, _) = try await stage.updatable()
     for version in 2...20 as ClosedRange<UInt64> {
@@ -279,7 +279,7 @@ struct StoreTrialTests {
     #expect(try await content(store) == "core 1 0")
   }
 
-  @Test("a policy that makes no sense is refused")
+  @Test("an invalid policy is refused")
   func policy() async throws {
     for policy in [StorePolicy(keepVersions: 0), StorePolicy(trialStarts: 0)] {
       #expect(await failure { () async throws(PackError) in _ = try await stage.open(policy) }?.code == .usage)

@@ -5,7 +5,7 @@ import PackWork
 import TestSupport
 import Testing
 
-@Suite("Threads that do one job together")
+@Suite("Worker pools")
 struct CrewTests {
   @Test("every member runs once, with its number", arguments: [1, 2, 8])
   func members(size: Int) async throws {
@@ -41,7 +41,7 @@ struct CrewTests {
           let stopped = Monitor(false)
           pool.onStop { stopped.update { $0 = true } }
           begun.update { $0 += 1 }
-          // Threads of the pool may wait; those that run tasks are few.
+          // Threads of the pool may block; there are only few threads for tasks.
           if number == 0 {
             begun.waitUntil { $0 == 3 }
             running.wait { $0 }.cancel()
@@ -55,7 +55,7 @@ struct CrewTests {
     #expect(await task.value?.code == .cancelled)
   }
 
-  @Test("what members hold is let go before the pool returns")
+  @Test("objects held by members are released before the pool returns")
   func released() async throws {
     final class Token: Sendable {
       let gone: Monitor<Int>
@@ -71,9 +71,9 @@ struct CrewTests {
   }
 }
 
-@Suite("A value that threads share")
+@Suite("Values shared by threads")
 struct MonitorTests {
-  @Test("changes of many threads are all there")
+  @Test("no change by any of many threads is lost")
   func counter() async throws {
     let counter = Monitor(0)
     try await WorkerPool.run(4) { (_, _) in
@@ -82,7 +82,7 @@ struct MonitorTests {
     #expect(counter.withLock { $0 } == 4000)
   }
 
-  @Test("who waits is woken by the change waited for")
+  @Test("a waiting thread is woken by the change it waits for")
   func wait() async throws {
     let turn = Monitor(0)
     try await WorkerPool.run(4) { (_, number) in
@@ -92,7 +92,7 @@ struct MonitorTests {
     #expect(turn.withLock { $0 } == 4)
   }
 
-  @Test("an error leaves the lock free")
+  @Test("an error releases the lock")
   func error() {
     let value = Monitor(1)
     #expect(code { () throws(PackError) in try value.withLock { (_) throws(PackError) in throw PackError(.usage, "") } } == .usage)
@@ -108,9 +108,9 @@ struct MonitorTests {
   }
 }
 
-@Suite("Work on numbered items")
+@Suite("Ordered parallel map")
 struct OrderedMapTests {
-  /// Doubles numbers, and says what was taken.
+  /// Doubles numbers and returns the consumed ones.
   private func run(
     count: Int, window: Int, workers: Int, make: @escaping @Sendable (Int, WorkerPool) throws(PackError) -> Int = { item, _ in item * 2 },
     take: @escaping @Sendable (Int, Int) throws(PackError) -> Void = { _, _ in }
@@ -133,14 +133,14 @@ struct OrderedMapTests {
     return taken.withLock { $0 }
   }
 
-  @Test("results come in the order of the items", arguments: [0, 1, 2, 100], [1, 2, 7])
+  @Test("results are consumed in the order of the items", arguments: [0, 1, 2, 100], [1, 2, 7])
   func order(count: Int, window: Int) async throws {
     for workers in [1, 4] {
       #expect(try await run(count: count, window: window, workers: workers) == (0..<count).map { $0 * 2 })
     }
   }
 
-  @Test("the first item may be the last to be made")
+  @Test("the first item may be the last one to be completed")
   func slowFirst() async throws {
     let made = Monitor<Set<Int>>([])
     let results = try await run(count: 20, window: 4, workers: 4) { (item, _) in
@@ -152,12 +152,12 @@ struct OrderedMapTests {
     #expect(results == Array(0..<20))
   }
 
-  @Test("no item is begun a window ahead of the last one taken", arguments: [1, 2, 5])
+  @Test("no item is started more than a window ahead of the last one consumed", arguments: [1, 2, 5])
   func window(_ window: Int) async throws {
     let taken = Monitor(0)
     let tooEarly = Monitor(0)
     _ = try await run(count: 200, window: window, workers: 4) { (item, _) in
-      // Taken is counted before the map counts it, so this can only be too mild by nothing.
+      // An item is counted here before the map counts it, so the check is at most too mild, never too strict.
       if item >= taken.withLock({ $0 }) + window { tooEarly.withLock { $0 += 1 } }
       return item
     } take: { (_, _) in
@@ -166,7 +166,7 @@ struct OrderedMapTests {
     #expect(tooEarly.withLock { $0 } == 0)
   }
 
-  @Test("results are taken one at a time")
+  @Test("results are consumed one at a time")
   func oneAtATime() async throws {
     let inside = Monitor(0)
     let together = Monitor(0)
@@ -182,7 +182,7 @@ struct OrderedMapTests {
     #expect(together.withLock { $0 } == 0)
   }
 
-  @Test("a failure while making or taking ends the work, and what was taken is a beginning", arguments: [0, 5, 19], [1, 4])
+  @Test("a failure while making or consuming stops the work, and the consumed items are a prefix", arguments: [0, 5, 19], [1, 4])
   func failure(item: Int, workers: Int) async throws {
     let refusal = PackError(.usage, "item \(item)")
     let taken = Monitor<[Int]>([])
@@ -206,7 +206,7 @@ struct OrderedMapTests {
     #expect(taking?.message == refusal.message)
   }
 
-  @Test("members that wait for room hear of a cancellation")
+  @Test("members that wait for room are woken by a cancellation")
   func cancelled() async {
     let begun = Monitor<Set<Int>>([])
     let running = Monitor<Task<PackError?, Never>?>(nil)
@@ -239,9 +239,9 @@ extension OrderedMapTests {
   }
 }
 
-@Suite("Digests of contents in several frames")
+@Suite("Digests of contents that span frames")
 struct SpanningDigestsTests {
-  @Test("parts of several contents, added by many threads, give each content's digest", arguments: [1, 2, 4])
+  @Test("parts of several contents, added by many threads, give the correct digests", arguments: [1, 2, 4])
   func parts(workers: Int) async throws {
     var random = SeededGenerator()
     let contents = (0..<3).map { _ in random.bytes(1000) }
@@ -275,7 +275,7 @@ struct SpanningDigestsTests {
     #expect(results.withLock { $0 } == [0: expected[0], 1: expected[1], 2: expected[2]])
   }
 
-  @Test("who waits for a part that never comes hears of the failure")
+  @Test("a thread that waits for a part that never arrives is woken by the failure")
   func failure() async {
     let digests = Monitor<SpanningDigests?>(nil)
     let error = await PackRuntimeTests.failure { () throws(PackError) in
@@ -287,7 +287,7 @@ struct SpanningDigestsTests {
         }
         if number == 0 { throw PackError(.usage, "no first part") }
         _ = try shared.add([1].span, 1..<2, of: 0..<2)
-        Issue.record("the second part was taken first")
+        Issue.record("the second part was added first")
       }
     }
     #expect(error?.code == .usage)

@@ -4,10 +4,10 @@ import PackFormat
 import TestSupport
 import Testing
 
-/// A tree that somebody writes to while it is packed. The wrapped files make the change at a certain call.
+/// A tree that another process changes while it is packed. The wrapped files make the change at a certain call.
 @Suite("A source that changes while it is packed", .timeLimit(.minutes(10)))
 struct ChangingSourceTests {
-  /// What somebody else does to a file.
+  /// A change that another process makes to a file.
   enum Change: String, CaseIterable, Sendable {
     case rewritten, truncated, longer, deleted, replaced, touched, becomesDirectory
 
@@ -34,16 +34,16 @@ struct ChangingSourceTests {
 
   @Test("a file that changes after the scan is named", arguments: Change.allCases, sizes)
   func beforeOpening(_ change: Change, _ size: Int) async throws {
-    let shop = try ServerState()
-    try shop.add("steady.bin", [4, 5])
-    try shop.add("sub/victim.bin", [UInt8](repeating: 1, count: size))
-    let path = shop.directory("tree/sub/victim.bin")
+    let project = try SampleProject()
+    try project.add("steady.bin", [4, 5])
+    try project.add("sub/victim.bin", [UInt8](repeating: 1, count: size))
+    let path = project.directory("tree/sub/victim.bin")
     let trigger = Trigger()
     let files = FaultyFiles { call in
       if call.operation == .open, call.name.hasSuffix("victim.bin") { trigger.fire { change.apply(to: path) } }
       return nil
     }
-    let error = await shop.refusal { $0.files = files }
+    let error = await project.refusal { $0.files = files }
     #expect(trigger.fired)
     #expect(error?.code == .sourceChanged)
     #expect(error?.message.contains("sub/victim.bin") == true)
@@ -52,16 +52,16 @@ struct ChangingSourceTests {
   @Test("a file that changes while its parts are read is named, whatever the number of threads", arguments: Change.allCases, [1, 2, 5])
   func whileReading(_ change: Change, _ jobs: Int) async throws {
     for moment in [0, 1, 3, 5] {
-      let shop = try ServerState()
-      try shop.add("victim.bin", [UInt8](repeating: 1, count: 700_000))
-      let path = shop.directory("tree/victim.bin")
+      let project = try SampleProject()
+      try project.add("victim.bin", [UInt8](repeating: 1, count: 700_000))
+      let path = project.directory("tree/victim.bin")
       let reads = Tally()
       let trigger = Trigger()
       let files = FaultyFiles { call in
         if call.operation == .read, reads.next() == moment { trigger.fire { change.apply(to: path) } }
         return nil
       }
-      let error = await shop.refusal {
+      let error = await project.refusal {
         $0.files = files
         $0.jobs = jobs
       }
@@ -71,15 +71,15 @@ struct ChangingSourceTests {
     }
   }
 
-  @Test("a part of a large file that cannot be read is told, and nobody waits for it", arguments: [0, 1, 2, 4, 9], [1, 2, 4])
+  @Test("a part of a large file that cannot be read is reported, and no thread waits for it", arguments: [0, 1, 2, 4, 9], [1, 2, 4])
   func unreadablePart(_ part: Int, _ jobs: Int) async throws {
-    let shop = try ServerState()
-    try shop.add("a.bin", [UInt8](repeating: 1, count: 700_000))
+    let project = try SampleProject()
+    try project.add("a.bin", [UInt8](repeating: 1, count: 700_000))
     let reads = Tally()
     let files = FaultyFiles { call in
       call.operation == .read && reads.next() == part ? .failure(.inputOutput) : nil
     }
-    let error = await shop.refusal {
+    let error = await project.refusal {
       $0.files = files
       $0.jobs = jobs
     }
@@ -87,20 +87,20 @@ struct ChangingSourceTests {
     #expect(error?.message.contains("a.bin") == true)
   }
 
-  @Test("a large file that one thread can no longer open is told, and nobody waits for it", arguments: [1, 2, 3])
+  @Test("a large file that one thread can no longer open is reported, and no thread waits for it", arguments: [1, 2, 3])
   func unopenablePart(_ opening: Int) async throws {
-    let shop = try ServerState()
-    try shop.add("a.bin", [UInt8](repeating: 1, count: 1_000_000))
+    let project = try SampleProject()
+    try project.add("a.bin", [UInt8](repeating: 1, count: 1_000_000))
     let opened = Tally()
     let files = FaultyFiles { call in
       call.operation == .open && call.name.hasSuffix("a.bin") && opened.next() == opening ? .failure(FileFailure(number: EMFILE)) : nil
     }
     do throws(PackError) {
-      try await shop.pack {
+      try await project.pack {
         $0.files = files
         $0.jobs = 4
       }
-      // One thread may have been quick enough to read all of it.
+      // One thread may have been fast enough to read the whole file.
       #expect(opened.value <= opening)
     } catch {
       #expect(error.code == .cannotRead && error.message.contains("a.bin"))
@@ -109,13 +109,13 @@ struct ChangingSourceTests {
 
   @Test("a file that changes between the search for duplicates and its packing is named", arguments: [9000, 100_000])
   func afterSearch(_ size: Int) async throws {
-    let shop = try ServerState()
-    try shop.add("one.bin", [UInt8](repeating: 1, count: size))
-    try shop.add("two.bin", [UInt8](repeating: 1, count: size))
-    let path = shop.directory("tree/one.bin")
+    let project = try SampleProject()
+    try project.add("one.bin", [UInt8](repeating: 1, count: size))
+    try project.add("two.bin", [UInt8](repeating: 1, count: size))
+    let path = project.directory("tree/one.bin")
     let openings = Tally()
     let trigger = Trigger()
-    // Large files are opened for a first look, then for their digest, then to be packed.
+    // Large files are opened for a first comparison, then for their digest, then for packing.
     let last = size < 16_384 ? 1 : 2
     let files = FaultyFiles { call in
       if call.operation == .open, call.name.hasSuffix("one.bin"), openings.next() == last {
@@ -123,24 +123,24 @@ struct ChangingSourceTests {
       }
       return nil
     }
-    let error = await shop.refusal { $0.files = files }
+    let error = await project.refusal { $0.files = files }
     #expect(trigger.fired)
     #expect(error?.code == .sourceChanged && error?.message.contains("one.bin") == true)
   }
 
-  @Test("of several files that change, each is named")
+  @Test("if several files change, each is named")
   func several() async throws {
-    let shop = try ServerState()
-    for number in 0..<5 { try shop.add("f\(number).bin", [UInt8](repeating: UInt8(number), count: 100 + number)) }
+    let project = try SampleProject()
+    for number in 0..<5 { try project.add("f\(number).bin", [UInt8](repeating: UInt8(number), count: 100 + number)) }
     let trigger = Trigger()
-    let directory = shop.directory
+    let directory = project.directory
     let files = FaultyFiles { call in
       if call.operation == .open, call.name.hasSuffix("f0.bin") {
         trigger.fire { for number in [1, 3, 4] { overwrite(directory("tree/f\(number).bin"), [0]) } }
       }
       return nil
     }
-    let error = await shop.refusal {
+    let error = await project.refusal {
       $0.files = files
       $0.jobs = 1
     }

@@ -13,19 +13,19 @@ import Testing
 
 @Suite("The same tree gives the same pack")
 struct DeterminismTests {
-  private let shop: ServerState
+  private let project: SampleProject
   private let tree: SampleTree
 
   init() throws {
     var random = SeededGenerator(seed: 5)
     tree = SampleTree.awkward(&random)
-    shop = try ServerState()
-    try tree.write(to: "tree", in: shop.directory)
+    project = try SampleProject()
+    try tree.write(to: "tree", in: project.directory)
   }
 
   private func packed(_ change: (inout PackJob) -> Void = { _ in }) async throws -> [UInt8] {
-    try await shop.pack(change)
-    return shop.packed
+    try await project.pack(change)
+    return project.packed
   }
 
   private func isSame(_ change: (inout PackJob) -> Void) async throws -> Bool {
@@ -38,17 +38,17 @@ struct DeterminismTests {
     #expect(try await isSame { $0.jobs = jobs })
   }
 
-  @Test("in another directory, made in another order, at other times, with other permission bits that do not count")
+  @Test("in another directory, made in another order, at other times, with other permission bits that are not stored")
   func place() async throws {
     let first = try await packed()
-    var other = shop
+    var other = project
     other.source = "somewhere/else"
     other.output = "other.pack"
-    for path in tree.emptyDirectories.sorted(by: >) { try shop.directory.makeDirectory("somewhere/else/\(path)") }
+    for path in tree.emptyDirectories.sorted(by: >) { try project.directory.makeDirectory("somewhere/else/\(path)") }
     for (path, file) in tree.files.sorted(by: { $0.key > $1.key }) {
       try other.add(path, file.bytes, mode: file.isExecutable ? 0o700 : 0o600)
       let date = Date(timeIntervalSince1970: Double(file.bytes.count))
-      try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: shop.directory("somewhere/else/\(path)"))
+      try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: project.directory("somewhere/else/\(path)"))
     }
     try await other.pack()
     let isSame = other.packed == first
@@ -70,7 +70,7 @@ struct DeterminismTests {
     #expect(try await isSame { $0.backend = CryptoBackends.all[number] })
   }
 
-  @Test("but not where the salt is random, nor with another name, version or setting")
+  @Test("but not with a random salt, or with another name, version or setting")
   func differences() async throws {
     var packs: [[UInt8]] = [try await packed()]
     packs.append(try await packed { $0.usesRandomSalt = true })
@@ -82,32 +82,32 @@ struct DeterminismTests {
     packs.append(try await packed { $0.frameSize = 100_000 })
     packs.append(try await packed { $0.level = .number(9) })
     #expect(Set(packs).count == packs.count)
-    // No two share the keys of their segments.
+    // No two packs have the same segment keys.
     #expect(Set(packs.map { Array($0[64..<96]) }).count == packs.count)
   }
 
   @Test("the random salt is random and the pack still opens")
   func randomSalt() async throws {
-    try await shop.pack { $0.usesRandomSalt = true }
-    #expect(try !shop.open().header.hasDeterministicSalt)
-    let isSame = try await shop.unpacked() == tree
+    try await project.pack { $0.usesRandomSalt = true }
+    #expect(try !project.open().header.hasDeterministicSalt)
+    let isSame = try await project.unpacked() == tree
     #expect(isSame)
   }
 
-  @Test("a pack's content root tells the tree alone")
+  @Test("a pack's content root depends only on the tree")
   func contentRoot() async throws {
-    let root = try await shop.pack().contentRoot
-    let other = try await shop.pack {
+    let root = try await project.pack().contentRoot
+    let other = try await project.pack {
       $0.level = .number(19)
       $0.frameSize = 1 << 20
       $0.packVersion = 9
     }
     #expect(other.contentRoot == root)
-    try shop.add("one-more")
-    #expect(try await shop.pack().contentRoot != root)
+    try project.add("one-more")
+    #expect(try await project.pack().contentRoot != root)
   }
 
-  /// Lists every directory backwards.
+  /// A file system that lists every directory in reverse order.
   private struct ReversedFiles: FileSystem {
     private let base = FaultyFiles()
 

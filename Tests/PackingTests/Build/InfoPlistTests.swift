@@ -9,7 +9,7 @@ import Testing
 
 private let restrictions = "BAInitialDownloadRestrictions"
 
-/// A configuration with as little as possible in it.
+/// Returns a minimal configuration.
 private func configuration(_ hosting: PackerConfiguration.Hosting = .unmanaged, hosts: [String] = []) -> PackerConfiguration {
   PackerConfiguration(
     path: "packer.yml", directory: ".", app: .init(bundleID: "com.example.arcade", group: "group.com.example.arcade"),
@@ -31,16 +31,16 @@ private func plist(_ text: String) throws(PackError) -> InfoPlist {
   try InfoPlist(parsing: Array(text.utf8), path: "Info.plist")
 }
 
-/// A plist with `members` in its dictionary.
+/// Returns a plist with `members` in its dictionary.
 private func plist(members: String) throws(PackError) -> InfoPlist {
   try plist("<plist version=\"1.0\"><dict>\(members)</dict></plist>")
 }
 
 @Suite("The keys of a release in an Info.plist")
 struct InfoPlistTests {
-  // MARK: What a release wants
+  // MARK: Fragments
 
-  @Test("the fragment for an extension of the app's own has every key, those that are 0 too")
+  @Test("the fragment for an app with its own extension has every key, even those that are 0")
   func unmanagedFragment() throws {
     let fragment = try InfoPlist.fragment(for: configuration(hosts: ["mirror.example.com"]), budget: budget)
     #expect(
@@ -76,7 +76,7 @@ struct InfoPlistTests {
         """)
   }
 
-  @Test("the fragment for managed packs says so, and with Apple's hosting holds nothing that must be absent")
+  @Test("the fragment for managed packs has their keys, and with Apple's hosting no key that must be absent")
   func managedFragments() throws {
     let managed = try InfoPlist(parsing: InfoPlist.fragment(for: configuration(.managed), budget: budget), path: "f")
     #expect(
@@ -102,7 +102,7 @@ struct InfoPlistTests {
         """))
   }
 
-  @Test("a fragment read back says what went in", arguments: PackerConfiguration.Hosting.allCases)
+  @Test("a fragment is read back as it was written", arguments: PackerConfiguration.Hosting.allCases)
   func roundTrip(hosting: PackerConfiguration.Hosting) throws {
     let keys = try wanted(hosting)
     let read = try InfoPlist(parsing: InfoPlist.fragment(for: configuration(hosting), budget: budget), path: "f")
@@ -119,7 +119,7 @@ struct InfoPlistTests {
     #expect(error?.code == .malformedURL)
   }
 
-  @Test("managed asset packs without an app group give no fragment: the app would end at its first use of them")
+  @Test("managed asset packs without an app group give no fragment, because the app would crash at its first use of them")
   func missingGroup() throws {
     for hosting in [PackerConfiguration.Hosting.managed, .apple] {
       var configuration = configuration(hosting)
@@ -132,7 +132,7 @@ struct InfoPlistTests {
     #expect(try InfoPlist.wanted(for: configuration, budget: budget).appGroupIdentifier == nil)
   }
 
-  @Test("the manifest of managed asset packs is not packer's own, which the system does not read")
+  @Test("packer's own manifest is refused for managed asset packs, because the system does not read it")
   func managedManifest() throws {
     for hosting in [PackerConfiguration.Hosting.managed, .unmanaged, .apple] {
       var configuration = configuration(hosting)
@@ -147,7 +147,7 @@ struct InfoPlistTests {
     }
   }
 
-  @Test("a text that XML cannot hold is the plist's fault, and told as such")
+  @Test("a text that XML cannot contain is reported as a malformed plist")
   func unwritable() throws {
     for text in ["&#0;x", "a&#1;"] {
       let source = try plist(members: "<key>Odd</key><string>\(text)</string>")
@@ -157,7 +157,7 @@ struct InfoPlistTests {
     _ = try plist(members: "<key>Odd</key><string>a&#9;b</string>").merging(try wanted(), conflicts: .refuse)
   }
 
-  @Test("a plist that packer's keys would make too large is refused, and spaces without end are no layout to follow")
+  @Test("a plist that packer's keys would make too large is refused, and a very long gap is not used as layout")
   func tooLarge() throws {
     func merge(spaces: Int) throws(PackError) -> PlistMerge {
       let source = try plist(members: "<key>Odd</key>\(String(repeating: " ", count: spaces))<true/>")
@@ -166,36 +166,36 @@ struct InfoPlistTests {
     #expect(try merge(spaces: 5000).bytes.count < 6000)
     let error = #expect(throws: PackError.self) { try merge(spaces: PropertyList.largestSize - 100) }
     #expect(error?.code == .malformedPlist)
-    #expect(error?.message.contains("bytes with packer's keys, and 4194304 are the most") == true)
+    #expect(error?.message.contains("bytes with packer's keys, more than the 4194304 allowed") == true)
   }
 
   // MARK: Values of the wrong type
 
   @Test(
-    "a value of the wrong type is told with what it is",
+    "a value of the wrong type is reported with its value and the expected type",
     arguments: [
-      ("<key>BAMaxInstallSize</key><string>35000000</string>", "BAMaxInstallSize is the string '35000000', and it must be an integer"),
-      ("<key>BAMaxInstallSize</key><string>35 MB</string>", "is the string '35 MB', and it must be an integer: the number of bytes"),
-      ("<key>BAMaxInstallSize</key><real>35000000</real>", "is the real 35000000.0, and it must be an integer: the number of bytes"),
-      ("<key>BAMaxInstallSize</key><integer>-1</integer>", "is -1, and a size is not negative"),
+      ("<key>BAMaxInstallSize</key><string>35000000</string>", "BAMaxInstallSize is the string '35000000', but it must be an integer"),
+      ("<key>BAMaxInstallSize</key><string>35 MB</string>", "is the string '35 MB', but it must be an integer: the number of bytes"),
+      ("<key>BAMaxInstallSize</key><real>35000000</real>", "is the real 35000000.0, but it must be an integer: the number of bytes"),
+      ("<key>BAMaxInstallSize</key><integer>-1</integer>", "is -1, but a size cannot be negative"),
       ("<key>BAMaxInstallSize</key><integer>9223372036854775808</integer>", "is 9223372036854775808, more than the system can hold"),
-      ("<key>BAMaxInstallSize</key><true/>", "is true, and it must be an integer"),
-      ("<key>BAEssentialMaxInstallSize</key><array/>", "BAEssentialMaxInstallSize is [], and it must be an integer"),
-      ("<key>BAManifestURL</key><integer>1</integer>", "BAManifestURL is 1, and it must be a string"),
-      ("<key>BAHasManagedAssetPacks</key><string>YES</string>", "is the string 'YES', and it must be a boolean"),
-      ("<key>BAUsesAppleHosting</key><integer>1</integer>", "is 1, and it must be a boolean"),
-      ("<key>BAInitialDownloadRestrictions</key><array/>", "BAInitialDownloadRestrictions is [], and it must be a dictionary"),
+      ("<key>BAMaxInstallSize</key><true/>", "is true, but it must be an integer"),
+      ("<key>BAEssentialMaxInstallSize</key><array/>", "BAEssentialMaxInstallSize is [], but it must be an integer"),
+      ("<key>BAManifestURL</key><integer>1</integer>", "BAManifestURL is 1, but it must be a string"),
+      ("<key>BAHasManagedAssetPacks</key><string>YES</string>", "is the string 'YES', but it must be a boolean"),
+      ("<key>BAUsesAppleHosting</key><integer>1</integer>", "is 1, but it must be a boolean"),
+      ("<key>BAInitialDownloadRestrictions</key><array/>", "BAInitialDownloadRestrictions is [], but it must be a dictionary"),
       (
         "<key>BAInitialDownloadRestrictions</key><dict><key>BADownloadAllowance</key><string>1</string></dict>",
-        "BAInitialDownloadRestrictions.BADownloadAllowance is the string '1', and it must be an integer"
+        "BAInitialDownloadRestrictions.BADownloadAllowance is the string '1', but it must be an integer"
       ),
       (
         "<key>BAInitialDownloadRestrictions</key><dict><key>BADownloadDomainAllowList</key><string>a.b</string></dict>",
-        "BADownloadDomainAllowList is the string 'a.b', and it must be an array of strings"
+        "BADownloadDomainAllowList is the string 'a.b', but it must be an array of strings"
       ),
       (
         "<key>BAInitialDownloadRestrictions</key><dict><key>BADownloadDomainAllowList</key><array><true/></array></dict>",
-        "BADownloadDomainAllowList holds true, and it must hold strings alone"
+        "BADownloadDomainAllowList holds true, but it must hold only strings"
       ),
     ])
   func wrongType(members: String, message: String) throws {
@@ -208,7 +208,7 @@ struct InfoPlistTests {
     )
   }
 
-  @Test("the largest integer that the system holds is taken, and a string that is a number gets a hint")
+  @Test("the largest integer of the system is accepted, and a string with a number gets a hint")
   func edges() throws {
     let read = try plist(members: "<key>BAMaxInstallSize</key><integer>9223372036854775807</integer>")
     #expect(read.keys.maxInstallSize == 9_223_372_036_854_775_807)
@@ -216,10 +216,10 @@ struct InfoPlistTests {
     #expect(text.keys.problems.first?.hint == "write <integer>35000000</integer>")
   }
 
-  @Test("a plist whose outside is no dictionary is refused, as is one that is too large")
+  @Test("a plist without a dictionary at the top level is refused, as is one that is too large")
   func noDictionary() throws {
     let error = #expect(throws: PackError.self) { try plist("<plist><array/></plist>") }
-    #expect(error?.message == "Info.plist holds [] outside, and an Info.plist holds a dictionary")
+    #expect(error?.message == "Info.plist has [] at the top level, but an Info.plist must have a dictionary there")
     let directory = try TemporaryDirectory()
     let large = try directory.write([UInt8](repeating: 0x20, count: PropertyList.largestSize + 1), to: "Info.plist")
     #expect(throws: PackError.self) { try InfoPlist.read(large) }
@@ -231,7 +231,7 @@ struct InfoPlistTests {
 
   // MARK: Check
 
-  @Test("a plist without the keys is told of every one of them")
+  @Test("every missing key is reported")
   func missing() throws {
     let findings = try plist(members: "").check(against: try wanted())
     #expect(
@@ -241,19 +241,19 @@ struct InfoPlistTests {
         "\(restrictions).BAEssentialDownloadAllowance", "BAManifestURL", "BAMaxInstallSize",
       ])
     #expect(findings.allSatisfy { $0.kind == .missing && $0.level == .error })
-    #expect(findings[1].message == "BAEssentialMaxInstallSize is missing, and it must be 33000000")
+    #expect(findings[1].message == "BAEssentialMaxInstallSize is missing; it must be 33000000")
     #expect(findings[1].hint == "packer plist merge Info.plist")
   }
 
   @Test(
-    "differences are told both ways, with both numbers",
+    "differences are reported in both directions, with both values",
     arguments: [
       (
         "33000000", "32999999", PlistFinding.Kind.tooSmall, "BAEssentialMaxInstallSize is 32999999, but this release needs 33000000 bytes"
       ),
       (
         "33000000", "33000001", .tooLarge,
-        "BAEssentialMaxInstallSize is 33000001, and this release needs 33000000 bytes: 1 more than it should promise"
+        "BAEssentialMaxInstallSize is 33000001, but this release needs only 33000000 bytes (1 too many)"
       ),
       (
         "28100000", "1", .tooSmall,
@@ -261,23 +261,23 @@ struct InfoPlistTests {
       ),
       (
         "manifest.json", "m.json", .different,
-        "BAManifestURL is the string 'https://api.example.com/packs/m.json', and it must be the string 'https://api.example.com/packs/manifest.json'"
+        "BAManifestURL is the string 'https://api.example.com/packs/m.json', but it must be the string 'https://api.example.com/packs/manifest.json'"
       ),
       (
         "<string>api.example.com</string>", "", .hostNotAllowed,
-        "BADownloadDomainAllowList does not allow api.example.com, and this release downloads from there"
+        "BADownloadDomainAllowList does not allow api.example.com, but this release downloads from it"
       ),
       (
         "<string>api.example.com</string>", "<string>api.example.com</string><string>old.example.com</string>", .hostNotUsed,
-        "BADownloadDomainAllowList allows old.example.com, and this release does not download from there"
+        "BADownloadDomainAllowList allows old.example.com, but this release does not download from it"
       ),
       (
         "<string>api.example.com</string>", "<string>api.example.com</string><string>API.example.com</string>", .allowListEntry,
-        "has the entry 'API.example.com', which has capital letters: write api.example.com"
+        "has the entry 'API.example.com', which has upper-case letters: write api.example.com"
       ),
       (
         "group.com.example.arcade", "com.example.arcade", .target,
-        "AppGroupIdentifier is 'com.example.arcade', and an app group starts with 'group.'"
+        "AppGroupIdentifier is 'com.example.arcade', but an app group starts with 'group.'"
       ),
     ])
   func differences(old: String, new: String, kind: PlistFinding.Kind, message: String) throws {
@@ -288,7 +288,7 @@ struct InfoPlistTests {
     #expect(findings.filter { $0.kind == kind }.allSatisfy { ($0.level == .warning) == isWarning })
   }
 
-  @Test("an allow list in another order, or with a wildcard that covers a host, is as good")
+  @Test("an allow list in another order, or with a wildcard that covers a host, is accepted")
   func allowListOrder() throws {
     let fragment = String(decoding: try InfoPlist.fragment(for: configuration(), budget: budget), as: UTF8.self)
     let turned = fragment.replacingOccurrences(of: "api.example.com</string>", with: "x</string>")
@@ -300,15 +300,15 @@ struct InfoPlistTests {
   }
 
   @Test(
-    "keys that must not be there with a way of hosting are told",
+    "keys that must be absent with a kind of hosting are reported",
     arguments: [
-      (.unmanaged, "<key>BAHasManagedAssetPacks</key><true/>", "BAHasManagedAssetPacks is true, and it must not be there"),
-      (.unmanaged, "<key>BAUsesAppleHosting</key><true/>", "BAUsesAppleHosting is true, and it must not be there"),
-      (.unmanaged, "<key>BAAppGroupID</key><string>group.a</string>", "BAAppGroupID is the string 'group.a', and it must not be there"),
-      (.managed, "<key>BAUsesAppleHosting</key><true/>", "BAUsesAppleHosting is true, and it must not be there"),
-      (.apple, "<key>BAManifestURL</key><string>x</string>", "BAManifestURL is the string 'x', and it must not be there"),
-      (.apple, "<key>BAMaxInstallSize</key><string>1</string>", "BAMaxInstallSize is the string '1', and it must not be there"),
-      (.apple, "<key>BAInitialDownloadRestrictions</key><dict/>", "a dictionary of 0 keys, and it must not be there"),
+      (.unmanaged, "<key>BAHasManagedAssetPacks</key><true/>", "BAHasManagedAssetPacks is true, but it must not be set"),
+      (.unmanaged, "<key>BAUsesAppleHosting</key><true/>", "BAUsesAppleHosting is true, but it must not be set"),
+      (.unmanaged, "<key>BAAppGroupID</key><string>group.a</string>", "BAAppGroupID is the string 'group.a', but it must not be set"),
+      (.managed, "<key>BAUsesAppleHosting</key><true/>", "BAUsesAppleHosting is true, but it must not be set"),
+      (.apple, "<key>BAManifestURL</key><string>x</string>", "BAManifestURL is the string 'x', but it must not be set"),
+      (.apple, "<key>BAMaxInstallSize</key><string>1</string>", "BAMaxInstallSize is the string '1', but it must not be set"),
+      (.apple, "<key>BAInitialDownloadRestrictions</key><dict/>", "a dictionary of 0 keys, but it must not be set"),
     ] as [(PackerConfiguration.Hosting, String, String)])
   func superfluous(hosting: PackerConfiguration.Hosting, members: String, message: String) throws {
     let fragment = String(decoding: try InfoPlist.fragment(for: configuration(hosting), budget: budget), as: UTF8.self)
@@ -320,7 +320,7 @@ struct InfoPlistTests {
     #expect(try InfoPlist(parsing: merged.bytes, path: "t").check(against: try wanted(hosting)).isEmpty)
   }
 
-  @Test("a boolean that is false is as good as none")
+  @Test("a boolean that is false counts as absent")
   func falseIsAbsent() throws {
     let fragment = String(decoding: try InfoPlist.fragment(for: configuration(), budget: budget), as: UTF8.self)
     let more = fragment.replacingOccurrences(of: "\n</dict>\n</plist>", with: "<key>BAHasManagedAssetPacks</key><false/></dict></plist>")
@@ -410,7 +410,7 @@ struct PlistMergeTests {
     #expect(merge.warnings.isEmpty)
   }
 
-  @Test("keys come in, and every other byte stays: comments, order, layout and the way numbers are written")
+  @Test("keys are added, and every other byte stays: comments, order, layout and the form of numbers")
   func added() throws {
     let merge = try plist(Self.handMade).merging(try wanted(.apple), conflicts: .refuse)
     #expect(
@@ -453,7 +453,7 @@ struct PlistMergeTests {
     #expect(back.bytes == first.bytes)
   }
 
-  @Test("a list by hand that allows the same hosts is no conflict, and one by packer follows the configuration to the letter")
+  @Test("a list written by hand that allows the same hosts is kept, and one written by packer follows the configuration exactly")
   func equallyGoodList() throws {
     let wide = try plist(
       members: """
@@ -467,19 +467,19 @@ struct PlistMergeTests {
     #expect(next.keys.allowList?.entries == ["api.example.com", "cdn.example.com"])
   }
 
-  @Test("a plist that has the keys already is not touched, not even its layout")
+  @Test("a plist that has the keys already is not changed, not even its layout")
   func untouched() throws {
     let fragment = String(decoding: try InfoPlist.fragment(for: configuration(), budget: budget), as: UTF8.self)
     let byHand = fragment.replacingOccurrences(of: "\t", with: "    ").replacingOccurrences(of: "<dict>", with: "<dict> <!-- a -->")
     let merge = try plist(byHand).merging(try wanted(), conflicts: .refuse)
     #expect(!merge.isChange && merge.changes.isEmpty && merge.warnings.isEmpty)
-    // They are not packer's, so the next release asks.
+    // Packer did not write them, so the next release reports a conflict.
     var next = try wanted()
     next.maxInstallSize = 8192
     #expect(throws: PackError.self) { try plist(byHand).merging(next, conflicts: .refuse) }
   }
 
-  @Test("values that packer did not write are a conflict, with both numbers of each")
+  @Test("values that packer did not write are a conflict, reported with both values of each")
   func conflict() throws {
     let text = """
       <plist version="1.0"><dict>
@@ -493,9 +493,9 @@ struct PlistMergeTests {
     #expect(error?.message == "Info.plist: BAHasManagedAssetPacks was not written by packer, and 2 more")
     #expect(
       error?.details == [
-        "BAHasManagedAssetPacks is true, and packer would remove it",
-        "BAInitialDownloadRestrictions.BADownloadAllowance is 360000000, and packer would write 0",
-        "BAMaxInstallSize is 410000000, and packer would write 4096",
+        "BAHasManagedAssetPacks is true, but packer would remove it",
+        "BAInitialDownloadRestrictions.BADownloadAllowance is 360000000, but packer would write 0",
+        "BAMaxInstallSize is 410000000, but packer would write 4096",
       ])
     #expect(error?.advice?.description.contains("packer plist merge Info.plist --replace") == true)
 
@@ -516,8 +516,8 @@ struct PlistMergeTests {
     _ = try plist(text).merging(next, conflicts: .refuse)
     let byHand = text.replacingOccurrences(of: "<integer>4096</integer>", with: "<integer>999999</integer>")
     let error = #expect(throws: PackError.self) { try plist(byHand).merging(next, conflicts: .refuse) }
-    #expect(error?.details == ["BAMaxInstallSize is 999999, and packer would write 8192"])
-    // The key gone, or of another type: nothing is known any more.
+    #expect(error?.details == ["BAMaxInstallSize is 999999, but packer would write 8192"])
+    // With a wrong digest, or one of another type, packer no longer recognizes its values.
     let digest = try #require(text.firstMatch(of: /<string>[0-9a-f]{16}<\/string>/)).output
     for other in ["<string></string>", "<string>0123456789abcdef</string>", "<integer>1</integer>"] {
       let changed = text.replacingOccurrences(of: digest, with: other)
@@ -526,7 +526,7 @@ struct PlistMergeTests {
     }
   }
 
-  @Test("no check complains about the key that packer leaves")
+  @Test("no check reports the key with packer's digest")
   func ownKey() throws {
     for hosting in PackerConfiguration.Hosting.allCases {
       let merged = try InfoPlist(parsing: plist(Self.handMade).merging(try wanted(hosting), conflicts: .refuse).bytes, path: "t")
@@ -536,7 +536,7 @@ struct PlistMergeTests {
     }
   }
 
-  @Test("whatever stands in a plist and however it is laid out, a merge gives the keys and changes nothing else")
+  @Test("a merge sets the keys and changes nothing else, whatever the content and layout of a plist")
   func anyLayout() throws {
     var generator = SeededGenerator()
     for _ in 0..<300 {
@@ -578,7 +578,7 @@ struct PlistMergeTests {
 
   private func comments(in text: String) -> Int { text.components(separatedBy: "<!--").count - 1 }
 
-  /// A text without the keys of releases and their values, and without spaces.
+  /// Returns the text without the keys of releases, their values and spaces.
   private static func withoutKeys(_ text: String) -> String {
     let gap = #"(?:\s|<!--(?:(?!-->).)*-->)*"#
     let value =
@@ -588,7 +588,7 @@ struct PlistMergeTests {
       .replacingOccurrences(of: "\\s", with: "", options: .regularExpression)
   }
 
-  @Test("a plist keeps its form, and every other value with its type", arguments: [PropertyList.Form.xml, .binary])
+  @Test("a plist keeps its form, and every other value keeps its type", arguments: [PropertyList.Form.xml, .binary])
   func otherValues(form: PropertyList.Form) throws {
     let original = PropertyList.dictionary([
       .init("BAUnknown", .string("kept")), .init("D", .data([1, 2])), .init("One", .integer(1)),
@@ -603,7 +603,7 @@ struct PlistMergeTests {
     #expect(result.keys == (try wanted()))
     for member in original.members ?? [] { #expect(result.content[key: member.key] == member.value) }
     #expect(result.content.members?.count == (original.members?.count ?? 0) + 6)
-    // What packer wrote is known in a binary plist too.
+    // Packer recognizes its own values in a binary plist, too.
     var next = try wanted()
     next.maxInstallSize = 8192
     let later = try InfoPlist(parsing: result.merging(next, conflicts: .refuse).bytes, path: "b")
@@ -612,7 +612,7 @@ struct PlistMergeTests {
     #expect(try !result.merging(try wanted(), conflicts: .refuse).isChange)
   }
 
-  @Test("the file is replaced whole, keeps its permissions, and stays a link where it is one")
+  @Test("the file is replaced as a whole and keeps its permissions, and a link stays a link")
   func writing() throws {
     let directory = try TemporaryDirectory()
     let path = try directory.write(Array(Self.handMade.utf8), to: "real.plist", mode: 0o664)
@@ -657,7 +657,7 @@ struct AppTargetsTests {
       path: "App.entitlements")
   }
 
-  @Test("an app whose files agree yields nothing")
+  @Test("an app whose files agree gives no findings")
   func clean() throws {
     let targets = AppTargets(
       app: try app(), downloader: try downloader(), entitlements: [try entitlements("group.com.example.arcade")],
@@ -665,7 +665,7 @@ struct AppTargetsTests {
     #expect(targets.check(hosting: .unmanaged).isEmpty)
   }
 
-  @Test("variables of Xcode are taken for right")
+  @Test("variables of Xcode are accepted")
   func variables() throws {
     let targets = AppTargets(
       app: try app("$(PRODUCT_BUNDLE_IDENTIFIER)"), downloader: try downloader(identifier: "<string>$(PRODUCT_BUNDLE_IDENTIFIER)</string>"),
@@ -673,7 +673,7 @@ struct AppTargetsTests {
     #expect(targets.check(hosting: .unmanaged).isEmpty)
   }
 
-  @Test("what does not fit is told, each in a sentence")
+  @Test("each mismatch is reported in a sentence")
   func faults() throws {
     func messages(_ targets: AppTargets, _ hosting: PackerConfiguration.Hosting = .unmanaged) -> [String] {
       targets.check(hosting: hosting).map(\.message)
@@ -682,7 +682,7 @@ struct AppTargetsTests {
     #expect(
       messages(AppTargets(app: try app(), downloader: try downloader(managedPoint)))
         == [
-          "EXAppExtensionAttributes.EXExtensionPointIdentifier is the string 'com.apple.background-assets.content-request', and it must be '\(Self.point)'"
+          "EXAppExtensionAttributes.EXExtensionPointIdentifier is the string 'com.apple.background-assets.content-request', but it must be '\(Self.point)'"
         ])
     #expect(messages(AppTargets(app: try app(), downloader: try downloader(managedPoint)), .apple).isEmpty)
     #expect(
@@ -690,14 +690,14 @@ struct AppTargetsTests {
         == ["CFBundleIdentifier is missing"])
     #expect(
       messages(AppTargets(app: try app(), downloader: try downloader(identifier: "<string>com.example.arcadedownloader</string>")))
-        == ["CFBundleIdentifier is 'com.example.arcadedownloader', and it must start with 'com.example.arcade.'"])
+        == ["CFBundleIdentifier is 'com.example.arcadedownloader', but it must start with 'com.example.arcade.'"])
     #expect(
       messages(AppTargets(app: try app("com.example.other"), bundleID: "com.example.arcade"))
-        == ["CFBundleIdentifier is 'com.example.other', and the configuration is for 'com.example.arcade'"])
+        == ["CFBundleIdentifier is 'com.example.other', but bundleID in the configuration is 'com.example.arcade'"])
     #expect(
       messages(AppTargets(app: try app(), entitlements: [try entitlements("group.com.example.other")]))
         == [
-          "com.apple.security.application-groups holds 'group.com.example.other', and not 'group.com.example.arcade', which is AppGroupIdentifier in Info.plist"
+          "com.apple.security.application-groups holds 'group.com.example.other', but not 'group.com.example.arcade', the AppGroupIdentifier in Info.plist"
         ])
     #expect(
       messages(AppTargets(app: try app(), entitlements: [try plist(members: "")])).first?
@@ -705,10 +705,10 @@ struct AppTargetsTests {
     #expect(
       messages(
         AppTargets(app: try app(), downloader: try downloader(more: "<key>BAManifestURL</key><string>https://a.example/m</string>")))
-        == ["BAManifestURL is in the extension's plist, and the system reads it in the app's"])
+        == ["BAManifestURL is in the extension's Info.plist, but the system reads it in the app's"])
     #expect(
       messages(AppTargets(app: try app(), downloader: try downloader(more: "<key>AppGroupIdentifier</key><string>group.x</string>")))
-        == ["AppGroupIdentifier is 'group.x', and 'group.com.example.arcade' in Info.plist"])
+        == ["AppGroupIdentifier is 'group.x', but 'group.com.example.arcade' in Info.plist"])
   }
 
   @Test("app groups start with group. or with a team's ten characters")
@@ -731,7 +731,7 @@ struct BAPackageManifestTests {
 
   private func text(_ manifest: BAPackageManifest) -> String { String(decoding: manifest.json, as: UTF8.self) }
 
-  @Test("an essential pack is downloaded at both events unless one is named, and is for all platforms unless some are")
+  @Test("an essential pack is downloaded at both events and is for all platforms by default")
   func essential() {
     #expect(
       text(BAPackageManifest(for: pack(.essential), payload: "core.pack", events: [])) == """
@@ -761,7 +761,7 @@ struct BAPackageManifestTests {
         """)
   }
 
-  @Test("what the configuration names is what is written, as strict JSON with keys in order")
+  @Test("the values of the configuration are written as strict JSON with sorted keys")
   func named() throws {
     let manifest = BAPackageManifest(
       for: pack(.prefetch, platforms: ["visionOS", "iOS"], language: "de"), payload: "a\"b\\c\u{1}.pack", events: [.subsequentUpdate])
@@ -775,7 +775,7 @@ struct BAPackageManifestTests {
     #expect(BAPackageManifest(for: pack(.essential), payload: "core.pack", events: []).notes.isEmpty)
   }
 
-  @Test("a pack on demand has an empty policy")
+  @Test("an on-demand pack has an empty policy")
   func onDemand() {
     let manifest = BAPackageManifest(for: pack(.onDemand), payload: "core.pack", events: [.firstInstallation])
     #expect(text(manifest).contains("\"downloadPolicy\": {\n    \"onDemand\": {}\n  }"))

@@ -8,13 +8,13 @@ import Testing
 @testable import PackProject
 @testable import PackReading
 
-/// What writes, on a disk in memory that can be cut off from its power, and what it is to leave.
+/// An operation that writes, run on a disk in memory whose power can be cut, and the result it must leave.
 private enum WritePath: String, CaseIterable, CustomTestStringConvertible {
   case pack, unpack, build, key
 
   var testDescription: String { rawValue }
 
-  /// The disk as it is before.
+  /// Returns the disk before the operation.
   func base(_ kind: MemoryDisk.Kind) async throws -> MemoryDisk {
     var random = SeededGenerator(seed: 21)
     let disk = MemoryDisk(kind)
@@ -37,7 +37,7 @@ private enum WritePath: String, CaseIterable, CustomTestStringConvertible {
       try await run(MemoryFiles(disk))
       disk.write(random.bytes(5000), to: "/project/build/core/new.bin")
     }
-    // What stood there before is on the disk.
+    // Everything written so far is synced to the disk.
     return disk.after(.powerCut)
   }
 
@@ -65,10 +65,10 @@ private enum WritePath: String, CaseIterable, CustomTestStringConvertible {
     }
   }
 
-  /// A test that looked at fewer looked at too few.
+  /// The number of operations that a test must exceed. Otherwise it covered too few.
   var fewestOperations: Int { self == .key ? 7 : 20 }
 
-  /// What counts of a disk: what stands under the output's name, and whatever else is there that is not of the next run's concern.
+  /// Returns the part of a disk that is compared: the contents under the output's name.
   func outcome(_ disk: MemoryDisk) -> [String: [UInt8]?] {
     let output =
       switch self {
@@ -82,13 +82,13 @@ private enum WritePath: String, CaseIterable, CustomTestStringConvertible {
   }
 }
 
-/// Packing, unpacking and building on a disk that fails in every way at every operation. The store and the queue have such tests of their own.
-@Suite("Whatever writes leaves the old or the new", .timeLimit(.minutes(20)))
+/// Packing, unpacking and building on a disk that fails in every way at every operation. The store and the queue have their own tests of this kind.
+@Suite("Every write leaves the old or the new output", .timeLimit(.minutes(20)))
 struct PowerCutTests {
-  /// The long form runs where PACKER_SOAK is set: every operation, with every crash and many seeds.
+  /// Whether the long form runs, because PACKER_SOAK is 1: every operation, with every crash and many seeds.
   private static let isLong = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1"
 
-  @Test("wherever the process ends, and whatever the power leaves of it", arguments: WritePath.allCases)
+  @Test("if the process stops or the power is cut at any operation", arguments: WritePath.allCases)
   private func everyStop(_ path: WritePath) async throws {
     var random = SeededGenerator(for: "power cuts of \(path.rawValue)")
     var (stops, runs) = (0, 0)
@@ -100,7 +100,7 @@ struct PowerCutTests {
       let new = path.outcome(whole)
       #expect(old != new)
       for crash in [MemoryDisk.Crash.powerCut, .zeroedContent, .emptiedContent, .luck(seed: random.next())] {
-        #expect(path.outcome(whole.after(crash)) == new, "what was said to be done is gone after \(crash)")
+        #expect(path.outcome(whole.after(crash)) == new, "a completed output is lost after \(crash)")
       }
       let stride = Self.isLong ? 1 : 3
       var number = Int.random(in: 0..<stride, using: &random)
@@ -130,14 +130,14 @@ struct PowerCutTests {
     print("crash points: \(path.rawValue): \(stops) stops, \(runs) crashes looked at")
   }
 
-  /// What a failing operation may end in. That something cannot be read is no reason to call it damaged.
+  /// The error codes that a failing operation may give. Data that cannot be read must not be reported as damaged.
   private static let expected: Set<PackError.Code> = [
     .cannotRead, .cannotWrite, .noSpace, .missingInput, .unsuitableSource, .sourceChanged,
-    // Among the mistakes of a configuration is a directory that cannot be looked at.
+    // A configuration with a directory that cannot be read is invalid.
     .invalidConfiguration,
   ]
 
-  @Test("whichever operation fails, with the right error, and an interrupted one is carried on", arguments: WritePath.allCases)
+  @Test("if any operation fails, with the right error, and an interrupted operation is resumed", arguments: WritePath.allCases)
   private func everyFailure(_ path: WritePath) async throws {
     var random = SeededGenerator(for: "failures of \(path.rawValue)")
     let base = try await path.base(.linux)
@@ -160,14 +160,14 @@ struct PowerCutTests {
           let code = (error as? PackError)?.code
           #expect(code.map(Self.expected.contains) == true, "\(failure.text) at \(struck) ends in \(error)")
           let isCarriedOn = failure.isInterruption && ["read", "write"].contains(struck.operation)
-          #expect(!isCarriedOn, "\(struck) was interrupted, and not carried on: \(error)")
+          #expect(!isCarriedOn, "\(struck) was interrupted, and not resumed: \(error)")
         }
         let left = path.outcome(disk)
         guard left == old || left == new else {
           Issue.record("\(failure.text) at \(struck): neither the old nor the new is there")
           return
         }
-        // What is said to be done is done. Behind the moment from which the new stands there, an error may follow all the same.
+        // Without an error, the new output must be there. With an error it may be there, too, if the failure came after it was put in place.
         if error == nil { #expect(left == new, "\(failure.text) at \(struck)") }
         number += stride
       }
@@ -176,7 +176,7 @@ struct PowerCutTests {
     print("failure points: \(path.rawValue): \(count) failures looked at")
   }
 
-  @Test("but not on a disk that lies about syncs, which these tests would see; a pack tells by itself", arguments: WritePath.allCases)
+  @Test("except on a disk that ignores syncs; a damaged pack is detected when it is read", arguments: WritePath.allCases)
   private func lyingDisk(_ path: WritePath) async throws {
     let base = try await path.base(.linux).remounted(.init(isHonest: false))
     let disk = base.after(.kill)
@@ -184,7 +184,7 @@ struct PowerCutTests {
     let left = disk.after(.zeroedContent)
     #expect(path.outcome(left) != path.outcome(disk))
     guard path == .pack else { return }
-    // Zeros where segments were.
+    // The segments are zeros now.
     await #expect(throws: PackError.self) {
       try await Pack.open("/project/core.pack", keys: KeyRing(try sampleKey()), files: MemoryFiles(left), backend: CryptoBackends.standard)
         .verify(jobs: 1)

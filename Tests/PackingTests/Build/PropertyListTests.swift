@@ -23,7 +23,7 @@ extension [UInt8] {
 
 private func real(_ value: Double) -> PropertyList { .real(bitPattern: value.bitPattern) }
 
-/// Every type, at its edges.
+/// Every type, with its edge cases.
 private let everything = PropertyList.dictionary([
   .init("booleans", .array([.boolean(true), .boolean(false)])),
   .init("data", .array([.data([]), .data([0]), .data(Array(0...255))])),
@@ -54,7 +54,7 @@ private let everything = PropertyList.dictionary([
 @Suite("Property lists")
 struct PropertyListTests {
   @Test(
-    "XML that is no property list is refused, with the file and the line",
+    "XML that is not a property list is refused, with the file and the line",
     arguments: [
       ("<dict>\n<key>a</key></dict>", "line 4"), ("<dict><string>a</string></dict>", "line 3"), ("<integer>1.5</integer>", "line 3"),
       ("<integer>18446744073709551616</integer>", "line 3"), ("<integer>-9223372036854775809</integer>", "line 3"),
@@ -65,12 +65,12 @@ struct PropertyListTests {
     let error = #expect(throws: PackError.self) { try read(body) }
     #expect(error?.code == .malformedPlist)
     #expect(
-      error?.message.hasPrefix("t is no property list: ") == true && place.isEmpty || error?.message.contains(place) == true,
+      error?.message.hasPrefix("t is not a property list: ") == true && place.isEmpty || error?.message.contains(place) == true,
       "\(error?.message ?? "")")
   }
 
   @Test(
-    "other texts are refused, with the command that converts them",
+    "other texts are refused, with a command that converts them",
     arguments: [
       ("", "neither an XML nor a binary"), ("{ a = 1; }", "neither an XML nor a binary"), ("hello", "neither an XML nor a binary"),
       ("// !$*UTF8*$!\n{}", "neither an XML nor a binary"), ("<\0p\0", "in UTF-16"),
@@ -83,7 +83,7 @@ struct PropertyListTests {
   }
 
   @Test(
-    "dates that could not be written again are refused",
+    "dates that cannot be written back are refused",
     arguments: ["9999999-01-01T00:00:00Z", "10000-01-01T00:00:00Z", "1582-12-31T23:59:59Z", "0001-01-01T00:00:00Z"])
   func refusedDate(text: String) {
     let error = #expect(throws: PackError.self) { try read("<dict><key>a</key><date>\(text)</date></dict>") }
@@ -109,14 +109,14 @@ struct PropertyListTests {
     #expect(error?.code == .malformedPlist)
   }
 
-  @Test("bytes that are no UTF-8 are refused")
+  @Test("bytes that are not UTF-8 are refused")
   func encodings() {
     let bytes = Array("<plist><string>".utf8) + [0xFF] + Array("</string></plist>".utf8)
     #expect(throws: PackError.self) { try PropertyList(parsing: bytes, path: "t") }
   }
 
   @Test(
-    "a key that a dictionary has twice is refused, also where its letters are composed in two ways",
+    "a key that a dictionary has twice is refused, even if its letters are composed in two ways",
     arguments: [
       ("<dict><key>a</key><true/>\n<key>a</key><false/></dict>", "a", 4),
       ("<dict><key>\u{E9}</key><true/><key>e\u{301}</key><false/></dict>", "e\u{301}", 3),
@@ -127,7 +127,7 @@ struct PropertyListTests {
     #expect(error?.message == "t: a dictionary has the key '\(key)' twice, in line \(line)")
   }
 
-  @Test("values inside each other are read to a depth of 64, and not beyond; a great depth is no danger")
+  @Test("nested values are read to a depth of 64, and any greater depth is refused")
   func depth() throws {
     func nested(_ depth: Int) -> String {
       String(repeating: "<array>", count: depth - 1) + "<true/>" + String(repeating: "</array>", count: depth - 1)
@@ -141,7 +141,7 @@ struct PropertyListTests {
   }
 
   @Test(
-    "numbers and dates are read in every form that Apple's readers take, and in no other",
+    "numbers and dates are read in every form that Apple's readers accept, and in no other",
     arguments: [
       ("<integer> -5\n</integer>", .integer(-5)), ("<integer>+7</integer>", .integer(7)), ("<integer>- 0X1f</integer>", .integer(-31)),
       ("<integer>-9223372036854775808</integer>", .integer(.min)), ("<integer>18446744073709551615</integer>", .unsigned(.max)),
@@ -167,7 +167,7 @@ struct PropertyListTests {
     }
   }
 
-  @Test("texts that Foundation's decoder takes for nothing or for a reference are texts")
+  @Test("texts that Foundation's decoder reads as nothing or as a reference are read as texts")
   func oddTexts() throws {
     #expect(
       try read("<array><string>$null</string><string>$nullable</string></array>") == .array([.string("$null"), .string("$nullable")]))
@@ -175,17 +175,17 @@ struct PropertyListTests {
     for form in [PropertyList.Form.xml, .binary] { #expect(try PropertyList(parsing: list.bytes(as: form), path: "t") == list) }
   }
 
-  @Test("another encoding than UTF-8 is refused where it makes a difference")
+  @Test("an encoding other than UTF-8 is refused if the text is not ASCII")
   func declaredEncoding() throws {
     let text = "<?xml version='1.0' encoding='ISO-8859-1'?><plist><string>a</string></plist>"
     #expect(try PropertyList(parsing: Array(text.utf8), path: "t") == .string("a"))
     let umlaut = text.replacingOccurrences(of: ">a<", with: ">ä<")
     let error = #expect(throws: PackError.self) { try PropertyList(parsing: Array(umlaut.utf8), path: "t") }
-    #expect(error?.message == "t is in the encoding 'ISO-8859-1', and only UTF-8 is read")
+    #expect(error?.message == "t is in the encoding 'ISO-8859-1', but only UTF-8 is supported")
     #expect(error?.advice?.description == "plutil -convert xml1 t")
   }
 
-  @Test("so it is with the binary form: 100 000 arrays, each in the one before")
+  @Test("100 000 nested arrays in the binary form are refused")
   func binaryDepth() {
     let count = 100_000
     var bytes = Array("bplist00".utf8)
@@ -202,7 +202,7 @@ struct PropertyListTests {
     #expect(error?.code == .malformedPlist)
   }
 
-  @Test("every form that XML has for a value is read")
+  @Test("every XML form of a value is read")
   func forms() throws {
     let body = """
       <!-- first --><dict><!-- second -->
@@ -230,7 +230,7 @@ struct PropertyListTests {
     #expect(markup.root.members?.map(\.key) == ["a&b", "i", "r", "d", "e", ""])
   }
 
-  @Test("comments are found in every place, and nowhere where there are none")
+  @Test("comments are found in every place, and text that only looks like a comment is not one")
   func comments() throws {
     func lines(_ text: String) throws -> [Int] {
       let bytes = Array(text.utf8)
@@ -242,7 +242,7 @@ struct PropertyListTests {
   }
 
   @Test(
-    "every type comes back as it was written, in both forms, and the same bytes come again", arguments: [PropertyList.Form.xml, .binary])
+    "every type is read back as it was written, in both forms, and gives the same bytes again", arguments: [PropertyList.Form.xml, .binary])
   func roundTrip(form: PropertyList.Form) throws {
     let bytes = try everything.bytes(as: form)
     #expect(PropertyList.Form(of: bytes) == form)
@@ -252,7 +252,7 @@ struct PropertyListTests {
     #expect(read.says(everything))
   }
 
-  @Test("texts that look the same stay apart, or it is told that they do not")
+  @Test("texts that differ only in composition stay different, or the comparison shows that they do not")
   func compositions() throws {
     let list = PropertyList.array([.string("\u{E9}"), .string("e\u{301}")])
     #expect(try PropertyList(parsing: list.bytes(as: .xml), path: "t").says(list))
@@ -262,7 +262,7 @@ struct PropertyListTests {
     #expect(!PropertyList.array([.string("\u{E9}")]).says(one))
   }
 
-  @Test("zeros say the same, and numbers of other types do not")
+  @Test("zeros of both signs are the same, and numbers of other types are not")
   func sayings() {
     #expect(real(0).says(real(-0.0)) && real(.nan).says(real(-.nan)))
     for other in [real(1), .boolean(true), .string("1"), .integer(2)] { #expect(!PropertyList.integer(1).says(other)) }
@@ -270,7 +270,7 @@ struct PropertyListTests {
     #expect(PropertyList.dictionary([a, b]).says(.dictionary([b, a])) && !PropertyList.dictionary([a, b]).says(.dictionary([a])))
   }
 
-  @Test("the XML form is Apple's, with the keys in order whatever order they came in")
+  @Test("the XML form is the same as Apple's, with sorted keys")
   func golden() throws {
     let list = PropertyList.dictionary([
       .init("b", .array([.integer(1), real(1), .boolean(true), .string("<&>"), .data([1, 2, 3]), .date(bitPattern: 0)])),
@@ -315,7 +315,7 @@ struct PropertyListTests {
     #expect(digest.prefix(8).hex == "8bec290360b44ccb")
   }
 
-  @Test("Foundation's other writer and its reader agree with what is read and written here", arguments: [PropertyList.Form.xml, .binary])
+  @Test("Foundation's PropertyListSerialization reads and writes the same values", arguments: [PropertyList.Form.xml, .binary])
   func foundation(form: PropertyList.Form) throws {
     let bytes = try everything.bytes(as: form)
     let object = try unsafe PropertyListSerialization.propertyList(from: Data(bytes), options: [], format: nil)
@@ -325,7 +325,7 @@ struct PropertyListTests {
     }
   }
 
-  @Test("a binary property list that is cut, or changed in any byte, is read or refused, and nothing else")
+  @Test("a binary property list that is cut is refused, and one with any changed byte is read or refused")
   func damagedBinary() throws {
     let bytes = try everything.bytes(as: .binary)
     for count in stride(from: 0, to: bytes.count, by: 7) {
@@ -351,18 +351,18 @@ struct PropertyListTests {
     }
   }
 
-  @Test("objects that are held many times over are refused before they fill the memory")
+  @Test("objects that are referenced many times are refused before they fill the memory")
   func bomb() {
-    // 40 arrays, each with the next one eight times.
+    // 40 arrays, each of which holds the next one eight times.
     var objects: [[UInt8]] = (0..<40).map { [0xA8] + Array(repeating: UInt8($0 + 1), count: 8) }
     objects.append([0x09])
     #expect(throws: PackError.self) { try PropertyList(parsing: Self.file(objects), path: "t") }
-    // Ten thousand arrays at one place, which says that it holds ten thousand.
+    // Ten thousand arrays at one offset, each with a count of ten thousand.
     let many = [[0xAF, 0x11, 0x27, 0x10]] + Array(repeating: [UInt8](), count: 9_999)
     #expect(throws: PackError.self) { try PropertyList(parsing: Self.file(many), path: "t") }
   }
 
-  @Test("a key that a dictionary of a binary list has twice is refused")
+  @Test("a key that a dictionary has twice in a binary list is refused")
   func twiceInBinary() {
     for (keys, key) in [
       ([[0x51, 0x61], [0x51, 0x61]], "a"), ([[0x61, 0x00, 0xE9], [0x62, 0x00, 0x65, 0x03, 0x01]], "e\u{301}"),
@@ -374,7 +374,7 @@ struct PropertyListTests {
     }
   }
 
-  @Test("an object that holds itself, and a reference of an archive, are refused")
+  @Test("an object that holds itself, and a reference in a keyed archive, are refused")
   func illegalObjects() {
     for object in [[0xA1, 0], [0x80, 5], [0xC1, 0], [0xC0], [0xD1, 0, 0], [0xDF], [0xAF, 0x14], [0x00], [0x0F], [0x7F], [0xF0]] as [[UInt8]]
     {
@@ -383,10 +383,10 @@ struct PropertyListTests {
     let error = #expect(throws: PackError.self) {
       try read("<dict><key>u</key><dict><key>CF$UID</key><integer>5</integer></dict></dict>")
     }
-    #expect(error?.message == "t holds a value of a type that no Info.plist has, such as a reference of an archive")
+    #expect(error?.message == "t holds a value of a type that no Info.plist has, such as a reference in a keyed archive")
   }
 
-  @Test("integers of every width are read, and reals of 32 bits")
+  @Test("integers of every width and 32-bit reals are read")
   func integers() throws {
     let cases: [([UInt8], PropertyList)] = [
       ([0x10, 0x01], .integer(1)), ([0x10, 0xFF], .integer(255)), ([0x11, 0xFF, 0xFF], .integer(65_535)),
@@ -397,7 +397,7 @@ struct PropertyListTests {
     for (object, value) in cases { #expect(try PropertyList(parsing: Self.file([object]), path: "t") == value, "\(object)") }
   }
 
-  /// A binary property list of objects, of which the first is the outer one.
+  /// Returns a binary property list of objects. The first one is the top-level object.
   private static func file(_ objects: [[UInt8]]) -> [UInt8] {
     var bytes = Array("bplist00".utf8)
     var offsets: [UInt8] = []

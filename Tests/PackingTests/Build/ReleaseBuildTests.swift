@@ -15,7 +15,7 @@ import Testing
 struct ReleaseBuildTests {
   private static let all = ["core", "game-kart", "game-poker", "movie", "voices-de"]
 
-  @Test("holds packs under names of their content, the manifest that names them, and what an app has to be told, and nothing else")
+  @Test("holds only packs named by their content, the manifest that lists them, and the files for the app and for people")
   func files() async throws {
     let project = try ReleaseProject()
     let report = try await project.build()
@@ -38,7 +38,7 @@ struct ReleaseBuildTests {
     #expect(manifest.packs[4].language == "de" && manifest.packs[3].install == .packed)
   }
 
-  @Test("is signed by each key it is built with", arguments: [[0], [0, 9], [9, 0]] as [[UInt8]])
+  @Test("is signed with each key it is built with", arguments: [[0], [0, 9], [9, 0]] as [[UInt8]])
   func signatures(signers: [UInt8]) async throws {
     let project = try ReleaseProject()
     try await project.build(signers: signers)
@@ -50,7 +50,7 @@ struct ReleaseBuildTests {
     #expect(document.signatures.count == signers.count)
   }
 
-  @Test("that nothing changed in packs nothing and is the same to the byte, whatever the clock says")
+  @Test("without changes reuses all packs and is the same byte for byte, whatever the time")
   func again() async throws {
     let project = try ReleaseProject()
     try await project.build(on: 1, isFixed: false)
@@ -62,7 +62,7 @@ struct ReleaseBuildTests {
     #expect(project.directory.names() == ["build", "dist", "packer.yml"])
   }
 
-  @Test("that one file changed in packs one pack, and equals a build from nothing")
+  @Test("with one changed file packs one pack, and equals a new build")
   func touched() async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -76,7 +76,7 @@ struct ReleaseBuildTests {
     #expect(project.contents() == built)
   }
 
-  @Test("is the same in another directory, from another order of the configuration, with any number of threads")
+  @Test("is the same in another directory, with another order in the configuration, and with any number of threads")
   func elsewhere() async throws {
     let one = try ReleaseProject()
     try await one.build { $0.jobs = 1 }
@@ -86,7 +86,7 @@ struct ReleaseBuildTests {
     #expect(one.contents() == other.contents())
   }
 
-  @Test("depends on a time that was fixed, and not on one that an earlier build found")
+  @Test("depends on the fixed time, and not on the times of an earlier build")
   func fixedTime() async throws {
     let project = try ReleaseProject()
     try await project.build(on: 1, isFixed: false)
@@ -96,7 +96,7 @@ struct ReleaseBuildTests {
     #expect(project.contents() == other.contents())
   }
 
-  @Test("holds a pack that was damaged where it lay anew")
+  @Test("with a damaged or missing pack makes that pack again")
   func damaged() async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -118,22 +118,22 @@ struct ReleaseBuildTests {
     #expect(project.contents() == before)
   }
 
-  @Test("in part names the command that makes all of it good again, however many packs are damaged or missing")
+  @Test("built in part names the command that repairs everything, however many packs are damaged or missing")
   func partialOfDamaged() async throws {
     let project = try ReleaseProject()
     try await project.build()
     let names = project.contents().keys.filter { $0.hasSuffix(".pack") }.sorted()
     for name in names { try project.directory.write([1], to: "dist/\(name)") }
     let damaged = await project.refusal { $0.wanted = ["core"] }
-    #expect(damaged?.code == .digestMismatch && damaged?.advice?.description == "build all of it: packer build")
+    #expect(damaged?.code == .digestMismatch && damaged?.advice?.description == "build all packs: packer build")
     for name in names { try project.remove("dist/\(name)") }
     let missing = await project.refusal { $0.wanted = ["core"] }
-    #expect(missing?.code == .missingInput && missing?.advice?.description == "build all of it: packer build")
+    #expect(missing?.code == .missingInput && missing?.advice?.description == "build all packs: packer build")
     #expect(missing?.message.hasSuffix(".pack does not exist") == true)
     #expect(try await project.build().ids(.packed) == Self.all)
   }
 
-  @Test("takes packs as copies where the file system has no second names")
+  @Test("copies packs if the file system has no hard links")
   func copies() async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -143,7 +143,7 @@ struct ReleaseBuildTests {
     #expect(project.contents() == before)
   }
 
-  @Test("takes the place of the earlier one where the file system cannot exchange directories, too")
+  @Test("replaces the earlier one even if the file system cannot exchange directories")
   func withoutExchange() async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -156,7 +156,7 @@ struct ReleaseBuildTests {
     #expect(project.contents() == built)
   }
 
-  @Test("that a trial run looks at is left as it is")
+  @Test("is not changed by a trial run")
   func trial() async throws {
     let project = try ReleaseProject()
     let first = try await project.build(signers: []) { $0.isTrial = true }
@@ -172,7 +172,7 @@ struct ReleaseBuildTests {
 
   // MARK: Parts
 
-  @Test("of which only some packs are wanted takes the others as they are, without a look at their sources")
+  @Test("built in part reuses the other packs without reading their sources")
   func partial() async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -186,7 +186,7 @@ struct ReleaseBuildTests {
     #expect(whole.ids(.packed) == ["game-poker", "movie"])
   }
 
-  @Test("cannot be built in part where the other packs are not there, were made with another key, or were damaged")
+  @Test("cannot be built in part if the other packs are missing, damaged, or made with another key")
   func partialRefused() async throws {
     let project = try ReleaseProject()
     #expect(await project.refusal { $0.wanted = ["core"] }?.code == .missingInput)
@@ -203,7 +203,7 @@ struct ReleaseBuildTests {
 
   // MARK: Refusals
 
-  @Test("never replaces what packer did not make")
+  @Test("never replaces files that packer did not make")
   func foreign() async throws {
     let project = try ReleaseProject()
     try project.directory.write([1], to: "dist/notes.txt")
@@ -236,7 +236,7 @@ struct ReleaseBuildTests {
     #expect(project.directory.names(in: "elsewhere") == [])
   }
 
-  @Test("whose sources cannot be packed tells of all of them before anything is made, in the words of the configuration")
+  @Test("reports all sources that cannot be packed before anything is made, in the words of the configuration")
   func sources() async throws {
     let project = try ReleaseProject()
     try project.add("core/.env", [1])
@@ -249,7 +249,7 @@ struct ReleaseBuildTests {
     #expect(project.directory.names() == ["build", "packer.yml"])
   }
 
-  @Test("that was packed with a secret in it is not taken once secrets are no longer allowed")
+  @Test("with a secret in it is not reused if secrets are no longer allowed")
   func secretsLater() async throws {
     let project = try ReleaseProject(ReleaseProject.configuration + "defaults: {allowSecrets: true}\n")
     try project.add("core/dev.txt", Array("-----BEGIN PRIVATE KEY-----\n".utf8))
@@ -258,19 +258,19 @@ struct ReleaseBuildTests {
     #expect(await project.refusal()?.code == .unsuitableSource)
   }
 
-  @Test("is not made inside of what is packed", arguments: ["build/core/dist", "build/core/js/dist", "build/games/kart/dist"])
+  @Test("is not made inside the root of a pack", arguments: ["build/core/dist", "build/core/js/dist", "build/games/kart/dist"])
   func insideOfSource(place: String) async throws {
     let project = try ReleaseProject()
     let before = project.contents(of: "build")
     let error = await project.refusal { $0.output = project.directory(place) }
     #expect(error?.code == .usage && error?.message.contains("and would be packed") == true)
     #expect(project.contents(of: "build") == before)
-    // Beside a root whose name starts the same is not inside of it.
+    // A directory beside the root whose name starts with the root's name is not inside it.
     try await project.build { $0.output = project.directory("build/core-dist") }
   }
 
   @Test(
-    "is made inside of what is packed where that leaves it out, and is not packed the next time either",
+    "is made inside the root of a pack that excludes it, and is not packed the next time",
     arguments: ["/dist/", "dist", "**/dist"])
   func insideOfSourceAndLeftOut(pattern: String) async throws {
     let project = try ReleaseProject()
@@ -283,7 +283,7 @@ struct ReleaseBuildTests {
     #expect(second.items.allSatisfy { $0.action == .reused })
   }
 
-  @Test("does not replace a directory that somebody works in", arguments: [".git/HEAD", "__MACOSX/a", "notes.txt", "._folder/a"])
+  @Test("does not replace a directory with other files in it", arguments: [".git/HEAD", "__MACOSX/a", "notes.txt", "._folder/a"])
   func foreignFiles(path: String) async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -293,7 +293,7 @@ struct ReleaseBuildTests {
     #expect(project.directory.bytes(of: "dist/\(path)") == [1])
   }
 
-  @Test("that cannot be brought to the disk is an error, where there was none before too")
+  @Test("that cannot be synced to the disk is an error, even if there is no earlier release")
   func syncFails() async throws {
     let project = try ReleaseProject()
     let counting = FaultyFiles()
@@ -304,7 +304,7 @@ struct ReleaseBuildTests {
     #expect(error?.code == .cannotWrite)
   }
 
-  @Test("needs a signing key, and each only once")
+  @Test("needs a signing key, and refuses one that is given twice")
   func signingKeys() async throws {
     let project = try ReleaseProject()
     #expect(await project.refusal(signers: [])?.code == .noKey)
@@ -312,7 +312,7 @@ struct ReleaseBuildTests {
     #expect(project.directory.names() == ["build", "packer.yml"])
   }
 
-  @Test("with a manifest that no client reads is refused before anything is packed, with the way out")
+  @Test("with a manifest too large for clients is refused before anything is packed, with a hint")
   func largeManifest() async throws {
     let project = try ReleaseProject()
     let error = await project.refusal { build in
@@ -327,11 +327,11 @@ struct ReleaseBuildTests {
     #expect(error?.code == .invalidManifest)
     #expect(error?.message.hasPrefix("the manifest of 2000 packs would be at least ") == true)
     #expect(error?.message.hasSuffix(" bytes, more than the 1048576 that a client reads") == true)
-    #expect(error?.advice?.description == "put small packs together, or shorten descriptions, names and tags")
+    #expect(error?.advice?.description == "combine small packs, or shorten descriptions, names and tags")
     #expect(project.directory.names() == ["build", "packer.yml"])
   }
 
-  @Test("whose manifest is larger than its ceiling says so")
+  @Test("with a manifest larger than its ceiling gives a warning")
   func ceiling() async throws {
     let project = try ReleaseProject(ReleaseProject.configuration + "manifestCeiling: 1 KiB\n")
     let remarks = try await project.build().remarks
@@ -341,7 +341,7 @@ struct ReleaseBuildTests {
 
   // MARK: Failures
 
-  @Test("whose build fails at any file operation leaves the last one as it was, and nothing else")
+  @Test("is unchanged if a build fails at any file operation, and nothing else is left behind")
   func everyFailure() async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -363,7 +363,7 @@ struct ReleaseBuildTests {
         $0.files = FaultyFiles.failing(at: number)
         $0.jobs = 1
       }
-      // Looking for stale names, and at the manifest that is there, may fail without harm.
+      // The search for stale names and the reading of the earlier manifest may fail without harm.
       let contents = project.contents()
       let isAsExpected = contents == (error == nil ? after : before)
       #expect(isAsExpected, "\(call)")
@@ -371,7 +371,7 @@ struct ReleaseBuildTests {
     }
   }
 
-  @Test("whose build is stopped at any file operation is the last one or the new one, and the next build clears up")
+  @Test("is the earlier one or the new one if a build stops at any file operation, and the next build cleans up")
   func everyStop() async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -399,7 +399,7 @@ struct ReleaseBuildTests {
     #expect(project.directory.names() == ["build", "dist", "packer.yml"])
   }
 
-  @Test("whose build is cancelled is the last one or the new one, and nothing is left behind")
+  @Test("is the earlier one or the new one if a build is cancelled, and nothing is left behind")
   func cancelled() async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -434,7 +434,7 @@ struct ReleaseBuildTests {
 
   // MARK: Contents
 
-  @Test("says the same of the budget in manifest, plist fragment, reports and the sum of its packs", arguments: [0, 1, 2])
+  @Test("has the same budget in manifest, plist fragment, reports and the sum of its packs", arguments: [0, 1, 2])
   func agreement(_ number: Int) async throws {
     let additions = ["", "manifestCeiling: 200 KiB\nheadroom: 1 MB\n", "headroom: {percent: 5, bytes: 10}\n"]
     let text = ReleaseProject.configuration.replacingOccurrences(
@@ -473,7 +473,7 @@ struct ReleaseBuildTests {
     #expect(packs.map { $0["installed"] as? UInt64 } == manifest.packs.map(\.sizeOnDevice))
   }
 
-  @Test("counts for each pack what a real install leaves on the disk")
+  @Test("counts for each pack the space that a real install takes on the disk")
   func installSizes() async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -495,7 +495,8 @@ struct ReleaseBuildTests {
     }
   }
 
-  /// What a file takes, in bytes: as the file system counts it where its blocks are those of a device, one block for a directory.
+  /// Returns the space that a file takes, in bytes. A directory takes one block. If the file system has the block size of a device, its own count is
+  /// used, otherwise the size rounded up.
   private func blocks(of path: String) throws -> UInt64 {
     var status = stat()
     #expect(lstat(path, &status) == 0)
@@ -505,7 +506,7 @@ struct ReleaseBuildTests {
     return status.st_blksize == 4096 && counted > 0 ? counted : rounded
   }
 
-  @Test("lists its packs in the shape of the tutorials, and those on demand where such apps do not look")
+  @Test("lists its packs in the format of the tutorials, with on-demand packs under a separate key")
   func packagesList() async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -532,7 +533,7 @@ struct ReleaseBuildTests {
     #expect(list.packages[0].created == 1_793_491_200 && list.packages[0].name == "Core")
   }
 
-  @Test("has what ba-package takes, with the packs as payload under names that stay")
+  @Test("has the input for ba-package, with the packs as payload under names that stay the same")
   func baPackages() async throws {
     let project = try ReleaseProject()
     try await project.build { $0.makesBAPackages = true }
@@ -542,12 +543,12 @@ struct ReleaseBuildTests {
       let payload = project.directory.bytes(of: "dist/ba-package/\(entry.id).pack")
       #expect(payload == project.directory.bytes(of: "dist/\(entry.url.split(separator: "/").last ?? "")"))
     }
-    // Without, they go.
+    // A build without the setting removes them.
     try await project.build()
     #expect(project.directory.names(in: "dist/ba-package") == [])
   }
 
-  @Test("of a thousand small packs is built, and built again without packing any")
+  @Test("of a thousand small packs is built, and is built again without packing any")
   func manyPacks() async throws {
     let project = try ReleaseProject(
       "serve: {baseURL: \"https://cdn.example.com/\"}\npacks:\n  - {id: \"p-${name}\", each: \"build/many/*\", delivery: onDemand}\n")
@@ -557,7 +558,7 @@ struct ReleaseBuildTests {
     let size = first.release?.manifestSize ?? 0
     #expect(size > 256 << 10 && size < 1 << 20)
     #expect(first.remarks.map(\.isWarning) == [false, true])
-    #expect(first.remarks.first?.message == "the manifest is \(size) bytes for 1000 packs, much for a downloader extension")
+    #expect(first.remarks.first?.message == "the manifest is \(size) bytes for 1000 packs, which is large for a downloader extension")
     let before = project.contents()
     let second = try await project.build(on: 2, isFixed: false)
     #expect(second.ids(.reused).count == 1000)

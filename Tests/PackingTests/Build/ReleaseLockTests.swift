@@ -42,7 +42,7 @@ struct ReleaseLockTests {
     return try ReleaseLock.read(path, files: FaultyFiles())
   }
 
-  @Test("says after reading what was written, in one form, one pack or app a line")
+  @Test("is read back as it was written, in one form, with one pack or app per line")
   func roundTrip() throws {
     for lock in [ReleaseLock(), try sample()] {
       try lock.write(to: directory("lock"), files: FaultyFiles())
@@ -58,26 +58,26 @@ struct ReleaseLockTests {
     #expect(shuffled.document == (try sample().document))
   }
 
-  @Test("that is not there is missing, or empty for who asks so")
+  @Test("that does not exist is an error, or empty if the caller asks for that")
   func missing() throws {
     #expect(#expect(throws: PackError.self) { try ReleaseLock.read(directory("none")) }?.code == .missingInput)
     #expect(try ReleaseLock.readIfPresent(directory("none")) == ReleaseLock())
   }
 
   @Test(
-    "is refused with the place and the fault",
+    "is refused with the position and the fault",
     arguments: [
       ("", "1:1: the document ends where a value was expected"),
-      ("{\"apps\": [],\n \"apps\": [], \"version\": 1}", "2:2: the key 'apps' stands here a second time"),
+      ("{\"apps\": [],\n \"apps\": [], \"version\": 1}", "2:2: the object has the key 'apps' twice"),
       ("{\"apps\": [], \"version\": 1,}", "1:27: a key in quotes was expected"),
       ("{\"apps\": [], \"version\": 1.5}", "1:26: a whole number was expected"),
       ("{\"apps\": [], \"version\": 01}", "1:27: a number starts with a zero"),
       ("{\"apps\": null, \"version\": 1}", "1:10: an object, a list, a text, a whole number, true or false was expected"),
       ("<<<<<<< ours\n{}", "1:1: an object, a list, a text, a whole number, true or false was expected"),
       ("{} {}", "1:4: something follows the document"),
-      ("{\"a\": \"\\ud800\"}", "1:14: half a surrogate pair stands in a text"),
-      ("{\"a\": \"\u{1}\"}", "1:8: a control character stands in a text"),
-      (String(repeating: "[", count: 40), "1:17: it is nested more than 16 deep"),
+      ("{\"a\": \"\\ud800\"}", "1:14: a text contains half a surrogate pair"),
+      ("{\"a\": \"\u{1}\"}", "1:8: a text contains a control character"),
+      (String(repeating: "[", count: 40), "1:17: the document is nested more than 16 levels deep"),
     ])
   func malformed(text: String, message: String) {
     let error = #expect(throws: PackError.self) { try read(text) }
@@ -86,12 +86,12 @@ struct ReleaseLockTests {
   }
 
   @Test(
-    "is refused where it says what no release is",
+    "is refused if it has fields or values that no release has",
     arguments: [
       ("[]", "the lock is not an object", nil),
       ("{\"apps\": []}", "the lock has no 'version'", nil),
       (
-        "{\"apps\": [], \"version\": 2}", "the lock has version 2, and this packer reads version 1",
+        "{\"apps\": [], \"version\": 2}", "the lock has version 2, but this packer reads version 1",
         "use the packer that wrote it, or a newer one"
       ),
       ("{\"apps\": {}, \"version\": 1}", "'apps' of the lock is not a list", nil),
@@ -106,7 +106,7 @@ struct ReleaseLockTests {
     #expect(error?.advice?.description == hint)
   }
 
-  @Test("with a pack or an app twice is a merge that went wrong")
+  @Test("is refused if a pack or an app is in it twice")
   func twice() throws {
     var lock = try sample()
     lock.apps[1].version = "1.9"
@@ -120,7 +120,7 @@ struct ReleaseLockTests {
         "pack 'a' is recorded twice") == true)
   }
 
-  @Test("that was damaged anywhere is refused, or says something else in the one form")
+  @Test("that was damaged anywhere is refused, or gives another value that can be written and read back")
   func damaged() throws {
     let document = try sample().document
     var random = SeededGenerator()
@@ -140,18 +140,21 @@ struct ReleaseLockTests {
   }
 
   @Test(
-    "of a build is refused where it could lead elsewhere",
+    "a build record with invalid values is refused",
     arguments: [
       (
         "\"file\": \"a-0101010101010101.pack\"", "\"file\": \"../a.pack\"",
-        "the file of pack 'a' is '../a.pack', which is no name in this directory"
+        "the file of pack 'a' is '../a.pack', which is not a file name in this directory"
       ),
-      ("\"file\": \"a-0101010101010101.pack\"", "\"file\": \"..\"", "the file of pack 'a' is '..', which is no name in this directory"),
-      ("\"id\": \"b\"", "\"id\": \"a\"", "pack 'a' stands there twice"), ("\"id\": \"b\"", "\"id\": \"b/c\"", "'b/c' is not a pack name"),
+      (
+        "\"file\": \"a-0101010101010101.pack\"", "\"file\": \"..\"",
+        "the file of pack 'a' is '..', which is not a file name in this directory"
+      ),
+      ("\"id\": \"b\"", "\"id\": \"a\"", "pack 'a' is listed twice"), ("\"id\": \"b\"", "\"id\": \"b/c\"", "'b/c' is not a pack name"),
       ("\"keyID\": \"0011223344556677\"", "\"keyID\": \"0011\"", "'keyID' of a pack is not 16 hexadecimal digits"),
       (
         "\"issued\": \"2026-11-01T00:00:00Z\"", "\"issued\": \"yesterday\"",
-        "'issued' is 'yesterday', which is no time such as 2026-01-31T12:00:00Z"
+        "'issued' is 'yesterday', which is not a time such as 2026-01-31T12:00:00Z"
       ),
     ])
   func buildRecord(good: String, bad: String, message: String) throws {
@@ -201,7 +204,7 @@ struct ReleaseBudgetTests {
       packs: packs, manifestCeiling: ceiling, headroom: PackerConfiguration.Headroom(basisPoints: basisPoints, bytes: bytes))
   }
 
-  @Test("keeps essential, other and on-demand packs apart, reserves the manifest and an essential pack again, and is never exact")
+  @Test("counts essential, other and on-demand packs separately, reserves a manifest and a second essential download, adds headroom")
   func sums() throws {
     let packs = [
       pack("a", .essential, size: 100, installSize: 8192), pack("b", .essential, size: 300, installSize: 4096),
@@ -215,13 +218,13 @@ struct ReleaseBudgetTests {
           essentialDownloadAllowance: 100 + 300 + 1000 + 1, downloadAllowance: 5000 + 4097 + 300 + 1,
           essentialMaxInstallSize: 8192 + 4096 + 1, maxInstallSize: 12_288 + 8192 + 1))
     #expect(budget.onDemandDownload == 70 && budget.onDemandInstalled == 4096)
-    // All of them, and for c its new file of two blocks and the tree that is unpacked from it.
+    // All packs, and the update of c: its new file of two blocks, and the tree that is unpacked from it.
     #expect(budget.peakDisk == 8192 + 4096 + 12_288 + 8192 + 4096 + 8192 + 12_288)
     let parts = [budget.essentialDownload, budget.download, budget.essentialInstalled, budget.installed]
     #expect(parts.map(\.total) == parts.map { $0.packs + $0.reserved + $0.headroom })
   }
 
-  @Test("has all its numbers where there are no packs, and none of them is 0")
+  @Test("has all its numbers if there are no packs, and none of them is 0")
   func nothing() throws {
     let budget = try budget([])
     #expect(budget.install.named.map(\.bytes) == [1, 1001, 1, 1])
@@ -229,7 +232,7 @@ struct ReleaseBudgetTests {
   }
 
   @Test(
-    "gets the larger headroom of the two, percents rounded up",
+    "gets the larger of the two headrooms, with percentages rounded up",
     arguments: [(0, 0, 1), (1, 0, 1), (200, 0, 200), (201, 0, 201), (200, 201, 201), (10_000, 0, 10_000), (1, 2, 2)]
       as [(UInt64, UInt64, UInt64)])
   func headroom(basisPoints: UInt64, bytes: UInt64, expected: UInt64) throws {
@@ -239,7 +242,7 @@ struct ReleaseBudgetTests {
     #expect(odd.download.headroom == 101)
   }
 
-  @Test("that no manifest can hold is refused, whichever number it is")
+  @Test("is refused if a manifest cannot hold any one of its numbers")
   func overflow() throws {
     let most = Limits.packVersion
     let cases: [([ManifestPack], UInt64, UInt64)] = [

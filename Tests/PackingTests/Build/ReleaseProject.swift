@@ -8,7 +8,7 @@ import TestSupport
 @testable import PackBuild
 @testable import PackProject
 
-/// A project with a `packer.yml`, its sources, and what building it gives.
+/// A project with a `packer.yml` and its sources, and helpers to build it.
 struct ReleaseProject {
   let directory: TemporaryDirectory
 
@@ -53,7 +53,7 @@ struct ReleaseProject {
     try FileManager.default.removeItem(atPath: directory(path))
   }
 
-  /// A moment on a day of November 2026.
+  /// Returns the start of a day in November 2026 as a build time.
   static func time(_ day: Int64 = 1, isFixed: Bool = true) -> BuildTime {
     guard let now = ManifestTime(secondsSince1970: 1_793_491_200 + (day - 1) * 86_400) else { preconditionFailure("a day") }
     return BuildTime(now, isFixed: isFixed)
@@ -73,13 +73,13 @@ struct ReleaseProject {
     return try await build.run(key: try PackKey(bytes: bytes.span), signers: keys)
   }
 
-  /// The signing key whose seed counts up from `first`.
+  /// Returns the signing key whose seed bytes count up from `first`.
   static func signingKey(_ first: UInt8) throws(PackError) -> SigningKey {
     let seed = (0..<32).map { first &+ $0 }
     return try SigningKey(seed: SecretBytes(copying: seed.span))
   }
 
-  /// The error that building ends in.
+  /// Returns the error that building fails with, or nil if it succeeds.
   func refusal(
     on day: Int64 = 1, key: UInt8 = 0, signers: [UInt8] = [0], _ change: (inout ReleaseBuild) -> Void = { _ in }
   ) async -> PackError? {
@@ -91,7 +91,7 @@ struct ReleaseProject {
     }
   }
 
-  /// All files of a directory by name.
+  /// Returns the contents of all files in a directory, by name.
   func contents(of name: String = "dist") -> [String: [UInt8]] {
     let root = directory(name)
     var files: [String: [UInt8]] = [:]
@@ -123,6 +123,6 @@ struct ReleaseProject {
 }
 
 extension ReleaseBuildReport {
-  /// The ids of the packs that became of this.
+  /// Returns the ids of the packs with this action.
   func ids(_ action: Item.Action) -> [String] { items.filter { $0.action == action }.map(\.id) }
 }

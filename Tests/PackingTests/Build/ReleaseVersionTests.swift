@@ -10,10 +10,10 @@ import Testing
 @testable import PackGate
 @testable import PackProject
 
-/// Versions follow from what went out; nobody types them.
+/// Versions follow from the lock file. They are never typed by hand.
 @Suite("Versions", .timeLimit(.minutes(5)))
 struct ReleaseVersionTests {
-  @Test("stay, with every byte, while nothing changes after a release: in a fresh directory too, and at any time")
+  @Test("and all bytes stay the same if nothing changes after a release, even in a new directory and at any time")
   func unchanged() async throws {
     let project = try ReleaseProject()
     try await project.build(on: 1)
@@ -27,7 +27,7 @@ struct ReleaseVersionTests {
     #expect(project.contents() == before)
   }
 
-  @Test("rise by one for a pack that changed, and for the manifest, however often it is built until it goes out")
+  @Test("of a changed pack and of the manifest rise by one, however often they are built before the release")
   func changed() async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -46,7 +46,7 @@ struct ReleaseVersionTests {
     #expect(try project.pack("movie")?.version == 3)
   }
 
-  @Test("of a pack that is changed back are those that went out")
+  @Test("return to the released ones if a change is undone")
   func changedBack() async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -75,7 +75,7 @@ struct ReleaseVersionTests {
     #expect(try await project.build().items.map(\.version) == [1, 1, 1, 1, 1])
   }
 
-  @Test("rise where each pack gets a key of its own, and where it no longer does")
+  @Test("rise if each pack gets its own key, and if it no longer does")
   func packKeys() async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -90,7 +90,7 @@ struct ReleaseVersionTests {
     for item in own.items { #expect(try item.entry?.keyID == root.packKey(for: PackName(item.id)).id.description) }
     let again = try await project.build(on: 3)
     #expect(again.ids(.reused).count == 5 && again.release?.manifest.packs.map(\.sha256) == own.release?.manifest.packs.map(\.sha256))
-    // Of another root key other keys follow.
+    // Another root key gives other pack keys.
     #expect(try await project.build(on: 4, key: 7).items.map(\.reason).allSatisfy { $0 == "another key" })
     try await project.build(on: 2)
     try project.record()
@@ -99,10 +99,10 @@ struct ReleaseVersionTests {
     #expect(try await project.build(on: 6).items.map(\.version) == [3, 3, 3, 3, 3])
     try project.configure(ReleaseProject.configuration + "perPackKeys: true\n")
     let error = await #expect(throws: PackError.self) { try await project.build(on: 7) { $0.wanted = ["core"] } }
-    #expect(error?.code == .wrongKey && error?.advice?.description == "build all of it: packer build")
+    #expect(error?.code == .wrongKey && error?.advice?.description == "build all packs: packer build")
   }
 
-  @Test("of the manifest alone rise where only it says something else")
+  @Test("of packs stay, and that of the manifest rises, if only the manifest changes")
   func manifestAlone() async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -113,7 +113,7 @@ struct ReleaseVersionTests {
     #expect(report.items.map(\.version) == [1, 1, 1, 1, 1])
   }
 
-  @Test("of a pack that was away go on where they were")
+  @Test("of a pack that was removed continue when it returns")
   func returned() async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -131,7 +131,7 @@ struct ReleaseVersionTests {
     #expect(try project.record().lock.released?.packs.first { $0.id == "movie" }?.isRemoved == false)
   }
 
-  @Test("rise where the bytes come out different although nothing changed, once and with a word about it")
+  @Test("rise once, with a note, if the bytes differ although nothing changed")
   func otherLibrary() async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -143,7 +143,7 @@ struct ReleaseVersionTests {
     #expect(report.ids(.packed) == ["movie"] && report.items[3].version == 2)
     #expect(report.remarks.map(\.isWarning) == [false])
     #expect(report.remarks.first?.message.contains("it becomes version 2") == true)
-    // The next build knows.
+    // The next build accepts the new version.
     let before = project.contents()
     let again = try await project.build(on: 2)
     #expect(again.ids(.packed) == [] && again.remarks.isEmpty)
@@ -152,7 +152,7 @@ struct ReleaseVersionTests {
     #expect(try await project.build(on: 3).items[3].version == 2)
   }
 
-  @Test("of a renewal that has not gone out yet are kept by a build that changes nothing", arguments: [true, false])
+  @Test("of a renewal that is not released yet are kept by a build that changes nothing", arguments: [true, false])
   func renewalIsKept(isFixed: Bool) async throws {
     let project = try ReleaseProject()
     try await project.build(on: 1)
@@ -164,13 +164,13 @@ struct ReleaseVersionTests {
     #expect(try project.manifest().version == 2)
   }
 
-  @Test("of a renewal as of an earlier time come with a warning, as does a manifest that the clock takes for expired")
+  @Test("come with a warning if a renewal does not expire later, or if the manifest has expired by the clock")
   func renewalOfNothing() async throws {
     let project = try ReleaseProject()
     try await project.build(on: 1)
     try project.record()
     let same = try await project.build(on: 1) { $0.renews = true }
-    #expect(same.remarks.contains { $0.isWarning && $0.message.contains("nothing was won") })
+    #expect(same.remarks.contains { $0.isWarning && $0.message.contains("no later than the released one") })
     let late = try await project.build(on: 2) { build in
       build.renews = true
       build.time = BuildTime(build.time.now, isFixed: true, clock: ReleaseProject.time(400, isFixed: true).now)
@@ -178,7 +178,7 @@ struct ReleaseVersionTests {
     #expect(late.remarks.contains { $0.isWarning && $0.message.contains("expired at") && $0.hint?.contains("--renew") == true })
   }
 
-  @Test("rise with a renewed term, and packs stay")
+  @Test("of the manifest rise with a renewal, and those of packs stay")
   func renewed() async throws {
     let project = try ReleaseProject()
     try await project.build(on: 1)
@@ -191,7 +191,7 @@ struct ReleaseVersionTests {
   }
 
   @Test(
-    "and an end that comes near are told", arguments: [(100, nil), (149, nil), (152, "expires"), (181, "expired")] as [(Int64, String?)])
+    "come with a warning near the expiry", arguments: [(100, nil), (149, nil), (152, "expires"), (181, "expired")] as [(Int64, String?)])
   func nearEnd(day: Int64, word: String?) async throws {
     let project = try ReleaseProject()
     try await project.build(on: 1)
@@ -204,7 +204,7 @@ struct ReleaseVersionTests {
     }
   }
 
-  @Test("in a part that is kept must fit what went out")
+  @Test("of packs that are kept must match the lock file")
   func keptAfterRelease() async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -231,7 +231,7 @@ struct ReleaseRecordingTests {
     ReleaseRecording.App(version: version, plist: try InfoPlist.read(project.directory(plist)))
   }
 
-  @Test("notes an app whose packs Apple serves without the numbers and hosts that it has none of")
+  @Test("records an app whose packs Apple serves without budget, hosts and manifest URL")
   func servedByApple() async throws {
     let project = try ReleaseProject(ReleaseProject.configuration + "hosting: apple\n")
     try await project.build()
@@ -242,7 +242,7 @@ struct ReleaseRecordingTests {
     #expect(try project.record(try self.app(project, "3.0")).isUnchanged)
   }
 
-  @Test("believes the manifest and the files, and not what the build says of them")
+  @Test("refuses a build record that does not match the manifest and the files")
   func changedRecord() async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -262,7 +262,7 @@ struct ReleaseRecordingTests {
     #expect(project.directory.bytes(of: "packer.lock.json") == nil)
   }
 
-  @Test("by a key that the project does not trust is refused")
+  @Test("refuses a manifest that is signed by an untrusted key")
   func foreignSigner() async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -272,7 +272,7 @@ struct ReleaseRecordingTests {
     #expect(error?.code == .untrustedSignature)
   }
 
-  @Test("refuses a number that a lock file cannot hold, and a version that is none")
+  @Test("refuses a number that a lock file cannot hold, and an invalid version")
   func unfitApp() async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -287,7 +287,7 @@ struct ReleaseRecordingTests {
     #expect(project.directory.bytes(of: "packer.lock.json") == nil)
   }
 
-  @Test("by several processes at once loses none of them")
+  @Test("several times at once loses no recording")
   func atOnce() async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -300,7 +300,7 @@ struct ReleaseRecordingTests {
     #expect(try project.lock().apps.map(\.version) == (0..<6).map { "2.\($0)" })
   }
 
-  @Test("puts versions in one order, whatever stands in them")
+  @Test("puts all versions in one total order")
   func order() {
     let versions = ["1.9", "1.10", "1.1a", "1.b", "2", "2.0"]
     for (low, left) in versions.enumerated() {
@@ -308,7 +308,7 @@ struct ReleaseRecordingTests {
     }
   }
 
-  @Test("notes manifest and packs, and the second time changes nothing")
+  @Test("records manifest and packs, and changes nothing the second time")
   func release() async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -324,7 +324,7 @@ struct ReleaseRecordingTests {
     #expect(project.directory.bytes(of: "packer.lock.json") == bytes)
   }
 
-  @Test("refuses what contradicts what is recorded, and leaves it")
+  @Test("refuses a release that contradicts the lock file, and leaves the file unchanged")
   func conflicts() async throws {
     let project = try ReleaseProject()
     #expect(throws: PackError.self) { try project.record() }
@@ -362,7 +362,7 @@ struct ReleaseRecordingTests {
     #expect(project.directory.bytes(of: "packer.lock.json") == nil)
   }
 
-  @Test("with an app notes its budgets, hosts and keys, and orders versions by their numbers")
+  @Test("with an app records its budget, hosts and keys, and orders versions by their numbers")
   func apps() async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -380,7 +380,7 @@ struct ReleaseRecordingTests {
     #expect(throws: PackError.self) { try ReleaseRecording.retire("3", lockPath: project.directory("packer.lock.json")) }
   }
 
-  @Test("with an app notes the root key where each pack has a key of its own, and a pack that comes later is one it can open")
+  @Test("with an app records the root key if each pack has its own key, so that the app can open packs that are added later")
   func rootKey() async throws {
     let project = try ReleaseProject(ReleaseProject.configuration + "perPackKeys: true\n")
     try await project.build()
@@ -411,21 +411,21 @@ struct ReleaseRecordingTests {
     #expect(try await findings(key: 0, isQuick: true) == [])
     #expect(try await findings(key: nil) == ["PK1002"])
     #expect(try await findings(key: 9) == ["PK1001"])
-    // Of what nobody wrote down, and no key tells, only the packs that went out are known.
+    // Without the build record and the key, only the packs in the lock file are known.
     try project.remove("dist/build.json")
     #expect(try await findings(key: 0) == [])
     #expect(try await findings(key: nil).contains("PK3010"))
-    // Without the setting the release is another one than is asked for.
+    // Without the setting, the release does not match the configuration.
     try project.configure(ReleaseProject.configuration)
     #expect(try await findings(key: 0) == ["PK1004"])
-    // Of another root key the app has none of these keys.
+    // The app has no keys that are derived from another root key.
     try project.configure(ReleaseProject.configuration + "perPackKeys: true\n")
     try project.remove("dist")
     try await project.build(on: 3, key: 9)
     #expect(try await findings(key: 9) == ["PK3010"])
   }
 
-  @Test("never changes an app version that went out")
+  @Test("never changes an app version that was released")
   func sameApp() async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -440,9 +440,9 @@ struct ReleaseRecordingTests {
     let error = #expect(throws: PackError.self) { try project.record(other) }
     #expect(error?.code == .releaseConflict)
     #expect(
-      error?.message == "app 2.1.0: BADownloadAllowance is recorded as \(size) bytes, and this Info.plist says \(size + 1)")
+      error?.message == "app 2.1.0: BADownloadAllowance is recorded as \(size) bytes, but this Info.plist says \(size + 1)")
     #expect(project.directory.bytes(of: "packer.lock.json") == before)
-    // A later manifest does not change what that version first saw.
+    // A later manifest does not change the first manifest of that version.
     try project.add("movie/intro.mp4", [1])
     try await project.build(on: 2)
     let fragment = try #require(before)

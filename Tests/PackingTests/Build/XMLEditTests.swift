@@ -7,7 +7,7 @@ import Testing
 
 private let restrictions = "BAInitialDownloadRestrictions"
 
-/// A property list before and after a few changes.
+/// A property list before and after some edits.
 struct EditSample: Sendable, CustomTestStringConvertible {
   var name: String
   var edits: [PropertyListEdit]
@@ -26,14 +26,14 @@ private let hosts = PropertyList.array([.string("a.example.com"), .string("b.exa
 
 private let samples = [
   EditSample(
-    name: "a value that stays of its type: everything around it stays", edits: [size],
+    name: "a new value of the same type: everything around it stays", edits: [size],
     before:
       "<plist version='1.0' ><dict>\n <key>BAMaxInstallSize</key>\n   <!-- as agreed --> <integer> 41 </integer>  <!-- b -->\n</dict></plist>",
     after:
       "<plist version='1.0' ><dict>\n <key>BAMaxInstallSize</key>\n   <!-- as agreed --> <integer>4096</integer>  <!-- b -->\n</dict></plist>"
   ),
   EditSample(
-    name: "a value that changes its type", edits: [size, set("BAHasManagedAssetPacks", to: .boolean(true))],
+    name: "a new value of another type", edits: [size, set("BAHasManagedAssetPacks", to: .boolean(true))],
     before: """
       <plist><dict>
       \t<key>BAHasManagedAssetPacks</key>
@@ -55,7 +55,7 @@ private let samples = [
       </dict></plist>
       """, lost: [4]),
   EditSample(
-    name: "keys in order, of which each comes to its place; texts are escaped",
+    name: "keys in order: new keys are inserted in order, and texts are escaped",
     edits: [set("AppGroupIdentifier", to: .string("a<&>b")), size, set("ZZ", to: .boolean(false))],
     before: """
       <?xml version="1.0" encoding="UTF-8"?>
@@ -94,7 +94,7 @@ private let samples = [
 
       """),
   EditSample(
-    name: "keys out of order: new ones come together behind the last one",
+    name: "keys out of order: new keys are placed together after the last one",
     edits: [set("BAAppGroupID", to: .string("g")), size],
     before: "<plist>\n<dict>\n  <key>Z</key>  <true/>\n  <key>A</key>  <true/><!-- a -->\n  <!-- end -->\n</dict>\n</plist>",
     after: """
@@ -109,7 +109,7 @@ private let samples = [
       </plist>
       """),
   EditSample(
-    name: "keys out of order: new ones come to those of their kind",
+    name: "keys out of order: new keys are placed among the related ones",
     edits: [set("BAAppGroupID", to: .string("g")), set("BAZ", to: .boolean(true))],
     before: "<plist><dict>\n<key>Z</key><true/>\n<key>BAMaxInstallSize</key><integer>1</integer>\n<key>A</key><true/>\n</dict></plist>",
     after: """
@@ -122,7 +122,7 @@ private let samples = [
       </dict></plist>
       """),
   EditSample(
-    name: "CRLF, two spaces, values further in than keys, and no line end at the end",
+    name: "CRLF, two spaces, values with more indentation than keys, and no line end at the end",
     edits: [set(restrictions, "BADownloadDomainAllowList", to: hosts), size],
     before:
       "<plist>\r\n<dict>\r\n  <key>\(restrictions)</key>\r\n    <dict>\r\n      <key>Other</key>\r\n        <true/>\r\n    </dict>\r\n</dict>\r\n</plist>",
@@ -130,7 +130,7 @@ private let samples = [
       "<plist>\r\n<dict>\r\n  <key>\(restrictions)</key>\r\n    <dict>\r\n      <key>BADownloadDomainAllowList</key>\r\n        <array>\r\n          <string>a.example.com</string>\r\n          <string>b.example.com</string>\r\n        </array>\r\n      <key>Other</key>\r\n        <true/>\r\n    </dict>\r\n  <key>BAMaxInstallSize</key>\r\n    <integer>4096</integer>\r\n</dict>\r\n</plist>"
   ),
   EditSample(
-    name: "a nested dictionary with other keys and comments: only the keys that are named change",
+    name: "a nested dictionary with other keys and comments: only the named keys change",
     edits: [
       set(restrictions, "BADownloadAllowance", to: .integer(0)), set(restrictions, "BADownloadDomainAllowList", to: hosts),
       set(restrictions, "BAEssentialDownloadAllowance", to: nil),
@@ -176,7 +176,7 @@ private let samples = [
       </plist>
       """, lost: [11, 12]),
   EditSample(
-    name: "an empty dictionary outside, of one tag", edits: [size, set("BAAppGroupID", to: .string("g"))],
+    name: "an empty top-level dictionary as one tag", edits: [size, set("BAAppGroupID", to: .string("g"))],
     before: "<?xml version=\"1.0\"?>\n<plist version=\"1.0\">\n<dict />\n</plist>\n",
     after: """
       <?xml version="1.0"?>
@@ -191,7 +191,7 @@ private let samples = [
 
       """),
   EditSample(
-    name: "an empty dictionary of two tags, and one with a comment",
+    name: "an empty dictionary as two tags, and one with a comment",
     edits: [size, set(restrictions, "BADownloadAllowance", to: .integer(1))],
     before:
       "<plist>\n<dict>\n  <key>\(restrictions)</key>\n  <dict>\n    <!-- none -->\n  </dict>\n  <key>Z</key>\n  <dict></dict>\n</dict></plist>",
@@ -211,7 +211,7 @@ private let samples = [
       </dict></plist>
       """),
   EditSample(
-    name: "an empty dictionary in the line of its key",
+    name: "an empty dictionary in the same line as its key",
     edits: [set(restrictions, "BADownloadAllowance", to: .integer(1)), set(restrictions, "BADownloadDomainAllowList", to: hosts)],
     before: "<plist><dict>\n    <key>\(restrictions)</key> <dict> <!-- a --></dict>\n</dict></plist>",
     after: """
@@ -236,7 +236,7 @@ private let samples = [
       "<plist><dict> <key>AppGroupIdentifier</key><string>g</string> <key>\(restrictions)</key><dict><key>BADownloadDomainAllowList</key><array><string>a.example.com</string><string>b.example.com</string></array></dict> <key>BAMaxInstallSize</key><integer>4096</integer> <key>C</key><true/> <key>Z</key><true/> </dict></plist>"
   ),
   EditSample(
-    name: "keys that are removed: a line of its own, two lines, the start, the middle and the end of a line",
+    name: "removed keys: in their own line, in two lines, and at the start, in the middle and at the end of a line",
     edits: ["A", "B", "C", "E", "G", "I"].map { set($0, to: nil) },
     before: """
       <plist><dict>
@@ -258,11 +258,11 @@ private let samples = [
       </dict></plist>
       """),
   EditSample(
-    name: "the last key of a dictionary that is removed, with what stands between it and its value",
+    name: "the removed only key of a dictionary, with the comment between it and its value",
     edits: [set("A", to: nil)], before: "<plist><dict>\r\n\t<key>A</key><!-- gone -->\r\n\t<true/>\r\n</dict></plist>\r\n",
     after: "<plist><dict>\r\n</dict></plist>\r\n", lost: [2]),
   EditSample(
-    name: "a whole dictionary that is new, in the layout of the others",
+    name: "a new dictionary in the layout of the others",
     edits: [set(restrictions, to: .dictionary([.init("BADownloadAllowance", .integer(0)), .init("BADownloadDomainAllowList", hosts)]))],
     before: "<plist>\n<dict>\n\t<key>A</key>\n\t<array>\n\t  <string>x</string>\n\t</array>\n</dict>\n</plist>\n",
     after: """
@@ -287,7 +287,7 @@ private let samples = [
 
       """),
   EditSample(
-    name: "no indentation at all, a byte order mark, and line ends of an old Mac", edits: [size],
+    name: "no indentation, a byte order mark, and the line ends of classic Mac OS", edits: [size],
     before: "\u{FEFF}<plist>\r<dict>\r<key>A</key>\r<array>\r<true/>\r</array>\r</dict>\r</plist>",
     after:
       "\u{FEFF}<plist>\r<dict>\r<key>A</key>\r<array>\r<true/>\r</array>\r<key>BAMaxInstallSize</key>\r<integer>4096</integer>\r</dict>\r</plist>"
@@ -296,7 +296,7 @@ private let samples = [
 
 @Suite("Editing a property list in XML in place")
 struct XMLEditTests {
-  @Test("changes what is named, in the layout of the file, and not another byte", arguments: samples)
+  @Test("changes only the named keys, in the layout of the file", arguments: samples)
   func edit(sample: EditSample) throws {
     let bytes = Array(sample.before.utf8)
     let keys = BackgroundAssetsKey.all + ["BAZ"]
@@ -309,7 +309,7 @@ struct XMLEditTests {
     #expect(try PropertyList(parsing: edit.bytes, path: "t").says(wanted))
   }
 
-  @Test("a merge that is taken back leaves the file as it was")
+  @Test("keys that are added and removed again leave the file as it was")
   func takenBack() throws {
     for sample in samples where sample.lost.isEmpty {
       let bytes = Array(sample.before.utf8)
@@ -323,7 +323,7 @@ struct XMLEditTests {
     }
   }
 
-  @Test("a large list in one line, and one with many comments, take no time beyond their size")
+  @Test("a large list in one line, and one with many comments, do not take quadratic time")
   func large() throws {
     for part in ["<key>k#</key><dict><key>a</key><array><true/></array></dict>", "<key>k#</key>\n<array>\n<true/></array><!---->"] {
       let members = (0..<20_000).map { part.replacingOccurrences(of: "#", with: "\($0)") }.joined()
@@ -331,7 +331,7 @@ struct XMLEditTests {
       let start = ContinuousClock.now
       let edit = try XMLEdit(Array(text.utf8), making: [size], together: ["BAMaxInstallSize"], path: "t")
       #expect(try PropertyList(parsing: edit.bytes, path: "t")[key: "BAMaxInstallSize"] == .integer(4096))
-      // A hundredth of what looking through a line for each of its keys would take.
+      // One hundredth of the time that scanning the line for each of its keys would take.
       #expect(ContinuousClock.now - start < .seconds(60))
     }
   }

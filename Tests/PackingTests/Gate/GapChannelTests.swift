@@ -7,14 +7,14 @@ import Testing
 @testable import PackReading
 @testable import PackWork
 
-@Suite("Gaps on their way from many workers to one reader")
+@Suite("A channel of gaps from many workers to one reader")
 struct GapChannelTests {
   private func piece(_ number: Int, count: Int = 512) -> FrameGaps {
     FrameGaps(
       pieces: [TarPiece(start: UInt64(number) << 20, bytes: [UInt8](repeating: UInt8(number & 0xFF), count: count)[...])])
   }
 
-  @Test("come in the order of their frames, whoever is first", arguments: [1, 2, 8])
+  @Test("delivers gaps in the order of their frames, in whichever order they are pushed", arguments: [1, 2, 8])
   func order(workers: Int) async throws {
     let channel = GapChannel()
     let next = Monitor(0)
@@ -33,7 +33,7 @@ struct GapChannelTests {
           return next
         }
         guard number < 200 else { return }
-        // Every fifth frame is all content.
+        // Every fifth frame has only content, and no gaps.
         try channel.push(number, number % 5 == 0 ? FrameGaps() : piece(number, count: 40_000))
       }
     }
@@ -43,7 +43,7 @@ struct GapChannelTests {
     #expect(pulled.withLock { $0 } == expected)
   }
 
-  @Test("wait where too much waits already, unless they are due")
+  @Test("makes a worker wait if the channel is full, unless its frame is the next one")
   func bound() async throws {
     let channel = GapChannel()
     try channel.push(1, piece(1, count: 200 << 10))
@@ -63,7 +63,7 @@ struct GapChannelTests {
     }
   }
 
-  @Test("end for both sides when one gives up")
+  @Test("ends for all sides when one closes it")
   func closed() async throws {
     let channel = GapChannel()
     try channel.push(1, piece(1))

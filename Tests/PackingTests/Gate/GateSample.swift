@@ -5,7 +5,7 @@ import PackManifest
 @testable import PackGate
 @testable import PackProject
 
-/// A release of three packs in which nothing is wrong, as a value: tests change one thing of it.
+/// A release of three packs without any fault, as a value in which tests change one thing.
 struct GateSample {
   var release: ReleaseContext
 
@@ -29,7 +29,7 @@ struct GateSample {
     var sighting = ManifestSighting(path: "dist/manifest.json", size: 4000, manifest: manifest)
     sighting.keyIDs = ["17b6f57631a77084"]
     sighting.trusted = [Self.signer]
-    sighting.vouching = [Self.signer]
+    sighting.validSigners = [Self.signer]
     sighting.signedDigest = Self.digest(101)
     sighting.contentDigest = Self.digest(102)
     let keys = try InfoPlist.wanted(for: configuration, budget: budget)
@@ -41,7 +41,7 @@ struct GateSample {
       lock: Self.lock(budget), configuration: configuration, now: now)
   }
 
-  /// The report of a verification with these options.
+  /// Returns the report of a verification with changed options.
   func report(_ change: (inout ReleaseVerification) -> Void = { _ in }) -> ReleaseReport {
     var verification = ReleaseVerification("dist", now: release.now)
     verification.configuration = release.configuration
@@ -49,7 +49,7 @@ struct GateSample {
     return verification.judge(release)
   }
 
-  /// Changes an entry of the manifest, and what was seen of its file with it where both say the same.
+  /// Changes an entry of the manifest, and the matching values of its file.
   mutating func change(_ number: Int, _ body: (inout ManifestPack) -> Void) {
     guard var manifest = release.manifest.manifest else { return }
     body(&manifest.packs[number])
@@ -59,7 +59,7 @@ struct GateSample {
     release.packs[number] = sighting
   }
 
-  /// Computes all budgets anew: those of manifest, Info.plist and released apps.
+  /// Computes all budgets again: those of the manifest, the Info.plist and the released apps.
   mutating func refit() throws(PackError) {
     guard var manifest = release.manifest.manifest, let configuration = release.configuration else { return }
     let budget = try ReleaseBudget(
@@ -74,7 +74,7 @@ struct GateSample {
   // MARK: Parts
 
   static func time(_ text: String) -> ManifestTime {
-    guard let time = ManifestTime(text) else { preconditionFailure("\(text) is no time") }
+    guard let time = ManifestTime(text) else { preconditionFailure("\(text) is not a time") }
     return time
   }
 

@@ -6,13 +6,13 @@ import Testing
 @testable import PackGate
 @testable import PackProject
 
-/// A release in which exactly one thing is wrong.
+/// A release with exactly one fault.
 struct Violation: Sendable, CustomTestStringConvertible {
   let rule: String
   let what: String
   let level: FindingLevel
   let kind: FindingKind
-  /// Part of the hint; nil where there is none.
+  /// A part of the hint; nil if the finding has no hint.
   let hint: String?
   let change: @Sendable (inout GateSample) throws -> Void
 
@@ -35,11 +35,11 @@ struct Violation: Sendable, CustomTestStringConvertible {
   private static let other = "ffffffffffffffff"
 
   private static let keys: [Violation] = [
-    Violation("PK1001", "a pack of another key", .error, .wrongKey, hint: "packer inspect dist/game-kart-") { sample in
+    Violation("PK1001", "a pack made with another key", .error, .wrongKey, hint: "packer inspect dist/game-kart-") { sample in
       sample.release.packs[1].content = nil
       sample.release.packs[1].failure = PackError(.wrongKey, "made with another key")
     },
-    Violation("PK1002", "no key in a quick look", .warning, hint: "--quick --key") { sample in
+    Violation("PK1002", "no key with --quick", .warning, hint: "--quick --key") { sample in
       sample.release.isQuick = true
       sample.release.keyID = nil
       for index in sample.release.packs.indices { sample.release.packs[index].content = nil }
@@ -48,17 +48,17 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.change(1) { $0.keyID = other }
       sample.release.lock?.apps[0].keyIDs.append(other)
     },
-    Violation("PK1003", "a key that is made from another root", .warning, hint: "packer build") { sample in
+    Violation("PK1003", "a key derived from another root key", .warning, hint: "packer build") { sample in
       sample.release.roots = [GateSample.keyID: "eeeeeeeeeeeeeeee", other: "dddddddddddddddd"]
       sample.release.keyID = "eeeeeeeeeeeeeeee"
       sample.change(1) { $0.keyID = other }
       sample.release.lock?.apps[0].keyIDs = ["eeeeeeeeeeeeeeee", "dddddddddddddddd"]
       sample.release.configuration?.perPackKeys = true
     },
-    Violation("PK1004", "one key where each pack is to have its own", hint: "packer build") { sample in
+    Violation("PK1004", "one key for all packs, but packer.yml asks for a key for each pack", hint: "packer build") { sample in
       sample.release.configuration?.perPackKeys = true
     },
-    Violation("PK1004", "a key for each pack where one is to open all", hint: "packer build") { sample in
+    Violation("PK1004", "a key for each pack, but packer.yml asks for one key", hint: "packer build") { sample in
       sample.release.roots = [GateSample.keyID: other]
       sample.release.keyID = other
     },
@@ -70,7 +70,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
       extra.id = try PackName("game-new")
       sample.release.configuration?.packs.append(extra)
     },
-    Violation("PK1004", "a pack that packer.yml no longer has", hint: "packer build") { sample in
+    Violation("PK1004", "a pack that is no longer in packer.yml", hint: "packer build") { sample in
       sample.release.configuration?.packs.removeLast()
     },
     Violation("PK1004", "another headroom than the budget was built with", hint: "packer build") { sample in
@@ -79,10 +79,10 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK1005", "another base URL", hint: "packer build") { sample in
       sample.release.configuration?.serve.baseURL = "https://staging.example.com/packs/"
     },
-    Violation("PK1006", "an unknown rule that is accepted", .warning, hint: "packer explain") { sample in
+    Violation("PK1006", "an ignored rule that does not exist", .warning, hint: "packer explain") { sample in
       sample.release.configuration?.ignored = [ignoring("PK9999")]
     },
-    Violation("PK1006", "a rule that cannot be accepted", .warning, hint: "packer explain") { sample in
+    Violation("PK1006", "an ignored rule that cannot be ignored", .warning, hint: "packer explain") { sample in
       sample.release.configuration?.ignored = [ignoring("PK5002")]
     },
   ]
@@ -95,32 +95,32 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK2001", "a pack is missing", hint: "packer build game-kart") { sample in
       sample.release.packs[1] = PackSighting(path: sample.release.packs[1].path)
     },
-    Violation("PK2002", "a pack too many", hint: "rm dist/old.pack") { sample in
+    Violation("PK2002", "a pack file that is not in the manifest", hint: "rm dist/old.pack") { sample in
       sample.release.strayPacks = ["dist/old.pack"]
     },
-    Violation("PK2003", "a pack one byte short", .error, .truncated, hint: "packer build game-kart") { sample in
+    Violation("PK2003", "a pack one byte too short", .error, .truncated, hint: "packer build game-kart") { sample in
       sample.release.packs[1].size = 7_999_999
     },
-    Violation("PK2003", "a pack one byte long", .error, .damaged, hint: "packer build game-kart") { sample in
+    Violation("PK2003", "a pack one byte too long", .error, .damaged, hint: "packer build game-kart") { sample in
       sample.release.packs[1].size = 8_000_001
       sample.release.packs[1].failure = PackError(.authenticationFailed, "segment 0 is not what was sealed")
     },
     Violation("PK2004", "other bytes", .error, .damaged, hint: "packer build game-kart") { sample in
       sample.release.packs[1].sha256 = GateSample.digest(77)
     },
-    Violation("PK2005", "a segment that was changed", .error, .damaged, hint: "packer build game-kart") { sample in
+    Violation("PK2005", "a changed segment", .error, .damaged, hint: "packer build game-kart") { sample in
       sample.release.packs[1].failure = PackError(.authenticationFailed, "segment 3 is not what was sealed")
     },
-    Violation("PK2006", "a pack that was cut before it was hashed", .error, .truncated, hint: "packer build game-kart") { sample in
+    Violation("PK2006", "a pack that was truncated before it was hashed", .error, .truncated, hint: "packer build game-kart") { sample in
       sample.release.packs[1].failure = PackError(.truncated, "pack ends inside its seek table")
     },
-    Violation("PK2007", "no pack at all", hint: "convert line ends") { sample in
+    Violation("PK2007", "a file that is not a pack", hint: "convert line ends") { sample in
       sample.release.packs[1].failure = PackError(.notAPack, "the file does not start like a pack", hint: "do not convert line ends")
     },
     Violation("PK2008", "another version of the pack", .error, .damaged, hint: "packer build game-kart") { sample in
       sample.release.packs[1].start?.packVersion = 9
     },
-    Violation("PK2008", "a pack that was renamed", .error, .damaged, hint: "packer build game-kart") { sample in
+    Violation("PK2008", "a renamed pack", .error, .damaged, hint: "packer build game-kart") { sample in
       sample.release.packs[1].content?.isNamed = false
     },
     Violation("PK2009", "another content root", .error, .damaged, hint: "packer build game-kart") { sample in
@@ -129,10 +129,10 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK2010", "another size on the device", hint: "packer build game-kart") { sample in
       sample.release.packs[1].installSize = 12_292_096
     },
-    Violation("PK2011", "a source that changed", hint: "packer build game-kart") { sample in
-      sample.release.packs[1].differences = [TreeDifference(kind: .differs, path: "a.txt", message: "has other content")]
+    Violation("PK2011", "a changed source directory", hint: "packer build game-kart") { sample in
+      sample.release.packs[1].differences = [TreeDifference(kind: .differs, path: "a.txt", message: "has different content")]
     },
-    Violation("PK2012", "a path that Windows cannot hold", hint: "allowUnportablePaths") { sample in
+    Violation("PK2012", "a path that Windows cannot store", hint: "allowUnportablePaths") { sample in
       sample.release.packs[1].unportable = ["'a:b' holds a colon"]
     },
     Violation("PK2013", "the same pack twice", hint: "another id") { sample in
@@ -141,7 +141,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.release.packs.append(sample.release.packs[1])
       try sample.refit()
     },
-    Violation("PK2014", "a file named by hand", .warning, hint: "packer build") { sample in
+    Violation("PK2014", "a file that is not named after its content", .warning, hint: "packer build") { sample in
       sample.change(1) { $0.url = "https://cdn.example.com/packs/kart.pack" }
     },
     Violation("PK2015", "the salt of another pack", .error, .damaged, hint: "packer build game-kart") { sample in
@@ -152,7 +152,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.change(1) { $0.contentSize = $0.size * 200 + 1 }
     },
     Violation("PK2017", "another size in packages.json", hint: "packer build") { sample in
-      sample.release.companions = [Companion(path: "dist/packages.json", disagreements: ["'core' is 1 bytes, but 2 in the manifest"])]
+      sample.release.companions = [Companion(path: "dist/packages.json", disagreements: ["'core' is 1 byte, but 2 bytes in the manifest"])]
     },
   ]
 
@@ -164,29 +164,29 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK3002", "an allowance that is exactly used up", .error, .budget, hint: "packer plist merge Info.plist") { sample in
       sample.release.plist?.keys.downloadAllowance = 8_000_000
     },
-    Violation("PK3003", "an essential size on the device one byte short", .error, .budget, hint: "packer plist merge Info.plist") {
+    Violation("PK3003", "an essential size on the device one byte too small", .error, .budget, hint: "packer plist merge Info.plist") {
       sample in
       sample.release.plist?.keys.essentialMaxInstallSize = 5_119_999
     },
-    Violation("PK3004", "a size on the device one byte short", .error, .budget, hint: "packer plist merge Info.plist") { sample in
+    Violation("PK3004", "a size on the device one byte too small", .error, .budget, hint: "packer plist merge Info.plist") { sample in
       sample.release.plist?.keys.maxInstallSize = 12_287_999
     },
-    Violation("PK3005", "a manifest past its ceiling", .error, .budget, hint: "raise manifestCeiling") { sample in
+    Violation("PK3005", "a manifest above its ceiling", .error, .budget, hint: "raise manifestCeiling") { sample in
       sample.release.manifest.size = 65_537
     },
-    Violation("PK3006", "no room for an essential pack that failed", .warning, .budget, hint: "packer plist merge Info.plist") { sample in
+    Violation("PK3006", "no room to retry a failed essential pack", .warning, .budget, hint: "packer plist merge Info.plist") { sample in
       sample.release.plist?.keys.downloadAllowance = 11_000_000
     },
-    Violation("PK3013", "a budget in the manifest that is too small", .error, .budget, hint: "packer build") { sample in
+    Violation("PK3013", "a too small budget in the manifest", .error, .budget, hint: "packer build") { sample in
       sample.release.manifest.manifest?.budget?.maxInstallSize = 12_287_999
     },
-    Violation("PK3014", "a number that is far too large", .warning, .budget, hint: "packer plist merge Info.plist") { sample in
+    Violation("PK3014", "a far too large number", .warning, .budget, hint: "packer plist merge Info.plist") { sample in
       sample.release.plist?.keys.maxInstallSize = 30_000_000
     },
-    Violation("PK3015", "megabytes", .error, .budget, hint: "packer plist merge Info.plist") { sample in
+    Violation("PK3015", "a number in megabytes", .error, .budget, hint: "packer plist merge Info.plist") { sample in
       sample.release.plist?.keys.downloadAllowance = 11
     },
-    Violation("PK3015", "kilobytes", .error, .budget, hint: "packer plist merge Info.plist") { sample in
+    Violation("PK3015", "a number in kilobytes", .error, .budget, hint: "packer plist merge Info.plist") { sample in
       sample.release.plist?.keys.maxInstallSize = 12_500
     },
     Violation("PK3016", "swapped numbers", .error, .budget, hint: "packer plist merge Info.plist") { sample in
@@ -197,18 +197,18 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK3017", "essential packs counted twice", .warning, .budget, hint: "packer plist merge Info.plist") { sample in
       sample.release.plist?.keys.maxInstallSize = 5_120_000 + 12_288_000
     },
-    Violation("PK3018", "a pack above the team's budget", .error, .budget, hint: "Ask #assets") { sample in
+    Violation("PK3018", "a pack above its budget in packer.yml", .error, .budget, hint: "Ask #assets") { sample in
       sample.release.configuration?.packs[1].budget = PackerConfiguration.PackBudget(
         download: 7_999_999, installed: nil, message: "Ask #assets", position: SourcePosition(line: 30, column: 7))
     },
-    Violation("PK3019", "packs above the team's totals", .error, .budget, hint: "totals.other.download") { sample in
+    Violation("PK3019", "packs above the totals in packer.yml", .error, .budget, hint: "totals.other.download") { sample in
       sample.release.configuration?.totals.otherDownload = 7_999_999
     },
     Violation("PK3020", "an essential download that takes hours", .warning, .budget, hint: "delivery: prefetch") { sample in
       sample.change(0) { $0.size = 2_000_000_000 }
       try sample.refit()
     },
-    Violation("PK3021", "nothing but essential packs", .note, hint: "delivery: prefetch") { sample in
+    Violation("PK3021", "only essential packs", .note, hint: "delivery: prefetch") { sample in
       for index in 0..<3 {
         sample.change(index) { $0.delivery = .essential }
         sample.release.configuration?.packs[index].delivery = .essential
@@ -219,33 +219,33 @@ struct Violation: Sendable, CustomTestStringConvertible {
 
   private static let released: [Violation] = [
     Violation(
-      "PK3007", "an app that allows less", .error, .released,
+      "PK3007", "an app version with a smaller allowance", .error, .released,
       hint: "set 'delivery: onDemand' for 'game-kart' (8.00 MB), or: packer release retire 2.1.0"
     ) {
       sample in
       sample.release.lock?.apps[0].budget?.downloadAllowance = 8_000_000
     },
-    Violation("PK3008", "an app that allows another host", .error, .released, hint: "packer release retire 2.1.0") { sample in
+    Violation("PK3008", "an app version that allows another host", .error, .released, hint: "packer release retire 2.1.0") { sample in
       sample.release.lock?.apps[0].hosts = ["old.example.com"]
     },
-    Violation("PK3009", "an app that trusts another key", .error, .released, hint: "packer release retire 2.1.0") { sample in
+    Violation("PK3009", "an app version that trusts another key", .error, .released, hint: "packer release retire 2.1.0") { sample in
       sample.release.lock?.apps[0].trustedKeys = ["pkp1-other"]
     },
-    Violation("PK3010", "an app without the content key", .error, .released, hint: "packer build --key") { sample in
+    Violation("PK3010", "an app version without the content key", .error, .released, hint: "packer build --key") { sample in
       sample.release.lock?.apps[0].keyIDs = [other]
     },
-    Violation("PK3010", "an app that was given single keys, and a pack of another one", .error, .released, hint: "packer build --key") {
+    Violation("PK3010", "an app version with single keys, and a pack with another key", .error, .released, hint: "packer build --key") {
       sample in
       sample.release.roots = [other: "eeeeeeeeeeeeeeee"]
       sample.release.lock?.apps[0].keyIDs = [other]
     },
-    Violation("PK3011", "an app with an older runtime", .error, .released, hint: "packer release retire 2.1.0") { sample in
+    Violation("PK3011", "an app version with an older runtime", .error, .released, hint: "packer release retire 2.1.0") { sample in
       sample.release.lock?.apps[0].format = "0.9"
     },
-    Violation("PK3012", "an app that was shipped with a newer manifest", .error, .released, hint: "packer build") { sample in
+    Violation("PK3012", "an app version shipped with a newer manifest", .error, .released, hint: "packer build") { sample in
       sample.release.lock?.apps[0].firstManifest = 3
     },
-    Violation("PK3012", "an app that looks elsewhere", .warning, .released, hint: "packer release retire 2.1.0") { sample in
+    Violation("PK3012", "an app version with another manifest URL", .warning, .released, hint: "packer release retire 2.1.0") { sample in
       sample.release.lock?.apps[0].manifestURL = "https://cdn.example.com/v1/manifest.json"
     },
   ]
@@ -256,14 +256,14 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.release.plist?.keys.problems = [
         BackgroundAssetsKeys.Problem(
           key: "BAInitialDownloadRestrictions.BADownloadAllowance", value: "the string '35000000'",
-          message: "BAInitialDownloadRestrictions.BADownloadAllowance is the string '35000000', and it must be an integer",
+          message: "BAInitialDownloadRestrictions.BADownloadAllowance is the string '35000000', but it must be an integer",
           hint: "write <integer>35000000</integer>")
       ]
     },
     Violation("PK4002", "no manifest URL", hint: "packer plist merge Info.plist") { sample in
       sample.release.plist?.keys.manifestURL = nil
     },
-    Violation("PK4003", "a key of another mode", hint: "remove BAUsesAppleHosting") { sample in
+    Violation("PK4003", "a key of another hosting mode", hint: "remove BAUsesAppleHosting") { sample in
       sample.release.plist?.names.insert("BAUsesAppleHosting")
     },
     Violation("PK4004", "an empty allow list", hint: "packer plist merge Info.plist") { sample in
@@ -272,10 +272,10 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK4005", "an entry with a scheme", hint: "packer plist merge Info.plist") { sample in
       sample.release.plist?.keys.allowList = AllowList(["cdn.example.com", "https://cdn.example.com/"])
     },
-    Violation("PK4006", "a host that nothing comes from", .note, hint: nil) { sample in
+    Violation("PK4006", "a host that serves no file", .note, hint: nil) { sample in
       sample.release.plist?.keys.allowList = AllowList(["cdn.example.com", "old.example.com"])
     },
-    Violation("PK4007", "a URL with a fragment", hint: "remove what stands behind the #") { sample in
+    Violation("PK4007", "a URL with a fragment", hint: "remove the # and everything after it") { sample in
       sample.change(1) { $0.url += "#1" }
     },
     Violation("PK4007", "a URL with a query", .warning, hint: nil) { sample in
@@ -287,7 +287,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK4009", "another app group", hint: "packer plist merge Info.plist") { sample in
       sample.release.plist?.keys.appGroupIdentifier = "group.com.example.other"
     },
-    Violation("PK4010", "an answer about encryption", .note, hint: "packer explain PK4010") { sample in
+    Violation("PK4010", "a declaration about encryption", .note, hint: "packer explain PK4010") { sample in
       sample.release.plist?.usesNonExemptEncryption = false
     },
     Violation("PK4011", "the Info.plist of another app", hint: "give --plist the Info.plist of com.example.arcade") { sample in
@@ -296,15 +296,15 @@ struct Violation: Sendable, CustomTestStringConvertible {
   ]
 
   private static let versions: [Violation] = [
-    Violation("PK5001", "a manifest that was reformatted", .error, .damaged, hint: "packer build") { sample in
+    Violation("PK5001", "a reformatted manifest", .error, .damaged, hint: "packer build") { sample in
       sample.release.manifest.manifest = nil
       sample.release.packs = []
-      sample.release.manifest.failure = PackError(.damagedManifest, "a space stands at byte 1")
+      sample.release.manifest.failure = PackError(.damagedManifest, "there is a space at byte 1")
     },
-    Violation("PK5002", "a foreign signature", .error, .signature, hint: "packer build --sign-key") { sample in
+    Violation("PK5002", "an untrusted signature", .error, .signature, hint: "packer build --sign-key") { sample in
       sample.release.manifest.signatureFailure = PackError(.untrustedSignature, "no trusted key signed the manifest")
     },
-    Violation("PK5003", "no key to check with", .error, .signature, hint: "--trust pkp1-") { sample in
+    Violation("PK5003", "no trusted key", .error, .signature, hint: "--trust pkp1-") { sample in
       sample.release.manifest.trusted = []
     },
     Violation("PK5004", "an expired manifest", hint: "packer build --renew") { sample in
@@ -316,23 +316,23 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK5006", "a manifest from the future", .warning, hint: "packer build --renew") { sample in
       sample.release.manifest.manifest?.issued = GateSample.time("2026-11-22T12:00:00Z")
     },
-    Violation("PK5007", "a manifest of a lower version", hint: "packer build") { sample in
+    Violation("PK5007", "a manifest with a lower version", hint: "packer build") { sample in
       sample.release.lock?.released?.manifestVersion = 3
     },
-    Violation("PK5008", "a manifest that changed under its version", hint: "packer build") { sample in
+    Violation("PK5008", "a changed manifest with the same version", hint: "packer build") { sample in
       sample.release.lock?.released?.manifestVersion = 2
     },
-    Violation("PK5009", "a new version for nothing", .warning, hint: "packer build") { sample in
+    Violation("PK5009", "a new version of the same manifest", .warning, hint: "packer build") { sample in
       sample.release.lock?.released?.contentDigest = sample.release.manifest.contentDigest
       sample.release.lock?.released?.expires = GateSample.time("2027-05-20T12:00:00Z")
     },
-    Violation("PK5010", "a pack of a lower version", hint: "packer build") { sample in
+    Violation("PK5010", "a pack with a lower version", hint: "packer build") { sample in
       sample.release.lock?.released?.packs[1].version = 3
     },
-    Violation("PK5011", "a pack that changed under its version", hint: "packer build") { sample in
+    Violation("PK5011", "a changed pack with the same version", hint: "packer build") { sample in
       sample.release.lock?.released?.packs[1].version = 2
     },
-    Violation("PK5012", "a new version of the same content", .warning, hint: "packer build") { sample in
+    Violation("PK5012", "a new version of a pack with the same content", .warning, hint: "packer build") { sample in
       let root = sample.release.entries[1].contentRoot
       sample.release.lock?.released?.packs[1].contentRoot = root
     },
@@ -354,12 +354,12 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.release.manifest.size = 256 << 10
       try sample.refit()
     },
-    Violation("PK6002", "80 % of what Apple hosts", .warning, hint: "serve them yourself") { sample in
+    Violation("PK6002", "80 % of the size that Apple hosts", .warning, hint: "serve them yourself") { sample in
       sample.release.configuration?.hosting = .apple
       sample.release.plist = nil
       sample.change(2) { $0.size = 160_000_000_000 }
     },
-    Violation("PK6002", "more than Apple hosts", .error, hint: "serve them yourself") { sample in
+    Violation("PK6002", "more than the size that Apple hosts", .error, hint: "serve them yourself") { sample in
       sample.release.configuration?.hosting = .apple
       sample.release.plist = nil
       sample.change(2) { $0.size = 200_000_000_001 }
@@ -368,9 +368,9 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.release.packs[1].junk = ["'img/.DS_Store' (Finder metadata)"]
     },
     Violation("PK6004", "a private key", hint: "exclude it") { sample in
-      sample.release.packs[1].secrets = ["'dev.pem', which holds a private key"]
+      sample.release.packs[1].secrets = ["'dev.pem', which contains a private key"]
     },
-    Violation("PK6005", "an image in the clear", hint: "packer build game-kart") { sample in
+    Violation("PK6005", "an image in plaintext", hint: "packer build game-kart") { sample in
       sample.release.packs[1].visible = ["a PNG image, 1 time"]
     },
     Violation("PK6006", "the same files in two packs", .warning, hint: "a shared pack") { sample in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PackGate
 
-@Suite("Tar headers as they stand in a pack")
+@Suite("Tar headers in a pack")
 struct HeaderBytesTests {
   private func bytes(_ header: TarHeader) throws -> [UInt8] {
     var bytes: [UInt8] = []
@@ -23,7 +23,7 @@ struct HeaderBytesTests {
   private static let long = TarHeader(path: String(repeating: "y", count: 101), kind: .file, size: 0, linkTarget: nil)
   private static let link = TarHeader(path: "z", kind: .file, size: 0, linkTarget: "ü path=q")
 
-  @Test("with any byte changed are refused, where no pax record stands for it")
+  @Test("are refused if any byte was changed that no pax record overrides")
   func changedBytes() throws {
     let written = try bytes(Self.plain)
     for index in written.indices {
@@ -34,7 +34,7 @@ struct HeaderBytesTests {
     #expect(try areWritten(written, Self.plain))
   }
 
-  @Test("may have another short name where a pax record has the whole, and no other field")
+  @Test("may have another short name, but no other changed field, if a pax record has the full name")
   func overriddenNames() throws {
     let written = try bytes(Self.long)
     for index in written.indices {
@@ -47,7 +47,7 @@ struct HeaderBytesTests {
     }
   }
 
-  @Test("hold to the name where only the target of a link looks like a record of it")
+  @Test("must have the right name if only the target of a link looks like a pax record of the name")
   func keyInsideValue() throws {
     var changed = try bytes(Self.link)
     let main = changed.count - 512
@@ -56,7 +56,7 @@ struct HeaderBytesTests {
     #expect(try areWritten(bytes(Self.link), Self.link))
   }
 
-  @Test("are found wherever the pieces of the tar are cut", arguments: [1, 7, 512, 1000, 4096])
+  @Test("are found at whatever offsets the tar is split into pieces", arguments: [1, 7, 512, 1000, 4096])
   func pieces(_ size: Int) throws {
     let headers = [Self.plain, Self.long, Self.link, Self.plain]
     var tar: [UInt8] = []
@@ -79,7 +79,7 @@ struct HeaderBytesTests {
     }
   }
 
-  @Test("are passed over in time that does not grow with the square of their number")
+  @Test("are dropped in less than quadratic time")
   func manyInOnePiece() {
     let kept = HeaderBytes()
     kept.append([UInt8](repeating: 0, count: 8 << 20))

@@ -6,9 +6,9 @@ import Testing
 @testable import PackBuild
 @testable import PackGate
 
-@Suite("The gate before a release")
+@Suite("The checks before a release")
 struct ReleaseGateTests {
-  @Test("a clean release yields no finding at all, and every rule was checked")
+  @Test("a clean release has no findings, and every rule is checked")
   func clean() throws {
     let report = try GateSample().report()
     #expect(report.findings.map(\.message) == [])
@@ -17,7 +17,7 @@ struct ReleaseGateTests {
     #expect(report.rules.map(\.rule) == ReleaseRule.all)
   }
 
-  @Test("every fault is found by its rule and by no other", arguments: Violation.all)
+  @Test("every fault is found only by its rule", arguments: Violation.all)
   func violation(_ violation: Violation) throws {
     var sample = try GateSample()
     try violation.change(&sample)
@@ -35,12 +35,12 @@ struct ReleaseGateTests {
     #expect(report.verdict(isStrict: true) == (violation.level == .note ? nil : violation.kind))
   }
 
-  @Test("every rule has a release that breaks it")
+  @Test("every rule has a sample release that breaks it")
   func everyRule() {
     #expect(ReleaseRule.all.map(\.id).filter { id in !Violation.all.contains { $0.rule == id } } == [])
   }
 
-  @Test("ids ascend and are unique, and every rule tells its story")
+  @Test("ids ascend and are unique, and every rule has an explanation")
   func stories() {
     let ids = ReleaseRule.all.map(\.id)
     #expect(ids == ids.sorted() && Set(ids).count == ids.count)
@@ -56,7 +56,7 @@ struct ReleaseGateTests {
 
   // MARK: Hints
 
-  @Test("one pack that is unsound is built by itself, and several are built with all: each build of one would refuse the other")
+  @Test("the hint builds a single unsound pack by itself, but all packs if several are unsound, because a build of one refuses the others")
   func rebuilds() throws {
     let faults: [@Sendable (inout PackSighting) -> Void] = [
       { $0.size = 1 }, { $0.size = nil }, { $0.sha256 = GateSample.digest(77) }, { $0.start?.packVersion = 9 },
@@ -72,7 +72,7 @@ struct ReleaseGateTests {
     }
   }
 
-  @Test("names in hints are words of a shell, whatever is in them")
+  @Test("names in hints are quoted for a shell")
   func quotedHints() throws {
     var sample = try GateSample()
     sample.release.strayPacks = ["dist/a b; echo hi.pack"]
@@ -89,7 +89,7 @@ struct ReleaseGateTests {
 
   // MARK: The Info.plist
 
-  @Test("a boolean of another mode that is false is as good as none, and the key that a merge leaves belongs to every mode")
+  @Test("a false boolean of another hosting mode counts as missing, and the key that a merge writes is allowed in every mode")
   func harmlessKeys() throws {
     var sample = try GateSample()
     sample.release.plist?.names.formUnion(["BAHasManagedAssetPacks", "BAUsesAppleHosting", InfoPlist.mergedValuesKey])
@@ -100,7 +100,7 @@ struct ReleaseGateTests {
     #expect(sample.report().findings.map(\.rule.id) == ["PK4003"])
   }
 
-  @Test("an app group may start with a team's identifier, as on a Mac")
+  @Test("an app group may start with a team identifier, as on a Mac")
   func teamGroup() throws {
     for (group, rules) in [("ABCDE12345.com.example", []), ("group.com.example", []), ("com.example", ["PK4009"])] {
       var sample = try GateSample()
@@ -127,7 +127,7 @@ struct ReleaseGateTests {
     #expect(report.findings.isEmpty)
   }
 
-  @Test("a manifest that grows past its ceiling fails, at the ceiling it is a warning")
+  @Test("a manifest above its ceiling is an error, and one at its ceiling is a warning")
   func ceiling() throws {
     var sample = try GateSample()
     sample.release.manifest.size = 65_536
@@ -136,7 +136,7 @@ struct ReleaseGateTests {
     #expect(sample.report().findings.map(\.message) == ["dist/manifest.json is 65537 bytes, more than the 65536 bytes reserved for it"])
   }
 
-  @Test("a release that fits today's app but not an older one names version, budget, both numbers and the error")
+  @Test("for a release that fits the current app but not an older one, the finding has the version, the budget, both numbers and the error")
   func releasedApp() throws {
     var sample = try GateSample()
     var old = try #require(sample.release.lock?.apps[0])
@@ -151,13 +151,13 @@ struct ReleaseGateTests {
     #expect(finding.message == "app 1.9.0: BADownloadAllowance allows 7.50 MB; this release needs 8.00 MB (500 kB too much)")
     #expect(finding.phone?.code == 112)
     #expect(finding.actual == 8_000_000 && finding.limit == 7_500_000)
-    // Nobody has it any more.
+    // A retired version does not count.
     sample.release.lock?.apps[0].isRetired = true
     report = sample.report()
     #expect(report.findings.isEmpty)
   }
 
-  @Test("a manifest that alone passes a released app's essential allowance is error 203 there")
+  @Test("if the manifest makes the download exceed a released app's essential allowance, the finding has error 203")
   func releasedManifest() throws {
     var sample = try GateSample()
     sample.release.lock?.apps[0].budget?.essentialDownloadAllowance = 3_004_000
@@ -165,16 +165,16 @@ struct ReleaseGateTests {
     #expect(finding.rule.id == "PK3007" && finding.phone?.code == 203)
   }
 
-  @Test("on-demand packs are outside of every number")
+  @Test("on-demand packs count in none of the four sizes")
   func onDemand() throws {
     var sample = try GateSample()
     sample.change(2) { $0.size = 900_000_000 }
     #expect(sample.report().findings.isEmpty)
   }
 
-  // MARK: What counts
+  // MARK: Findings that count
 
-  @Test("where kinds meet, the first of wrong key, signature, damaged, truncated, released, other and budget decides")
+  @Test("with findings of several kinds, the first of wrong key, signature, damaged, truncated, released, other and budget decides")
   func precedence() throws {
     var sample = try GateSample()
     func worsen(_ rule: String) throws {
@@ -203,7 +203,7 @@ struct ReleaseGateTests {
     #expect(TextReport.lines(report, isStrict: false).contains("  accepted because: we know"))
   }
 
-  @Test("a finding that is accepted for one pack counts for others")
+  @Test("a finding that is accepted for one pack counts for other packs")
   func acceptedForOnePack() throws {
     var sample = try GateSample()
     sample.release.packs[0].junk = ["'.DS_Store' (Finder metadata)"]
@@ -212,7 +212,7 @@ struct ReleaseGateTests {
     #expect(sample.report().counting(isStrict: false).map(\.pack) == ["game-kart"])
   }
 
-  @Test("tampering, a foreign signature and a wrong key cannot be accepted", arguments: ["PK1001", "PK2004", "PK2006", "PK5002"])
+  @Test("tampering, an untrusted signature and a wrong key cannot be accepted", arguments: ["PK1001", "PK2004", "PK2006", "PK5002"])
   func notAccepted(rule: String) async throws {
     var sample = try GateSample()
     sample.release.configuration?.ignored = [Violation.ignoring(rule)]
@@ -225,7 +225,7 @@ struct ReleaseGateTests {
     await #expect(throws: PackError.self) { try await refused.run(key: nil) }
   }
 
-  @Test("with only some rules asked for, others are not checked")
+  @Test("only the requested rules are checked")
   func only() throws {
     var sample = try GateSample()
     sample.release.plist?.keys.maxInstallSize = 12_287_999
@@ -235,7 +235,7 @@ struct ReleaseGateTests {
     #expect(report.rules.allSatisfy { $0.rule.id.hasPrefix("PK6") })
   }
 
-  @Test("what is not given is not checked, and the report says so")
+  @Test("rules without their inputs are skipped, and the report says so")
   func missingInputs() throws {
     var sample = try GateSample()
     sample.release.plist = nil
@@ -248,9 +248,9 @@ struct ReleaseGateTests {
     #expect(text.contains("rules skipped: no Info.plist (--plist FILE), no lock file (--lock FILE), no packer.yml (--config FILE)"))
   }
 
-  // MARK: Forms
+  // MARK: Report formats
 
-  /// A report with this many errors, and one warning and one note.
+  /// Returns a report with a number of errors, one warning and one note.
   private func report(errors: Int) throws -> ReleaseReport {
     var sample = try GateSample()
     sample.release.strayPacks = (0..<errors).map { "dist/old|\($0)%,\n.pack" + String(repeating: errors > 500 ? "x" : "", count: 100) }
@@ -259,12 +259,12 @@ struct ReleaseGateTests {
     return sample.report()
   }
 
-  @Test("of 500 findings GitHub gets ten annotations of a kind, the last of which says how many more there are")
+  @Test("for 500 findings, GitHub gets ten annotations of a kind, and the last one has the number of the others")
   func annotations() throws {
     let lines = GitHubReport.lines(try report(errors: 500), isStrict: false)
     let errors = lines.filter { $0.hasPrefix("::error ") }
     #expect(errors.count == 10)
-    #expect(errors.last == "::error title=packer verify::and 491 more, which the step summary lists")
+    #expect(errors.last == "::error title=packer verify::and 491 more in the step summary")
     #expect(lines.count { $0.hasPrefix("::warning ") } == 1)
     #expect(lines.count { $0.hasPrefix("::notice ") } == 1)
     #expect(lines.first?.hasPrefix("::error ") == true, "the most severe first")
@@ -277,10 +277,10 @@ struct ReleaseGateTests {
   func tenAnnotations() throws {
     let lines = GitHubReport.lines(try report(errors: 10), isStrict: false)
     #expect(lines.count { $0.hasPrefix("::error ") } == 10)
-    #expect(!lines.contains { $0.contains("more, which") })
+    #expect(!lines.contains { $0.contains("more in the step summary") })
   }
 
-  @Test("the step summary ends before it is too large, and says how many findings it leaves out", arguments: [0, 10, 900, 5000, 1 << 20])
+  @Test("the step summary ends before the size limit, and has the number of the findings left out", arguments: [0, 10, 900, 5000, 1 << 20])
   func summary(limit: Int) throws {
     let report = try report(errors: 8000)
     let text = GitHubReport.summary(report, isStrict: false, limit: limit)
@@ -293,7 +293,7 @@ struct ReleaseGateTests {
   }
 
   @Test(
-    "a step summary is appended, and stops where all of them together would be too large",
+    "a step summary is appended, and ends before the whole file exceeds the size limit",
     arguments: [0, 1000, 1_048_000, 1_048_576, 1_050_000])
   func stepSummary(before: Int) throws {
     let directory = try TemporaryDirectory()
@@ -317,7 +317,7 @@ struct ReleaseGateTests {
     #expect(JUnitReport.document(report, isStrict: true).split(separator: "<failure ").count - 1 == 4)
   }
 
-  @Test("characters that XML cannot hold are written out")
+  @Test("characters that XML does not allow are escaped")
   func junitEscapes() throws {
     var sample = try GateSample()
     sample.release.strayPacks = ["dist/\u{1}<&\"\u{FFFF}.pack"]
@@ -326,9 +326,9 @@ struct ReleaseGateTests {
   }
 }
 
-@Suite("What the gate sees in a pack")
+@Suite("The search for plaintext in a pack")
 struct PackSurveyTests {
-  @Test("signatures of files and paths are found wherever pieces are cut", arguments: [1, 2, 3, 7, 64, 5000])
+  @Test("signatures of files and paths are found at whatever offsets the pack is split into pieces", arguments: [1, 2, 3, 7, 64, 5000])
   func plaintext(pieceSize: Int) {
     var bytes = [UInt8](repeating: 0x55, count: 4000)
     bytes.replaceSubrange(100..<108, with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
@@ -341,7 +341,7 @@ struct PackSurveyTests {
     #expect(search.sightings == ["a PNG image, 1 time", "the path 'img/he.png', 1 time"])
   }
 
-  @Test("four bytes that stand there by chance are no sighting, many are")
+  @Test("a few chance occurrences of four bytes are not reported, many are")
   func chance() {
     var search = PlaintextSearch()
     var bytes = [UInt8](repeating: 0x55, count: 1000)

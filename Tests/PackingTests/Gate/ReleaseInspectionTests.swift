@@ -9,14 +9,14 @@ import Testing
 @testable import PackGate
 @testable import PackProject
 
-/// A release on the disk: two packs, a signed manifest, the list of packages.
+/// A release on disk: two packs, a signed manifest and packages.json.
 final class DistSample {
   let directory: TemporaryDirectory
   let signer: SigningKey
   var manifest: Manifest
   private let now = GateSample.time("2026-11-21T12:00:00Z")
 
-  /// - Parameter trees: the content of packs by id.
+  /// - Parameter trees: the contents of the packs, with their ids.
   init(_ trees: [(id: String, tree: SampleTree)] = DistSample.trees, delivery: DeliveryClass = .prefetch) async throws {
     directory = try TemporaryDirectory()
     signer = try SigningKey.random()
@@ -56,7 +56,7 @@ final class DistSample {
     ),
   ]
 
-  /// Signs and writes the manifest, and the list of packages with it.
+  /// Signs and writes the manifest, and writes packages.json.
   func write() throws {
     let signed = try manifest.signedBytes()
     let document = try SignedManifest(signed: signed, signatures: [SignedManifest.signature(of: signed, by: signer)])
@@ -89,7 +89,7 @@ final class DistSample {
 }
 
 extension SampleTree {
-  /// What the tree takes in blocks of 4 KiB, counted another way than the tool does.
+  /// The size of the tree in blocks of 4 KiB, computed in another way than in the tool.
   var sizeOnDevice: UInt64 {
     var directories: Set<[Substring]> = [[]]
     for path in files.keys.map({ $0.split(separator: "/").dropLast() }) + emptyDirectories.map({ $0.split(separator: "/")[...] }) {
@@ -100,20 +100,20 @@ extension SampleTree {
   }
 }
 
-@Suite("The gate on files")
+@Suite("The verification of release files")
 struct ReleaseInspectionTests {
   private func ids(_ report: ReleaseReport) -> Set<String> { Set(report.findings.map(\.rule.id)) }
 
-  @Test("a sound release yields nothing, read whole or not")
+  @Test("a sound release has no findings, with and without --quick")
   func sound() async throws {
     let dist = try await DistSample()
     let report = try await dist.report()
     #expect(report.findings.map(\.headline) == [])
-    #expect(report.facts.contains { $0.value == "2 of 2 opened, read whole" })
+    #expect(report.facts.contains { $0.value == "2 of 2 opened, all bytes checked" })
     #expect(try await dist.report(isQuick: true).findings.map(\.headline) == [])
   }
 
-  @Test("a quick look without a key says that nothing was opened")
+  @Test("with --quick and without a key, a finding says that no pack was opened")
   func withoutKey() async throws {
     let dist = try await DistSample()
     let report = try await dist.report(key: nil, isQuick: true)
@@ -122,7 +122,7 @@ struct ReleaseInspectionTests {
     #expect(error?.code == .noKey)
   }
 
-  @Test("one bit of a payload that no quick look opens is damage in its digest, and read whole in its tags", arguments: [true, false])
+  @Test("a flipped bit of a payload is found by the digest, with and without --quick", arguments: [true, false])
   func flippedBit(isQuick: Bool) async throws {
     let dist = try await DistSample()
     try dist.change(0) { $0[400] ^= 1 }
@@ -131,19 +131,19 @@ struct ReleaseInspectionTests {
     #expect(report.verdict(isStrict: false) == .damaged)
   }
 
-  // Bytes 8 and 104 say which version of the format and which key it needs.
-  @Test("a header that somebody changed is damage, and neither a key nor a reader that is missing", arguments: [8, 104], [true, false])
+  // Byte 8 belongs to the format version, byte 104 to the key id.
+  @Test("a changed header is damage, not a wrong key or a missing reader", arguments: [8, 104], [true, false])
   func changedHeader(offset: Int, isQuick: Bool) async throws {
     let dist = try await DistSample()
     try dist.change(0) { $0[offset] ^= 0x10 }
     let report = try await dist.report(isQuick: isQuick)
     #expect(ids(report).contains("PK2004") && ids(report).isDisjoint(with: ["PK1001", "PK2007"]))
     #expect(report.verdict(isStrict: false) == .damaged)
-    // Whoever gave a key that the manifest does not name either has to be told that.
+    // A given key that is not the one in the manifest either is reported, too.
     #expect(ids(try await dist.report(key: 1, isQuick: isQuick)).contains("PK1001"))
   }
 
-  @Test("a pack whose end is missing is truncated")
+  @Test("a pack without its last byte is truncated")
   func truncated() async throws {
     let dist = try await DistSample()
     try dist.change(1) { $0.removeLast() }
@@ -152,7 +152,7 @@ struct ReleaseInspectionTests {
     #expect(report.verdict(isStrict: false) == .truncated)
   }
 
-  @Test("another key, another signer and a pack that is not there are told together, and the wrong key decides")
+  @Test("a wrong key, an untrusted signature and a missing pack are reported together, and the wrong key decides")
   func together() async throws {
     let dist = try await DistSample()
     try FileManager.default.removeItem(atPath: dist.directory(dist.file(1)))
@@ -162,7 +162,7 @@ struct ReleaseInspectionTests {
     #expect(report.verdict(isStrict: false) == .wrongKey)
   }
 
-  @Test("a manifest that was touched after it was signed is no trusted one")
+  @Test("a manifest that was changed after it was signed is refused")
   func touched() async throws {
     let dist = try await DistSample()
     let text = String(decoding: try #require(dist.directory.bytes(of: "dist/manifest.json")), as: UTF8.self)
@@ -174,7 +174,7 @@ struct ReleaseInspectionTests {
     #expect(report.verdict(isStrict: false) == .damaged)
   }
 
-  @Test("a wrong signature by a key that apps trust is told once: as wrong where the gate trusts the key, else as wrong for those apps")
+  @Test("a wrong signature of a key that apps trust is reported once: as PK5002 if the gate trusts the key, or else for those apps")
   func touchedUnderLock() async throws {
     let dist = try await DistSample()
     let other = try SigningKey.random()
@@ -188,7 +188,7 @@ struct ReleaseInspectionTests {
     try lock.write(to: path)
     #expect(ids(try await dist.report(isQuick: true) { $0.lock = path }) == [])
 
-    // Of two signatures that of the apps' key becomes wrong.
+    // One of two signatures, that of the apps' key, is made wrong.
     let signed = try dist.manifest.signedBytes()
     var wrong = try SignedManifest.signature(of: signed, by: dist.signer)
     wrong.signature[0] ^= 1
@@ -201,7 +201,7 @@ struct ReleaseInspectionTests {
       report.findings.map(\.message) == ["app 1.0 trusts a key whose signature is wrong: the manifest was changed after it was signed"])
   }
 
-  @Test("a pack under another one's name is told by name and content")
+  @Test("a pack under the name of another pack is found by name and content")
   func renamed() async throws {
     let dist = try await DistSample()
     let other = try #require(dist.directory.bytes(of: dist.file(1)))
@@ -210,7 +210,7 @@ struct ReleaseInspectionTests {
     #expect(found.isSuperset(of: ["PK2008", "PK2009"]))
   }
 
-  @Test("an entry that says another size on the device, and a list that says another size, are wrong")
+  @Test("a wrong size on the device in the manifest, and a wrong size in packages.json, are found")
   func sizes() async throws {
     let dist = try await DistSample()
     dist.manifest.packs[0].installSize += 4096
@@ -222,7 +222,7 @@ struct ReleaseInspectionTests {
     #expect(ids(try await dist.report()) == ["PK2010", "PK2017"])
   }
 
-  @Test("packs on demand stand in a list of their own, and one that stands in none is missing")
+  @Test("on-demand packs have their own list, and a pack in no list is missing")
   func onDemand() async throws {
     let project = try ReleaseProject()
     try await project.build()
@@ -236,7 +236,7 @@ struct ReleaseInspectionTests {
     #expect(findings.map(\.headline).count == 1 && findings.first?.headline.hasSuffix("'voices-de' is missing") == true)
   }
 
-  @Test("a source that changed since is told with the path")
+  @Test("a changed source directory is reported with the path of the changed file")
   func changedSource() async throws {
     let dist = try await DistSample()
     var configuration = try GateSample.configuration(for: dist.manifest.packs)
@@ -246,10 +246,10 @@ struct ReleaseInspectionTests {
     try dist.directory.write([9], to: "build/game/a.bin")
     let report = try await dist.report { $0.configuration = unchanged }
     #expect(report.findings.map(\.rule.id) == ["PK2011"])
-    #expect(report.findings.first?.headline.contains("'a.bin' is 1 bytes, but 70000 in the pack") == true)
+    #expect(report.findings.first?.headline.contains("'a.bin' is 1 bytes, but 70000 bytes in the pack") == true)
   }
 
-  @Test("secrets by name and by content, and content that two packs hold, are told")
+  @Test("secrets by name and by content, and content in two packs, are reported")
   func hygiene() async throws {
     let noise = SeededGenerator(seed: 4).bytesOfNoise(1_100_000)
     let dist = try await DistSample([
@@ -262,11 +262,11 @@ struct ReleaseInspectionTests {
     #expect(report.findings.last?.actual == 1_100_000)
   }
 
-  @Test("a release of many packs is looked at as one of few is")
+  @Test("a release of many packs is verified like one of few packs")
   func manyPacks() async throws {
     let dist = try await DistSample([("game-0000", SampleTree(["a.bin": .init(SeededGenerator(seed: 5).bytesOfNoise(100_000))]))])
     let first = dist.manifest.packs[0]
-    // Links to one file, which is made once.
+    // Links to one file.
     for number in 1..<300 {
       var pack = first
       pack.id = "game-" + String(10_000 + number).dropFirst()
@@ -277,10 +277,10 @@ struct ReleaseInspectionTests {
     try dist.write()
     let report = try await dist.report(isQuick: true)
     #expect(report.findings.count { $0.rule.id == "PK2008" } == 299)
-    #expect(report.findings.allSatisfy { $0.rule.id == "PK2008" || $0.level == .note }, "all but the first were made under its name")
+    #expect(report.findings.allSatisfy { $0.rule.id == "PK2008" || $0.level == .note }, "all packs but the first have its name")
   }
 
-  @Test("a report does not replace what it is about, a key, or anything in the release")
+  @Test("a report does not replace an input, a key or a file of the release")
   func reportPlaces() async throws {
     let dist = try await DistSample()
     for (name, text) in [
@@ -303,7 +303,7 @@ struct ReleaseInspectionTests {
     for name in ["old.xml", "new.xml", "nowhere/new.xml"] { #expect(refusal(name) == nil, "\(name)") }
   }
 
-  @Test("what is no release is an error, and nothing is judged")
+  @Test("a target that is not a release is an error, and no rule is checked")
   func noRelease() async throws {
     let dist = try await DistSample()
     let target = dist.directory("build")
@@ -314,7 +314,7 @@ struct ReleaseInspectionTests {
 }
 
 extension SeededGenerator {
-  /// Bytes that do not compress.
+  /// Returns bytes that cannot be compressed.
   fileprivate func bytesOfNoise(_ count: Int) -> [UInt8] {
     var generator = self
     return generator.bytes(count)

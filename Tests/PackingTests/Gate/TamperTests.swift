@@ -6,32 +6,31 @@ import PackReading
 import TestSupport
 import Testing
 
-/// A pack whose bytes were changed by somebody without the key. Refusal is the only answer, with the class that FORMAT.md §1.4 and §3.4
-/// give, and never a tree.
+/// A pack whose bytes were changed without the key. A reader must refuse it with the class of error of FORMAT.md §1.4 and §3.4, and leave no tree.
 @Suite("A pack that was tampered with", .timeLimit(.minutes(30)))
 struct TamperTests {
   private let directory: TemporaryDirectory
   private let pack: [UInt8]
   private let layout: SegmentLayout
 
-  /// The long form runs where PACKER_SOAK is set.
+  /// Whether the long form runs: PACKER_SOAK is 1.
   private static let isLong = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1"
 
   init() async throws {
     var random = SeededGenerator(seed: 17)
-    var shop = try ServerState()
-    shop.source = "tree"
-    try shop.add("a.bin", random.bytes(9000))
-    try shop.add("b/large.bin", random.bytes(70_000))
-    try shop.add("b/c.txt", Array("text".utf8))
-    try shop.add("run.sh", [1, 2], mode: 0o755)
-    try await shop.pack()
-    directory = shop.directory
-    pack = shop.packed
+    var project = try SampleProject()
+    project.source = "tree"
+    try project.add("a.bin", random.bytes(9000))
+    try project.add("b/large.bin", random.bytes(70_000))
+    try project.add("b/c.txt", Array("text".utf8))
+    try project.add("run.sh", [1, 2], mode: 0o755)
+    try await project.pack()
+    directory = project.directory
+    pack = project.packed
     layout = try SegmentLayout(packSize: UInt64(pack.count), headerSize: 144, segmentSize: 4096)
   }
 
-  /// What a reader says to these bytes. An unpacked tree, and anything left of one, is an issue.
+  /// Returns the error code of a reader for these bytes; nil if it accepts them. A tree, or a part of one, that is left behind is an issue.
   private func refusal(
     _ bytes: [UInt8], jobs: Int = 1, unpacks: Bool = false, sourceLocation: SourceLocation = #_sourceLocation
   ) async throws -> PackError.Code? {
@@ -52,15 +51,15 @@ struct TamperTests {
     return nil
   }
 
-  /// What §1.4 says where one bit of the header differs.
+  /// Returns the codes that FORMAT.md §1.4 allows if one bit of the header differs.
   private func expected(headerByte: Int, bit: Int) -> Set<PackError.Code> {
     switch headerByte {
     case 0..<8: [.notAPack]
     case 8, 10, 11, 16, 17: [.unsupported]
     case 12..<16: [.damagedHeader]
-    // The critical flags are unsupported; the others are only held by the MAC.
+    // The critical flags are unsupported; only the MAC protects the others.
     case 18: bit == 0 ? [.damagedHeader] : [.unsupported]
-    // The length of the stanzas: too large, or it moves what follows.
+    // The length of the stanzas is too large, or it moves the fields after it.
     case 96: [.damagedHeader, .noUsableKey, .wrongKey]
     case 97 where bit >= 6: [.limitExceeded]
     case 97: [.truncated, .damagedHeader, .noUsableKey]
@@ -71,7 +70,7 @@ struct TamperTests {
     }
   }
 
-  @Test("every flipped bit of the header is refused, with its own class")
+  @Test("every flipped bit of the header is refused, with the right class of error")
   func headerBits() async throws {
     var count = 0
     for byte in 0..<184 {
@@ -102,23 +101,23 @@ struct TamperTests {
     if Self.isLong { print("tamper: \(count) body bits in \(pack.count) bytes, seed \(random.seed), all refused") }
   }
 
-  @Test("a forged segment ends verify --against libarchive too, whoever waits for whom", arguments: [1, 2, 3, 8])
+  @Test("a forged segment ends the comparison with libarchive, whichever thread waits", arguments: [1, 2, 3, 8])
   func bodyBitsInRelease(_ jobs: Int) async throws {
-    // Many frames, so that workers wait for each other's.
+    // Many frames, so that workers wait for each other.
     var random = SeededGenerator(seed: 23)
-    var shop = try ServerState()
-    shop.output = "many.pack"
-    for number in 0..<24 { try shop.add("f\(number).bin", random.bytes(60_000)) }
-    try await shop.pack()
-    let pack = shop.packed
+    var project = try SampleProject()
+    project.output = "many.pack"
+    for number in 0..<24 { try project.add("f\(number).bin", random.bytes(60_000)) }
+    try await project.pack()
+    let pack = project.packed
     for _ in 0..<(Self.isLong ? 200 : 25) {
       let byte = Int.random(in: 184..<pack.count - 20_000, using: &random)
       var bytes = pack
       bytes[byte] ^= 4
-      try shop.directory.write(bytes, to: "many.pack")
+      try project.directory.write(bytes, to: "many.pack")
       var code: PackError.Code?
       do throws(PackError) {
-        _ = try await shop.verify(jobs: jobs)
+        _ = try await project.verify(jobs: jobs)
       } catch {
         code = error.code
       }
@@ -126,7 +125,7 @@ struct TamperTests {
     }
   }
 
-  @Test("a pack that ends at the edge of a segment is truncated")
+  @Test("a pack that ends at a segment boundary is truncated")
   func cutAtEdges() async throws {
     for segment in 0..<layout.segmentCount {
       let edge = Int(layout.packRange(ofSegment: segment).lowerBound)
@@ -189,30 +188,30 @@ struct TamperTests {
 
   @Test("a body under the header of another pack of the same key is refused")
   func otherHeader() async throws {
-    var shop = try ServerState()
-    shop.output = "other.pack"
-    try shop.add("a.bin", [1, 2, 3])
-    try await shop.pack { $0.packVersion = 2 }
-    let other = shop.packed
-    // With its own stream header, and with that of the body.
+    var project = try SampleProject()
+    project.output = "other.pack"
+    try project.add("a.bin", [1, 2, 3])
+    try await project.pack { $0.packVersion = 2 }
+    let other = project.packed
+    // With the stream header of the other pack, with that of the body, and mixed the other way round.
     #expect(try await refusal(Array(other[..<184]) + pack[184...]) == .authenticationFailed)
     #expect(try await refusal(Array(other[..<144]) + pack[144...]) == .damagedHeader)
     #expect(try await refusal(Array(pack[..<112]) + other[112...]) == .damagedHeader)
   }
 
-  @Test("a pack of one tree in two versions shares no header and no segment")
+  @Test("two versions of a pack of one tree have different keys: header and segments cannot be exchanged")
   func otherVersion() async throws {
-    let shop = try ServerState()
-    try shop.add("a.bin", [UInt8](repeating: 1, count: 20_000))
-    try await shop.pack()
-    let first = shop.packed
-    try await shop.pack { $0.packVersion = 2 }
-    let second = shop.packed
+    let project = try SampleProject()
+    try project.add("a.bin", [UInt8](repeating: 1, count: 20_000))
+    try await project.pack()
+    let first = project.packed
+    try await project.pack { $0.packVersion = 2 }
+    let second = project.packed
     #expect(first.count == second.count)
     #expect(try await refusal(Array(second[..<184]) + first[184...]) == .authenticationFailed)
   }
 
-  @Test("the wrong key is told before anything else is looked at, and both ids are named")
+  @Test("a wrong key is reported before anything else is read, with both key ids")
   func wrongKey() async throws {
     let path = try directory.write(Array(pack[..<200]), to: "short.pack")
     let error = #expect(throws: PackError.self) { try Pack.open(path, key: key(filledFrom: 7)) }
@@ -222,7 +221,7 @@ struct TamperTests {
     #expect(error?.message.contains(try key(filledFrom: 7).id.description) == true)
   }
 
-  @Test("a file that is no pack is not one", arguments: ["", "PK", "#!/bin/sh\n", "\u{89}PAK"])
+  @Test("a file that does not start like a pack is refused", arguments: ["", "PK", "#!/bin/sh\n", "\u{89}PAK"])
   func notAPack(_ text: String) async throws {
     let code = try await refusal(Array(text.utf8) + (text.isEmpty ? [] : [UInt8](repeating: 0, count: 300)))
     #expect(code == (text.isEmpty ? .truncated : .notAPack))

@@ -6,46 +6,46 @@ import Testing
 @Suite("The domain allow list, and the URLs it must allow")
 struct AllowListTests {
   @Test(
-    "an entry that can never allow what it seems to is told apart",
+    "an invalid entry is reported and allows nothing",
     arguments: [
-      ("", "an entry of the domain allow list is empty"),
-      ("*", "there is no entry that allows everything"),
-      ("*.", "there is no entry that allows everything"),
+      ("", "the domain allow list has an empty entry"),
+      ("*", "no entry can allow all hosts"),
+      ("*.", "no entry can allow all hosts"),
       ("https://cdn.example.com", "has a scheme"),
       ("https://cdn.example.com/", "has a scheme"),
       ("cdn.example.com/", "has a path"),
       ("cdn.example.com/packs", "has a path"),
       ("cdn.example.com:443", "has a port"),
       ("*.example.com:8443", "has a port"),
-      ("user@cdn.example.com", "is more than a name"),
-      ("cdn.example.com?x", "is more than a name"),
-      (" cdn.example.com", "holds a space"),
+      ("user@cdn.example.com", "is more than a host name"),
+      ("cdn.example.com?x", "is more than a host name"),
+      (" cdn.example.com", "contains a space"),
       ("cdn.example.com\u{A0}", "white space"),
       ("cdn.example.com\n", "white space"),
-      ("CDN.example.com", "capital letters: write cdn.example.com"),
-      ("*.Example.com", "capital letters: write *.example.com"),
+      ("CDN.example.com", "upper-case letters: write cdn.example.com"),
+      ("*.Example.com", "upper-case letters: write *.example.com"),
       ("*.com", "a whole top-level domain"),
       ("*.com.", "a whole top-level domain"),
-      ("*.co.uk", "domains of everybody"),
-      ("*.com.au", "domains of everybody"),
+      ("*.co.uk", "a public suffix"),
+      ("*.com.au", "a public suffix"),
       ("*cdn.example.com", "must be followed by a dot"),
       ("**.example.com", "must be followed by a dot"),
-      ("*.*.example.com", "elsewhere than in front"),
-      ("cdn.*.com", "elsewhere than in front"),
-      ("cdn.*", "elsewhere than in front"),
+      ("*.*.example.com", "an asterisk after the start"),
+      ("cdn.*.com", "an asterisk after the start"),
+      ("cdn.*", "an asterisk after the start"),
       ("bücher.example", "write xn--bcher-kva.example"),
       ("cdn.example.com.", "ends in a dot"),
       ("cdn..example.com", "has an empty part"),
       (".example.com", "has an empty part"),
       ("-cdn.example.com", "starts or ends with a hyphen"),
-      ("cdn.exa,mple.com", "holds ','"),
-      ("192.168.0.1", "is an address"),
-      ("192.168.0.1:443", "is an address"),
-      ("[2001:db8::1]", "is an address"),
-      ("2001:db8::1", "is an address"),
+      ("cdn.exa,mple.com", "contains ','"),
+      ("192.168.0.1", "is an IP address"),
+      ("192.168.0.1:443", "is an IP address"),
+      ("[2001:db8::1]", "is an IP address"),
+      ("2001:db8::1", "is an IP address"),
       ("localhost", "has no dot"),
-      (String(repeating: "a", count: 64) + ".example.com", "a part of 64 bytes, and 63 are the most"),
-      (Array(repeating: "abcdefg", count: 32).joined(separator: "."), "255 bytes, and 253 are the most"),
+      (String(repeating: "a", count: 64) + ".example.com", "a part of 64 bytes (at most 63 are allowed)"),
+      (Array(repeating: "abcdefg", count: 32).joined(separator: "."), "255 bytes (at most 253 are allowed)"),
     ])
   func faulty(entry: String, part: String) {
     let problem = AllowList.problem(of: entry)
@@ -54,7 +54,7 @@ struct AllowListTests {
   }
 
   @Test(
-    "an entry that works is left alone",
+    "a valid entry has no problem and no warning",
     arguments: [
       "cdn.example.com", "example.com", "*.example.com", "*.cdn.example.co.uk", "*.example.co.uk", "xn--bcher-kva.example",
       "my_bucket.s3.amazonaws.com", "a-b.c1.example", "1.example.com", "*.d111111abcdef8.cloudfront.net",
@@ -65,11 +65,11 @@ struct AllowListTests {
   }
 
   @Test(
-    "a wildcard over names that anybody can have is a warning",
+    "a wildcard for names that anyone can get is a warning",
     arguments: ["*.cloudfront.net", "*.amazonaws.com", "*.s3.amazonaws.com", "*.github.io", "*.pages.dev"])
   func shared(entry: String) {
     #expect(AllowList.problem(of: entry) == nil)
-    #expect(AllowList.warning(about: entry)?.contains("anybody can serve below") == true)
+    #expect(AllowList.warning(about: entry)?.contains("anyone can serve files below") == true)
   }
 
   @Test(
@@ -95,17 +95,17 @@ struct AllowListTests {
     #expect(AllowList([entry]).allows(host: host) == isAllowed)
   }
 
-  @Test("a host beside its wildcard is told why it is not allowed")
+  @Test("the refusal of a wildcard's own domain says why")
   func apex() throws {
     let list = AllowList(["*.example.com"])
     #expect(list.refusal(of: try ServedURL("https://cdn.example.com/a.pack")) == nil)
     #expect(
       list.refusal(of: try ServedURL("https://example.com/a.pack"))
-        == "example.com is not in the domain allow list: *.example.com does not stand for the domain itself")
+        == "example.com is not in the domain allow list: *.example.com does not include the domain itself")
     #expect(list.refusal(of: try ServedURL("https://other.test/a.pack")) == "other.test is not in the domain allow list")
   }
 
-  @Test("the list for some URLs is the shortest one, in order, whatever order they come in")
+  @Test("the list for some URLs is the shortest one and sorted, regardless of their order")
   func minimal() throws {
     let texts = ["https://packs.example.com/x/", "https://cdn.example.com/m.json", "https://example.com/a", "https://CDN.example.com/"]
     let urls = try texts.map { try ServedURL($0) }
@@ -123,9 +123,9 @@ struct AllowListTests {
   @Test(
     "a URL that the system would not download is refused",
     arguments: [
-      ("", "is not one that starts with https://"),
-      ("cdn.example.com/a", "is not one that starts with https://"),
-      ("https:/cdn.example.com/a", "is not one that starts with https://"),
+      ("", "does not start with https://"),
+      ("cdn.example.com/a", "does not start with https://"),
+      ("https:/cdn.example.com/a", "does not start with https://"),
       ("http://cdn.example.com/a", "has the scheme 'http'"),
       ("ftp://cdn.example.com/a", "has the scheme 'ftp'"),
       ("file:///a", "has the scheme 'file'"),
@@ -137,14 +137,14 @@ struct AllowListTests {
       ("https://cdn.example.com:/a", "has the port ''"),
       ("https://cdn.example.com:+1/a", "has the port '+1'"),
       ("https://cdn..example.com/a", "has an empty part"),
-      ("https://*.example.com/a", "holds '*'"),
-      ("https://10.0.0.1/a", "is an address"),
-      ("https://[::1]:8080/a", "is an address"),
+      ("https://*.example.com/a", "contains '*'"),
+      ("https://10.0.0.1/a", "is an IP address"),
+      ("https://[::1]:8080/a", "is an IP address"),
       ("https://localhost/a", "has no dot"),
       ("https://bücher.example/a", "is not written in punycode"),
-      ("https://cdn.example.com/a b", "holds the character U+20"),
-      ("https://cdn.example.com/ä", "holds the character U+E4"),
-      ("https://cdn.example.com/a\\b", "holds the character U+5C"),
+      ("https://cdn.example.com/a b", "contains the character U+20"),
+      ("https://cdn.example.com/ä", "contains the character U+E4"),
+      ("https://cdn.example.com/a\\b", "contains the character U+5C"),
       ("https://cdn.example.com/%zz/a", "has a percent sign"), ("https://cdn.example.com/100%", "has a percent sign"),
       ("https://cdn.example.com/" + String(repeating: "a", count: 2025), "is 2049 bytes long"),
     ])
@@ -157,7 +157,7 @@ struct AllowListTests {
   @Test("a password in a URL is refused without being repeated")
   func password() {
     let error = #expect(throws: PackError.self) { try ServedURL("https://packer:hunter2@cdn.example.com/a") }
-    #expect(error?.message == "a URL holds a user name or a password")
+    #expect(error?.message == "a URL contains a user name or a password")
     #expect(error?.description.contains("hunter2") == false)
   }
 
@@ -171,7 +171,7 @@ struct AllowListTests {
     #expect(odd.port == 8443)
     #expect(odd.warnings.count == 2)
     #expect(odd.warnings[0].contains("has a query"))
-    #expect(odd.warnings[1].contains("names the port 8443"))
+    #expect(odd.warnings[1].contains("uses the port 8443"))
   }
 
   @Test(
@@ -202,7 +202,7 @@ struct AllowListTests {
   }
 
   @Test(
-    "a name in another script is proposed in punycode (RFC 3492 §7.1)",
+    "a name in another script is suggested in punycode (RFC 3492 §7.1)",
     arguments: [
       ("他们为什么不说中文.example", "xn--ihqwcrb4cv8a8dqg056pqjye.example"),
       ("ليهمابتكلموشعربي؟.example", nil),

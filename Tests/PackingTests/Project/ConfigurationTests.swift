@@ -38,7 +38,7 @@ struct ConfigurationCase: Sendable {
   }
 }
 
-/// A directory with the trees that configurations of tests name.
+/// A directory with the trees that the test configurations name.
 struct ConfiguredProject {
   let directory: TemporaryDirectory
 
@@ -70,7 +70,7 @@ struct ConfiguredProject {
 struct ConfigurationTests {
   private let project: ConfiguredProject
 
-  /// The least that a configuration says, with room for more.
+  /// The start of a minimal configuration.
   private static let start = "serve: {baseURL: \"https://cdn.example.com/packs/\"}\n"
   private static let core = "packs: [{id: core, root: build/core}]\n"
 
@@ -79,7 +79,7 @@ struct ConfigurationTests {
   }
 
   // Not one test for each: making the directories takes longer than the reading.
-  @Test("is refused with every mistake, and where it stands")
+  @Test("is refused with every mistake and its position")
   func refused() throws {
     for sample in ConfigurationCase.refused {
       let mistakes = try project.mistakes(sample.text)
@@ -96,7 +96,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("there are enough wrong ones")
+  @Test("there are enough cases")
   func count() {
     #expect(ConfigurationCase.refused.count >= 70)
     #expect(ConfigurationCase.accepted.count >= 4)
@@ -111,13 +111,13 @@ struct ConfigurationTests {
     let error = try #require(throws: PackError.self) { try PackerConfiguration.read(path) }
 
     #expect(error.code == .invalidConfiguration)
-    #expect(error.message.hasPrefix("\(path):1:18: 'baseURL' is 'cdn', which is not one that starts with https://"))
+    #expect(error.message.hasPrefix("\(path):1:18: 'baseURL' is 'cdn', which does not start with https://"))
     #expect(error.details.count == 2)
     #expect(error.details.first == error.message)
     #expect(error.details.last == "\(path):3:22: 'root' is 'nowhere', which does not exist")
   }
 
-  @Test("a single mistake is told once")
+  @Test("a single mistake is reported once")
   func singleMistake() throws {
     let path = try project.write(Self.core)
 
@@ -127,9 +127,9 @@ struct ConfigurationTests {
     #expect(error.details.isEmpty)
   }
 
-  // What an alias stands for would be looked at as often as it is named: 10^12 times in the last of these lines.
+  // If aliases were followed, the last of these lines would have 10^12 values.
   @Test(
-    "aliases of aliases are refused where they stand, and never followed",
+    "aliases of aliases are refused with their position, and never followed",
     arguments: ["[*a11, 1]: 1", "? *a11\n: 1", "*a11 : 1", "name: *a11"])
   func aliasBomb(_ use: String) throws {
     var lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
@@ -141,23 +141,23 @@ struct ConfigurationTests {
 
     let mistakes = try project.mistakes(lines.joined(separator: "\n") + "\n")
 
-    #expect(mistakes.contains("12:6: anchors and aliases are not read here: write the value out where it is wanted"))
+    #expect(mistakes.contains("12:6: anchors and aliases are not supported: repeat the value instead"))
     #expect(mistakes.contains { $0.hasPrefix("13:") }, "\(mistakes)")
   }
 
-  @Test("an alias that nothing is named is told as one, and with its place")
+  @Test("an alias without an anchor is reported as an alias, with its position")
   func undefinedAlias() throws {
     let mistakes = try project.mistakes(Self.start + "packs: [{id: core, root: build/core, tags: [a, *b]}]\n")
 
-    #expect(mistakes == ["2:48: anchors and aliases are not read here: write the value out where it is wanted"])
+    #expect(mistakes == ["2:48: anchors and aliases are not supported: repeat the value instead"])
   }
 
-  @Test("a million values inside each other end the reading, and not the process", arguments: ["[", "{a: ", "- ", "? ", "- ? "])
+  @Test("a million nested values end the reading, and not the process", arguments: ["[", "{a: ", "- ", "? ", "- ? "])
   func nesting(_ opening: String) throws {
     let mistakes = try project.mistakes(String(repeating: opening, count: 1_000_000 / opening.utf8.count - 10) + "a")
 
     #expect(mistakes.count == 1)
-    #expect(mistakes.first?.hasSuffix("values are too deep inside each other") == true, "\(mistakes)")
+    #expect(mistakes.first?.hasSuffix("values are nested too deeply") == true, "\(mistakes)")
   }
 
   @Test("a key in it is refused and not repeated", arguments: ["a key in the file", "a key where nothing is expected"])
@@ -172,7 +172,7 @@ struct ConfigurationTests {
   }
 
   @Test(
-    "a signing key in it comes with the command that makes another one",
+    "the hint for a signing key in it is the command that makes another one",
     arguments: [
       "signKey: pks1-000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f-00000000",
       "signKey: 000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
@@ -185,7 +185,7 @@ struct ConfigurationTests {
     #expect(hints.count == 1 && hints[0].contains("'packer key new --signing -o game.sign.key'"), "\(hints)")
   }
 
-  @Test("a file that is not there, a directory, and a file without end are told apart")
+  @Test("a missing file, a directory and a file that is too large have different errors")
   func unreadable() throws {
     let missing = try #require(throws: PackError.self) { try PackerConfiguration.read(project.directory("other.yml")) }
     let directory = try #require(throws: PackError.self) { try PackerConfiguration.read(project.directory("build")) }
@@ -198,7 +198,7 @@ struct ConfigurationTests {
     #expect(large.message.contains("1048576"))
   }
 
-  @Test("bytes that are not UTF-8 have a place too")
+  @Test("bytes that are not UTF-8 are reported with their position")
   func encoding() throws {
     try project.directory.write(Array("a: b\ncé: ".utf8) + [0xFF, 0x0A], to: "packer.yml")
 
@@ -208,20 +208,20 @@ struct ConfigurationTests {
     #expect(mistakes.first?.position == SourcePosition(line: 2, column: 5))
   }
 
-  @Test("keys that stand twice by the hundred, nesting without end, and aliases of aliases end in a mistake")
+  @Test("hundreds of duplicate keys, very deep nesting and aliases of aliases are mistakes")
   func bombs() throws {
     let keys = (0..<200).map { "k\($0 % 60): 1\n" }.joined()
     #expect(try !project.mistakes(keys).isEmpty)
     let deep = try project.mistakes(String(repeating: "[", count: 100_000))
-    #expect(deep.count == 1 && deep[0].hasSuffix(": values are too deep inside each other"), "\(deep)")
+    #expect(deep.count == 1 && deep[0].hasSuffix(": values are nested too deeply"), "\(deep)")
     var laughs = "a0: &a0 [x]\n"
     for level in 1..<40 { laughs += "a\(level): &a\(level) [*a\(level - 1), *a\(level - 1)]\n" }
     #expect(try !project.mistakes(laughs).isEmpty)
   }
 
-  @Test("no change of a character makes it anything but right or refused")
+  @Test("after any change of characters it is either accepted or refused with mistakes")
   func mutations() throws {
-    let sample = try #require(ConfigurationCase.accepted.first { $0.name == "all there is" })
+    let sample = try #require(ConfigurationCase.accepted.first { $0.name == "all keys" })
     let scalars = Array(sample.text.unicodeScalars)
     let others = Array("\t\n :-,[]{}\"'&*!|>%#?0xé\u{2028}\u{0}".unicodeScalars)
     let seed = UInt64.random(in: 0...UInt64.max)
@@ -247,7 +247,7 @@ struct ConfigurationTests {
 
   // MARK: Values
 
-  @Test("what is not said has its default")
+  @Test("missing keys have their defaults")
   func defaults() throws {
     let configuration = try project.read(Self.start + Self.core)
 
@@ -281,9 +281,9 @@ struct ConfigurationTests {
     #expect(pack.tags.isEmpty && pack.excludes.isEmpty && pack.platforms.isEmpty && pack.language == nil)
   }
 
-  @Test("everything that can be said arrives")
+  @Test("all keys are read")
   func everything() throws {
-    let sample = try #require(ConfigurationCase.accepted.first { $0.name == "all there is" })
+    let sample = try #require(ConfigurationCase.accepted.first { $0.name == "all keys" })
     let configuration = try project.read(sample.text)
 
     #expect(configuration.app.bundleID == "com.example.arcade")
@@ -361,12 +361,12 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("a byte order mark in front and Windows' line ends change nothing")
+  @Test("a byte order mark and Windows line endings change nothing")
   func windows() throws {
     let text = "\u{FEFF}" + (Self.start + Self.core).replacing("\n", with: "\r\n")
 
     #expect(try project.read(text).packs.count == 1)
-    #expect(try project.mistakes("\u{FEFF}pack: 1\r\npack: 2\r\n").contains { $0.hasPrefix("2:1: the key 'pack' stands twice") })
+    #expect(try project.mistakes("\u{FEFF}pack: 1\r\npack: 2\r\n").contains { $0.hasPrefix("2:1: duplicate key 'pack'") })
   }
 
   @Test("packs of one each are in the byte order of their names, without hidden directories and files")
@@ -381,7 +381,7 @@ struct ConfigurationTests {
     #expect(configuration.packs.map(\.id.text) == ["Ant", "a-b", "ant2", "zoo"])
   }
 
-  @Test("a directory that may match 'each' and cannot be looked at is told, and not left out")
+  @Test("a path that may match 'each' and cannot be checked is reported, and not left out")
   func eachDoubts() throws {
     let start = Self.start + "packs: [{id: \"${name}\", each: build/doubt/*}]\n"
     try project.directory.makeDirectory("build/doubt/fine")
@@ -392,9 +392,9 @@ struct ConfigurationTests {
     try FileManager.default.createSymbolicLink(atPath: project.directory("build/doubt/loop"), withDestinationPath: "loop")
     let mistakes = try project.mistakes(start)
     #expect(mistakes.count == 2)
-    #expect(mistakes.contains { $0.contains("build/doubt/gone, which may match, is a link to nothing") })
+    #expect(mistakes.contains { $0.contains("build/doubt/gone, which may match, is a broken symbolic link") })
     #expect(mistakes.contains { $0.contains("build/doubt/loop, which may match, cannot be read") })
-    // A directory without what follows the wildcard is none that matches.
+    // A directory without the path after the wildcard does not match.
     let deeper = Self.start + "packs: [{id: \"${name}\", each: build/doubt/*/js}]\n"
     try project.directory.makeDirectory("build/doubt/fine/js")
     #expect(try project.mistakes(deeper).count == 2)
@@ -402,7 +402,7 @@ struct ConfigurationTests {
     #expect(try project.read(deeper).packs.map(\.id.text) == ["fine"])
   }
 
-  @Test("what the name of a directory makes of a text is held to the same rules")
+  @Test("a text must follow the same rules with the name of a directory in it")
   func eachTexts() throws {
     for name in ["de", "not_a_language"] { try project.directory.makeDirectory("build/texts/\(name)") }
     let tag = String(repeating: "x", count: 56) + "${name}"
@@ -410,21 +410,21 @@ struct ConfigurationTests {
       Self.start + "packs: [{id: \"${name}\", each: build/texts/*, language: \"${name}\", tags: [\"\(tag)\"]}]\n")
     #expect(mistakes.count == 2)
     let directory = "for the directory build/texts/not_a_language"
-    #expect(mistakes.contains { $0.contains("\(directory) 'language' is 'not_a_language', which is no language tag") })
-    #expect(mistakes.contains { $0.contains("\(directory) one of 'tags' is 70 characters long") })
+    #expect(mistakes.contains { $0.contains("\(directory), 'language' is 'not_a_language', which is not a language tag") })
+    #expect(mistakes.contains { $0.contains("\(directory), one of 'tags' is 70 characters long") })
   }
 
-  @Test("a base URL leaves room for the names of packs in what a device asks for")
+  @Test("a base URL leaves room for the names of packs within the maximum length of a URL")
   func longBaseURL() throws {
     func text(_ count: Int) -> String {
       let front = "https://cdn.example.com/"
       return "serve: {baseURL: \"\(front)\(String(repeating: "a", count: count - front.count))\"}\n" + Self.core
     }
     #expect(try project.mistakes(text(1961)) == [])
-    #expect(try project.mistakes(text(1962)).first?.contains("a URL of 1962 bytes, and 1961 are the most") == true)
+    #expect(try project.mistakes(text(1962)).first?.contains("a URL of 1962 bytes; at most 1961 are allowed") == true)
   }
 
-  @Test("a word that is nearly right is recognized")
+  @Test("a misspelled word gets a suggestion")
   func suggestions() {
     let words: [(String, String?)] = [
       ("delivry", "delivery"), ("Root", "root"), ("excludes", "exclude"), ("bugdet", "budget"), ("zebra", nil), ("x", nil),

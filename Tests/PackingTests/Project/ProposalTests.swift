@@ -28,7 +28,7 @@ struct ProposalTests {
     proposal.packs.map { "\($0.id) \($0.root) \($0.delivery) \($0.count) \($0.files)" }
   }
 
-  /// Reads what was proposed as `build` would, and looks what each pack would hold.
+  /// Reads the proposal as `build` would, and returns the pack of each file.
   private func packed(_ proposal: ConfigurationProposal) async throws -> [String: String] {
     try directory.write(proposal.text.utf8, to: "packer.yml")
     let configuration = try PackerConfiguration.read(directory("packer.yml"))
@@ -48,7 +48,7 @@ struct ProposalTests {
     return owners
   }
 
-  @Test("of a single game is one pack that the app needs at once")
+  @Test("for a single game has one essential pack")
   func singleGame() async throws {
     try add([
       "build/index.html", "build/js/main.js", "build/assets/levels/1/map.json", "build/assets/levels/2/map.json", "build/help/index.html",
@@ -60,7 +60,7 @@ struct ProposalTests {
     #expect(try await packed(proposal).count == 5)
   }
 
-  @Test("of a folder of games is a pack for each, and one for the rest")
+  @Test("for a folder of games has a pack for each, and one for the rest")
   func games() async throws {
     try add(["build/index.html", "build/app.js", "build/games/kart/a.js", "build/games/poker/b.js", "build/games/list.json"])
 
@@ -72,7 +72,7 @@ struct ProposalTests {
     #expect(owners["build/games/kart/a.js"] == "game-kart")
   }
 
-  @Test("of folders with an index.html side by side is a pack for each, wherever they lie")
+  @Test("for neighbouring folders with an index.html has a pack for each, at any depth")
   func siblings() async throws {
     try add(["build/web/kart/index.html", "build/web/poker/index.html", "build/music/a.ogg", "build/core/x.js"])
 
@@ -85,7 +85,7 @@ struct ProposalTests {
     #expect(try await packed(proposal).count == 4)
   }
 
-  @Test("of games among other folders is a pack for each game, and one for what lies between")
+  @Test("for games among other folders has a pack for each game, and one for the other files")
   func mixed() async throws {
     try add(["build/web/kart/index.html", "build/web/common/x.js", "build/web/readme.txt"])
 
@@ -95,7 +95,7 @@ struct ProposalTests {
     #expect(try await packed(proposal).count == 3)
   }
 
-  @Test("of folders whose names give no ids names each by itself")
+  @Test("for folders whose names are not valid ids names each of them separately")
   func illegalNames() async throws {
     try add(["build/games/My Game!/a.js", "build/games/my-game/b.js", "build/games/ゲーム/c.js"])
 
@@ -105,7 +105,7 @@ struct ProposalTests {
     #expect(try await packed(proposal).count == 3)
   }
 
-  @Test("of games of the same name in two places has two kinds of ids")
+  @Test("for games with the same name in two places has ids with different prefixes")
   func twins() async throws {
     try add(["build/easy/games/kart/a.js", "build/hard/games/kart/b.js", "build/hard/games/poker/b.js"])
 
@@ -115,7 +115,7 @@ struct ProposalTests {
     #expect(try await packed(proposal).count == 3)
   }
 
-  @Test("of voices in folders named after languages is for the app to ask for")
+  @Test("for voices in folders named after languages has packs on demand")
   func voices() async throws {
     try add(["build/voices/de/a.ogg", "build/voices/pt-BR/a.ogg", "build/core/a.js"])
 
@@ -127,7 +127,7 @@ struct ProposalTests {
     #expect(configuration.packs.map(\.language) == [nil, "de", "pt-BR"])
   }
 
-  @Test("leaves out what no player needs, and what may be a secret")
+  @Test("excludes files that no player needs, and possible secrets")
   func leftOut() async throws {
     try add(["build/games/kart/main.js", "build/games/kart/main.js.map", "build/games/kart/level.map", "build/games/kart/.DS_Store"])
     try add(["build/games/kart/art/hero.psd", "build/node_modules/x/.npmrc", "build/.well-known/y", "build/games/poker/.env"])
@@ -142,7 +142,7 @@ struct ProposalTests {
     #expect(Set(owners.keys) == ["build/games/kart/main.js", "build/games/kart/level.map", "build/games/poker/index.html"])
   }
 
-  @Test("says what cannot be packed as it is")
+  @Test("lists what cannot be packed")
   func problems() async throws {
     try add(["build/core/a.js"])
     try FileManager.default.createSymbolicLink(atPath: directory("build/core/link"), withDestinationPath: "a.js")
@@ -153,7 +153,7 @@ struct ProposalTests {
     #expect(proposal.problems.map(\.message) == ["is a symbolic link"])
   }
 
-  @Test("takes names that some platforms cannot hold for no secrets, and excludes nothing for them")
+  @Test("does not treat names that some platforms do not support as secrets, and does not exclude them")
   func unportableNames() async throws {
     try add(["build/core/lev?l.json", "build/core/level.json", #"build/core/back\slash.txt"#, "build/core/a*.pem", "build/core/dev?/x.txt"])
 
@@ -165,7 +165,7 @@ struct ProposalTests {
     #expect(proposal.packs.map(\.files) == [1])
   }
 
-  @Test("lists a secret that no pattern can name, and excludes the others")
+  @Test("lists a secret that no pattern can match, and excludes the others")
   func unnamableSecrets() async throws {
     try add(["build/core/${name}.p12", "build/core/a.p12", "build/core/x.js"])
     try add(["build/core/${x}.txt"], "-----BEGIN PRIVATE KEY-----\n")
@@ -173,11 +173,11 @@ struct ProposalTests {
     let proposal = try await propose()
 
     #expect(proposal.problems.map(\.path) == ["core/${name}.p12", "core/${x}.txt"])
-    #expect(proposal.problems[1].message == "holds a private key, and no pattern excludes only it")
+    #expect(proposal.problems[1].message == "contains a private key, and no pattern can exclude only this file")
     #expect(proposal.packs.map(\.excludes) == [["/a.p12"]])
   }
 
-  @Test("of folders that no entry can name has them in the pack of the rest", arguments: ["${name}", "${", "a${x}b"])
+  @Test("for folders that no entry can name has them in the pack of the rest", arguments: ["${name}", "${", "a${x}b"])
   func placeholders(_ folder: String) async throws {
     try add(["build/games/\(folder)/index.html", "build/games/kart/index.html", "build/\(folder)/games/x/a.js", "build/music/a.ogg"])
 
@@ -187,7 +187,7 @@ struct ProposalTests {
     #expect(try await packed(proposal).count == 4)
   }
 
-  @Test("of folders with a pattern knows those of which all is left out, because the pattern finds them, too")
+  @Test("for folders with a pattern considers folders without packed files, because the pattern matches them too")
   func emptied() async throws {
     try add([
       "build/games/kart/index.html", "build/games/poker/a.js", "build/games/a b/x.log", "build/voices/de/a.ogg", "build/voices/x!/a.log",
@@ -199,7 +199,7 @@ struct ProposalTests {
     #expect(try await packed(proposal).count == 3)
   }
 
-  @Test("of a directory that no entry can name is refused, with the place for a configuration that can")
+  @Test("for a directory that no entry can name is refused, with a hint where to put the configuration")
   func placeholderAbove() async throws {
     try add(["${name}/index.html"])
 
@@ -212,7 +212,7 @@ struct ProposalTests {
     #expect(proposal.packs.map(\.root) == ["."])
   }
 
-  @Test("counts what is the same in several packs, and not what is the same in one")
+  @Test("counts files that are the same in several packs, and not those in one pack")
   func shared() async throws {
     let engine = String(repeating: "engine ", count: 4000)
     try add(["build/games/a/three.js", "build/games/b/three.js", "build/games/c/lib/3.js"], engine)
@@ -228,13 +228,13 @@ struct ProposalTests {
     #expect(proposal.text.contains("build/games/a/three.js = build/games/b/three.js and 1 more"))
   }
 
-  @Test("of the project's own directory leaves out the configuration, the lock file and what was built")
+  @Test("for the project's own directory excludes the configuration, the lock file and the release")
   func ownDirectory() async throws {
     try add(["index.html", "packer.lock.json", "dist/manifest.json", "dist/packages.json", "dist/core-00.pack"])
 
     let proposal = try await propose("")
 
-    // What init tells people to make next must not be packed either.
+    // The keys that init suggests to make next must not be packed either.
     for name in [".key", ".sign.key"] { #expect(proposal.packs[0].excludes.contains("/\(proposal.title)\(name)")) }
     #expect(proposal.packs[0].excludes.contains("/dist/"))
 
@@ -252,7 +252,7 @@ struct ProposalTests {
     #expect(try await propose(jobs: 4).text == first)
   }
 
-  @Test("never takes the place of a file")
+  @Test("never replaces a file")
   func existing() async throws {
     try add(["build/core/a.js"])
     let proposal = try await propose()
@@ -266,7 +266,7 @@ struct ProposalTests {
     #expect(directory.bytes(of: "packer.yml") == Array("mine".utf8))
   }
 
-  @Test("leaves nothing behind where it cannot be written", arguments: [FaultyFiles.Call.Operation.write, .sync])
+  @Test("leaves nothing behind if it cannot be written", arguments: [FaultyFiles.Call.Operation.write, .sync])
   func failedWrite(_ operation: FaultyFiles.Call.Operation) async throws {
     try add(["build/core/a.js"])
     let proposal = try await propose()
@@ -276,7 +276,7 @@ struct ProposalTests {
     #expect(directory.names() == ["build"])
   }
 
-  @Test("of nothing is refused", arguments: ["empty", "junk"])
+  @Test("for nothing is refused", arguments: ["empty", "junk"])
   func nothing(_ name: String) async throws {
     try directory.makeDirectory("empty")
     try add(["junk/.DS_Store", "junk/a.log"])
@@ -286,7 +286,7 @@ struct ProposalTests {
     #expect(error?.code == .unsuitableSource)
   }
 
-  @Test("knows that a pattern matches folders with nothing to pack in them too")
+  @Test("considers that a pattern also matches folders with nothing to pack")
   func emptiedFolders() async throws {
     try add([
       "a/levels/voices/a.js", "b/levels/voices/main.js.map", "b/levels/x/a.js", "c/voices/de/a.ogg", "c/voices/not a language/x.log",
@@ -297,7 +297,7 @@ struct ProposalTests {
     #expect(Set(try await packed(proposal).keys) == ["a/levels/voices/a.js", "b/levels/x/a.js", "c/voices/de/a.ogg"])
   }
 
-  @Test("of any tree is a valid configuration with every file in one pack")
+  @Test("for any tree is a valid configuration with every file in one pack")
   func anyTree() async throws {
     var generator = SeededGenerator()
     func pick<Item>(_ items: [Item]) -> Item { items[Int.random(in: items.indices, using: &generator)] }

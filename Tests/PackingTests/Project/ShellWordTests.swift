@@ -15,13 +15,13 @@ struct ShellWordTests {
     #expect(ShellWord.quoted(text) == word)
   }
 
-  @Test("is the text itself where all of it is harmless", arguments: ["dist/core-0011.pack", "Info.plist", "1.0.0+beta", "a_b:c,d@e"])
+  @Test("is the text itself if all its characters are safe", arguments: ["dist/core-0011.pack", "Info.plist", "1.0.0+beta", "a_b:c,d@e"])
   func plain(_ text: String) {
     #expect(ShellWord.quoted(text) == text)
     #expect(ShellWord.path(text) == text)
   }
 
-  @Test("that is a path is no option")
+  @Test("for a path is not an option")
   func option() {
     #expect(ShellWord.path("-rf") == "./-rf")
     #expect(ShellWord.path("-r f") == "'./-r f'")

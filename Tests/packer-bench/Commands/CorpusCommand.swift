@@ -4,7 +4,7 @@ import PackFormat
 /// `packer-bench corpus`
 struct CorpusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "corpus", abstract: "Makes a tree with the shape of a real one: the same seed gives the same bytes.")
+    commandName: "corpus", abstract: "Makes a tree like a real one. The same seed gives the same bytes.")
 
   @Argument(help: "game, site, media or texts.")
   var kind: CorpusKind
@@ -12,13 +12,13 @@ struct CorpusCommand: ParsableCommand {
   @Argument(help: "The directory to make.", completion: .directory)
   var directory: String
 
-  @Option(help: ArgumentHelp("The bytes of all files together.", valueName: "size"))
+  @Option(help: ArgumentHelp("The total size of all files.", valueName: "size"))
   var size: String?
 
   @Option(help: ArgumentHelp("The number of files.", valueName: "n"))
   var files: Int?
 
-  @Option(help: ArgumentHelp("Where the random numbers start.", valueName: "n"))
+  @Option(help: ArgumentHelp("The seed of the random numbers.", valueName: "n"))
   var seed: UInt64 = 1
 
   func run() throws {
@@ -40,12 +40,12 @@ struct CorpusCommand: ParsableCommand {
 /// `packer-bench update`
 struct UpdateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "update", abstract: "Changes a tree in its place as a new version of a game would: three files of a hundred.")
+    commandName: "update", abstract: "Changes a tree in place as a new version of a game would: about 3 % of the files.")
 
   @Argument(help: "The directory to change.", completion: .directory)
   var directory: String
 
-  @Option(help: ArgumentHelp("Where the random numbers start.", valueName: "n"))
+  @Option(help: ArgumentHelp("The seed of the random numbers.", valueName: "n"))
   var seed: UInt64 = 1
 
   func run() throws {

@@ -16,14 +16,14 @@ struct DeliveryCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "delivery", abstract: "Measures the processor time of a downloader extension's content request.",
     discussion: """
-      The manifest is as large as one may be: 2 000 packs in 1 MiB. It is checked, read and planned with, on a device that has nothing, on one where all \
-      is under way, and on one where the system forgot all of it; and then the plan is recorded, a file for each pack that changes. The state lies below \
-      the scratch directory.
+      The manifest has the largest allowed size: 2 000 packs in 1 MiB. It is verified and parsed, and a plan is made: on a device without packs, on \
+      one where all downloads are in progress, and on one where the system has forgotten them. Then the plan is recorded, with one file for each \
+      pack that changes. The state is below the scratch directory.
       """)
 
   @OptionGroup var options: ArenaOptions
 
-  /// What the device knows before the request.
+  /// The state of the device before the request.
   private enum Form: String, CaseIterable {
     case new, known, forgotten
   }
@@ -46,7 +46,7 @@ struct DeliveryCommand: AsyncParsableCommand {
         let start = Self.processorTime()
         let state = try SharedState(directory: path)
         let manifest = try state.accept(document) { (signed) throws(PackError) in try signed.verify(trusting: keys).manifest }
-        // A day and an hour of silence, after which a download counts as forgotten.
+        // After 25 hours without news, a download counts as forgotten.
         let time = state.time + (form == .forgotten ? 90_000 : 0)
         let facts = DeliveryFacts(form == .new ? .install : .periodic, at: time)
         let content = try state.content()
@@ -55,10 +55,10 @@ struct DeliveryCommand: AsyncParsableCommand {
         planning[form, default: []].append(planned - start)
         let plan = try state.plan(for: manifest, facts: facts).plan
         recording[form, default: []].append(Self.processorTime() - planned)
-        guard plan.changes.count == changes else { throw PackError(.internalError, "two plans of the same differ") }
+        guard plan.changes.count == changes else { throw PackError(.internalError, "two plans with the same input differ") }
         guard form == .known ? plan.underWay.count == 2000 : plan.downloads.count == 2000 else {
           throw PackError(
-            .internalError, "the plan is not what it is to be: \(plan.downloads.count) downloads, \(plan.underWay.count) under way")
+            .internalError, "the plan is not the expected one: \(plan.downloads.count) downloads, \(plan.underWay.count) under way")
         }
       }
     }
@@ -74,7 +74,7 @@ struct DeliveryCommand: AsyncParsableCommand {
       corpus: "store", verb: what, quantity: "cpu", against: "", values: seconds, ours: seconds.median, theirs: 0, unit: "s", limit: limit)
   }
 
-  /// A manifest of as many packs as it can name, each with a description of so many bytes.
+  /// Returns a manifest with the largest number of packs, each with a description of `filling` bytes.
   private static func document(filling: Int, signedBy key: borrowing SigningKey) throws(PackError) -> [UInt8] {
     var random = SystemRandomNumberGenerator()
     let packs = (0..<2000).map { number in
@@ -90,7 +90,7 @@ struct DeliveryCommand: AsyncParsableCommand {
     return try SignedManifest(signed: signed, signatures: [try SignedManifest.signature(of: signed, by: key)]).bytes
   }
 
-  /// What this thread has taken of a processor, in seconds.
+  /// Returns the processor time of this thread, in seconds.
   private static func processorTime() -> Double {
     var time = timespec()
     unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

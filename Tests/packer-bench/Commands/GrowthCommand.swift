@@ -4,10 +4,10 @@ import PackFormat
 /// `packer-bench growth`
 struct GrowthCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "growth", abstract: "Measures how time and memory grow with the bytes and with the files of a tree.",
+    commandName: "growth", abstract: "Measures how time and memory grow with the size and the number of files of a tree.",
     discussion: """
-      Trees of media in all sizes, then trees of small texts in all numbers, each made below the scratch directory and removed again. \
-      A size that would not fit there three times is left out, and that is said.
+      Measures trees of media in several sizes, then trees of small texts with several numbers of files. Each tree is made below the scratch \
+      directory and removed again. A tree that does not fit there three times is left out, with a message.
       """)
 
   @Option(help: ArgumentHelp("The sizes, separated by commas, the smallest first.", valueName: "sizes"))
@@ -30,7 +30,7 @@ struct GrowthCommand: ParsableCommand {
     let arena = try options.makeArena()
     var bytes: [GrowthRecord] = []
     for size in sizes {
-      // The same shape at every size: as many files for each byte.
+      // The average file size is the same at every size.
       let plan = CorpusPlan(.media, size: Int(size), count: max(40, Int(size / 275_000)), seed: 1)
       if let record = try measure(plan, axis: "bytes", units: Double(size), arena) { bytes.append(record) }
     }
@@ -54,7 +54,7 @@ struct GrowthCommand: ParsableCommand {
     let free = try disk.freeSpace(arena.scratch)
     guard free > needed else {
       print(
-        "growth: \(plan.files.count) files of \(ByteCount(total)) are left out, \(ByteCount(needed)) are needed and \(ByteCount(free)) are free"
+        "growth: \(plan.files.count) files of \(ByteCount(total)) are left out: they need \(ByteCount(needed)), and \(ByteCount(free)) are free"
       )
       return nil
     }
@@ -81,7 +81,7 @@ struct GrowthCommand: ParsableCommand {
     return record
   }
 
-  /// The largest time per unit over that of the smallest tree.
+  /// Records the largest time per unit, divided by that of the smallest tree.
   private func judge(_ records: [GrowthRecord], _ axis: String, _ recorder: Recorder) throws(PackError) {
     guard let first = records.first, records.count > 1 else { return }
     for (verb, cost) in [("pack", \GrowthRecord.pack), ("unpack", \GrowthRecord.unpack)] {
@@ -99,7 +99,7 @@ struct GrowthCommand: ParsableCommand {
     }
   }
 
-  /// Memory at the size next to 1.6 GB over memory at the size next to 150 MB.
+  /// Records the memory at the size closest to 1.6 GB, divided by the memory at the size closest to 150 MB.
   private func judgeMemory(_ records: [GrowthRecord], _ recorder: Recorder) throws(PackError) {
     func nearest(_ size: Double) -> GrowthRecord? { records.min { abs($0.units - size) < abs($1.units - size) } }
     guard let small = nearest(150e6), let large = nearest(1_600e6), small.size < large.size else { return }
@@ -116,9 +116,9 @@ struct GrowthCommand: ParsableCommand {
   }
 }
 
-/// What one size took.
+/// The measurements of one tree.
 private struct GrowthRecord: Encodable {
-  /// Medians: seconds, and MiB.
+  /// Medians, in seconds and MiB.
   struct Cost: Encodable {
     let wall: Double
     let cpu: Double
@@ -132,11 +132,11 @@ private struct GrowthRecord: Encodable {
   }
 
   let type = "growth"
-  /// `bytes` or `files`: what grows.
+  /// The quantity that grows: `bytes` or `files`.
   let axis: String
   let size: UInt64
   let files: Int
-  /// What times are divided by.
+  /// The number by which times are divided.
   let units: Double
   let rounds: Int
   let packSize: UInt64

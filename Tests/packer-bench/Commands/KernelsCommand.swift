@@ -4,10 +4,10 @@ import PackFormat
 /// `packer-bench kernels`
 struct KernelsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "kernels", abstract: "Compares the throughput of the parts with that of the C libraries called directly.",
-    discussion: "On one thread, in processor time, the two sides in turns. A figure is this project's throughput over the other's.")
+    commandName: "kernels", abstract: "Compares the throughput of single parts with that of the C libraries called directly.",
+    discussion: "Measures processor time on one thread, in turns. A figure is this project's throughput divided by the library's.")
 
-  @Option(help: ArgumentHelp("How often each side runs.", valueName: "n"))
+  @Option(help: ArgumentHelp("The number of times each side runs.", valueName: "n"))
   var rounds = 9
 
   @Option(help: ArgumentHelp("A file that records are added to, as JSON Lines.", valueName: "file"))
@@ -21,7 +21,7 @@ struct KernelsCommand: ParsableCommand {
   }
 
   private func measure(_ kernel: Kernel) throws(PackError) -> Figure {
-    // The first pass warms caches up, and says how many make a time long enough to be told from a tick of the clock.
+    // The first pass warms the caches, and shows how many passes are long enough to measure.
     try kernel.direct()
     try kernel.ours()
     let passes = max(1, Int(0.04 / max(1e-6, try seconds(1, kernel.direct))))

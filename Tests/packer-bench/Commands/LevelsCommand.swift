@@ -4,12 +4,12 @@ import PackFormat
 /// `packer-bench levels`
 struct LevelsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "levels", abstract: "Measures what each level of compression costs and brings.")
+    commandName: "levels", abstract: "Measures time, memory and size at each compression level.")
 
   @Option(name: .customLong("corpus"), help: ArgumentHelp("A tree to measure on. Repeatable.", valueName: "name=dir"))
   var corpora: [CorpusOption]
 
-  @Option(help: ArgumentHelp("The levels, separated by commas. Those that packer does not know are left out.", valueName: "levels"))
+  @Option(help: ArgumentHelp("The levels, separated by commas. Levels that packer does not have are left out.", valueName: "levels"))
   var levels = "fast,balanced,smallest,1,3,6,9,12,15,19"
 
   @OptionGroup var options: ArenaOptions
@@ -32,7 +32,7 @@ struct LevelsCommand: ParsableCommand {
     try disk.makeDirectories(probe)
     let (_, status, _) = try arena.stopwatch.attempt(
       "\(arena.packer) pack \(probe) -o \(pack) --key \(arena.scratch)/key --quiet --level \(level)")
-    // 64: usage. Any other failure is told by the run itself.
+    // 64: usage. Any other failure is reported by the run itself.
     guard status != 64 else {
       print("\(corpus.name): this packer has no level '\(level)'")
       return
@@ -56,7 +56,7 @@ struct LevelsCommand: ParsableCommand {
   }
 }
 
-/// What one level costs and brings.
+/// The measurements of one level.
 private struct LevelRecord: Encodable {
   let type = "level"
   let corpus: String

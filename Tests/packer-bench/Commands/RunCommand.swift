@@ -1,15 +1,15 @@
 import ArgumentParser
 import PackFormat
 
-/// Where the tool is, where to work, and where records go.
+/// The options for the measured tool, the scratch directory, the rounds and the records.
 struct ArenaOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The packer to measure.", valueName: "path"))
   var packer: String
 
-  @Option(help: ArgumentHelp("A directory on a tmpfs for outputs; it is made where it is not there.", valueName: "dir"))
+  @Option(help: ArgumentHelp("A directory on a tmpfs for outputs. It is made if it does not exist.", valueName: "dir"))
   var scratch: String
 
-  @Option(help: ArgumentHelp("How often each side runs.", valueName: "n"))
+  @Option(help: ArgumentHelp("The number of times each side runs.", valueName: "n"))
   var rounds = 5
 
   @Option(help: ArgumentHelp("A file that records are added to, as JSON Lines.", valueName: "file"))
@@ -20,7 +20,7 @@ struct ArenaOptions: ParsableArguments {
   }
 }
 
-/// A corpus by name.
+/// A corpus with its name, given as `name=dir`.
 struct CorpusOption: ExpressibleByArgument {
   let name: String
   let directory: String
@@ -36,19 +36,19 @@ struct CorpusOption: ExpressibleByArgument {
 /// `packer-bench run`
 struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "run", abstract: "Compares the verbs of packer with what would be used instead, as whole processes.")
+    commandName: "run", abstract: "Compares the commands of packer with the tools that could be used instead, as whole processes.")
 
   @Option(name: .customLong("corpus"), help: ArgumentHelp("A tree to measure on. Repeatable.", valueName: "name=dir"))
   var corpora: [CorpusOption]
 
-  @Option(help: ArgumentHelp("Only these, separated by commas: pack, pack19, unpack, one, list, verify, peers.", valueName: "parts"))
+  @Option(help: ArgumentHelp("Only these parts, separated by commas: pack, pack19, unpack, one, list, verify, peers.", valueName: "parts"))
   var only: String?
 
-  @Flag(name: .customLong("level19"), help: "Compare packing at level 19 too, which takes minutes.")
+  @Flag(name: .customLong("level19"), help: "Also compare packing at level 19, which takes minutes.")
   var comparesLevel19 = false
 
   @Option(
-    name: .customLong("peers"), help: ArgumentHelp("Show all other tools side by side on this corpus. Repeatable.", valueName: "name"))
+    name: .customLong("peers"), help: ArgumentHelp("Measure all other tools on this corpus too. Repeatable.", valueName: "name"))
   var peerCorpora: [String] = []
 
   @OptionGroup var options: ArenaOptions
@@ -73,7 +73,7 @@ struct RunCommand: ParsableCommand {
   }
 }
 
-/// What a corpus consists of.
+/// A record of a corpus.
 private struct CorpusRecord: Encodable {
   let type = "corpus"
   let corpus: String

@@ -7,13 +7,13 @@ import PackTrust
 /// `packer-bench store`
 struct StoreCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "store", abstract: "Measures how long a store of many packs takes to open, and what memory it needs.",
+    commandName: "store", abstract: "Measures how long a store with many packs takes to open, and how much memory it needs.",
     discussion: """
-      The packs are small, every second one is unpacked, and the store lies below the scratch directory. Opening is timed in this process; what a \
-      process needs from its start to its end is timed with 'packer store'.
+      The packs are small, every second one is unpacked, and the store is below the scratch directory. Opening is timed in this process. Whole \
+      processes are timed with 'packer store'.
       """)
 
-  @Option(help: ArgumentHelp("The number of packs; 2 000 are the most that a manifest can name.", valueName: "n"))
+  @Option(help: ArgumentHelp("The number of packs. A manifest can list at most 2 000.", valueName: "n"))
   var packs = 2_000
 
   @OptionGroup var options: ArenaOptions
@@ -31,7 +31,7 @@ struct StoreCommand: AsyncParsableCommand {
       times["open, with its manifest", default: []].append(Stopwatch.now() - start)
       let findings = try await store.reconcile()
       times["open and reconcile", default: []].append(Stopwatch.now() - start)
-      guard findings.isEmpty else { throw PackError(.internalError, "a store that nobody touched needs repair: \(findings[0])") }
+      guard findings.isEmpty else { throw PackError(.internalError, "an unchanged store needs repair: \(findings[0])") }
       let listing = Stopwatch.now()
       guard try await store.installed().count == packs else { throw PackError(.internalError, "not all packs are there") }
       times["list", default: []].append(Stopwatch.now() - listing)
@@ -49,7 +49,7 @@ struct StoreCommand: AsyncParsableCommand {
       unit: "s", limit: limit)
   }
 
-  /// What whole processes take, and how much more memory than on a store with nothing in it.
+  /// Measures whole processes, and how much more memory they need than with an empty store.
   private func measureProcesses(_ sample: SampleStore, _ arena: Arena) throws(PackError) {
     func script(_ root: String) -> String {
       "exec \(arena.packer) store reconcile --store \(root) --trust \(sample.publicKey) --quiet"

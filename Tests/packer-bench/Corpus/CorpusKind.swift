@@ -1,17 +1,17 @@
 import ArgumentParser
 
-/// The shapes of trees that the benchmark makes.
+/// The kinds of trees that the benchmark makes.
 enum CorpusKind: String, CaseIterable, ExpressibleByArgument, Sendable {
-  /// A small HTML5 game: a few dozen scripts and some hundred images and sounds.
+  /// A small HTML5 game: about a hundred scripts and three hundred images and sounds.
   case game
   /// A site with many examples: texts, images, sounds, copies of files, and one library in several versions.
   case site
-  /// Large media, of which most do not compress.
+  /// Large media files, most of which do not compress.
   case media
   /// Small text files.
   case texts
 
-  /// The bytes of content where none are named.
+  /// The default size of the content in bytes.
   var usualSize: Int {
     switch self {
     case .game: 5_000_000
@@ -21,7 +21,7 @@ enum CorpusKind: String, CaseIterable, ExpressibleByArgument, Sendable {
     }
   }
 
-  /// The number of files where none is named.
+  /// The default number of files.
   var usualCount: Int {
     switch self {
     case .game: 400

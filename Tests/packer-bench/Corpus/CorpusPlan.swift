@@ -1,4 +1,4 @@
-/// One file of a corpus, before it is made. Equal recipes make equal bytes.
+/// The description of one file of a corpus. Equal recipes make equal bytes.
 struct FileRecipe: Hashable, Sendable {
   enum Content: Hashable, Sendable {
     /// Text of the grammar with this number in ``Grammar/all``.
@@ -13,7 +13,7 @@ struct FileRecipe: Hashable, Sendable {
   var size: Int
   var seed: UInt64
 
-  /// Makes the bytes in `bytes`, in the place of what it holds.
+  /// Replaces the content of `bytes` with the bytes of the file.
   func make(in bytes: inout [UInt8]) {
     bytes.removeAll(keepingCapacity: true)
     switch content {
@@ -36,12 +36,12 @@ struct FileRecipe: Hashable, Sendable {
   }
 }
 
-/// What files a corpus has, in the order in which they are made.
+/// The files of a corpus, in the order in which they are made.
 struct CorpusPlan: Sendable {
   private(set) var files: [FileRecipe] = []
   private var noise: Noise
 
-  /// Content that goes to whole-file duplicates, in percent.
+  /// The share of the content that is duplicates of whole files, in percent.
   static let duplicatePercent = 5
 
   init(_ kind: CorpusKind, size: Int, count: Int, seed: UInt64) {
@@ -76,7 +76,7 @@ struct CorpusPlan: Sendable {
     guard count > 0 else { return }
     let sizes = evenly ? (0..<count).map { _ in noise.within(1_024...8_192) } : spread(total, count, 512...524_288)
     for size in sizes {
-      // Scripts of the first kind and data are the most frequent.
+      // The first two grammars, script and data, are the most frequent.
       let number = noise.below(4) == 0 ? noise.below(2) : noise.below(Grammar.all.count)
       add(.text(number), size, folder, Grammar.all[number].fileExtension)
     }
@@ -90,7 +90,7 @@ struct CorpusPlan: Sendable {
     }
   }
 
-  /// One library after another, each in six versions.
+  /// Adds libraries, each in six versions.
   private mutating func addLibraries(_ total: Int) {
     var left = total
     while left > 0 {
@@ -105,7 +105,7 @@ struct CorpusPlan: Sendable {
     }
   }
 
-  /// Files that are there already, again under other paths.
+  /// Adds existing files again under other paths.
   private mutating func addDuplicates(_ total: Int, atMost count: Int = .max) {
     guard !files.isEmpty else { return }
     let originals = files.count
@@ -122,7 +122,7 @@ struct CorpusPlan: Sendable {
   }
 
   private mutating func add(_ content: FileRecipe.Content, _ size: Int, _ folder: String, _ fileExtension: String) {
-    // About thirty files in a folder, so that a large tree has many folders.
+    // About 30 files in a folder, so that a large tree has many folders.
     let number = files.count / 30
     let words = Lexicon.standard.words
     let place = "\(folder)/\(String(decoding: words[number * 7_919 % words.count], as: UTF8.self))-\(number)"
@@ -134,7 +134,7 @@ struct CorpusPlan: Sendable {
     return String(decoding: lexicon.words[lexicon.word(&noise)], as: UTF8.self)
   }
 
-  /// Sizes that add up to `total`, spread like those of real files: many small ones, and most bytes in few.
+  /// Returns sizes that add up to about `total`, distributed like those of real files: many small files, and most bytes in a few large ones.
   private mutating func spread(_ total: Int, _ count: Int, _ range: ClosedRange<Int>) -> [Int] {
     var sizes = (0..<count).map { _ in noise.size(range) }
     let factor = Double(total) / Double(max(1, sizes.reduce(0, +)))

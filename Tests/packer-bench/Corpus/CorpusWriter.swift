@@ -1,13 +1,13 @@
 import PackFormat
 
-/// Makes corpora, and updates of them.
+/// Makes and updates corpora.
 struct CorpusWriter {
   private let disk = Disk()
 
-  /// Makes the files of a plan below `directory`, which must be empty or not there.
+  /// Makes the files of a plan below `directory`, which must be empty or not exist.
   func write(_ plan: CorpusPlan, to directory: String) throws(PackError) {
     guard !disk.exists(directory) || disk.isEmptyDirectory(directory) else {
-      throw PackError(.outputExists, "\(directory) is there and not empty", hint: "name another directory, or remove it first")
+      throw PackError(.outputExists, "\(directory) is not empty", hint: "name another directory, or remove it first")
     }
     try disk.makeDirectories(directory)
     var bytes: [UInt8] = []
@@ -18,7 +18,7 @@ struct CorpusWriter {
     }
   }
 
-  /// What an update did, in numbers of files.
+  /// The numbers of files that an update changed.
   struct Update: Equatable {
     var edited = 0
     var exportedAgain = 0
@@ -27,8 +27,8 @@ struct CorpusWriter {
     var added = 0
   }
 
-  /// Changes a tree in its place as a new version of a game would: about three files of a hundred are touched. Texts are edited,
-  /// media are exported again, some files move, go or come.
+  /// Changes a tree in place as a new version of a game would: about 3 % of the files. Texts are edited, media files are exported again, and
+  /// some files are moved, removed or added.
   func update(_ directory: String, seed: UInt64) throws(PackError) -> Update {
     var noise = Noise(seed: seed)
     var update = Update()
@@ -65,7 +65,7 @@ struct CorpusWriter {
     !bytes.prefix(512).contains { $0 < 9 || $0 > 126 }
   }
 
-  /// Takes some lines out and puts others in.
+  /// Replaces some bytes with other lines.
   private static func edit(_ bytes: inout [UInt8], _ noise: inout Noise) {
     var writer = TextWriter(seed: noise.next())
     for _ in 0..<noise.within(1...6) {
@@ -76,7 +76,7 @@ struct CorpusWriter {
     }
   }
 
-  /// Keeps the header and makes all that was compressed anew, a little longer or shorter.
+  /// Keeps the header and replaces the compressed content, a little longer or shorter.
   private static func exportAgain(_ bytes: inout [UInt8], _ noise: inout Noise) {
     let size = bytes.count
     bytes.removeLast(max(0, size - 64))

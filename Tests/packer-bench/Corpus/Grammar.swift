@@ -1,10 +1,9 @@
-/// The lines a kind of text is made of, with places for names, words and numbers.
+/// The lines of a kind of text, with placeholders for names, words and numbers.
 ///
-/// A place is `~` and a letter: `n` any name, `l` one of the few names that a file keeps returning to, `w` a word, `s` some words,
-/// `i` an integer, `d` a decimal number, `h` six hexadecimal digits, `f` some words of a foreign
-/// script, `b` a piece of base64, `c` some coordinates.
+/// A placeholder is `~` and a letter: `n` any name, `l` one of the few names that a file reuses, `w` a word, `s` some words, `i` an integer,
+/// `d` a decimal number, `h` six hexadecimal digits, `f` some words of a foreign script, `b` a piece of base64, `c` some coordinates.
 struct Grammar: Sendable {
-  /// One line, taken apart.
+  /// One line, parsed into pieces.
   struct Line: Sendable {
     enum Piece: Sendable {
       case text([UInt8])
@@ -35,7 +34,7 @@ struct Grammar: Sendable {
         case UInt8(ascii: "f"): pieces.append(.foreign)
         case UInt8(ascii: "b"): pieces.append(.base64)
         case UInt8(ascii: "c"): pieces.append(.coordinates)
-        default: preconditionFailure("a grammar names a place that there is not")
+        default: preconditionFailure("a grammar contains an unknown placeholder")
         }
       }
       if !literal.isEmpty { pieces.append(.text(literal)) }
@@ -44,7 +43,7 @@ struct Grammar: Sendable {
   }
 
   private(set) var fileExtension: String
-  /// Which names are the frequent ones in this kind of text.
+  /// The number that selects the frequent names of this kind of text.
   var dialect = 0
   /// The first lines of every such file.
   let start: [Line]
@@ -52,7 +51,7 @@ struct Grammar: Sendable {
   /// Lines after which the text is indented once more.
   let opening: [Line]
   let closing: Line
-  /// What stands between the lines and in front of them: nothing in a minified file.
+  /// Whether the text has no line breaks and no indentation.
   var isMinified = false
 
   init(_ fileExtension: String, start: [String], plain: [String], opening: [String], closing: String) {
@@ -73,7 +72,7 @@ struct Grammar: Sendable {
     return all
   }()
 
-  /// The same lines in files of another kind, which have their own names.
+  /// Returns a grammar with the same lines for files of another kind, which have their own names.
   private func named(_ fileExtension: String) -> Grammar {
     var grammar = self
     grammar.fileExtension = fileExtension
@@ -149,7 +148,7 @@ struct Grammar: Sendable {
     "properties", start: ["# ~f"],
     plain: ["~l.~l=~f", "~l.~n=~f %1$s ~f", "~l.title=~f", "~l.error=~f: {0}"], opening: ["# ~f"], closing: "")
 
-  /// A library as it is shipped: one long line of short names.
+  /// A minified library: one long line of short names.
   static let minified: Grammar = {
     var grammar = Grammar(
       "min.js", start: ["/*! ~w v~i.~i.~i | MIT */", "!function(t,e){\"object\"==typeof exports?e(exports):e(t.~n={})}(this,function(t){"],

@@ -1,14 +1,14 @@
-/// The names and words that generated texts are made of, the frequent ones first.
+/// The names and words of generated texts, the frequent ones first.
 ///
-/// The same for every corpus, as a language is: only how often and in which order they come is up to the seed.
+/// It is the same for every corpus. Only frequency and order depend on the seed.
 struct Lexicon: Sendable {
-  /// Names as programs use them: a third of one word, the others joined of two or three.
+  /// Names as in programs: a third of one word, the others of two or three words.
   let names: [[UInt8]]
   /// Lower-case words.
   let words: [[UInt8]]
-  /// Which name or word a 16-bit random number stands for, so that the n-th is about 1/n as frequent as the first.
+  /// The name for each 16-bit random number. The n-th name is about 1/n as frequent as the first.
   private let nameTable: [UInt16]
-  /// Words of a language in another script, two bytes a letter.
+  /// Words in another script, with two bytes per letter.
   let foreignWords: [[UInt8]]
   private let wordTable: [UInt16]
 
@@ -41,7 +41,7 @@ struct Lexicon: Sendable {
     wordTable = Self.table(words.count)
   }
 
-  /// A kind of text has its own names, as a library has: one in six comes from another kind, which it is used with.
+  /// Returns the number of a name of the dialect. One name in six comes from the first dialect instead.
   func name(_ noise: inout Noise, dialect: Int) -> Int {
     let word = noise.next()
     let rank = Int(nameTable[Int(truncatingIfNeeded: word >> 48)])

@@ -1,6 +1,6 @@
-/// Writes media files: headers, tables and metadata like those of the real formats, around content that does not compress, or hardly.
+/// Writes media files: headers, tables and metadata like those of the real formats, around content that compresses hardly or not at all.
 ///
-/// No player would play them. To a packer they are what the real ones are.
+/// No player can play them, but they pack like real media files.
 struct MediaWriter {
   private var noise: Noise
   private var text: TextWriter
@@ -10,7 +10,7 @@ struct MediaWriter {
     text = TextWriter(seed: seed ^ 0x7E47)
   }
 
-  /// What a media file is, by its usual extension.
+  /// The formats of media files, by their usual extensions.
   enum Format: String, CaseIterable, Sendable {
     case png, jpg, ogg, mp3, wav, glb, mp4, tga
   }
@@ -37,7 +37,7 @@ struct MediaWriter {
     bytes.append(bigEndian: UInt32(64 << noise.below(5)))
     bytes += [8, 6, 0, 0, 0]
     noise.append(4, to: &bytes)
-    // What an editor leaves: its name and a description of some kilobytes, in one image of three.
+    // One image in three has the metadata of an editor: its name and a description of some kilobytes.
     if noise.below(3) == 0 {
       bytes += Array("tEXtXML:com.example.xmp\0".utf8)
       text.append(.markup, size: min(noise.size(512...4_096), max(0, (end - bytes.count) / 8)), to: &bytes)
@@ -46,7 +46,7 @@ struct MediaWriter {
       let count = min(8_192, end - bytes.count)
       bytes.append(bigEndian: UInt32(count))
       bytes += Array("IDAT".utf8)
-      // Deflate leaves long runs of transparent pixels a little regular.
+      // Long runs of transparent pixels stay slightly regular after Deflate.
       if noise.below(24) == 0 { bytes.append(contentsOf: repeatElement(0xFF, count: count / 4)) }
       noise.append(count, to: &bytes)
       noise.append(4, to: &bytes)
@@ -91,7 +91,7 @@ struct MediaWriter {
     }
   }
 
-  /// Samples of a few tones and some hiss: the high bytes follow each other, the low ones do not.
+  /// Appends samples of a few tones and some noise: the high bytes change slowly, the low ones are random.
   private mutating func appendWave(until end: Int, to bytes: inout [UInt8]) {
     bytes += Array("RIFF".utf8) + [0, 0, 0, 0] + Array("WAVEfmt ".utf8) + [16, 0, 0, 0, 1, 0, 1, 0, 0x44, 0xAC, 0, 0]
     bytes += Array("data".utf8) + [0, 0, 0, 0]
@@ -110,7 +110,7 @@ struct MediaWriter {
     }
   }
 
-  /// A scene: a description, then positions and normals as 32-bit floating-point numbers, then textures.
+  /// Appends a scene: a description, then positions and normals as 32-bit floating-point numbers, then textures.
   private mutating func appendScene(until end: Int, to bytes: inout [UInt8]) {
     bytes += Array("glTF".utf8) + [2, 0, 0, 0]
     text.append(.data, size: max(0, (end - bytes.count) / 16), to: &bytes)
@@ -123,7 +123,7 @@ struct MediaWriter {
     noise.append(end - bytes.count, to: &bytes)
   }
 
-  /// An image that nobody compressed: areas of one colour, and gradients with a little grain.
+  /// Appends an uncompressed image: areas of one colour, and gradients with a little noise.
   private mutating func appendImage(until end: Int, to bytes: inout [UInt8]) {
     bytes += [0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 4, 32, 8]
     while bytes.count < end {

@@ -1,4 +1,4 @@
-/// Random numbers that can be had again: xoshiro256++, started from a seed.
+/// A reproducible random number generator: xoshiro256++, started from a seed.
 struct Noise: RandomNumberGenerator {
   private var state: (UInt64, UInt64, UInt64, UInt64)
 
@@ -27,17 +27,17 @@ struct Noise: RandomNumberGenerator {
     return result
   }
 
-  /// A number from 0 up to, but without, `bound`.
+  /// Returns a number from 0 up to, but not including, `bound`.
   mutating func below(_ bound: Int) -> Int {
     Int(truncatingIfNeeded: next().multipliedFullWidth(by: UInt64(bound)).high)
   }
 
-  /// A number of a closed range.
+  /// Returns a number in a closed range.
   mutating func within(_ range: ClosedRange<Int>) -> Int {
     range.lowerBound + below(range.count)
   }
 
-  /// A size that is as likely to lie between 1 and 2 kB as between 1 and 2 MB: how the files of a real tree spread.
+  /// Returns a size that is as likely between 1 and 2 kB as between 1 and 2 MB, like the file sizes in real trees.
   mutating func size(_ range: ClosedRange<Int>) -> Int {
     var octaves = 0
     while range.lowerBound << (octaves + 1) <= range.upperBound { octaves += 1 }

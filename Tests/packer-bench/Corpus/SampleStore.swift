@@ -7,11 +7,11 @@ import PackReading
 import PackStore
 import PackTrust
 
-/// A store with many small packs, and one beside it with none.
+/// A store with many small packs, and an empty store beside it.
 struct SampleStore {
   let root: String
   let emptyRoot: String
-  /// What its manifest is signed with, as the command line takes it.
+  /// The public key of the manifest's signature, as text for the command line.
   let publicKey: String
 
   private let place: String
@@ -19,9 +19,11 @@ struct SampleStore {
   private let signer: SignerHolder
   private let disk = Disk()
 
+  /// Creates an empty directory for the stores.
+  ///
   /// - Parameters:
-  ///   - place: the directory for it all; what is there goes.
-  ///   - key: the file of the content key.
+  ///   - place: The directory. Its previous content is removed.
+  ///   - key: The file of the content key.
   init(in place: String, key: String) throws(PackError) {
     self.place = place
     keyPath = key
@@ -36,7 +38,7 @@ struct SampleStore {
   /// Opens the store.
   func open() async throws(PackError) -> AssetStore { try await open(root) }
 
-  /// Makes the packs, and installs and activates them all.
+  /// Makes the packs, and installs and activates them.
   func fill(count: Int) async throws(PackError) {
     let key = try KeyReference(parsing: keyPath).resolve()
     try disk.write("console.log('a small game')\n", to: "\(place)/source/game.js")
@@ -53,7 +55,7 @@ struct SampleStore {
     try await open(emptyRoot).adopt(manifest([]))
   }
 
-  /// Removes it all.
+  /// Removes the directory with both stores.
   func remove() throws(PackError) { try disk.removeAll(place) }
 
   private func open(_ root: String) async throws(PackError) -> AssetStore {
@@ -78,14 +80,14 @@ struct SampleStore {
   }
 
   private func manifest(_ packs: [ManifestPack]) throws(PackError) -> SignedManifest {
-    // A date far off: the year 2100.
+    // The year 2100.
     guard let expires = ManifestTime(secondsSince1970: 4_102_444_800) else { throw PackError(.internalError, "no such date") }
     let signed = try Manifest(version: 1, issued: nil, expires: expires, budget: nil, packs: packs).signedBytes()
     return try SignedManifest(signed: signed, signatures: [try SignedManifest.signature(of: signed, by: signer.key)])
   }
 }
 
-/// A key that cannot be copied, for values that can.
+/// Holds a key, which cannot be copied, for values that can.
 private final class SignerHolder: Sendable {
   let key: SigningKey
 

@@ -1,9 +1,9 @@
-/// Writes texts that compress like those people write: names come in frequencies like those of words, a file returns to its own
-/// names, and lines repeat idioms.
+/// Writes texts that compress like texts written by people: the frequencies of names are like those of words, each file reuses its own names,
+/// and lines repeat.
 struct TextWriter {
   private let lexicon: Lexicon
   private var noise: Noise
-  /// The ranks of the names that the file keeps returning to.
+  /// The ranks of the names that the file reuses.
   private var locals: [Int] = []
 
   init(seed: UInt64, lexicon: Lexicon = .standard) {
@@ -17,7 +17,7 @@ struct TextWriter {
     let end = bytes.count + size
     var depth = 0
     for line in grammar.start { append(line, depth: 0, grammar, to: &bytes) }
-    // The last lines are chosen among few: programs are written by copying what stands above.
+    // Recent lines are repeated, as in programs, where lines are often copied.
     var recent: [Int] = []
     while bytes.count < end {
       switch noise.below(16) {
@@ -46,7 +46,7 @@ struct TextWriter {
 
   private func repeatLine(from start: Int, to bytes: inout [UInt8]) {
     guard let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) else { return }
-    // Copied first: a slice would share the whole buffer, which would then be copied to be changed.
+    // Copied first: a slice would share the whole buffer, so appending would copy all of it.
     bytes.append(contentsOf: Array(bytes[start...end]))
   }
 

@@ -3,15 +3,15 @@ import PackCrypto
 import PackFormat
 import PackPayload
 
-/// One piece of work, as this project does it and as a C program would do it with the same library.
+/// One piece of work, done by this project and as a C program would do it with the same library.
 struct Kernel {
   let name: String
   /// The library that the other side calls.
   let library: String
-  /// What one pass handles, in ``unit``.
+  /// The amount that one pass handles, in ``unit``.
   let amount: Double
   let unit: String
-  /// What this side must reach of the other's throughput; nil where the two do not do quite the same.
+  /// The share of the library's throughput that this project must reach, or nil if the two sides do not do exactly the same.
   var limit: Limit?
   let ours: () throws(PackError) -> Void
   let direct: () throws(PackError) -> Void
@@ -38,7 +38,7 @@ struct Kernel {
     return kernels
   }
 
-  /// Some MiB of the files of a corpus that pass a filter.
+  /// Returns some MiB of the files of a corpus that pass a filter.
   private static func sample(_ kind: CorpusKind, _ mebibytes: Int, _ filter: (FileRecipe) -> Bool) -> [UInt8] {
     var content: [UInt8] = []
     var bytes: [UInt8] = []
@@ -225,7 +225,7 @@ private final class KeptDecoder {
       let schedule = try KeySchedule(key: key, core: header.bytes.span)
       layout = try SegmentLayout(payloadSize: UInt64(content.count), headerSize: 256, segmentSize: UInt32(Kernel.segmentSize))
       cipher = try SegmentCipher(schedule: schedule, layout: layout)
-      // A segment in the middle, which is a full one.
+      // A segment in the middle, which has the full size.
       let range = layout.payloadRange(ofSegment: 1)
       var segment = [UInt8](repeating: 0, count: Int(range.count) + 16)
       var target = segment.mutableSpan

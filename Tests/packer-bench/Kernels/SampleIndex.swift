@@ -2,13 +2,13 @@ import PackArchive
 import PackFormat
 import PackPayload
 
-/// An index in memory, as the end of a payload holds it, and what a C program would keep of it.
+/// An index in memory, in the form of a payload, and in the form that a C program would keep.
 final class SampleIndex: ByteSource {
   /// The paths of all entries, in order.
   let paths: [[UInt8]]
   let table: SeekTable
   let payload: [UInt8]
-  /// The first path of each block, and where its compressed records lie in ``payload``.
+  /// The first path of each block, and the range of its compressed records in ``payload``.
   private var blocks: [(firstPath: [UInt8], records: Range<Int>)] = []
 
   private static let tarSize: UInt64 = 4 << 20
@@ -80,8 +80,8 @@ final class SampleIndex: ByteSource {
     copy(payload.span.extracting(Int(offset)..<Int(offset) + buffer.count), to: &buffer)
   }
 
-  /// The number of wanted paths that are there, found as a C program would: a binary search for the block, one call of zstd,
-  /// and a scan of its records from the first on.
+  /// Returns how many of the wanted paths exist. Searches as a C program would: a binary search for the block, one call of zstd, and a linear
+  /// scan of its records.
   func find(_ wanted: [[UInt8]], zstd: DirectZstd) -> Int {
     var found = 0
     let blocks = blocks

@@ -1,6 +1,6 @@
 import PackFormat
 
-/// Where comparisons take place: the tool, its key, the keys and passwords of the others, and room for outputs.
+/// The environment of comparisons: the tool and its key, the keys and passwords of the other tools, and the directory for outputs.
 struct Arena {
   let packer: String
   /// A directory on a tmpfs.
@@ -21,7 +21,7 @@ struct Arena {
     self.rounds = rounds
     stopwatch = Stopwatch(scratch: scratch)
     try disk.makeDirectories("\(scratch)/gnupg")
-    // Throw-away secrets for tools that take nothing but passwords; what is measured does not depend on them.
+    // Throw-away passwords for tools that need one. The measurements do not depend on them.
     let password = "correct-horse-battery-staple"
     try disk.write(password + "\n", to: "\(scratch)/password")
     stopwatch.environment = [
@@ -36,7 +36,7 @@ struct Arena {
     }
   }
 
-  /// Makes the key of the reference pipeline, where it is not there.
+  /// Makes the key of the reference pipeline, if it does not exist.
   func prepareReference() throws(PackError) {
     guard !disk.exists("\(scratch)/age.pub") else { return }
     _ = try stopwatch.run("age-keygen -o \(scratch)/age.key 2>/dev/null && age-keygen -y \(scratch)/age.key >\(scratch)/age.pub")
@@ -46,7 +46,7 @@ struct Arena {
     Contest(stopwatch: stopwatch, rounds: rounds ?? self.rounds, checksEveryRound: checksEveryRound)
   }
 
-  /// The options of every pack: names and secrets of somebody's real tree are not what is measured.
+  /// Returns the command that packs a corpus. Unportable names and secrets are allowed, so that any real tree can be measured.
   func pack(_ corpus: MeasuredCorpus, to output: String, level: String?) -> String {
     "exec \(packer) pack \(corpus.directory) -o \(output) --key \(scratch)/key --name bench --allow-secrets --allow-unportable-paths --quiet"
       + (level.map { " --level \($0)" } ?? "")
@@ -56,7 +56,7 @@ struct Arena {
     "exec \(packer) unpack \(pack) -C \(tree) --key \(scratch)/key --allow-unportable-paths --quiet"
   }
 
-  /// A command of another tool with its places filled in.
+  /// Returns a command of another tool with its placeholders replaced.
   func filled(_ command: String, corpus: MeasuredCorpus, output: String, tree: String = "") -> String {
     var text = command
     for (place, value) in [

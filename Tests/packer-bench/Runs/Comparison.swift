@@ -1,8 +1,8 @@
 import PackFormat
 
-/// The comparisons of one corpus: each verb of packer and what would be used instead of it, in turns.
+/// The comparisons on one corpus: each command of packer and the tools that could be used instead, in turns.
 struct Comparison {
-  /// What can be asked for by itself.
+  /// The parts that can be selected.
   enum Part: String, CaseIterable {
     case pack, pack19, unpack, one, list, verify, peers
   }
@@ -12,7 +12,7 @@ struct Comparison {
   private let limits: CorpusLimits
   private let disk = Disk()
   private let place: String
-  /// Small trees take milliseconds, which spread more and cost less.
+  /// Small trees take milliseconds: their times vary more, and additional rounds cost little.
   private let rounds: Int
 
   init(_ corpus: MeasuredCorpus, arena: Arena) {
@@ -30,12 +30,12 @@ struct Comparison {
   private var tree: String { "\(place).tree" }
   private let reference = Peer.reference(level: 3)
 
-  /// Runs the parts. What they leave behind is removed at the end.
+  /// Runs the parts, and removes their outputs at the end.
   func run(_ parts: Set<Part>) throws(PackError) {
     try arena.prepareReference()
     if parts.contains(.pack) { try comparePacking(level: nil) }
     if parts.contains(.pack19) { try comparePacking(level: 19) }
-    // What the other verbs read.
+    // The inputs of the other parts.
     if !disk.exists(ourPack) { _ = try arena.stopwatch.run(arena.pack(corpus, to: ourPack, level: nil)) }
     if !disk.exists(referenceOutput) { _ = try arena.stopwatch.run(filled(reference.pack, referenceOutput)) }
     if parts.contains(.unpack) { try compareUnpacking() }
@@ -167,9 +167,9 @@ struct Comparison {
     try showMemory(results, "verify")
   }
 
-  // MARK: Side by side
+  // MARK: Other tools
 
-  /// Every other tool, verb by verb, beside packer. No limits: they do other things.
+  /// Measures all other tools, command by command, beside packer. There are no limits, because the tools do different things.
   private func showPeers() throws(PackError) {
     let rounds = arena.rounds > 3 ? 2 : 1
     let peers = [reference] + Peer.others
@@ -254,7 +254,7 @@ struct Comparison {
   }
 }
 
-/// What one tool took for one verb.
+/// The measurements of one tool and one command.
 struct PeerRecord: Encodable {
   let type = "peer"
   let corpus: String
@@ -263,11 +263,11 @@ struct PeerRecord: Encodable {
   let rounds: Int
   let wall: Double
   let cpu: Double
-  /// Of its largest process, in MiB.
+  /// The memory of its largest process, in MiB.
   let memory: Double
-  /// Of the archive in bytes.
+  /// The size of the archive in bytes.
   let size: UInt64
-  /// Its wall time over packer's.
+  /// Its wall time divided by packer's.
   let ratio: Double
   let lacks: String
 

@@ -1,12 +1,12 @@
 import PackFormat
 
-/// Outputs that were to be the same, and are not. Their times are not compared.
+/// Checks that outputs have the expected content. If they differ, their times are not compared.
 enum ContentCheck {
   private static let disk = Disk()
 
-  /// Fails unless a tree has exactly the files of another, byte for byte, with the same executable bits.
+  /// Throws unless a tree has exactly the files of another, byte for byte, with the same executable bits.
   ///
-  /// - Parameter comparesModes: false for tools whose archives hold no modes.
+  /// - Parameter comparesModes: False for tools whose archives have no modes.
   static func requireSameTree(_ tree: String, as original: String, name: String, comparesModes: Bool = true) throws(PackError) {
     let wanted = try disk.tree(original)
     let found = try disk.tree(tree)
@@ -26,21 +26,21 @@ enum ContentCheck {
     }
     for item in wanted {
       guard try disk.sameContent("\(original)/\(item.path)", "\(tree)/\(item.path)") else {
-        throw difference(name, "'\(item.path)' holds other bytes")
+        throw difference(name, "'\(item.path)' has different content")
       }
     }
   }
 
-  /// Fails unless two files hold the same bytes.
+  /// Throws unless two files have the same content.
   static func requireSameFile(_ file: String, as original: String, name: String) throws(PackError) {
     guard try disk.sameContent(file, original) else {
-      throw difference(name, "the file that came out is not the one that went in")
+      throw difference(name, "the extracted file differs from the original")
     }
   }
 
-  /// Fails unless a listing names exactly the files of a tree. Directories, which some tools list, do not count.
+  /// Throws unless a listing names exactly the files of a tree. Directories, which some tools list, are ignored.
   ///
-  /// - Parameter column: where the path starts in a line.
+  /// - Parameter column: The column at which the path starts in a line.
   static func requireSameNames(
     _ listing: String, as items: [Disk.Item], name: String, column: Int = 0, isFile: (Substring) -> Bool = { _ in true }
   ) throws(PackError) {
@@ -61,11 +61,11 @@ enum ContentCheck {
   }
 
   private static func difference(_ name: String, _ text: String) -> PackError {
-    PackError(.contentDiffers, "\(name): \(text); what differs is not compared")
+    PackError(.contentDiffers, "\(name): \(text); outputs that differ are not compared")
   }
 }
 
 extension PackError.Code {
-  /// Two sides of a comparison made different things.
+  /// The outputs of two sides of a comparison differ.
   static let contentDiffers = Self(rawValue: "content-differs")
 }

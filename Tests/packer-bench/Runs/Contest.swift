@@ -1,31 +1,31 @@
 import PackFormat
 
-/// Commands that do the same job, run in turns.
+/// Runs commands that do the same job, in turns.
 struct Contest {
   /// One side of a comparison.
   struct Entrant {
     let name: String
-    /// What has to be there, or gone, before each run; not measured.
+    /// The script to run before each run, not measured.
     var preparation = ""
     let script: String
-    /// About how many bytes a run writes to the tmpfs.
+    /// The approximate number of bytes that a run writes to the tmpfs.
     var output: UInt64 = 0
-    /// How often it runs at most: slow ones need not run as often as others.
+    /// The largest number of runs. Slow commands need fewer runs.
     var rounds = Int.max
-    /// Holds the output of each run against what it must be; not measured.
+    /// Checks the output of a run, not measured.
     var check: (() throws(PackError) -> Void)?
-    /// What is done after each run, checked or not; not measured.
+    /// The script to run after each run, not measured.
     var cleanup = ""
   }
 
   let stopwatch: Stopwatch
   let rounds: Int
-  /// Only the first output of each entrant is checked where that costs more than a run.
+  /// Whether the output of every round is checked, and not only the first one.
   var checksEveryRound = false
-  /// An entrant that took longer than this, in seconds, runs no more often than twice, and no more than once where it took three times that.
+  /// A time in seconds: an entrant that takes longer runs at most twice, and one that takes three times as long runs only once.
   var patience = 20.0
 
-  /// Runs everybody once a round, in an order rotated by one each time, so that whatever else the machine does hits all alike.
+  /// Runs each entrant once per round, in an order that rotates each time, so that other load on the machine affects all entrants equally.
   func run(_ entrants: [Entrant]) throws(PackError) -> Results {
     var results = Results()
     for round in 0..<rounds {
@@ -43,12 +43,12 @@ struct Contest {
     return results
   }
 
-  /// Leaves as much memory free that this machine has in use as a run will take for its output, where that is much.
+  /// Prepares free memory for a run with a large output, so that the machine does not have to get it from its host during the run.
   ///
-  /// A virtual machine gives memory that was free for two seconds back to its host, and getting it again costs several times what writing
-  /// to it costs. Whoever runs next would pay that for what ran before, by chance and not by merit. So this waits until what was removed last
-  /// has been given back, then takes what will be needed and frees it. Processors that come out of a rest are slow for some milliseconds, which
-  /// shorter runs would pay more of than longer ones: they are kept busy in between.
+  /// A virtual machine returns memory that was free for two seconds to its host, and getting it back costs several times as much as writing to
+  /// it. That cost would depend on the previous run. So this waits until the memory of the last removed files has been returned, then allocates
+  /// the needed amount and frees it. Idle processors are slow for some milliseconds afterwards, which affects short runs more than long ones.
+  /// Therefore the processors are kept busy until the run starts.
   private func warmMemory(for output: UInt64) throws(PackError) {
     guard output >= 500_000_000 else { return }
     let file = "\(stopwatch.scratch)/warm"
@@ -57,7 +57,7 @@ struct Contest {
     _ = try stopwatch.run("for ((job = 0; job < $(nproc); job++)); do for ((turn = 0; turn < 200000; turn++)); do :; done & done; wait")
   }
 
-  /// What everybody took in each round.
+  /// The measurements of all entrants, by round.
   struct Results {
     private var samples: [String: [Int: Measurement]] = [:]
 
@@ -65,12 +65,12 @@ struct Contest {
       samples[name, default: [:]][round] = measurement
     }
 
-    /// The measurements of one entrant in the order of the rounds.
+    /// Returns the measurements of one entrant in the order of the rounds.
     subscript(name: String) -> [Measurement] {
       (samples[name] ?? [:]).sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// One entrant's figure over another's, for each round that both ran in.
+    /// Returns one entrant's figure divided by another's, for each round in which both ran.
     func ratios(_ name: String, to other: String, _ value: (Measurement) -> Double) -> [Double] {
       let others = samples[other] ?? [:]
       return (samples[name] ?? [:]).sorted { $0.key < $1.key }.compactMap { round, measurement in
@@ -85,7 +85,7 @@ struct Contest {
 }
 
 extension [Double] {
-  /// The one in the middle, or what lies between the two in the middle; 0 where there is none.
+  /// The median, or 0 if the list is empty.
   var median: Double {
     guard !isEmpty else { return 0 }
     let sorted = sorted()

@@ -1,30 +1,30 @@
-/// One figure that the benchmark has to show, and whether it does.
+/// One measured figure, its limit, and whether it is within the limit.
 struct Figure: Encodable {
   let type = "figure"
   /// The corpus it was measured on.
   let corpus: String
-  /// What was done: `pack`, `unpack`.
+  /// The command: `pack`, `unpack`.
   let verb: String
-  /// What was counted: `wall`, `cpu`, `size`, `memory`.
+  /// The measured quantity: `wall`, `cpu`, `size`, `memory`.
   let quantity: String
-  /// What it was measured against; empty where the figure stands for itself.
+  /// The other side of the comparison, or empty if there is none.
   let against: String
   let rounds: Int
-  /// The median of one side, in ``unit``.
+  /// The median of this project's side, in ``unit``.
   let ours: Double
-  /// The median of the other side; 0 where there is none.
+  /// The median of the other side, or 0 if there is none.
   let theirs: Double
   let unit: String
-  /// The figure: a ratio of ours to theirs, or a value in ``unit`` where there is nothing to compare with.
+  /// The figure: the ratio of ours to theirs, or a value in ``unit`` if there is no other side.
   let value: Double
   /// The smallest and the largest value of a round.
   let smallest: Double
   let largest: Double
-  /// What the value must not exceed, or must reach where ``wantsMore``; nil where there is no limit.
+  /// The limit: the value must not exceed it, or must reach it if ``wantsMore``. Nil if there is no limit.
   let must: Double?
   let stretch: Double?
   let wantsMore: Bool
-  /// Whether it is within its limit, to the two or three digits in which limits are written.
+  /// Whether the value is within its limit.
   let holds: Bool
 
   init(
@@ -49,7 +49,7 @@ struct Figure: Encodable {
   }
 }
 
-/// What a figure must be, and what it could be.
+/// The limit of a figure, and a more ambitious goal.
 struct Limit: Sendable {
   let must: Double
   var stretch: Double?

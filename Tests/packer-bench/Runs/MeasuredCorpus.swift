@@ -1,18 +1,18 @@
 import PackFormat
 
-/// A tree that is packed, and what may be asked of packing it.
+/// A tree to measure on.
 struct MeasuredCorpus {
   let name: String
   let directory: String
   let items: [Disk.Item]
   let size: UInt64
-  /// What it takes on a tmpfs, of whose pages each file leaves half of one empty on average.
+  /// The bytes it takes on a tmpfs, where each file wastes half a page on average.
   var footprint: UInt64 { size + 2_048 * UInt64(items.count) }
   let shape: Shape
-  /// The path of the file that lies in the middle of the tree, counted in bytes.
+  /// The file in the middle of the tree, counted in bytes.
   let middle: Disk.Item
 
-  /// Limits depend on what a tree is made of.
+  /// The shape of a tree, which determines the limits.
   enum Shape: String, Encodable {
     /// Less than 50 MB: process start is most of the time.
     case small
@@ -40,7 +40,7 @@ struct MeasuredCorpus {
       }
     }
     guard let chosen = middle ?? items.last(where: { Self.isPlain($0.path) && $0.size > 0 }) else {
-      throw PackError(.unsuitableSource, "\(directory) holds no file to measure with")
+      throw PackError(.unsuitableSource, "\(directory) has no file to measure with")
     }
     self.name = name
     self.directory = directory
@@ -67,7 +67,7 @@ struct MeasuredCorpus {
 
 /// The limits of the comparisons, by the shape of the corpus.
 ///
-/// Below 50 MB most have none: the time of a process start is no property of an archive. What has none is shown all the same.
+/// Below 50 MB most figures have no limit, because the start of the process takes most of the time. Figures without a limit are shown too.
 struct CorpusLimits {
   let shape: MeasuredCorpus.Shape
 
@@ -138,6 +138,6 @@ struct CorpusLimits {
   var verifyCPU: Limit? { shape == .small ? nil : Limit(0.30, 0.15) }
   var packMemory: Limit? { shape == .small ? nil : Limit(0.60, 0.30) }
   var slowPackMemory: Limit? { shape == .small ? nil : Limit(0.30, 0.15) }
-  /// In MiB.
+  /// The limit of memory while reading, in MiB.
   var readMemory: Limit? { Limit(24, 12) }
 }

@@ -1,22 +1,22 @@
-/// A tool that could be used instead, and how.
+/// A tool that could be used instead of packer, and its commands.
 ///
-/// The commands are those of its manual for a key or password in a file or variable. `CORPUS`, `OUT`, `TREE` and `FILE` stand for
-/// the tree, the archive, the directory to unpack to and the path of one file; `W` is where keys are.
+/// The commands follow its manual, with a key or password in a file or variable. Placeholders: `CORPUS` is the tree, `OUT` the archive, `TREE` the
+/// directory to unpack to, `FILE` the path of one file, `W` the directory of the keys.
 struct Peer {
   let name: String
-  /// Run before each packing: repositories have to be made.
+  /// The command before each packing, which creates a repository.
   var setup = ""
   let pack: String
   let unpack: String
   let list: String
   let one: String
   let verify: String
-  /// Where in a line of its listing a path starts, and which lines are of files.
+  /// The column in its listing at which a path starts, and below, which lines are files.
   var listColumn = 0
   var listsFile: @Sendable (Substring) -> Bool = { _ in true }
   var keepsModes = true
 
-  /// Everything that does not belong into a figure but into a sentence: what the tool does not do.
+  /// A sentence about what the tool lacks.
   var lacks = ""
 
   private static let tar = "tar -C CORPUS -cf - ."
@@ -32,7 +32,7 @@ struct Peer {
       one: "\(open) | tar -xO ./FILE",
       verify: "age -d -i W/age.key OUT >/dev/null",
       lacks:
-        "No index: one file or the list of names costs the whole archive, and identical files are stored again where the window does not reach."
+        "No index: reading one file or the list of names means reading the whole archive. Identical files outside the window are stored again."
     )
   }
 
@@ -40,7 +40,7 @@ struct Peer {
   private static let gpg =
     "gpg --batch --yes --quiet --no-symkey-cache --pinentry-mode loopback --passphrase-file W/password"
 
-  /// Those shown side by side. Each works as its users would start it, with the password stretching that it has.
+  /// The other measured tools. Each runs as its users would start it, with its own password stretching.
   static let others = [
     Peer(
       name: "7z -p -mhe",
@@ -49,27 +49,27 @@ struct Peer {
       list: "7z l -ba -p$BENCH_PASSWORD OUT", one: "7z x -so -bd -p$BENCH_PASSWORD OUT FILE",
       verify: "7z t -bd -bso0 -p$BENCH_PASSWORD OUT",
       listColumn: 53, listsFile: { $0.dropFirst(20).first != "D" }, keepsModes: true,
-      lacks: "CBC with a CRC-32 and no authentication: changes by somebody who knows the format are not noticed."),
+      lacks: "CBC with a CRC-32 and no authentication: deliberate changes are not detected."),
     Peer(
       name: "zip -e",
       pack: "cd CORPUS && zip -q -r -D -P $BENCH_PASSWORD OUT .",
       unpack: "unzip -q -P $BENCH_PASSWORD OUT -d TREE",
       list: "unzip -Z1 OUT", one: "unzip -p -P $BENCH_PASSWORD OUT FILE", verify: "unzip -tqq -P $BENCH_PASSWORD OUT",
-      lacks: "ZipCrypto, which was broken in 1994; names and sizes are in the clear and nothing is authenticated."),
+      lacks: "ZipCrypto, which was broken in 1994. Names and sizes are not encrypted, and nothing is authenticated."),
     Peer(
       name: "tar | gpg -c",
       pack: "\(tar) | \(gpg) -c --cipher-algo AES256 -o OUT",
       unpack: "\(gpg) -d OUT | tar -C TREE -xf -",
       list: "\(gpg) -d OUT | tar --quoting-style=literal -t", one: "\(gpg) -d OUT | tar -xO ./FILE",
       verify: "\(gpg) -d OUT >/dev/null",
-      lacks: "No index; what it decrypts is handed out before the check at its end."),
+      lacks: "No index. Decrypted bytes are output before they are authenticated, at the end."),
     Peer(
       name: "tar | zstd | openssl enc",
       pack: "\(tar) | zstd -q -3 -T2 | \(openssl) >OUT",
       unpack: "\(openssl) -d <OUT | zstd -dc | tar -C TREE -xf -",
       list: "\(openssl) -d <OUT | zstd -dc | tar --quoting-style=literal -t", one: "\(openssl) -d <OUT | zstd -dc | tar -xO ./FILE",
       verify: "\(openssl) -d <OUT | zstd -tq",
-      lacks: "Cannot authenticate: whoever changes the archive changes the files, bit by bit. No index."),
+      lacks: "No authentication: an attacker can flip single bits of the files. No index."),
     restic,
     Peer(
       name: "borg", setup: "borg init -e repokey-blake2 OUT",
@@ -81,7 +81,7 @@ struct Peer {
       lacks: "A repository of many files for its own client, not one file to be served."),
   ]
 
-  /// The one that verification is held against.
+  /// The tool to compare verification with.
   static let restic = Peer(
     name: "restic", setup: "restic -q -r OUT init",
     pack: "cd CORPUS && restic -q -r OUT backup .",

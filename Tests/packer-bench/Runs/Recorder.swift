@@ -2,14 +2,14 @@ import Foundation
 import PackFiles
 import PackFormat
 
-/// Keeps what was measured: a table for people on standard output, JSON Lines in a file.
+/// Records measurements: as a table on standard output, and as JSON Lines in a file.
 final class Recorder {
   private let path: String?
   private let disk = Disk()
   private let encoder = JSONEncoder()
   private(set) var figures: [Figure] = []
 
-  /// - Parameter path: a file that lines are added to; none where it is nil.
+  /// - Parameter path: The file to append lines to, or nil for none.
   init(path: String?) throws(PackError) {
     self.path = path
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -23,14 +23,14 @@ final class Recorder {
     try keep(figure)
   }
 
-  /// Keeps a record of another type, which says in its own words what is to be printed.
+  /// Records a value of another type, and prints `text`.
   func add(_ record: some Encodable, saying text: String) throws(PackError) {
     print(text)
     try keep(record)
   }
 
   private func keep(_ record: some Encodable) throws(PackError) {
-    // What was measured is shown as it comes, also through a pipe.
+    // Each line is shown at once, even through a pipe.
     fflush(nil)
     guard let path else { return }
     do {
@@ -54,7 +54,7 @@ final class Recorder {
       + (figure.must == nil ? "  -" : figure.holds ? "  yes" : "  NOT REACHED")
   }
 
-  /// A number with its unit, short enough for a table.
+  /// Formats a number with its unit, short enough for a table.
   static func amount(_ value: Double, _ unit: String) -> String {
     switch unit {
     case "s" where value < 1: "\(decimal(value * 1_000, 1)) ms"

@@ -8,25 +8,25 @@ import PackProject
   import Glibc
 #endif
 
-/// What one run of a command took.
+/// The time and memory of one run of a command.
 struct Measurement: Sendable {
-  /// Seconds from the start of the shell to its end.
+  /// The time from the start of the shell to its end, in seconds.
   var wall: Double
-  /// Seconds of all processors, of all processes of the command together.
+  /// The processor time of all processes of the command together, in seconds.
   var cpu: Double
-  /// The largest memory that any one process of the command had resident, in bytes.
+  /// The peak resident memory of the largest process of the command, in bytes.
   var peakMemory: UInt64
 }
 
 /// Runs shell commands and measures them.
 ///
-/// The command is started by GNU time. A process starts with the memory of its parent as its own peak, because it is a copy of the
-/// parent until it executes its program, and this process may be large. GNU time is a few hundred kilobytes. It adds less than a
-/// millisecond of wall time, to both sides of every comparison.
+/// The command is started by GNU time, which takes a few hundred kilobytes. Started directly, its peak memory would include the memory of this
+/// process, because a new process is a copy of its parent until it executes its program. GNU time adds less than a millisecond of wall time to
+/// both sides of every comparison.
 struct Stopwatch {
-  /// Where the shell's error output and the reports go.
+  /// The directory for the shell's error output and the reports.
   let scratch: String
-  /// Variables for every command, beside PATH and HOME.
+  /// The environment variables for every command, in addition to PATH and HOME.
   var environment: [String: String] = [:]
 
   private let disk = Disk()
@@ -37,9 +37,9 @@ struct Stopwatch {
     self.scratch = scratch
   }
 
-  /// Runs a command line of bash, in which a failing part of a pipeline fails the whole.
+  /// Runs a bash command line, in which a pipeline fails if any part of it fails.
   ///
-  /// - Throws: an error with what it wrote to its standard error where it ends with another status than `expected`.
+  /// - Throws: An error with its standard error output, if the status is not `expected`.
   func run(_ script: String, expecting expected: CInt = 0) throws(PackError) -> Measurement {
     let (measurement, status, said) = try attempt(script)
     guard status == expected else {
@@ -48,11 +48,11 @@ struct Stopwatch {
     return measurement
   }
 
-  /// Runs a command line and tells its status and the first lines it wrote to its standard error.
+  /// Runs a command line, and returns its status and the first lines of its standard error output.
   func attempt(_ script: String) throws(PackError) -> (measurement: Measurement, status: CInt, said: String) {
     let report = "\(scratch)/report"
     let errors = "\(scratch)/errors"
-    // Before the shell: what the shell itself cannot do is told there too.
+    // The redirection comes first, so that errors of the shell itself are included.
     let words = [
       Self.timeProgram, "-q", "-f", "%M", "-o", report, "/bin/bash", "-c", "exec 2>'\(errors)'; set -o pipefail; \(script)",
     ]
@@ -81,12 +81,12 @@ struct Stopwatch {
     return (measurement, signal != 0 ? 128 + signal : status >> 8 & 0xFF, said)
   }
 
-  /// Seconds of a clock that only goes forward.
+  /// Returns the time of a monotonic clock, in seconds.
   static func now() -> Double {
     seconds(of: CLOCK_MONOTONIC)
   }
 
-  /// Seconds of processor time of this thread.
+  /// Returns the processor time of this thread, in seconds.
   static func threadTime() -> Double {
     seconds(of: CLOCK_THREAD_CPUTIME_ID)
   }

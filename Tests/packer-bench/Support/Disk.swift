@@ -1,13 +1,13 @@
 import PackFiles
 import PackFormat
 
-/// The files of the benchmark, through the project's own file operations.
+/// The file operations of the benchmark, built on those of the project.
 struct Disk {
   private let files: any FileSystem = SystemFiles()
 
   /// One file below a directory.
   struct Item: Hashable, Comparable {
-    /// Below the directory, with `/` between components.
+    /// The path relative to the directory, with `/` between components.
     let path: String
     let size: UInt64
     let isExecutable: Bool
@@ -15,7 +15,7 @@ struct Disk {
     static func < (left: Item, right: Item) -> Bool { left.path < right.path }
   }
 
-  /// Makes a file and the directories above it. A file that is there is replaced.
+  /// Makes a file and the directories above it. An existing file is replaced.
   func write(_ bytes: Span<UInt8>, to path: String) throws(PackError) {
     do throws(FileFailure) {
       let file = try create(path)
@@ -29,7 +29,7 @@ struct Disk {
     try write(Array(text.utf8).span, to: path)
   }
 
-  /// Adds bytes to the end of a file that is there.
+  /// Appends bytes to an existing file.
   func append(_ bytes: [UInt8], to path: String) throws(PackError) {
     do throws(FileFailure) {
       let file = try files.open(path, .writeUnlinked, in: nil)
@@ -39,7 +39,7 @@ struct Disk {
     }
   }
 
-  /// Makes a directory and those above it, where they are not there.
+  /// Makes a directory and those above it, if they do not exist.
   func makeDirectories(_ path: String) throws(PackError) {
     do throws(FileFailure) {
       try makeAll(path)
@@ -80,7 +80,7 @@ struct Disk {
     return bytes
   }
 
-  /// Reads a whole file in the place of what `bytes` holds.
+  /// Replaces the content of `bytes` with a whole file.
   func read(_ path: String, into bytes: inout [UInt8]) throws(PackError) {
     let opened: (file: OpenFile, size: UInt64)
     do throws(FileFailure) {
@@ -99,7 +99,7 @@ struct Disk {
     try files.readExactly(opened.file, at: 0, into: &span, name: path)
   }
 
-  /// Whether two files hold the same bytes. In pieces: a file may be larger than memory.
+  /// Returns whether two files have the same content. Reads in pieces, because a file may be larger than memory.
   func sameContent(_ path: String, _ otherPath: String) throws(PackError) -> Bool {
     let pair: (left: OpenFile, right: OpenFile, size: UInt64)
     do throws(FileFailure) {
@@ -151,7 +151,7 @@ struct Disk {
     }
   }
 
-  /// Removes a file or a tree, if it is there.
+  /// Removes a file or a tree, if it exists.
   func removeAll(_ path: String) throws(PackError) {
     do throws(FileFailure) {
       if try files.status(of: path, in: nil, following: .asThemselves).kind == .directory {
@@ -173,7 +173,7 @@ struct Disk {
     return (try? files.names(in: directory).isEmpty) ?? false
   }
 
-  /// The bytes that can still be written below a directory.
+  /// Returns the number of bytes that can still be written below a directory.
   func freeSpace(_ path: String) throws(PackError) -> UInt64 {
     do throws(FileFailure) {
       return try files.freeSpace(at: try files.open(path, .directory, in: nil))
@@ -182,7 +182,7 @@ struct Disk {
     }
   }
 
-  /// The bytes of a file, or of all files of a tree.
+  /// Returns the size in bytes of a file, or of all files of a tree.
   func size(_ path: String) throws(PackError) -> UInt64 {
     do throws(FileFailure) {
       let status = try files.status(of: path, in: nil, following: .followed)
@@ -193,8 +193,8 @@ struct Disk {
     return try tree(path).reduce(0) { $0 + $1.size }
   }
 
-  /// All files below a directory, in the order of their paths. Anything but files and directories is an error: the tools that are
-  /// compared would treat it differently.
+  /// Returns all files below a directory, sorted by path. Throws if there is anything but files and directories, because the compared tools
+  /// would treat it differently.
   func tree(_ path: String) throws(PackError) -> [Item] {
     var items: [Item] = []
     var strangers: [String] = []

@@ -1,25 +1,25 @@
 #if PACKER_FUZZ_ENGINE
   import Foundation
 
-  /// libFuzzer, which brings the program's `main` where it is built with `-sanitize=fuzzer`: it mutates inputs by the branches that they take.
+  /// libFuzzer, which provides `main` if the program is built with `-sanitize=fuzzer`. It mutates inputs, guided by the branches they take.
   enum Engine {
-    /// The target of this process: the function that libFuzzer calls has no room for it. Set before anything runs.
+    /// The target of this process, because the function that libFuzzer calls has no parameter for it. Set before the first input.
     nonisolated(unsafe) fileprivate static var target: FuzzTarget?
 
-    /// The verb that hands the process to libFuzzer.
+    /// Sets the target, and returns nil, so that libFuzzer takes over.
     static func run(_ target: FuzzTarget, arguments: [String]) -> CInt? {
       unsafe Self.target = target
       return nil
     }
   }
 
-  /// Called by libFuzzer before it looks at its arguments: all verbs but one are done here, and end the process.
+  /// Called by libFuzzer before it parses its arguments. All verbs except `engine` run here and end the process.
   @_cdecl("LLVMFuzzerInitialize")
   func initializeEngine(
     _ count: UnsafeMutablePointer<CInt>, _ words: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>
   ) -> CInt {
     if let status = PackerFuzz.status() { exit(status) }
-    // What follows the verb and the target is libFuzzer's.
+    // The arguments after the verb and the target are libFuzzer's.
     unsafe words.pointee[2] = words.pointee[0]
     unsafe words.pointee += 2
     unsafe count.pointee -= 2
@@ -39,7 +39,7 @@
 #else
   import Foundation
 
-  /// Stands in where libFuzzer is not linked in.
+  /// The replacement for builds without libFuzzer.
   enum Engine {
     static func run(_ target: FuzzTarget, arguments: [String]) -> CInt? {
       complain("this packer-fuzz was built without libFuzzer", hint: "Scripts/fuzz \(target.name) 60")

@@ -1,6 +1,6 @@
 import PackFormat
 
-/// A promise that does not hold for some input.
+/// The error that a promise does not hold for an input.
 package struct BrokenPromise: Error, Hashable, CustomStringConvertible {
   package let description: String
 
@@ -9,14 +9,14 @@ package struct BrokenPromise: Error, Hashable, CustomStringConvertible {
   }
 }
 
-/// Reports a broken promise where `condition` does not hold.
+/// Throws a broken promise if `condition` is false.
 func hold(_ condition: Bool, _ broken: @autoclosure () -> String) throws(BrokenPromise) {
   guard condition else { throw BrokenPromise(broken()) }
 }
 
-/// What a parser makes of an input, or nil where it refuses it.
+/// Returns the result of a parser, or nil if it refuses the input.
 ///
-/// A refusal that blames the code itself is a broken promise: a stranger's bytes must not get that far.
+/// An internal error is a broken promise: untrusted bytes must not cause one.
 func accepted<Value: ~Copyable>(_ body: () throws(PackError) -> Value) throws(BrokenPromise) -> Value? {
   do throws(PackError) {
     return try body()
@@ -26,7 +26,7 @@ func accepted<Value: ~Copyable>(_ body: () throws(PackError) -> Value) throws(Br
   }
 }
 
-/// Whether a parser takes an input.
+/// Returns whether a parser accepts an input.
 func isAccepted(_ body: () throws(PackError) -> Void) throws(BrokenPromise) -> Bool {
   try accepted { () throws(PackError) -> Bool in
     try body()
@@ -34,7 +34,7 @@ func isAccepted(_ body: () throws(PackError) -> Void) throws(BrokenPromise) -> B
   } ?? false
 }
 
-/// What has to succeed, because something before it did.
+/// Returns the result of an operation that must succeed, because an earlier one did.
 func required<Value: ~Copyable>(_ what: String, _ body: () throws(PackError) -> Value) throws(BrokenPromise) -> Value {
   do throws(PackError) {
     return try body()
@@ -43,12 +43,12 @@ func required<Value: ~Copyable>(_ what: String, _ body: () throws(PackError) -> 
   }
 }
 
-/// Refusals blame the input, in one line that a terminal can show.
+/// Checks that an error is not an internal one, and that its texts are single lines without control characters.
 func checkRefusal(_ error: PackError) throws(BrokenPromise) {
-  try hold(error.code != .internalError, "the code is blamed for its input: \(error)")
+  try hold(error.code != .internalError, "the input caused an internal error: \(error)")
   for text in [error.message, error.subject ?? "none"] + error.details {
     try hold(
       !text.isEmpty && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F },
-      "a message is no line: \(text.debugDescription)")
+      "a message is not a printable line: \(text.debugDescription)")
   }
 }

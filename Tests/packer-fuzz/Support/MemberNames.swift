@@ -1,6 +1,6 @@
 import Foundation
 
-/// The names of all members of a JSON document, with those of the objects around them, by a reader that takes more than the strict one.
+/// Returns the paths of all members of a JSON document, read by a parser that accepts more than the strict one.
 func memberNames(in document: [UInt8]) -> Set<String> {
   guard let value = try? JSONSerialization.jsonObject(with: Data(document), options: .fragmentsAllowed) else { return [] }
   var keys: Set<String> = []

@@ -1,7 +1,7 @@
 import PackFormat
 import PackPayload
 
-/// Bytes in memory as a source, which ends where they do.
+/// A byte source over bytes in memory.
 final class MemorySource: ByteSource {
   private let bytes: [UInt8]
 
@@ -11,9 +11,9 @@ final class MemorySource: ByteSource {
 
   func read(at offset: UInt64, into buffer: inout MutableSpan<UInt8>) throws(PackError) {
     guard offset <= UInt64(bytes.count), buffer.count <= bytes.count - Int(offset) else {
-      throw PackError(.damagedPayload, "bytes behind the end are asked for")
+      throw PackError(.damagedPayload, "a read goes beyond the end")
     }
-    // A span of a class's own array cannot be lent.
+    // A span of an array in a class property cannot be passed on.
     let bytes = bytes
     copy(bytes.span.extracting(Int(offset)..<Int(offset) + buffer.count), to: &buffer)
   }

@@ -1,6 +1,6 @@
 package import TestSupport
 
-/// Changes inputs at random, for runs without an engine: what is cheap finds most of what a test run should find again.
+/// Changes inputs at random, for test runs without an engine.
 package struct Mutator {
   private var random: SeededGenerator
 
@@ -10,7 +10,7 @@ package struct Mutator {
 
   private mutating func below(_ count: Int) -> Int { Int(random.next() % UInt64(max(1, count))) }
 
-  /// An input made from one or two of `seeds`.
+  /// Returns an input made from one or more of `seeds`.
   package mutating func input(from seeds: [FuzzSeed], largest: Int) -> [UInt8] {
     guard !seeds.isEmpty else { return [] }
     var bytes = seeds[below(seeds.count)].bytes

@@ -8,9 +8,9 @@ import PackServing
 import PackWork
 import TestSupport
 
-/// A pack on a disk in memory, and what readers make of it.
+/// A pack on a disk in memory, read in all ways.
 struct PackTrial {
-  /// What a reader handed out.
+  /// An entry that a reader returned.
   struct Content: Hashable {
     var path: String
     var isDirectory: Bool
@@ -19,12 +19,12 @@ struct PackTrial {
 
   private let disk = MemoryDisk()
   private let files: MemoryFiles
-  /// More content is refused, as a manifest would have it.
+  /// The largest content size that is accepted, as a manifest would set it.
   static let contentLimit: UInt64 = 4 << 20
-  /// More entries are not looked at one by one.
+  /// The largest number of entries that are checked one by one.
   private static let mostEntries = 64
 
-  /// - Parameter pack: the bytes of the file.
+  /// - Parameter pack: The bytes of the file.
   init(_ pack: [UInt8]) {
     disk.write(pack, to: "/p/fuzz.pack")
     disk.write([], to: "/out/beside")
@@ -38,28 +38,28 @@ struct PackTrial {
     }
   }
 
-  /// Looks at everything in every way, and returns the tree where all of it was sound.
+  /// Reads everything in all ways, and returns the tree if the whole pack is valid.
   func examine(_ pack: Pack) throws(BrokenPromise) -> [Content]? {
     var entries: [Entry] = []
     let isListed =
       try isAccepted { () throws(PackError) in
         try pack.forEachEntry { entries.append($0) }
       }
-    if isListed { try hold(entries.count == pack.entryCount, "another number of entries is listed than there are") }
+    if isListed { try hold(entries.count == pack.entryCount, "the number of listed entries is wrong") }
     var read: [Content] = []
     for entry in entries.prefix(Self.mostEntries) {
       let found = try accepted { () throws(PackError) in try pack.entry(at: entry.path) }
-      if isListed { try hold(found == entry, "'\(entry.path)' is listed, and not found") }
+      if isListed { try hold(found == entry, "'\(entry.path)' is listed, but not found") }
       guard entry.kind == .file, entry.size <= 1 << 20 else { continue }
       guard let bytes = try accepted({ () throws(PackError) in try pack.read(entry.path) }) else { continue }
-      try hold(UInt64(bytes.count) == entry.size, "'\(entry.path)' has another size than it was read with")
+      try hold(UInt64(bytes.count) == entry.size, "'\(entry.path)' has another size than the bytes that were read")
       let digest = try required("a digest") { () throws(PackError) in try Sealing.digest(bytes) }
-      try hold(digest == entry.sha256, "'\(entry.path)' was handed out whole with a wrong digest")
+      try hold(digest == entry.sha256, "'\(entry.path)' was returned with a wrong digest")
       read.append(Content(path: entry.path, isDirectory: false, bytes: bytes))
       if entry.size > 2 {
         let range = entry.size / 3..<entry.size - 1
         let part = try required("a part of what was read whole") { () throws(PackError) in try pack.read(entry.path, range: range) }
-        try hold(part == Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]), "a part of '\(entry.path)' is not what stands there")
+        try hold(part == Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]), "a part of '\(entry.path)' has wrong bytes")
       }
       try ask(pack, for: entry, bytes)
     }
@@ -69,8 +69,8 @@ struct PackTrial {
       }
     let tree = try unpack(pack, isSound: isSound)
     if let tree {
-      try hold(isListed && tree.count == entries.count, "a tree was unpacked that is not the one that is listed")
-      for content in read { try hold(tree.contains(content), "'\(content.path)' is unpacked otherwise than it is read") }
+      try hold(isListed && tree.count == entries.count, "the unpacked tree differs from the listing")
+      for content in read { try hold(tree.contains(content), "'\(content.path)' differs between unpacking and reading") }
     }
     try gate(pack, isSound: isSound)
     return tree
@@ -81,7 +81,7 @@ struct PackTrial {
     let responder = PackResponder(pack)
     let target = "/" + RequestTarget.encoded(entry.path)
     let whole = try required("an answer") { () throws(PackError) in try responder.respond(to: PackRequest(target: target)) }
-    try hold(whole.status == 200 && whole.headers["Content-Length"] == "\(entry.size)", "'\(entry.path)' is read, and not served")
+    try hold(whole.status == 200 && whole.headers["Content-Length"] == "\(entry.size)", "'\(entry.path)' is readable, but not served")
     guard entry.size > 0 else { return }
     let part = try required("an answer") { () throws(PackError) in
       try responder.respond(to: PackRequest(target: target, headers: ["Range": "bytes=-1"]))
@@ -94,16 +94,16 @@ struct PackTrial {
       }
       return served
     }
-    try hold(served == [bytes[bytes.count - 1]], "another byte of '\(entry.path)' is served than was read")
+    try hold(served == [bytes[bytes.count - 1]], "the served byte of '\(entry.path)' differs from the one that was read")
   }
 
-  /// Unpacks, and looks at what is there afterwards.
+  /// Unpacks the pack, and checks the result on the disk.
   private func unpack(_ pack: Pack, isSound: Bool) throws(BrokenPromise) -> [Content]? {
     let isUnpacked =
       try isAccepted { () throws(PackError) in
         try wait { () async throws(PackError) in try await pack.unpack(to: "/out/tree", jobs: 1, contentLimit: Self.contentLimit) }
       }
-    try hold(isUnpacked == isSound, "a pack is \(isSound ? "sound, and not unpacked" : "unpacked, and not sound")")
+    try hold(isUnpacked == isSound, "a pack is \(isSound ? "valid, but not unpacked" : "unpacked, but not valid")")
     let tree = disk.tree(below: "/out")
     guard isUnpacked else {
       try hold(tree.keys.sorted() == ["beside"], "a failed unpacking leaves \(tree.keys.sorted())")
@@ -120,16 +120,16 @@ struct PackTrial {
     }
   }
 
-  /// The gate before a release may refuse what a client takes, and takes nothing that a client refuses.
+  /// Checks that the gate before a release accepts no pack that a client refuses. It may refuse packs that a client accepts.
   private func gate(_ pack: Pack, isSound: Bool) throws(BrokenPromise) {
     let passes =
       try isAccepted { () throws(PackError) in
         try wait { () async throws(PackError) in _ = try await PackVerification.run(pack, allowsUnportablePaths: true, jobs: 1) }
       }
-    try hold(!passes || isSound || pack.contentSize > Self.contentLimit, "the gate lets a pack through that a client refuses")
+    try hold(!passes || isSound || pack.contentSize > Self.contentLimit, "the gate accepts a pack that a client refuses")
   }
 
-  /// Waits for work that is asynchronous. The engine's own thread waits, which does nothing else.
+  /// Waits for asynchronous work. Blocks the engine's thread, which has nothing else to do.
   private func wait<Value: Sendable>(_ body: @escaping @Sendable () async throws(PackError) -> Value) throws(PackError) -> Value {
     let done = DispatchSemaphore(value: 0)
     let result = Monitor<Result<Value, PackError>?>(nil)

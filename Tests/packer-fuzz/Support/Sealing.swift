@@ -3,11 +3,11 @@ import PackCrypto
 import PackFormat
 import TestSupport
 
-/// Makes packs whose every tag is right, whatever is in them.
+/// Makes packs with valid tags, whatever their content.
 enum Sealing {
   static let name = "fuzz"
 
-  /// A header with fields that a writer chooses.
+  /// Returns a header with these fields.
   static func header(segmentSize: UInt32 = 4096, minor: UInt8 = 0) throws(PackError) -> PackHeader {
     var header = PackHeader(
       segmentSize: segmentSize, flags: 0, packVersion: 7, packID: try PackID.bytes(for: PackName(name)),
@@ -16,7 +16,7 @@ enum Sealing {
     return header
   }
 
-  /// The pack that holds `payload`.
+  /// Returns a pack with `payload`.
   static func pack(_ payload: [UInt8], header: PackHeader) throws(PackError) -> [UInt8] {
     let key = try knownKey()
     var bytes = try HeaderAuthentication.seal(header, key: key)
@@ -34,7 +34,7 @@ enum Sealing {
     return bytes
   }
 
-  /// The payload of a pack, or nil where it does not open.
+  /// Returns the header and the payload of a pack, or nil if it does not open.
   static func payload(of pack: [UInt8], key keyBytes: [UInt8]) -> (header: PackHeader, bytes: [UInt8])? {
     do throws(PackError) {
       let key = try PackKey(bytes: keyBytes.span)
@@ -58,7 +58,7 @@ enum Sealing {
     }
   }
 
-  /// One zstd frame.
+  /// Returns one zstd frame.
   static func frame(_ content: [UInt8]) throws(PackError) -> [UInt8] {
     let context = try CompressionContext(level: 1)
     var frame = [UInt8](repeating: 0, count: Limits.compressBound(content.count) + 64)
@@ -68,7 +68,7 @@ enum Sealing {
     return frame
   }
 
-  /// A skippable frame of the index.
+  /// Returns a skippable frame of the index.
   static func skippable(_ content: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(littleEndian: IndexHead.frameMagic)

@@ -4,7 +4,7 @@ import PackFormat
 import PackRemote
 
 extension FuzzTarget {
-  /// What is kept of a remote asset over starts of an app, as it stands and with digests that are right.
+  /// The cache file of a remote asset, unchanged and with corrected digests.
   static let asset = FuzzTarget(
     "asset", files: ["Sources/PackRemote/AssetCache.swift"],
     seeds: {
@@ -25,9 +25,9 @@ extension FuzzTarget {
       for input in [bytes, try mended(bytes)] {
         guard let kept = try accepted({ () throws(PackError) in try cache.parse(input) }) else { continue }
         let front = try required("writing what was read") { () throws(PackError) in try cache.front(of: kept) }
-        try hold(front + kept.content == input, "what was kept is written otherwise")
-        try hold(kept.content.count <= limit, "more is taken than the asset may have")
-        try hold(kept.version != ContentVersion(), "a version says nothing")
+        try hold(front + kept.content == input, "a cache file is written differently than it was read")
+        try hold(kept.content.count <= limit, "the content is larger than the limit")
+        try hold(kept.version != ContentVersion(), "a version is empty")
       }
     })
 
@@ -39,7 +39,7 @@ extension FuzzTarget {
       files: SystemFiles(), backend: CryptoBackends.standard)
   }
 
-  /// The input with the size and the digest of what stands behind its head, and with the digest of that head.
+  /// Returns the input with the correct size and digest of the content after its head, and the correct digest of the head.
   private static func mended(_ bytes: [UInt8]) throws(BrokenPromise) -> [UInt8] {
     let start = AssetCache.marker.count + 4
     guard bytes.count >= start else { return bytes }

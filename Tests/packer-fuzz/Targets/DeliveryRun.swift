@@ -2,7 +2,7 @@ import PackDelivery
 import PackFormat
 import PackManifest
 
-/// Four packs to which things happen, one after the other.
+/// Four packs, and a sequence of events that happen to them.
 struct DeliveryRun {
   private static let ids = ["a", "B", "c", "d"]
   private let policy = DeliveryPolicy()
@@ -28,7 +28,7 @@ struct DeliveryRun {
       keyID: "e545120e613dd715", delivery: DeliveryClass.allCases[Int(number) % 3], install: number % 2 == 0 ? .packed : .unpacked)
   }
 
-  /// Takes one thing that happens: a byte for the pack or another kind of thing, one for the event, one for its values.
+  /// Performs one step: a byte for the pack or another kind of step, one for the event, one for its value.
   mutating func step(_ feed: inout ByteFeed) throws(BrokenPromise) {
     let what = feed.byte()
     switch what {
@@ -38,7 +38,7 @@ struct DeliveryRun {
     case 0xFC:
       let place = Int(feed.byte()) % manifest.packs.count
       let old = manifest.packs[place]
-      // By its name and not by its place, which changes: two versions of a pack are never the same bytes.
+      // The number comes from the name, not from the position, which changes: two versions of a pack never have the same bytes.
       let number = Self.ids.firstIndex(of: old.id) ?? place
       manifest.packs[place] = Self.offer(old.id, version: old.version + 1, number: UInt8(number))
       manifest.version += 1
@@ -91,19 +91,19 @@ struct DeliveryRun {
     }
   }
 
-  /// An event changes what the table of edges says, and nothing else.
+  /// Applies an event, and checks that it changes the state as in the table of edges, and nothing else.
   private mutating func take(_ event: PackEvent, _ record: PackStatus) throws(BrokenPromise) {
     let edge = DeliveryEdge.all.first { $0.from == record.state.kind && $0.event == event.kind }
     switch record.after(event, at: time, policy: policy) {
     case .passedOver:
-      try hold(edge == nil, "\(event.kind) is passed over in \(record.state), and has an edge")
+      try hold(edge == nil, "\(event.kind) is ignored in \(record.state), but has an edge")
     case .forgotten:
       try hold(edge != nil && edge?.to == nil, "\(event.kind) forgets a pack in \(record.state)")
       records[record.id] = nil
     case .became(let next):
       try hold(edge != nil && edge?.to == next.state.kind, "\(event.kind) leads from \(record.state) to \(next.state)")
-      try hold(next.id == record.id, "a record is of another pack")
-      if case .offered = event {} else { try hold(next.bytes == record.bytes, "\(event.kind) changes what the record is about") }
+      try hold(next.id == record.id, "a record belongs to another pack")
+      if case .offered = event {} else { try hold(next.bytes == record.bytes, "\(event.kind) changes the bytes of the record") }
       try check(next)
       records[record.id] = next
     }
@@ -111,16 +111,16 @@ struct DeliveryRun {
 
   private func check(_ status: PackStatus) throws(BrokenPromise) {
     try hold(!status.state.waysOut.isEmpty, "nothing leads out of \(status.state)")
-    try hold(DeliveryState(status.state.description) == status.state, "\(status.state) is another state once it was written")
+    try hold(DeliveryState(status.state.description) == status.state, "\(status.state) differs after it was written and read")
     try hold(status.delaySeconds <= policy.longestDelaySeconds, "a delay of \(status.delaySeconds) seconds")
-    try hold(status.secondsLeft(at: time) <= UInt64(status.delaySeconds), "more seconds are left than there were")
+    try hold(status.secondsLeft(at: time) <= UInt64(status.delaySeconds), "more seconds are left than the delay")
     let again = try required("reading a record that was written") { () throws(PackError) in
       try PackStatus(reading: status.record, of: status.id)
     }
-    try hold(again == status, "a record is another one once it was written")
+    try hold(again == status, "a record differs after it was written and read")
   }
 
-  /// Plans with the facts that a byte says, and does what the plan says of records.
+  /// Makes a plan with the facts in a byte, and applies its changes to the records.
   private mutating func plan(_ facts: UInt8) throws(BrokenPromise) {
     let event = DeliveryEvent.allCases[Int(facts) % DeliveryEvent.allCases.count]
     let allowance = facts & 0x10 == 0 ? nil : Allowance(essential: 2500, other: 2500)
@@ -145,11 +145,11 @@ struct DeliveryRun {
     if event.permitsEssential, let allowance {
       for (isEssential, most) in [(true, allowance.essential), (false, allowance.other)] {
         let sum = plan.downloads.filter { $0.isEssential == isEssential }.reduce(0) { $0 + $1.bytes.size }
-        try hold(sum <= most, "downloads of \(sum) bytes, and \(most) are allowed")
+        try hold(sum <= most, "downloads of \(sum) bytes, but \(most) are allowed")
       }
     }
     for change in plan.changes {
-      try hold(change.before == records[change.id], "a plan changes a record that is another one")
+      try hold(change.before == records[change.id], "a plan changes a record that is out of date")
       records[change.id] = change.after
       if let after = change.after { try check(after) }
     }
@@ -159,7 +159,7 @@ struct DeliveryRun {
     }
   }
 
-  /// From wherever it stands, with a day of patience, every pack that is offered comes to be on the device.
+  /// Checks that from any state, after enough time, every offered pack is on the device.
   mutating func settle() throws(BrokenPromise) {
     device = []
     files = []

@@ -4,7 +4,7 @@ import PackServer
 import PackTransport
 
 extension FuzzTarget {
-  /// What a server's fields say to a client, and a browser's to a server. Line by line: Content-Range, Retry-After, a date, Host.
+  /// Header fields of responses and requests. The lines are Content-Range, Retry-After, a date, and Host.
   static let fields = FuzzTarget(
     "fields", largestInput: 512,
     files: [
@@ -29,18 +29,18 @@ extension FuzzTarget {
       func line(_ number: Int) -> String { number < lines.count ? lines[number] : "" }
 
       if let range = ContentRange(line(0)) {
-        try hold(range.start <= range.end && range.end < range.total ?? .max, "a range ends before it begins, or behind its file")
+        try hold(range.start <= range.end && range.end < range.total ?? .max, "a range ends before it begins, or after the end of the file")
         let again = "bytes \(range.start)-\(range.end)/\(range.total.map { "\($0)" } ?? "*")"
-        try hold(ContentRange(again) == range, "a range is another one once it was written")
+        try hold(ContentRange(again) == range, "a range differs after it was written and read")
       }
 
       if let wait = RetryAfter.duration(line(1), now: 1_800_000_000) {
-        try hold(wait >= .zero, "a server wants something before now")
-        try hold(wait <= .seconds(UInt32.max), "a server has somebody wait for \(wait)")
+        try hold(wait >= .zero, "the delay is negative")
+        try hold(wait <= .seconds(UInt32.max), "the delay is \(wait)")
       }
 
       if let date = HTTPDate(line(2)) {
-        try hold(date.text == line(2), "a date is another one once it was written")
+        try hold(date.text == line(2), "a date differs after it was written and read")
       }
 
       let host = line(3).lowercased()

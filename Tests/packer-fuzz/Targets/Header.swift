@@ -3,7 +3,7 @@ import PackFormat
 import TestSupport
 
 extension FuzzTarget {
-  /// The start of a pack: fields, key stanzas, MAC and stream header, as they stand there and sealed anew.
+  /// The start of a pack: fields, key stanzas, MAC and stream header, unchanged and sealed again.
   static let header = FuzzTarget(
     "header",
     files: [
@@ -24,34 +24,34 @@ extension FuzzTarget {
       let key = try required("a known key") { () throws(PackError) in try knownKey() }
       let parsed = try accepted { () throws(PackError) in try PackHeader.parse(bytes.span) }
       if let parsed {
-        try hold(parsed.bytes == Array(bytes.prefix(PackHeader.size)), "a header that was read is written otherwise")
+        try hold(parsed.bytes == Array(bytes.prefix(PackHeader.size)), "a header is written differently than it was read")
         let size = bytes.suffix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         try checkLayout(packSize: size, headerSize: min(bytes.count, Limits.headerSize), segmentSize: parsed.segmentSize)
         try checkLayout(payloadSize: size, headerSize: min(bytes.count, Limits.headerSize), segmentSize: parsed.segmentSize)
       }
       do throws(PackError) {
         let opened = try HeaderAuthentication.open(bytes.span, key: key)
-        // Nobody but the holder of the key makes a MAC, so what holds is one of the seeds, or their like.
-        try unsealed(opened.header == parsed, "a header is opened as another one than is read")
+        // A valid MAC cannot be made without the key, so a valid header comes from the seeds.
+        try unsealed(opened.header == parsed, "an opened header differs from the parsed one")
         let again = try HeaderAuthentication.seal(opened.header, key: key)
         if opened.stanzas.unknownTypes.isEmpty, opened.stanzas.keyID == key.id {
-          try unsealed(bytes.starts(with: again), "a header that holds is sealed otherwise")
+          try unsealed(bytes.starts(with: again), "a valid header is sealed differently")
         }
       } catch {
         if error.code == .fuzzing { throw BrokenPromise(error.message) }
         try checkRefusal(error)
       }
-      // The same fields with a MAC that holds.
+      // The same fields with a valid MAC.
       guard let parsed else { return }
       let sealed = try required("sealing a header that was read") { () throws(PackError) in try HeaderAuthentication.seal(parsed, key: key)
       }
       let header = try required("opening a header that was sealed") { () throws(PackError) in
         try HeaderAuthentication.open(sealed.span, key: key).header
       }
-      try hold(header == parsed, "a header that was sealed opens as another one")
+      try hold(header == parsed, "a header differs after it was sealed and opened")
     })
 
-  /// A promise inside of code that throws errors of packs.
+  /// Throws a broken promise in code that can only throw `PackError`.
   private static func unsealed(_ condition: Bool, _ broken: String) throws(PackError) {
     guard condition else { throw PackError(.fuzzing, broken) }
   }
@@ -65,7 +65,7 @@ extension FuzzTarget {
       })
     else { return }
     try check(layout)
-    try hold(layout.packSize == packSize, "a layout has another size than its pack")
+    try hold(layout.packSize == packSize, "a layout and its pack differ in size")
   }
 
   private static func checkLayout(payloadSize: UInt64, headerSize: Int, segmentSize: UInt32) throws(BrokenPromise) {
@@ -75,26 +75,27 @@ extension FuzzTarget {
       })
     else { return }
     try check(layout)
-    try hold(layout.payloadSize == payloadSize, "a layout has another payload than it was made for")
+    try hold(layout.payloadSize == payloadSize, "a layout has the wrong payload size")
   }
 
-  /// Segments follow each other without a gap, and each byte of the payload is in the segment that is said to hold it.
+  /// Checks that segments follow each other without a gap, and that each byte of the payload is in the segment that the layout names.
   private static func check(_ layout: SegmentLayout) throws(BrokenPromise) {
     let last = layout.segmentCount - 1
-    try hold(layout.payloadRange(ofSegment: 0).lowerBound == 0, "a payload starts elsewhere than at 0")
-    try hold(layout.payloadRange(ofSegment: last).upperBound == layout.payloadSize, "the last segment ends elsewhere than the payload")
-    try hold(layout.packRange(ofSegment: last).upperBound == layout.packSize, "the last segment ends elsewhere than the pack")
+    try hold(layout.payloadRange(ofSegment: 0).lowerBound == 0, "the payload does not start at 0")
+    try hold(
+      layout.payloadRange(ofSegment: last).upperBound == layout.payloadSize, "the last segment and the payload end at different places")
+    try hold(layout.packRange(ofSegment: last).upperBound == layout.packSize, "the last segment and the pack end at different places")
     for segment in Set([0, last / 2, last]) {
       let payload = layout.payloadRange(ofSegment: segment)
       let pack = layout.packRange(ofSegment: segment)
       try hold(pack.count == payload.count + SegmentLayout.tagSize, "segment \(segment) has no room for its tag")
       if segment < last {
-        try hold(layout.payloadRange(ofSegment: segment + 1).lowerBound == payload.upperBound, "there is a gap behind segment \(segment)")
-        try hold(layout.packRange(ofSegment: segment + 1).lowerBound == pack.upperBound, "there is a gap behind segment \(segment)")
+        try hold(layout.payloadRange(ofSegment: segment + 1).lowerBound == payload.upperBound, "there is a gap after segment \(segment)")
+        try hold(layout.packRange(ofSegment: segment + 1).lowerBound == pack.upperBound, "there is a gap after segment \(segment)")
       }
       guard !payload.isEmpty else { continue }
-      try hold(layout.segment(holding: payload.lowerBound) == segment, "the first byte of segment \(segment) is said to be elsewhere")
-      try hold(layout.segment(holding: payload.upperBound - 1) == segment, "the last byte of segment \(segment) is said to be elsewhere")
+      try hold(layout.segment(holding: payload.lowerBound) == segment, "the first byte of segment \(segment) is not found there")
+      try hold(layout.segment(holding: payload.upperBound - 1) == segment, "the last byte of segment \(segment) is not found there")
     }
   }
 
@@ -111,14 +112,14 @@ extension FuzzTarget {
     run: { (bytes) throws(BrokenPromise) in
       guard let stanzas = try accepted({ () throws(PackError) in try KeyStanzas.parse(bytes.span) }) else { return }
       if stanzas.unknownTypes.isEmpty {
-        try hold(KeyStanzas.bytes(for: stanzas.keyID) == bytes, "stanzas that were read are written otherwise")
+        try hold(KeyStanzas.bytes(for: stanzas.keyID) == bytes, "stanzas are written differently than they were read")
       }
       try hold(!stanzas.unknownTypes.contains(1), "a known stanza counts as unknown")
-      try hold(bytes.count >= 12 + 4 * stanzas.unknownTypes.count, "more stanzas are counted than there is room for")
+      try hold(bytes.count >= 12 + 4 * stanzas.unknownTypes.count, "there are more stanzas than fit")
     })
 }
 
 extension PackError.Code {
-  /// A broken promise, where only errors of packs may be thrown.
+  /// A broken promise in code that can only throw `PackError`.
   static let fuzzing = Self(rawValue: "fuzzing")
 }

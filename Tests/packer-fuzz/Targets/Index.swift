@@ -3,10 +3,10 @@ import PackPayload
 import TestSupport
 
 extension FuzzTarget {
-  /// The index: head, directory and blocks, given without their compression.
+  /// The index: head, directory and blocks, uncompressed.
   ///
-  /// The input is a byte of flags, the head, the directory behind its length, and blocks of records behind theirs. Bit 0 of the flags is a
-  /// minor version above 0; bit 1 has numbers and directory follow from the blocks, so that the records are read.
+  /// The input is a byte of flags, the head, and then, each after its length, the directory and blocks of records. Bit 0 of the flags sets a
+  /// minor version above 0. With bit 1, numbers and directory are computed from the blocks, so that the records are read.
   static let index = FuzzTarget(
     "index", largestInput: 8192,
     files: ["Sources/PackFormat/PayloadIndex.swift", "Sources/PackPayload/IndexReader.swift", "Sources/PackFormat/EntryPath.swift"],
@@ -50,14 +50,14 @@ extension FuzzTarget {
     })
 }
 
-/// The index that an input stands for.
+/// The index in an input.
 private struct IndexInput {
   private let isGrown: Bool
   private var head: [UInt8]
   private var directory: [UInt8]
   private var blocks: [[UInt8]] = []
   private let followsBlocks: Bool
-  /// The tar that nobody reads.
+  /// The size of the tar, which is never read.
   private static let tarSize: UInt32 = 65_536
 
   init(_ input: [UInt8]) {
@@ -95,7 +95,7 @@ private struct IndexInput {
     let compressed =
       directory.isEmpty && followsBlocks ? [] : try required("compressing") { () throws(PackError) in try Sealing.frame(directory) }
     let blocksFrame = Sealing.skippable(stored.flatMap { $0 })
-    // Where the input ends within the head, what follows is taken for the rest of it.
+    // If the input ends within the head, the bytes that follow are read as the rest of it.
     let headContent = head + compressed
     let headFrame = Sealing.skippable(headContent)
     let table = SeekTable.bytes(
@@ -108,7 +108,7 @@ private struct IndexInput {
         return (parsed, try IndexReader(source: source, table: parsed, minor: isGrown ? 1 : 0))
       })
     else { return }
-    try hold(headContent.starts(with: reader.head.bytes), "a head that was read is written otherwise")
+    try hold(headContent.starts(with: reader.head.bytes), "a head is written differently than it was read")
     try hold(reader.head.tarSize == parsed.tarSize, "a head disagrees with its seek table")
     try checkDirectory(directory, reader.head, blocksSize: UInt64(blocksFrame.count - 8))
     let decoder = try required("a decoder") { () throws(PackError) in try DecompressionContext() }
@@ -124,34 +124,34 @@ private struct IndexInput {
   }
 
   private func check(_ block: IndexBlock, _ number: Int, _ reader: IndexReader, _ previous: inout [UInt8]?) throws(BrokenPromise) {
-    try hold(block.count == reader.head.recordCount(inBlock: number), "block \(number) has another number of records than the head says")
+    try hold(block.count == reader.head.recordCount(inBlock: number), "block \(number) has a different number of records than in the head")
     var written: [UInt8] = []
     for row in 0..<block.count {
       let record = block.record(row)
       record.append(to: &written)
       if let previous {
         try hold(previous.lexicographicallyPrecedes(record.path), "paths are out of order")
-        try hold(!record.path.starts(with: previous + [0x2F]), "a path lies below one that is an entry itself")
+        try hold(!record.path.starts(with: previous + [0x2F]), "a path is below a path of another entry")
       }
       previous = record.path
-      try hold(EntryPath.securityProblem(of: record.path.span) == nil, "a path was accepted that may not stand in a pack")
+      try hold(EntryPath.securityProblem(of: record.path.span) == nil, "a path was accepted that is not allowed in a pack")
       try hold(Self.isPlain(record.path), "the path \(record.path) was accepted")
       try hold(record.kind != .directory || record.size == 0, "a directory has content")
       try hold(
-        record.size <= UInt64(Self.tarSize) && record.offset <= UInt64(Self.tarSize) - record.size, "a content lies outside of the tar")
-      try hold(reader.block(holding: record.path.span) == number, "a path is looked for in another block")
-      try hold(block.row(of: record.path.span) == row, "a path is not found where it is")
+        record.size <= UInt64(Self.tarSize) && record.offset <= UInt64(Self.tarSize) - record.size, "content is outside of the tar")
+      try hold(reader.block(holding: record.path.span) == number, "a path is searched in another block")
+      try hold(block.row(of: record.path.span) == row, "a path is not found in its block")
       let entry = block.entry(row)
       try hold(Array(entry.path.utf8) == record.path && entry.size == record.size, "an entry differs from its record")
     }
     if blocks.indices.contains(number), !isGrown, followsBlocks {
-      try hold(written == blocks[number], "records that were read are written otherwise")
+      try hold(written == blocks[number], "records are written differently than they were read")
     }
   }
 
   private func checkHead(_ bytes: [UInt8]) throws(BrokenPromise) {
     guard let head = try accepted({ () throws(PackError) in try IndexHead.parse(bytes.span) }) else { return }
-    try hold(head.bytes == bytes, "a head that was read is written otherwise")
+    try hold(head.bytes == bytes, "a head is written differently than it was read")
     try hold(head.recordCount <= UInt32(Limits.records), "a head has too many records")
   }
 
@@ -167,14 +167,14 @@ private struct IndexInput {
     for block in 0..<directory.count {
       let length = UInt32(feed.number(width: 4))
       items.append((length, feed.piece()))
-      try hold(directory.range(ofBlock: block).count == Int(length), "block \(block) has another length than its directory says")
+      try hold(directory.range(ofBlock: block).count == Int(length), "block \(block) has a different length than in the directory")
       let path = items[block].firstPath
       try hold(directory.block(block, startsWith: path.span), "block \(block) starts with another path")
     }
-    try hold(IndexDirectory.bytes(for: items) == bytes, "a directory that was read is written otherwise")
+    try hold(IndexDirectory.bytes(for: items) == bytes, "a directory is written differently than it was read")
   }
 
-  /// What is wrong with a path by the plainest of means, for what the format excludes whatever else it says.
+  /// Returns whether a path passes a second, simple check of the format's rules.
   private static func isPlain(_ path: [UInt8]) -> Bool {
     let parts = path.split(separator: 0x2F, omittingEmptySubsequences: false).map(Array.init)
     return !path.contains { $0 < 0x20 || $0 == 0x5C || $0 == 0x7F } && String(validating: path, as: UTF8.self) != nil
@@ -182,7 +182,7 @@ private struct IndexInput {
       && parts[0] != Array(".pack".utf8) && path.count <= 1024
   }
 
-  /// The records that begin in some bytes, were they all sound.
+  /// Returns the number of records that begin in these bytes, as if all were valid.
   private static func recordCount(in bytes: [UInt8]) -> Int {
     var (count, place) = (0, 0)
     while place < bytes.count {

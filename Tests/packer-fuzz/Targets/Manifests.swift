@@ -6,7 +6,7 @@ import PackTrust
 import TestSupport
 
 extension FuzzTarget {
-  /// A manifest, as it stands there and as a signed part with a signature that holds.
+  /// A manifest, unchanged and as a signed part with a valid signature.
   static let manifest = FuzzTarget(
     "manifest", largestInput: 8192,
     files: [
@@ -30,21 +30,21 @@ extension FuzzTarget {
         let written = try required("putting a document together again") { () throws(PackError) in
           try SignedManifest(signed: Array(bytes[document.signedBytes]), signatures: document.signatures).bytes
         }
-        try hold(written == bytes, "a document that was read is written otherwise")
+        try hold(written == bytes, "a document is written differently than it was read")
         let key = try required("the key") { () throws(PackError) in try FuzzSigner.signer().publicKey }
-        // Nobody who lacks the key makes a signature that holds.
+        // A valid signature cannot be made without the key.
         let verified = try accepted { () throws(PackError) in try document.verify(trusting: [key]) }
-        try hold(verified == nil || document.signatures.contains { $0.keyID == key.id }, "a document holds that the key did not sign")
+        try hold(verified == nil || document.signatures.contains { $0.keyID == key.id }, "a document is valid that the key did not sign")
       }
       let manifest = try accepted { () throws(PackError) in try Manifest(parsingSigned: bytes.span) }
       if let manifest {
-        // What is passed over, and what is valid but not to be written, stays behind; the values do not change.
+        // Ignored members are not written, and some valid values may not be written. Values that are written do not change.
         if let written = try accepted({ () throws(PackError) in try manifest.signedBytes() }) {
           let again = try required("reading what was written") { () throws(PackError) in try Manifest(parsingSigned: written.span) }
-          try hold(again == manifest, "a manifest is another one once it was written")
-          // A key that nobody knows may be as long as one that is missing.
+          try hold(again == manifest, "a manifest differs after it was written and read")
+          // An unknown key may be as long as a missing one.
           if written.count == bytes.count, memberNames(in: bytes).isSubset(of: memberNames(in: written)) {
-            try hold(written == bytes, "a manifest has two forms of one length")
+            try hold(written == bytes, "a manifest has two forms of the same length")
           }
         }
       }
@@ -54,10 +54,10 @@ extension FuzzTarget {
         let document = try SignedManifest(signed: bytes, signatures: [try SignedManifest.signature(of: bytes, by: signer)])
         return try document.verify(trusting: [signer.publicKey]).manifest
       }
-      try hold(verified == manifest, "a signed part is read otherwise once it is signed")
+      try hold(verified == manifest, "a signed part is read differently after it is signed")
     })
 
-  /// The JSON that manifests, records of the store and memories are written in, held against the reader of lock files.
+  /// The canonical JSON of manifests, store records and memories, compared with the parser of lock files.
   static let json = FuzzTarget(
     "json", files: ["Sources/PackManifest/CanonicalCursor.swift", "Sources/PackManifest/CanonicalWriter.swift"],
     seeds: {
@@ -75,7 +75,7 @@ extension FuzzTarget {
       let value = try required("another reader of JSON") { () throws(PackError) in try RecordParser.parse(bytes) }
       var writer = CanonicalWriter()
       write(value, to: &writer)
-      try hold(writer.bytes == bytes, "a value that was read is written otherwise")
+      try hold(writer.bytes == bytes, "a value is written differently than it was read")
     })
 
   private static func write(_ value: RecordValue, to writer: inout CanonicalWriter) {
@@ -147,24 +147,24 @@ extension FuzzTarget {
       guard let value = try accepted({ () throws(PackError) in try RecordParser.parse(bytes) }) else { return }
       let document = value.document
       let again = try required("reading what was written") { () throws(PackError) in try RecordParser.parse(document) }
-      try hold(again == value && again.document == document, "a value is another one once it was written")
+      try hold(again == value && again.document == document, "a value differs after it was written and read")
       if let lock = try accepted({ () throws(PackError) in try ReleaseLock(value) }) {
         let document = lock.document
         let again = try required("reading a lock that was written") { () throws(PackError) in try ReleaseLock(RecordParser.parse(document))
         }
-        try hold(again == lock && again.document == document, "a lock is another one once it was written")
+        try hold(again == lock && again.document == document, "a lock differs after it was written and read")
       }
       if let record = try accepted({ () throws(PackError) in try BuildRecord(value) }) {
         let document = record.document
         let again = try required("reading a record that was written") { () throws(PackError) in
           try BuildRecord(RecordParser.parse(document))
         }
-        try hold(again == record && again.document == document, "a record is another one once it was written")
+        try hold(again == record && again.document == document, "a record differs after it was written and read")
       }
     })
 }
 
-/// The key that signs what is to hold.
+/// The key that makes valid signatures.
 private enum FuzzSigner {
   static func signer() throws(PackError) -> SigningKey {
     let seed = [UInt8](0..<32)

@@ -13,9 +13,9 @@ extension FuzzTarget {
     "Sources/PackFormat/SeekTable.swift", "Sources/PackGate/Packs/ArchiveComparison.swift",
   ]
 
-  /// A whole pack whose payload is the input, sealed with tags that are right: what the holder of the key could make.
+  /// A whole pack with the input as its payload and valid tags, as the holder of the key could make it.
   ///
-  /// The first byte is the minor version, the second one the segment size.
+  /// The first byte is the minor version, the second one selects the segment size.
   static let pack = FuzzTarget(
     "pack", largestInput: 16_384, rounds: 300, files: readers,
     seeds: {
@@ -40,9 +40,9 @@ extension FuzzTarget {
       _ = try trial.examine(pack)
     })
 
-  /// A whole pack of which the input gives tar and records, and in which everything else follows from them: lengths, digests, directory, tags.
+  /// A whole pack with tar and records from the input. Everything else is computed from them: lengths, digests, directory, tags.
   ///
-  /// Two bytes say how the tar is cut into frames and which minor version it is; then come the tar behind its length, and the records.
+  /// The first byte is the frame size, the second one the minor version. Then come the length of the tar, the tar, and the records.
   static let tree = FuzzTarget(
     "tree", largestInput: 12_288, rounds: 300, files: readers,
     seeds: {
@@ -87,15 +87,15 @@ extension FuzzTarget {
       guard let pack = try trial.open(), let tree = try trial.examine(pack) else { return }
       for content in tree where !content.isDirectory {
         guard let record = made.records.first(where: { $0.path == Array(content.path.utf8) }) else {
-          throw BrokenPromise("'\(content.path)' came out, and was not put in")
+          throw BrokenPromise("'\(content.path)' was unpacked, but not packed")
         }
-        try hold(made.content(of: record) == content.bytes, "'\(content.path)' came out otherwise than it was put in")
+        try hold(made.content(of: record) == content.bytes, "'\(content.path)' differs from what was packed")
       }
     })
 
-  /// A pack that somebody changed who has no key. What readers hand out of it is what was in the pack before.
+  /// A pack that was changed without the key. Readers return only content of the original pack.
   ///
-  /// The input is a list of changes: what is done (change, cut, add, copy), where, and with what.
+  /// The input is a list of changes: the kind (change, cut, add, copy), the place, and a value.
   static let tamper = FuzzTarget(
     "tamper", largestInput: 256, rounds: 300, files: ["Sources/PackReading/PackSource.swift", "Sources/PackCrypto/SegmentCipher.swift"],
     seeds: {
@@ -115,12 +115,12 @@ extension FuzzTarget {
         guard !pack.isEmpty else { break }
         switch kind % 4 {
         case 0: pack[place % pack.count] ^= value
-        // Anywhere, or behind a whole segment: the header of this pack ends at 144.
+        // At any byte, or after a whole segment: the header of this pack ends at byte 144.
         case 1:
           pack.removeLast(value & 1 == 0 ? min(pack.count, 1 + place % pack.count) : max(0, pack.count - 144 - 4096 * (1 + place % 4)))
         case 2: pack += [UInt8](repeating: value, count: 1 + place % 5000)
         default:
-          // One segment in another's place, as far as they are there.
+          // Copies a segment to another place, as far as both exist.
           let (from, to) = (Int(value % 4) * 4096 + 184, place % pack.count)
           let count = min(4096, pack.count - min(from, pack.count), pack.count - to)
           if count > 0 { pack.replaceSubrange(to..<to + count, with: Array(pack[from..<from + count])) }
@@ -129,32 +129,32 @@ extension FuzzTarget {
       let trial = PackTrial(pack)
       guard let opened = try trial.open() else { return }
       var position: UInt64 = 0
-      // Everything a reader can be made to hand out, piece by piece, whatever else is wrong.
+      // Everything that a reader returns, piece by piece, whatever else is wrong.
       let segments = try accepted { () throws(PackError) in try PackReader(opened) }
       while let segments, position < UInt64(original.payload.count) {
         let end = min(position + 512, UInt64(original.payload.count), opened.layout.payloadSize)
         guard position < end else { break }
         if let piece = try accepted({ () throws(PackError) in try segments.payload(position..<end) }) {
           try hold(
-            piece == Array(original.payload[Int(position)..<Int(end)]), "bytes were handed out that nobody sealed there, at \(position)")
+            piece == Array(original.payload[Int(position)..<Int(end)]), "bytes were returned that differ from the original, at \(position)")
         }
         position = end
       }
       for (path, content) in original.contents {
         if let read = try accepted({ () throws(PackError) in try opened.read(path) }) {
-          try hold(read == content, "'\(path)' was handed out changed")
+          try hold(read == content, "'\(path)' was returned with changes")
         }
       }
       if let tree = try trial.examine(opened) {
-        try hold(pack == original.pack, "a changed pack counts as sound")
-        try hold(tree.count == original.contents.count, "a tree came out that was not put in")
+        try hold(pack == original.pack, "a changed pack counts as valid")
+        try hold(tree.count == original.contents.count, "the unpacked tree differs from the packed one")
       } else {
-        try hold(pack != original.pack, "the pack itself counts as damaged")
+        try hold(pack != original.pack, "the unchanged pack counts as damaged")
       }
     })
 }
 
-/// A sound pack, and all that is in it.
+/// A valid pack, and its content.
 private struct TamperedPack: Sendable {
   let pack: [UInt8]
   let payload: [UInt8]
@@ -184,12 +184,12 @@ private struct TamperedPack: Sendable {
   }
 }
 
-/// The payload that tar and records make together.
+/// The tar and the records of an input, and the payload made from them.
 struct TreeInput {
   let minor: UInt8
-  /// A tar of a legal length.
+  /// The tar, padded to a legal length.
   let tar: [UInt8]
-  /// The records that could be read; what follows them is left out.
+  /// The records that could be read. The rest of the input is ignored.
   let records: [IndexRecord]
   private let frameSize: Int
 
@@ -216,7 +216,7 @@ struct TreeInput {
     self.records = records
   }
 
-  /// What a record claims of the tar, as far as it lies in there.
+  /// Returns the part of the tar that a record names, or no bytes if it is outside of the tar.
   func content(of record: IndexRecord) -> [UInt8] {
     guard record.offset <= UInt64(tar.count), record.size <= UInt64(tar.count) - record.offset else { return [] }
     return Array(tar[Int(record.offset)..<Int(record.offset + record.size)])

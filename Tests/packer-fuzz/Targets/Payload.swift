@@ -3,7 +3,7 @@ import PackPayload
 import TestSupport
 
 extension FuzzTarget {
-  /// The seek table, whose payload is as long as its frames ask for, give or take what the first byte says.
+  /// The seek table. The payload has the size of its frames plus the value of the first byte.
   static let seekTable = FuzzTarget(
     "seek-table", files: ["Sources/PackFormat/SeekTable.swift"],
     seeds: {
@@ -38,27 +38,29 @@ extension FuzzTarget {
       let frames = (0..<parsed.frameCount).map { parsed[$0] }
       try hold(
         SeekTable.bytes(for: frames.map { ($0.compressedSize, $0.size) }) == Array(bytes.suffix(size)),
-        "a table that was read is written otherwise")
+        "a table is written differently than it was read")
       var (offset, tarOffset): (UInt64, UInt64) = (0, 0)
       for frame in frames {
         try hold(frame.offset == offset && frame.tarOffset == tarOffset, "frame \(frame.index) does not follow the one before")
         try hold((frame.size > 0) == (frame.index < parsed.dataFrameCount), "frame \(frame.index) is of the wrong kind")
         try hold(
-          frame.size <= parsed.largestFrame && frame.size <= UInt32(Limits.frameSize), "frame \(frame.index) is larger than the largest")
+          frame.size <= parsed.largestFrame && frame.size <= UInt32(Limits.frameSize),
+          "frame \(frame.index) is larger than the largest frame")
         if frame.size > 0 {
-          try hold(parsed.frame(holding: tarOffset) == frame.index, "the first byte of frame \(frame.index) is said to be elsewhere")
+          try hold(parsed.frame(holding: tarOffset) == frame.index, "the first byte of frame \(frame.index) is not found there")
           try hold(
             parsed.frame(holding: tarOffset + UInt64(frame.size) - 1) == frame.index,
-            "the last byte of frame \(frame.index) is said to be elsewhere")
+            "the last byte of frame \(frame.index) is not found there")
         }
         offset += UInt64(frame.compressedSize)
         tarOffset += UInt64(frame.size)
       }
       try hold(tarOffset == parsed.tarSize && offset + UInt64(size) == payloadSize, "sums differ")
-      try hold(parsed.indexHead == frames[frames.count - 1] && parsed.indexBlocks == frames[frames.count - 2], "the index is elsewhere")
+      try hold(
+        parsed.indexHead == frames[frames.count - 1] && parsed.indexBlocks == frames[frames.count - 2], "the index is not at the end")
     })
 
-  /// One zstd frame: its header, and decompressing it apart and over itself.
+  /// One zstd frame: its header, and its decompression into a separate buffer and in place.
   static let frames = FuzzTarget(
     "frames", largestInput: 16_384,
     files: [
@@ -79,7 +81,7 @@ extension FuzzTarget {
     },
     run: { (bytes) throws(BrokenPromise) in
       guard let header = try accepted({ () throws(PackError) in try FrameHeader.parse(bytes.span, name: "a frame") }) else { return }
-      // A claim is never believed by who allocates: tables bound it. Here it is bounded by what the engine has time for.
+      // Readers take sizes from tables with limits, not from this header. Here the limit is the time of the engine.
       guard header.contentSize <= 1 << 20 else { return }
       let size = Int(header.contentSize)
       let decoder = try required("a decoder") { () throws(PackError) in try DecompressionContext() }
@@ -97,14 +99,14 @@ extension FuzzTarget {
             try decoder.decompress(last: bytes.count, of: &target, toFirst: size, name: "a frame")
           }
         if isSoundInPlace {
-          try hold(isSound, "a frame is decompressed over itself that is refused apart")
-          try hold(Array(buffer.prefix(size)) == content, "a frame is another one over itself")
+          try hold(isSound, "a frame is accepted in place, but refused in a separate buffer")
+          try hold(Array(buffer.prefix(size)) == content, "a frame decompresses differently in place")
         }
       }
       if isSound {
-        try hold(DecompressionContext.size(ofFirstFrameIn: bytes.span) == bytes.count, "a frame that was read has another length")
+        try hold(DecompressionContext.size(ofFirstFrameIn: bytes.span) == bytes.count, "a valid frame has the wrong length")
       }
-      // As a reader of packs does it, whatever the frame's own header says of it.
+      // As a pack reader reads it, with the size from the seek table.
       let claim = size >= 1024 ? UInt32(size / 512 * 512) : 1024
       let table = SeekTable.bytes(for: [(UInt32(bytes.count), claim), (8, 0), (8, 0)])
       let payload = bytes + Sealing.skippable([]) + Sealing.skippable([]) + table
@@ -118,7 +120,7 @@ extension FuzzTarget {
           var target = buffer.mutableSpan
           try reader.read(0, into: &target)
         }
-      try hold(isRead == (isSound && size == Int(claim)), "a frame is \(isRead ? "read" : "refused") by a reader, and not so apart")
-      if isRead { try hold(Array(buffer.prefix(size)) == content, "a reader of frames makes something else of one") }
+      try hold(isRead == (isSound && size == Int(claim)), "a frame is \(isRead ? "accepted" : "refused") by the frame reader only")
+      if isRead { try hold(Array(buffer.prefix(size)) == content, "the frame reader returns other content") }
     })
 }

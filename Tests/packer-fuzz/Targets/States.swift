@@ -8,7 +8,7 @@ import PackTrust
 import TestSupport
 
 extension FuzzTarget {
-  /// The records of a download journal: eight bytes of position, then records.
+  /// The records of a download journal. The input is a position in eight bytes, then records.
   static let journal = FuzzTarget(
     "journal", largestInput: 520, files: ["Sources/PackDownloads/DownloadJournal.swift"],
     seeds: {
@@ -28,20 +28,20 @@ extension FuzzTarget {
         let position = first &+ number
         var record = feed.piece(JournalRecord.size)
         record += [UInt8](repeating: 0, count: JournalRecord.size - record.count)
-        // The checksum keeps halves out, and would keep the engine out.
+        // Also with a valid checksum: with random bytes it hardly ever is.
         for sum in [Array(record[12...]), checksum(Array(record[..<12]), position)] {
           let bytes = record[..<12] + sum
           guard let read = JournalRecord(Array(bytes).span, position: position) else { continue }
           let written = read.bytes(position: position)
           let again = JournalRecord(written.span, position: position)
-          try hold(again == read, "a record is another one once it was written")
-          try hold(JournalRecord(written.span, position: position &+ 1) == nil, "a record is taken for one of another position")
+          try hold(again == read, "a record differs after it was written and read")
+          try hold(JournalRecord(written.span, position: position &+ 1) == nil, "a record is valid at another position")
         }
         number += 1
       }
     })
 
-  /// FNV-1a over position and bytes, as Documentation/DOWNLOADS.md has it.
+  /// Returns the FNV-1a checksum of position and bytes, as in Documentation/DOWNLOADS.md.
   private static func checksum(_ bytes: [UInt8], _ position: UInt64) -> [UInt8] {
     var all: [UInt8] = []
     all.append(littleEndian: position)
@@ -52,7 +52,7 @@ extension FuzzTarget {
     return sum
   }
 
-  /// Batches of requests, as they stand there and with digests that are right.
+  /// Batches of requests, unchanged and with corrected digests.
   static let batch = FuzzTarget(
     "batch", largestInput: 4096, files: ["Sources/PackDownloads/RequestBatch.swift"],
     seeds: {
@@ -105,7 +105,7 @@ extension FuzzTarget {
     else {
       return
     }
-    // There is more than one way to put a body together; what a writer makes of it has the same requests.
+    // A body has more than one valid form. Writing it again keeps the requests.
     let again = try required("reading what was written") { () throws(PackError) in
       let size = try RequestBatch.headSize(written.span)
       let head = try RequestBatch.head(written.span.extracting(first: size), backend: backend)
@@ -114,10 +114,10 @@ extension FuzzTarget {
       for index in requests.indices { again.append(try body.request(UInt16(index))) }
       return again
     }
-    try hold(again == requests, "requests are others once they were written")
+    try hold(again == requests, "requests differ after they were written and read")
   }
 
-  /// The records of deliveries, and the names of downloads and of versions in a store.
+  /// Records of deliveries, and names of downloads and of versions in a store.
   static let status = FuzzTarget(
     "status", largestInput: 1100,
     files: [
@@ -139,21 +139,21 @@ extension FuzzTarget {
     run: { (bytes) throws(BrokenPromise) in
       let text = String(decoding: bytes, as: UTF8.self)
       if let identifier = DownloadIdentifier(text) {
-        try hold(identifier.description.utf8.elementsEqual(bytes), "an identifier that was read is written otherwise")
+        try hold(identifier.description.utf8.elementsEqual(bytes), "an identifier is written differently than it was read")
         try hold(try isAccepted { () throws(PackError) in _ = try PackName(identifier.id) }, "an identifier names no pack")
       }
       if let item = ItemName(text) {
-        try hold(item.text.utf8.elementsEqual(bytes), "a name that was read is written otherwise")
+        try hold(item.text.utf8.elementsEqual(bytes), "a name is written differently than it was read")
       }
       let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
       guard lines.count > 1, lines[1].hasPrefix("pack ") else { return }
       let id = String(lines[1].dropFirst(5))
-      // With a check that is right as well: it keeps chance out, not intent.
+      // Also with a valid checksum: it protects against accidents, not against intent.
       let start = bytes.lastIndex(of: 0x0A).flatMap { bytes[..<$0].lastIndex(of: 0x0A) }.map { $0 + 1 } ?? bytes.count
       let mended = Array(bytes[..<start]) + Array("check \(fnv64(bytes[..<start]))\n".utf8)
       for record in [bytes, mended] {
         guard let status = try accepted({ () throws(PackError) in try PackStatus(reading: record, of: id) }) else { continue }
-        try hold(status.record == record, "a record that was read is written otherwise")
+        try hold(status.record == record, "a record is written differently than it was read")
         try hold(record.count <= PackStatus.largestSize, "a record is too large to be read again")
       }
     })
@@ -165,7 +165,7 @@ extension FuzzTarget {
     return String(repeating: "0", count: 16 - digits.utf8.count) + digits
   }
 
-  /// What a store knows of a pack and of manifests.
+  /// The records of a store about packs and manifests.
   static let store = FuzzTarget(
     "store", largestInput: 8192,
     files: [
@@ -198,22 +198,22 @@ extension FuzzTarget {
       if let record = try accepted({ () throws(PackError) in try PackRecord(parsing: bytes, id: "core") }) {
         let written = record.text
         let again = try required("reading what was written") { () throws(PackError) in try PackRecord(parsing: written, id: "core") }
-        try hold(again == record, "a record is another one once it was written")
-        try hold(written.count != bytes.count || written == bytes, "a record has two forms of one length")
+        try hold(again == record, "a record differs after it was written and read")
+        try hold(written.count != bytes.count || written == bytes, "a record has two forms of the same length")
       }
       if let memory = try accepted({ () throws(PackError) in try ManifestMemory.Accepted(parsing: bytes) }) {
         let written = memory.text
         let again = try required("reading what was written") { () throws(PackError) in try ManifestMemory.Accepted(parsing: written) }
-        try hold(again == memory, "a memory is another one once it was written")
-        try hold(written == bytes, "a memory that was read is written otherwise")
+        try hold(again == memory, "a memory differs after it was written and read")
+        try hold(written == bytes, "a memory is written differently than it was read")
       }
       if let priorities = try accepted({ () throws(PackError) in try StorePreservation.parse(bytes) }) {
-        try hold(StorePreservation.text(priorities) == bytes, "priorities that were read are written otherwise")
-        try hold(priorities.values.allSatisfy { $0 <= 1_000_000 }, "a tag is dearer than what nothing is dearer than")
+        try hold(StorePreservation.text(priorities) == bytes, "priorities are written differently than they were read")
+        try hold(priorities.values.allSatisfy { $0 <= 1_000_000 }, "a preservation is above the maximum")
       }
     })
 
-  /// The state machine of deliveries, and plans: bytes are events, plans and the passing of time.
+  /// The state machine of deliveries, and plans. The bytes stand for events, plans and elapsed time.
   static let delivery = FuzzTarget(
     "delivery", largestInput: 512,
     files: [

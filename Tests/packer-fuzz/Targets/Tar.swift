@@ -2,7 +2,7 @@ import PackArchive
 import PackFormat
 
 extension FuzzTarget {
-  /// A tar as libarchive reads it, through the code that hands it over piece by piece.
+  /// A tar as libarchive reads it, through the code that passes it on piece by piece.
   static let tar = FuzzTarget(
     "tar", largestInput: 8192,
     files: ["Sources/PackArchive/TarReader.swift", "Sources/PackArchive/LibArchive/ReadHandle.swift"],
@@ -33,8 +33,8 @@ extension FuzzTarget {
       let step = 1 + Int(feed.byte()) * 7
       let tar = feed.rest()
       let whole = try entries(tar, piece: 1 << 20)
-      // How it is cut up makes no difference, and neither does passing over contents.
-      try hold(try entries(tar, piece: step) == whole, "a tar in pieces of \(step) bytes is another one")
+      // The result does not depend on the size of the pieces.
+      try hold(try entries(tar, piece: step) == whole, "a tar is read differently in pieces of \(step) bytes")
       var end: UInt64 = 0
       for entry in whole.entries {
         try hold(entry.start >= end || entry.start == 0, "entries are out of order")
@@ -42,7 +42,7 @@ extension FuzzTarget {
       }
     })
 
-  /// What a tar is taken for: its entries, and how it ends.
+  /// The entries of a tar, and whether it is valid to its end.
   private struct Listing: Equatable {
     var entries: [TarEntry] = []
     var isSound = false
@@ -59,7 +59,7 @@ extension FuzzTarget {
         }
         while let entry = try reader.next() {
           listing.entries.append(entry)
-          // Nothing of a tar is shorter than a block.
+          // Every entry of a tar takes at least one block.
           guard listing.entries.count <= tar.count / 512 + 1 else {
             throw PackError(.fuzzing, "more entries than blocks")
           }

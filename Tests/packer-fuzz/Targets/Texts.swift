@@ -7,7 +7,7 @@ import PackServing
 import TestSupport
 
 extension FuzzTarget {
-  /// Property lists, in both forms. Foundation on Linux keeps some 600 bytes of each list of the XML form that it refuses.
+  /// Property lists in both forms. Foundation on Linux leaks about 600 bytes for each XML list that it refuses.
   static let plist = FuzzTarget(
     "plist", largestInput: 4096, runsPerProcess: 1_000_000,
     files: [
@@ -33,16 +33,16 @@ extension FuzzTarget {
     },
     run: { (bytes) throws(BrokenPromise) in
       guard let list = try accepted({ () throws(PackError) in try PropertyList(parsing: bytes, path: "Info.plist") }) else { return }
-      try hold(depth(list) <= PropertyList.greatestDepth, "a list is deeper than is read")
+      try hold(depth(list) <= PropertyList.greatestDepth, "a list is deeper than the limit")
       if PropertyList.Form(of: bytes) == .xml, list.members != nil { try edit(list, bytes) }
-      // Only a container can be written as a whole list.
+      // Only an array or a dictionary can be written as a list.
       switch list {
       case .array, .dictionary: break
       default: return
       }
       for form in [PropertyList.Form.xml, .binary] {
         let written = try required("writing a list that was read") { () throws(PackError) in try list.bytes(as: form) }
-        // XML cannot hold every text that the binary form can; what is written is then refused, and never read as something else.
+        // XML cannot contain every text that the binary form can. Then the written list is refused, and never read with other values.
         guard let again = try accepted({ () throws(PackError) in try PropertyList(parsing: written, path: "Info.plist") }) else { continue }
         if again.says(list) {
           let twice = try required("writing a list again") { () throws(PackError) in try again.bytes(as: form) }
@@ -51,7 +51,7 @@ extension FuzzTarget {
       }
     })
 
-  /// Changes a list in place, and holds the result against the same changes of the values.
+  /// Edits a list in place, and compares the result with the same changes to the values.
   private static func edit(_ list: PropertyList, _ bytes: [UInt8]) throws(BrokenPromise) {
     let edits = [
       PropertyListEdit(["A"], .string("<&>")), PropertyListEdit(["BAInitialDownloadRestrictions", "BADownloadAllowance"], .integer(2)),
@@ -64,7 +64,7 @@ extension FuzzTarget {
     let again = try required("reading a list that was edited") { () throws(PackError) in
       try PropertyList(parsing: edited.bytes, path: "Info.plist")
     }
-    try hold(again.says(list.applying(edits)), "an edit in place makes other changes than those that were asked for")
+    try hold(again.says(list.applying(edits)), "an edit in place makes other changes than the requested ones")
   }
 
   private static func depth(_ list: PropertyList) -> Int {
@@ -105,7 +105,7 @@ extension FuzzTarget {
       let files = MemoryFiles(disk)
       do throws(PackError) {
         let configuration = try PackerConfiguration.read("/project/packer.yml", files: files)
-        // Names of packs become names of files.
+        // Pack names become file names, so they must differ even without regard to case.
         for pack in configuration.packs where Set(configuration.packs.map { $0.id.text.lowercased() }).count != configuration.packs.count {
           throw PackError(.fuzzing, "two packs are called \(pack.id)")
         }
@@ -117,14 +117,14 @@ extension FuzzTarget {
         if error.code == .fuzzing { throw BrokenPromise(error.message) }
         try checkRefusal(error)
         guard error.code == .invalidConfiguration else { return }
-        // Every mistake says where it stands.
+        // Every mistake names its line and column.
         for line in error.details.isEmpty ? [error.message] : error.details {
           guard let match = line.prefixMatch(of: /\/project\/packer\.yml:([0-9]+):([0-9]+): ./), let number = Int(match.1), number >= 1
           else {
-            throw BrokenPromise("a mistake has no place: \(line.debugDescription)")
+            throw BrokenPromise("a mistake has no line and column: \(line.debugDescription)")
           }
           let lines = bytes.count { $0 == 0x0A || $0 == 0x0D || $0 == 0xC2 || $0 == 0xE2 } + 2
-          try hold(number <= lines, "a mistake stands behind the end of the file: \(line.debugDescription)")
+          try hold(number <= lines, "a mistake is after the end of the file: \(line.debugDescription)")
         }
       }
     })
@@ -152,22 +152,22 @@ extension FuzzTarget {
         let written = key.withText { [UInt8](copying: $0) }
         try hold(
           written == Array(text) || text.count == 64 && written.dropFirst(5).starts(with: text),
-          "a key text that was read is written otherwise")
+          "a key text is written differently than it was read")
       }
       if let key = try accepted({ () throws(PackError) in try SigningKey(text: bytes.span) }) {
         kinds += 1
-        try hold(key.withText { [UInt8](copying: $0) } == Array(text), "a signing key that was read is written otherwise")
+        try hold(key.withText { [UInt8](copying: $0) } == Array(text), "a signing key is written differently than it was read")
       }
       if let string = String(validating: bytes, as: UTF8.self) {
         if let key = try accepted({ () throws(PackError) in try SigningPublicKey(text: string) }) {
           kinds += 1
-          try hold(Array(key.text.utf8) == Array(text), "a public key that was read is written otherwise")
+          try hold(Array(key.text.utf8) == Array(text), "a public key is written differently than it was read")
         }
       }
-      try hold(kinds <= 1, "one text is the text of two keys")
+      try hold(kinds <= 1, "a text is valid for two kinds of keys")
     })
 
-  /// The fields of a request: its target, ranges and tags. Line by line: target, range, list of tags, size of the file.
+  /// The fields of a request. The lines are target, range, list of tags, and size of the file.
   static let ranges = FuzzTarget(
     "ranges", largestInput: 1024,
     files: [
@@ -192,9 +192,9 @@ extension FuzzTarget {
       case .parts(let parts):
         try hold((1...RangeSelection.mostParts).contains(parts.count), "there are \(parts.count) ranges")
         try hold(parts.allSatisfy { !$0.isEmpty && $0.upperBound <= size }, "a range is empty, or outside of its file")
-        try hold(parts.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) } <= size, "the ranges are larger together than the file")
+        try hold(parts.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) } <= size, "the ranges together are larger than the file")
         let again = "bytes=" + parts.map { "\($0.lowerBound)-\($0.upperBound - 1)" }.joined(separator: ",")
-        try hold(RangeSelection(again, size: size) == .parts(parts), "ranges are others once they were written")
+        try hold(RangeSelection(again, size: size) == .parts(parts), "ranges differ after they were written and read")
       }
 
       if let target = RequestTarget(line(0)) {
@@ -204,7 +204,8 @@ extension FuzzTarget {
         try hold(parts.allSatisfy { $0 != "." && $0 != ".." }, "the path \(path.debugDescription) leads out of its directory")
         try hold(parts.dropLast().allSatisfy { !$0.isEmpty }, "the path \(path.debugDescription) has an empty part")
         let again = RequestTarget("/" + RequestTarget.encoded(path))
-        try hold(again?.path.utf8.elementsEqual(path.utf8) == true, "the path \(path.debugDescription) is another one once it was written")
+        try hold(
+          again?.path.utf8.elementsEqual(path.utf8) == true, "the path \(path.debugDescription) differs after it was written and read")
         if let query = target.query {
           try hold(
             query.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"\"'<>`".utf8.contains($0) } && query.hasPrefix("?"),
@@ -214,14 +215,14 @@ extension FuzzTarget {
 
       let tag = EntityTag(text: "\"a\"")
       if tag.isListed(in: line(2), isWeak: false) {
-        try hold(tag.isListed(in: line(2), isWeak: true), "a strong tag is listed, and not as a weak one")
-        // By bytes: a quotation mark with an accent behind it is another character, and the same byte.
+        try hold(tag.isListed(in: line(2), isWeak: true), "a tag is listed as a strong one, but not as a weak one")
+        // Compared by bytes: a quotation mark with a combining accent is another character, but the same byte.
         let list = Array(line(2).utf8)
-        try hold(list.contains(tag.text.utf8) || list.contains(UInt8(ascii: "*")), "a tag is listed that does not stand there")
+        try hold(list.contains(tag.text.utf8) || list.contains(UInt8(ascii: "*")), "a tag is listed that the field does not contain")
       }
       var fields = HeaderFields()
       for text in lines { fields.append("Name", text) }
-      try hold(fields["nAME"] == lines.joined(separator: ", "), "fields are joined otherwise")
-      try hold(fields["Nam"] == nil, "a field has another name")
+      try hold(fields["nAME"] == lines.joined(separator: ", "), "fields are joined differently")
+      try hold(fields["Nam"] == nil, "a field is found under another name")
     })
 }

@@ -1,7 +1,7 @@
 import Foundation
 import PackReading
 
-/// Opens a pack, lists it, reads from it, and unpacks it where a directory is named.
+/// Opens a pack, lists it, reads from it, and unpacks it if a directory is given.
 @main
 struct LinuxClient {
   static func main() async {
@@ -19,7 +19,7 @@ struct LinuxClient {
         try await assets.unpack(to: arguments[2])
       }
     } catch let error as PackError {
-      // Code and advice are for programs that decide what to do next. The message is for people, and so is the advice as a text.
+      // Programs use the code and the advice to decide what to do next. The message and the text of the advice are for people.
       complain("error: \(error.message)")
       if let advice = error.advice { complain("hint: \(advice)") }
       switch error.code {
@@ -33,13 +33,13 @@ struct LinuxClient {
     }
   }
 
-  /// An app has its key from somewhere else: its own code, its server, or the system's key store.
+  /// Reads the key from a file. An app gets its key from its own code, its server, or the system's key store.
   static func readKey(_ path: String) throws -> PackKey {
     let text = try Array(Data(contentsOf: URL(fileURLWithPath: path)))
     return try PackKey(text: text.span)
   }
 
-  /// Prints every path. The index is read block by block, so a large pack takes no more memory than a small one.
+  /// Prints every path. The index is read block by block, so a large pack needs no more memory than a small one.
   static func list(_ pack: Pack) throws(PackError) {
     try pack.forEachEntry { entry in
       switch entry.kind {
@@ -50,7 +50,7 @@ struct LinuxClient {
     print("\(pack.entryCount) entries, \(pack.contentSize) bytes of content")
   }
 
-  /// Reads of the largest file the first bytes alone, and then all of it piece by piece.
+  /// Reads the first bytes of the largest file, and then the whole file piece by piece.
   static func readLargest(_ assets: Assets) throws(PackError) {
     var largest: Entry?
     try assets.pack.forEachEntry { entry in

@@ -15,7 +15,7 @@ enum AllEssentialCheck: ReleaseCheck {
     guard release.entries.count > 1, release.entries.allSatisfy({ $0.delivery == .essential }) else { return [] }
     return [
       finding(
-        "all \(release.entries.count) packs are essential: if they are switched off or fail, the app starts with none",
+        "all \(release.entries.count) packs are essential: if in-app content is switched off or downloads fail, the app starts without packs",
         file: release.manifest.path,
         hint: "set 'delivery: prefetch' for packs that the first minutes do not need")
     ]

@@ -1,7 +1,7 @@
 import PackFormat
 import PackManifest
 
-/// What the two checks of allowances, and the two of sizes on the device, have in common.
+/// The common part of the checks of the two allowances and the two sizes on the device.
 enum BudgetComparison {
   static func findings(_ release: ReleaseContext, _ key: String, of check: any ReleaseCheck.Type) -> [ReleaseFinding] {
     guard let plist = release.plist, let limit = plist.number(key),

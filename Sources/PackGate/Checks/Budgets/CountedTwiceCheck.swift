@@ -22,7 +22,7 @@ enum CountedTwiceCheck: ReleaseCheck {
     }
   }
 
-  /// Whether a non-essential number is far above what is wanted, and within 5 % of the sum of both classes.
+  /// Returns whether a non-essential number is far above the needed one, and within 5 % of the sum of both classes.
   static func isCountedTwice(_ release: ReleaseContext, _ key: String) -> Bool {
     let demand = release.demand
     let (other, essential): (UInt64, UInt64)
@@ -31,7 +31,7 @@ enum CountedTwiceCheck: ReleaseCheck {
     case BudgetKey.installed: (other, essential) = (demand.otherInstalled, demand.essentialInstalled)
     default: return false
     }
-    // The allowance holds the largest essential pack once more; with one essential pack that is all of them.
+    // The wanted allowance includes the largest essential pack. If there is only one essential pack, that is the sum of all packs.
     let retry = key == BudgetKey.download ? demand.largestEssential : 0
     let wanted = max(other.adding(retry), release.manifest.manifest?.budget?.named.first { $0.key == key }?.bytes ?? 0)
     let sum = other.adding(essential)

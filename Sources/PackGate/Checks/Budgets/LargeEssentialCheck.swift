@@ -4,7 +4,7 @@ import PackManifest
 enum LargeEssentialCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK3020", "the essential download takes long", .warning, .budget, needs: [.manifest],
-    what: "Essential packs download within the 30 minutes that Apple advises, at 5 Mbit/s: at most 1.13 GB (1125000000 bytes).",
+    what: "Essential packs download within the 30 minutes that Apple advises, at 5 Mbit/s: at most 1.13 GB.",
     onPhone: "The app cannot be opened before the download is complete, and people cancel an install that takes that long.",
     remedy: "Keep only the packs for the first minutes essential, and make the others prefetch or onDemand.")
 
@@ -17,7 +17,7 @@ enum LargeEssentialCheck: ReleaseCheck {
     let sizes = SizeText.pair(size, limit)
     return [
       finding(
-        "essential packs are \(sizes.0), more than the \(sizes.1) that download in 30 minutes at 5 Mbit/s", file: release.manifest.path,
+        "the essential download is \(sizes.0), more than the \(sizes.1) that 30 minutes at 5 Mbit/s allow", file: release.manifest.path,
         actual: size, limit: limit, hint: "set 'delivery: prefetch' for packs that the first minutes do not need")
     ]
   }

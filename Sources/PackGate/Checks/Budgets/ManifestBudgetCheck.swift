@@ -13,7 +13,7 @@ enum ManifestBudgetCheck: ReleaseCheck {
     guard let budget = release.manifest.manifest?.budget else { return [] }
     return release.demand.named.compactMap { key, needed in
       guard let limit = budget.named.first(where: { $0.key == key })?.bytes, !ReleaseDemand.fits(needed, in: limit, key) else { return nil }
-      // The manifest may have outgrown its place, which is told by itself.
+      // A manifest above its ceiling is reported by PK3005.
       if key == BudgetKey.essentialDownload, let ceiling = release.configuration?.manifestCeiling, release.manifest.size > ceiling {
         return nil
       }

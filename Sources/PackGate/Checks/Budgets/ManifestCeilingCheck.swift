@@ -5,8 +5,8 @@ enum ManifestCeilingCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK3005", "the manifest is larger than the space reserved for it", .error, .budget, phone: .outOfAllowance,
     needs: [.manifest, .configuration],
-    what: "The manifest is at most manifestCeiling of packer.yml, which every budget reserves for it. From 80 % on, this is a warning.",
-    onPhone: "The manifest counts against the essential allowance: if it is too large, its download fails with 203, and no pack comes.",
+    what: "The manifest is not larger than manifestCeiling in packer.yml, which every budget includes. From 80 % on, this is a warning.",
+    onPhone: "The manifest counts against the essential allowance. If it is too large, its download fails with 203, and no pack comes.",
     remedy: "Raise manifestCeiling and ship an app with the new Info.plist first, or shorten tags and descriptions.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {

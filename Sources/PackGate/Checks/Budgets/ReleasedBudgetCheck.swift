@@ -39,7 +39,8 @@ enum ReleasedBudgetCheck: ReleaseCheck {
     }
   }
 
-  /// Names the pack to move first: the largest of those that are new or changed since the last release, or of all that are counted.
+  /// Returns the advice to change the delivery of one pack: the largest pack that is new or changed since the last release, or else the largest
+  /// counted pack.
   private static func advice(_ release: ReleaseContext, _ key: String) -> String {
     let delivery: DeliveryClass = key == BudgetKey.download || key == BudgetKey.installed ? .prefetch : .essential
     let counted = release.entries.filter { $0.delivery == delivery }

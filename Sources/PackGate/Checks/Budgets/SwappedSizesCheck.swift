@@ -4,7 +4,7 @@ import PackManifest
 enum SwappedSizesCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK3016", "download and install sizes are swapped in the Info.plist", .error, .budget, needs: [.manifest, .plist],
-    what: "The allowance is not the size on the device, and the max-install size is not the download.",
+    what: "BADownloadAllowance and BAMaxInstallSize are not swapped, and neither are the two essential numbers.",
     onPhone: "The App Store shows too small a size, and the allowance is far too large.",
     remedy: "Run 'packer plist merge Info.plist'. Allowances count packs as served; max-install sizes count them unpacked.")
 
@@ -24,7 +24,7 @@ enum SwappedSizesCheck: ReleaseCheck {
     (BudgetKey.essentialDownload, BudgetKey.essentialInstalled), (BudgetKey.download, BudgetKey.installed),
   ]
 
-  /// Whether a number is one of a pair that is wrong as it stands, and right the other way round.
+  /// Returns whether a number belongs to a pair that is wrong, but would be right if the two numbers were swapped.
   static func isSwapped(_ release: ReleaseContext, _ key: String) -> Bool {
     guard let (download, installed) = pairs.first(where: { $0 == key || $1 == key }), let plist = release.plist,
       let allowance = plist.number(download), let size = plist.number(installed),

@@ -5,7 +5,7 @@ import PackManifest
 enum UnitCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK3015", "a number of the Info.plist is not in bytes", .error, .budget, phone: .exceedsAllowance, needs: [.manifest, .plist],
-    what: "None of the four numbers is below 1 MiB and about right if read as megabytes or kilobytes.",
+    what: "No number is below 1 MiB but would be about right in megabytes or kilobytes.",
     onPhone: "35 means 35 bytes: every download fails with 112 or 203.",
     remedy: "Write bytes, as 'packer plist merge Info.plist' does.")
 
@@ -23,7 +23,7 @@ enum UnitCheck: ReleaseCheck {
     }
   }
 
-  /// The unit that a number seems to be in, where that is another one than bytes.
+  /// Returns the unit in which a number seems to be written; nil if that is bytes.
   static func unit(of value: UInt64, needed: UInt64) -> String? {
     guard value > 0, value < 1 << 20, needed >= 1 << 20 else { return nil }
     let units: [(name: String, factor: UInt64)] = [("megabytes", 1_000_000), ("MiB", 1 << 20), ("kilobytes", 1000), ("KiB", 1 << 10)]

@@ -13,7 +13,7 @@ enum MixedKeysCheck: ReleaseCheck {
     let packs = Dictionary(grouping: release.entries) { release.roots[$0.keyID] ?? $0.keyID }
     let ids = packs.keys.sorted()
     guard ids.count > 1 else { return [] }
-    // Nothing at hand tells what such keys were made from.
+    // Without a known root key, keys of single packs cannot be traced to one root.
     if release.configuration?.perPackKeys ?? false, release.roots.isEmpty { return [] }
     let lines = ids.map { id in "\(id): \((packs[id] ?? []).map(\.id).joined(separator: ", "))" }
     return [finding("the packs need \(ids.count) keys: \(ids.joined(separator: ", "))", details: lines, hint: "packer build")]

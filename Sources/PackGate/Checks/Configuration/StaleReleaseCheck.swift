@@ -53,7 +53,8 @@ enum StaleReleaseCheck: ReleaseCheck {
     return findings + budget(release, configuration)
   }
 
-  /// Numbers that hold the packs, but are not those of this configuration. Numbers that are too small are told elsewhere.
+  /// Returns findings for budgets that are large enough for the packs, but do not follow from this configuration. Budgets that are too small are
+  /// reported by PK3013.
   private static func budget(_ release: ReleaseContext, _ configuration: PackerConfiguration) -> [ReleaseFinding] {
     guard let built = release.manifest.manifest?.budget,
       let asked = try? ReleaseBudget(
@@ -63,7 +64,8 @@ enum StaleReleaseCheck: ReleaseCheck {
     let numbers = zip(zip(built.named, asked.named), release.demand.named)
     guard numbers.allSatisfy({ ReleaseDemand.fits($1.bytes, in: $0.0.bytes, $1.key) }) else { return [] }
     let differences = numbers.filter { $0.0.0.bytes != $0.0.1.bytes }.map { pair, _ in
-      "\(pair.0.key) is \(pair.0.bytes), but \(configuration.path) asks for \(pair.1.bytes)"
+      let sizes = SizeText.pair(pair.0.bytes, pair.1.bytes)
+      return "\(pair.0.key) is \(sizes.0), but must be \(sizes.1) according to \(configuration.path)"
     }
     guard let first = differences.first else { return [] }
     return [

@@ -13,7 +13,7 @@ enum WrongKeyCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.compactMap { entry, file in
       guard let failure = file.failure, failure.code == .wrongKey else { return nil }
-      // Where the key at hand is the one that the manifest names, a header that says otherwise was changed, and PK2004 tells that.
+      // If the given key is the one in the manifest, a header with another key id was changed, which PK2004 reports.
       guard !file.isChanged(since: entry) || !release.hasKey(of: entry) else { return nil }
       return finding(
         failure.message, pack: entry.id, file: file.path, hint: release.wording(failure) ?? "packer inspect \(ShellWord.path(file.path))")

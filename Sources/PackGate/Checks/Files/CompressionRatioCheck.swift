@@ -19,8 +19,9 @@ enum CompressionRatioCheck: ReleaseCheck {
       let bound = entry.size.times(largestRatio)
       guard entry.contentSize > smallestContent, entry.contentSize > bound else { return nil }
       return finding(
-        "\(entry.size) bytes unpack to \(entry.contentSize), more than \(largestRatio) times as much", pack: entry.id,
-        actual: entry.contentSize, limit: bound, hint: "packer ls -l \(ShellWord.path("\(release.directory)/\(entry.fileName)"))")
+        "\(SizeText.short(entry.size)) unpack to \(SizeText.short(entry.contentSize)), more than \(largestRatio) times as much",
+        pack: entry.id, actual: entry.contentSize, limit: bound,
+        hint: "packer ls -l \(ShellWord.path("\(release.directory)/\(entry.fileName)"))")
     }
   }
 }

@@ -6,7 +6,7 @@ enum DamagedPackCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK2005", "a pack is damaged, or was tampered with", .error, .damaged, needs: [.files],
     what: """
-      Every pack opens with the client library; without --quick every tag, every frame, every digest and the tar inside are checked, and \
+      Every pack opens with the client library. Without --quick, every tag, every frame, every digest and the tar inside are checked, and \
       no path leaves its directory.
       """,
     onPhone: "The app refuses the pack when it opens or installs it, and keeps the version it has.",
@@ -15,7 +15,7 @@ enum DamagedPackCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.compactMap { entry, file in
       guard let failure = file.failure, codes.contains(failure.code) else { return nil }
-      // A file of another length is told by itself, and cannot be opened for that reason.
+      // A file of another size cannot be opened for that reason, which PK2003 reports.
       guard file.size == entry.size else { return nil }
       return finding(
         failure.message, pack: entry.id, file: file.path, details: failure.details,

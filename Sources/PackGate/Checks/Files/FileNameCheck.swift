@@ -7,7 +7,7 @@ enum FileNameCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK2014", "a file is not named after its content", .warning, needs: [.manifest],
     what: "The last component of every URL is <id>-<first 16 digits of the SHA-256>.pack.",
-    onPhone: "A cache on the way may serve the previous version under the new version's URL, and the download fails or is refused.",
+    onPhone: "An HTTP cache may serve the previous version at the URL of the new version, and the download fails or is refused.",
     remedy: "Publish the files under the names that 'packer build' gives them.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {

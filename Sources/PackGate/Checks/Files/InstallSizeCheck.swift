@@ -11,8 +11,9 @@ enum InstallSizeCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.compactMap { entry, file in
       guard let size = file.installSize, size != entry.installSize else { return nil }
+      let sizes = SizeText.pair(size, entry.installSize)
       return finding(
-        "the tree takes \(size) bytes on a device, but the manifest says \(entry.installSize)", pack: entry.id, file: file.path,
+        "the tree takes \(sizes.0) on a device, but the manifest says \(sizes.1)", pack: entry.id, file: file.path,
         actual: size, limit: entry.installSize, hint: release.rebuild(entry.id))
     }
   }

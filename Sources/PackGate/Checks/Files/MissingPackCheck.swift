@@ -5,7 +5,7 @@ enum MissingPackCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK2001", "a pack of the manifest is missing", phone: .notFound, needs: [.files],
     what: "Every pack of the manifest is in the same directory, named after the last component of its URL.",
-    onPhone: "The download fails with 404, and at the first launch the app does not have the pack.",
+    onPhone: "The download fails with 404, and the app does not have the pack at its first launch.",
     remedy: "Run 'packer build', and upload the whole directory: packs first, the manifest last.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {

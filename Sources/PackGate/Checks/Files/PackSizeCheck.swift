@@ -5,14 +5,15 @@ enum PackSizeCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK2003", "the size of a pack is not the one in the manifest", .error, .damaged, phone: .sizeMismatch, needs: [.files],
     what: "The size of every pack file is exactly the one in its manifest entry.",
-    onPhone: "The download declares its size; it may fail if the server sends more or fewer bytes, and an essential download always does.",
+    onPhone: "If the server sends more or fewer bytes than declared, a download may fail, and an essential download always fails.",
     remedy: "Run 'packer build' and upload all of it. A shorter file was truncated in transfer.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.compactMap { entry, file in
       guard let size = file.size, size != entry.size else { return nil }
+      let sizes = SizeText.pair(size, entry.size)
       return finding(
-        "\(file.path) is \(size) bytes, but the manifest says \(entry.size)", kind: size < entry.size ? .truncated : .damaged,
+        "\(file.path) is \(sizes.0), but the manifest says \(sizes.1)", kind: size < entry.size ? .truncated : .damaged,
         pack: entry.id, file: file.path, actual: size, limit: entry.size, hint: release.rebuild(entry.id))
     }
   }

@@ -6,7 +6,7 @@ enum RepeatedSaltCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK2015", "two different packs are encrypted with the same keys and nonces", .error, .damaged, needs: [.files],
     what: "No two different packs of one key have the same salt, which makes their derived keys different.",
-    onPhone: "No visible effect, but somebody who has both files can compute the difference of their contents and forge segments.",
+    onPhone: "No visible effect, but an attacker with both files can compute the difference of their contents and forge segments.",
     remedy: "Make both packs again with 'packer pack', and do not use a writer that repeats salts.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
@@ -34,6 +34,6 @@ enum RepeatedSaltCheck: ReleaseCheck {
 }
 
 extension PackSighting.Start {
-  /// The 32 bytes that make the keys of the pack unlike those of any other.
+  /// The 32 random bytes that make the derived keys of the pack unique.
   fileprivate var salt: [UInt8] { Array(core.suffix(32)) }
 }

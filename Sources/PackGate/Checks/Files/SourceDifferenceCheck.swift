@@ -15,7 +15,7 @@ enum SourceDifferenceCheck: ReleaseCheck {
       guard let differences = file.differences, let first = differences.first else { return nil }
       let source = release.configured(entry.id)
       return finding(
-        "'\(first.path)' \(first.message)\(differences.count > 1 ? ", and \(differences.count - 1) more differences from \(source?.rootInProject ?? "its root")" : "")",
+        "'\(first.path)' \(first.message)\(differences.count > 1 ? "; \(differences.count) differences from \(source?.rootInProject ?? "its root") in all" : "")",
         pack: entry.id, file: release.configuration?.path, line: source?.position.line,
         details: differences.prefix(20).map { "\($0.kind.rawValue): \($0.path) \($0.message)" }, hint: release.rebuild(entry.id))
     }

@@ -13,12 +13,12 @@ enum UnknownPackCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.compactMap { entry, file in
       guard let failure = file.failure, !told.contains(failure.code) else { return nil }
-      // A newer reader would not help with a version that somebody else wrote there; PK2004 tells that.
+      // A newer reader does not help if the version was changed after the build, which PK2004 reports.
       guard failure.code != .unsupported || !file.isChanged(since: entry) else { return nil }
       return finding(failure.message, pack: entry.id, file: file.path, hint: release.wording(failure))
     }
   }
 
-  /// What other rules tell.
+  /// The errors that other rules report.
   private static let told = DamagedPackCheck.codes.union([.wrongKey, .truncated])
 }

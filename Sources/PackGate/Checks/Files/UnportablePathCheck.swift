@@ -15,7 +15,7 @@ enum UnportablePathCheck: ReleaseCheck {
       guard let first = file.unportable.first, release.configured(entry.id)?.allowsUnportablePaths != true else { return nil }
       let more = file.unportable.count - 1
       return finding(
-        first + (more > 0 ? ", and \(more) more such paths" : ""), pack: entry.id, file: file.path,
+        first + (more > 0 ? ", and \(more) more" : ""), pack: entry.id, file: file.path,
         details: Array(file.unportable.prefix(20)), hint: "rename them, or set allowUnportablePaths for '\(entry.id)' in packer.yml")
     }
   }

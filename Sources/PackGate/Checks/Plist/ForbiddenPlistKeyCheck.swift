@@ -6,8 +6,8 @@ enum ForbiddenPlistKeyCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK4003", "the Info.plist has a key that belongs to another hosting mode", phone: .uploadRefused, needs: [.plist],
     what: """
-      With Apple hosting, the only Background Assets keys are BAHasManagedAssetPacks, BAUsesAppleHosting and BAAppGroupID; unmanaged apps \
-      have none of these three. A boolean that is false is as good as none.
+      With Apple hosting, the only Background Assets keys are BAHasManagedAssetPacks, BAUsesAppleHosting and BAAppGroupID. Unmanaged apps \
+      have none of these three. A boolean that is false counts as missing.
       """,
     onPhone: "The system runs the app's extension in the other mode, and nothing is downloaded.",
     remedy: "Remove the key, or set 'hosting' in packer.yml to the hosting mode of the app.")

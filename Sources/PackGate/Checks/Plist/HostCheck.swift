@@ -6,14 +6,14 @@ enum HostCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK4004", "a host is not in the domain allow list", phone: .hostNotPermitted, needs: [.manifest, .plist],
     what: """
-      The hosts of all pack URLs and of the manifest are in BADownloadDomainAllowList, as they are or below a wildcard. *.example.com does \
-      not stand for example.com.
+      The hosts of all pack URLs and of the manifest are in BADownloadDomainAllowList, directly or through a wildcard. *.example.com does \
+      not match example.com.
       """,
     onPhone: "Before the first launch, the download fails with 202.",
     remedy: "Run 'packer plist merge Info.plist', which adds the hosts in use.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
-    // With Apple hosting the list is Apple's.
+    // With Apple hosting, packs come from Apple's servers, which need no entry.
     guard let plist = release.plist, let list = plist.keys.allowList, plist.keys.hosting != .apple else { return [] }
     var used = release.hosts
     if let text = plist.keys.manifestURL, let url = try? ServedURL(text), !used.contains(where: { $0.host == url.host }) {

@@ -6,8 +6,9 @@ enum MissingPlistKeyCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK4002", "a key that Background Assets needs is missing from the Info.plist", phone: .uploadRefused, needs: [.plist],
     what: """
-      Every key of the hosting mode is there, also where its number is 0: unmanaged BAManifestURL, BAInitialDownloadRestrictions with its \
-      three, BAMaxInstallSize and BAEssentialMaxInstallSize; managed BAHasManagedAssetPacks and BAAppGroupID as well.
+      Every key of the hosting mode is present, even if its number is 0. Unmanaged: BAManifestURL, BAInitialDownloadRestrictions with its \
+      three keys, BAMaxInstallSize and BAEssentialMaxInstallSize. Managed: also BAHasManagedAssetPacks and BAAppGroupID. Apple hosting: only \
+      BAHasManagedAssetPacks, BAAppGroupID and BAUsesAppleHosting.
       """,
     onPhone:
       "The upload is refused, or allowances are 0 and nothing is downloaded; without BAAppGroupID, a managed app crashes at its first use of a pack.",
@@ -16,7 +17,7 @@ enum MissingPlistKeyCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     guard let plist = release.plist else { return [] }
     let keys = plist.keys
-    // What has the wrong type is there, and told as such.
+    // A key whose value has the wrong type is present, and PK4001 reports it.
     let faulty = Set(keys.problems.map(\.key))
     let hosting = release.configuration?.hosting ?? keys.hosting
     let inner = BackgroundAssetsKey.restrictions

@@ -24,7 +24,7 @@ enum ReleasedContentKeyCheck: ReleaseCheck {
 }
 
 extension ReleaseContext {
-  /// Whether an app version has a key: itself, or the root it is made from.
+  /// Returns whether an app version has a key, or the root key from which it is derived.
   fileprivate func holds(_ app: ReleaseLock.App, _ keyID: String) -> Bool {
     app.keyIDs.contains(keyID) || roots[keyID].map(app.keyIDs.contains) ?? false
   }

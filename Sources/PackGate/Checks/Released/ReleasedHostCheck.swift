@@ -27,7 +27,7 @@ enum ReleasedHostCheck: ReleaseCheck {
 }
 
 extension ReleaseContext {
-  /// The hosts that packs are served from, in ascending order, each with the ids of its packs. URLs that are none are told elsewhere.
+  /// The hosts that packs are served from, in ascending order, each with the ids of its packs. Invalid URLs are reported by PK4007.
   var hosts: [(host: String, packs: [String])] {
     var packs: [String: [String]] = [:]
     for entry in entries {
@@ -39,6 +39,6 @@ extension ReleaseContext {
 }
 
 extension [String] {
-  /// The only one in quotes, or how many there are.
+  /// The only pack in quotes, or the number of packs.
   var summary: String { count == 1 ? "'\(self[0])'" : "\(count) packs" }
 }

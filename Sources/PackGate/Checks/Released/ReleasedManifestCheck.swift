@@ -5,12 +5,12 @@ import PackProject
 /// PK3012.
 enum ReleasedManifestCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK3012", "an app version already released refuses or never sees the manifest", .error, .released, needs: [.manifest, .lock],
+    "PK3012", "an app version already released refuses or never fetches the manifest", .error, .released, needs: [.manifest, .lock],
     what: """
-      The version of the manifest is not below the one that an app version was shipped with, and it is served where that version looks for it \
-      (a warning, because two URLs may be one file).
+      The manifest's version is not below the one that an app version was shipped with, and the manifest is served at the URL that the app \
+      version fetches. Another URL is a warning, because two URLs may lead to the same file.
       """,
-    onPhone: "That app version keeps its manifest: it refuses a lower version as a rollback.",
+    onPhone: "That app version keeps the manifest it has. It refuses a lower version as a rollback.",
     remedy: "Let 'packer build' choose the version, with an up-to-date lock file; also serve the manifest at the old URL.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
@@ -30,7 +30,7 @@ enum ReleasedManifestCheck: ReleaseCheck {
         "app \(app.version) fetches the manifest from \(url), but it is served at \(configuration.serve.manifestURL)",
         level: .warning,
         app: app.version, file: release.lockPath,
-        hint: "serve it at both places, or: packer release retire \(ShellWord.quoted(app.version))")
+        hint: "serve it at both URLs, or: packer release retire \(ShellWord.quoted(app.version))")
     }
   }
 }

@@ -14,9 +14,9 @@ enum ReleasedTrustCheck: ReleaseCheck {
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.apps.compactMap { app in
-      guard release.manifest.vouching.isDisjoint(with: app.trustedKeys) else { return nil }
+      guard release.manifest.validSigners.isDisjoint(with: app.trustedKeys) else { return nil }
       let disproved = app.trustedKeys.filter { release.manifest.disproved.contains($0) }
-      // A wrong signature by a key that the gate trusts, too, is told by itself.
+      // If the gate trusts the same key, PK5002 reports the wrong signature.
       guard release.manifest.signatureFailure == nil || disproved.allSatisfy({ !release.manifest.trusted.contains($0) }) else { return nil }
       if let key = disproved.first {
         return finding(
@@ -32,6 +32,6 @@ enum ReleasedTrustCheck: ReleaseCheck {
 }
 
 extension ManifestSighting {
-  /// Who signed, as the manifest says.
+  /// The ids of the keys that signed, as the manifest names them.
   var signers: String { keyIDs.isEmpty ? "no key" : keyIDs.joined(separator: ", ") }
 }

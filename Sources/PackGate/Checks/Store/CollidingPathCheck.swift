@@ -7,8 +7,8 @@ enum CollidingPathCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK6007", "managed packs hold the same path", needs: [.files, .configuration],
     what: """
-      With managed hosting, no two packs have a file of the same name, because the system puts all packs into one namespace. Names that differ in case \
-      alone are the same. Paths inside the packs that hold other content in each are a warning.
+      With managed hosting, no two packs have the same file name, because the system puts all packs into one namespace. Names that differ \
+      only in case count as the same. A path with different content in two packs is a warning.
       """,
     onPhone: "The app gets either file, and which one is undefined.",
     remedy: "Give packs ids, and files paths, that start with the name of the game or level.")
@@ -30,7 +30,7 @@ enum CollidingPathCheck: ReleaseCheck {
       let count = release.colliding.count
       findings.append(
         finding(
-          "'\(example.path)' is in \(example.packs.joined(separator: " and ")) with other content\(count > 1 ? ", and so are \(count - 1) more paths" : "")",
+          "'\(example.path)' has different content in \(example.packs.joined(separator: " and "))\(count > 1 ? "; \(count) such paths in all" : "")",
           level: .warning, file: release.manifest.path,
           details: release.colliding.prefix(20).map { "\($0.path): \($0.packs.joined(separator: ", "))" },
           hint: "unpack each into a directory of its own, or rename the files"))

@@ -12,7 +12,7 @@ enum JunkCheck: ReleaseCheck {
     release.pairs.compactMap { entry, file in
       guard let first = file.junk.first else { return nil }
       return finding(
-        "it holds \(first)\(file.junk.count > 1 ? ", and \(file.junk.count - 1) more files of that kind" : "")", pack: entry.id,
+        "it holds \(first)\(file.junk.count > 1 ? ", and \(file.junk.count - 1) more" : "")", pack: entry.id,
         file: file.path,
         details: Array(file.junk.prefix(20)), hint: release.rebuild(entry.id))
     }

@@ -9,13 +9,13 @@ enum PlaintextCheck: ReleaseCheck {
       entries.
       """,
     onPhone: "The assets are public: they can be read from a cache or a mirror without any key.",
-    remedy: "Build the pack with packer only; if packer made it, report a bug: only the header of a pack should be readable.")
+    remedy: "Build the pack with packer. If packer made it, report a bug: only the header of a pack should be readable.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.compactMap { entry, file in
       guard let first = file.visible.first else { return nil }
       return finding(
-        "\(file.path) shows \(first)", pack: entry.id, file: file.path, details: Array(file.visible.dropFirst()),
+        "\(file.path) contains in plaintext: \(first)", pack: entry.id, file: file.path, details: Array(file.visible.dropFirst()),
         hint: release.rebuild(entry.id))
     }
   }

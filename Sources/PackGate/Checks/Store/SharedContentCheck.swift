@@ -5,7 +5,7 @@ import PackManifest
 enum SharedContentCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK6006", "the same files are in several packs", .warning, needs: [.files, .payload],
-    what: "Packs have few identical files; less than 1 MiB in all is not reported.",
+    what: "Packs share less than 1 MiB of identical files.",
     onPhone: "Players download and store the same bytes twice; Background Assets does not deduplicate them.",
     remedy: "Move the files into a pack that the others share, or accept the finding with a reason in packer.yml.")
 
@@ -34,7 +34,7 @@ enum SharedContentCheck: ReleaseCheck {
     let largest = release.shared.max { ($0.size, $1.path) < ($1.size, $0.path) }
     return [
       finding(
-        "\(SizeText.short(total)) are in several packs, such as '\(largest?.path ?? "")' of \(SizeText.short(largest?.size ?? 0)) in \(largest?.packs.joined(separator: " and ") ?? "")",
+        "\(SizeText.short(total)) of files are duplicates of files in other packs, such as '\(largest?.path ?? "")' of \(SizeText.short(largest?.size ?? 0)) in \(largest?.packs.joined(separator: " and ") ?? "")",
         file: release.manifest.path, actual: total, details: Array(lines),
         hint: "move them into a shared pack that the app requests together with the others")
     ]

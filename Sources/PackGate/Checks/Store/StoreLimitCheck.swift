@@ -14,8 +14,9 @@ enum StoreLimitCheck: ReleaseCheck {
     return StoreLimit.all.filter { $0.hosting == hosting }.compactMap { limit in
       let actual = limit.measure(release)
       guard actual >= limit.warnsFrom else { return nil }
+      let texts = limit.texts(actual)
       return finding(
-        "\(limit.title): \(actual) \(limit.unit), at most \(limit.value) (\(limit.source), \(limit.asOf))",
+        "\(limit.title): \(texts.0); the limit is \(texts.1) (\(limit.source), \(limit.asOf))",
         level: actual > limit.failsAbove ? .error : .warning, file: release.manifest.path, actual: actual, limit: limit.value,
         hint: limit.advice)
     }

@@ -3,22 +3,27 @@ import PackFormat
 import PackManifest
 import PackProject
 
-/// A limit of a store, with the place it is from: stores change them, so each has a date.
+/// A limit of a store, with its source and the date when it was read, because stores change their limits.
 struct StoreLimit: Sendable {
   let title: String
-  /// What the source says.
+  /// The limit that the source gives.
   let value: UInt64
   let unit: String
-  /// From where on there is a finding: 80 % of the value where it is a sum that grows.
+  /// The smallest amount that is a finding: 80 % of the limit if the amount grows over time.
   let warnsFrom: UInt64
-  /// Above what it is an error. More than the value where sources disagree.
+  /// The amount above which the finding is an error. Above the limit if sources disagree.
   let failsAbove: UInt64
   let hosting: PackerConfiguration.Hosting
   let source: String
-  /// When the source was read, as year and month.
+  /// The year and month in which the source was read.
   let asOf: String
   let advice: String
   let measure: @Sendable (ReleaseContext) -> UInt64
+
+  /// Returns an amount and the limit, each with its unit.
+  func texts(_ amount: UInt64) -> (String, String) {
+    unit == "bytes" ? SizeText.pair(amount, value) : ("\(amount) \(unit)", "\(value) \(unit)")
+  }
 
   private static let limitsPage = "developer.apple.com/help/app-store-connect/reference/apple-hosted-asset-pack-size-limits"
 
@@ -28,7 +33,7 @@ struct StoreLimit: Sendable {
       hosting: .apple, source: limitsPage, asOf: "2026-11", advice: "archive packs that no app version needs, or serve them yourself",
       measure: { release in release.entries.reduce(0) { $0.adding($1.size) } }),
     StoreLimit(
-      // The page says 100, and people who have seen a newer one say 200.
+      // The page says 100; readers of a newer version report 200.
       title: "packs of one app", value: 100, unit: "packs", warnsFrom: 80, failsAbove: 200, hosting: .apple, source: limitsPage,
       asOf: "2026-11", advice: "merge packs that are always needed together",
       measure: { release in UInt64(release.entries.count) }),

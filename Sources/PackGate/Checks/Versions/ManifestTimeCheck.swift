@@ -8,7 +8,7 @@ enum ManifestTimeCheck: ReleaseCheck {
     onPhone: "Only the expiry date counts: if the clock was wrong at build time, the manifest expires too late or too early.",
     remedy: "Set the clock of the building machine or SOURCE_DATE_EPOCH, then run 'packer build --renew'.")
 
-  /// What clocks may differ by.
+  /// The allowed difference between clocks, in seconds.
   private static let tolerance: Int64 = 300
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {

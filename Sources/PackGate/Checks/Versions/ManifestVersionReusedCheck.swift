@@ -7,7 +7,7 @@ enum ManifestVersionReusedCheck: ReleaseCheck {
     "PK5008", "the manifest changed, but its version did not", needs: [.manifest, .lock],
     what: "A manifest with the version of the last release has exactly the bytes of that release.",
     onPhone: "An app that has accepted the other manifest refuses this one.",
-    remedy: "Run 'packer build' with the lock file that was recorded: it gives the next version.")
+    remedy: "Run 'packer build' with the recorded lock file: it assigns the next version.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     guard let manifest = release.manifest.manifest, let released = release.lock?.released, manifest.version == released.manifestVersion,

@@ -6,8 +6,8 @@ enum NeedlessManifestVersionCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK5009", "the manifest has a new version, but nothing in it changed", .warning, needs: [.manifest, .lock],
     what: "A manifest with a new version has new content, or is valid for longer.",
-    onPhone: "Every device downloads and checks a manifest without need.",
-    remedy: "Run 'packer build' with the lock file that was recorded: it keeps the version.")
+    onPhone: "Every device downloads and checks a manifest unnecessarily.",
+    remedy: "Run 'packer build' with the recorded lock file: it keeps the version.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     guard let manifest = release.manifest.manifest, let released = release.lock?.released, manifest.version > released.manifestVersion,

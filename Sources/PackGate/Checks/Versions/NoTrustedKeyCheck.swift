@@ -4,7 +4,7 @@ import PackProject
 enum NoTrustedKeyCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK5003", "there is no trusted key to check the signature with", .error, .signature, needs: [.manifest],
-    what: "packer.yml has 'trust' or a readable 'signKey', --trust was given, or the lock file has the keys of an app version.",
+    what: "Trusted keys are known from 'trust' or a readable 'signKey' in packer.yml, --trust, or an app version in the lock file.",
     onPhone: "An app accepts only manifests signed by its trusted keys, and verify must know these keys to check the signature.",
     remedy: "Print the public key with 'packer key public --sign-key REF' and write it under 'trust' in packer.yml; it is not secret.")
 

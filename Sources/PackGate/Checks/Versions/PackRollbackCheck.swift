@@ -21,7 +21,7 @@ enum PackRollbackCheck: ReleaseCheck {
 }
 
 extension ReleaseContext {
-  /// Entries with what the lock file remembers of packs of that name.
+  /// The entries of the manifest that the lock file also has, each with its record there.
   var recorded: [(entry: ManifestPack, recorded: ReleaseLock.Pack)] {
     var packs: [String: ReleaseLock.Pack] = [:]
     for pack in lock?.released?.packs ?? [] { packs[pack.id] = pack }

@@ -8,7 +8,7 @@ enum PackVersionReusedCheck: ReleaseCheck {
     "PK5011", "a pack changed, but its version did not", needs: [.manifest, .lock],
     what: "A pack with the version of the last release has exactly the bytes of that release.",
     onPhone: "Devices that have the version never fetch the new bytes; those that are downloading it get a mix of two files.",
-    remedy: "Run 'packer build' with the lock file that was recorded: it gives the next version.")
+    remedy: "Run 'packer build' with the recorded lock file: it assigns the next version.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.recorded.compactMap { entry, recorded in

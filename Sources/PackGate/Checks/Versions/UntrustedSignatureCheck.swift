@@ -7,7 +7,7 @@ enum UntrustedSignatureCheck: ReleaseCheck {
     what:
       "A key of 'trust' in packer.yml (or of 'signKey', or of --trust) signed the manifest, and no signature of such a key is invalid.",
     onPhone: "The app refuses the manifest and keeps the one it has; a new install gets no packs.",
-    remedy: "Sign with the app's key: 'packer build --sign-key REF'. If the file was changed after signing, find out by whom.")
+    remedy: "Sign with the app's key: 'packer build --sign-key REF'. If the file was changed after signing, find out who changed it.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     guard let failure = release.manifest.signatureFailure else { return [] }

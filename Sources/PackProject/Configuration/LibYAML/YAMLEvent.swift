@@ -1,29 +1,29 @@
-/// A step of a YAML document, as libyaml reports it.
+/// An event of a YAML document, as libyaml reports it.
 struct YAMLEvent {
   enum Kind {
     case streamStart, streamEnd
     case documentStart, documentEnd
     case alias
-    /// A value without parts. Only one without quotes, which is no block of lines either, is plain.
+    /// A value without parts. It is plain if it is neither in quotes nor a block of lines.
     case scalar(String, isPlain: Bool)
     case listStart, listEnd
     case mapStart, mapEnd
   }
 
   var kind: Kind
-  /// Where the step starts in the text.
+  /// Where the event starts in the text.
   var position: SourcePosition
   var hasAnchor = false
   var hasTag = false
 }
 
-/// Why libyaml cannot read on.
+/// The reason why libyaml cannot continue.
 struct YAMLFault: Error {
   enum Kind {
-    /// The text holds a character that YAML does not allow.
+    /// The text contains a character that YAML does not allow.
     case character
     case syntax
-    /// Values are deeper inside each other than is read.
+    /// Values are nested too deeply.
     case depth
     /// There is no memory for the parser.
     case memory
@@ -33,6 +33,6 @@ struct YAMLFault: Error {
   /// The problem in libyaml's words.
   var problem: String
   var position: SourcePosition
-  /// Where the value starts that could not be read to its end, if libyaml names one.
+  /// Where the incomplete value starts, if libyaml reports it.
   var start: SourcePosition?
 }

@@ -2,18 +2,18 @@ import CLibYAML
 
 /// A libyaml parser over a text, freed when its owner goes away.
 ///
-/// Events name aliases and never follow them, and no call nests with the values: a text takes time and memory in proportion to its size, whatever it says.
+/// Events report aliases and never follow them, and calls do not nest with the values, so time and memory are proportional to the size of any text.
 @safe
 struct YAMLEventReader: ~Copyable {
   private let parser: UnsafeMutablePointer<yaml_parser_t>
   private let text: UnsafeMutableBufferPointer<UInt8>
 
-  /// Takes a text in UTF-8, without a byte order mark.
+  /// Makes a parser for a text in UTF-8 without a byte order mark.
   init(_ bytes: ArraySlice<UInt8>) throws(YAMLFault) {
     let parser = UnsafeMutablePointer<yaml_parser_t>.allocate(capacity: 1)
     guard unsafe yaml_parser_initialize(parser) == 1 else {
       unsafe parser.deallocate()
-      throw YAMLFault(kind: .memory, problem: "there is no memory for libyaml", position: .start)
+      throw YAMLFault(kind: .memory, problem: "not enough memory for libyaml", position: .start)
     }
     let text = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
     _ = unsafe text.initialize(from: bytes)
@@ -29,7 +29,7 @@ struct YAMLEventReader: ~Copyable {
     unsafe text.deallocate()
   }
 
-  /// The next step. There is none after the end of the stream.
+  /// Returns the next event. After the end of the stream it returns `streamEnd` again.
   mutating func next() throws(YAMLFault) -> YAMLEvent {
     var event = unsafe yaml_event_t()
     try check(unsafe yaml_parser_parse(parser, &event))
@@ -50,7 +50,7 @@ struct YAMLEventReader: ~Copyable {
       let bytes = unsafe UnsafeBufferPointer(start: scalar.value, count: scalar.length)
       result.kind = .scalar(unsafe String(decoding: bytes, as: UTF8.self), isPlain: isPlain)
       result.hasAnchor = unsafe scalar.anchor != nil
-      // The tag of a single '!' is gone by now; what it leaves is a text in quotes that is not taken for a text of itself.
+      // libyaml drops a tag that is a single '!', but then `quoted_implicit` is 0 for a scalar that is not plain.
       result.hasTag = unsafe scalar.tag != nil || !isPlain && scalar.quoted_implicit == 0
     case YAML_SEQUENCE_START_EVENT:
       result.kind = .listStart
@@ -78,14 +78,14 @@ struct YAMLEventReader: ~Copyable {
     case YAML_READER_ERROR:
       throw YAMLFault(kind: .character, problem: problem, position: position(ofByte: unsafe parser.pointee.problem_offset))
     case YAML_MEMORY_ERROR:
-      throw YAMLFault(kind: .memory, problem: "there is no memory for libyaml", position: .start)
+      throw YAMLFault(kind: .memory, problem: "not enough memory for libyaml", position: .start)
     default:
       let start = unsafe parser.pointee.context == nil ? nil : SourcePosition(parser.pointee.context_mark)
       throw YAMLFault(kind: .syntax, problem: problem, position: SourcePosition(unsafe parser.pointee.problem_mark), start: start)
     }
   }
 
-  /// The place of a byte, counted as libyaml counts lines and columns.
+  /// Returns the position of a byte, counting lines and columns as libyaml does.
   private func position(ofByte offset: Int) -> SourcePosition {
     var position = SourcePosition.start
     let bytes = unsafe Array(text)

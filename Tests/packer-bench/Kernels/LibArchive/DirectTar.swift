@@ -1,7 +1,7 @@
 import CLibArchive
 import PackFormat
 
-/// Tar headers as a C program would have libarchive write them: one writer, one entry that is cleared, a buffer behind a callback.
+/// Writes tar headers with libarchive as a C program would: one writer, one entry that is reused, a callback for the output.
 @safe
 final class DirectTar {
   private let writer: OpaquePointer
@@ -34,7 +34,7 @@ final class DirectTar {
     unsafe archive_entry_free(entry)
   }
 
-  /// Writes the header of a file for each path, and returns the bytes written.
+  /// Writes a file header for each path, and returns the number of bytes written.
   func write(_ paths: [String]) -> Int {
     sink.count = 0
     for path in paths {

@@ -2,7 +2,7 @@
   import COpenSSL
   import PackFormat
 
-  /// AES-256-GCM and SHA-256 as a C program would call them: fetched once, one context each, a loop.
+  /// Calls AES-256-GCM and SHA-256 as a C program would: fetched once, one context each, a loop.
   @safe
   final class DirectOpenSSL {
     private let cipher: OpaquePointer
@@ -42,7 +42,7 @@
       unsafe buffer.deallocate()
     }
 
-    /// Seals each piece of a segment's plaintext into the same buffer, and returns the bytes written.
+    /// Seals each segment of the input into the same buffer, and returns the number of bytes written.
     func seal(_ input: [UInt8]) -> Int {
       let piece = capacity - 16
       return unsafe input.withUnsafeBufferPointer { input in
@@ -63,7 +63,7 @@
       }
     }
 
-    /// One segment under a fixed nonce, for ``open(_:)``.
+    /// Returns one segment sealed with a fixed nonce, for ``open(_:times:)``.
     func sealed(_ plaintext: [UInt8]) -> [UInt8] {
       var output = [UInt8](repeating: 0, count: plaintext.count + 16)
       let fixed = [UInt8](repeating: 1, count: 12)
@@ -79,7 +79,7 @@
       return output
     }
 
-    /// Opens the same segment `times` over, and says whether its tag held each time.
+    /// Opens the same segment `times` times, and returns whether its tag was valid each time.
     func open(_ segment: [UInt8], times: Int) -> Bool {
       let fixed = [UInt8](repeating: 1, count: 12)
       return unsafe segment.withUnsafeBufferPointer { segment in
@@ -98,7 +98,7 @@
       }
     }
 
-    /// The digests of all pieces of `size` bytes, one after the other into the same place.
+    /// Computes the digests of all pieces of `size` bytes, into the same buffer.
     func digest(_ input: [UInt8], size: Int) {
       unsafe input.withUnsafeBytes { input in
         var place = 0

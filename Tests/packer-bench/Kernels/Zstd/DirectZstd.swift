@@ -6,7 +6,7 @@ import PackFormat
   import libzstd
 #endif
 
-/// zstd as a C program would call it: one context, one buffer, a loop.
+/// Calls zstd as a C program would: one context, one buffer, a loop.
 @safe
 final class DirectZstd {
   private let encoder: OpaquePointer
@@ -14,7 +14,7 @@ final class DirectZstd {
   private let buffer: UnsafeMutableRawPointer
   private let capacity: Int
 
-  /// - Parameter frameSize: the most bytes of one frame.
+  /// - Parameter frameSize: The largest size of a frame in bytes.
   init(level: Int, frameSize: Int) throws(PackError) {
     capacity = ZSTD_compressBound(frameSize)
     guard let encoder = unsafe ZSTD_createCCtx(), let decoder = unsafe ZSTD_createDCtx() else {
@@ -55,7 +55,7 @@ final class DirectZstd {
     return sum
   }
 
-  /// Decompresses `frame` and hands the content out.
+  /// Decompresses `frame` and calls `body` with the content.
   func withContent<Result>(of frame: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     let count = unsafe ZSTD_decompressDCtx(decoder, buffer, capacity, frame.baseAddress, frame.count)
     return unsafe body(UnsafeRawBufferPointer(start: buffer, count: count))

@@ -3,29 +3,29 @@ import PackFiles
 import PackFormat
 import PackProject
 
-/// What the tar of a pack will look like: the order of the entries, where each lies, and how the frames are cut (FORMAT.md §4.2, §4.3).
+/// The layout of a pack's tar: the order of the entries, the position of each, and how the frames are cut (FORMAT.md §4.2, §4.3).
 ///
-/// It depends on the tree and the frame size alone, so the same tree gives the same tar however many threads make it.
-final class PackPlan: Sendable {
+/// It depends only on the tree and the frame size, so the same tree gives the same tar, regardless of the number of threads.
+final class TarLayout: Sendable {
   /// An entry at its place in the tar.
   struct Item: Sendable {
     var entry: SourceEntry
-    /// Where its first header starts in the tar.
+    /// The position of its first header in the tar.
     var start: UInt64
     /// The length of its headers in bytes.
     var headerSize: UInt32
-    /// The item that holds the same content, if an earlier one does.
+    /// The number of an earlier item with the same content, or -1.
     var original: Int32 = -1
 
     var isLink: Bool { original >= 0 }
     var contentSize: UInt64 { isLink ? 0 : entry.size }
     var dataOffset: UInt64 { start + UInt64(headerSize) }
     var dataRange: Range<UInt64> { dataOffset..<dataOffset + contentSize }
-    /// Behind the zeros that fill the last block.
+    /// The position after the zeros that fill the last block.
     var end: UInt64 { dataOffset + (contentSize + 511) / 512 * 512 }
   }
 
-  /// The bytes of the tar that go into one frame, and the items that have some of them.
+  /// The range of the tar that goes into one frame, and the items that overlap it.
   struct Frame: Sendable {
     var range: Range<UInt64>
     var items: Range<Int>
@@ -33,7 +33,7 @@ final class PackPlan: Sendable {
 
   /// The items in the order of the tar.
   struct Items: RandomAccessCollection, Sendable {
-    /// What an item has besides its entry.
+    /// The data of an item besides its entry.
     fileprivate struct Place: Sendable {
       var start: UInt64
       var headerSize: UInt32
@@ -90,14 +90,14 @@ final class PackPlan: Sendable {
     self.duplicateFiles = duplicateFiles
     self.duplicateBytes = duplicateBytes
     tarSize = position + UInt64(TarWriter.endSize)
-    // A file with a hole may claim exabytes: frames that will be too many are not listed first.
+    // A sparse file may claim exabytes, so the number of frames is checked before they are listed.
     try Self.check(frameCount: (tarSize + UInt64(frameSize) - 1) / UInt64(frameSize), words)
     frames = Self.cut(items, tarSize: tarSize, UInt64(frameSize))
     try Self.check(frameCount: UInt64(frames.count), words)
   }
 
   private static func check(frameCount: UInt64, _ words: SettingWords) throws(PackError) {
-    // Index and seek table need three entries of the table besides.
+    // Index and seek table need three more entries of the table.
     guard frameCount <= Limits.frames - 3 else {
       throw PackError(
         .unsuitableSource, "the tree needs \(frameCount) frames, more than \(Limits.frames)",
@@ -105,7 +105,7 @@ final class PackPlan: Sendable {
     }
   }
 
-  /// What the tar says of an item.
+  /// Returns the tar header of an item.
   func header(of item: Item) -> TarHeader {
     Self.header(of: item, among: items.entries)
   }
@@ -116,7 +116,8 @@ final class PackPlan: Sendable {
       linkTarget: item.isLink ? entries[Int(item.original)].path : nil)
   }
 
-  /// Gathers whole entries while they fit, and cuts larger ones at multiples of the frame size. The end of the tar counts as an entry.
+  /// Cuts the tar into frames: whole entries are collected while they fit, and larger ones are cut at multiples of the frame size. The end of the tar
+  /// counts as an entry.
   private static func cut(_ items: Items, tarSize: UInt64, _ frameSize: UInt64) -> [Frame] {
     var frames: [Frame] = []
     var open: Frame?
@@ -151,8 +152,8 @@ final class PackPlan: Sendable {
   }
 }
 
-extension PackPlan {
-  /// Entries in the order in which a tar holds them.
+extension TarLayout {
+  /// The entries of a tar and their order.
   struct Order: Sendable {
     /// The entries in the order of the tar.
     let entries: [SourceEntry]
@@ -160,11 +161,11 @@ extension PackPlan {
     let byPath: [Int32]
   }
 
-  /// The order of the tar: by extension, then by the first path that ends in the same name, then by path (FORMAT.md §4.2.4).
+  /// Returns the order of the tar: by extension, then by the first path that ends in the same name, then by path (FORMAT.md §4.2.4).
   ///
-  /// Files of a kind compress best side by side, and those that have the same name in several directories are often versions of one another.
+  /// Files of the same kind compress best side by side, and files with the same name in several directories are often versions of one another.
   static func order(_ found: [SourceEntry]) -> Order {
-    // A scan gives them in order.
+    // A scan returns them in order already.
     let entries = isSorted(found) ? found : found.sorted { Self.precedes($0, $1) }
     struct Place {
       var fileExtension: Int
@@ -202,7 +203,7 @@ extension PackPlan {
     entries.indices.dropFirst().allSatisfy { precedes(entries[$0 - 1], entries[$0]) }
   }
 
-  /// What follows the last dot of the last component, ASCII letters lowered; nothing where there is no dot but a leading one.
+  /// Returns the bytes after the last dot of the last component, with ASCII letters in lower case. Empty if there is no dot except a leading one.
   static func fileExtension(of path: String) -> [UInt8] {
     path.withBytes { path in
       var index = path.count

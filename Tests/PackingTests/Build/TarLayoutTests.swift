@@ -6,7 +6,7 @@ import Testing
 @testable import PackProject
 
 @Suite("The plan of a pack")
-struct PackPlanTests {
+struct TarLayoutTests {
   private func entry(_ path: String, _ size: UInt64 = 0, _ kind: IndexRecord.Kind = .file) -> SourceEntry {
     SourceEntry(
       path: path, kind: kind, size: size,
@@ -14,16 +14,16 @@ struct PackPlanTests {
         FileStatus(kind: .file, size: size, mode: 0o644, device: 1, inode: 1, linkCount: 1, modified: 0, changed: 0)))
   }
 
-  private func plan(_ entries: [SourceEntry], originals: [Int32]? = nil, frameSize: Int = 65_536) throws -> PackPlan {
+  private func plan(_ entries: [SourceEntry], originals: [Int32]? = nil, frameSize: Int = 65_536) throws -> TarLayout {
     // In the order given.
-    let order = PackPlan.Order(entries: entries, byPath: Array(entries.indices.map(Int32.init)))
-    return try PackPlan(order, originals: originals ?? entries.map { _ in -1 }, frameSize: frameSize)
+    let order = TarLayout.Order(entries: entries, byPath: Array(entries.indices.map(Int32.init)))
+    return try TarLayout(order, originals: originals ?? entries.map { _ in -1 }, frameSize: frameSize)
   }
 
   /// The lengths of the frames of a plan.
-  private func frames(_ plan: PackPlan) -> [UInt64] { plan.frames.map { $0.range.upperBound - $0.range.lowerBound } }
+  private func frames(_ plan: TarLayout) -> [UInt64] { plan.frames.map { $0.range.upperBound - $0.range.lowerBound } }
 
-  @Test("more frames than a seek table may list are refused before they are counted out", arguments: [1 << 33, 1 << 40, 1 << 62])
+  @Test("more frames than a seek table may list are refused before they are listed", arguments: [1 << 33, 1 << 40, 1 << 62])
   func tooManyFrames(_ size: UInt64) throws {
     let error = #expect(throws: PackError.self) { try plan([entry("a", size), entry("b", size)]) }
     #expect(error?.code == .unsuitableSource)
@@ -34,7 +34,7 @@ struct PackPlanTests {
     let paths = [
       "z", "b/README", "A.PNG", "a.png", "x.tar.gz", ".gitignore", "end.", "dir.d/file", "b.gz", "a/.hidden.txt", "Z.txt", "é.txt",
     ]
-    let ordered = PackPlan.order(paths.map { entry($0) } + [entry("empty.png", 0, .directory)]).entries.map(\.path)
+    let ordered = TarLayout.order(paths.map { entry($0) } + [entry("empty.png", 0, .directory)]).entries.map(\.path)
     #expect(
       ordered == [
         ".gitignore", "b/README", "dir.d/file", "empty.png", "end.", "z", "b.gz", "x.tar.gz", "A.PNG", "a.png", "Z.txt",
@@ -42,10 +42,10 @@ struct PackPlanTests {
       ])
   }
 
-  @Test("entries of one name stand together, where the first of them would, and the index follows the paths")
+  @Test("entries with the same name are placed together, where the first of them would be, and the index follows the paths")
   func namesakes() {
     let paths = ["c/z.js", "b/a.js", "a/m.js", "b/m.js", "d/a.js", "c/m.js", "a/z.JS"]
-    let order = PackPlan.order(paths.map { entry($0) })
+    let order = TarLayout.order(paths.map { entry($0) })
     #expect(
       order.entries.map(\.path) == ["a/m.js", "b/m.js", "c/m.js", "a/z.JS", "b/a.js", "d/a.js", "c/z.js"])
     #expect(order.byPath.map { order.entries[Int($0)].path } == paths.sorted())
@@ -54,18 +54,18 @@ struct PackPlanTests {
   @Test("the order does not depend on the order of discovery")
   func orderIsTotal() {
     let entries = (0..<200).map { entry("d\($0 % 7)/f\($0).\(["a", "B", "b", ""][$0 % 4])") }
-    let expected = PackPlan.order(entries).entries.map(\.path)
-    for _ in 0..<5 { #expect(PackPlan.order(entries.shuffled()).entries.map(\.path) == expected) }
+    let expected = TarLayout.order(entries).entries.map(\.path)
+    for _ in 0..<5 { #expect(TarLayout.order(entries.shuffled()).entries.map(\.path) == expected) }
   }
 
-  @Test("the extension of a path is what the format says")
+  @Test("the extension of a path is as the format defines it")
   func extensions() {
     let cases: [String: String] = [
       "A.PNG": "png", "x.tar.gz": "gz", ".gitignore": "", "README": "", "end.": "", "a.b/c": "", "a/.x": "", "a/.x.Y": "y",
       "Ä.Ä": "Ä", "a..": "",
     ]
     for (path, expected) in cases {
-      #expect(PackPlan.fileExtension(of: path) == Array(expected.utf8), "\(path)")
+      #expect(TarLayout.fileExtension(of: path) == Array(expected.utf8), "\(path)")
     }
   }
 
@@ -89,13 +89,13 @@ struct PackPlanTests {
     #expect(try frames(plan([entry("a", 131_072 - 512)])) == [65_536, 65_536, 1024])
   }
 
-  @Test("the closing 1024 bytes join the last frame only where they fit")
+  @Test("the closing 1024 bytes join the last frame only if they fit")
   func closingBytes() throws {
     #expect(try frames(plan([entry("a", 64_000)])) == [65_536])
     #expect(try frames(plan([entry("a", 64_001)])) == [65_024, 1024])
   }
 
-  @Test("frames touch, none is empty or too long, and each names the items it holds", arguments: [65_536, 1 << 20, 8 << 20])
+  @Test("frames are contiguous, none is empty or too long, and each lists its items", arguments: [65_536, 1 << 20, 8 << 20])
   func coverage(_ frameSize: Int) throws {
     var entries = (0..<300).map { entry("f\($0)", UInt64($0 * $0 * 37 % 300_000)) }
     entries.append(entry("ü" + String(repeating: "n", count: 300), 100_000))
@@ -113,7 +113,7 @@ struct PackPlanTests {
     #expect(end == plan.tarSize)
   }
 
-  @Test("a file with the content of an earlier one takes a header and no more")
+  @Test("a file with the content of an earlier one takes only a header")
   func links() throws {
     let plan = try plan([entry("a", 5000), entry("b", 5000), entry("c", 1)], originals: [-1, 0, -1])
     #expect(plan.items.map(\.start) == [0, 5632, 6144] as [UInt64])
