@@ -6,8 +6,8 @@ streams combined. All examples of a document run in one temporary directory. It 
 repository's Examples, and the blocks of the document that name a file (```sh file=NAME). Ids of keys and times differ from run to run and are not
 compared; everything else must be the same.
 
-Also compares the Swift block of README.md with its source file, and the entries of TROUBLESHOOTING.md with the exit statuses of the command and
-the error codes of the sources, and counts the words of all documents.
+Also compares the Swift blocks of README.md and SERVING.md with their source files, the entries of TROUBLESHOOTING.md with the exit statuses of the
+command and the error codes of the sources, and its rules with those of `packer explain`, and counts the words of all documents.
 """
 
 import argparse
@@ -22,6 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
 DOCUMENTS = ["README.md", "Documentation/BUDGETS.md", "Documentation/PIPELINE.md", "Documentation/STORE.md", "Documentation/SIMULATION.md"]
 SNIPPET = "Examples/LinuxClient/Sources/LinuxClient/Assets.swift"
+QUOTES = {"Documentation/SERVING.md": "Examples/iOSApp/App/Player.swift"}
 EXIT_STATUS = "Sources/packer/Terminal/ExitStatus.swift"
 TROUBLESHOOTING = "Documentation/TROUBLESHOOTING.md"
 
@@ -60,9 +61,12 @@ def zstd_version():
     return subprocess.run(["pkg-config", "--modversion", "libzstd"], capture_output=True, text=True).stdout.strip()
 
 
+def packer():
+    return pathlib.Path(os.environ.get("PACKER", ROOT / ".build/debug/packer")).resolve()
+
+
 def run_examples(document):
     text = (ROOT / document).read_text(encoding="utf-8")
-    packer = pathlib.Path(os.environ.get("PACKER", ROOT / ".build/debug/packer")).resolve()
     sizes_differ = zstd_version() != ZSTD
     if sizes_differ:
         print(f"zstd is {zstd_version()}, not {ZSTD}: numbers in the examples' output are not compared")
@@ -70,7 +74,7 @@ def run_examples(document):
     failures = count = 0
     with tempfile.TemporaryDirectory(prefix="packer-readme.") as place:
         os.mkdir(f"{place}/.bin")
-        os.symlink(packer, f"{place}/.bin/packer")
+        os.symlink(packer(), f"{place}/.bin/packer")
         os.symlink(ROOT / "Examples", f"{place}/Examples")
         for name, content in named_files(text):
             path = pathlib.Path(place, name)
@@ -101,6 +105,31 @@ def check_snippet(text):
     if blocks(text, "swift") == [source]:
         return True
     print(f"README.md: the Swift block differs from {SNIPPET}")
+    return False
+
+
+def check_quotes():
+    """Checks that each part of a quoting Swift block, up to an empty line, is in the source file, except for the indentation."""
+    results = []
+    for document, source in QUOTES.items():
+        lines = "\n".join(line.strip() for line in (ROOT / source).read_text().splitlines())
+        parts = [part.strip("\n") for block in blocks((ROOT / document).read_text(encoding="utf-8"), "swift") for part in block.split("\n\n")]
+        results += [bool(parts)] + ["\n".join(line.strip() for line in part.splitlines()) + "\n" in lines for part in parts]
+        if not all(results):
+            print(f"{document}: the Swift block is not in {source}")
+    return all(results)
+
+
+def check_rules():
+    """Checks that TROUBLESHOOTING.md lists exactly the rules that `packer explain` lists, each once."""
+    page = (ROOT / TROUBLESHOOTING).read_text(encoding="utf-8")
+    section = re.search(r"^## Rules of packer verify\n(.*?)^## ", page, re.M | re.S)
+    listed = sorted(re.findall(r"`(PK\d+)`", section[1])) if section else []
+    printed = subprocess.run([packer(), "explain", "--quiet"], capture_output=True, text=True, check=True).stdout
+    known = re.findall(r"^(PK\d+) ", printed, re.M)
+    if known and listed == sorted(known):
+        return True
+    print(f"{TROUBLESHOOTING}: missing rules: {sorted(set(known) - set(listed))}, unknown: {sorted(set(listed) - set(known))}, {len(listed)} of {len(known)} listed")
     return False
 
 
@@ -152,7 +181,7 @@ def main():
         for code, cells in entries((ROOT / TROUBLESHOOTING).read_text(encoding="utf-8")).items():
             print(code, *cells, sep="\t")
         return
-    results = [check_snippet(README.read_text(encoding="utf-8")), check_troubleshooting(), check_length(), *map(run_examples, DOCUMENTS)]
+    results = [check_snippet(README.read_text(encoding="utf-8")), check_quotes(), check_troubleshooting(), check_rules(), check_length(), *map(run_examples, DOCUMENTS)]
     sys.exit(0 if all(results) else 1)
 
 

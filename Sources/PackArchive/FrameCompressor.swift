@@ -64,7 +64,7 @@ package final class FrameCompressor {
         break
       case .some(.none):
         let size = try context.compress(content, into: &frame)
-        // Otherwise the samples were wrong: the rest does shrink.
+        // If `size` is smaller, the samples were wrong: the rest does shrink.
         if size > content.count / 100 * 98 { return size }
       }
     case .frame:

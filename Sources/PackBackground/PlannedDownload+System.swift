@@ -10,7 +10,7 @@
     /// - Parameters:
     ///   - group: the app group that app and extension share.
     ///   - place: the number of downloads before it in the same plan.
-    /// - Returns: nil if the system cannot take it: the URL is not a valid https URL, or the size exceeds an `Int`.
+    /// - Returns: nil if the system cannot take it: the URL is not a valid https URL, or the size is 0 or exceeds an `Int`.
     public func systemDownload(in group: String, place: Int = 0) -> BAURLDownload? {
       systemDownload(in: group, place: place, isEssential: isEssential)
     }

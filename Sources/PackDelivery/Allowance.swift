@@ -21,7 +21,7 @@ public struct Allowance: Hashable, Sendable {
     self.init(essential: total > manifestSize ? total - manifestSize : 0, other: budget.downloadAllowance)
   }
 
-  /// Subtracts a download if it fits. Returns false if it does not. Like in the system, a download of exactly the bytes left does not fit.
+  /// Subtracts a download if it fits. Returns false if it does not. As in the system, a download of exactly the bytes left does not fit.
   public mutating func take(_ bytes: UInt64, isEssential: Bool) -> Bool {
     let left = isEssential ? essential : other
     guard bytes < left else { return false }

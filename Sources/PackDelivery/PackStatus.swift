@@ -81,7 +81,7 @@ public struct PackStatus: Hashable, Sendable {
     let idle: IdleReason
     switch event {
     case .offered(let bytes):
-      // Bytes are new only if the status was about other bytes before.
+      // The reason is `changed` only if the status was about other bytes before.
       idle = bytes == self.bytes ? .new : .changed
       self.bytes = bytes
       attempts = 0

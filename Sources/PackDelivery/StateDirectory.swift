@@ -49,7 +49,7 @@ struct StateDirectory: Sendable {
     }
   }
 
-  /// Creates the missing parts of the directory. Throws if a later version created it.
+  /// Creates the missing parts of the directory. Throws if another format version created it.
   func make() throws(PackError) {
     do throws(FileFailure) {
       do throws(FileFailure) {

@@ -617,7 +617,7 @@ public actor DownloadQueue {
     }
   }
 
-  /// The number of consecutive server failures that counts as an outage: more than four permanently failing requests would cause.
+  /// More consecutive server failures than this count as an outage. Four requests that fail on their own do not exceed it.
   private var outageLimit: Int { max(policy.concurrentDownloads, 4 * policy.retry.attempts) }
 
   /// Records that a server answered, so there is a network.

@@ -67,7 +67,7 @@ struct QueueDirectory: Sendable {
     }
   }
 
-  /// Takes the lock of a queue. Returns nil if another process holds it.
+  /// Takes the lock of a queue. Returns nil if it is held already, by another process or by another queue in this one.
   static func lock(_ root: String, files: any FileSystem) throws(PackError) -> OpenFile? {
     let top = try open(root, files: files)
     do throws(FileFailure) {

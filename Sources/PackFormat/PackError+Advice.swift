@@ -12,7 +12,7 @@ extension PackError {
     case fetchManifestAgain
     /// Fetch the file from a trusted place: it was made with the key, but breaks the format.
     case fetchFromTrustedPlace
-    /// Try again: another operation was running, or has just ended.
+    /// Try again: something else was using or changing it, or the operation it belongs to has ended.
     case tryAgain
     /// Connect the device to a network.
     case connect
@@ -102,7 +102,7 @@ extension PackError {
       switch self {
       case .fetchAgain: "fetch the file again"
       case .fetchManifestAgain: "fetch the manifest again; a server or a cache in between may hold an old one"
-      case .fetchFromTrustedPlace: "fetch the file from a trusted place; its maker was broken or hostile"
+      case .fetchFromTrustedPlace: "fetch the file from a trusted place; the program that made it is faulty or hostile"
       case .tryAgain: "try again"
       case .connect: "try again when there is a network"
       case .checkClock: "check the device's clock and the server's certificate"

@@ -13,7 +13,7 @@ package struct HTTPDate: Hashable, Comparable {
   private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-  /// - Parameter secondsSince1970: times outside the years 0 to 9999 are clamped.
+  /// - Parameter secondsSince1970: times before 1970 or after the year 9999 are clamped.
   package init(secondsSince1970: Int64) {
     self.secondsSince1970 = min(max(secondsSince1970, 0), 253_402_300_799)
   }

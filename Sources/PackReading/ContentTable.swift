@@ -5,7 +5,7 @@ import PackWork
 /// The place of every file's content, in the order of the tar: 16 bytes per record that has content.
 ///
 /// Creating it reads the whole index once and checks what only a full pass can check (FORMAT.md §4.4, §5): the order of the paths, that no entry is
-/// below a file, the sum of the sizes, the content root, and that any two content ranges are either identical or disjoint.
+/// below another one, the sum of the sizes, the content root, and that any two content ranges are either identical or disjoint.
 package struct ContentTable: Sendable {
   /// One record with content.
   package struct Item: Sendable {

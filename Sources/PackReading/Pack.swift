@@ -231,7 +231,7 @@ public final class Pack: Sendable {
 }
 
 extension PackError {
-  /// Returns the same error with the pack as its subject, unless it already has one.
+  /// Returns the same error with the pack as its subject, unchanged if it already has this subject.
   package func about(_ source: PackSource) -> PackError { about(source.path) }
 }
 

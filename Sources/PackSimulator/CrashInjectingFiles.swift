@@ -1,7 +1,7 @@
 package import PackFiles
 import PackWork
 
-/// The system's files for a process that may be killed at any operation. After that every operation fails, including clean-up.
+/// The system's files for a process that may be killed at any operation. That operation and all later ones fail, including clean-up.
 ///
 /// Sync operations do nothing, because power cuts are not simulated and the device is discarded afterwards.
 package final class CrashInjectingFiles: FileSystem {
@@ -16,8 +16,8 @@ package final class CrashInjectingFiles: FileSystem {
 
   /// - Parameters:
   ///   - count: the number of operations of earlier processes.
-  ///   - deathAt: the number of the operation at which the process is killed, from 1 and including operations of earlier processes; nil if it is not
-  ///     killed.
+  ///   - deathAt: the number of the operation before which the process is killed, from 1 and including operations of earlier processes; nil if it is
+  ///     not killed.
   package init(count: Int = 0, deathAt: Int? = nil) {
     self.deathAt = deathAt
     state = Monitor(State(count: count))

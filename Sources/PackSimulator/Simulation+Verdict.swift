@@ -29,7 +29,7 @@ extension Simulation {
     try await judgeContent()
     judgeCost()
     if settings.keys == nil {
-      report.notes.append("no key was given, so no pack was installed: downloaded files wait for installation in the end")
+      report.notes.append("no key was given, so no pack was installed: at the end, downloaded files still wait for installation")
     }
     for fault in world.unusedFaults { report.notes.append("the fault \(fault) never occurred") }
     if let death = settings.extensionDeath, report.cost.operations < death {

@@ -32,7 +32,7 @@ package struct SimulationSettings: Sendable {
   package var ignoresAllowance = false
   /// Whether the extension treats a periodic request as an update, like an extension that does not know this kind of request.
   package var misreadsRequest = false
-  /// The number of the file operation, from 1, at which the extension is killed; nil if it is not killed.
+  /// The number of the file operation, from 1, before which the extension is killed; nil if it is not killed.
   package var extensionDeath: Int?
   /// The accounted time of a call of the extension in milliseconds, without its waits.
   package var callRuntime: UInt64 = 100
@@ -42,7 +42,8 @@ package struct SimulationSettings: Sendable {
   package var wording: @Sendable (PackError) -> String? = { $0.advice?.description }
   /// The requested faults.
   package var faults: [SimulatedFault] = []
-  /// The date and time at the beginning, in seconds since 1970. If nil, the time at which the manifest was issued.
+  /// The date and time at the beginning, in seconds since 1970. If nil, the time at which the manifest was issued, or
+  /// later if the preparation of the device ends later.
   package var start: Int64?
 
   /// Creates settings without faults.

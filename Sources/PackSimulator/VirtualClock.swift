@@ -4,7 +4,7 @@ import PackFiles
 import PackStore
 import PackWork
 
-/// The clock of a simulation. It advances only when a simulated operation takes time, and never waits.
+/// The clock of a simulation. It advances only when a simulated operation takes time. Waits shorter than ``endless`` take no real time.
 package final class VirtualClock: DeliveryClock, StoreClock, QueueClock {
   private struct State {
     var start: Int64

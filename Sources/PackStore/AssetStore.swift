@@ -80,7 +80,7 @@ public actor AssetStore {
   /// Returns the manifest in a document that is signed by a trusted key, even if it is old or expired.
   package nonisolated func authenticated(_ document: SignedManifest) throws(PackError) -> Manifest { try manifests.authenticated(document) }
 
-  /// Accepts a manifest and returns what is to be downloaded and installed for it. If it throws, nothing changes.
+  /// Accepts a manifest and returns what is to be downloaded and installed for it. If the manifest is refused, nothing changes.
   ///
   /// - Throws: ``PackError/Code/untrustedSignature``, ``PackError/Code/damagedManifest``, ``PackError/Code/manifestRollback``,
   ///   ``PackError/Code/manifestExpired``, ``PackError/Code/storeBusy``.

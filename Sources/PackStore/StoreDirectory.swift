@@ -71,7 +71,7 @@ final class StoreDirectory: Sendable {
         try? makeParts()
         return
       }
-      guard found.starts(with: Self.markerFront) else { throw notAStore("a store did not write its file 'store'") }
+      guard found.starts(with: Self.markerFront) else { throw notAStore("its file 'store' was not written by a store") }
       throw PackError(
         .unsupported, of: root, "is a store of another version than 'packer-store/1'", advice: .updateApp
       )

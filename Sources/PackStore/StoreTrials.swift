@@ -208,7 +208,7 @@ extension PackRecord {
   func staleness(of token: BootToken) -> PackError {
     let bytes = Bytes(version: token.version, sha256: token.sha256)
     if let failure = failures.last(where: { $0.bytes == bytes }) {
-      return PackError(.notConfirmed, "version \(token.version) of pack '\(id)' failed on trial: \(failure.reason)")
+      return PackError(.notConfirmed, "version \(token.version) of pack '\(id)' failed: \(failure.reason)")
     }
     return PackError(.staleConfirmation, "the trial of version \(token.version) of pack '\(id)' is no longer in progress")
   }

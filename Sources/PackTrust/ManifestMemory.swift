@@ -37,7 +37,7 @@ public struct ManifestMemory: Hashable, Sendable {
   ///   - accepted: The manifest that was accepted last, by this or an earlier release of the app.
   ///   - lowestVersion: The lowest manifest version that this release accepts.
   ///   - keys: The keys that this release trusts. If none of them signed `accepted`, it is forgotten. Otherwise, a stolen key could
-  ///     lock the app out for ever.
+  ///     lock the app out forever.
   public init(_ accepted: Accepted? = nil, lowestVersion: UInt64 = 0, trusting keys: [SigningPublicKey]) {
     self.lowestVersion = lowestVersion
     self.accepted = accepted.flatMap { accepted in
@@ -45,7 +45,8 @@ public struct ManifestMemory: Hashable, Sendable {
     }
   }
 
-  /// Throws if the manifest is older than the accepted one, or differs from it under the same version. Changes nothing.
+  /// Throws if the manifest is older than the accepted one or ``lowestVersion``, differs from the accepted one under the same version, or has an
+  /// older version of one of its packs. Changes nothing.
   ///
   /// - Throws: ``PackError/Code/manifestRollback``
   public func check(_ candidate: VerifiedManifest) throws(PackError) {

@@ -397,7 +397,7 @@ struct SimulationFindingTests {
     settings.keys = nil
     let keyless = try await play(settings)
     #expect(keyless.findings.isEmpty && keyless.packs.count { $0.state == "to-be-transferred" } == 4, "\(keyless.story)")
-    #expect(keyless.notes == ["no key was given, so no pack was installed: downloaded files wait for installation in the end"])
+    #expect(keyless.notes == ["no key was given, so no pack was installed: at the end, downloaded files still wait for installation"])
   }
 
   @Test("an earlier release that the app refuses is an error, with the reason and without the directory of the device")

@@ -112,9 +112,9 @@ extension PropertyList: CustomStringConvertible {
     case .unsigned(let value): "\(value)"
     case .real(let bits): "the real \(Double(bitPattern: bits))"
     case .date: "a date"
-    case .data(let bytes): "data of \(bytes.count) bytes"
+    case .data(let bytes): "data of \(bytes.count) \(bytes.count == 1 ? "byte" : "bytes")"
     case .array(let items): "[\(items.map { $0.element }.joined(separator: ", "))]"
-    case .dictionary(let members): "a dictionary of \(members.count) keys"
+    case .dictionary(let members): "a dictionary of \(members.count) \(members.count == 1 ? "key" : "keys")"
     }
   }
 

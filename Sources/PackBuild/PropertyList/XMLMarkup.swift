@@ -234,7 +234,7 @@ private struct XMLReader {
   /// Reads a reference `&…;` and returns its character.
   private mutating func reference() throws(PackError) -> Unicode.Scalar {
     let rest = bytes[(position + 1)...].prefix(12)
-    guard let end = rest.firstIndex(of: UInt8(ascii: ";")) else { throw fault("a '&' does not start a reference: write &amp;") }
+    guard let end = rest.firstIndex(of: UInt8(ascii: ";")) else { throw fault("an '&' does not start a reference: write &amp;") }
     let name = String(decoding: rest[..<end], as: UTF8.self)
     var scalar = Self.names[name]
     if name.hasPrefix("#") {
@@ -243,7 +243,7 @@ private struct XMLReader {
       // The initializer would accept a sign.
       if digits.first != "+" { scalar = UInt32(digits, radix: isHexadecimal ? 16 : 10).flatMap { Unicode.Scalar($0) } }
     }
-    guard let scalar else { throw fault("a '&' starts an unknown reference") }
+    guard let scalar else { throw fault("an '&' starts an unknown reference") }
     position = end + 1
     return scalar
   }

@@ -139,7 +139,7 @@ extension ReleaseBuild {
   private func renewal(_ expires: ManifestTime, isNew: Bool = false) -> ReleaseBuildReport.Remark? {
     let left = expires.secondsSince1970 - time.clock.secondsSince1970
     guard left < min(Self.renewalSeconds, Int64(clamping: configuration.validitySeconds / 2)) else { return nil }
-    let state = left <= 0 ? "expired at \(expires)" : "expires at \(expires), in \(left / 86_400) days"
+    let state = left <= 0 ? "expired at \(expires)" : "expires at \(expires), in \(left / 86_400) \(left / 86_400 == 1 ? "day" : "days")"
     if isNew {
       return .warning(
         "the manifest is dated \(time.now) and \(state)",

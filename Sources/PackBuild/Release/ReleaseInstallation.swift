@@ -45,7 +45,7 @@ package struct ReleaseInstallation: Sendable {
   ///
   /// - Parameter perform: Runs the installation of the file at a path, for example to show progress or to add the path to an error.
   /// - Throws: ``PackError/Code/noManifest`` if the store has no manifest to find files in, ``PackError/Code/unknownPack`` for a file that it does
-  ///   not name, and the errors of ``AssetStore/install(_:as:taking:mode:progress:)``.
+  ///   not name, and the errors of ``AssetStore/adopt(_:)``, ``AssetStore/install(_:as:taking:mode:progress:)`` and `perform`.
   package func run(
     in store: AssetStore, taking: Taking, mode: InstallMode?,
     perform: (_ file: String, _ install: (ProgressHandler?) async throws(PackError) -> InstalledPack) async throws(PackError) ->

@@ -116,7 +116,7 @@ final class ContentSurvey: Sendable {
     }.sorted { $0.path < $1.path }
   }
 
-  /// Returns whether the name of a file has an ending that is common for files with keys.
+  /// Returns whether the name of a file has no ending, or one that is common for files with keys.
   private static func mayHoldKey(_ name: String) -> Bool {
     guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else { return true }
     let ending = String(name[name.utf8.index(after: dot)...]).lowercased()

@@ -6,7 +6,7 @@ import PackWork
 ///
 /// An app unpacks with ``Pack/unpack(to:jobs:contentLimit:progress:)``, which needs no libarchive and does not read the tar.
 package enum PackUnpacking {
-  /// Unpacks `pack` to `directory`, which must be empty or not exist. On failure nothing is left there.
+  /// Unpacks `pack` to `directory`, which must be empty or not exist. The tree appears there complete or not at all.
   ///
   /// - Parameters:
   ///   - allowsUnportablePaths: whether to accept paths that some platforms cannot store or treat as equal.

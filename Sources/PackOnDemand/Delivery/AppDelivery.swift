@@ -75,8 +75,9 @@ public actor AppDelivery {
 
   /// Accepts a manifest that the app fetched by itself, in the store and then in the shared state.
   ///
-  /// - Throws: The errors of ``AssetStore/adopt(_:)``, then nothing changed; or those of ``PackDelivery/SharedState/accept(_:verify:)``. If only the
-  ///   store accepted the manifest, for example because the extension accepted a newer one in the meantime, the next call corrects that.
+  /// - Throws: The errors of ``AssetStore/adopt(_:)``, and then the shared state is unchanged, or those of
+  ///   ``PackDelivery/SharedState/accept(_:verify:)``. If only the store accepted the manifest, for example because the extension accepted a newer
+  ///   one in the meantime, the next call corrects that.
   @discardableResult
   public func adopt(_ document: [UInt8]) async throws(PackError) -> UpdatePlan {
     let signed = try SignedManifest(document)

@@ -262,7 +262,7 @@ enum RehearsalText {
     let cost = report.cost
     return Table.fields([
       ("extension", "\(Table.count(cost.calls, "call", "calls")), \(Table.count(cost.operations, "file operation", "file operations"))"),
-      ("runtime", "\(cost.runtime) ms of \(SimulationReport.ExtensionCost.runtimeLimit) ms per day"),
+      ("runtime", "\(cost.runtime) ms counted, of \(SimulationReport.ExtensionCost.runtimeLimit) ms per day"),
       ("memory", "about \(cost.memory) of \(limit) bytes, estimated from the size of the manifest"),
     ])
   }

@@ -117,7 +117,7 @@ struct StoreRollback: Verb {
     let now = try await opened.rollback(id, reason: reason)
     session.console.result(
       TrialRecord(id: id, version: now?.version, state: now?.state.rawValue ?? "none"),
-      [now.map { "\(id): version \($0.version) is active again" } ?? "\(id): no version is left"])
+      [now.map { "\(id): version \($0.version) is active again" } ?? "\(id): no version is left to run"])
     return .done
   }
 }

@@ -27,14 +27,21 @@ enum FailureCatalog {
       "0", "Done, without findings.",
       "Nothing to do."),
     Entry(
-      "1", "There are findings: faults in a release, a pack lost in a simulation, a failed trial, or less freed than requested.",
+      "1",
+      """
+      There are findings: faults in a release, a pack lost in a simulation, a failed trial, or 'store purge' freed less space than \
+      requested.
+      """,
       "Read them; 'packer explain RULE' describes each."),
     Entry(
       "2", "Only budgets are exceeded, those of the team or of the Info.plist.",
       "Make packs smaller or 'onDemand', or raise the budget; a pipeline may ask a person."),
     Entry(
       "3", "The release does not fit an app version that players still have.",
-      "See Documentation/BUDGETS.md."),
+      """
+      The rule in the output says why: sizes (PK3007), a host, keys (PK3009, PK3010), or the manifest's version or address (PK3012). See \
+      Documentation/BUDGETS.md.
+      """),
     Entry(
       "10", "No key was given, or the text is not a key.",
       "Set '--key', a 'PACKER_KEY' variable, or 'key' in packer.yml."),

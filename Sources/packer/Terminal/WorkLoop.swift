@@ -5,7 +5,7 @@ import PackWork
   /// Runs a task on the thread that waits for it.
   ///
   /// Otherwise the process would start the cooperative pool, three threads and a timer. The work does not need them, because it starts its own
-  /// threads, and their memory would come from a heap that grows page by page.
+  /// threads. Outside the main thread, the work's memory would also come from a heap that grows page by page.
   final class WorkLoop: TaskExecutor {
     private let jobs = Monitor<[UnownedJob]>([])
 

@@ -17,6 +17,13 @@ struct Games: Sendable {
     }
   }
 
+  /// Called at the first start: installs packs that came with the app. `files` has their paths in the app by id.
+  func installShipped(_ files: [String: String], of manifest: SignedManifest) async throws(PackError) {
+    guard await store.manifest == nil else { return }
+    try await store.adopt(manifest)
+    for (id, path) in files { try await store.install(path, as: id, taking: .copying) }
+  }
+
   /// Called right before a game is shown. `show` shows it, and passes the token to `confirm` of the store when the game reports its start.
   ///
   /// - Returns: The version that runs now. If it is not the one that was shown, that one did not start in time. Show the returned version instead.

@@ -35,6 +35,19 @@ struct StoreGuideTests {
     #expect(fallback?.version == 1)
   }
 
+  @Test("its example installs packs that came with the app, and leaves their files where they are")
+  func shipped() async throws {
+    let stage = try StoreStage()
+    let pack = try await stage.offer("kart", 1)
+    let bytes = (0..<32).map { UInt8($0) }
+    let games = try await Games(
+      directory: stage.directory("shipped"), keys: KeyRing(try PackKey(bytes: bytes.span)), publisher: StoreStage.signer(0).publicKey)
+    let manifest = try stage.manifest(1, [pack])
+    for _ in 1...2 { try await games.installShipped(["kart": pack.path], of: manifest) }
+    #expect(FileManager.default.fileExists(atPath: pack.path))
+    #expect(try await games.store.installed().map(\.id) == ["kart"])
+  }
+
   @Test("a process is alive while it runs, by its number and its start")
   func liveness() throws {
     let mine = ProcessIdentity.current

@@ -41,7 +41,7 @@ extension FuzzTarget {
       }
     })
 
-  /// Returns the FNV-1a checksum of position and bytes, as in Documentation/DOWNLOADS.md.
+  /// Returns the FNV-1a checksum of position and bytes, as in a record of a download journal.
   private static func checksum(_ bytes: [UInt8], _ position: UInt64) -> [UInt8] {
     var all: [UInt8] = []
     all.append(littleEndian: position)

@@ -34,6 +34,6 @@ enum RepeatedSaltCheck: ReleaseCheck {
 }
 
 extension PackSighting.Start {
-  /// The 32 random bytes that make the derived keys of the pack unique.
+  /// The salt of the pack: 32 bytes that make its derived keys different from those of any other content.
   fileprivate var salt: [UInt8] { Array(core.suffix(32)) }
 }

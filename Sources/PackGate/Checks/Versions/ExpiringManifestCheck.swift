@@ -17,8 +17,8 @@ enum ExpiringManifestCheck: ReleaseCheck {
     guard left < min(days * 86_400, validity / 2) else { return [] }
     return [
       finding(
-        "the manifest expires at \(manifest.expires), in \(left / 86_400) days", file: release.manifest.path, actual: UInt64(left),
-        limit: UInt64(days * 86_400), hint: "packer build --renew")
+        "the manifest expires at \(manifest.expires), in \(left / 86_400) \(left / 86_400 == 1 ? "day" : "days")",
+        file: release.manifest.path, actual: UInt64(left), limit: UInt64(days * 86_400), hint: "packer build --renew")
     ]
   }
 }
