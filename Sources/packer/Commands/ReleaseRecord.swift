@@ -9,10 +9,11 @@ import PackProject
 struct ReleaseRecord: Verb {
   static let configuration = CommandConfiguration(
     commandName: "record",
-    abstract: "Records that a release was published and, with --app, the app version shipped with it.",
+    abstract: "Records a release before its manifest is published and, with --app, the app version shipped with it.",
     discussion: """
-      Run this after the upload. The recorded versions never change afterwards: anything that differs gets the next version. With --app, \
-      the budgets, hosts and trusted keys of the app's Info.plist are recorded, and later releases have to fit them.
+      Run this after the packs are uploaded and before the manifest is. The recorded versions never change afterwards: anything that differs \
+      gets the next version. With --app, the budgets and hosts of the app's Info.plist and the keys that the app trusts are recorded, and \
+      later releases have to fit them.
 
       Examples:
         packer release record

@@ -217,8 +217,8 @@ enum FailureCatalog {
       "version-failed", "These bytes failed on this device and are not tried again.",
       "Publish a new version."),
     Entry(
-      "not-installed", "The pack or version is not installed.",
-      "Install it, or request it by tag."),
+      "not-installed", "The pack or version is not installed, or no version was activated.",
+      "Install it or request it by tag, and call 'activate' before you open it."),
     Entry(
       "purged", "The pack was removed to free space.",
       "Download it again."),
