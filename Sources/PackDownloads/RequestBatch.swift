@@ -230,7 +230,7 @@ package struct RequestBatch {
 
   /// Decodes a text strictly. Replacing invalid UTF-8 would give a different, longer request.
   private static func text(_ bytes: [UInt8], _ what: String) throws(PackError) -> String {
-    guard let text = String(validating: bytes, as: UTF8.self) else { throw damaged("\(what) is not UTF-8") }
+    guard let text = String(validUTF8: bytes) else { throw damaged("\(what) is not UTF-8") }
     return text
   }
 

@@ -1,3 +1,5 @@
+import PackFormat
+
 #if canImport(Darwin)
   import Darwin
 #else
@@ -127,7 +129,7 @@ package struct SystemFiles: FileSystem {
       let field = unsafe UnsafeRawPointer(item) + nameOffset
       let length = unsafe strlen(field.assumingMemoryBound(to: CChar.self))
       let bytes = unsafe UnsafeRawBufferPointer(start: field, count: length)
-      let valid = unsafe String(validating: bytes, as: UTF8.self)
+      let valid = unsafe String(validUTF8: bytes)
       let name = unsafe DirectoryName(text: valid ?? String(decoding: bytes, as: UTF8.self), isUTF8: valid != nil)
       if name.text != ".", name.text != ".." { names.append(name) }
     }

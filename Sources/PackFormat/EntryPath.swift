@@ -198,7 +198,7 @@ package enum EntryPath {
 
   private static func unicodeProblem(of path: Span<UInt8>) -> String? {
     let bytes = [UInt8](copying: path)
-    guard let text = String(validating: bytes, as: UTF8.self) else { return "is not UTF-8" }
+    guard let text = String(validUTF8: bytes) else { return "is not UTF-8" }
     for scalar in text.unicodeScalars {
       switch scalar.value {
       case 0x80...0x9F:

@@ -56,7 +56,7 @@ extension Materializer where Value == String {
   /// A materializer that accepts only valid UTF-8. A byte order mark is kept as a character.
   public static var text: Materializer {
     Materializer { bytes in
-      guard let text = String(validating: bytes, as: UTF8.self) else { throw PackError(.invalidContent, "the content is not UTF-8") }
+      guard let text = String(validUTF8: bytes) else { throw PackError(.invalidContent, "the content is not UTF-8") }
       return text
     }
   }

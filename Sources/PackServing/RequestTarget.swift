@@ -24,7 +24,7 @@ package struct RequestTarget {
     if let fragment = bytes.firstIndex(of: UInt8(ascii: "#")) { bytes = bytes[..<fragment] }
     let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
     let query = bytes[mark...]
-    guard let decoded = Self.decode(bytes[..<mark]), let text = String(validating: decoded, as: UTF8.self) else { return nil }
+    guard let decoded = Self.decode(bytes[..<mark]), let text = String(validUTF8: decoded) else { return nil }
     for component in decoded.split(separator: UInt8(ascii: "/"))
     where component.allSatisfy({ $0 == UInt8(ascii: ".") }) && component.count <= 2 {
       return nil

@@ -117,7 +117,9 @@ struct BinaryOutline: Hashable, Sendable {
     default:
       guard let halves = contents(unit: 2) else { return nil }
       let units = stride(from: halves.startIndex, to: halves.endIndex, by: 2).map { UInt16(halves[$0]) << 8 | UInt16(halves[$0 + 1]) }
-      return String(validating: units, as: UTF16.self).map { .value(.string($0)) }
+      let text = String(decoding: units, as: UTF16.self)
+      // Decoding replaces half a surrogate pair. `String(validating:as:)` exists only from macOS 15 on.
+      return text.utf16.elementsEqual(units) ? .value(.string(text)) : nil
     }
   }
 

@@ -225,7 +225,7 @@ private struct XMLReader {
         break
       }
     }
-    guard let text = String(validating: text, as: UTF8.self) else { throw fault("a text is not UTF-8", at: start) }
+    guard let text = String(validUTF8: text) else { throw fault("a text is not UTF-8", at: start) }
     return text
   }
 

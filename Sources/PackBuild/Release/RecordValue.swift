@@ -195,7 +195,7 @@ package struct RecordParser {
     while let byte = next {
       switch byte {
       case UInt8(ascii: "\""):
-        guard let text = String(validating: content, as: UTF8.self) else { throw failure("a text is not UTF-8") }
+        guard let text = String(validUTF8: content) else { throw failure("a text is not UTF-8") }
         index += 1
         return text
       case UInt8(ascii: "\\"):

@@ -40,7 +40,7 @@ struct ConfigurationText: Sendable {
     var bytes = bytes[...]
     // Some editors start a file with a byte order mark.
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
-    guard let text = String(validating: bytes, as: UTF8.self) else {
+    guard let text = String(validUTF8: bytes) else {
       mistakes.append(ConfigurationMistake(Self.firstInvalid(in: bytes), "the file is not UTF-8"))
       return
     }

@@ -374,6 +374,16 @@ struct PropertyListTests {
     }
   }
 
+  @Test("half a surrogate pair in a binary list is refused, and a whole one and the replacement character are kept")
+  func halfPair() throws {
+    for units in [[0xD8, 0x3E], [0xDD, 0xF6], [0xDD, 0xF6, 0xD8, 0x3E], [0x00, 0x61, 0xD8, 0x3E]] as [[UInt8]] {
+      let object = [0x60 | UInt8(units.count / 2)] + units
+      #expect(throws: PackError.self, "\(units)") { try PropertyList(parsing: Self.file([object]), path: "t") }
+    }
+    let object: [UInt8] = [0x63, 0xD8, 0x3E, 0xDD, 0xF6, 0xFF, 0xFD]
+    #expect(try PropertyList(parsing: Self.file([object]), path: "t") == .string("\u{1F9F6}\u{FFFD}"))
+  }
+
   @Test("an object that holds itself, and a reference in a keyed archive, are refused")
   func illegalObjects() {
     for object in [[0xA1, 0], [0x80, 5], [0xC1, 0], [0xC0], [0xD1, 0, 0], [0xDF], [0xAF, 0x14], [0x00], [0x0F], [0x7F], [0xF0]] as [[UInt8]]
