@@ -63,8 +63,8 @@ package struct ProcessIdentity: Hashable, Sendable, CustomStringConvertible {
 
     private static func startTime(of number: Int32) -> UInt64? {
       var name = [CTL_KERN, KERN_PROC, KERN_PROC_PID, number]
-      var process = kinfo_proc()
-      var size = MemoryLayout<kinfo_proc>.size
+      var process = unsafe kinfo_proc()
+      var size = unsafe MemoryLayout<kinfo_proc>.size
       guard unsafe sysctl(&name, 4, &process, &size, nil, 0) == 0, size > 0 else { return nil }
       let time = unsafe process.kp_proc.p_un.__p_starttime
       return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_usec)

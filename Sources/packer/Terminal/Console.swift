@@ -1,9 +1,14 @@
-import FoundationEssentials
 import PackFiles
 import PackFormat
 import PackGate
 import PackProject
 import PackWork
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// All output of the process: results on standard output, everything else on standard error. The only file that prints.
 ///
