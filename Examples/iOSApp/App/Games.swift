@@ -1,3 +1,5 @@
+import Combine
+import Foundation
 import PackBackgroundApp
 import PackRuntime
 import SwiftUI

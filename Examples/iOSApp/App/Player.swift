@@ -1,3 +1,4 @@
+import Combine
 import PackRuntime
 import SwiftUI
 import WebKit

@@ -5,6 +5,6 @@ import PackBackground
 /// The extension. The system starts it when the app is installed or updated, and periodically. It chooses what to download, and stores finished files
 /// for the app.
 @main
-struct Downloader: PackDownloaderExtension {
+nonisolated struct Downloader: PackDownloaderExtension {
   var delivery: BackgroundDelivery { Deliveries.extensionPart }
 }

@@ -1,7 +1,7 @@
 import PackBackground
 
-/// The state of deliveries, shared by app and extension.
-enum Deliveries {
+/// The state of deliveries, shared by app and extension. The system calls the extension on its own threads, so this belongs to no actor.
+nonisolated enum Deliveries {
   /// Opens the records and files in the container of the app group.
   static func state() throws(PackError) -> SharedState {
     try SharedState(group: Publisher.group)

@@ -2,7 +2,7 @@ import Foundation
 import PackBackground
 
 /// The publisher's values for app and extension: change these lines. Values that `packer plist` wrote into the app's plists are read from there.
-enum Publisher {
+nonisolated enum Publisher {
   /// The output of `packer key public`. Manifests with another signature are refused.
   static let publicKey = "pkp1-…"
 

@@ -9,8 +9,24 @@
 
 public import ExtensionFoundation
 @_exported public import Foundation
-// Foundation itself on Apple platforms.
-@_exported public import FoundationNetworking
+
+#if canImport(FoundationNetworking)
+  // Foundation itself on Apple platforms.
+  @_exported public import FoundationNetworking
+#endif
+
+/// A value behind a lock.
+final class Guarded<Value>: @unchecked Sendable {
+  private let lock = NSLock()
+  private var value: Value
+  init(_ value: Value) { self.value = value }
+
+  func read<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+    lock.lock()
+    defer { lock.unlock() }
+    return try body(&value)
+  }
+}
 
 @available(iOS 16.1, macOS 13, tvOS 18.4, visionOS 2.4, *)
 public class BADownload: NSObject, NSCopying, @unchecked Sendable {
@@ -91,6 +107,7 @@ public class BAURLDownload: BADownload, @unchecked Sendable {
   }
 }
 
+@available(iOS 16.1, macOS 13, tvOS 18.4, visionOS 2.4, *)
 public enum BAContentRequest: Int, Sendable {
   case install = 1
   case update = 2
@@ -104,12 +121,13 @@ open class BAAppExtensionInfo: NSObject, @unchecked Sendable {
   /// Nil after the app was started.
   public let restrictedDownloadSizeRemaining: Int?
   @available(iOS 16.4, macOS 13.3, *)
-  public let restrictedEssentialDownloadSizeRemaining: Int?
+  public var restrictedEssentialDownloadSizeRemaining: Int? { essential }
+  private let essential: Int?
 
   @_spi(Fake)
   public init(restrictedDownloadSizeRemaining: Int?, restrictedEssentialDownloadSizeRemaining: Int?) {
     self.restrictedDownloadSizeRemaining = restrictedDownloadSizeRemaining
-    self.restrictedEssentialDownloadSizeRemaining = restrictedEssentialDownloadSizeRemaining
+    essential = restrictedEssentialDownloadSizeRemaining
   }
 }
 
@@ -197,9 +215,11 @@ open class BADownloadManager: NSObject {
   }
 }
 
+@available(iOS 16.1, macOS 13, tvOS 18.4, visionOS 2.4, *)
 @MainActor @preconcurrency public protocol BADownloaderExtensionConfiguration: AppExtensionConfiguration {}
 
-struct DownloaderConfiguration: BADownloaderExtensionConfiguration, ManagedDownloaderExtensionConfiguration {}
+@available(iOS 16.1, macOS 13, tvOS 18.4, visionOS 2.4, *)
+struct DownloaderConfiguration: BADownloaderExtensionConfiguration {}
 
 /// All requirements have default implementations.
 @available(iOS 16.1, macOS 13, tvOS 18.4, visionOS 2.4, *)
@@ -210,7 +230,8 @@ public protocol BADownloaderExtension: AppExtension {
   ) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
   func backgroundDownload(_ failedDownload: BADownload, failedWithError error: any Error)
   func backgroundDownload(_ finishedDownload: BADownload, finishedWithFileURL fileURL: URL)
-  @available(*, deprecated, message: "extensionWillTerminate will not be invoked in all circumstances and should not be relied upon.")
+  @available(iOS, introduced: 16.1, deprecated: 16.4, message: "will not be invoked in all applicable circumstances")
+  @available(macOS, introduced: 13.0, deprecated: 13.3, message: "will not be invoked in all applicable circumstances")
   func extensionWillTerminate()
 }
 
@@ -226,9 +247,11 @@ extension BADownloaderExtension {
   public func extensionWillTerminate() {}
 }
 
-// Part of Foundation on Apple platforms. The fake chooses the directory of an app group.
-extension FileManager {
-  public func containerURL(forSecurityApplicationGroupIdentifier groupIdentifier: String) -> URL? {
-    FakeSystem.shared.container(of: groupIdentifier)
+#if canImport(FoundationNetworking)
+  // Part of Foundation on Apple platforms. The fake chooses the directory of an app group.
+  extension FileManager {
+    public func containerURL(forSecurityApplicationGroupIdentifier groupIdentifier: String) -> URL? {
+      FakeSystem.shared.container(of: groupIdentifier)
+    }
   }
-}
+#endif

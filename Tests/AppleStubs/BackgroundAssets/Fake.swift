@@ -4,19 +4,6 @@
 import Dispatch
 import System
 
-/// A value behind a lock.
-final class Guarded<Value>: @unchecked Sendable {
-  private let lock = NSLock()
-  private var value: Value
-  init(_ value: Value) { self.value = value }
-
-  func read<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
-    lock.lock()
-    defer { lock.unlock() }
-    return try body(&value)
-  }
-}
-
 /// The class of the system's download of a manifest.
 final class BAManifestDownload: BAURLDownload, @unchecked Sendable {
   required init(_ values: Values) { super.init(values) }

@@ -94,7 +94,11 @@ public actor AssetPackManager {
   }
 }
 
+@available(iOS 26, macOS 26, tvOS 26, visionOS 26, *)
 @MainActor @preconcurrency public protocol ManagedDownloaderExtensionConfiguration: BADownloaderExtensionConfiguration {}
+
+@available(iOS 26, macOS 26, tvOS 26, visionOS 26, *)
+struct ManagedDownloaderConfiguration: ManagedDownloaderExtensionConfiguration {}
 
 @available(iOS 26, macOS 26, tvOS 26, visionOS 26, *)
 public protocol ManagedDownloaderExtension: BADownloaderExtension where Configuration: ManagedDownloaderExtensionConfiguration {
@@ -103,6 +107,13 @@ public protocol ManagedDownloaderExtension: BADownloaderExtension where Configur
 
 @available(iOS 26, macOS 26, tvOS 26, visionOS 26, *)
 extension ManagedDownloaderExtension {
-  @MainActor @preconcurrency public var configuration: some ManagedDownloaderExtensionConfiguration { DownloaderConfiguration() }
+  @MainActor @preconcurrency public var configuration: some ManagedDownloaderExtensionConfiguration { ManagedDownloaderConfiguration() }
   public func shouldDownload(_ assetPack: AssetPack) -> Bool { true }
+  // These are the system's for managed packs, and hide those of BADownloaderExtension.
+  public func downloads(for request: BAContentRequest, manifestURL: URL, extensionInfo: BAAppExtensionInfo) -> Set<BADownload> { [] }
+  public func backgroundDownload(
+    _ download: BADownload, didReceive challenge: URLAuthenticationChallenge
+  ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) { (.performDefaultHandling, nil) }
+  public func backgroundDownload(_ failedDownload: BADownload, failedWithError error: any Error) {}
+  public func backgroundDownload(_ finishedDownload: BADownload, finishedWithFileURL fileURL: URL) {}
 }

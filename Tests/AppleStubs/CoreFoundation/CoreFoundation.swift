@@ -84,3 +84,15 @@ public func stubValue(_ dictionary: CFDictionary, _ key: CFString) -> AnyObject?
 public func stubBytes(_ object: AnyObject?) -> [UInt8] { (object as? CFString)?.bytes ?? (object as? CFData).map { Array($0.bytes) } ?? [] }
 public func stubString(_ text: String) -> CFString { CFString(Array(text.utf8)) }
 public func stubData(_ bytes: [UInt8]) -> CFData { bytes.withUnsafeBufferPointer { CFData($0) } }
+
+#if !canImport(FoundationNetworking)
+  // CGBase.h and CFCGTypes.h, which Foundation declares on Linux.
+  public struct CGFloat: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, Hashable, Sendable {
+    public init(integerLiteral value: Int) {}
+    public init(floatLiteral value: Double) {}
+  }
+
+  public struct CGRect: Hashable, Sendable {
+    public static var zero: CGRect { CGRect() }
+  }
+#endif

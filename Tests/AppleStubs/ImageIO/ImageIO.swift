@@ -1,7 +1,7 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 // The names are Apple's.
 
-// CGImageSource.h.
+// CGImageSource.h: developer.apple.com/documentation/imageio/cgimagesource. Without an attribute: iOS 4 and macOS 10.4.
 
 @_exported import CoreGraphics
 
@@ -16,9 +16,11 @@ public enum CGImageSourceStatus: Int32, Sendable {
   case statusComplete = 0
 }
 
+@available(macOS 10.9, iOS 7, *)
 public let kCGImageSourceShouldCacheImmediately: CFString = stubString("kCGImageSourceShouldCacheImmediately")
 
 public func CGImageSourceCreateWithData(_ data: CFData, _ options: CFDictionary?) -> CGImageSource? { nil }
+@available(macOS 10.14, iOS 12, *)
 public func CGImageSourceGetPrimaryImageIndex(_ isrc: CGImageSource) -> Int { 0 }
 public func CGImageSourceGetStatus(_ isrc: CGImageSource) -> CGImageSourceStatus { .statusUnknownType }
 public func CGImageSourceGetStatusAtIndex(_ isrc: CGImageSource, _ index: Int) -> CGImageSourceStatus { .statusUnknownType }

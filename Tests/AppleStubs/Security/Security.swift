@@ -1,7 +1,8 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 // The names are Apple's.
 
-// SecBase.h and SecItem.h, with a Keychain in memory.
+// SecBase.h and SecItem.h, with a Keychain in memory: developer.apple.com/documentation/security/keychain_services. Without an attribute: iOS 4 and
+// macOS 10.9 or older.
 
 @_exported import CoreFoundation
 
@@ -12,6 +13,7 @@ public let kSecAttrAccount: CFString = stubString("acct")
 public let kSecAttrAccessGroup: CFString = stubString("agrp")
 public let kSecAttrAccessible: CFString = stubString("pdmn")
 public let kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly: CFString = stubString("cku")
+@available(macOS 10.15, iOS 13, watchOS 6, tvOS 13, *)
 public let kSecUseDataProtectionKeychain: CFString = stubString("nleg")
 public let kSecReturnData: CFString = stubString("r_Data")
 public let kSecMatchLimit: CFString = stubString("m_Limit")

@@ -1,17 +1,19 @@
-// The parts of SwiftUI and Combine that Examples/iOSApp uses. Nothing is drawn.
+// The parts of SwiftUI that Examples/iOSApp uses. Nothing is drawn. Availability as in developer.apple.com/documentation/swiftui. Without an attribute:
+// iOS 13 and macOS 10.15.
+//
+// SwiftUI exports neither Combine nor, by itself, Foundation: its interface in Apple's SDK (macOS 15.5) imports both without exporting them.
 
-@_exported import Foundation
-@_exported import FoundationNetworking
-@_exported import UIKit
+public import Combine
+public import Foundation
 
-// MARK: Combine
+#if canImport(FoundationNetworking)
+  // Foundation itself on Apple platforms.
+  @_exported public import FoundationNetworking
+#endif
 
-public protocol ObservableObject: AnyObject {}
-
-@propertyWrapper public struct Published<Value> {
-  public var wrappedValue: Value
-  public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
-}
+#if !os(macOS)
+  public import UIKit
+#endif
 
 // MARK: State
 
@@ -48,6 +50,7 @@ extension State where Value: ExpressibleByNilLiteral {
   public init() {}
 }
 
+@available(iOS 14, macOS 11, tvOS 14, watchOS 7, *)
 @MainActor @preconcurrency @propertyWrapper public struct StateObject<ObjectType: ObservableObject> {
   public nonisolated init(wrappedValue thunk: @autoclosure @escaping () -> ObjectType) {}
   public var wrappedValue: ObjectType { fatalError() }
@@ -126,6 +129,7 @@ public struct HStack<Content: View>: PrimitiveView {
   public init(alignment: VerticalAlignment = .center, spacing: CGFloat? = nil, @ViewBuilder content: () -> Content) {}
 }
 
+@available(iOS 15, macOS 12, tvOS 15, watchOS 8, *)
 public struct ButtonRole: Equatable, Sendable {
   public static let destructive = ButtonRole()
   public static let cancel = ButtonRole()
@@ -137,9 +141,11 @@ public struct Button<Label: View>: PrimitiveView {
 
 extension Button where Label == Text {
   public init<S: StringProtocol>(_ title: S, action: @escaping @MainActor () -> Void) {}
+  @available(iOS 15, macOS 12, tvOS 15, watchOS 8, *)
   public init<S: StringProtocol>(_ title: S, role: ButtonRole?, action: @escaping @MainActor () -> Void) {}
 }
 
+@available(iOS 14, macOS 11, tvOS 14, watchOS 7, *)
 public struct ProgressView: PrimitiveView {
   public init<S: StringProtocol>(_ title: S) {}
 }
@@ -153,6 +159,7 @@ extension List where SelectionValue == Never {
   where Content == ForEach<Data, Data.Element.ID, RowContent>, Data.Element: Identifiable {}
 }
 
+@available(iOS 16, macOS 13, tvOS 16, watchOS 9, *)
 public struct NavigationStack<Root: View>: PrimitiveView {
   public init(@ViewBuilder root: () -> Root) {}
 }
@@ -171,14 +178,19 @@ extension PrimitiveButtonStyle where Self == BorderlessButtonStyle {
 }
 
 extension View {
+  @available(iOS 14, macOS 11, tvOS 14, watchOS 7, *)
   public nonisolated func navigationTitle<S: StringProtocol>(_ title: S) -> some View { EmptyView() }
+  @available(iOS 15, macOS 12, tvOS 15, watchOS 8, *)
   public nonisolated func refreshable(action: @escaping @Sendable () async -> Void) -> some View { EmptyView() }
   public nonisolated func onDisappear(perform action: (() -> Void)? = nil) -> some View { EmptyView() }
   public nonisolated func alert<Item: Identifiable>(item: Binding<Item?>, content: (Item) -> Alert) -> some View { EmptyView() }
+  @available(iOS 14, tvOS 14, watchOS 7, *)
+  @available(macOS, unavailable)
   public nonisolated func fullScreenCover<Item: Identifiable, Content: View>(
     item: Binding<Item?>, onDismiss: (() -> Void)? = nil, @ViewBuilder content: @escaping (Item) -> Content
   ) -> some View { EmptyView() }
   public nonisolated func buttonStyle<S: PrimitiveButtonStyle>(_ style: S) -> some View { EmptyView() }
+  @available(iOS 15, macOS 12, tvOS 15, watchOS 8, *)
   public nonisolated func task(
     priority: TaskPriority = .userInitiated, @_inheritActorContext _ action: sending @escaping @isolated(any) () async -> Void
   ) -> some View { EmptyView() }
@@ -186,53 +198,61 @@ extension View {
 
 // MARK: UIKit in SwiftUI
 
-public struct UIViewRepresentableContext<Representable: UIViewRepresentable> {
-  public let coordinator: Representable.Coordinator
-}
+#if !os(macOS)
+  public struct UIViewRepresentableContext<Representable: UIViewRepresentable> {
+    public let coordinator: Representable.Coordinator
+  }
 
-@MainActor @preconcurrency public protocol UIViewRepresentable: View where Body == Never {
-  associatedtype UIViewType: UIView
-  associatedtype Coordinator = Void
-  typealias Context = UIViewRepresentableContext<Self>
-  func makeUIView(context: Context) -> UIViewType
-  func updateUIView(_ uiView: UIViewType, context: Context)
-  static func dismantleUIView(_ uiView: UIViewType, coordinator: Coordinator)
-  func makeCoordinator() -> Coordinator
-}
+  @MainActor @preconcurrency public protocol UIViewRepresentable: View where Body == Never {
+    associatedtype UIViewType: UIView
+    associatedtype Coordinator = Void
+    typealias Context = UIViewRepresentableContext<Self>
+    func makeUIView(context: Context) -> UIViewType
+    func updateUIView(_ uiView: UIViewType, context: Context)
+    static func dismantleUIView(_ uiView: UIViewType, coordinator: Coordinator)
+    func makeCoordinator() -> Coordinator
+  }
 
-extension UIViewRepresentable {
-  public var body: Never { fatalError() }
-  public static func dismantleUIView(_ uiView: UIViewType, coordinator: Coordinator) {}
-}
+  extension UIViewRepresentable {
+    public var body: Never { fatalError() }
+    public static func dismantleUIView(_ uiView: UIViewType, coordinator: Coordinator) {}
+  }
 
-extension UIViewRepresentable where Coordinator == Void {
-  public func makeCoordinator() {}
-}
+  extension UIViewRepresentable where Coordinator == Void {
+    public func makeCoordinator() {}
+  }
+#endif
 
 // MARK: Apps
 
+@available(iOS 14, macOS 11, tvOS 14, watchOS 7, *)
 @MainActor @preconcurrency public protocol Scene {
   associatedtype Body: Scene
   @SceneBuilder var body: Body { get }
 }
 
+@available(iOS 14, macOS 11, tvOS 14, watchOS 7, *)
 extension Never: Scene {}
 
+@available(iOS 14, macOS 11, tvOS 14, watchOS 7, *)
 @resultBuilder public struct SceneBuilder {
   public static func buildBlock<Content: Scene>(_ content: Content) -> Content { content }
 }
 
+@available(iOS 14, macOS 11, tvOS 14, watchOS 7, *)
 public struct WindowGroup<Content: View>: Scene {
   public init(@ViewBuilder content: () -> Content) {}
   public var body: Never { fatalError() }
 }
 
+@available(iOS 14, macOS 11, tvOS 14, watchOS 7, *)
 @MainActor @preconcurrency public protocol App {
   associatedtype Body: Scene
   @SceneBuilder var body: Body { get }
   init()
 }
 
+@available(iOS 14, macOS 11, tvOS 14, watchOS 7, *)
 extension App {
   public static func main() {}
 }

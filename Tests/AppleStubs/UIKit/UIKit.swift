@@ -2,8 +2,10 @@
 
 @_exported import Foundation
 
+@available(iOS 2, tvOS 9, *)
 @MainActor open class UIResponder: NSObject {}
 
+@available(iOS 2, tvOS 9, *)
 @MainActor open class UIView: UIResponder {
   public init(frame: CGRect) { super.init() }
   open var isOpaque = true

@@ -1,12 +1,23 @@
 // WKURLSchemeHandler.h, WKURLSchemeTask.h, WKWebView.h, WKWebViewConfiguration.h, WKUserContentController.h, WKScriptMessage.h,
 // WKScriptMessageHandler.h, WKUserScript.h, WKFrameInfo.h, WKSecurityOrigin.h, WKNavigation.h and WKNavigationDelegate.h of iOS.
-// WK_SWIFT_UI_ACTOR is @MainActor.
+// WK_SWIFT_UI_ACTOR is @MainActor. Availability as in developer.apple.com/documentation/webkit. Without an attribute: iOS 9 and macOS 10.11 or older.
 
 @_exported import Foundation
-// Foundation itself on Apple platforms.
-@_exported import FoundationNetworking
-@_exported import UIKit
 
+#if canImport(FoundationNetworking)
+  // Foundation itself on Apple platforms.
+  @_exported import FoundationNetworking
+#endif
+
+#if os(macOS)
+  @_exported import AppKit
+  public typealias WKPlatformView = NSView
+#else
+  @_exported import UIKit
+  public typealias WKPlatformView = UIView
+#endif
+
+@available(iOS 11, macOS 10.13, *)
 @MainActor public protocol WKURLSchemeTask: NSObjectProtocol {
   var request: URLRequest { get }
   func didReceive(_ response: URLResponse)
@@ -15,6 +26,7 @@
   func didFailWithError(_ error: any Error)
 }
 
+@available(iOS 11, macOS 10.13, *)
 @MainActor public protocol WKURLSchemeHandler: NSObjectProtocol {
   func webView(_ webView: WKWebView, start urlSchemeTask: any WKURLSchemeTask)
   func webView(_ webView: WKWebView, stop urlSchemeTask: any WKURLSchemeTask)
@@ -24,14 +36,22 @@
   public override init() {}
   private var handlers: [String: any WKURLSchemeHandler] = [:]
   open var userContentController = WKUserContentController()
-  open var allowsInlineMediaPlayback = false
+  @available(macOS, unavailable)
+  open var allowsInlineMediaPlayback: Bool {
+    get { false }
+    set {}
+  }
+  @available(iOS 10, macOS 10.12, *)
   open var mediaTypesRequiringUserActionForPlayback: WKAudiovisualMediaTypes = .all
+  @available(iOS 11, macOS 10.13, *)
   open func setURLSchemeHandler(_ urlSchemeHandler: (any WKURLSchemeHandler)?, forURLScheme urlScheme: String) {
     handlers[urlScheme] = urlSchemeHandler
   }
+  @available(iOS 11, macOS 10.13, *)
   open func urlSchemeHandler(forURLScheme urlScheme: String) -> (any WKURLSchemeHandler)? { handlers[urlScheme] }
 }
 
+@available(iOS 10, macOS 10.12, *)
 public struct WKAudiovisualMediaTypes: OptionSet, Sendable {
   public let rawValue: UInt
   public init(rawValue: UInt) { self.rawValue = rawValue }
@@ -40,7 +60,7 @@ public struct WKAudiovisualMediaTypes: OptionSet, Sendable {
   public static let all = WKAudiovisualMediaTypes(rawValue: .max)
 }
 
-@MainActor open class WKWebView: UIView {
+@MainActor open class WKWebView: WKPlatformView {
   public init(frame: CGRect, configuration: WKWebViewConfiguration) {
     self.configuration = configuration
     super.init(frame: frame)
@@ -48,6 +68,7 @@ public struct WKAudiovisualMediaTypes: OptionSet, Sendable {
   public let configuration: WKWebViewConfiguration
   open weak var navigationDelegate: (any WKNavigationDelegate)?
   open var url: URL? { nil }
+  @available(iOS 16.4, macOS 13.3, *)
   open var isInspectable: Bool {
     get { false }
     set {}
@@ -67,6 +88,7 @@ public struct WKAudiovisualMediaTypes: OptionSet, Sendable {
 public enum WKNavigationActionPolicy: Int, Sendable {
   case cancel = 0
   case allow = 1
+  @available(iOS 14.5, macOS 11.3, *)
   case download = 2
 }
 
