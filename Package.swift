@@ -75,7 +75,8 @@ let package = Package(
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
 
     // Client side.
-    .target(name: "PackFormat", swiftSettings: settings),
+    // Its spans over arrays state their lifetimes.
+    .target(name: "PackFormat", swiftSettings: settings + [.enableExperimentalFeature("Lifetimes")]),
     .target(
       name: "PackFiles",
       dependencies: ["PackFormat", .target(name: "CLinux", condition: .when(platforms: [.linux]))],

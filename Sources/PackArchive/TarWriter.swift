@@ -34,7 +34,7 @@ package final class TarWriter {
       throw PackError(.internalError, "the tar header of '\(header.path)' is \(block.count) bytes, not \(Self.blockSize)")
     }
     let made = block
-    copy(made.span, to: &target)
+    copy(made.byteSpan, to: &target)
   }
 }
 

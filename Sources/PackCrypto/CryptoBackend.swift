@@ -54,7 +54,7 @@ extension DigestContext {
   /// Returns the digest, 32 bytes, and resets the context.
   package func finish() throws(PackError) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: DigestSize.sha256)
-    var span = digest.mutableSpan
+    var span = digest.mutableByteSpan
     try finish(into: &span)
     return digest
   }

@@ -21,11 +21,11 @@ package enum HeaderAuthentication {
     _ header: PackHeader, key: borrowing PackKey, backend: any CryptoBackend = CryptoBackends.standard
   ) throws(PackError) -> [UInt8] {
     var bytes = header.bytes
-    let schedule = try KeySchedule(key: key, core: bytes.span, backend: backend)
+    let schedule = try KeySchedule(key: key, core: bytes.byteSpan, backend: backend)
     let stanzas = KeyStanzas.bytes(for: key.id)
     bytes.append(littleEndian: UInt32(stanzas.count))
     bytes += stanzas
-    bytes += try schedule.headerMAC(of: bytes.span)
+    bytes += try schedule.headerMAC(of: bytes.byteSpan)
     bytes.append(tinkHeaderLength)
     bytes += schedule.streamHeader
     return bytes
@@ -60,13 +60,13 @@ package enum HeaderAuthentication {
     // From the bytes, not from the parsed fields: a reader must authenticate the bytes that it received.
     let schedule = try KeySchedule(key: key, core: bytes.extracting(0..<PackHeader.size), backend: backend)
     let expectedMAC = try schedule.headerMAC(of: bytes.extracting(0..<mac.lowerBound))
-    guard equalInConstantTime(expectedMAC.span, bytes.extracting(mac)) else {
+    guard equalInConstantTime(expectedMAC.byteSpan, bytes.extracting(mac)) else {
       throw PackError(
         .damagedHeader, "header was changed after the pack was made: its MAC differs", advice: .fetchAgain)
     }
     let streamHeader = schedule.streamHeader
     guard bytes[tinkHeader.lowerBound] == tinkHeaderLength,
-      equalInConstantTime(streamHeader.span, bytes.extracting(tinkHeader.lowerBound + 1..<tinkHeader.upperBound))
+      equalInConstantTime(streamHeader.byteSpan, bytes.extracting(tinkHeader.lowerBound + 1..<tinkHeader.upperBound))
     else {
       throw PackError(
         .damagedHeader, "stream header was changed after the pack was made", advice: .fetchAgain)

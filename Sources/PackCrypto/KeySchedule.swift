@@ -29,7 +29,7 @@ package struct KeySchedule: ~Copyable, Sendable {
     let streamHeader = header.withSpan { [UInt8](copying: $0) }
     // Tink's derivation has no label: its key and salt are used for nothing else.
     let segmentKey = try backend.derive(
-      from: streamKey, salt: streamHeader.span.extracting(0..<Self.streamSaltSize), info: core, count: GCM.keySize)
+      from: streamKey, salt: streamHeader.byteSpan.extracting(0..<Self.streamSaltSize), info: core, count: GCM.keySize)
     self.segmentKey = segmentKey
     self.streamHeader = streamHeader
     self.headerKey = headerKey

@@ -54,13 +54,13 @@ enum KeyText {
     }
     if digits.lowerBound > 0 {
       var checksum = [UInt8](repeating: 0, count: checksumSize)
-      var span = checksum.mutableSpan
+      var span = checksum.mutableByteSpan
       let start = digits.upperBound + 1
       try decode(text.extracting(start..<text.count), at: start, into: &span)
       let expected = try secret.withSpan { (secret) throws(PackError) in
         try Self.checksum(of: secret, kind, backend: backend)
       }
-      guard equalInConstantTime(checksum.span, expected.span) else {
+      guard equalInConstantTime(checksum.byteSpan, expected.byteSpan) else {
         throw PackError(
           .malformedKey, "key text does not match its checksum: a character of it was changed",
           advice: .copyKeyAgain)
@@ -77,7 +77,7 @@ enum KeyText {
       for index in prefix.indices { text[index] = prefix[index] }
       secret.withSpan { encode($0, at: prefix.count, into: &text) }
       text[size - 2 * checksumSize - 1] = UInt8(ascii: "-")
-      encode(checksum.span, at: size - 2 * checksumSize, into: &text)
+      encode(checksum.byteSpan, at: size - 2 * checksumSize, into: &text)
     }
     return text
   }
@@ -86,7 +86,7 @@ enum KeyText {
   static func checksum(of key: Span<UInt8>, _ kind: Kind, backend: any CryptoBackend) throws(PackError) -> [UInt8] {
     let digest = try backend.makeDigest()
     let label = kind.label.bytes
-    try digest.update(label.span)
+    try digest.update(label.byteSpan)
     try digest.update(key)
     return Array(try digest.finish().prefix(checksumSize))
   }
@@ -168,6 +168,6 @@ enum KeyText {
   }
 
   private static func starts(_ text: Span<UInt8>, with prefix: [UInt8]) -> Bool {
-    text.count >= prefix.count && equal(text.extracting(0..<prefix.count), prefix.span)
+    text.count >= prefix.count && equal(text.extracting(0..<prefix.count), prefix.byteSpan)
   }
 }

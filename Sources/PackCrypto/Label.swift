@@ -32,8 +32,8 @@ extension CryptoBackend {
     // A context may contain digests of the payload, which must not leave the packer.
     defer { wipe(&info) }
     let none: [UInt8] = []
-    if let salt { return try derive(from: secret, salt: salt, info: info.span, count: count) }
-    return try derive(from: secret, salt: none.span, info: info.span, count: count)
+    if let salt { return try derive(from: secret, salt: salt, info: info.byteSpan, count: count) }
+    return try derive(from: secret, salt: none.byteSpan, info: info.byteSpan, count: count)
   }
 
   /// Returns the SHA-256 of a message, 32 bytes.
@@ -51,6 +51,6 @@ package enum PackID {
     for name: PackName, backend: any CryptoBackend = CryptoBackends.standard
   ) throws(PackError) -> [UInt8] {
     let message = Label.packID.bytes + Array(name.text.utf8)
-    return try backend.digest(of: message.span)
+    return try backend.digest(of: message.byteSpan)
   }
 }

@@ -24,7 +24,7 @@ package struct SaltDerivation: ~Copyable {
     var header = header
     header.salt = [UInt8](repeating: 0, count: 32)
     let core = header.bytes
-    let coreDigest = try backend.digest(of: core.span)
+    let coreDigest = try backend.digest(of: core.byteSpan)
     let tagKey = try Self.tagKey(key: key, backend: backend)
     let cipher = try backend.makeCipher(key: tagKey)
     let tags = try backend.makeDigest()
@@ -48,7 +48,7 @@ package struct SaltDerivation: ~Copyable {
       let position = Int(payloadSize % UInt64(Limits.saltPiece))
       if position == 0 {
         try finishPiece()
-        try cipher.beginAuthentication(nonce: nonce.span)
+        try cipher.beginAuthentication(nonce: nonce.byteSpan)
       }
       let count = min(Limits.saltPiece - position, payload.count - done)
       try cipher.authenticate(payload.extracting(done..<done + count))
@@ -62,7 +62,7 @@ package struct SaltDerivation: ~Copyable {
     guard payloadSize > 0 else { return }
     var tag = try cipher.finishAuthentication()
     defer { wipe(&tag) }
-    try tags.update(tag.span)
+    try tags.update(tag.byteSpan)
   }
 
   /// Returns the salt, 32 bytes. Nothing may be added to the payload afterwards.
@@ -73,7 +73,7 @@ package struct SaltDerivation: ~Copyable {
     try finishPiece()
     var length: [UInt8] = []
     length.append(littleEndian: payloadSize)
-    try tags.update(length.span)
+    try tags.update(length.byteSpan)
     var context = coreDigest + (try tags.finish()) + (random ?? [])
     defer { wipe(&context) }
     let salt = try backend.derive(

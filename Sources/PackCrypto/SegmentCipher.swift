@@ -27,7 +27,7 @@ package final class SegmentCipher {
   ) throws(PackError) {
     precondition(plaintext.count == layout.payloadRange(ofSegment: segment).count)
     let nonce = nonce(of: segment)
-    try context.seal(plaintext, nonce: nonce.span, into: &ciphertext)
+    try context.seal(plaintext, nonce: nonce.byteSpan, into: &ciphertext)
   }
 
   /// Checks and decrypts a segment.
@@ -43,7 +43,7 @@ package final class SegmentCipher {
     precondition(ciphertext.count == layout.packRange(ofSegment: segment).count)
     let nonce = nonce(of: segment)
     do {
-      try context.open(ciphertext, nonce: nonce.span, into: &plaintext)
+      try context.open(ciphertext, nonce: nonce.byteSpan, into: &plaintext)
     } catch {
       guard error.code == .authenticationFailed else { throw error }
       throw PackError(
@@ -62,7 +62,7 @@ package final class SegmentCipher {
     var nonce = nonce(of: segment)
     nonce[GCM.nonceSize - 1] = 0
     do {
-      try context.open(ciphertext, nonce: nonce.span, into: &scratch)
+      try context.open(ciphertext, nonce: nonce.byteSpan, into: &scratch)
     } catch {
       return false
     }

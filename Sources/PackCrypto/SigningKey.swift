@@ -54,7 +54,7 @@ public struct SigningKey: ~Copyable, Sendable {
   /// The signature is verified before it is returned, because a single hardware fault could reveal the key.
   public func signature(of message: Span<UInt8>) throws(PackError) -> [UInt8] {
     let signature = try backend.signature(of: message, seed: seed)
-    guard try publicKey.isValid(signature.span, of: message, backend: backend) else {
+    guard try publicKey.isValid(signature.byteSpan, of: message, backend: backend) else {
       throw PackError(.internalError, "\(backend.name) made an invalid signature")
     }
     return signature

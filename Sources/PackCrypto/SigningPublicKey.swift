@@ -20,15 +20,15 @@ public struct SigningPublicKey: Hashable, Sendable, CustomStringConvertible {
     guard bytes.count == Ed25519.publicKeySize else {
       throw PackError(.malformedKey, "public key is \(bytes.count) bytes, not \(Ed25519.publicKeySize)")
     }
-    if let problem = Ed25519.problem(ofPoint: bytes.span) {
+    if let problem = Ed25519.problem(ofPoint: bytes.byteSpan) {
       throw PackError(
         .malformedKey, "public key \(problem); no signing key has such a public key",
         advice: .copyKeyAgain)
     }
     let message = Label.signingKeyID.bytes + bytes
     self.bytes = bytes
-    id = try backend.digest(of: message.span).prefix(8).hex
-    let checksum = try KeyText.checksum(of: bytes.span, .publicKey, backend: backend)
+    id = try backend.digest(of: message.byteSpan).prefix(8).hex
+    let checksum = try KeyText.checksum(of: bytes.byteSpan, .publicKey, backend: backend)
     text = String(decoding: KeyText.Kind.publicKey.prefix, as: UTF8.self) + bytes.hex + "-" + checksum.hex
   }
 
@@ -38,7 +38,7 @@ public struct SigningPublicKey: Hashable, Sendable, CustomStringConvertible {
   public init(text: String) throws(PackError) {
     let bytes = Array(text.utf8)
     let backend = CryptoBackends.standard
-    let secret = try KeyText.read(bytes.span, .publicKey, backend: backend)
+    let secret = try KeyText.read(bytes.byteSpan, .publicKey, backend: backend)
     try self.init(bytes: secret.withSpan { [UInt8](copying: $0) }, backend: backend)
   }
 
@@ -49,7 +49,7 @@ public struct SigningPublicKey: Hashable, Sendable, CustomStringConvertible {
   package func isValid(
     _ signature: Span<UInt8>, of message: Span<UInt8>, backend: any CryptoBackend = CryptoBackends.standard
   ) throws(PackError) -> Bool {
-    try Ed25519.isValid(signature, of: message, publicKey: bytes.span, backend: backend)
+    try Ed25519.isValid(signature, of: message, publicKey: bytes.byteSpan, backend: backend)
   }
 
   public static func == (left: SigningPublicKey, right: SigningPublicKey) -> Bool { left.bytes == right.bytes }

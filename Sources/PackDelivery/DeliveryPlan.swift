@@ -8,7 +8,7 @@ public import PackManifest
 public struct DeliveryPlan: Hashable, Sendable {
   /// The downloads to hand to the system, the most urgent first: essential packs, then requested packs, then all others, each in the order of the
   /// manifest.
-  public internal(set) var downloads: [PlannedDownload] = []
+  public package(set) var downloads: [PlannedDownload] = []
   /// The packs that the system is downloading.
   public internal(set) var underWay: [String] = []
   /// The downloaded files that wait to be installed.

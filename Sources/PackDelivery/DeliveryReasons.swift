@@ -33,7 +33,7 @@ public enum IdleReason: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  var text: String {
+  package var text: String {
     switch self {
     case .new: "no download was started yet"
     case .changed: "the manifest offers a different file than before"
@@ -60,7 +60,7 @@ public enum PauseReason: String, Hashable, Sendable, CaseIterable {
   /// There is no network that the download may use.
   case network
 
-  var text: String {
+  package var text: String {
     switch self {
     case .system: "the system paused the download"
     case .user: "the app or the user paused the download"
@@ -95,7 +95,7 @@ public enum FailureReason: String, Hashable, Sendable, CaseIterable {
   /// Whether another attempt with the same bytes may succeed.
   public var isWorthRetrying: Bool { self != .rejected }
 
-  var text: String {
+  package var text: String {
     switch self {
     case .offline: "no connection could be made"
     case .timeout: "the server or the network was too slow"

@@ -38,8 +38,8 @@ extension SharedState {
       // Another process may have accepted a later manifest while this one waited for the lock.
       guard try supersedes(manifest, signed, verify) else { return }
       // The document first: after a crash between the two writes, the next attempt succeeds.
-      try directory.replace(Self.manifestName, with: document.span, in: root)
-      try directory.replace(Self.acceptedName, with: Self.text(Self.acceptedLine, [("version", manifest.version)]).span, in: root)
+      try directory.replace(Self.manifestName, with: document.byteSpan, in: root)
+      try directory.replace(Self.acceptedName, with: Self.text(Self.acceptedLine, [("version", manifest.version)]).byteSpan, in: root)
     }
     return manifest
   }
@@ -155,10 +155,10 @@ extension SharedState {
     while done < count {
       let length = min(buffer.count, count - done)
       buffer.removeLast(buffer.count - length)
-      var span = buffer.mutableSpan
+      var span = buffer.mutableByteSpan
       try directory.files.readExactly(
         file, at: size - UInt64(count - done), into: &span, name: directory.path(Self.manifestName))
-      guard equal(buffer.span, manifest.bytes.span.extracting(start + done..<start + done + length)) else { return false }
+      guard equal(buffer.byteSpan, manifest.bytes.byteSpan.extracting(start + done..<start + done + length)) else { return false }
       done += length
     }
     return true
@@ -185,7 +185,7 @@ extension SharedState {
         try directory.remove(Self.allowanceName, in: root)
         return
       }
-      try directory.replace(Self.allowanceName, with: bytes.span, in: root)
+      try directory.replace(Self.allowanceName, with: bytes.byteSpan, in: root)
     }
   }
 

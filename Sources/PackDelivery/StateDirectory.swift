@@ -70,7 +70,7 @@ struct StateDirectory: Sendable {
       throw PackError(
         .unsupported, of: path, "is a delivery state of another version", advice: .updateApp)
     }
-    try withLock { (root) throws(PackError) in try replace(Self.markerName, with: Self.marker.span, in: root) }
+    try withLock { (root) throws(PackError) in try replace(Self.markerName, with: Self.marker.byteSpan, in: root) }
   }
 
   private func makeFolders(in root: OpenFile) throws(PackError) {
@@ -158,7 +158,7 @@ struct StateDirectory: Sendable {
     }
     // Files are replaced, never modified, so the size does not change.
     var buffer = [UInt8](repeating: 0, count: Int(min(size, UInt64(limit) + 1)))
-    var span = buffer.mutableSpan
+    var span = buffer.mutableByteSpan
     let count = try files.read(file, at: 0, filling: &span, name: path(name))
     buffer.removeLast(buffer.count - count)
     return buffer
@@ -200,17 +200,27 @@ struct StateDirectory: Sendable {
 
   /// Moves a file of the same volume into a folder and replaces an existing file. Creates the folder if it is gone. Needs no lock: it is a single
   /// rename.
+  ///
+  /// - Throws: ``PackFormat/PackError/Code/missingInput`` if the file itself is gone: another call may have moved it.
   func moveIn(_ file: String, as name: String, in root: OpenFile) throws(PackError) {
     do throws(FileFailure) {
+      try files.rename(file, to: path(name), in: nil)
+    } catch {
+      // Either the file or the folder is gone.
+      guard error.isMissing else { throw error.writing(path(name)) }
       do throws(FileFailure) {
+        guard try files.status(of: file, in: nil, following: .asThemselves).kind == .file else { throw FileFailure.isDirectory }
+      } catch {
+        throw error.reading(file)
+      }
+      do throws(FileFailure) {
+        guard (try? makeFolders(in: root)) != nil else { throw error }
         try files.rename(file, to: path(name), in: nil)
       } catch {
-        // Either the file or the folder is gone.
-        guard error.isMissing, try files.status(of: file, in: nil, following: .asThemselves).kind == .file,
-          (try? makeFolders(in: root)) != nil
-        else { throw error }
-        try files.rename(file, to: path(name), in: nil)
+        throw error.writing(path(name))
       }
+    }
+    do throws(FileFailure) {
       try sync(directoryOf: name, in: root)
     } catch {
       throw error.writing(path(name))
@@ -286,7 +296,7 @@ struct StateDirectory: Sendable {
       return
     }
     do throws(PackError) {
-      try replace(name, with: status.record.span, isSynced: isSynced, in: root)
+      try replace(name, with: status.record.byteSpan, isSynced: isSynced, in: root)
     } catch {
       // Removes anything that is not a regular file. Creates the folder again if it is gone.
       if try isTaken(name, in: root) {
@@ -296,7 +306,7 @@ struct StateDirectory: Sendable {
       } else {
         throw error
       }
-      try replace(name, with: status.record.span, isSynced: isSynced, in: root)
+      try replace(name, with: status.record.byteSpan, isSynced: isSynced, in: root)
     }
   }
 }

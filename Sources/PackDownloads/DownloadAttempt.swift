@@ -264,10 +264,10 @@ struct DownloadAttempt: Sendable {
       while offset < request.size {
         try pool.checkpoint()
         let count = Int(min(request.size - offset, UInt64(buffer.count)))
-        var whole = buffer.mutableSpan
+        var whole = buffer.mutableByteSpan
         var target = whole._mutatingExtracting(first: count)
         try files.readExactly(file, at: offset, into: &target, name: name)
-        try digest.update(buffer.span.extracting(first: count))
+        try digest.update(buffer.byteSpan.extracting(first: count))
         offset += UInt64(count)
       }
       return try digest.finish() == request.sha256

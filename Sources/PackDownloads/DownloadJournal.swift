@@ -28,7 +28,7 @@ package struct JournalRecord: Hashable, Sendable {
   package func bytes(position: UInt64) -> [UInt8] {
     var bytes: [UInt8] = [state.rawValue, failures, rank.bits, failure?.code ?? 0]
     bytes.append(littleEndian: failure?.value ?? fileSize)
-    bytes.append(littleEndian: Self.checksum(bytes.span, position: position))
+    bytes.append(littleEndian: Self.checksum(bytes.byteSpan, position: position))
     return bytes
   }
 
@@ -97,7 +97,7 @@ struct DownloadJournal: Sendable {
       guard error.isMissing else { throw error }
       file = try files.open(name, .create(mode: 0o600), in: directory)
     }
-    try files.writeAll(file, at: position * UInt64(JournalRecord.size), record.bytes(position: position).span)
+    try files.writeAll(file, at: position * UInt64(JournalRecord.size), record.bytes(position: position).byteSpan)
   }
 
   /// Syncs the written records and the file's name to disk.
@@ -111,7 +111,7 @@ struct DownloadJournal: Sendable {
     var bytes = [UInt8](repeating: 0, count: count * JournalRecord.size)
     do throws(FileFailure) {
       let file = try files.open(name, .readUnlinked, in: directory)
-      var span = bytes.mutableSpan
+      var span = bytes.mutableByteSpan
       do throws(PackError) {
         _ = try files.read(file, at: position * UInt64(JournalRecord.size), filling: &span, name: name)
       } catch {
@@ -122,7 +122,7 @@ struct DownloadJournal: Sendable {
     }
     return (0..<count).map { number in
       let start = number * JournalRecord.size
-      return JournalRecord(bytes.span.extracting(start..<start + JournalRecord.size), position: position + UInt64(number))
+      return JournalRecord(bytes.byteSpan.extracting(start..<start + JournalRecord.size), position: position + UInt64(number))
     }
   }
 }

@@ -191,13 +191,13 @@ final class DownloadLedger: Sendable {
 
   private static func head(of file: OpenFile, files: any FileSystem, backend: any CryptoBackend) throws(PackError) -> RequestBatch.Head {
     var bytes = [UInt8](repeating: 0, count: RequestBatch.fixedSize)
-    var span = bytes.mutableSpan
+    var span = bytes.mutableByteSpan
     try files.readExactly(file, at: 0, into: &span, name: "a batch of requests")
-    let size = try RequestBatch.headSize(bytes.span)
+    let size = try RequestBatch.headSize(bytes.byteSpan)
     bytes = [UInt8](repeating: 0, count: size)
-    span = bytes.mutableSpan
+    span = bytes.mutableByteSpan
     try files.readExactly(file, at: 0, into: &span, name: "a batch of requests")
-    return try RequestBatch.head(bytes.span, backend: backend)
+    return try RequestBatch.head(bytes.byteSpan, backend: backend)
   }
 
   // MARK: Adding
@@ -233,7 +233,7 @@ final class DownloadLedger: Sendable {
       throw error.writing(path)
     }
     let output = try OutputFile("\(path)/\(DownloadNames.requests(number, batchNumber))", mode: 0o600, files: files)
-    try output.write(bytes.span, at: 0, of: UInt64(bytes.count))
+    try output.write(bytes.byteSpan, at: 0, of: UInt64(bytes.count))
     try output.commit()
     do throws(FileFailure) {
       try files.sync(try files.open(DownloadNames.group(number), .directoryUnlinked, in: directory))
@@ -241,7 +241,7 @@ final class DownloadLedger: Sendable {
     } catch {
       throw error.writing(path)
     }
-    let head = try RequestBatch.head(bytes.span.extracting(first: try RequestBatch.headSize(bytes.span)), backend: backend)
+    let head = try RequestBatch.head(bytes.byteSpan.extracting(first: try RequestBatch.headSize(bytes.byteSpan)), backend: backend)
     state.withLock { state in
       let group =
         state.group(name)
@@ -338,7 +338,7 @@ final class DownloadLedger: Sendable {
           throw PackError(.damagedQueue, "a batch of requests is missing")
         }
         var bytes = [UInt8](repeating: 0, count: bodySize)
-        var span = bytes.mutableSpan
+        var span = bytes.mutableByteSpan
         try files.readExactly(file, at: UInt64(headSize), into: &span, name: "a batch of requests")
         cache.bodies.append((place.group, place.batch, try RequestBatch.Body(bytes, digest: digest, backend: backend)))
         cache.largestCount = max(cache.largestCount, cache.bodies.count)

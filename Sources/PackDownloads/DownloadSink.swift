@@ -70,7 +70,7 @@ public final class DownloadSink: Sendable {
         if let validator = validator.flatMap({ DownloadNames.entityTag($0.utf8) }), validator != state.validator {
           try removeIfThere(names.tag)
           // Not synced to disk: with a wrong tag the server sends the whole file, and the digest is checked in any case.
-          try files.writeAll(try files.open(names.tag, .create(mode: 0o600), in: directory), at: 0, Array(validator.utf8).span)
+          try files.writeAll(try files.open(names.tag, .create(mode: 0o600), in: directory), at: 0, Array(validator.utf8).byteSpan)
           state.validator = validator
         }
       } catch {
@@ -141,7 +141,7 @@ public final class DownloadSink: Sendable {
     var buffer = [UInt8](repeating: 0, count: 256 << 10)
     var offset: UInt64 = 0
     while true {
-      var span = buffer.mutableSpan
+      var span = buffer.mutableByteSpan
       let count: Int
       do throws(PackError) {
         count = try files.read(source, at: offset, filling: &span, name: path)
@@ -149,7 +149,7 @@ public final class DownloadSink: Sendable {
         throw FileFailure.inputOutput
       }
       if count == 0 { return }
-      try files.writeAll(target, at: offset, buffer.span.extracting(first: count))
+      try files.writeAll(target, at: offset, buffer.byteSpan.extracting(first: count))
       offset += UInt64(count)
     }
   }

@@ -135,13 +135,13 @@ package struct RequestBatch {
     bytes.append(littleEndian: UInt32(group.utf8.count))
     bytes.append(littleEndian: UInt32(body.count))
     bytes.append(littleEndian: total)
-    try digest.update(body.span)
+    try digest.update(body.byteSpan)
     bytes += try digest.finish()
     bytes += group.utf8
     for key in keys { bytes.append(littleEndian: key.bits) }
     for key in extensionKeys { bytes.append(littleEndian: key.bits) }
     for request in requests { bytes.append(RequestRank(priority: request.priority, isEssential: request.isEssential).bits) }
-    try digest.update(bytes.span)
+    try digest.update(bytes.byteSpan)
     bytes += try digest.finish()
     bytes += body
     return bytes
@@ -201,13 +201,13 @@ package struct RequestBatch {
 
     package init(_ bytes: [UInt8], digest expected: [UInt8], backend: any CryptoBackend) throws(PackError) {
       let digest = try backend.makeDigest()
-      try digest.update(bytes.span)
+      try digest.update(bytes.byteSpan)
       guard try digest.finish() == expected else { throw damaged("wrong body digest") }
       self.bytes = bytes
     }
 
     package func request(_ index: UInt16) throws(PackError) -> DownloadRequest {
-      let bytes = bytes.span
+      let bytes = bytes.byteSpan
       var cursor = FieldCursor(at: 4 * Int(index), failure: .damagedQueue)
       cursor = FieldCursor(at: Int(try cursor.uint32("offset", in: bytes)), failure: .damagedQueue)
       let size = try cursor.uint64("size", in: bytes)

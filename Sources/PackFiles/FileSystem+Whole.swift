@@ -160,10 +160,10 @@ extension FileSystem {
     var piece = [UInt8](repeating: 0, count: min(limit + 1, 256 << 10))
     // To its end, whatever its status says, because it may grow meanwhile.
     while true {
-      var span = piece.mutableSpan
+      var span = piece.mutableByteSpan
       let count = try read(file, at: UInt64(bytes.count), filling: &span, name: name)
       guard count > 0 else { return bytes }
-      bytes.append(copying: piece.span.extracting(first: count))
+      bytes.append(copying: piece.byteSpan.extracting(first: count))
       guard bytes.count <= limit else { throw PackError(.limitExceeded, of: name, "is more than \(limit) bytes") }
     }
   }

@@ -63,7 +63,7 @@ package final class OutputFile: Sendable {
   /// Writes a whole file, and replaces an earlier one atomically.
   package static func write(_ bytes: [UInt8], to path: String, files: any FileSystem) throws(PackError) {
     let output = try OutputFile(path, files: files)
-    try output.write(bytes.span, at: 0, of: UInt64(bytes.count))
+    try output.write(bytes.byteSpan, at: 0, of: UInt64(bytes.count))
     try output.commit()
   }
 

@@ -97,6 +97,6 @@ extension String {
   @inlinable
   package func withBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
     if let result = unsafe utf8.withContiguousStorageIfAvailable({ body(unsafe $0.span) }) { return result }
-    return body(Array(utf8).span)
+    return body(Array(utf8).byteSpan)
   }
 }

@@ -191,7 +191,7 @@ package enum EntryPath {
     guard path.count >= count, path.count == count || path[count] == UInt8(ascii: "/") else {
       return false
     }
-    return equal(name.span, path.extracting(0..<count))
+    return equal(name.byteSpan, path.extracting(0..<count))
   }
 
   private static let reservedName = Array(".pack".utf8)
@@ -244,7 +244,7 @@ extension EntryPath {
     /// Adds the next path. Returns what is wrong with it, or nil.
     package mutating func problem(withNext path: Span<UInt8>) -> String? {
       if !isFirst {
-        let common = commonPrefix(previous.span.extracting(first: previousCount), path)
+        let common = commonPrefix(previous.byteSpan.extracting(first: previousCount), path)
         let isShorter = common == previousCount
         guard common < path.count, isShorter || previous[common] < path[common] else {
           return isShorter && common == path.count ? "occurs twice" : "is out of order"
@@ -257,7 +257,7 @@ extension EntryPath {
       }
       isFirst = false
       if previous.count < path.count { previous = [UInt8](repeating: 0, count: max(path.count, 256)) }
-      var whole = previous.mutableSpan
+      var whole = previous.mutableByteSpan
       copy(path, to: &whole)
       previousCount = path.count
       return nil

@@ -70,7 +70,7 @@ package struct PackHeader: Hashable, Sendable {
   /// Nothing here is authenticated yet; the header's MAC is checked before any value but the segment size is used.
   package static func parse(_ bytes: Span<UInt8>) throws(PackError) -> PackHeader {
     let shared = min(bytes.count, magic.count)
-    guard equal(bytes.extracting(0..<shared), magic.span.extracting(0..<shared)) else {
+    guard equal(bytes.extracting(0..<shared), magic.byteSpan.extracting(0..<shared)) else {
       throw PackError(
         .notAPack, "the file does not start like a pack",
         advice: .fetchAgain)

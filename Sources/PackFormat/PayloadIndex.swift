@@ -35,7 +35,7 @@ package struct IndexRecord: Hashable, Sendable {
 
   /// Appends what the content root covers of the record: everything but the offset, and its digest.
   package func appendForContentRoot(to bytes: inout [UInt8], digest: Span<UInt8>) {
-    Self.appendForContentRoot(to: &bytes, path: path.span, kind: kind, size: size, digest: digest)
+    Self.appendForContentRoot(to: &bytes, path: path.byteSpan, kind: kind, size: size, digest: digest)
   }
 
   /// Appends what the content root covers of a record with these fields.
@@ -167,7 +167,7 @@ package struct IndexHead: Hashable, Sendable {
   package static func parse(_ bytes: Span<UInt8>, table: SeekTable? = nil) throws(PackError) -> IndexHead {
     var cursor = FieldCursor(failure: .damagedPayload)
     let magic = try cursor.range("index head", count: 4, in: bytes)
-    guard equal(bytes.extracting(magic), Self.magic.span) else {
+    guard equal(bytes.extracting(magic), Self.magic.byteSpan) else {
       throw PackError(.damagedPayload, "payload has no index where its seek table says")
     }
     let recordCount = try cursor.uint32("index head", in: bytes)
@@ -209,10 +209,10 @@ package struct IndexDirectory: Sendable {
     var previous = 0..<0
     for block in 0..<head.blockCount {
       items.append((UInt32(cursor.offset), offset))
-      let length = try cursor.uint32("index directory", in: bytes.span)
-      let pathLength = Int(try cursor.uint16("index directory", in: bytes.span))
-      let path = try cursor.range("index directory", count: pathLength, in: bytes.span)
-      guard block == 0 || precedes(bytes.span.extracting(previous), bytes.span.extracting(path)) else {
+      let length = try cursor.uint32("index directory", in: bytes.byteSpan)
+      let pathLength = Int(try cursor.uint16("index directory", in: bytes.byteSpan))
+      let path = try cursor.range("index directory", count: pathLength, in: bytes.byteSpan)
+      guard block == 0 || precedes(bytes.byteSpan.extracting(previous), bytes.byteSpan.extracting(path)) else {
         throw PackError(.damagedPayload, "index blocks are out of order at block \(block)")
       }
       let digests = 32 * head.recordCount(inBlock: block)
@@ -245,7 +245,7 @@ package struct IndexDirectory: Sendable {
 
   /// Whether a block starts with this path, according to the directory.
   package func block(_ block: Int, startsWith path: Span<UInt8>) -> Bool {
-    equal(bytes.span.extracting(firstPath(ofBlock: block)), path)
+    equal(bytes.byteSpan.extracting(firstPath(ofBlock: block)), path)
   }
 
   /// Returns the only block that can hold `path`, or nil if none can.
@@ -254,7 +254,7 @@ package struct IndexDirectory: Sendable {
     var high = items.count
     while low < high {
       let middle = (low + high) / 2
-      if precedes(path, bytes.span.extracting(firstPath(ofBlock: middle))) {
+      if precedes(path, bytes.byteSpan.extracting(firstPath(ofBlock: middle))) {
         high = middle
       } else {
         low = middle + 1

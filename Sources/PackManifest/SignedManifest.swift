@@ -20,7 +20,7 @@ public struct SignedManifest: Hashable, Sendable {
   public init(_ bytes: [UInt8]) throws(PackError) {
     try Manifest.check(bytes.count)
     var cursor = CanonicalCursor(at: 0, end: bytes.count)
-    signatures = try Self.signatures(&cursor, bytes.span)
+    signatures = try Self.signatures(&cursor, bytes.byteSpan)
     let start = cursor.offset
     // The signed part is read after its signature was verified.
     guard bytes.count >= start + 3, bytes[start] == UInt8(ascii: "{"), bytes.suffix(2) == Array("}}".utf8)[...] else {

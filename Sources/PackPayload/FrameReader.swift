@@ -34,9 +34,9 @@ package final class FrameReader {
       if (try? decoder.decompress(last: size, of: &buffer, toFirst: Int(frame.size), name: name)) != nil { return }
     }
     var compressed = [UInt8](repeating: 0, count: size)
-    var target = compressed.mutableSpan
+    var target = compressed.mutableByteSpan
     try source.read(at: frame.offset, into: &target)
     var content = buffer._mutatingExtracting(first: Int(frame.size))
-    try decoder.decompress(compressed.span, into: &content, name: name)
+    try decoder.decompress(compressed.byteSpan, into: &content, name: name)
   }
 }

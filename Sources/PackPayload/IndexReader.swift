@@ -25,12 +25,12 @@ package struct IndexReader: Sendable {
       throw PackError(.limitExceeded, "index head is \(size) bytes, more than any directory needs")
     }
     var bytes = [UInt8](repeating: 0, count: size)
-    var target = bytes.mutableSpan
+    var target = bytes.mutableByteSpan
     try source.read(at: table.indexHead.offset + UInt64(skip), into: &target)
-    let head = try IndexHead.parse(bytes.span, table: table)
+    let head = try IndexHead.parse(bytes.byteSpan, table: table)
     self.head = head
     directory = try IndexDirectory(
-      parsing: try Self.directoryBytes(in: bytes.span.extracting(IndexHead.size...), head: head, exactly: minor == 0),
+      parsing: try Self.directoryBytes(in: bytes.byteSpan.extracting(IndexHead.size...), head: head, exactly: minor == 0),
       head: head, blocksSize: UInt64(table.indexBlocks.compressedSize) - UInt64(skip))
   }
 
@@ -50,19 +50,19 @@ package struct IndexReader: Sendable {
     let count = head.recordCount(inBlock: index)
     let range = directory.range(ofBlock: index)
     var stored = [UInt8](repeating: 0, count: Int(range.upperBound - range.lowerBound))
-    var target = stored.mutableSpan
+    var target = stored.mutableByteSpan
     try source.read(at: blocksOffset + range.lowerBound, into: &target)
     let digests = 32 * count
-    let header = try FrameHeader.parse(stored.span.extracting(digests...), name: name)
+    let header = try FrameHeader.parse(stored.byteSpan.extracting(digests...), name: name)
     guard header.contentSize <= Limits.indexBlockSize else {
       throw PackError(.limitExceeded, "\(name) expands to \(header.contentSize) bytes, more than \(Limits.indexBlockSize)")
     }
     var bytes = [UInt8](repeating: 0, count: digests + Int(header.contentSize))
     do {
-      var whole = bytes.mutableSpan
-      copy(stored.span.extracting(first: digests), to: &whole)
+      var whole = bytes.mutableByteSpan
+      copy(stored.byteSpan.extracting(first: digests), to: &whole)
       var content = whole._mutatingExtracting(digests...)
-      try decoder.decompress(stored.span.extracting(digests...), into: &content, name: name)
+      try decoder.decompress(stored.byteSpan.extracting(digests...), into: &content, name: name)
     }
 
     var cursor = FieldCursor(at: digests, failure: .damagedPayload)
@@ -70,8 +70,8 @@ package struct IndexReader: Sendable {
     starts.reserveCapacity(count)
     for row in 0..<count {
       starts.append(UInt32(cursor.offset))
-      let fields = try IndexRecord.Fields.parse(bytes.span, cursor: &cursor, tarSize: head.tarSize)
-      let path = bytes.span.extracting(fields.path)
+      let fields = try IndexRecord.Fields.parse(bytes.byteSpan, cursor: &cursor, tarSize: head.tarSize)
+      let path = bytes.byteSpan.extracting(fields.path)
       if let problem = order.problem(withNext: path) {
         throw PackError(.damagedPayload, "entry '\(printable([UInt8](copying: path)))' \(problem)")
       }
@@ -89,11 +89,11 @@ package struct IndexReader: Sendable {
 
   private static func checkSkippable(_ frame: SeekTable.Frame, source: any ByteSource) throws(PackError) {
     var bytes = [UInt8](repeating: 0, count: SeekTable.skippableHeaderSize)
-    var target = bytes.mutableSpan
+    var target = bytes.mutableByteSpan
     try source.read(at: frame.offset, into: &target)
     var cursor = FieldCursor(failure: .damagedPayload)
-    let magic = try cursor.uint32("index", in: bytes.span)
-    let length = try cursor.uint32("index", in: bytes.span)
+    let magic = try cursor.uint32("index", in: bytes.byteSpan)
+    let length = try cursor.uint32("index", in: bytes.byteSpan)
     guard magic == IndexHead.frameMagic, length == frame.compressedSize - UInt32(SeekTable.skippableHeaderSize) else {
       throw PackError(.damagedPayload, "payload has no index where its seek table says")
     }
@@ -116,7 +116,7 @@ package struct IndexReader: Sendable {
         .limitExceeded, "\(name) expands to \(header.contentSize) bytes, more than \(Limits.indexDirectorySize)")
     }
     var content = [UInt8](repeating: 0, count: Int(header.contentSize))
-    var target = content.mutableSpan
+    var target = content.mutableByteSpan
     let size = exactly ? bytes.count : DecompressionContext.size(ofFirstFrameIn: bytes)
     try decoder.decompress(bytes.extracting(first: size), into: &target, name: name)
     return content
@@ -146,7 +146,7 @@ package final class IndexBlock: Sendable {
   /// Calls `body` with the bytes of the block.
   package func withBytes<Failure: Error>(_ body: (Span<UInt8>) throws(Failure) -> Void) throws(Failure) {
     let bytes = bytes
-    try body(bytes.span)
+    try body(bytes.byteSpan)
   }
 
   /// Returns the kind of record `row`.
@@ -165,7 +165,7 @@ package final class IndexBlock: Sendable {
   ) throws(Failure) -> Result {
     // A span of a class's array property cannot be passed directly.
     let bytes = bytes
-    return try body(bytes.span.extracting(place(ofPath: row)))
+    return try body(bytes.byteSpan.extracting(place(ofPath: row)))
   }
 
   /// Returns the path of record `row` as text.
@@ -176,11 +176,11 @@ package final class IndexBlock: Sendable {
     let bytes = bytes
     // Paths are shorter than their records.
     var lines = [UInt8](repeating: UInt8(ascii: "\n"), count: bytes.count)
-    var whole = lines.mutableSpan
+    var whole = lines.mutableByteSpan
     var end = 0
     for row in starts.indices {
       let place = place(ofPath: row)
-      copy(bytes.span.extracting(place), to: &whole, at: end)
+      copy(bytes.byteSpan.extracting(place), to: &whole, at: end)
       end += place.count + 1
     }
     lines.removeSubrange(end...)
@@ -197,7 +197,7 @@ package final class IndexBlock: Sendable {
     of row: Int, _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     let bytes = bytes
-    return try body(bytes.span.extracting(row * 32..<row * 32 + 32))
+    return try body(bytes.byteSpan.extracting(row * 32..<row * 32 + 32))
   }
 
   /// Returns the entry of record `row`.
@@ -212,10 +212,10 @@ package final class IndexBlock: Sendable {
     var high = count
     while low < high {
       let middle = (low + high) / 2
-      if precedes(bytes.span.extracting(place(ofPath: middle)), path) { low = middle + 1 } else { high = middle }
+      if precedes(bytes.byteSpan.extracting(place(ofPath: middle)), path) { low = middle + 1 } else { high = middle }
     }
     guard low < count else { return nil }
-    return equal(bytes.span.extracting(place(ofPath: low)), path) ? low : nil
+    return equal(bytes.byteSpan.extracting(place(ofPath: low)), path) ? low : nil
   }
 
   private func place(ofPath row: Int) -> Range<Int> {

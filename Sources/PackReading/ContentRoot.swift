@@ -20,7 +20,7 @@ package final class ContentRoot {
   /// Adds the bytes that ``PackFormat/IndexRecord/appendForContentRoot(to:digest:)`` returned for some records.
   package func add(bytes: [UInt8]) throws(PackError) {
     try flush()
-    try digest.update(bytes.span)
+    try digest.update(bytes.byteSpan)
   }
 
   /// Returns the root, 32 bytes.
@@ -33,7 +33,7 @@ package final class ContentRoot {
     var bytes: [UInt8] = []
     swap(&bytes, &buffer)
     defer { swap(&bytes, &buffer) }
-    try digest.update(bytes.span)
+    try digest.update(bytes.byteSpan)
     bytes.removeAll(keepingCapacity: true)
   }
 }

@@ -68,7 +68,7 @@ package struct ContentTable: Sendable {
             try root.add(path: path, kind: kind, size: size, digest: digest)
           }
           let expected = kind == .directory ? noDigest : emptyDigest
-          guard size > 0 || equal(digest, expected.span) else {
+          guard size > 0 || equal(digest, expected.byteSpan) else {
             throw PackReader.digestMismatch(block.path(of: row))
           }
         }

@@ -51,16 +51,16 @@ public final class Pack: Sendable {
         throw PackError(.damagedPayload, "payload is \(payloadSize) bytes, too short for a seek table")
       }
       var footer = [UInt8](repeating: 0, count: SeekTable.footerSize)
-      var footerTarget = footer.mutableSpan
+      var footerTarget = footer.mutableByteSpan
       try segments.read(at: payloadSize - UInt64(SeekTable.footerSize), into: &footerTarget)
-      let size = try SeekTable.size(footer: footer.span)
+      let size = try SeekTable.size(footer: footer.byteSpan)
       guard payloadSize >= UInt64(size) else {
         throw PackError(.damagedPayload, "payload is \(payloadSize) bytes, shorter than its seek table")
       }
       var bytes = [UInt8](repeating: 0, count: size)
-      var target = bytes.mutableSpan
+      var target = bytes.mutableByteSpan
       try segments.read(at: payloadSize - UInt64(size), into: &target)
-      table = try SeekTable(parsing: bytes.span, payloadSize: payloadSize)
+      table = try SeekTable(parsing: bytes.byteSpan, payloadSize: payloadSize)
       index = try IndexReader(source: segments, table: table, minor: source.header.minor)
     } catch {
       throw error.about(source)
@@ -110,7 +110,7 @@ public final class Pack: Sendable {
   package func find(_ path: String) throws(PackError) -> Entry? {
     let bytes = Array(path.utf8)
     return try withReader { (reader) throws(PackError) in
-      try reader.find(bytes.span).map { $0.block.entry($0.row) }
+      try reader.find(bytes.byteSpan).map { $0.block.entry($0.row) }
     }
   }
 

@@ -72,7 +72,7 @@ package final class PackReader {
 
   package func entry(at path: String) throws(PackError) -> Entry {
     let bytes = Array(path.utf8)
-    guard let (block, row) = try find(bytes.span) else {
+    guard let (block, row) = try find(bytes.byteSpan) else {
       throw PackError(.noSuchEntry, "there is no '\(printable(path.utf8))' in the pack", advice: .chooseEntry)
     }
     return block.entry(row)
@@ -81,7 +81,7 @@ package final class PackReader {
   /// Returns the record of a path and its number in the index. Returns nil if the pack has no such entry.
   package func record(at path: String) throws(PackError) -> (record: IndexRecord, number: Int)? {
     let bytes = Array(path.utf8)
-    guard let (block, row) = try find(bytes.span) else { return nil }
+    guard let (block, row) = try find(bytes.byteSpan) else { return nil }
     return (block.record(row), block.number * Limits.recordsPerBlock + row)
   }
 
@@ -132,7 +132,7 @@ package final class PackReader {
     defer { swap(&buffer, &frame) }
     let room = FrameReader.room(for: place.size)
     if buffer.count < room { buffer = [UInt8](repeating: 0, count: room) }
-    var whole = buffer.mutableSpan
+    var whole = buffer.mutableByteSpan
     try frames.read(number, into: &whole)
     frameNumber = number
     isSpent = true
@@ -145,7 +145,7 @@ package final class PackReader {
   ) throws(PackError) -> Result {
     guard let frameNumber else { preconditionFailure("no frame was loaded") }
     let bytes = frame
-    return try body(bytes.span.extracting(first: Int(table[frameNumber].size)))
+    return try body(bytes.byteSpan.extracting(first: Int(table[frameNumber].size)))
   }
 
   /// Reads and discards bytes of the payload to check their tags.
@@ -154,7 +154,7 @@ package final class PackReader {
     var position = range.lowerBound
     while position < range.upperBound {
       let count = Int(min(UInt64(buffer.count), range.upperBound - position))
-      var whole = buffer.mutableSpan
+      var whole = buffer.mutableByteSpan
       var target = whole._mutatingExtracting(first: count)
       try segments.read(at: position, into: &target)
       position += UInt64(count)
@@ -164,7 +164,7 @@ package final class PackReader {
   /// Reads a few bytes of the payload.
   package func payload(_ range: Range<UInt64>) throws(PackError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: Int(range.upperBound - range.lowerBound))
-    var target = bytes.mutableSpan
+    var target = bytes.mutableByteSpan
     try segments.read(at: range.lowerBound, into: &target)
     return bytes
   }

@@ -25,7 +25,7 @@ package final class PackSource: Sendable {
     file = start.file
     layout = start.layout
     do throws(PackError) {
-      opened = try HeaderAuthentication.open(start.bytes.span, key: key, backend: backend)
+      opened = try HeaderAuthentication.open(start.bytes.byteSpan, key: key, backend: backend)
       try start.layout.checkLastSegment()
     } catch {
       throw error.about(path)
@@ -53,14 +53,14 @@ package struct PackStart: Sendable {
     let size = status.size
     do throws(PackError) {
       var bytes = [UInt8](repeating: 0, count: Int(min(size, UInt64(PackHeader.prefixSize))))
-      var prefix = bytes.mutableSpan
+      var prefix = bytes.mutableByteSpan
       try files.readExactly(file, at: 0, into: &prefix, name: path)
-      header = try PackHeader.parse(bytes.span)
+      header = try PackHeader.parse(bytes.byteSpan)
       guard bytes.count == PackHeader.prefixSize else {
         throw PackError(.truncated, "pack ends inside its header, at byte \(size)")
       }
       var cursor = FieldCursor(at: PackHeader.size, failure: .truncated)
-      let stanzaBytes = try cursor.uint32("key stanzas", in: bytes.span)
+      let stanzaBytes = try cursor.uint32("key stanzas", in: bytes.byteSpan)
       guard stanzaBytes <= Limits.stanzaBytes else {
         throw PackError(
           .limitExceeded, "header says \(stanzaBytes) bytes of key stanzas, more than \(Limits.stanzaBytes)")
@@ -68,10 +68,10 @@ package struct PackStart: Sendable {
       let headerSize = PackHeader.prefixSize + Int(stanzaBytes) + 32
       layout = try SegmentLayout(packSize: size, headerSize: headerSize, segmentSize: header.segmentSize)
       bytes = [UInt8](repeating: 0, count: headerSize + SegmentLayout.tinkHeaderSize)
-      var whole = bytes.mutableSpan
+      var whole = bytes.mutableByteSpan
       try files.readExactly(file, at: 0, into: &whole, name: path)
       stanzas = try KeyStanzas.parse(
-        bytes.span.extracting(PackHeader.prefixSize..<PackHeader.prefixSize + Int(stanzaBytes)))
+        bytes.byteSpan.extracting(PackHeader.prefixSize..<PackHeader.prefixSize + Int(stanzaBytes)))
       self.bytes = bytes
     } catch {
       throw error.about(path)
@@ -147,9 +147,9 @@ package final class SegmentReader: ByteSource {
     try load(range.lowerBound, range.count, into: &buffers)
     buffers.cached = nil
     var plaintext = [UInt8](repeating: 0, count: payload.count)
-    var target = plaintext.mutableSpan
+    var target = plaintext.mutableByteSpan
     let ciphertext = buffers.ciphertext
-    let bytes = ciphertext.span.extracting(first: range.count)
+    let bytes = ciphertext.byteSpan.extracting(first: range.count)
     do throws(PackError) {
       try cipher.open(segment: last, bytes, into: &target)
     } catch {
@@ -167,7 +167,7 @@ package final class SegmentReader: ByteSource {
 
   private func load(_ start: UInt64, _ length: Int, into own: inout Buffers) throws(PackError) {
     if own.ciphertext.count < length { own.ciphertext = [UInt8](repeating: 0, count: length) }
-    var whole = own.ciphertext.mutableSpan
+    var whole = own.ciphertext.mutableByteSpan
     var target = whole._mutatingExtracting(first: length)
     try source.files.readExactly(source.file, at: start, into: &target, name: source.path)
   }
@@ -182,14 +182,14 @@ package final class SegmentReader: ByteSource {
     if wanted.contains(payload) {
       let place = Int(payload.lowerBound - wanted.lowerBound)
       var target = buffer._mutatingExtracting(place..<place + payload.count)
-      try cipher.open(segment: index, ciphertext.span.extracting(range), into: &target)
+      try cipher.open(segment: index, ciphertext.byteSpan.extracting(range), into: &target)
     } else {
       cached = nil
       if segment.count < payload.count { segment = [UInt8](repeating: 0, count: payload.count) }
       do {
-        var whole = segment.mutableSpan
+        var whole = segment.mutableByteSpan
         var target = whole._mutatingExtracting(first: payload.count)
-        try cipher.open(segment: index, ciphertext.span.extracting(range), into: &target)
+        try cipher.open(segment: index, ciphertext.byteSpan.extracting(range), into: &target)
       }
       cached = index
       copyCached(segment, of: index, wanted, into: &buffer)
@@ -204,7 +204,7 @@ package final class SegmentReader: ByteSource {
     let shared = payload.clamped(to: wanted)
     let from = Int(shared.lowerBound - payload.lowerBound)
     let to = Int(shared.lowerBound - wanted.lowerBound)
-    copy(segment.span.extracting(from..<from + shared.count), to: &buffer, at: to)
+    copy(segment.byteSpan.extracting(from..<from + shared.count), to: &buffer, at: to)
   }
 }
 

@@ -79,7 +79,7 @@ package final class RecordBatch: Sendable {
     let bytes = bytes
     let start = Int(starts[index - items.lowerBound])
     let path = start + 32..<start + 32 + item.pathLength
-    return try body(bytes.span.extracting(path), kinds[index - items.lowerBound], bytes.span.extracting(start..<start + 32))
+    return try body(bytes.byteSpan.extracting(path), kinds[index - items.lowerBound], bytes.byteSpan.extracting(start..<start + 32))
   }
 
   private static func size(of item: ContentTable.Item) -> Int {

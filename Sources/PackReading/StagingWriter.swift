@@ -95,7 +95,7 @@ final class StagingWriter {
 
   /// Returns the handle of a directory. Creates it and its parents if they do not exist.
   private func directory(_ path: Span<UInt8>) throws(PackError) -> OpenFile {
-    if let recent, equal(recent.path.span, path) { return recent.handle }
+    if let recent, equal(recent.path.byteSpan, path) { return recent.handle }
     let key = [UInt8](copying: path)
     let handle: OpenFile
     if let known = directories[key] {

@@ -106,8 +106,8 @@ package final class TreeWalk: Sendable {
       let frame = table[index]
       let head = try reader.payload(frame.offset..<frame.offset + UInt64(SeekTable.skippableHeaderSize))
       var cursor = FieldCursor(failure: .damagedPayload)
-      let magic = try cursor.uint32("frame \(index)", in: head.span)
-      let length = try cursor.uint32("frame \(index)", in: head.span)
+      let magic = try cursor.uint32("frame \(index)", in: head.byteSpan)
+      let length = try cursor.uint32("frame \(index)", in: head.byteSpan)
       guard (0x184D_2A50...0x184D_2A5C).contains(magic),
         Int(length) == Int(frame.compressedSize) - SeekTable.skippableHeaderSize
       else {
@@ -213,7 +213,7 @@ package final class TreeWalk: Sendable {
   }
 
   private static func check(_ actual: [UInt8], _ expected: Span<UInt8>, _ path: Span<UInt8>) throws(PackError) {
-    guard equal(expected, actual.span) else {
+    guard equal(expected, actual.byteSpan) else {
       throw PackReader.digestMismatch(String(decoding: [UInt8](copying: path), as: UTF8.self))
     }
   }

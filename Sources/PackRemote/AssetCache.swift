@@ -67,7 +67,7 @@ package struct AssetCache: Sendable {
 
   /// Parses the whole file.
   package func parse(_ bytes: [UInt8]) throws(PackError) -> Kept {
-    let span = bytes.span
+    let span = bytes.byteSpan
     var cursor = FieldCursor(failure: .invalidContent)
     let marker = try cursor.bytes("marker", count: Self.marker.count, in: span)
     let headSize = try cursor.uint32("length of the head", in: span)
@@ -88,7 +88,7 @@ package struct AssetCache: Sendable {
     let sha256 = try field.bytes("digest of the content", count: 32, in: span)
     let content = Array(bytes[cursor.offset...])
     guard field.offset == head.upperBound, name == self.name.text, appVersion == self.appVersion, source == self.source,
-      size == UInt64(content.count), content.count <= sizeLimit, try backend.digest(of: content.span) == sha256
+      size == UInt64(content.count), content.count <= sizeLimit, try backend.digest(of: content.byteSpan) == sha256
     else { throw Self.damage }
     let version = ContentVersion(tag: tag, modified: modified)
     let kept = Kept(content: content, sha256: sha256, version: version == ContentVersion() ? nil : version)
@@ -114,7 +114,7 @@ package struct AssetCache: Sendable {
     var bytes = Self.marker
     bytes.append(littleEndian: UInt32(head.count))
     bytes += head
-    bytes += try backend.digest(of: bytes.span)
+    bytes += try backend.digest(of: bytes.byteSpan)
     return bytes
   }
 
@@ -134,8 +134,8 @@ package struct AssetCache: Sendable {
     }
     let output = try OutputFile(path, files: files)
     let size = UInt64(bytes.count + kept.content.count)
-    try output.write(bytes.span, at: 0, of: size)
-    try output.write(kept.content.span, at: UInt64(bytes.count), of: size)
+    try output.write(bytes.byteSpan, at: 0, of: size)
+    try output.write(kept.content.byteSpan, at: UInt64(bytes.count), of: size)
     try output.commit()
   }
 

@@ -108,7 +108,7 @@ public final class RemoteAsset<Value: Sendable>: Sendable {
         advice: .developer("correct the resource that the app is built with"))
     }
     let cache = AssetCache(
-      directory: directory, name: legal, appVersion: appVersion, source: try backend.digest(of: Array(provider.source.utf8).span),
+      directory: directory, name: legal, appVersion: appVersion, source: try backend.digest(of: Array(provider.source.utf8).byteSpan),
       sizeLimit: sizeLimit, files: files, backend: backend)
     var value = bundledValue
     var state = State(origin: .bundled, contentSize: bundledSize)
@@ -206,7 +206,7 @@ public final class RemoteAsset<Value: Sendable>: Sendable {
     let sha256: [UInt8]
     let value: Value
     do throws(PackError) {
-      sha256 = try cache.backend.digest(of: bytes.span)
+      sha256 = try cache.backend.digest(of: bytes.byteSpan)
       let isSame = state.withLock { state in
         guard state.resets == resets, state.sha256 == sha256 else { return false }
         // The file is not written: otherwise, a server that changes the tag of the same content each time would cause a write each time.

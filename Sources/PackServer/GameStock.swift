@@ -87,7 +87,7 @@ package struct GameStock: Sendable {
     let signed = try SignedManifest.read(watched)
     do throws(PackError) {
       guard trusted.isEmpty else { return try signed.verify(trusting: trusted).manifest }
-      return try Manifest(parsing: signed.bytes.span, signed.signedBytes)
+      return try Manifest(parsing: signed.bytes.byteSpan, signed.signedBytes)
     } catch {
       throw error.about(watched)
     }

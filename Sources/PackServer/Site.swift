@@ -70,7 +70,7 @@ private final class TextBody: SiteBody {
       return bytes
     }
     guard let taken else { return false }
-    try receive(taken.span)
+    try receive(taken.byteSpan)
     return true
   }
 }

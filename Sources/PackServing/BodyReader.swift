@@ -62,7 +62,7 @@ public final class BodyReader: Sendable {
     guard current.part < body.parts.count else { return false }
     switch body.parts[current.part] {
     case .text(let bytes):
-      try receive(bytes.span)
+      try receive(bytes.byteSpan)
       current.part += 1
     case .content(let entry, let range):
       try content(of: entry, range, &current, receive)

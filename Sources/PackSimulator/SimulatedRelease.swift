@@ -19,7 +19,7 @@ package struct SimulatedRelease: Sendable {
     folder = ReleaseFolder(path)
     let signed = try SignedManifest.read(folder.manifestPath)
     document = signed.bytes
-    manifest = try Manifest(parsingSigned: signed.bytes.span.extracting(signed.signedBytes))
+    manifest = try Manifest(parsingSigned: signed.bytes.byteSpan.extracting(signed.signedBytes))
   }
 
   /// Returns the path of the file of a pack.

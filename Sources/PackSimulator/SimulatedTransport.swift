@@ -95,13 +95,13 @@ final class SimulatedTransport: Transport {
     var done = offset
     while done < end {
       var bytes = [UInt8](repeating: 0, count: Int(min(UInt64(Self.piece), end - done)))
-      var span = bytes.mutableSpan
+      var span = bytes.mutableByteSpan
       do throws(PackError) {
         try SystemFiles().readExactly(file, at: done, into: &span, name: source.path)
       } catch {
         throw .malformedResponse
       }
-      try sink.write(bytes.span)
+      try sink.write(bytes.byteSpan)
       done += UInt64(bytes.count)
     }
     world.transfer(done - offset)

@@ -332,9 +332,9 @@ extension Simulation {
       var done: UInt64 = 0
       var buffer = [UInt8](repeating: 0, count: 1 << 20)
       while done < size {
-        var span = buffer.mutableSpan
+        var span = buffer.mutableByteSpan
         guard let count = try? files.read(input, at: done, filling: &span, name: source), count > 0 else { throw FileFailure.inputOutput }
-        try files.writeAll(output, at: done, buffer.span.extracting(first: min(count, Int(size - done))))
+        try files.writeAll(output, at: done, buffer.byteSpan.extracting(first: min(count, Int(size - done))))
         done += UInt64(count)
       }
     } catch {

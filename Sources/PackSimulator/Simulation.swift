@@ -216,7 +216,7 @@ package struct Simulation {
     do throws(FileFailure) {
       try? SystemFiles().remove(path, .file, in: nil)
       let file = try SystemFiles().open(path, .create(mode: 0o600), in: nil)
-      try SystemFiles().writeAll(file, at: 0, bytes.span)
+      try SystemFiles().writeAll(file, at: 0, bytes.byteSpan)
     } catch {
       throw error.writing(path)
     }

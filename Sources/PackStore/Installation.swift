@@ -280,11 +280,11 @@ struct Installation: Sendable {
       try pool.checkpoint()
       let count = Int(min(entry.size - offset, UInt64(buffer.count)))
       do {
-        var whole = buffer.mutableSpan
+        var whole = buffer.mutableByteSpan
         var target = whole._mutatingExtracting(first: count)
         try files.readExactly(pack.source.file, at: offset, into: &target, name: file)
       }
-      let piece = buffer.span.extracting(first: count)
+      let piece = buffer.byteSpan.extracting(first: count)
       try digest.update(piece)
       do {
         try files.writeAll(output, at: offset, piece)

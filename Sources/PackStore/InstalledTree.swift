@@ -102,7 +102,7 @@ struct InstalledTree {
       sha256 = try digest.finish()
     }
     let name = prefix + item.order
-    try root.add(path: name.span, kind: kind, size: size, digest: sha256.span)
+    try root.add(path: name.byteSpan, kind: kind, size: size, digest: sha256.byteSpan)
   }
 
   private func readable<Result>(_ path: String, _ body: () throws(FileFailure) -> Result) throws(PackError) -> Result {
@@ -120,9 +120,9 @@ struct InstalledTree {
     var offset: UInt64 = 0
     while true {
       try each()
-      var span = buffer.mutableSpan
+      var span = buffer.mutableByteSpan
       let count = try files.read(file, at: offset, filling: &span, name: path)
-      if count > 0 { try digest.update(buffer.span.extracting(first: count)) }
+      if count > 0 { try digest.update(buffer.byteSpan.extracting(first: count)) }
       offset += UInt64(count)
       if count < buffer.count { return offset }
     }

@@ -54,7 +54,7 @@ public final class OpenedPack: Sendable {
         .rangeNotSatisfiable, "'\(printable(path.utf8))' is \(size) bytes, but bytes up to \(wanted.upperBound) were requested")
     }
     var bytes = [UInt8](repeating: 0, count: count)
-    var span = bytes.mutableSpan
+    var span = bytes.mutableByteSpan
     try files.readExactly(file, at: wanted.lowerBound, into: &span, name: printable(path.utf8))
     return bytes
   }

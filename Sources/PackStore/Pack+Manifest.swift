@@ -51,10 +51,10 @@ extension Pack {
     while offset < size {
       try each(offset)
       let count = Int(min(size - offset, UInt64(buffer.count)))
-      var whole = buffer.mutableSpan
+      var whole = buffer.mutableByteSpan
       var target = whole._mutatingExtracting(first: count)
       try source.files.readExactly(source.file, at: offset, into: &target, name: source.path)
-      try digest.update(buffer.span.extracting(first: count))
+      try digest.update(buffer.byteSpan.extracting(first: count))
       offset += UInt64(count)
     }
     let found = try digest.finish()

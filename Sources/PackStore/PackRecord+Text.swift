@@ -69,9 +69,9 @@ extension PackRecord {
   ///
   /// - Throws: ``PackError/Code/damagedStore``
   package init(parsing bytes: [UInt8], id: String) throws(PackError) {
-    var reader = RecordReader(bytes.span.count, "record of '\(id)'")
+    var reader = RecordReader(bytes.byteSpan.count, "record of '\(id)'")
     self.init(id: id)
-    let bytes = bytes.span
+    let bytes = bytes.byteSpan
     var schema: String?
     var name: String?
     var object = try reader.cursor.beginObject("a record", depth: 1, in: bytes)

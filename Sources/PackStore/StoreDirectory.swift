@@ -252,9 +252,9 @@ final class StoreDirectory: Sendable {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: min(limit + 1, 16 << 10))
     while bytes.count <= limit {
-      var span = piece.mutableSpan
+      var span = piece.mutableByteSpan
       let count = try files.read(file, at: UInt64(bytes.count), filling: &span, name: path(name))
-      bytes.append(copying: piece.span.extracting(first: count))
+      bytes.append(copying: piece.byteSpan.extracting(first: count))
       if count < piece.count { return bytes }
     }
     throw PackError(.damagedStore, of: path(name), "is more than \(limit) bytes")
@@ -263,7 +263,7 @@ final class StoreDirectory: Sendable {
   /// Replaces a file atomically. Returns when the change is on the disk.
   func replace(_ name: String, with bytes: [UInt8]) throws(PackError) {
     do throws(FileFailure) {
-      try files.replace(name, with: bytes.span, by: freshName(in: .staging), mode: 0o644, in: handle)
+      try files.replace(name, with: bytes.byteSpan, by: freshName(in: .staging), mode: 0o644, in: handle)
     } catch {
       throw error.writing(path(name), missingBytes: missingBytes(for: UInt64(bytes.count)))
     }

@@ -191,7 +191,7 @@ extension ManifestMemory.Accepted {
   ///
   /// - Throws: ``PackError/Code/damagedStore``
   package init(parsing text: [UInt8]) throws(PackError) {
-    let bytes = text.span
+    let bytes = text.byteSpan
     var cursor = CanonicalCursor(at: 0, end: bytes.count, subject: "memory of manifests", code: .damagedStore)
     var object = try cursor.beginObject("a memory", depth: 1, in: bytes)
     var packVersions: [String: UInt64]?

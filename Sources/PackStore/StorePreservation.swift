@@ -58,7 +58,7 @@ package struct StorePreservation {
   ///
   /// - Throws: ``PackError/Code/damagedStore``
   package static func parse(_ text: [UInt8]) throws(PackError) -> [String: UInt64] {
-    let bytes = text.span
+    let bytes = text.byteSpan
     var cursor = CanonicalCursor(at: 0, end: bytes.count, subject: "preservation by tags", code: .damagedStore)
     var object = try cursor.beginObject("a text", depth: 1, in: bytes)
     var schema: String?

@@ -30,8 +30,8 @@ extension SignedManifest {
   ) throws(PackError) -> VerifiedManifest {
     let signers = try signers(among: keys, backend: backend)
     return VerifiedManifest(
-      manifest: try Manifest(parsing: bytes.span, signedBytes), signers: signers,
-      signedDigest: try backend.digest(of: bytes.span.extracting(signedBytes)))
+      manifest: try Manifest(parsing: bytes.byteSpan, signedBytes), signers: signers,
+      signedDigest: try backend.digest(of: bytes.byteSpan.extracting(signedBytes)))
   }
 
   /// Returns the ids of the trusted keys whose signatures are valid, at least one.
@@ -43,14 +43,14 @@ extension SignedManifest {
         .untrustedSignature, "no trusted public key was given, so no manifest can be verified", advice: .giveTrustedKeys)
     }
     // Freed before the packs are parsed, so that the message and the packs are never in memory together.
-    let message = Self.message(bytes.span.extracting(signedBytes))
+    let message = Self.message(bytes.byteSpan.extracting(signedBytes))
     var signers: [String] = []
     for signature in signatures {
       let candidates = keys.filter { $0.id == signature.keyID }
       guard !candidates.isEmpty else { continue }
       var holds = false
       // An id is eight bytes of a digest, so two keys may share one.
-      for key in candidates where try key.isValid(signature.signature.span, of: message.span, backend: backend) { holds = true }
+      for key in candidates where try key.isValid(signature.signature.byteSpan, of: message.byteSpan, backend: backend) { holds = true }
       guard holds else {
         throw PackError(
           .untrustedSignature, "manifest has a wrong signature by key \(signature.keyID): it was changed after it was signed",
@@ -70,7 +70,7 @@ extension SignedManifest {
 
   /// Returns a key's signature of the signed part, for a manifest document.
   public static func signature(of signed: [UInt8], by key: borrowing SigningKey) throws(PackError) -> ManifestSignature {
-    ManifestSignature(keyID: key.publicKey.id, signature: try key.signature(of: message(signed.span).span))
+    ManifestSignature(keyID: key.publicKey.id, signature: try key.signature(of: message(signed.byteSpan).byteSpan))
   }
 
   /// Returns the message that is signed: a label, so that a signature made for another purpose is not valid for a manifest, and the signed part.

@@ -19,11 +19,11 @@ struct FrameCompressorTests {
 
   private func frame(_ content: [UInt8], _ strength: CompressionStrength, byContext: Bool) throws -> [UInt8] {
     var frame = [UInt8](repeating: 0, count: Limits.compressBound(content.count))
-    var target = frame.mutableSpan
+    var target = frame.mutableByteSpan
     let size =
       byContext
-      ? try CompressionContext(strength).compress(content.span, into: &target)
-      : try FrameCompressor(strength).compress(content.span, into: &target)
+      ? try CompressionContext(strength).compress(content.byteSpan, into: &target)
+      : try FrameCompressor(strength).compress(content.byteSpan, into: &target)
     return Array(frame[..<size])
   }
 
@@ -46,8 +46,8 @@ struct FrameCompressorTests {
     let mixture = (0..<40).flatMap { _ in noise.shuffled(using: &random) + text(10 << 10) }
     for (content, expected) in [(text(1 << 20), forText), (mixture, usual), (text(100_000), usual)] {
       var compressed = [UInt8](repeating: 0, count: Limits.compressBound(content.count))
-      var target = compressed.mutableSpan
-      let size = try FrameCompressor(usual, forText: forText).compress(content.span, into: &target)
+      var target = compressed.mutableByteSpan
+      let size = try FrameCompressor(usual, forText: forText).compress(content.byteSpan, into: &target)
       #expect(try Array(compressed[..<size]) == frame(content, expected, byContext: true))
     }
   }
@@ -75,8 +75,8 @@ struct FrameCompressorTests {
     let contents = [text(500_000), random.bytes(500_000), text(300_000)]
     for content in contents + contents.reversed() {
       var frame = [UInt8](repeating: 0, count: Limits.compressBound(content.count))
-      var target = frame.mutableSpan
-      let size = try compressor.compress(content.span, into: &target)
+      var target = frame.mutableByteSpan
+      let size = try compressor.compress(content.byteSpan, into: &target)
       frames.append(Array(frame[..<size]))
     }
     #expect(frames[0] == frames[5] && frames[1] == frames[4] && frames[2] == frames[3])

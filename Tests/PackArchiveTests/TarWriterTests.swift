@@ -71,7 +71,7 @@ struct TarWriterTests {
     let writer = TarWriter()
     for other in Self.small where SpecifiedHeader.bytes(other.header).count == 512 {
       var bytes = [UInt8](repeating: 0xAA, count: 512)
-      var target = bytes.mutableSpan
+      var target = bytes.mutableByteSpan
       try writer.writeBlock(other.header, to: &target)
       try writer.writeBlock(sample.header, to: &target)
       #expect(bytes == expected)

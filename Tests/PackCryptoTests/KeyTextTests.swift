@@ -11,14 +11,14 @@ struct KeyTextTests {
   static func read(_ text: String) -> (id: String?, error: PackError?) {
     var id: String?
     let bytes = Array(text.utf8)
-    let error = failure { () throws(PackError) in id = try PackKey(text: bytes.span).id.description }
+    let error = failure { () throws(PackError) in id = try PackKey(text: bytes.byteSpan).id.description }
     return (id, error)
   }
 
   @Test("a key is written as its known answer")
   func written() throws {
     let bytes = KnownAnswer.keyBytes
-    let key = try PackKey(bytes: bytes.span)
+    let key = try PackKey(bytes: bytes.byteSpan)
     #expect(key.withText { String(decoding: [UInt8](copying: $0), as: UTF8.self) } == Self.text)
   }
 
@@ -34,7 +34,7 @@ struct KeyTextTests {
     let second = try PackKey.random()
     #expect(first.id != second.id)
     let text = first.withText { [UInt8](copying: $0) }
-    #expect(try PackKey(text: text.span).id == first.id)
+    #expect(try PackKey(text: text.byteSpan).id == first.id)
   }
 
   @Test("each fault has its own message, and none quotes the key")
@@ -73,7 +73,7 @@ struct KeyTextTests {
   @Test("a key has 32 bytes", arguments: [0, 31, 33])
   func size(_ count: Int) {
     let bytes = [UInt8](repeating: 1, count: count)
-    let error = failure { () throws(PackError) in _ = try PackKey(bytes: bytes.span) }
+    let error = failure { () throws(PackError) in _ = try PackKey(bytes: bytes.byteSpan) }
     #expect(error?.code == .malformedKey)
   }
 }

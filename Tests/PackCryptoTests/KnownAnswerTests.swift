@@ -12,10 +12,10 @@ struct KnownAnswerTests {
     #expect(key.id.description == "e545120e613dd715")
 
     let core = try KnownAnswer.header().bytes
-    let fileKey = try KeySchedule.fileKey(key: key, core: core.span, backend: backend)
-    let headerKey = try KeySchedule.headerKey(fileKey: fileKey, core: core.span, backend: backend)
-    let streamKey = try KeySchedule.streamKey(fileKey: fileKey, core: core.span, backend: backend)
-    let schedule = try KeySchedule(key: key, core: core.span, backend: backend)
+    let fileKey = try KeySchedule.fileKey(key: key, core: core.byteSpan, backend: backend)
+    let headerKey = try KeySchedule.headerKey(fileKey: fileKey, core: core.byteSpan, backend: backend)
+    let streamKey = try KeySchedule.streamKey(fileKey: fileKey, core: core.byteSpan, backend: backend)
+    let schedule = try KeySchedule(key: key, core: core.byteSpan, backend: backend)
     #expect(fileKey.hex == "8ec0d15ee54a51776e81a0f2f5ddd660d6eb0adb93d0eb66d3564f6a8ee8c4b5")
     #expect(headerKey.hex == "6c7304974a8eaac98ca4c642e67a85e0516003d4cc825bc5acb07a05188c6537")
     #expect(streamKey.hex == "e44841d485d9908e01b40084e0cdd52599a3ab1a379d3e07587d950998a57288")
@@ -91,7 +91,7 @@ struct KnownAnswerTests {
   @Test("the key of one pack from a root key")
   func packKey() throws {
     let bytes = KnownAnswer.keyBytes
-    let root = try PackKey(bytes: bytes.span)
+    let root = try PackKey(bytes: bytes.byteSpan)
     let key = try root.packKey(forPackID: PackID.bytes(for: PackName("kat")))
     #expect(key.secret.hex == "11657c8d739a607ed9542014637a306df9ff94f2bf1719baaa8fd15160435bb9")
     #expect(key.id.description == "72af39abae9a562f")

@@ -31,7 +31,7 @@ struct OwnershipTests {
   @Test("a copy of a key is the same key, and outlives the original")
   func copiedKey() throws {
     let bytes = KnownAnswer.keyBytes
-    func second() throws -> PackKey { try PackKey(bytes: bytes.span).copy() }
+    func second() throws -> PackKey { try PackKey(bytes: bytes.byteSpan).copy() }
     let key = try second()
     #expect(key.id.description == "e545120e613dd715")
     #expect(key.secret.withSpan { [UInt8](copying: $0) } == bytes)
@@ -42,13 +42,13 @@ struct OwnershipTests {
   @Test("constant time comparison compares every byte and the lengths")
   func comparison() {
     let left = bytes(0...31)
-    let isEqual = equalInConstantTime(left.span, left.span)
-    let isEqualToPrefix = equalInConstantTime(left.span, left.span.extracting(0..<31))
+    let isEqual = equalInConstantTime(left.byteSpan, left.byteSpan)
+    let isEqualToPrefix = equalInConstantTime(left.byteSpan, left.byteSpan.extracting(0..<31))
     #expect(isEqual && !isEqualToPrefix)
     for index in left.indices {
       var right = left
       right[index] ^= 0x10
-      let isEqual = equalInConstantTime(left.span, right.span)
+      let isEqual = equalInConstantTime(left.byteSpan, right.byteSpan)
       #expect(!isEqual, "byte \(index)")
     }
   }
@@ -67,15 +67,15 @@ struct OwnershipTests {
           // swift-crypto 4.5.2 leaks about 500 bytes in each `AES.GCM.open` that fails, also outside this project. A reader stops at the first
           // failure, so a client is not affected, but here it would hide a leak of ours.
           if backend is OpenSSLBackend { _ = cipher.opened(sealed, nonce: bytes(1...12)) }
-          _ = try backend.digest(of: message.span)
-          _ = try backend.authenticationCode(of: message.span, key: key)
-          _ = try backend.derive(from: key, salt: message.span, info: message.span, count: 32)
+          _ = try backend.digest(of: message.byteSpan)
+          _ = try backend.authenticationCode(of: message.byteSpan, key: key)
+          _ = try backend.derive(from: key, salt: message.byteSpan, info: message.byteSpan, count: 32)
           // Signatures take as long as everything else together.
           guard number % 10 == 0 else { continue }
-          let signature = try backend.signature(of: message.span, seed: key)
+          let signature = try backend.signature(of: message.byteSpan, seed: key)
           let publicKey = try backend.signingPublicKey(ofSeed: key)
-          _ = try backend.isAccepted(signature.span, of: message.span, publicKey: publicKey.span)
-          _ = try backend.isAccepted(signature.span, of: publicKey.span, publicKey: publicKey.span)
+          _ = try backend.isAccepted(signature.byteSpan, of: message.byteSpan, publicKey: publicKey.byteSpan)
+          _ = try backend.isAccepted(signature.byteSpan, of: publicKey.byteSpan, publicKey: publicKey.byteSpan)
         }
       }
       // Other tests may allocate memory at the same time, so one measurement can be wrong. A leak is visible in each.

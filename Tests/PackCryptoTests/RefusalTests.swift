@@ -58,7 +58,7 @@ struct RefusalTests {
     let file = try Self.threeSegments(Backend.all[0])
     let key = try KnownAnswer.key(CryptoBackends.standard)
     let error = failure { () throws(PackError) in
-      _ = try HeaderAuthentication.open(file.span.extracting(0..<count), key: key)
+      _ = try HeaderAuthentication.open(file.byteSpan.extracting(0..<count), key: key)
     }
     #expect(error?.code == .truncated)
   }

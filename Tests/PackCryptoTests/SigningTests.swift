@@ -46,11 +46,11 @@ struct SigningTests {
       let key = try Self.key(hex(vector.seed), backend)
       let (message, signature) = (hex(vector.message), hex(vector.signature))
       #expect(key.publicKey.bytes.hex == vector.publicKey)
-      let made = try key.signature(of: message.span)
+      let made = try key.signature(of: message.byteSpan)
       if Self.signsAlike(backend) { #expect(made == signature) }
-      #expect(try key.publicKey.isValid(signature.span, of: message.span, backend: backend.value))
+      #expect(try key.publicKey.isValid(signature.byteSpan, of: message.byteSpan, backend: backend.value))
       let other = message + [0]
-      #expect(try !key.publicKey.isValid(signature.span, of: other.span, backend: backend.value))
+      #expect(try !key.publicKey.isValid(signature.byteSpan, of: other.byteSpan, backend: backend.value))
     }
   }
 
@@ -71,7 +71,7 @@ struct SigningTests {
     #expect(file.cases.contains { $0.holds })
     for edge in file.cases {
       let holds = try Ed25519.isValid(
-        edge.proof.span, of: edge.message.span, publicKey: edge.key.span, backend: backend.value)
+        edge.proof.byteSpan, of: edge.message.byteSpan, publicKey: edge.key.byteSpan, backend: backend.value)
       #expect(holds == edge.holds, "\(edge.comment)")
     }
     return file.cases.count
@@ -81,7 +81,7 @@ struct SigningTests {
   func changes(_ backend: Backend) throws {
     let key = try Self.key(Self.seed, backend)
     let message = Array("manifest".utf8)
-    let signature = try key.signature(of: message.span)
+    let signature = try key.signature(of: message.byteSpan)
     for index in 0..<(64 + 32 + message.count) {
       var (changedSignature, changedKey, changedMessage) = (signature, Self.publicKey, message)
       let bit: UInt8 = 1 << (index % 8)
@@ -91,7 +91,7 @@ struct SigningTests {
       default: changedMessage[index - 96] ^= bit
       }
       let holds = try Ed25519.isValid(
-        changedSignature.span, of: changedMessage.span, publicKey: changedKey.span, backend: backend.value)
+        changedSignature.byteSpan, of: changedMessage.byteSpan, publicKey: changedKey.byteSpan, backend: backend.value)
       #expect(!holds, "byte \(index)")
     }
   }
@@ -100,10 +100,10 @@ struct SigningTests {
   func crossed() throws {
     let message = KnownAnswer.pattern(1 << 20)
     for signer in Backend.all {
-      let signature = try Self.key(Self.seed, signer).signature(of: message.span)
+      let signature = try Self.key(Self.seed, signer).signature(of: message.byteSpan)
       for verifier in Backend.all {
         #expect(
-          try Ed25519.isValid(signature.span, of: message.span, publicKey: Self.publicKey.span, backend: verifier.value),
+          try Ed25519.isValid(signature.byteSpan, of: message.byteSpan, publicKey: Self.publicKey.byteSpan, backend: verifier.value),
           "\(signer.testDescription), \(verifier.testDescription)")
       }
     }
@@ -124,7 +124,7 @@ struct SigningTests {
     let second = try SigningKey.random()
     #expect(first.publicKey != second.publicKey)
     let text = first.withText { [UInt8](copying: $0) }
-    let again = try SigningKey(text: text.span)
+    let again = try SigningKey(text: text.byteSpan)
     #expect(again.publicKey == first.publicKey)
     #expect(try SigningPublicKey(text: first.publicKey.text) == first.publicKey)
   }
@@ -156,8 +156,8 @@ struct SigningKeyTextTests {
   static func errors(_ text: String) -> (content: PackError?, signing: PackError?, publicKey: PackError?) {
     let bytes = Array(text.utf8)
     return (
-      failure { () throws(PackError) in _ = try PackKey(text: bytes.span) },
-      failure { () throws(PackError) in _ = try SigningKey(text: bytes.span) },
+      failure { () throws(PackError) in _ = try PackKey(text: bytes.byteSpan) },
+      failure { () throws(PackError) in _ = try SigningKey(text: bytes.byteSpan) },
       failure { () throws(PackError) in _ = try SigningPublicKey(text: text) }
     )
   }

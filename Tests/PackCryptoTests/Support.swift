@@ -29,7 +29,7 @@ func failure(_ body: () throws(PackError) -> Void) -> PackError? {
   }
 }
 
-func secret(_ bytes: [UInt8]) -> SecretBytes { SecretBytes(copying: bytes.span) }
+func secret(_ bytes: [UInt8]) -> SecretBytes { SecretBytes(copying: bytes.byteSpan) }
 
 extension SecretBytes {
   var hex: String { withSpan { [UInt8](copying: $0) }.hex }
@@ -37,26 +37,26 @@ extension SecretBytes {
 
 extension CryptoBackend {
   func derived(_ ikm: [UInt8], salt: [UInt8], info: [UInt8], count: Int) throws(PackError) -> [UInt8] {
-    let output = try derive(from: secret(ikm), salt: salt.span, info: info.span, count: count)
+    let output = try derive(from: secret(ikm), salt: salt.byteSpan, info: info.byteSpan, count: count)
     return output.withSpan { [UInt8](copying: $0) }
   }
 
-  func sha256(_ message: [UInt8]) throws -> String { try digest(of: message.span).hex }
+  func sha256(_ message: [UInt8]) throws -> String { try digest(of: message.byteSpan).hex }
 }
 
 extension CipherContext {
   func sealed(_ plaintext: [UInt8], nonce: [UInt8]) throws(PackError) -> [UInt8] {
     var output = [UInt8](repeating: 0xAA, count: plaintext.count + 16)
-    var span = output.mutableSpan
-    try seal(plaintext.span, nonce: nonce.span, into: &span)
+    var span = output.mutableByteSpan
+    try seal(plaintext.byteSpan, nonce: nonce.byteSpan, into: &span)
     return output
   }
 
   /// Returns the buffer after opening, and the error.
   func opened(_ ciphertext: [UInt8], nonce: [UInt8]) -> ([UInt8], PackError?) {
     var output = [UInt8](repeating: 0xAA, count: ciphertext.count - 16)
-    var span = output.mutableSpan
-    let error = failure { () throws(PackError) in try open(ciphertext.span, nonce: nonce.span, into: &span) }
+    var span = output.mutableByteSpan
+    let error = failure { () throws(PackError) in try open(ciphertext.byteSpan, nonce: nonce.byteSpan, into: &span) }
     return (output, error)
   }
 }
@@ -89,13 +89,13 @@ enum KnownAnswer {
     var file = try HeaderAuthentication.seal(header, key: key, backend: backend)
     let layout = try SegmentLayout(
       payloadSize: UInt64(payload.count), headerSize: file.count - 40, segmentSize: header.segmentSize)
-    let schedule = try KeySchedule(key: key, core: file.span.extracting(0..<96), backend: backend)
+    let schedule = try KeySchedule(key: key, core: file.byteSpan.extracting(0..<96), backend: backend)
     let cipher = try SegmentCipher(schedule: schedule, layout: layout, backend: backend)
     for segment in 0..<layout.segmentCount {
       let range = layout.payloadRange(ofSegment: segment)
       var ciphertext = [UInt8](repeating: 0, count: range.count + 16)
-      var span = ciphertext.mutableSpan
-      let part = payload.span.extracting(Int(range.lowerBound)..<Int(range.upperBound))
+      var span = ciphertext.mutableByteSpan
+      let part = payload.byteSpan.extracting(Int(range.lowerBound)..<Int(range.upperBound))
       try cipher.seal(segment: segment, part, into: &span)
       file += ciphertext
     }
@@ -110,15 +110,15 @@ enum KnownAnswer {
     var rejected: [UInt8] = []
     let error = failure { () throws(PackError) in
       let key = try key(backend, keyBytes)
-      let opened = try HeaderAuthentication.open(file.span, key: key, backend: backend)
+      let opened = try HeaderAuthentication.open(file.byteSpan, key: key, backend: backend)
       let layout = try SegmentLayout(
         packSize: UInt64(file.count), headerSize: 144, segmentSize: opened.header.segmentSize)
       let cipher = try SegmentCipher(schedule: opened.schedule, layout: layout, backend: backend)
       for segment in 0..<layout.segmentCount {
         let range = layout.packRange(ofSegment: segment)
         rejected = [UInt8](repeating: 0xAA, count: range.count - 16)
-        var span = rejected.mutableSpan
-        let part = file.span.extracting(Int(range.lowerBound)..<Int(range.upperBound))
+        var span = rejected.mutableByteSpan
+        let part = file.byteSpan.extracting(Int(range.lowerBound)..<Int(range.upperBound))
         try cipher.open(segment: segment, part, into: &span)
         payload += rejected
       }
@@ -136,7 +136,7 @@ enum KnownAnswer {
     var part = 0
     while start < payload.count {
       let end = min(start + sizes[part % sizes.count], payload.count)
-      try derivation.update(payload.span.extracting(start..<end))
+      try derivation.update(payload.byteSpan.extracting(start..<end))
       start = end
       part += 1
     }

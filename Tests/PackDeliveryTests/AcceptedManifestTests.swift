@@ -15,7 +15,7 @@ struct AcceptedManifestTests {
 
   private func key(_ number: UInt8 = 0) throws(PackError) -> SigningKey {
     let seed = [UInt8](repeating: number, count: 32)
-    return try SigningKey(seed: SecretBytes(copying: seed.span))
+    return try SigningKey(seed: SecretBytes(copying: seed.byteSpan))
   }
 
   private func document(_ manifest: Manifest, by keys: [UInt8] = [0]) throws(PackError) -> [UInt8] {

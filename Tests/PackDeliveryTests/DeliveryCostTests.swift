@@ -22,7 +22,7 @@ import Testing
         }
         let signed = try manifest(packs).signedBytes()
         let seed = [UInt8](repeating: 1, count: 32)
-        let key = try SigningKey(seed: SecretBytes(copying: seed.span))
+        let key = try SigningKey(seed: SecretBytes(copying: seed.byteSpan))
         return try SignedManifest(signed: signed, signatures: [SignedManifest.signature(of: signed, by: key)]).bytes
       }
       let bare = try document(0).count
@@ -39,7 +39,7 @@ import Testing
         let document = try directory.write(Self.largest(), to: "manifest.json")
         #expect(try #require(directory.bytes(of: "manifest.json")).count > Manifest.largestSize - 3000)
         let seed = [UInt8](repeating: 1, count: 32)
-        let keys = [try SigningKey(seed: SecretBytes(copying: seed.span)).publicKey]
+        let keys = [try SigningKey(seed: SecretBytes(copying: seed.byteSpan)).publicKey]
         // New: every pack is scheduled and gets a record. Known: every pack has a record. Forgotten: every record changes.
         var changes = 0
         for (form, event) in [("new", DeliveryEvent.install), ("known", .periodic), ("forgotten", .periodic)] {

@@ -110,7 +110,7 @@ struct DeliveryWorld {
   /// Returns the manifest that the device has: a new one, or the last one if it is offline.
   private mutating func currentManifest(_ state: SharedState) throws(PackError) -> Manifest? {
     let check: SharedState.ManifestCheck = { (signed) throws(PackError) in
-      try Manifest(parsingSigned: signed.bytes.span.extracting(signed.signedBytes))
+      try Manifest(parsingSigned: signed.bytes.byteSpan.extracting(signed.signedBytes))
     }
     if chance(1, in: 6) {
       count("offline")
@@ -343,7 +343,7 @@ struct DeliveryWorld {
       let state = try SharedState.sample(MemoryFiles(disk), clock)
       try state.recover()
       let check: SharedState.ManifestCheck = { (signed) throws(PackError) in
-        try Manifest(parsingSigned: signed.bytes.span.extracting(signed.signedBytes))
+        try Manifest(parsingSigned: signed.bytes.byteSpan.extracting(signed.signedBytes))
       }
       let manifest = try state.accept(SignedManifest(signed: published.signedBytes(), signatures: []).bytes, verify: check)
       func facts() -> DeliveryFacts {

@@ -12,7 +12,7 @@ struct ExtensionDeliveryTests {
 
   private func key(_ number: UInt8 = 0) throws(PackError) -> SigningKey {
     let seed = [UInt8](repeating: number, count: 32)
-    return try SigningKey(seed: SecretBytes(copying: seed.span))
+    return try SigningKey(seed: SecretBytes(copying: seed.byteSpan))
   }
 
   private func downloader() throws(PackError) -> ExtensionDelivery {

@@ -35,12 +35,12 @@ struct FileSystemTests {
     let files = FaultyFiles()
     let file = try files.open(directory.write(0..<10, to: "file"), .read, in: nil)
     var buffer = [UInt8](repeating: 0xFF, count: count)
-    var span = buffer.mutableSpan
+    var span = buffer.mutableByteSpan
     try files.readExactly(file, at: UInt64(offset), into: &span, name: "file")
     #expect(buffer == (offset..<offset + count).map { UInt8($0) })
     var larger = [UInt8](repeating: 0, count: count + 1)
     let error = failure { () throws(PackError) in
-      var span = larger.mutableSpan
+      var span = larger.mutableByteSpan
       try files.readExactly(file, at: UInt64(offset), into: &span, name: "file")
     }
     #expect(error?.code == .truncated)
@@ -53,7 +53,7 @@ struct FileSystemTests {
     let files = FaultyFiles.stuttering()
     let file = try files.open(directory.write(content, to: "file"), .read, in: nil)
     var buffer = [UInt8](repeating: 0, count: 100_000)
-    var span = buffer.mutableSpan
+    var span = buffer.mutableByteSpan
     try files.readExactly(file, at: 0, into: &span, name: "file")
     #expect(buffer == content)
   }

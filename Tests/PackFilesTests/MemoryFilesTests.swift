@@ -12,7 +12,7 @@ struct MemoryFilesTests {
 
   private func write(_ bytes: [UInt8], to name: String, by files: MemoryFiles, synced: Bool) throws(FileFailure) {
     let file = try files.open(name, .create(mode: 0o644), in: nil)
-    try files.writeAll(file, at: 0, bytes.span)
+    try files.writeAll(file, at: 0, bytes.byteSpan)
     if synced { try files.sync(file) }
   }
 
@@ -82,7 +82,7 @@ struct MemoryFilesTests {
     let disk = MemoryDisk()
     disk.write([1, 2, 3], to: "a")
     let files = MemoryFiles(disk)
-    try files.writeAll(try files.open("a", .writeUnlinked, in: nil), at: 1, [9, 9, 9].span)
+    try files.writeAll(try files.open("a", .writeUnlinked, in: nil), at: 1, [9, 9, 9].byteSpan)
     #expect(disk.after(.kill).bytes(of: "a") == [1, 9, 9, 9])
     #expect(disk.after(.powerCut).bytes(of: "a") == [1, 2, 3])
     #expect(disk.after(.zeroedContent).bytes(of: "a") == [1, 2, 3, 0])
@@ -282,8 +282,8 @@ struct MemoryFilesTests {
     func run(by files: any FileSystem, in root: OpenFile) -> String {
       do throws(FileFailure) {
         switch operation {
-        case 0: try files.writeAll(try files.open(one, .create(mode: 0o644), in: root), at: offset, bytes.span)
-        case 1: try files.writeAll(try files.open(one, .writeUnlinked, in: root), at: offset, bytes.span)
+        case 0: try files.writeAll(try files.open(one, .create(mode: 0o644), in: root), at: offset, bytes.byteSpan)
+        case 1: try files.writeAll(try files.open(one, .writeUnlinked, in: root), at: offset, bytes.byteSpan)
         case 2: try files.makeDirectory(one, mode: 0o755, in: root)
         case 3: try files.remove(one, .file, in: root)
         case 4: try files.remove(one, .directory, in: root)

@@ -17,7 +17,7 @@ struct OutputDirectoryTests {
     do throws(FileFailure) {
       try files.makeDirectory("below", mode: 0o755, in: output.root)
       let file = try files.open("file", .create(mode: 0o644), in: output.root)
-      try files.writeAll(file, at: 0, [1, 2, 3].span)
+      try files.writeAll(file, at: 0, [1, 2, 3].byteSpan)
     } catch {
       throw error.writing(output.path)
     }

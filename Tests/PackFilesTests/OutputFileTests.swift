@@ -18,7 +18,7 @@ struct OutputFileTests {
   private func write(_ files: any FileSystem, to name: String = "out") throws(PackError) {
     let output = try OutputFile(directory(name), files: files)
     try output.reserve(UInt64(new.count))
-    try output.write(new.span, at: 0, of: UInt64(new.count))
+    try output.write(new.byteSpan, at: 0, of: UInt64(new.count))
     try output.commit()
   }
 
@@ -80,7 +80,7 @@ struct OutputFileTests {
   @Test("nothing appears under the name before the commit, and no temporary name stays after it")
   func commit() throws {
     let output = try OutputFile(directory("out"), files: FaultyFiles())
-    try output.write(new.span, at: 0, of: UInt64(new.count))
+    try output.write(new.byteSpan, at: 0, of: UInt64(new.count))
     #expect(directory.bytes(of: "out") == nil)
     #expect(directory.names().count == 1)
     try output.commit()
@@ -93,7 +93,7 @@ struct OutputFileTests {
     try directory.write([1, 2], to: "out")
     do {
       let output = try OutputFile(directory("out"), files: FaultyFiles())
-      try output.write(new.span, at: 0, of: UInt64(new.count))
+      try output.write(new.byteSpan, at: 0, of: UInt64(new.count))
       #expect(directory.bytes(of: "out") == [1, 2])
       withExtendedLifetime(output) {}
     }
@@ -117,7 +117,7 @@ struct OutputFileTests {
     #expect(Set(before).isSuperset(of: [".out.packer-notes", ".other.packer-000000000000000a", "out.packer-000000000000000a", ".outer"]))
     try write(FaultyFiles())
     #expect(Set(directory.names()) == Set(before + ["out"]))
-    try running.write([7].span, at: 0, of: 1)
+    try running.write([7].byteSpan, at: 0, of: 1)
     try running.commit()
     #expect(directory.bytes(of: "out") == [7])
   }
@@ -156,7 +156,7 @@ struct OutputFileTests {
     let error = failure { () throws(PackError) in
       let output = try OutputFile(directory("out"), files: files)
       try output.reserve(5000)
-      try output.write(new.span, at: 500, of: 5500)
+      try output.write(new.byteSpan, at: 500, of: 5500)
     }
     #expect(error?.code == .noSpace)
     #expect(error?.message.contains("4000 bytes are missing") == true, "\(error?.message ?? "")")
@@ -200,7 +200,7 @@ struct OutputFileTests {
     var random = SeededGenerator()
     let content = random.bytes(100_000)
     let output = try OutputFile(directory("out"), files: FaultyFiles.stuttering())
-    try output.write(content.span, at: 0, of: 100_000)
+    try output.write(content.byteSpan, at: 0, of: 100_000)
     try output.commit()
     #expect(directory.bytes(of: "out") == content)
   }
@@ -218,7 +218,7 @@ struct OutputFileTests {
     try directory.write(old, to: "out")
     do {
       let output = try OutputFile(directory("out"), isHidden: true, files: files)
-      try output.write(new.span, at: 0, of: UInt64(new.count))
+      try output.write(new.byteSpan, at: 0, of: UInt64(new.count))
       #expect(directory.names() == ["out"])
       #expect(directory.bytes(of: "out") == old)
       try output.commit()
@@ -232,7 +232,7 @@ struct OutputFileTests {
   func hiddenAndGivenUp() throws {
     do {
       let output = try OutputFile(directory("out"), isHidden: true, files: FaultyFiles())
-      try output.write(new.span, at: 0, of: UInt64(new.count))
+      try output.write(new.byteSpan, at: 0, of: UInt64(new.count))
     }
     #expect(directory.names() == [])
   }
@@ -243,7 +243,7 @@ struct OutputFileTests {
   func hiddenByPermissions(_ failure: FileFailure) throws {
     let files = FaultyFiles(mask: 0o027) { $0.operation == .open && $0.name == "." ? .failure(failure) : nil }
     let output = try OutputFile(directory("out"), isHidden: true, files: files)
-    try output.write(new.span, at: 0, of: UInt64(new.count))
+    try output.write(new.byteSpan, at: 0, of: UInt64(new.count))
     let temporary = try #require(directory.names().first)
     #expect(try files.status(of: directory(temporary), in: nil, following: .asThemselves).mode == 0o600)
     try output.commit()
@@ -265,7 +265,7 @@ struct OutputFileTests {
     try directory.write(old, to: "out")
     let error = failure { () throws(PackError) in
       let output = try OutputFile(directory("out"), isHidden: true, files: files)
-      try output.write(new.span, at: 0, of: UInt64(new.count))
+      try output.write(new.byteSpan, at: 0, of: UInt64(new.count))
       try output.commit()
     }
     #expect(error?.code == (step == 0 ? .noSpace : .cannotWrite))
@@ -278,7 +278,7 @@ struct OutputFileTests {
     // Only the first name, which is the last of the first ten calls.
     let files = FaultyFiles { $0.operation == .link && $0.number < 10 ? .failure(.exists) : nil }
     let output = try OutputFile(directory("out"), isHidden: true, files: files)
-    try output.write(new.span, at: 0, of: UInt64(new.count))
+    try output.write(new.byteSpan, at: 0, of: UInt64(new.count))
     try output.commit()
     #expect(files.calls.count { $0.operation == .link } > 1)
     #expect(directory.names() == ["out"])

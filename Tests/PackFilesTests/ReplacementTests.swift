@@ -20,7 +20,7 @@ struct ReplacementTests {
   private func replace(_ files: any FileSystem) throws(PackError) {
     let output = try OutputDirectory(directory("out"), place: .replaceable, files: files)
     do throws(FileFailure) {
-      try files.writeAll(try files.open("new", .create(mode: 0o644), in: output.root), at: 0, [2].span)
+      try files.writeAll(try files.open("new", .create(mode: 0o644), in: output.root), at: 0, [2].byteSpan)
     } catch {
       throw error.writing(output.path)
     }

@@ -54,10 +54,10 @@ struct FieldCursorTests {
   func missing(count: Int) {
     let bytes = [UInt8](repeating: 1, count: count)
     var cursor = FieldCursor(failure: .damagedPayload)
-    #expect(code { () throws(PackError) in _ = try cursor.uint32("field", in: bytes.span) } == .damagedPayload)
+    #expect(code { () throws(PackError) in _ = try cursor.uint32("field", in: bytes.byteSpan) } == .damagedPayload)
     #expect(cursor.offset == 0)
-    #expect(code { () throws(PackError) in _ = try cursor.range("field", count: count + 1, in: bytes.span) } == .damagedPayload)
-    #expect(code { () throws(PackError) in _ = try cursor.range("field", count: count, in: bytes.span) } == nil)
+    #expect(code { () throws(PackError) in _ = try cursor.range("field", count: count + 1, in: bytes.byteSpan) } == .damagedPayload)
+    #expect(code { () throws(PackError) in _ = try cursor.range("field", count: count, in: bytes.byteSpan) } == nil)
     #expect(cursor.offset == count)
   }
 
@@ -69,10 +69,10 @@ struct FieldCursorTests {
     bytes.append(littleEndian: UInt64(0x0708_090A_0B0C_0D0E))
     #expect(bytes == [9, 2, 1, 6, 5, 4, 3, 14, 13, 12, 11, 10, 9, 8, 7])
     var cursor = FieldCursor(failure: .damagedPayload)
-    #expect(try cursor.uint8("a", in: bytes.span) == 9)
-    #expect(try cursor.uint16("b", in: bytes.span) == 0x0102)
-    #expect(try cursor.uint32("c", in: bytes.span) == 0x0304_0506)
-    #expect(try cursor.uint64("d", in: bytes.span) == 0x0708_090A_0B0C_0D0E)
+    #expect(try cursor.uint8("a", in: bytes.byteSpan) == 9)
+    #expect(try cursor.uint16("b", in: bytes.byteSpan) == 0x0102)
+    #expect(try cursor.uint32("c", in: bytes.byteSpan) == 0x0304_0506)
+    #expect(try cursor.uint64("d", in: bytes.byteSpan) == 0x0708_090A_0B0C_0D0E)
     #expect(cursor.offset == bytes.count)
   }
 

@@ -15,7 +15,7 @@ struct EntryPathTests {
       "\u{1100}\u{1161}", "a\u{323}\u{307}\u{301}\u{E9}e\u{301}", long + "x", "a/" + long + "x",
     ])
   func unsafe(path: String) {
-    #expect(EntryPath.securityProblem(of: Array(path.utf8).span) != nil)
+    #expect(EntryPath.securityProblem(of: Array(path.utf8).byteSpan) != nil)
   }
 
   @Test("an unsafe character or component is refused anywhere in a path", arguments: 0..<40)
@@ -24,20 +24,20 @@ struct EntryPathTests {
     for rest in [0, 1, 7, 8, 30] {
       let behind = String(repeating: "e", count: rest)
       for unsafe in ["\u{0}", "\u{1F}", "\\", "\u{7F}", "/._", "//", "/./", "/../", "\u{80}", "\u{202E}", "e\u{301}"] {
-        #expect(EntryPath.securityProblem(of: Array((before + unsafe + behind).utf8).span) != nil)
+        #expect(EntryPath.securityProblem(of: Array((before + unsafe + behind).utf8).byteSpan) != nil)
       }
       for safe in [" ", "~", "[", "]", ".", "._", "0", "\u{E9}", "e/e", "e/.e", "e/..e"] {
-        #expect(EntryPath.securityProblem(of: Array((before + "e" + safe + "e" + behind).utf8).span) == nil)
+        #expect(EntryPath.securityProblem(of: Array((before + "e" + safe + "e" + behind).utf8).byteSpan) == nil)
       }
     }
-    #expect(EntryPath.securityProblem(of: Array((before + "/").utf8).span) != nil)
+    #expect(EntryPath.securityProblem(of: Array((before + "/").utf8).byteSpan) != nil)
   }
 
   @Test(
     "bytes that are not UTF-8 are refused",
     arguments: ["ff", "61ff62", "c3", "e282", "c0af", "c1bf", "e080af", "eda080", "edbfbf", "f4908080", "f8888080", "80", "fe"])
   func notUTF8(hex: String) {
-    #expect(EntryPath.securityProblem(of: bytes(hex: hex).span) != nil)
+    #expect(EntryPath.securityProblem(of: bytes(hex: hex).byteSpan) != nil)
   }
 
   @Test(
@@ -48,14 +48,14 @@ struct EntryPathTests {
       "👩‍👩‍👧", "\u{301}a", "a/\u{301}b", "\u{AC00}", "\u{FDFA}", "ﬁ", long, "a/" + long, "\u{10FFFF}", "\u{FFFD}",
     ])
   func taken(path: String) {
-    #expect(EntryPath.securityProblem(of: Array(path.utf8).span) == nil)
+    #expect(EntryPath.securityProblem(of: Array(path.utf8).byteSpan) == nil)
   }
 
   @Test("a path of 1024 bytes is accepted, one more byte is refused")
   func length() {
     let longest = String(repeating: "d/", count: 511) + "xy"
-    #expect(EntryPath.securityProblem(of: Array(longest.utf8).span) == nil)
-    #expect(EntryPath.securityProblem(of: Array((longest + "z").utf8).span) != nil)
+    #expect(EntryPath.securityProblem(of: Array(longest.utf8).byteSpan) == nil)
+    #expect(EntryPath.securityProblem(of: Array((longest + "z").utf8).byteSpan) != nil)
   }
 
   @Test(
@@ -102,7 +102,7 @@ struct TreeOrderTests {
   /// Returns the number of the first path that is refused.
   private func firstProblem(_ paths: [String]) -> Int? {
     var order = EntryPath.TreeOrder()
-    for (number, path) in paths.enumerated() where order.problem(withNext: Array(path.utf8).span) != nil {
+    for (number, path) in paths.enumerated() where order.problem(withNext: Array(path.utf8).byteSpan) != nil {
       return number
     }
     return nil

@@ -14,16 +14,16 @@ struct PackHeaderTests {
   @Test("a file with a wrong byte in its magic is not a pack", arguments: 0..<8)
   func magic(position: Int) {
     let changed = known.replacing([known[position] ^ 1], at: position)
-    #expect(code { () throws(PackError) in _ = try PackHeader.parse(changed.span) } == .notAPack)
+    #expect(code { () throws(PackError) in _ = try PackHeader.parse(changed.byteSpan) } == .notAPack)
     // Also if nothing follows the byte.
     let cut = Array(changed.prefix(position + 1))
-    #expect(code { () throws(PackError) in _ = try PackHeader.parse(cut.span) } == .notAPack)
+    #expect(code { () throws(PackError) in _ = try PackHeader.parse(cut.byteSpan) } == .notAPack)
   }
 
   @Test("a core that ends early is truncated, from the empty file on", arguments: 0..<96)
   func truncated(count: Int) {
     let cut = Array(known.prefix(count))
-    #expect(code { () throws(PackError) in _ = try PackHeader.parse(cut.span) } == .truncated)
+    #expect(code { () throws(PackError) in _ = try PackHeader.parse(cut.byteSpan) } == .truncated)
   }
 
   @Test(
@@ -34,7 +34,7 @@ struct PackHeaderTests {
     ] as [(Int, [UInt8])])
   func unsupported(offset: Int, value: [UInt8]) {
     let changed = known.replacing(value, at: offset)
-    #expect(code { () throws(PackError) in _ = try PackHeader.parse(changed.span) } == .unsupported)
+    #expect(code { () throws(PackError) in _ = try PackHeader.parse(changed.byteSpan) } == .unsupported)
   }
 
   @Test(
@@ -44,21 +44,21 @@ struct PackHeaderTests {
     var field: [UInt8] = []
     field.append(littleEndian: size)
     let changed = known.replacing(field, at: 12)
-    #expect(code { () throws(PackError) in _ = try PackHeader.parse(changed.span) } == .damagedHeader)
+    #expect(code { () throws(PackError) in _ = try PackHeader.parse(changed.byteSpan) } == .damagedHeader)
     #expect(!PackHeader.isLegal(segmentSize: size))
   }
 
   @Test("every power of two from 4096 to 1048576 is a segment size", arguments: 12...20)
   func legalSegmentSize(exponent: Int) throws {
-    var header = try PackHeader.parse(known.span)
+    var header = try PackHeader.parse(known.byteSpan)
     header.segmentSize = 1 << UInt32(exponent)
-    #expect(try PackHeader.parse(header.bytes.span) == header)
+    #expect(try PackHeader.parse(header.bytes.byteSpan) == header)
   }
 
   @Test("a reserved byte that is not zero is damage", arguments: 20..<24)
   func reserved(offset: Int) {
     let changed = known.replacing([1], at: offset)
-    #expect(code { () throws(PackError) in _ = try PackHeader.parse(changed.span) } == .damagedHeader)
+    #expect(code { () throws(PackError) in _ = try PackHeader.parse(changed.byteSpan) } == .damagedHeader)
   }
 
   @Test("a version above 2^53 - 1 is damage", arguments: [1 << 53, (1 << 53) + 1, 1 << 63, .max] as [UInt64])
@@ -66,7 +66,7 @@ struct PackHeaderTests {
     var field: [UInt8] = []
     field.append(littleEndian: version)
     let changed = known.replacing(field, at: 24)
-    #expect(code { () throws(PackError) in _ = try PackHeader.parse(changed.span) } == .damagedHeader)
+    #expect(code { () throws(PackError) in _ = try PackHeader.parse(changed.byteSpan) } == .damagedHeader)
   }
 
   @Test(
@@ -78,14 +78,14 @@ struct PackHeaderTests {
   func order(faults: [(Int, UInt8)], expected: PackError.Code) {
     var changed = known
     for (offset, value) in faults { changed[offset] = value }
-    #expect(code { () throws(PackError) in _ = try PackHeader.parse(changed.span) } == expected)
+    #expect(code { () throws(PackError) in _ = try PackHeader.parse(changed.byteSpan) } == expected)
   }
 
   @Test("the version may be 0, 1, and 2^53 - 1", arguments: [0, 1, (1 << 53) - 2, (1 << 53) - 1] as [UInt64])
   func legalVersion(_ version: UInt64) throws {
-    var header = try PackHeader.parse(known.span)
+    var header = try PackHeader.parse(known.byteSpan)
     header.packVersion = version
-    #expect(try PackHeader.parse(header.bytes.span).packVersion == version)
+    #expect(try PackHeader.parse(header.bytes.byteSpan).packVersion == version)
   }
 
   @Test("any minor version and the ignorable flags are accepted and kept")
@@ -97,7 +97,7 @@ struct PackHeaderTests {
         field = []
         field.append(littleEndian: flags)
         changed = changed.replacing(field, at: 18)
-        let header = try PackHeader.parse(changed.span)
+        let header = try PackHeader.parse(changed.byteSpan)
         #expect(header.minor == minor)
         #expect(header.flags == flags)
         #expect(header.hasDeterministicSalt == (flags & 1 == 1))
@@ -108,7 +108,7 @@ struct PackHeaderTests {
 
   @Test("the core of the known answer is read, and written again to the same bytes")
   func knownAnswer() throws {
-    let header = try PackHeader.parse(known.span)
+    let header = try PackHeader.parse(known.byteSpan)
     #expect(header.segmentSize == 4096)
     #expect(header.packVersion == 7)
     #expect(!header.hasDeterministicSalt)
@@ -126,7 +126,7 @@ struct PackHeaderTests {
       for _ in 0..<Int.random(in: 1...3, using: &random) {
         bytes[Int.random(in: 8..<96, using: &random)] = UInt8.random(in: 0...255, using: &random)
       }
-      guard let header = try? PackHeader.parse(bytes.span) else { continue }
+      guard let header = try? PackHeader.parse(bytes.byteSpan) else { continue }
       taken += 1
       #expect(header.bytes == bytes)
     }
@@ -147,26 +147,26 @@ struct KeyStanzasTests {
     ])
   func damaged(hex: String) {
     let stanzas = bytes(hex: hex)
-    #expect(code { () throws(PackError) in _ = try KeyStanzas.parse(stanzas.span) } == .damagedHeader)
+    #expect(code { () throws(PackError) in _ = try KeyStanzas.parse(stanzas.byteSpan) } == .damagedHeader)
   }
 
   @Test("stanzas without DERIVE give no usable key", arguments: ["", "09000000", "02000100 00", "03000000 04000000"])
   func noUsableKey(hex: String) {
     let stanzas = bytes(hex: hex)
-    #expect(code { () throws(PackError) in _ = try KeyStanzas.parse(stanzas.span) } == .noUsableKey)
+    #expect(code { () throws(PackError) in _ = try KeyStanzas.parse(stanzas.byteSpan) } == .noUsableKey)
   }
 
   @Test("unknown stanzas are ignored, before and after the known one")
   func unknown() throws {
     let stanzas = bytes(hex: "02000100 aa") + Self.derive + bytes(hex: "ffff0000")
-    let parsed = try KeyStanzas.parse(stanzas.span)
+    let parsed = try KeyStanzas.parse(stanzas.byteSpan)
     #expect(parsed.keyID.description == "e545120e613dd715")
     #expect(parsed.unknownTypes == [2, 0xFFFF])
   }
 
   @Test("the stanza that a writer makes is the known answer")
   func writer() throws {
-    let parsed = try KeyStanzas.parse(Self.derive.span)
+    let parsed = try KeyStanzas.parse(Self.derive.byteSpan)
     #expect(KeyStanzas.bytes(for: parsed.keyID) == Self.derive)
   }
 }

@@ -6,7 +6,7 @@ import Testing
 struct IndexRecordTests {
   private func parse(_ bytes: [UInt8], tarSize: UInt64 = 8192) throws(PackError) -> IndexRecord {
     var cursor = FieldCursor(failure: .damagedPayload)
-    let record = try IndexRecord.parse(bytes.span, cursor: &cursor, tarSize: tarSize)
+    let record = try IndexRecord.parse(bytes.byteSpan, cursor: &cursor, tarSize: tarSize)
     guard cursor.offset == bytes.count else { throw PackError(.internalError, "bytes are left") }
     return record
   }
@@ -91,34 +91,34 @@ struct IndexHeadTests {
   @Test("a truncated head is damage", arguments: 0..<64)
   func cut(count: Int) {
     let cut = Array(known.prefix(count))
-    #expect(code { () throws(PackError) in _ = try IndexHead.parse(cut.span) } == .damagedPayload)
+    #expect(code { () throws(PackError) in _ = try IndexHead.parse(cut.byteSpan) } == .damagedPayload)
   }
 
   @Test("another magic, or a reserved byte that is not zero, is damage", arguments: [0, 1, 2, 3, 12, 13, 14, 15])
   func fixed(position: Int) {
     let changed = known.replacing([known[position] ^ 1], at: position)
-    #expect(code { () throws(PackError) in _ = try IndexHead.parse(changed.span) } == .damagedPayload)
+    #expect(code { () throws(PackError) in _ = try IndexHead.parse(changed.byteSpan) } == .damagedPayload)
   }
 
   @Test("2^20 records are accepted, one more is beyond the limit")
   func records() throws {
     let most = known.replacing([0, 0, 16, 0], at: 4)
-    #expect(try IndexHead.parse(most.span).blockCount == 8192)
+    #expect(try IndexHead.parse(most.byteSpan).blockCount == 8192)
     for count in [[1, 0, 16, 0], [255, 255, 255, 255]] as [[UInt8]] {
       let more = known.replacing(count, at: 4)
-      #expect(code { () throws(PackError) in _ = try IndexHead.parse(more.span) } == .limitExceeded)
+      #expect(code { () throws(PackError) in _ = try IndexHead.parse(more.byteSpan) } == .limitExceeded)
     }
   }
 
   @Test("a head that is damaged and beyond the limit is reported as damaged")
   func damageBeforeLimit() {
     let both = known.replacing([255, 255, 255, 255], at: 4).replacing([1], at: 12)
-    #expect(code { () throws(PackError) in _ = try IndexHead.parse(both.span) } == .damagedPayload)
+    #expect(code { () throws(PackError) in _ = try IndexHead.parse(both.byteSpan) } == .damagedPayload)
   }
 
   @Test("the head of the known answer is read and written to the same bytes")
   func knownAnswer() throws {
-    let head = try IndexHead.parse(known.span)
+    let head = try IndexHead.parse(known.byteSpan)
     #expect(head.recordCount == 5)
     #expect(head.largestFrame == 5632)
     #expect(head.contentSize == 12)
@@ -204,9 +204,9 @@ struct IndexDirectoryTests {
       }
       for _ in 0..<200 {
         let path = Bool.random(using: &random) ? paths.randomElement(using: &random)! : random.bytes(3).hex
-        #expect(directory.block(holding: Array(path.utf8).span) == paths.lastIndex { $0 <= path })
+        #expect(directory.block(holding: Array(path.utf8).byteSpan) == paths.lastIndex { $0 <= path })
       }
     }
-    #expect(try directory([], records: 0).block(holding: [97].span) == nil)
+    #expect(try directory([], records: 0).block(holding: [97].byteSpan) == nil)
   }
 }

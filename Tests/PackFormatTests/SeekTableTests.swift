@@ -10,9 +10,9 @@ struct SeekTableTests {
 
   private func parse(_ bytes: [UInt8], framesSize: UInt64) throws(PackError) -> SeekTable {
     let footer = bytes.suffix(SeekTable.footerSize)
-    let size = try SeekTable.size(footer: Array(footer).span)
+    let size = try SeekTable.size(footer: Array(footer).byteSpan)
     guard size == bytes.count else { throw PackError(.internalError, "the test gave \(bytes.count) bytes for \(size)") }
-    return try SeekTable(parsing: bytes.span, payloadSize: framesSize + UInt64(bytes.count))
+    return try SeekTable(parsing: bytes.byteSpan, payloadSize: framesSize + UInt64(bytes.count))
   }
 
   private func parse(_ sizes: Sizes) throws(PackError) -> SeekTable {
@@ -23,7 +23,7 @@ struct SeekTableTests {
   func footer(position: Int) throws {
     var footer = Array(SeekTable.bytes(for: Self.smallest).suffix(9))
     footer[position] ^= 0x80
-    let result = code { () throws(PackError) in _ = try SeekTable.size(footer: footer.span) }
+    let result = code { () throws(PackError) in _ = try SeekTable.size(footer: footer.byteSpan) }
     // The first four bytes are the count. With a changed low byte it is valid, with a changed high byte it is beyond the limit.
     #expect(result == (position == 0 || position == 1 ? nil : position < 4 ? .limitExceeded : .damagedPayload))
   }
@@ -33,9 +33,9 @@ struct SeekTableTests {
     var footer: [UInt8] = []
     footer.append(littleEndian: UInt32(131_072))
     footer += [0, 0xB1, 0xEA, 0x92, 0x8F]
-    #expect(try SeekTable.size(footer: footer.span) == 1_048_593)
+    #expect(try SeekTable.size(footer: footer.byteSpan) == 1_048_593)
     footer[0] = 1
-    #expect(code { () throws(PackError) in _ = try SeekTable.size(footer: footer.span) } == .limitExceeded)
+    #expect(code { () throws(PackError) in _ = try SeekTable.size(footer: footer.byteSpan) } == .limitExceeded)
   }
 
   @Test("a table with another magic or length is damage", arguments: 0..<8)

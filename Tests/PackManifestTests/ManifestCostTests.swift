@@ -46,7 +46,7 @@ import Testing
           let start = try ProcessMemory.kilobytes("VmRSS")
           try ProcessMemory.resetPeak()
           // A client has its own copy of the document.
-          let verified = try SignedManifest([UInt8](copying: document.span)).verify(trusting: [key], backend: backend.value)
+          let verified = try SignedManifest([UInt8](copying: document.byteSpan)).verify(trusting: [key], backend: backend.value)
           smallestPeak = min(smallestPeak, try ProcessMemory.kilobytes("VmHWM") - start)
           #expect(verified.manifest.packs.count == 2000)
         }

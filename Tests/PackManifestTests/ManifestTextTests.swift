@@ -13,7 +13,7 @@ struct ManifestTextTests {
 
   private func error(of signed: String) -> PackError? {
     let bytes = Array(signed.utf8)
-    return failure { () throws(PackError) in _ = try Manifest(parsingSigned: bytes.span) }
+    return failure { () throws(PackError) in _ = try Manifest(parsingSigned: bytes.byteSpan) }
   }
 
   @Test(
@@ -79,7 +79,7 @@ struct ManifestTextTests {
       for value in [0x00, 0x22, 0x2C, 0x30, 0x5C, 0x7D, 0xC3, 0xFF] as [UInt8] {
         var changed = signed
         changed[index] = value
-        _ = failure { () throws(PackError) in _ = try Manifest(parsingSigned: changed.span) }
+        _ = failure { () throws(PackError) in _ = try Manifest(parsingSigned: changed.byteSpan) }
       }
     }
   }
@@ -183,7 +183,7 @@ struct ManifestTextTests {
     var random = SeededGenerator(seed: 4_000 + UInt64(round))
     let manifest = Manifest.random(&random)
     let signed = try manifest.signedBytes()
-    let again = try Manifest(parsingSigned: signed.span)
+    let again = try Manifest(parsingSigned: signed.byteSpan)
     #expect(again == manifest)
     #expect(try again.signedBytes() == signed)
   }

@@ -66,7 +66,7 @@ struct ManifestVectorTests {
     // CryptoKit on Apple platforms adds randomness to each signature.
     if backend.value.name != "CryptoKit" {
       let seed = (0..<32).map { UInt8($0) }
-      let key = try SigningKey(seed: SecretBytes(copying: seed.span), backend: backend.value)
+      let key = try SigningKey(seed: SecretBytes(copying: seed.byteSpan), backend: backend.value)
       let signature = try SignedManifest.signature(of: manifest.signedBytes(), by: key)
       #expect(try SignedManifest(signed: manifest.signedBytes(), signatures: [signature]) == golden)
     }
@@ -80,7 +80,8 @@ struct ManifestVectorTests {
     let document = try SignedManifest(Array(text.utf8))
     #expect(document.bytes.count == 276)
     #expect(
-      try CryptoBackends.standard.digest(of: document.bytes.span).hex == "390eddc576a8cb657ace5369530b4ca16b40422fe424ea4b9bcde3d62deb00cc")
+      try CryptoBackends.standard.digest(of: document.bytes.byteSpan).hex
+        == "390eddc576a8cb657ace5369530b4ca16b40422fe424ea4b9bcde3d62deb00cc")
     let manifest = Manifest(
       version: 1, issued: nil, expires: try #require(ManifestTime("2027-01-01T00:00:00Z")), budget: nil, packs: [])
     #expect(try document.verify(trusting: [signingKey().publicKey]).manifest == manifest)

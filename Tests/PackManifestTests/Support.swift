@@ -23,7 +23,7 @@ struct Backend: Sendable, CustomStringConvertible {
 /// The signing key whose seed counts up from `first`. 0 gives the key of the known answer.
 func signingKey(_ first: UInt8 = 0) throws(PackError) -> SigningKey {
   let seed = (0..<32).map { first &+ $0 }
-  return try SigningKey(seed: SecretBytes(copying: seed.span))
+  return try SigningKey(seed: SecretBytes(copying: seed.byteSpan))
 }
 
 /// Signs a manifest with the keys whose seeds count up from these numbers.

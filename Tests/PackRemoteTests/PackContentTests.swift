@@ -21,12 +21,12 @@ struct PackContentTests {
 
   private func key() throws(PackError) -> PackKey {
     let bytes = (0..<32).map { UInt8($0) }
-    return try PackKey(bytes: bytes.span)
+    return try PackKey(bytes: bytes.byteSpan)
   }
 
   private func signer() throws(PackError) -> SigningKey {
     let seed = (0..<32).map { UInt8($0) }
-    return try SigningKey(seed: SecretBytes(copying: seed.span))
+    return try SigningKey(seed: SecretBytes(copying: seed.byteSpan))
   }
 
   private func store() async throws(PackError) -> AssetStore {
@@ -47,7 +47,7 @@ struct PackContentTests {
     let bytes = try #require(directory.bytes(of: "\(name).pack"))
     let entry = ManifestPack(
       id: "core", version: version, url: "https://cdn.example.com/\(name).pack", size: UInt64(bytes.count),
-      sha256: try CryptoBackends.standard.digest(of: bytes.span), contentRoot: pack.contentRoot, contentSize: pack.contentSize,
+      sha256: try CryptoBackends.standard.digest(of: bytes.byteSpan), contentRoot: pack.contentRoot, contentSize: pack.contentSize,
       installSize: try PackCensus(pack).installSize, files: UInt64(pack.entryCount), maxFrame: UInt64(pack.largestFrame),
       keyID: "\(pack.keyID)",
       delivery: .prefetch, install: mode)

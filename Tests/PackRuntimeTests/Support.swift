@@ -30,13 +30,13 @@ func open(
   _ path: String, files: any FileSystem = FaultyFiles(), backend: any CryptoBackend = CryptoBackends.standard
 ) throws(PackError) -> Pack {
   let bytes = (0..<32).map { UInt8($0) }
-  return try Pack(path, key: try PackKey(bytes: bytes.span), files: files, backend: backend)
+  return try Pack(path, key: try PackKey(bytes: bytes.byteSpan), files: files, backend: backend)
 }
 
 /// SHA-256 in hex.
 func sha256(_ bytes: [UInt8]) throws -> String {
   let digest = try CryptoBackends.standard.makeDigest()
-  try digest.update(bytes.span)
+  try digest.update(bytes.byteSpan)
   return try digest.finish().hex
 }
 

@@ -238,7 +238,7 @@ struct GameSiteTests {
     directory = try TemporaryDirectory()
     let path = try await makePack(SampleTree(["index.html": SampleTree.File(Array("<!doctype html>".utf8))]), in: directory)
     let bytes = (0..<32).map { UInt8($0) }
-    site = try GameSite(GameStock(path, isRelease: false, keys: KeyRing(try PackKey(bytes: bytes.span))), options: .init())
+    site = try GameSite(GameStock(path, isRelease: false, keys: KeyRing(try PackKey(bytes: bytes.byteSpan))), options: .init())
   }
 
   @Test(

@@ -95,12 +95,12 @@ struct Releases: Sendable {
 
   static func key(_ first: UInt8 = 0) throws(PackError) -> PackKey {
     let bytes = (0..<32).map { first &+ $0 }
-    return try PackKey(bytes: bytes.span)
+    return try PackKey(bytes: bytes.byteSpan)
   }
 
   static func signer(_ first: UInt8 = 0) throws(PackError) -> SigningKey {
     let seed = (0..<32).map { first &+ $0 }
-    return try SigningKey(seed: SecretBytes(copying: seed.span))
+    return try SigningKey(seed: SecretBytes(copying: seed.byteSpan))
   }
 
   /// Returns a release by its number, from 1.

@@ -72,8 +72,8 @@ struct CorpusTests {
 
     let context = try CompressionContext(level: 3)
     var frame = [UInt8](repeating: 0, count: PackFormat.Limits.compressBound(content.count))
-    var span = frame.mutableSpan
-    let count = try context.compress(content.span, into: &span)
+    var span = frame.mutableByteSpan
+    let count = try context.compress(content.byteSpan, into: &span)
 
     #expect(range.contains(Double(content.count) / Double(count)))
   }

@@ -125,5 +125,5 @@ func overwrite(_ path: String, _ bytes: [UInt8]) {
 /// The key 00…1f.
 func sampleKey() throws(PackError) -> PackKey {
   let bytes = (0..<32).map { UInt8($0) }
-  return try PackKey(bytes: bytes.span)
+  return try PackKey(bytes: bytes.byteSpan)
 }

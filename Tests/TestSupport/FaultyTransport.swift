@@ -133,7 +133,7 @@ package final class FaultyTransport: Transport {
     while offset < end {
       if Task.isCancelled { throw .cancelled }
       let count = min(pieceSize, end - offset)
-      try sink.write(bytes.span.extracting(offset..<offset + count))
+      try sink.write(bytes.byteSpan.extracting(offset..<offset + count))
       offset += count
       await Task.yield()
     }

@@ -33,7 +33,8 @@ package struct NumberedFile: Sendable {
   }
 
   package static func digest(_ bytes: [UInt8]) -> [UInt8] {
-    guard let digest = try? CryptoBackends.standard.makeDigest(), (try? digest.update(bytes.span)) != nil, let result = try? digest.finish()
+    guard let digest = try? CryptoBackends.standard.makeDigest(), (try? digest.update(bytes.byteSpan)) != nil,
+      let result = try? digest.finish()
     else { preconditionFailure("SHA-256 is not available") }
     return result
   }

@@ -109,7 +109,7 @@ package func knownKey() throws(PackError) -> PackKey {
 /// Returns the key whose bytes count up from `first`.
 package func key(filledFrom first: UInt8) throws(PackError) -> PackKey {
   let bytes = (0..<32).map { first &+ $0 }
-  return try PackKey(bytes: bytes.span)
+  return try PackKey(bytes: bytes.byteSpan)
 }
 
 /// Packs a tree with the known key, in small segments and frames, and returns the path of the pack.

@@ -59,7 +59,7 @@ struct VectorTests {
     for backend in CryptoBackends.all {
       for bytes in vector.keys {
         let outcome = await Class.of { () async throws(PackError) in
-          let key = try PackKey(bytes: bytes.span)
+          let key = try PackKey(bytes: bytes.byteSpan)
           let pack = try Pack(file, key: key, files: FaultyFiles(), backend: backend)
           _ = try await PackVerification.run(pack, allowsUnportablePaths: true, jobs: 2)
         }
@@ -76,7 +76,7 @@ struct VectorTests {
     let path = directory("room/out")
     let outside = Self.outside()
     let outcome = await Class.of { () async throws(PackError) in
-      let pack = try Pack.open(file, key: try PackKey(bytes: vector.key.span))
+      let pack = try Pack.open(file, key: try PackKey(bytes: vector.key.byteSpan))
       try await PackUnpacking.run(pack, to: path, allowsUnportablePaths: true, jobs: 2)
     }
     #expect(outcome.name == vector.expect, "\(name): \(outcome.message)")
@@ -95,7 +95,7 @@ struct VectorTests {
     let vector = try TestVector(named: name)
     let file = try directory.write(vector.pack, to: "vector.pack")
     let path = directory("out")
-    let key = try PackKey(bytes: vector.key.span)
+    let key = try PackKey(bytes: vector.key.byteSpan)
     let pack = try Pack.open(file, key: key)
     await #expect(throws: PackError.self) { try await PackUnpacking.run(pack, to: path, jobs: 2) }
     let refusal = await Class.of { () async throws(PackError) in
@@ -116,7 +116,7 @@ struct VectorTests {
       try directory.makeDirectory("room\(number)")
       let path = directory(target)
       let outcome = await Class.of { () async throws(PackError) in
-        let key = try PackKey(bytes: bytes.span)
+        let key = try PackKey(bytes: bytes.byteSpan)
         let pack = try Pack(file, key: key, files: FaultyFiles(), backend: backend)
         try await pack.unpack(to: path, jobs: 2)
       }
@@ -140,7 +140,7 @@ struct VectorTests {
     for backend in CryptoBackends.all {
       for bytes in vector.keys {
         let outcome = await Class.of { () async throws(PackError) in
-          let ring = KeyRing(try PackKey(bytes: bytes.span))
+          let ring = KeyRing(try PackKey(bytes: bytes.byteSpan))
           let pack = try await Pack.open(file, keys: ring, files: FaultyFiles(), backend: backend)
           _ = try await PackVerification.run(pack, jobs: 2)
         }
@@ -153,7 +153,7 @@ struct VectorTests {
   func records(_ name: String) throws {
     let vector = try TestVector(named: name)
     let file = try directory.write(vector.pack, to: "vector.pack")
-    let pack = try Pack.open(file, key: try PackKey(bytes: vector.key.span))
+    let pack = try Pack.open(file, key: try PackKey(bytes: vector.key.byteSpan))
     var listed: [TestVector.Record] = []
     try pack.forEachEntry { entry in
       listed.append(
@@ -177,7 +177,7 @@ struct VectorTests {
 
   private func sha256(_ bytes: [UInt8]) throws -> String {
     let digest = try CryptoBackends.standard.makeDigest()
-    try digest.update(bytes.span)
+    try digest.update(bytes.byteSpan)
     return try digest.finish().hex
   }
 }

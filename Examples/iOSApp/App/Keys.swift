@@ -12,7 +12,7 @@ enum Keys {
     #if DEBUG
       guard let text = ProcessInfo.processInfo.environment["PACKER_KEY"] else { return }
       let bytes = Array(text.utf8)
-      try provider.add(PackKey(text: bytes.span))
+      try provider.add(PackKey(text: bytes.byteSpan))
     #endif
   }
 }

@@ -30,7 +30,7 @@ final class PackSeal: Sendable {
     defer { if var bytes = random.take() { wipe(&bytes) } }
     if usesRandomSalt {
       var bytes = [UInt8](repeating: 0, count: 32)
-      var target = bytes.mutableSpan
+      var target = bytes.mutableByteSpan
       try backend.fillRandom(&target)
       random = bytes
     }
@@ -39,7 +39,7 @@ final class PackSeal: Sendable {
     let headerBytes = try HeaderAuthentication.seal(header, key: key, backend: backend)
     self.headerBytes = headerBytes
     // Opened with the code of the readers, so that a header that they would refuse is never written.
-    opened = try HeaderAuthentication.open(headerBytes.span, key: key, backend: backend)
+    opened = try HeaderAuthentication.open(headerBytes.byteSpan, key: key, backend: backend)
     payloadSize = draft.size
     layout = try SegmentLayout(
       payloadSize: payloadSize, headerSize: headerBytes.count - SegmentLayout.tinkHeaderSize,
@@ -49,7 +49,7 @@ final class PackSeal: Sendable {
 
   func run(jobs: Int, progress: ProgressHandler?) async throws(PackError) {
     let headerBytes = headerBytes
-    try draft.output.write(headerBytes.span, at: 0, of: packSize)
+    try draft.output.write(headerBytes.byteSpan, at: 0, of: packSize)
     let counter = ProgressCounter(.sealing, total: payloadSize, handler: progress)
     let segmentsAtOnce = max(1, Self.pieceSize / UInt64(layout.segmentSize))
     let next = Monitor<UInt64>(0)
@@ -70,20 +70,20 @@ final class PackSeal: Sendable {
         let pack = layout.packRange(ofSegment: first).lowerBound..<layout.packRange(ofSegment: last).upperBound
         do {
           // The last tag is not written yet, and nothing follows the payload.
-          var whole = plaintext.mutableSpan
+          var whole = plaintext.mutableByteSpan
           var target = whole._mutatingExtracting(first: pack.count - SegmentLayout.tagSize)
           try draft.read(at: pack.lowerBound, into: &target)
         }
         for segment in first...last {
           let range = layout.packRange(ofSegment: segment)
           let start = Int(range.lowerBound - pack.lowerBound)
-          var whole = ciphertext.mutableSpan
+          var whole = ciphertext.mutableByteSpan
           var target = whole._mutatingExtracting(start..<start + range.count)
           try cipher.seal(
-            segment: segment, plaintext.span.extracting(start..<start + range.count - SegmentLayout.tagSize), into: &target)
+            segment: segment, plaintext.byteSpan.extracting(start..<start + range.count - SegmentLayout.tagSize), into: &target)
         }
         try written.withLock { (written) throws(PackError) in
-          try draft.output.write(ciphertext.span.extracting(first: pack.count), at: pack.lowerBound, of: packSize)
+          try draft.output.write(ciphertext.byteSpan.extracting(first: pack.count), at: pack.lowerBound, of: packSize)
           written += 1
         }
         let payload = layout.payloadRange(ofSegment: first).lowerBound..<layout.payloadRange(ofSegment: last).upperBound

@@ -83,7 +83,7 @@ final class PayloadBuilder: Sendable {
       try shared.frames.work { (number) throws(PackError) in
         try worker.make(layout.frames[number])
       } take: { (number, frame) throws(PackError) in
-        try draft.append(frame.buffer.span.extracting(first: frame.compressedSize))
+        try draft.append(frame.buffer.byteSpan.extracting(first: frame.compressedSize))
         table.withLock { $0.append((UInt32(frame.compressedSize), UInt32(frame.size))) }
         spareBuffers.withLock { $0.append(frame.buffer) }
         counter.add(layout.contentSize(of: layout.frames[number]))
@@ -143,8 +143,8 @@ final class PayloadBuilder: Sendable {
         // No pack will be made. The other files are only checked.
         return CompressedFrame(buffer: buffer, compressedSize: 0, size: size)
       }
-      var target = buffer.mutableSpan
-      let compressedSize = try encoder.compress(content.span.extracting(first: size), into: &target)
+      var target = buffer.mutableByteSpan
+      let compressedSize = try encoder.compress(content.byteSpan.extracting(first: size), into: &target)
       return CompressedFrame(buffer: buffer, compressedSize: compressedSize, size: size)
     }
 
@@ -159,7 +159,7 @@ final class PayloadBuilder: Sendable {
       let headerRange = (item.start..<item.dataOffset).clamped(to: frame.range)
       if headerRange.count == TarWriter.blockSize, item.headerSize == TarWriter.blockSize {
         let start = Int(item.start - frame.range.lowerBound)
-        var whole = content.mutableSpan
+        var whole = content.mutableByteSpan
         var target = whole._mutatingExtracting(start..<start + TarWriter.blockSize)
         try tar.writeBlock(layout.header(of: item), to: &target)
       } else if !headerRange.isEmpty {
@@ -170,9 +170,9 @@ final class PayloadBuilder: Sendable {
         }
         let from = Int(headerRange.lowerBound - item.start)
         let to = Int(headerRange.lowerBound - frame.range.lowerBound)
-        var whole = content.mutableSpan
+        var whole = content.mutableByteSpan
         var target = whole._mutatingExtracting(to..<to + headerRange.count)
-        copy(header.span.extracting(from..<from + headerRange.count), to: &target)
+        copy(header.byteSpan.extracting(from..<from + headerRange.count), to: &target)
       }
       if item.entry.kind != .directory, !item.isLink {
         let part = item.dataRange.clamped(to: frame.range)
@@ -195,11 +195,11 @@ final class PayloadBuilder: Sendable {
       guard let file = openFile?.file else { return false }
       let range = part.isEmpty ? 0..<0 : Int(part.lowerBound - frame.range.lowerBound)..<Int(part.upperBound - frame.range.lowerBound)
       do {
-        var whole = content.mutableSpan
+        var whole = content.mutableByteSpan
         var target = whole._mutatingExtracting(range)
         guard reader.read(file, item.entry, at: part.lowerBound - item.dataOffset, into: &target) else { return false }
       }
-      let bytes = content.span.extracting(range)
+      let bytes = content.byteSpan.extracting(range)
       if part.lowerBound == item.dataOffset, !builder.allowsSecrets {
         reader.checkSecrets(item.entry, start: bytes)
       }
@@ -222,7 +222,7 @@ final class PayloadBuilder: Sendable {
       let part = range.clamped(to: frame.range)
       guard !part.isEmpty else { return }
       let start = Int(part.lowerBound - frame.range.lowerBound)
-      var whole = content.mutableSpan
+      var whole = content.mutableByteSpan
       var target = whole._mutatingExtracting(start..<start + part.count)
       target.update(repeating: 0)
     }
@@ -269,7 +269,7 @@ final class PayloadBuilder: Sendable {
     let blocksSize = try appendSkippable(blockBytes)
     let headSize = try appendSkippable(head.bytes + (try compressedDirectory(directory)))
     let seekTable = SeekTable.bytes(for: frames + [(blocksSize, 0), (headSize, 0)])
-    try draft.append(seekTable.span)
+    try draft.append(seekTable.byteSpan)
     return Result(contentRoot: head.contentRoot, largestFrame: largest, indexSize: draft.size - start)
   }
 
@@ -288,7 +288,7 @@ final class PayloadBuilder: Sendable {
       let digest = digests.withLock { Array($0[32 * number..<32 * number + 32]) }
       digestBytes += digest
       record.append(to: &records)
-      record.appendForContentRoot(to: &rootBytes, digest: digest.span)
+      record.appendForContentRoot(to: &rootBytes, digest: digest.byteSpan)
     }
     var bytes = digestBytes
     bytes += try compressed(records, encoder: encoder)
@@ -298,8 +298,8 @@ final class PayloadBuilder: Sendable {
 
   private func compressed(_ bytes: [UInt8], encoder: borrowing CompressionContext) throws(PackError) -> [UInt8] {
     var frame = [UInt8](repeating: 0, count: Limits.compressBound(bytes.count))
-    var target = frame.mutableSpan
-    let size = try encoder.compress(bytes.span, into: &target)
+    var target = frame.mutableByteSpan
+    let size = try encoder.compress(bytes.byteSpan, into: &target)
     frame.removeSubrange(size...)
     return frame
   }
@@ -321,8 +321,8 @@ final class PayloadBuilder: Sendable {
     var head: [UInt8] = []
     head.append(littleEndian: IndexHead.frameMagic)
     head.append(littleEndian: UInt32(bytes.count))
-    try draft.append(head.span)
-    try draft.append(bytes.span)
+    try draft.append(head.byteSpan)
+    try draft.append(bytes.byteSpan)
     return UInt32(head.count + bytes.count)
   }
 }

@@ -26,11 +26,11 @@ package enum PayloadExport {
         try pool.checkpoint()
         let count = Int(min(size - offset, UInt64(buffer.count)))
         do {
-          var whole = buffer.mutableSpan
+          var whole = buffer.mutableByteSpan
           var target = whole._mutatingExtracting(first: count)
           try reader.read(at: offset, into: &target)
         }
-        try file.write(buffer.span.extracting(first: count), at: offset, of: size)
+        try file.write(buffer.byteSpan.extracting(first: count), at: offset, of: size)
         offset += UInt64(count)
         counter.add(UInt64(count))
       }

@@ -187,7 +187,9 @@ extension TarLayout {
       places.append(Place(fileExtension: extensionNumber, group: group, number: number))
     }
     var ranks = [Int](repeating: 0, count: extensions.count)
-    for (rank, item) in extensions.sorted(by: { PackFormat.precedes($0.key.span, $1.key.span) }).enumerated() { ranks[item.value] = rank }
+    for (rank, item) in extensions.sorted(by: { PackFormat.precedes($0.key.byteSpan, $1.key.byteSpan) }).enumerated() {
+      ranks[item.value] = rank
+    }
     for index in places.indices { places[index].fileExtension = ranks[places[index].fileExtension] }
     places.sort { ($0.fileExtension, $0.group, $0.number) < ($1.fileExtension, $1.group, $1.number) }
     var byPath = [Int32](repeating: 0, count: entries.count)

@@ -51,7 +51,7 @@ package struct PlistMerge: Sendable {
     }
     if path != nil { try Self.checkReplaceable(place, files: files) }
     let output = try OutputFile(place, files: files)
-    try output.write(bytes.span, at: 0, of: UInt64(bytes.count))
+    try output.write(bytes.byteSpan, at: 0, of: UInt64(bytes.count))
     do {
       try files.setMode(source.mode & 0o777, of: output.file)
     } catch {
@@ -165,7 +165,7 @@ extension BackgroundAssetsKeys {
   /// The first 16 hexadecimal digits of SHA-256 over all values, one line each: `key=value` and a line feed.
   fileprivate var digest: String {
     get throws(PackError) {
-      let digest = try CryptoBackends.standard.digest(of: Array(Self.lines(propertyList, under: "").utf8).span)
+      let digest = try CryptoBackends.standard.digest(of: Array(Self.lines(propertyList, under: "").utf8).byteSpan)
       return digest.prefix(8).hex
     }
   }

@@ -38,7 +38,7 @@ package struct InfoPlist: Sendable {
         .malformedPlist, of: path, "is \(status.size) bytes, more than the \(PropertyList.largestSize) allowed for a property list")
     }
     var bytes = [UInt8](repeating: 0, count: Int(status.size))
-    var buffer = bytes.mutableSpan
+    var buffer = bytes.mutableByteSpan
     let count = try files.read(file, at: 0, filling: &buffer, name: path)
     bytes.removeLast(bytes.count - count)
     return try InfoPlist(parsing: bytes, path: path)

@@ -195,7 +195,7 @@ extension ReleaseBuild {
 
   private func digest(of bytes: [UInt8]) throws(PackError) -> [UInt8] {
     let digest = try backend.makeDigest()
-    try digest.update(bytes.span)
+    try digest.update(bytes.byteSpan)
     return try digest.finish()
   }
 

@@ -37,7 +37,7 @@ struct SourceCensus: Sendable {
     for (number, entry) in scan.entries.enumerated() {
       let digest = digests[Int32(number)] ?? noDigest
       let path = Array(entry.path.utf8)
-      try root.add(path: path.span, kind: entry.kind, size: entry.size, digest: digest.span)
+      try root.add(path: path.byteSpan, kind: entry.kind, size: entry.size, digest: digest.byteSpan)
     }
     return SourceCensus(contentRoot: try root.finish(), contentSize: scan.contentSize, omitted: scan.omitted)
   }

@@ -33,7 +33,7 @@ final class StagedRelease {
   func write(_ bytes: [UInt8], to name: String) throws(PackError) {
     do throws(FileFailure) {
       let file = try files.open(name, .create(mode: 0o644), in: directory.root)
-      try files.writeAll(file, at: 0, bytes.span)
+      try files.writeAll(file, at: 0, bytes.byteSpan)
       if !files.syncsWholeVolumes { try files.sync(file) }
     } catch {
       throw error.writing("\(directory.path)/\(name)")
@@ -83,11 +83,11 @@ final class StagedRelease {
     var offset: UInt64 = 0
     var buffer = [UInt8](repeating: 0, count: 256 << 10)
     while true {
-      var span = buffer.mutableSpan
+      var span = buffer.mutableByteSpan
       let count = try files.read(from, at: offset, filling: &span, name: "\(sourcePath)/\(name)")
       guard count > 0 else { break }
       do {
-        try files.writeAll(to, at: offset, buffer.span.extracting(first: count))
+        try files.writeAll(to, at: offset, buffer.byteSpan.extracting(first: count))
       } catch {
         throw error.writing("\(directory.path)/\(newName)")
       }
@@ -149,10 +149,10 @@ enum FileDigest {
     var size: UInt64 = 0
     var buffer = [UInt8](repeating: 0, count: 256 << 10)
     while true {
-      var span = buffer.mutableSpan
+      var span = buffer.mutableByteSpan
       let count = try files.read(file, at: size, filling: &span, name: title)
       guard count > 0 else { return (size, try digest.finish()) }
-      try digest.update(buffer.span.extracting(first: count))
+      try digest.update(buffer.byteSpan.extracting(first: count))
       size += UInt64(count)
     }
   }

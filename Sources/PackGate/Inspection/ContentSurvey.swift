@@ -49,7 +49,7 @@ final class ContentSurvey: Sendable {
     var index = 0
     var toFind: [String] = []
     try pack.forEachEntry { (entry) throws(PackError) in
-      count.add(path: Array(entry.path.utf8).span, kind: entry.kind == .directory ? .directory : .file, size: entry.size)
+      count.add(path: Array(entry.path.utf8).byteSpan, kind: entry.kind == .directory ? .directory : .file, size: entry.size)
       let components = entry.path.split(separator: "/")
       if let reason = components.lazy.compactMap({ SourceRules.junk(String($0)) }).first {
         junk.append("'\(printable(entry.path.utf8))' (\(reason))")
@@ -74,7 +74,7 @@ final class ContentSurvey: Sendable {
     for entry in toLookInto {
       var start: [UInt8] = []
       try pack.read(entry, range: 0..<min(entry.size, 64)) { piece in start.append(copying: piece) }
-      if let reason = SourceRules.secret(content: start.span) { secrets.append("'\(printable(entry.path.utf8))', which \(reason)") }
+      if let reason = SourceRules.secret(content: start.byteSpan) { secrets.append("'\(printable(entry.path.utf8))', which \(reason)") }
     }
     sighting.installSize = count.total
     sighting.junk = junk

@@ -28,18 +28,18 @@ struct ManifestReading {
         throw PackError(.damagedManifest, of: path, "is \(sizes.0), but a manifest has at most \(sizes.1)")
       }
       var bytes = [UInt8](repeating: 0, count: Int(size))
-      var buffer = bytes.mutableSpan
+      var buffer = bytes.mutableByteSpan
       try files.readExactly(file, at: 0, into: &buffer, name: path)
       let signed = try SignedManifest(bytes)
       sighting.keyIDs = signed.signatures.map(\.keyID)
       try judge(signed, &sighting)
-      let part = bytes.span.extracting(signed.signedBytes)
+      let part = bytes.byteSpan.extracting(signed.signedBytes)
       let digest = try CryptoBackends.standard.makeDigest()
       try digest.update(part)
       sighting.signedDigest = try digest.finish()
       let manifest = try Manifest(parsingSigned: part)
       let content = try manifest.contentBytes()
-      try digest.update(content.span)
+      try digest.update(content.byteSpan)
       sighting.contentDigest = try digest.finish()
       sighting.manifest = manifest
     } catch {

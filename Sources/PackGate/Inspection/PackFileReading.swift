@@ -70,10 +70,10 @@ final class PackFileReading {
     swap(&buffer, &self.buffer)
     defer { swap(&buffer, &self.buffer) }
     while true {
-      var target = buffer.mutableSpan
+      var target = buffer.mutableByteSpan
       let count = try files.read(file, at: offset, filling: &target, name: path)
       guard count > 0 else { break }
-      let piece = buffer.span.extracting(first: count)
+      let piece = buffer.byteSpan.extracting(first: count)
       try digest.update(piece)
       search?.look(at: piece)
       offset += UInt64(count)

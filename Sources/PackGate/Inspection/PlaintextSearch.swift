@@ -63,7 +63,7 @@ struct PlaintextSearch: Sendable {
     if !tail.isEmpty {
       var seam = tail
       seam.append(copying: piece.extracting(first: min(piece.count, longest - 1)))
-      search(seam.span, startingBefore: tail.count)
+      search(seam.byteSpan, startingBefore: tail.count)
     }
     search(piece, startingBefore: piece.count)
     size += UInt64(piece.count)
@@ -87,7 +87,7 @@ struct PlaintextSearch: Sendable {
       for number in starts[UInt16(start)] ?? [] {
         let pattern = patterns[number].bytes
         guard index + pattern.count <= bytes.count, !isSeam || index + pattern.count > end,
-          equal(bytes.extracting(index..<index + pattern.count), pattern.span)
+          equal(bytes.extracting(index..<index + pattern.count), pattern.byteSpan)
         else { continue }
         patterns[number].count += 1
       }

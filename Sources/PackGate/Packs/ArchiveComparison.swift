@@ -120,7 +120,7 @@ enum ArchiveComparison {
       path.removeLast()
     }
     let known = contents.prefix { $0.record.offset == entry.dataOffset }.first { (content) in
-      path.withBytes { equal($0, content.record.path.span) }
+      path.withBytes { equal($0, content.record.path.byteSpan) }
     }
     let found = if let known { (record: known.record, number: known.number) } else { try reader.record(at: path) }
     guard let (record, number) = found else {

@@ -59,7 +59,7 @@ final class HeaderBytes {
     try writer.appendHeader(header, to: &expected)
     guard place.count == expected.count else { return false }
     let (held, written) = (bytes, expected)
-    if equal(held.span.extracting(place), written.span) { return true }
+    if equal(held.byteSpan.extracting(place), written.byteSpan) { return true }
     guard expected.count > 512 else { return false }
     var actual = Array(bytes[place])
     // Libraries shorten names differently. If a pax record has the full name, readers ignore the short form.

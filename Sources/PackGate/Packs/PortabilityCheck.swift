@@ -55,7 +55,7 @@ enum PortabilityCheck {
     private(set) var name: [UInt8] = []
     var folded: Set<String> = []
 
-    func isNamed(_ name: Span<UInt8>) -> Bool { equal(self.name.span, name) }
+    func isNamed(_ name: Span<UInt8>) -> Bool { equal(self.name.byteSpan, name) }
 
     mutating func begin(_ name: Span<UInt8>) {
       self.name.removeAll(keepingCapacity: true)

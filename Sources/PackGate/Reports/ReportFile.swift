@@ -33,7 +33,7 @@ package enum ReportFile {
       throw refuse("it is inside the release directory, which holds only built files")
     }
     guard let start = try? start(of: path, files: files) else { return }
-    if let reason = SourceRules.secret(content: start.span) { throw refuse("that file \(reason)") }
+    if let reason = SourceRules.secret(content: start.byteSpan) { throw refuse("that file \(reason)") }
   }
 
   /// Returns the first bytes of a file, at most 64.
@@ -43,7 +43,7 @@ package enum ReportFile {
     do throws(FileFailure) {
       let file = try files.open(path, .read, in: nil)
       guard try files.status(of: file).kind == .file else { return [] }
-      var span = bytes.mutableSpan
+      var span = bytes.mutableByteSpan
       do throws(PackError) {
         count = try files.read(file, at: 0, filling: &span, name: path)
       } catch {

@@ -23,7 +23,7 @@ package enum StepSummary {
       let size = try files.status(of: file).size
       let room = size >= UInt64(GitHubReport.largestSummary) ? 0 : GitHubReport.largestSummary - Int(size)
       let bytes = Array(text(room).utf8)
-      try files.writeAll(file, at: size, bytes.span)
+      try files.writeAll(file, at: size, bytes.byteSpan)
     } catch {
       throw error.writing(path)
     }

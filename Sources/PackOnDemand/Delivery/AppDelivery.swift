@@ -87,7 +87,7 @@ public actor AppDelivery {
     _ = try await blocking { (state) throws(PackError) in
       try state.accept(document) { (other) throws(PackError) in
         guard other.bytes == document else { return try store.authenticated(other) }
-        return try Manifest(parsingSigned: other.bytes.span.extracting(other.signedBytes))
+        return try Manifest(parsingSigned: other.bytes.byteSpan.extracting(other.signedBytes))
       }
     }
     return plan
@@ -109,6 +109,8 @@ public actor AppDelivery {
   public func plan(
     asked: Set<String> = [], downloads: Set<String>? = nil, freeSpace: UInt64? = nil
   ) async throws(PackError) -> DeliveryPlan {
+    // A file that the queue finished would otherwise look like a lost download if its event was not taken yet.
+    try await parkFinished()
     let update = try await store.plan()
     guard let manifest = await store.manifest?.manifest else {
       throw PackError(.noManifest, "no manifest was accepted yet", advice: .acceptManifest)

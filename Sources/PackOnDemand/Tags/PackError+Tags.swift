@@ -13,7 +13,7 @@ extension PackError.Code {
 
 extension TransferFailure {
   /// Returns the error for the request that needed the pack.
-  func error(of pack: String) -> PackError {
+  package func error(of pack: String) -> PackError {
     let front = "pack '\(pack)' was not downloaded: "
     return switch self {
     case .offline: PackError(.offline, front + "there is no network", advice: .connect)

@@ -27,7 +27,7 @@ struct ConfigurationText: Sendable {
       throw PackError(.missingInput, "\(path) does not exist", hint: "packer init\(option)")
     }
     var bytes = [UInt8](repeating: 0, count: largestSize + 1)
-    var buffer = bytes.mutableSpan
+    var buffer = bytes.mutableByteSpan
     let count = try files.read(file, at: 0, filling: &buffer, name: path)
     guard count <= largestSize else {
       throw PackError(.invalidConfiguration, "\(path) is larger than \(largestSize) bytes")

@@ -38,7 +38,7 @@ package enum KeyFile {
         try files.setMode(0o600, of: file)
         try files.writeAll(file, at: 0, text)
         let newline: [UInt8] = [0x0A]
-        try files.writeAll(file, at: UInt64(text.count), newline.span)
+        try files.writeAll(file, at: UInt64(text.count), newline.byteSpan)
       }
     } catch {
       throw failure(error, path: path, directory: parts.directory)

@@ -162,7 +162,7 @@ package struct KeyReference: Hashable, Sendable {
     case .environment(let name):
       var text = try Self.take(variable: name, kind)
       defer { wipe(&text) }
-      return KeyInput(SecretInput(text.span), from: "environment variable \(name)")
+      return KeyInput(SecretInput(text.byteSpan), from: "environment variable \(name)")
     case .descriptor(let number):
       return try Self.stream(OpenFile(borrowing: number), name: "file descriptor \(number)", kind, files: files)
     case .standardInput:

@@ -144,7 +144,7 @@ package struct ConfigurationProposal: Sendable {
     do throws(FileFailure) {
       let directory = try files.open(parts.directory, .directory, in: nil)
       try files.makeNew(parts.name, mode: 0o644, in: directory) { (file) throws(FileFailure) in
-        try files.writeAll(file, at: 0, Array(text.utf8).span)
+        try files.writeAll(file, at: 0, Array(text.utf8).byteSpan)
       }
     } catch {
       throw error.isExisting ? Self.exists(path) : error.writing(path)

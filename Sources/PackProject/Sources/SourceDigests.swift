@@ -33,11 +33,11 @@ package enum SourceDigests {
         while offset < end {
           try pool.checkpoint()
           let count = Int(min(end - offset, UInt64(buffer.count)))
-          var whole = buffer.mutableSpan
+          var whole = buffer.mutableByteSpan
           var target = whole._mutatingExtracting(first: count)
           guard reader.read(file, entry, at: offset, into: &target) else { break }
-          if checkingSecrets, offset == 0 { reader.checkSecrets(entry, start: buffer.span.extracting(first: count)) }
-          try digest.update(buffer.span.extracting(first: count))
+          if checkingSecrets, offset == 0 { reader.checkSecrets(entry, start: buffer.byteSpan.extracting(first: count)) }
+          try digest.update(buffer.byteSpan.extracting(first: count))
           offset += UInt64(count)
           counter.add(UInt64(count))
         }

@@ -48,9 +48,9 @@ package struct SourceReader: Sendable {
   package func look(at entry: SourceEntry, allowsSecrets: Bool) {
     guard let file = open(entry), !allowsSecrets else { return }
     var start = [UInt8](repeating: 0, count: Int(min(entry.size, 64)))
-    var target = start.mutableSpan
+    var target = start.mutableByteSpan
     guard read(file, entry, at: 0, into: &target) else { return }
-    checkSecrets(entry, start: start.span)
+    checkSecrets(entry, start: start.byteSpan)
   }
 
   /// Fills `buffer` with the bytes of a file from `offset` on. Returns false if there are not enough of them.

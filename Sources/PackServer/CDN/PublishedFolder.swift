@@ -166,12 +166,12 @@ private final class PlainBody: SiteBody {
     var bytes = [UInt8](repeating: 0, count: Int(count))
     // With a wrong size, the extra byte that the file does not have is 0.
     let real = min(count, file.size - min(start, file.size))
-    var whole = bytes.mutableSpan
+    var whole = bytes.mutableByteSpan
     var target = whole._mutatingExtracting(first: Int(real))
     try file.files.readExactly(file.file, at: start, into: &target, name: file.place)
     if faults.isCorrupt, file.size > 0, (start..<start + real).contains(file.size / 2) { bytes[Int(file.size / 2 - start)] ^= 1 }
     position.withLock { $0 = start + count }
-    try receive(bytes.span)
+    try receive(bytes.byteSpan)
     return true
   }
 }

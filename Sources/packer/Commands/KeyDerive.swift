@@ -42,7 +42,7 @@ struct KeyDerive: Verb {
         try session.console.stream(text, remaining: UInt64(text.count) + 1)
       }
       let lineEnd: [UInt8] = [0x0A]
-      try session.console.stream(lineEnd.span, remaining: 1)
+      try session.console.stream(lineEnd.byteSpan, remaining: 1)
       return .done
     }
     try KeyFile.write(own, to: path)

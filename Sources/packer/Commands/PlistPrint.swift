@@ -44,7 +44,7 @@ struct PlistPrint: Verb {
       session.console.result(KeysRecord(keys), [])
     } else {
       let bytes = try part.bytes(for: keys)
-      try session.console.stream(bytes.span, remaining: UInt64(bytes.count))
+      try session.console.stream(bytes.byteSpan, remaining: UInt64(bytes.count))
     }
     return .done
   }

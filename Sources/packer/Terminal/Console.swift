@@ -87,7 +87,7 @@ final class Console: Sendable {
 
   /// Prints many lines at once, given as UTF-8, each ending with a line feed. There is no record for `--json`.
   func lines(_ bytes: [UInt8]) {
-    guard !Self.isPrintableASCII(lines: bytes.span) else {
+    guard !Self.isPrintableASCII(lines: bytes.byteSpan) else {
       state.withLock { append(bytes, to: &$0) }
       return
     }
@@ -234,7 +234,7 @@ final class Console: Sendable {
 
   /// Writes to standard error. Failures are ignored, because there is no other place to report them.
   private func tell(_ text: String) {
-    try? files.writeAll(standardError, Array(text.utf8).span)
+    try? files.writeAll(standardError, Array(text.utf8).byteSpan)
   }
 
   private func clearBar(_ state: inout State) {
@@ -254,7 +254,7 @@ final class Console: Sendable {
     guard !state.output.isEmpty else { return }
     defer { state.output.removeAll(keepingCapacity: true) }
     guard state.outputFailure == nil else { return }
-    state.outputFailure = write(state.output.span, remaining: UInt64(state.output.count))
+    state.outputFailure = write(state.output.byteSpan, remaining: UInt64(state.output.count))
   }
 
   private func write(_ bytes: Span<UInt8>, remaining: UInt64) -> PackError? {

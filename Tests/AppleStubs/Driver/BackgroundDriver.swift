@@ -21,7 +21,7 @@ struct BackgroundDriver {
 
   static func run(dist: String, key text: [UInt8], publicKey: String, in place: String) async throws {
     let driver = BackgroundDriver(
-      dist: URL(fileURLWithPath: dist), place: URL(fileURLWithPath: place), key: try KeyRing(PackKey(text: text.span)),
+      dist: URL(fileURLWithPath: dist), place: URL(fileURLWithPath: place), key: try KeyRing(PackKey(text: text.byteSpan)),
       publicKey: try SigningPublicKey(text: publicKey))
     try driver.priorities()
     driver.errors()

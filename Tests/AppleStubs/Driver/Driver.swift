@@ -16,7 +16,7 @@ struct Driver {
     let arguments = CommandLine.arguments
     let text = try [UInt8](Data(contentsOf: URL(fileURLWithPath: arguments[2])))
     try await keychain(text)
-    let responder = PackResponder(try Pack.open(arguments[1], key: try PackKey(text: text.span)))
+    let responder = PackResponder(try Pack.open(arguments[1], key: try PackKey(text: text.byteSpan)))
     let handler = PackSchemeHandler { (id) async throws(PackError) in
       guard id == "game" else { throw PackError(.noSuchEntry, "there is no pack '\(id)'", advice: .developer("there is one named game")) }
       return responder
@@ -114,7 +114,7 @@ struct Driver {
 
   /// A key is stored in the Keychain and read back.
   static func keychain(_ text: [UInt8]) async throws {
-    let key = try PackKey(text: text.span)
+    let key = try PackKey(text: text.byteSpan)
     let id = key.id
     let keychain = KeychainKeys(service: "example.packs", accessGroup: "group.example")
     let request = KeyRequest(keyID: id, packID: [UInt8](repeating: 0, count: 32), path: nil)

@@ -62,15 +62,15 @@ struct CompressionTests {
 
   private func compress(_ content: [UInt8], _ encoder: borrowing CompressionContext) throws -> [UInt8] {
     var frame = [UInt8](repeating: 0, count: Limits.compressBound(content.count))
-    var span = frame.mutableSpan
-    let count = try encoder.compress(content.span, into: &span)
+    var span = frame.mutableByteSpan
+    let count = try encoder.compress(content.byteSpan, into: &span)
     return Array(frame[..<count])
   }
 
   private func decompress(_ frame: [UInt8], _ size: Int) throws -> [UInt8] {
     var content = [UInt8](repeating: 0, count: size)
-    var span = content.mutableSpan
-    try DecompressionContext().decompress(frame.span, into: &span, name: "frame")
+    var span = content.mutableByteSpan
+    try DecompressionContext().decompress(frame.byteSpan, into: &span, name: "frame")
     return content
   }
 }

@@ -12,9 +12,9 @@ struct OverlapTests {
     let room = room ?? DecompressionContext.room(for: size)
     let guarded = 4096
     var bytes = [UInt8](repeating: 0xA5, count: room + 2 * guarded)
-    var whole = bytes.mutableSpan
+    var whole = bytes.mutableByteSpan
     var buffer = whole._mutatingExtracting(guarded..<guarded + room)
-    copy(frame.span, to: &buffer, at: room - frame.count)
+    copy(frame.byteSpan, to: &buffer, at: room - frame.count)
     var isDone = true
     do throws(PackError) {
       try decoder.decompress(last: frame.count, of: &buffer, toFirst: size, name: "frame")
@@ -29,8 +29,8 @@ struct OverlapTests {
 
   private func compress(_ content: [UInt8], level: Int) throws -> [UInt8] {
     var frame = [UInt8](repeating: 0, count: Limits.compressBound(content.count))
-    var target = frame.mutableSpan
-    let count = try CompressionContext(level: level).compress(content.span, into: &target)
+    var target = frame.mutableByteSpan
+    let count = try CompressionContext(level: level).compress(content.byteSpan, into: &target)
     return Array(frame[..<count])
   }
 
@@ -96,7 +96,7 @@ struct OverlapTests {
 
     func read(at offset: UInt64, into buffer: inout MutableSpan<UInt8>) throws(PackError) {
       let bytes = bytes
-      copy(bytes.span.extracting(Int(offset)..<Int(offset) + buffer.count), to: &buffer)
+      copy(bytes.byteSpan.extracting(Int(offset)..<Int(offset) + buffer.count), to: &buffer)
     }
   }
 
@@ -120,12 +120,12 @@ struct OverlapTests {
       let table = SeekTable.bytes(for: sizes.map { (compressed: UInt32($0.0), content: UInt32($0.1)) })
       let payload = first + usual + [UInt8](repeating: 0, count: 16) + table
       let reader = try FrameReader(
-        source: Memory(payload), table: try SeekTable(parsing: table.span, payloadSize: UInt64(payload.count)))
+        source: Memory(payload), table: try SeekTable(parsing: table.byteSpan, payloadSize: UInt64(payload.count)))
       var buffer = [UInt8](repeating: 0, count: FrameReader.room(for: UInt32(size)))
       for number in [0, 1, 0] {
         var code: PackError.Code?
         do throws(PackError) {
-          var target = buffer.mutableSpan
+          var target = buffer.mutableByteSpan
           try reader.read(number, into: &target)
         } catch {
           code = error.code

@@ -235,9 +235,9 @@ struct DownloadCrashTests {
     let record = JournalRecord(
       .failed, failures: 5, rank: RequestRank(priority: 0.5, isEssential: true), failure: .status(503, retryAfter: nil))
     let bytes = record.bytes(position: 7)
-    #expect(JournalRecord(bytes.span, position: 7) == record)
-    #expect(JournalRecord(bytes.span, position: 8) == nil)
-    #expect(JournalRecord([UInt8](repeating: 0, count: 16).span, position: 0) == nil)
+    #expect(JournalRecord(bytes.byteSpan, position: 7) == record)
+    #expect(JournalRecord(bytes.byteSpan, position: 8) == nil)
+    #expect(JournalRecord([UInt8](repeating: 0, count: 16).byteSpan, position: 0) == nil)
   }
 
   @Test("a missing journal only costs a check of the files")

@@ -22,7 +22,7 @@ enum Samples {
 
   static func digest(_ bytes: [UInt8]) throws(PackError) -> [UInt8] {
     let digest = try CryptoBackends.standard.makeDigest()
-    try digest.update(bytes.span)
+    try digest.update(bytes.byteSpan)
     return try digest.finish()
   }
 

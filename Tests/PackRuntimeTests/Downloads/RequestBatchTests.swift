@@ -13,8 +13,8 @@ struct RequestBatchTests {
     id: "file-1", extensionID: "twin-1", url: "https://cdn.example.com/1", size: 7, sha256: [UInt8](repeating: 3, count: 32))
 
   private func read(_ bytes: [UInt8]) throws -> (group: String, request: DownloadRequest) {
-    let size = try RequestBatch.headSize(bytes.span)
-    let head = try RequestBatch.head(bytes.span.extracting(first: size), backend: backend)
+    let size = try RequestBatch.headSize(bytes.byteSpan)
+    let head = try RequestBatch.head(bytes.byteSpan.extracting(first: size), backend: backend)
     let body = try RequestBatch.Body(Array(bytes[size...]), digest: head.bodyDigest, backend: backend)
     return (head.group, try body.request(0))
   }
@@ -22,7 +22,7 @@ struct RequestBatchTests {
   /// Returns the batch with other bytes at a place, and with both digests recomputed.
   private func changed(_ bytes: [UInt8], at place: Int, to new: [UInt8]) throws -> [UInt8] {
     var bytes = bytes
-    let size = try RequestBatch.headSize(bytes.span)
+    let size = try RequestBatch.headSize(bytes.byteSpan)
     bytes.replaceSubrange(place..<place + new.count, with: new)
     bytes.replaceSubrange(32..<64, with: try Samples.digest(Array(bytes[size...])))
     bytes.replaceSubrange(size - 32..<size, with: try Samples.digest(Array(bytes[..<(size - 32)])))
@@ -55,7 +55,7 @@ struct RequestBatchTests {
   @Test("a batch with an invalid number is refused", arguments: [101, 127, 229, 255] as [UInt8])
   func ranks(rank: UInt8) throws {
     let bytes = try RequestBatch.encode([request], group: group, backend: backend)
-    let size = try RequestBatch.headSize(bytes.span)
+    let size = try RequestBatch.headSize(bytes.byteSpan)
     // The rank in the head is directly before the digest of the head. The rank in the body is after the offset, the size and the SHA-256.
     for place in [size - 33, size + 4 + 8 + 32] {
       let other = try changed(bytes, at: place, to: [rank])

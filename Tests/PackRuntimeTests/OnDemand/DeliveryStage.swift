@@ -13,9 +13,10 @@ import TestSupport
 /// An app group with an app's store, an extension, and files as the system delivers them.
 final class DeliveryStage: Sendable {
   let stage: StoreStage
-  let clock = DeliveryStageClock()
+  let clock: DeliveryStageClock
 
-  init() throws {
+  init(waits: Bool = false) throws {
+    clock = DeliveryStageClock(waits: waits)
     stage = try StoreStage()
   }
 
@@ -88,6 +89,12 @@ final class DeliveryStage: Sendable {
 /// A clock for the shared state with the same time as the store's clock.
 final class DeliveryStageClock: DeliveryClock {
   private let now = Monitor<Int64>(1_800_000_000)
+  /// Whether waiting for a lock takes time, for tests with several tasks.
+  let waits: Bool
+
+  init(waits: Bool = false) {
+    self.waits = waits
+  }
 
   var secondsSince1970: Int64 { now.withLock { $0 } }
 
@@ -95,5 +102,7 @@ final class DeliveryStageClock: DeliveryClock {
     now.withLock { $0 += seconds }
   }
 
-  func pause(milliseconds: UInt32) {}
+  func pause(milliseconds: UInt32) {
+    if waits { usleep(milliseconds * 1000) }
+  }
 }

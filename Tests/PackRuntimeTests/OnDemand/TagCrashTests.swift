@@ -25,7 +25,7 @@ struct TagCrashTests {
   private func live(as session: String, on files: MemoryFiles, _ transport: FaultyTransport) async throws(PackError) -> Life {
     let bytes = (0..<32).map { UInt8($0) }
     let store = try await AssetStore(
-      root: "/store", keys: KeyRing(try PackKey(bytes: bytes.span)), trusting: CrashSample.trusted, lowestVersion: 0,
+      root: "/store", keys: KeyRing(try PackKey(bytes: bytes.byteSpan)), trusting: CrashSample.trusted, lowestVersion: 0,
       policy: StorePolicy(freeSpaceMargin: 0), files: files, clock: StageClock(), process: StoreProcess(session: session) { $0 == session },
       backend: CryptoBackends.standard)
     try await store.reconcile()

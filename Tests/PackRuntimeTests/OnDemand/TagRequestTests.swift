@@ -135,10 +135,10 @@ struct TagRequestTests {
       let request = TagRequest(["boot"], of: packs)
       #expect(await failure { () async throws(PackError) in _ = try await request.begin() }?.code == .noKey)
       let other = [UInt8](repeating: 9, count: 32)
-      keys.add(try PackKey(bytes: other.span))
+      keys.add(try PackKey(bytes: other.byteSpan))
       #expect(await failure { () async throws(PackError) in _ = try await request.begin() }?.code == .wrongKey)
       let bytes = (0..<32).map { UInt8($0) }
-      keys.add(try PackKey(bytes: bytes.span))
+      keys.add(try PackKey(bytes: bytes.byteSpan))
       let access = try await request.begin()
       #expect(try access.read("index.html") == Array("core 1 0".utf8))
       #expect(transport.calls.count == 1)

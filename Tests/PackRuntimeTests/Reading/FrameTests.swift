@@ -13,8 +13,8 @@ struct FrameTests {
 
   private func decompress(_ frame: [UInt8], size: Int = 5) throws(PackError) -> [UInt8] {
     var content = [UInt8](repeating: 0, count: size)
-    var target = content.mutableSpan
-    try DecompressionContext().decompress(frame.span, into: &target, name: "frame")
+    var target = content.mutableByteSpan
+    try DecompressionContext().decompress(frame.byteSpan, into: &target, name: "frame")
     return content
   }
 
@@ -42,7 +42,7 @@ struct FrameTests {
   func descriptor(_ descriptor: UInt8) {
     var frame = hello()
     frame[4] = descriptor
-    #expect(code { () throws(PackError) in _ = try FrameHeader.parse(frame.span, name: "frame") } == .damagedPayload)
+    #expect(code { () throws(PackError) in _ = try FrameHeader.parse(frame.byteSpan, name: "frame") } == .damagedPayload)
   }
 
   @Test(
@@ -54,7 +54,7 @@ struct FrameTests {
     ] as [([UInt8], UInt64, UInt64)])
   func header(bytes: [UInt8], contentSize: UInt64, windowSize: UInt64) throws {
     let frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD] + bytes
-    let header = try FrameHeader.parse(frame.span, name: "frame")
+    let header = try FrameHeader.parse(frame.byteSpan, name: "frame")
     #expect(header.contentSize == contentSize)
     #expect(header.windowSize == windowSize)
   }

@@ -62,19 +62,19 @@ struct RecordBatchTests {
   private func changeIndex(of pack: Pack) throws {
     let bytes = (0..<32).map { UInt8($0) }
     let start = try PackStart(pack.source.path, files: FaultyFiles())
-    let opened = try HeaderAuthentication.open(start.bytes.span, key: try PackKey(bytes: bytes.span), backend: pack.source.backend)
+    let opened = try HeaderAuthentication.open(start.bytes.byteSpan, key: try PackKey(bytes: bytes.byteSpan), backend: pack.source.backend)
     let cipher = try SegmentCipher(schedule: opened.schedule, layout: pack.layout, backend: pack.source.backend)
     let place = pack.table.indexBlocks.offset + 8
     let number = pack.layout.segment(holding: place)
     let range = pack.layout.packRange(ofSegment: number)
     var file = try #require(try? Data(contentsOf: URL(fileURLWithPath: pack.source.path)))
     var plain = [UInt8](repeating: 0, count: range.count - 16)
-    var target = plain.mutableSpan
-    try cipher.open(segment: number, [UInt8](file[Int(range.lowerBound)..<Int(range.upperBound)]).span, into: &target)
+    var target = plain.mutableByteSpan
+    try cipher.open(segment: number, [UInt8](file[Int(range.lowerBound)..<Int(range.upperBound)]).byteSpan, into: &target)
     plain[Int(place - pack.layout.payloadRange(ofSegment: number).lowerBound)] ^= 1
     var sealed = [UInt8](repeating: 0, count: range.count)
-    var output = sealed.mutableSpan
-    try cipher.seal(segment: number, plain.span, into: &output)
+    var output = sealed.mutableByteSpan
+    try cipher.seal(segment: number, plain.byteSpan, into: &output)
     file.replaceSubrange(Int(range.lowerBound)..<Int(range.upperBound), with: sealed)
     // In place, because the pack stays open.
     let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: pack.source.path))

@@ -31,7 +31,7 @@ struct CrashSample: Sendable {
 
   private static func signer() throws(PackError) -> SigningKey {
     let seed = (0..<32).map { UInt8($0) }
-    return try SigningKey(seed: SecretBytes(copying: seed.span))
+    return try SigningKey(seed: SecretBytes(copying: seed.byteSpan))
   }
 
   private init() async throws {
@@ -58,7 +58,7 @@ struct CrashSample: Sendable {
         let bytes = directory.bytes(of: "\(name).pack") ?? []
         let pack = try open(directory("\(name).pack"))
         let digest = try CryptoBackends.standard.makeDigest()
-        try digest.update(bytes.span)
+        try digest.update(bytes.byteSpan)
         trees[id, default: [:]][version] = tree
         packs[id, default: [:]][version] = bytes
         entries[id, default: [:]][version] = ManifestPack(

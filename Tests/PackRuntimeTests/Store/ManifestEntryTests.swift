@@ -23,7 +23,7 @@ struct ManifestEntryTests {
     let bytes = try #require(directory.bytes(of: "sample.pack"))
     let entry = ManifestPack(
       id: "sample", version: pack.header.packVersion, url: "https://example.com/sample.pack", size: UInt64(bytes.count),
-      sha256: try CryptoBackends.standard.digest(of: bytes.span), contentRoot: pack.contentRoot, contentSize: 70_003,
+      sha256: try CryptoBackends.standard.digest(of: bytes.byteSpan), contentRoot: pack.contentRoot, contentSize: 70_003,
       installSize: 4096 + 73_728 + 3 * 4096, files: 3, maxFrame: UInt64(pack.largestFrame), keyID: "\(pack.keyID)",
       delivery: .essential, install: .unpacked)
     return (pack, entry)

@@ -86,7 +86,7 @@ struct StoreContentionTests {
 
   private func store(on disk: MemoryDisk, _ name: String) async throws -> AssetStore {
     let bytes = (0..<32).map { UInt8($0) }
-    let keys = KeyRing(try PackKey(bytes: bytes.span))
+    let keys = KeyRing(try PackKey(bytes: bytes.byteSpan))
     return try await AssetStore(
       root: "/store", keys: keys, trusting: CrashSample.trusted, lowestVersion: 0, policy: StorePolicy(), files: MemoryFiles(disk),
       clock: RunningClock(), process: StoreProcess(session: name) { $0 == "one" || $0 == "two" }, backend: CryptoBackends.standard)

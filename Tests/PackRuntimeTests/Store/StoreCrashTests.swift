@@ -198,7 +198,7 @@ struct CrashSession {
 
   private static func keys() throws(PackError) -> KeyRing {
     let bytes = (0..<32).map { UInt8($0) }
-    return KeyRing(try PackKey(bytes: bytes.span))
+    return KeyRing(try PackKey(bytes: bytes.byteSpan))
   }
 
   func open() async throws(PackError) -> AssetStore {

@@ -24,7 +24,8 @@ struct StoreGuideTests {
     let files = [1: first.path, 2: second.path] as [UInt64: String]
     let bytes = (0..<32).map { UInt8($0) }
     let games = try await Games(
-      directory: stage.directory("made/for/it"), keys: KeyRing(try PackKey(bytes: bytes.span)), publisher: StoreStage.signer(0).publicKey)
+      directory: stage.directory("made/for/it"), keys: KeyRing(try PackKey(bytes: bytes.byteSpan)),
+      publisher: StoreStage.signer(0).publicKey)
     try await games.update(to: stage.manifest(1, [first])) { files[$0.version] ?? "" }
     #expect(FileManager.default.fileExists(atPath: stage.directory("made/for/it/packs")))
     let store = games.store
@@ -41,7 +42,7 @@ struct StoreGuideTests {
     let pack = try await stage.offer("kart", 1)
     let bytes = (0..<32).map { UInt8($0) }
     let games = try await Games(
-      directory: stage.directory("shipped"), keys: KeyRing(try PackKey(bytes: bytes.span)), publisher: StoreStage.signer(0).publicKey)
+      directory: stage.directory("shipped"), keys: KeyRing(try PackKey(bytes: bytes.byteSpan)), publisher: StoreStage.signer(0).publicKey)
     let manifest = try stage.manifest(1, [pack])
     for _ in 1...2 { try await games.installShipped(["kart": pack.path], of: manifest) }
     #expect(FileManager.default.fileExists(atPath: pack.path))

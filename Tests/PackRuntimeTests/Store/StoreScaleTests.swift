@@ -16,7 +16,7 @@ struct StoreScaleTests {
     for number in 0..<count {
       var offer = sample
       offer.entry.id = "pack-\(number)"
-      offer.entry.sha256 = try CryptoBackends.standard.digest(of: Array(offer.entry.id.utf8).span)
+      offer.entry.sha256 = try CryptoBackends.standard.digest(of: Array(offer.entry.id.utf8).byteSpan)
       offer.entry.url = "https://cdn.example.com/\(offer.entry.id)"
       offers.append(offer)
       let hex = offer.entry.sha256.hex

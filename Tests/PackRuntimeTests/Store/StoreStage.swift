@@ -38,7 +38,7 @@ final class StoreStage: Sendable {
     for key in keys { trusted.append(try Self.signer(key).publicKey) }
     let bytes = (0..<32).map { UInt8($0) }
     return try await AssetStore(
-      root: root, keys: KeyRing(try PackKey(bytes: bytes.span)), trusting: trusted, lowestVersion: lowestVersion, policy: policy,
+      root: root, keys: KeyRing(try PackKey(bytes: bytes.byteSpan)), trusting: trusted, lowestVersion: lowestVersion, policy: policy,
       files: files,
       clock: clock,
       process: process, backend: CryptoBackends.standard)
@@ -75,7 +75,7 @@ final class StoreStage: Sendable {
     let bytes = directory.bytes(of: "\(name).pack") ?? []
     let entry = ManifestPack(
       id: id, version: version, url: "https://cdn.example.com/\(name).pack", size: UInt64(bytes.count),
-      sha256: try CryptoBackends.standard.digest(of: bytes.span), contentRoot: pack.contentRoot, contentSize: pack.contentSize,
+      sha256: try CryptoBackends.standard.digest(of: bytes.byteSpan), contentRoot: pack.contentRoot, contentSize: pack.contentSize,
       installSize: try PackCensus(pack).installSize, files: UInt64(pack.entryCount), maxFrame: UInt64(pack.largestFrame),
       keyID: "\(pack.keyID)",
       delivery: delivery, install: install)
@@ -95,7 +95,7 @@ final class StoreStage: Sendable {
 
   static func signer(_ first: UInt8) throws(PackError) -> SigningKey {
     let seed = (0..<32).map { first &+ $0 }
-    return try SigningKey(seed: SecretBytes(copying: seed.span))
+    return try SigningKey(seed: SecretBytes(copying: seed.byteSpan))
   }
 
   /// Returns a store in which version 1 of `core` is current and version 2 is offered.

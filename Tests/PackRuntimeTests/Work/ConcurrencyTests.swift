@@ -266,7 +266,7 @@ struct SpanningDigestsTests {
         let start = UInt64(content * 10_000 + item % 10 * 100)
         let whole = UInt64(content * 10_000)..<UInt64(content * 10_000 + 1000)
         let bytes = Array(contents[content][item % 10 * 100..<item % 10 * 100 + 100])
-        if let digest = try digests.add(bytes.span, start..<start + 100, of: whole) {
+        if let digest = try digests.add(bytes.byteSpan, start..<start + 100, of: whole) {
           #expect(item % 10 == 9)
           results.withLock { $0[content] = digest.hex }
         }
@@ -286,7 +286,7 @@ struct SpanningDigestsTests {
           return made
         }
         if number == 0 { throw PackError(.usage, "no first part") }
-        _ = try shared.add([1].span, 1..<2, of: 0..<2)
+        _ = try shared.add([1].byteSpan, 1..<2, of: 0..<2)
         Issue.record("the second part was added first")
       }
     }

@@ -311,7 +311,7 @@ struct PropertyListTests {
     let members = (0..<12).map { PropertyList.Member("key \($0)", .integer(Int64($0))) }
     let bytes = try PropertyList.dictionary(members).bytes(as: .binary)
     #expect(try PropertyList.dictionary(members.reversed()).bytes(as: .binary) == bytes)
-    let digest = try CryptoBackends.standard.digest(of: bytes.span)
+    let digest = try CryptoBackends.standard.digest(of: bytes.byteSpan)
     #expect(digest.prefix(8).hex == "8bec290360b44ccb")
   }
 

@@ -70,13 +70,13 @@ struct ReleaseProject {
     let bytes = (0..<32).map { first &+ $0 }
     var keys: [ReleaseSigner] = []
     for signer in signers { keys.append(ReleaseSigner(try Self.signingKey(signer))) }
-    return try await build.run(key: try PackKey(bytes: bytes.span), signers: keys)
+    return try await build.run(key: try PackKey(bytes: bytes.byteSpan), signers: keys)
   }
 
   /// Returns the signing key whose seed bytes count up from `first`.
   static func signingKey(_ first: UInt8) throws(PackError) -> SigningKey {
     let seed = (0..<32).map { first &+ $0 }
-    return try SigningKey(seed: SecretBytes(copying: seed.span))
+    return try SigningKey(seed: SecretBytes(copying: seed.byteSpan))
   }
 
   /// Returns the error that building fails with, or nil if it succeeds.
@@ -105,7 +105,7 @@ struct ReleaseProject {
 
   func manifest() throws -> Manifest {
     let document = try SignedManifest(directory.bytes(of: "dist/manifest.json") ?? [])
-    return try Manifest(parsingSigned: document.bytes.span.extracting(document.signedBytes))
+    return try Manifest(parsingSigned: document.bytes.byteSpan.extracting(document.signedBytes))
   }
 
   func pack(_ id: String) throws -> ManifestPack? {

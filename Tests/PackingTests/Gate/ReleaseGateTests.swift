@@ -336,7 +336,7 @@ struct PackSurveyTests {
     var search = PlaintextSearch()
     search.add(path: "img/he.png")
     for start in stride(from: 0, to: bytes.count, by: pieceSize) {
-      search.look(at: bytes.span.extracting(start..<min(start + pieceSize, bytes.count)))
+      search.look(at: bytes.byteSpan.extracting(start..<min(start + pieceSize, bytes.count)))
     }
     #expect(search.sightings == ["a PNG image, 1 time", "the path 'img/he.png', 1 time"])
   }
@@ -346,9 +346,9 @@ struct PackSurveyTests {
     var search = PlaintextSearch()
     var bytes = [UInt8](repeating: 0x55, count: 1000)
     for index in 0..<3 { bytes.replaceSubrange(index * 10..<index * 10 + 4, with: [0x50, 0x4B, 0x03, 0x04]) }
-    search.look(at: bytes.span)
+    search.look(at: bytes.byteSpan)
     #expect(search.sightings.isEmpty)
-    search.look(at: bytes.span)
+    search.look(at: bytes.byteSpan)
     #expect(search.sightings == ["a ZIP archive, 6 times"])
   }
 }

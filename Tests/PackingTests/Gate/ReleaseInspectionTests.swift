@@ -30,7 +30,7 @@ final class DistSample {
       let report = try await job.run(key: try knownKey())
       let bytes = try #require(directory.bytes(of: "dist/new.pack"))
       let digest = try CryptoBackends.standard.makeDigest()
-      try digest.update(bytes.span)
+      try digest.update(bytes.byteSpan)
       let sha256 = try digest.finish()
       let name = "\(id)-\(sha256.prefix(8).hex).pack"
       try FileManager.default.moveItem(atPath: directory("dist/new.pack"), toPath: directory("dist/\(name)"))

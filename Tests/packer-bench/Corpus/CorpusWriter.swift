@@ -14,7 +14,7 @@ struct CorpusWriter {
     bytes.reserveCapacity(plan.files.reduce(0) { max($0, $1.size) } + 65_536)
     for file in plan.files {
       file.make(in: &bytes)
-      try disk.write(bytes.span, to: "\(directory)/\(file.path)")
+      try disk.write(bytes.byteSpan, to: "\(directory)/\(file.path)")
     }
   }
 
@@ -44,7 +44,7 @@ struct CorpusWriter {
         update.moved += 1
       case 3:
         try disk.read(path, into: &bytes)
-        try disk.write(bytes.span, to: "\(path).new")
+        try disk.write(bytes.byteSpan, to: "\(path).new")
         update.added += 1
       default:
         try disk.read(path, into: &bytes)
@@ -55,7 +55,7 @@ struct CorpusWriter {
           Self.exportAgain(&bytes, &noise)
           update.exportedAgain += 1
         }
-        try disk.write(bytes.span, to: path)
+        try disk.write(bytes.byteSpan, to: path)
       }
     }
     return update

@@ -72,7 +72,7 @@ struct SampleStore {
     let pack = try Pack.open(path, key: key)
     let bytes = try disk.read(path)
     let digest = try CryptoBackends.standard.makeDigest()
-    try digest.update(bytes.span)
+    try digest.update(bytes.byteSpan)
     return ManifestPack(
       id: id, version: 1, url: "https://a.example/\(id)", size: UInt64(bytes.count), sha256: try digest.finish(),
       contentRoot: pack.contentRoot, contentSize: pack.contentSize, installSize: 8192, files: UInt64(pack.entryCount),

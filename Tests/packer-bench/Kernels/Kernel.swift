@@ -99,9 +99,9 @@ struct Kernel {
           name: name, library: "libcrypto, EVP", amount: Double(content.count), unit: "B", limit: Limit(0.97, 1),
           ours: { () throws(PackError) in
             var digest = [UInt8](repeating: 0, count: 32)
-            var target = digest.mutableSpan
+            var target = digest.mutableByteSpan
             for start in stride(from: 0, to: content.count, by: size) {
-              try context.update(content.span.extracting(start..<min(content.count, start + size)))
+              try context.update(content.byteSpan.extracting(start..<min(content.count, start + size)))
               try context.finish(into: &target)
             }
           },
@@ -141,8 +141,8 @@ struct Kernel {
       name: "index look-ups", library: "libzstd and a scan", amount: Double(wanted.count), unit: "look-ups",
       ours: { () throws(PackError) in
         for path in wanted {
-          guard let number = reader.block(holding: path.span),
-            try block(number).row(of: path.span) != nil
+          guard let number = reader.block(holding: path.byteSpan),
+            try block(number).row(of: path.byteSpan) != nil
           else { throw PackError(.internalError, "an entry was not found") }
         }
       },
@@ -166,16 +166,16 @@ private final class KeptEncoder {
     var buffer: [UInt8] = []
     swap(&buffer, &self.buffer)
     for start in stride(from: 0, to: content.count, by: Kernel.frameSize) {
-      var target = buffer.mutableSpan
-      _ = try context.compress(content.span.extracting(start..<min(content.count, start + Kernel.frameSize)), into: &target)
+      var target = buffer.mutableByteSpan
+      _ = try context.compress(content.byteSpan.extracting(start..<min(content.count, start + Kernel.frameSize)), into: &target)
     }
     swap(&buffer, &self.buffer)
   }
 
   func frame(_ content: [UInt8]) throws(PackError) -> [UInt8] {
     var frame = [UInt8](repeating: 0, count: PackFormat.Limits.compressBound(content.count))
-    var target = frame.mutableSpan
-    let count = try context.compress(content.span, into: &target)
+    var target = frame.mutableByteSpan
+    let count = try context.compress(content.byteSpan, into: &target)
     return Array(frame.prefix(count))
   }
 }
@@ -198,9 +198,9 @@ private final class KeptDecoder {
     swap(&buffer, &self.buffer)
     for frame in frames {
       let count = min(left, Kernel.frameSize)
-      var whole = buffer.mutableSpan
+      var whole = buffer.mutableByteSpan
       var target = whole._mutatingExtracting(0..<count)
-      try context.decompress(frame.span, into: &target, name: "frame")
+      try context.decompress(frame.byteSpan, into: &target, name: "frame")
       left -= count
     }
     swap(&buffer, &self.buffer)
@@ -221,15 +221,15 @@ private final class KeptDecoder {
       let header = PackHeader(
         segmentSize: UInt32(Kernel.segmentSize), flags: 0, packVersion: 1, packID: [UInt8](repeating: 1, count: 32),
         salt: [UInt8](repeating: 2, count: 32))
-      let key = try PackKey(bytes: [UInt8](repeating: 3, count: 32).span)
-      let schedule = try KeySchedule(key: key, core: header.bytes.span)
+      let key = try PackKey(bytes: [UInt8](repeating: 3, count: 32).byteSpan)
+      let schedule = try KeySchedule(key: key, core: header.bytes.byteSpan)
       layout = try SegmentLayout(payloadSize: UInt64(content.count), headerSize: 256, segmentSize: UInt32(Kernel.segmentSize))
       cipher = try SegmentCipher(schedule: schedule, layout: layout)
       // A segment in the middle, which has the full size.
       let range = layout.payloadRange(ofSegment: 1)
       var segment = [UInt8](repeating: 0, count: Int(range.count) + 16)
-      var target = segment.mutableSpan
-      try cipher.seal(segment: 1, content.span.extracting(Int(range.lowerBound)..<Int(range.upperBound)), into: &target)
+      var target = segment.mutableByteSpan
+      try cipher.seal(segment: 1, content.byteSpan.extracting(Int(range.lowerBound)..<Int(range.upperBound)), into: &target)
       sealed = segment
     }
 
@@ -239,9 +239,9 @@ private final class KeptDecoder {
       swap(&buffer, &self.buffer)
       for segment in 0..<layout.segmentCount {
         let range = layout.payloadRange(ofSegment: segment)
-        var whole = buffer.mutableSpan
+        var whole = buffer.mutableByteSpan
         var target = whole._mutatingExtracting(0..<Int(range.count) + 16)
-        try cipher.seal(segment: segment, content.span.extracting(Int(range.lowerBound)..<Int(range.upperBound)), into: &target)
+        try cipher.seal(segment: segment, content.byteSpan.extracting(Int(range.lowerBound)..<Int(range.upperBound)), into: &target)
       }
       swap(&buffer, &self.buffer)
     }
@@ -251,9 +251,9 @@ private final class KeptDecoder {
       var buffer: [UInt8] = []
       swap(&buffer, &self.buffer)
       for _ in 0..<times {
-        var whole = buffer.mutableSpan
+        var whole = buffer.mutableByteSpan
         var target = whole._mutatingExtracting(0..<sealed.count - 16)
-        try cipher.open(segment: 1, sealed.span, into: &target)
+        try cipher.open(segment: 1, sealed.byteSpan, into: &target)
       }
       swap(&buffer, &self.buffer)
     }

@@ -27,8 +27,8 @@ final class SampleIndex: ByteSource {
     let context = try CompressionContext(level: 3)
     func frame(_ content: [UInt8]) throws(PackError) -> [UInt8] {
       var bytes = [UInt8](repeating: 0, count: PackFormat.Limits.compressBound(content.count))
-      var span = bytes.mutableSpan
-      let count = try context.compress(content.span, into: &span)
+      var span = bytes.mutableByteSpan
+      let count = try context.compress(content.byteSpan, into: &span)
       return Array(bytes.prefix(count))
     }
     func skippable(_ content: [UInt8]) -> [UInt8] {
@@ -71,13 +71,13 @@ final class SampleIndex: ByteSource {
     table.append(0)
     table.append(littleEndian: SeekTable.footerMagic)
     let payload = data + frames[0] + frames[1] + table
-    self.table = try SeekTable(parsing: table.span, payloadSize: UInt64(payload.count))
+    self.table = try SeekTable(parsing: table.byteSpan, payloadSize: UInt64(payload.count))
     self.payload = payload
   }
 
   func read(at offset: UInt64, into buffer: inout MutableSpan<UInt8>) throws(PackError) {
     let payload = payload
-    copy(payload.span.extracting(Int(offset)..<Int(offset) + buffer.count), to: &buffer)
+    copy(payload.byteSpan.extracting(Int(offset)..<Int(offset) + buffer.count), to: &buffer)
   }
 
   /// Returns how many of the wanted paths exist. Searches as a C program would: a binary search for the block, one call of zstd, and a linear
@@ -92,7 +92,7 @@ final class SampleIndex: ByteSource {
       while low < high {
         let middle = (low + high) / 2
         let firstPath = blocks[middle].firstPath
-        if precedes(path.span, firstPath.span) { high = middle } else { low = middle + 1 }
+        if precedes(path.byteSpan, firstPath.byteSpan) { high = middle } else { low = middle + 1 }
       }
       guard low > 0 else { continue }
       let records = blocks[low - 1].records

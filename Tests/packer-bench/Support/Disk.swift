@@ -26,14 +26,14 @@ struct Disk {
   }
 
   func write(_ text: String, to path: String) throws(PackError) {
-    try write(Array(text.utf8).span, to: path)
+    try write(Array(text.utf8).byteSpan, to: path)
   }
 
   /// Appends bytes to an existing file.
   func append(_ bytes: [UInt8], to path: String) throws(PackError) {
     do throws(FileFailure) {
       let file = try files.open(path, .writeUnlinked, in: nil)
-      try files.writeAll(file, at: try files.status(of: file).size, bytes.span)
+      try files.writeAll(file, at: try files.status(of: file).size, bytes.byteSpan)
     } catch {
       throw error.writing(path)
     }
@@ -95,7 +95,7 @@ struct Disk {
     } else {
       bytes.append(contentsOf: repeatElement(0, count: size - bytes.count))
     }
-    var span = bytes.mutableSpan
+    var span = bytes.mutableByteSpan
     try files.readExactly(opened.file, at: 0, into: &span, name: path)
   }
 
@@ -120,9 +120,9 @@ struct Disk {
         left.removeLast(left.count - count)
         right.removeLast(right.count - count)
       }
-      var leftSpan = left.mutableSpan
+      var leftSpan = left.mutableByteSpan
       try files.readExactly(pair.left, at: place, into: &leftSpan, name: path)
-      var rightSpan = right.mutableSpan
+      var rightSpan = right.mutableByteSpan
       try files.readExactly(pair.right, at: place, into: &rightSpan, name: otherPath)
       guard left == right else { return false }
       place += UInt64(count)

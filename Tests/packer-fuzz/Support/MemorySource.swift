@@ -15,6 +15,6 @@ final class MemorySource: ByteSource {
     }
     // A span of an array in a class property cannot be passed on.
     let bytes = bytes
-    copy(bytes.span.extracting(Int(offset)..<Int(offset) + buffer.count), to: &buffer)
+    copy(bytes.byteSpan.extracting(Int(offset)..<Int(offset) + buffer.count), to: &buffer)
   }
 }

@@ -20,15 +20,15 @@ enum Sealing {
   static func pack(_ payload: [UInt8], header: PackHeader) throws(PackError) -> [UInt8] {
     let key = try knownKey()
     var bytes = try HeaderAuthentication.seal(header, key: key)
-    let opened = try HeaderAuthentication.open(bytes.span, key: key)
+    let opened = try HeaderAuthentication.open(bytes.byteSpan, key: key)
     let layout = try SegmentLayout(
       payloadSize: UInt64(payload.count), headerSize: bytes.count - SegmentLayout.tinkHeaderSize, segmentSize: header.segmentSize)
     let cipher = try SegmentCipher(schedule: opened.schedule, layout: layout)
     for segment in 0..<layout.segmentCount {
       let range = layout.payloadRange(ofSegment: segment)
       var ciphertext = [UInt8](repeating: 0, count: range.count + SegmentLayout.tagSize)
-      var target = ciphertext.mutableSpan
-      try cipher.seal(segment: segment, payload.span.extracting(Int(range.lowerBound)..<Int(range.upperBound)), into: &target)
+      var target = ciphertext.mutableByteSpan
+      try cipher.seal(segment: segment, payload.byteSpan.extracting(Int(range.lowerBound)..<Int(range.upperBound)), into: &target)
       bytes += ciphertext
     }
     return bytes
@@ -37,8 +37,8 @@ enum Sealing {
   /// Returns the header and the payload of a pack, or nil if it does not open.
   static func payload(of pack: [UInt8], key keyBytes: [UInt8]) -> (header: PackHeader, bytes: [UInt8])? {
     do throws(PackError) {
-      let key = try PackKey(bytes: keyBytes.span)
-      let opened = try HeaderAuthentication.open(pack.span, key: key)
+      let key = try PackKey(bytes: keyBytes.byteSpan)
+      let opened = try HeaderAuthentication.open(pack.byteSpan, key: key)
       let sealed = try HeaderAuthentication.seal(opened.header, key: key)
       let layout = try SegmentLayout(
         packSize: UInt64(pack.count), headerSize: sealed.count - SegmentLayout.tinkHeaderSize, segmentSize: opened.header.segmentSize)
@@ -48,8 +48,8 @@ enum Sealing {
       for segment in 0..<layout.segmentCount {
         let range = layout.packRange(ofSegment: segment)
         var plaintext = [UInt8](repeating: 0, count: range.count - SegmentLayout.tagSize)
-        var target = plaintext.mutableSpan
-        try cipher.open(segment: segment, pack.span.extracting(Int(range.lowerBound)..<Int(range.upperBound)), into: &target)
+        var target = plaintext.mutableByteSpan
+        try cipher.open(segment: segment, pack.byteSpan.extracting(Int(range.lowerBound)..<Int(range.upperBound)), into: &target)
         payload += plaintext
       }
       return (opened.header, payload)
@@ -62,8 +62,8 @@ enum Sealing {
   static func frame(_ content: [UInt8]) throws(PackError) -> [UInt8] {
     let context = try CompressionContext(level: 1)
     var frame = [UInt8](repeating: 0, count: Limits.compressBound(content.count) + 64)
-    var target = frame.mutableSpan
-    let count = try context.compress(content.span, into: &target)
+    var target = frame.mutableByteSpan
+    let count = try context.compress(content.byteSpan, into: &target)
     frame.removeLast(frame.count - count)
     return frame
   }
@@ -77,6 +77,6 @@ enum Sealing {
   }
 
   static func digest(_ bytes: [UInt8]) throws(PackError) -> [UInt8] {
-    try CryptoBackends.standard.digest(of: bytes.span)
+    try CryptoBackends.standard.digest(of: bytes.byteSpan)
   }
 }

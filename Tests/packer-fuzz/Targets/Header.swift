@@ -22,7 +22,7 @@ extension FuzzTarget {
     },
     run: { (bytes) throws(BrokenPromise) in
       let key = try required("a known key") { () throws(PackError) in try knownKey() }
-      let parsed = try accepted { () throws(PackError) in try PackHeader.parse(bytes.span) }
+      let parsed = try accepted { () throws(PackError) in try PackHeader.parse(bytes.byteSpan) }
       if let parsed {
         try hold(parsed.bytes == Array(bytes.prefix(PackHeader.size)), "a header is written differently than it was read")
         let size = bytes.suffix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -30,7 +30,7 @@ extension FuzzTarget {
         try checkLayout(payloadSize: size, headerSize: min(bytes.count, Limits.headerSize), segmentSize: parsed.segmentSize)
       }
       do throws(PackError) {
-        let opened = try HeaderAuthentication.open(bytes.span, key: key)
+        let opened = try HeaderAuthentication.open(bytes.byteSpan, key: key)
         // A valid MAC cannot be made without the key, so a valid header comes from the seeds.
         try unsealed(opened.header == parsed, "an opened header differs from the parsed one")
         let again = try HeaderAuthentication.seal(opened.header, key: key)
@@ -46,7 +46,7 @@ extension FuzzTarget {
       let sealed = try required("sealing a header that was read") { () throws(PackError) in try HeaderAuthentication.seal(parsed, key: key)
       }
       let header = try required("opening a header that was sealed") { () throws(PackError) in
-        try HeaderAuthentication.open(sealed.span, key: key).header
+        try HeaderAuthentication.open(sealed.byteSpan, key: key).header
       }
       try hold(header == parsed, "a header differs after it was sealed and opened")
     })
@@ -110,7 +110,7 @@ extension FuzzTarget {
       ]
     },
     run: { (bytes) throws(BrokenPromise) in
-      guard let stanzas = try accepted({ () throws(PackError) in try KeyStanzas.parse(bytes.span) }) else { return }
+      guard let stanzas = try accepted({ () throws(PackError) in try KeyStanzas.parse(bytes.byteSpan) }) else { return }
       if stanzas.unknownTypes.isEmpty {
         try hold(KeyStanzas.bytes(for: stanzas.keyID) == bytes, "stanzas are written differently than they were read")
       }

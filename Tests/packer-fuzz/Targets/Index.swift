@@ -104,7 +104,7 @@ private struct IndexInput {
     let source = MemorySource(payload)
     guard
       let (parsed, reader) = try accepted({ () throws(PackError) in
-        let parsed = try SeekTable(parsing: table.span, payloadSize: UInt64(payload.count))
+        let parsed = try SeekTable(parsing: table.byteSpan, payloadSize: UInt64(payload.count))
         return (parsed, try IndexReader(source: source, table: parsed, minor: isGrown ? 1 : 0))
       })
     else { return }
@@ -134,13 +134,13 @@ private struct IndexInput {
         try hold(!record.path.starts(with: previous + [0x2F]), "a path is below a path of another entry")
       }
       previous = record.path
-      try hold(EntryPath.securityProblem(of: record.path.span) == nil, "a path was accepted that is not allowed in a pack")
+      try hold(EntryPath.securityProblem(of: record.path.byteSpan) == nil, "a path was accepted that is not allowed in a pack")
       try hold(Self.isPlain(record.path), "the path \(record.path) was accepted")
       try hold(record.kind != .directory || record.size == 0, "a directory has content")
       try hold(
         record.size <= UInt64(Self.tarSize) && record.offset <= UInt64(Self.tarSize) - record.size, "content is outside of the tar")
-      try hold(reader.block(holding: record.path.span) == number, "a path is searched in another block")
-      try hold(block.row(of: record.path.span) == row, "a path is not found in its block")
+      try hold(reader.block(holding: record.path.byteSpan) == number, "a path is searched in another block")
+      try hold(block.row(of: record.path.byteSpan) == row, "a path is not found in its block")
       let entry = block.entry(row)
       try hold(Array(entry.path.utf8) == record.path && entry.size == record.size, "an entry differs from its record")
     }
@@ -150,7 +150,7 @@ private struct IndexInput {
   }
 
   private func checkHead(_ bytes: [UInt8]) throws(BrokenPromise) {
-    guard let head = try accepted({ () throws(PackError) in try IndexHead.parse(bytes.span) }) else { return }
+    guard let head = try accepted({ () throws(PackError) in try IndexHead.parse(bytes.byteSpan) }) else { return }
     try hold(head.bytes == bytes, "a head is written differently than it was read")
     try hold(head.recordCount <= UInt32(Limits.records), "a head has too many records")
   }
@@ -169,7 +169,7 @@ private struct IndexInput {
       items.append((length, feed.piece()))
       try hold(directory.range(ofBlock: block).count == Int(length), "block \(block) has a different length than in the directory")
       let path = items[block].firstPath
-      try hold(directory.block(block, startsWith: path.span), "block \(block) starts with another path")
+      try hold(directory.block(block, startsWith: path.byteSpan), "block \(block) starts with another path")
     }
     try hold(IndexDirectory.bytes(for: items) == bytes, "a directory is written differently than it was read")
   }

@@ -36,11 +36,11 @@ extension FuzzTarget {
         let verified = try accepted { () throws(PackError) in try document.verify(trusting: [key]) }
         try hold(verified == nil || document.signatures.contains { $0.keyID == key.id }, "a document is valid that the key did not sign")
       }
-      let manifest = try accepted { () throws(PackError) in try Manifest(parsingSigned: bytes.span) }
+      let manifest = try accepted { () throws(PackError) in try Manifest(parsingSigned: bytes.byteSpan) }
       if let manifest {
         // Ignored members are not written, and some valid values may not be written. Values that are written do not change.
         if let written = try accepted({ () throws(PackError) in try manifest.signedBytes() }) {
-          let again = try required("reading what was written") { () throws(PackError) in try Manifest(parsingSigned: written.span) }
+          let again = try required("reading what was written") { () throws(PackError) in try Manifest(parsingSigned: written.byteSpan) }
           try hold(again == manifest, "a manifest differs after it was written and read")
           // An unknown key may be as long as a missing one.
           if written.count == bytes.count, memberNames(in: bytes).isSubset(of: memberNames(in: written)) {
@@ -71,7 +71,7 @@ extension FuzzTarget {
     },
     run: { (bytes) throws(BrokenPromise) in
       var cursor = CanonicalCursor(at: 0, end: bytes.count)
-      guard try isAccepted({ () throws(PackError) in try cursor.skip(depth: 1, in: bytes.span) }), cursor.isAtEnd else { return }
+      guard try isAccepted({ () throws(PackError) in try cursor.skip(depth: 1, in: bytes.byteSpan) }), cursor.isAtEnd else { return }
       let value = try required("another reader of JSON") { () throws(PackError) in try RecordParser.parse(bytes) }
       var writer = CanonicalWriter()
       write(value, to: &writer)
@@ -168,6 +168,6 @@ extension FuzzTarget {
 private enum FuzzSigner {
   static func signer() throws(PackError) -> SigningKey {
     let seed = [UInt8](0..<32)
-    return try SigningKey(seed: SecretBytes(copying: seed.span))
+    return try SigningKey(seed: SecretBytes(copying: seed.byteSpan))
   }
 }

@@ -245,7 +245,7 @@ struct TreeInput {
         let digest = record.kind == .directory ? [UInt8](repeating: 0, count: 32) : try Sealing.digest(content(of: record))
         digests += digest
         record.append(to: &plain)
-        try root.add(path: record.path.span, kind: record.kind, size: record.size, digest: digest.span)
+        try root.add(path: record.path.byteSpan, kind: record.kind, size: record.size, digest: digest.byteSpan)
         contentSize &+= record.size
       }
       let block = digests + (try Sealing.frame(plain))

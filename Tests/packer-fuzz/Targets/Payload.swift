@@ -22,12 +22,12 @@ extension FuzzTarget {
       let bytes = Array(input.dropFirst())
       guard bytes.count >= SeekTable.footerSize,
         let size = try accepted({ () throws(PackError) in
-          try SeekTable.size(footer: bytes.span.extracting(last: SeekTable.footerSize))
+          try SeekTable.size(footer: bytes.byteSpan.extracting(last: SeekTable.footerSize))
         })
       else { return }
       try hold(size <= 1_100_000, "a footer asks for a table of \(size) bytes")
       guard size <= bytes.count else { return }
-      let table = bytes.span.extracting(last: size)
+      let table = bytes.byteSpan.extracting(last: size)
       var claimed: UInt64 = 0
       for place in stride(from: 8, to: size - 9, by: 8) {
         claimed += UInt64((0..<4).reduce(UInt32(0)) { $0 | UInt32(table[place + $1]) << (8 * $1) })
@@ -80,7 +80,7 @@ extension FuzzTarget {
       ]
     },
     run: { (bytes) throws(BrokenPromise) in
-      guard let header = try accepted({ () throws(PackError) in try FrameHeader.parse(bytes.span, name: "a frame") }) else { return }
+      guard let header = try accepted({ () throws(PackError) in try FrameHeader.parse(bytes.byteSpan, name: "a frame") }) else { return }
       // Readers take sizes from tables with limits, not from this header. Here the limit is the time of the engine.
       guard header.contentSize <= 1 << 20 else { return }
       let size = Int(header.contentSize)
@@ -88,14 +88,14 @@ extension FuzzTarget {
       var content = [UInt8](repeating: 0xEE, count: size)
       let isSound =
         try isAccepted { () throws(PackError) in
-          var target = content.mutableSpan
-          try decoder.decompress(bytes.span, into: &target, name: "a frame")
+          var target = content.mutableByteSpan
+          try decoder.decompress(bytes.byteSpan, into: &target, name: "a frame")
         }
       if bytes.count <= Limits.compressBound(size) {
         var buffer = [UInt8](repeating: 0, count: DecompressionContext.room(for: size)) + bytes
         let isSoundInPlace =
           try isAccepted { () throws(PackError) in
-            var target = buffer.mutableSpan
+            var target = buffer.mutableByteSpan
             try decoder.decompress(last: bytes.count, of: &target, toFirst: size, name: "a frame")
           }
         if isSoundInPlace {
@@ -104,7 +104,7 @@ extension FuzzTarget {
         }
       }
       if isSound {
-        try hold(DecompressionContext.size(ofFirstFrameIn: bytes.span) == bytes.count, "a valid frame has the wrong length")
+        try hold(DecompressionContext.size(ofFirstFrameIn: bytes.byteSpan) == bytes.count, "a valid frame has the wrong length")
       }
       // As a pack reader reads it, with the size from the seek table.
       let claim = size >= 1024 ? UInt32(size / 512 * 512) : 1024
@@ -112,12 +112,12 @@ extension FuzzTarget {
       let payload = bytes + Sealing.skippable([]) + Sealing.skippable([]) + table
       guard bytes.count <= Limits.compressBound(Int(claim)), !bytes.isEmpty else { return }
       let reader = try required("a reader of frames") { () throws(PackError) in
-        try FrameReader(source: MemorySource(payload), table: try SeekTable(parsing: table.span, payloadSize: UInt64(payload.count)))
+        try FrameReader(source: MemorySource(payload), table: try SeekTable(parsing: table.byteSpan, payloadSize: UInt64(payload.count)))
       }
       var buffer = [UInt8](repeating: 0, count: FrameReader.room(for: claim))
       let isRead =
         try isAccepted { () throws(PackError) in
-          var target = buffer.mutableSpan
+          var target = buffer.mutableByteSpan
           try reader.read(0, into: &target)
         }
       try hold(isRead == (isSound && size == Int(claim)), "a frame is \(isRead ? "accepted" : "refused") by the frame reader only")

@@ -31,11 +31,11 @@ extension FuzzTarget {
         // Also with a valid checksum: with random bytes it hardly ever is.
         for sum in [Array(record[12...]), checksum(Array(record[..<12]), position)] {
           let bytes = record[..<12] + sum
-          guard let read = JournalRecord(Array(bytes).span, position: position) else { continue }
+          guard let read = JournalRecord(Array(bytes).byteSpan, position: position) else { continue }
           let written = read.bytes(position: position)
-          let again = JournalRecord(written.span, position: position)
+          let again = JournalRecord(written.byteSpan, position: position)
           try hold(again == read, "a record differs after it was written and read")
-          try hold(JournalRecord(written.span, position: position &+ 1) == nil, "a record is valid at another position")
+          try hold(JournalRecord(written.byteSpan, position: position &+ 1) == nil, "a record is valid at another position")
         }
         number += 1
       }
@@ -71,10 +71,11 @@ extension FuzzTarget {
     },
     run: { (bytes) throws(BrokenPromise) in
       let backend = CryptoBackends.standard
-      guard let size = try accepted({ () throws(PackError) in try RequestBatch.headSize(bytes.span) }) else { return }
+      guard let size = try accepted({ () throws(PackError) in try RequestBatch.headSize(bytes.byteSpan) }) else { return }
       try hold(size <= 10_000, "a head of \(size) bytes would be read")
       guard size <= bytes.count else { return }
-      if let head = try accepted({ () throws(PackError) in try RequestBatch.head(bytes.span.extracting(first: size), backend: backend) }) {
+      if let head = try accepted({ () throws(PackError) in try RequestBatch.head(bytes.byteSpan.extracting(first: size), backend: backend) }
+      ) {
         try check(bytes, head)
       }
       var mended = bytes
@@ -83,7 +84,8 @@ extension FuzzTarget {
         mended.replaceSubrange(size - 32..<size, with: try Sealing.digest(Array(mended[..<(size - 32)])))
         return mended
       }
-      if let head = try accepted({ () throws(PackError) in try RequestBatch.head(made.span.extracting(first: size), backend: backend) }) {
+      if let head = try accepted({ () throws(PackError) in try RequestBatch.head(made.byteSpan.extracting(first: size), backend: backend) })
+      {
         try check(made, head)
       }
     })
@@ -107,8 +109,8 @@ extension FuzzTarget {
     }
     // A body has more than one valid form. Writing it again keeps the requests.
     let again = try required("reading what was written") { () throws(PackError) in
-      let size = try RequestBatch.headSize(written.span)
-      let head = try RequestBatch.head(written.span.extracting(first: size), backend: backend)
+      let size = try RequestBatch.headSize(written.byteSpan)
+      let head = try RequestBatch.head(written.byteSpan.extracting(first: size), backend: backend)
       let body = try RequestBatch.Body(Array(written[size...]), digest: head.bodyDigest, backend: backend)
       var again: [DownloadRequest] = []
       for index in requests.indices { again.append(try body.request(UInt16(index))) }

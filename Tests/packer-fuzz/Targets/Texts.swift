@@ -133,7 +133,7 @@ extension FuzzTarget {
   static let keyText = FuzzTarget(
     "key-text", largestInput: 256, files: ["Sources/PackCrypto/KeyText.swift", "Sources/PackCrypto/PackKey+Text.swift"],
     seeds: {
-      let signer = try SigningKey(seed: SecretBytes(copying: [UInt8](0..<32).span))
+      let signer = try SigningKey(seed: SecretBytes(copying: [UInt8](0..<32).byteSpan))
       let content = try knownKey().withText { [UInt8](copying: $0) }
       return [
         FuzzSeed("content", content), FuzzSeed("content-spaces", [0x20, 0x09] + content + [0x0D, 0x0A]),
@@ -147,14 +147,14 @@ extension FuzzTarget {
       var text = bytes[...].drop { space.contains($0) }
       while let last = text.last, space.contains(last) { text.removeLast() }
       var kinds = 0
-      if let key = try accepted({ () throws(PackError) in try PackKey(text: bytes.span) }) {
+      if let key = try accepted({ () throws(PackError) in try PackKey(text: bytes.byteSpan) }) {
         kinds += 1
         let written = key.withText { [UInt8](copying: $0) }
         try hold(
           written == Array(text) || text.count == 64 && written.dropFirst(5).starts(with: text),
           "a key text is written differently than it was read")
       }
-      if let key = try accepted({ () throws(PackError) in try SigningKey(text: bytes.span) }) {
+      if let key = try accepted({ () throws(PackError) in try SigningKey(text: bytes.byteSpan) }) {
         kinds += 1
         try hold(key.withText { [UInt8](copying: $0) } == Array(text), "a signing key is written differently than it was read")
       }

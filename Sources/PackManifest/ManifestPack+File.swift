@@ -1,5 +1,3 @@
-import PackManifest
-
 extension ManifestPack {
   /// The last component of the URL, without query and fragment.
   package var fileName: String {

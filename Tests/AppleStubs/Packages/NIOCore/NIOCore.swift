@@ -1,0 +1,265 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are NIO's.
+
+// The parts of NIOCore that PackServer uses, as apple/swift-nio 2.101 declares them: its own sources need the socket headers of Apple's SDK. `Channel`
+// is Sendable there too, through a protocol. NIO supports macOS 10.15; what needs more says so.
+
+// MARK: Bytes and time
+
+public struct ByteBuffer: Sendable, Hashable {
+  public init() {}
+  public init(string: String) {}
+  public var readableBytes: Int { 0 }
+  public mutating func clear() {}
+  @discardableResult
+  @available(macOS 10.14.4, iOS 12.2, watchOS 5.2, tvOS 12.2, visionOS 1.0, *)
+  public mutating func writeBytes(_ bytes: RawSpan) -> Int { 0 }
+}
+
+public struct NIOAny {
+  public init<T>(_ value: T) {}
+}
+
+@available(*, unavailable)
+extension NIOAny: Sendable {}
+
+public struct TimeAmount: Hashable, Sendable {
+  public let nanoseconds: Int64
+  public static func nanoseconds(_ amount: Int64) -> TimeAmount { TimeAmount(nanoseconds: amount) }
+  public static func milliseconds(_ amount: Int64) -> TimeAmount { TimeAmount(nanoseconds: amount) }
+  public static func seconds(_ amount: Int64) -> TimeAmount { TimeAmount(nanoseconds: amount) }
+}
+
+public struct NIODeadline: Equatable, Hashable, Sendable {
+  public static func now() -> NIODeadline { NIODeadline() }
+  public static func - (left: NIODeadline, right: NIODeadline) -> TimeAmount { .nanoseconds(0) }
+  public static func + (left: NIODeadline, right: TimeAmount) -> NIODeadline { left }
+}
+
+// MARK: Event loops
+
+public protocol EventLoopGroup: AnyObject, Sendable {
+  func next() -> any EventLoop
+}
+
+public protocol EventLoop: EventLoopGroup {
+  @preconcurrency func execute(_ task: @escaping @Sendable () -> Void)
+  @discardableResult @preconcurrency
+  func scheduleTask<T>(deadline: NIODeadline, _ task: @escaping @Sendable () throws -> T) -> Scheduled<T>
+  @discardableResult @preconcurrency
+  func scheduleTask<T>(in: TimeAmount, _ task: @escaping @Sendable () throws -> T) -> Scheduled<T>
+}
+
+extension EventLoop {
+  public func makePromise<T>(of type: T.Type = T.self, file: StaticString = #fileID, line: UInt = #line) -> EventLoopPromise<T> {
+    fatalError()
+  }
+  @preconcurrency
+  public func makeCompletedFuture<Success: Sendable>(withResultOf body: () throws -> Success) -> EventLoopFuture<Success> { fatalError() }
+  @discardableResult @preconcurrency
+  public func scheduleRepeatedAsyncTask(
+    initialDelay: TimeAmount, delay: TimeAmount, notifying promise: EventLoopPromise<Void>? = nil,
+    _ task: @escaping @Sendable (RepeatedTask) -> EventLoopFuture<Void>
+  ) -> RepeatedTask { fatalError() }
+}
+
+extension EventLoopGroup {
+  @available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)
+  public func shutdownGracefully() async throws {}
+}
+
+public final class EventLoopFuture<Value>: @unchecked Sendable {
+  init() {}
+  @preconcurrency public func whenComplete(_ callback: @escaping @Sendable (Result<Value, any Error>) -> Void) {}
+}
+
+extension EventLoopFuture {
+  @available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)
+  @preconcurrency public func get() async throws -> Value where Value: Sendable { fatalError() }
+}
+
+public struct EventLoopPromise<Value>: Sendable {
+  public let futureResult: EventLoopFuture<Value>
+}
+
+extension EventLoopPromise where Value == Void {
+  public func succeed() {}
+}
+
+public struct Scheduled<T> {
+  public func cancel() {}
+}
+
+extension Scheduled: Sendable where T: Sendable {}
+
+public final class RepeatedTask: @unchecked Sendable {
+  public func cancel(promise: EventLoopPromise<Void>? = nil) {}
+}
+
+public struct NIOLoopBound<Value>: @unchecked Sendable {
+  public init(_ value: Value, eventLoop: any EventLoop) { self.value = value }
+  public var value: Value
+}
+
+// MARK: Channels
+
+public protocol ChannelOutboundInvoker {}
+
+extension ChannelOutboundInvoker {
+  public func close(file: StaticString = #fileID, line: UInt = #line) -> EventLoopFuture<Void> { fatalError() }
+}
+
+public enum CloseMode: Sendable {
+  case output
+  case input
+  case all
+}
+
+public protocol Channel: AnyObject, ChannelOutboundInvoker, Sendable {
+  var pipeline: ChannelPipeline { get }
+  var localAddress: SocketAddress? { get }
+  var eventLoop: any EventLoop { get }
+}
+
+extension Channel {
+  public func close(mode: CloseMode = .all, promise: EventLoopPromise<Void>?) {}
+}
+
+public enum ChannelEvent: Equatable, Sendable {
+  case inputClosed
+  case outputClosed
+}
+
+public struct ChannelShouldQuiesceEvent: Sendable {
+  public init() {}
+}
+
+public enum SocketAddress: Sendable {
+  case none
+  public var port: Int? { nil }
+}
+
+public enum SocketAddressError: Error, Equatable, Hashable {
+  case unsupported
+}
+
+extension SocketAddressError {
+  public struct UnknownHost: Error, Hashable, Sendable {}
+}
+
+public struct IOError: Error {
+  public var errnoCode: CInt { 0 }
+}
+
+public final class ChannelPipeline: @unchecked Sendable {
+  public struct SynchronousOperations {
+    public struct Position {
+      public static var first: Position { Position() }
+      public static var last: Position { Position() }
+    }
+
+    public func addHandler(_ handler: any ChannelHandler, name: String? = nil, position: Position = .last) throws {}
+  }
+
+  public var syncOperations: SynchronousOperations { SynchronousOperations() }
+  public func fireUserInboundEventTriggered(_ event: Any) {}
+}
+
+@available(*, unavailable)
+extension ChannelPipeline.SynchronousOperations: Sendable {}
+
+public final class ChannelHandlerContext: ChannelOutboundInvoker {
+  public var eventLoop: any EventLoop { fatalError() }
+  public var channel: any Channel { fatalError() }
+  public func fireChannelActive() {}
+  public func fireChannelInactive() {}
+  public func fireUserInboundEventTriggered(_ event: Any) {}
+  public func write(_ data: NIOAny, promise: EventLoopPromise<Void>?) {}
+  public func flush() {}
+  public func close(mode: CloseMode = .all, promise: EventLoopPromise<Void>?) {}
+  public func writeAndFlush(_ data: NIOAny, file: StaticString = #fileID, line: UInt = #line) -> EventLoopFuture<Void> { fatalError() }
+}
+
+@available(*, unavailable)
+extension ChannelHandlerContext: Sendable {}
+
+// MARK: Handlers
+
+public protocol ChannelHandler: AnyObject {
+  func handlerAdded(context: ChannelHandlerContext)
+  func handlerRemoved(context: ChannelHandlerContext)
+}
+
+public protocol _ChannelInboundHandler: ChannelHandler {
+  func channelActive(context: ChannelHandlerContext)
+  func channelInactive(context: ChannelHandlerContext)
+  func channelRead(context: ChannelHandlerContext, data: NIOAny)
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any)
+  func errorCaught(context: ChannelHandlerContext, error: any Error)
+}
+
+extension ChannelHandler {
+  public func handlerAdded(context: ChannelHandlerContext) {}
+  public func handlerRemoved(context: ChannelHandlerContext) {}
+}
+
+extension _ChannelInboundHandler {
+  public func channelActive(context: ChannelHandlerContext) {}
+  public func channelInactive(context: ChannelHandlerContext) {}
+  public func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
+  public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {}
+  public func errorCaught(context: ChannelHandlerContext, error: any Error) {}
+}
+
+public protocol _EmittingChannelHandler {
+  associatedtype OutboundOut = Never
+}
+
+extension _EmittingChannelHandler {
+  public func wrapOutboundOut(_ value: OutboundOut) -> NIOAny { fatalError() }
+}
+
+public protocol ChannelInboundHandler: _ChannelInboundHandler, _EmittingChannelHandler {
+  associatedtype InboundIn
+  associatedtype InboundOut = Never
+}
+
+extension ChannelInboundHandler {
+  public func unwrapInboundIn(_ value: NIOAny) -> InboundIn { fatalError() }
+}
+
+// MARK: Options
+
+public protocol ChannelOption: Equatable, Sendable {
+  associatedtype Value: Sendable
+}
+
+public enum NIOBSDSocket: Sendable {
+  public struct Option: RawRepresentable, Hashable, Sendable {
+    public let rawValue: CInt
+    public init(rawValue: CInt) { self.rawValue = rawValue }
+    public static let so_reuseaddr = Option(rawValue: 4)
+    public static let tcp_nodelay = Option(rawValue: 1)
+  }
+}
+
+public enum ChannelOptions: Sendable {
+  public enum Types: Sendable {
+    public struct SocketOption: ChannelOption { public typealias Value = CInt }
+    public struct BacklogOption: ChannelOption { public typealias Value = Int32 }
+    public struct AllowRemoteHalfClosureOption: ChannelOption { public typealias Value = Bool }
+  }
+}
+
+extension ChannelOption where Self == ChannelOptions.Types.SocketOption {
+  public static func socketOption(_ name: NIOBSDSocket.Option) -> Self { fatalError() }
+  public static func tcpOption(_ name: NIOBSDSocket.Option) -> Self { fatalError() }
+}
+
+extension ChannelOption where Self == ChannelOptions.Types.BacklogOption {
+  public static var backlog: Self { fatalError() }
+}
+
+extension ChannelOption where Self == ChannelOptions.Types.AllowRemoteHalfClosureOption {
+  public static var allowRemoteHalfClosure: Self { fatalError() }
+}
