@@ -46,6 +46,7 @@ let package = Package(
   name: "packer",
   platforms: [.macOS(.v13), .iOS("16.1")],
   products: [
+    .library(name: "PackApp", targets: ["PackApp"]),
     .library(name: "PackRuntime", targets: ["PackRuntime"]),
     .library(name: "PackReading", targets: ["PackReading"]),
     .library(name: "PackDelivery", targets: ["PackDelivery"]),
@@ -132,6 +133,14 @@ let package = Package(
     .target(
       name: "PackBackgroundApp",
       dependencies: ["PackBackground", "PackDelivery", "PackFormat", "PackRuntime", "PackWork"],
+      swiftSettings: settings),
+    // One object for an app, over all of them.
+    .target(
+      name: "PackApp",
+      dependencies: [
+        "PackBackground", "PackBackgroundApp", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackManifest",
+        "PackOnDemand", "PackReading", "PackRemote", "PackRuntime", "PackStore", "PackTransport", "PackTrust", "PackWork",
+      ],
       swiftSettings: settings),
 
     // Packing side.
@@ -242,7 +251,7 @@ let package = Package(
     .testTarget(
       name: "PackRuntimeTests",
       dependencies: [
-        "PackBuild", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackManifest", "PackOnDemand",
+        "PackApp", "PackBuild", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackManifest", "PackOnDemand",
         "PackPayload", "PackReading", "PackRuntime", "PackServing", "PackStore", "PackWork", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],

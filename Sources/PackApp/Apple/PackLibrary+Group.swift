@@ -1,0 +1,54 @@
+#if canImport(BackgroundAssets)
+  public import Foundation
+  import PackBackground
+  import PackBackgroundApp
+  import PackDownloads
+  public import PackFormat
+  import PackOnDemand
+  public import PackReading
+  import PackTransport
+
+  extension PackLibrary {
+    /// Opens the packs that an app shares with its downloader extension.
+    ///
+    /// The state and the packs are in the container of the app group. If the app's Info.plist has the keys that `packer plist` writes, downloads go through
+    /// Background Assets, and the extension's downloads are installed from here; otherwise, and before iOS 16.4 and macOS 13.3, through a queue in this
+    /// process.
+    ///
+    /// - Parameters:
+    ///   - group: The identifier of the app group, `group.…`.
+    ///   - manifest: The address of the signed manifest, HTTPS. If nil, `BAManifestURL` of the app's Info.plist.
+    ///   - trusted: The public keys that may sign the manifest, as `packer key public` prints them.
+    ///   - keys: The source of the keys of packs.
+    ///   - options: Everything that has a usual value.
+    /// - Throws: ``PackError/Code/usage`` if the app has no such group or there is no address, and the errors of
+    ///   ``init(directory:manifest:trusting:keys:options:)``.
+    public convenience init(
+      group: String, manifest: URL? = nil, trusting trusted: [String], keys: some KeyProvider, options: Options = Options()
+    ) async throws(PackError) {
+      guard let container = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: group) else {
+        throw PackError(
+          .usage, "the app has no container for the group '\(printable(group.utf8))'",
+          advice: .developer("add the group to the entitlements of app and extension"))
+      }
+      let named = Bundle.main.object(forInfoDictionaryKey: "BAManifestURL") as? String
+      guard let manifest = manifest ?? named.flatMap({ URL(string: $0) }) else {
+        throw PackError(
+          .usage, "there is no address of a manifest",
+          advice: .developer("add the release's keys to the app's Info.plist, or give the address in the code"))
+      }
+      let directory = container.appendingPathComponent("Library/Application Support/packer")
+      guard named != nil, #available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *) else {
+        try await self.init(directory: directory, manifest: manifest, trusting: trusted, keys: keys, options: options)
+        return
+      }
+      let store = try await Self.store(in: directory, trusting: trusted, keys: keys, options)
+      let delivery = AppDelivery(state: try SharedState(group: group), store: store, isForDevice: options.isForDevice)
+      let downloads = BackgroundDownloads(group: group, state: delivery.state)
+      try await self.init(
+        delivery, service: SystemService(delivery: delivery, downloads: downloads), manifest: manifest,
+        exports: Self.exports(of: directory),
+        options)
+    }
+  }
+#endif

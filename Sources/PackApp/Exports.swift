@@ -1,0 +1,2 @@
+// An app needs only this one import.
+@_exported public import PackRuntime

@@ -1,0 +1,364 @@
+import PackDelivery
+import PackFormat
+import PackManifest
+import PackOnDemand
+import PackStore
+import PackTrust
+import PackWork
+
+/// The loop behind a library: after each event it makes a plan, installs the files that wait, and hands the rest to the download service.
+actor LibraryLoop {
+  /// Returns the signed manifest that the server has now.
+  typealias ManifestSource = @Sendable () async throws(PackError) -> [UInt8]
+  typealias Status = PackLibrary.Status
+
+  /// A change of a pack's status.
+  struct Change: Sendable {
+    let id: String
+    let status: Status
+  }
+
+  nonisolated let delivery: AppDelivery
+  nonisolated let changes = EventHub<Change>(bufferedCount: 256)
+  /// The packs that were made usable in this process, by name.
+  nonisolated let opened = Monitor<[String: OpenedPack]>([:])
+  nonisolated let exports: FileExports
+
+  private let service: any DownloadService
+  private let manifestSource: ManifestSource
+  private let bundled: BundledRelease?
+  private let confirmsVersions: Bool
+  private let isForDevice: @Sendable (ManifestPack) -> Bool
+  /// Waits before a retry that a plan put off.
+  private let sleep: @Sendable (_ seconds: UInt64) async -> Void
+
+  /// Serializes plans, and the activations of each pack.
+  private let locks = KeyedLock<String>()
+  /// The number of calls that wait for each pack.
+  private var waiting: [String: Int] = [:]
+  /// The download progress of packs, as fractions.
+  private var progress: [String: Double] = [:]
+  /// The packs whose last attempt failed.
+  private var retrying: Set<String> = []
+  /// The errors that end the waiting for a pack.
+  private var failures: [String: PackError] = [:]
+  private var hasNetwork = true
+  private var running: Task<Void, Never>?
+  private var retry: Task<Void, Never>?
+
+  init(
+    _ delivery: AppDelivery, service: any DownloadService, bundled: BundledRelease?, exports: FileExports, confirmsVersions: Bool,
+    isForDevice: @escaping @Sendable (ManifestPack) -> Bool, manifestSource: @escaping ManifestSource,
+    sleep: @escaping @Sendable (_ seconds: UInt64) async -> Void
+  ) {
+    self.delivery = delivery
+    self.service = service
+    self.bundled = bundled
+    self.exports = exports
+    self.confirmsVersions = confirmsVersions
+    self.isForDevice = isForDevice
+    self.manifestSource = manifestSource
+    self.sleep = sleep
+  }
+
+  /// Recovers from the last run, and starts the downloads.
+  func start() async throws(PackError) {
+    _ = try await delivery.start()
+    if let bundled, await delivery.store.manifest?.manifest == nil {
+      try await delivery.adopt(bundled.document)
+    }
+    let events = service.events()
+    let service = service
+    running = Task { [weak self] in
+      await withTaskGroup { tasks in
+        tasks.addTask { await service.run() }
+        tasks.addTask { [weak self] in
+          for await notice in events { await self?.take(notice) }
+        }
+        tasks.addTask { [weak self] in
+          // Without a network the app continues with the packs that it has.
+          if (try? await self?.refresh()) == nil { try? await self?.bring() }
+        }
+      }
+    }
+  }
+
+  func stop() {
+    running?.cancel()
+    retry?.cancel()
+  }
+
+  // MARK: The manifest
+
+  func refresh() async throws(PackError) -> Bool {
+    let before = await delivery.store.manifest?.manifest.version
+    try await delivery.adopt(try await manifestSource())
+    let after = await delivery.store.manifest?.manifest.version
+    try await bring()
+    return before != after
+  }
+
+  /// The entry of a pack in the accepted manifest. Fetches a manifest if there is none.
+  private func entry(_ id: String) async throws(PackError) -> ManifestPack {
+    if await delivery.store.manifest == nil { _ = try await refresh() }
+    guard let pack = await delivery.store.manifest?.manifest.packs.first(where: { $0.id == id && isForDevice($0) }) else {
+      throw PackError(
+        .unknownPack, "the manifest has no pack '\(printable(id.utf8))' for this device",
+        advice: .developer("check the name, or publish a manifest that has the pack"))
+    }
+    return pack
+  }
+
+  // MARK: Making packs usable
+
+  func ensure(_ id: String) async throws(PackError) {
+    if try await use(id) { return }
+    let pack = try await entry(id)
+    failures[id] = nil
+    retrying.remove(id)
+    waiting[id, default: 0] += 1
+    defer {
+      waiting[id, default: 1] -= 1
+      if waiting[id] == 0 { waiting[id] = nil }
+    }
+    let events = changes.listen()
+    if let bundled, try await bundled.install(pack, in: delivery.store) {
+      if try await use(id) { return await report(id) }
+    }
+    await report(id)
+    try await bring()
+    if try await settled(id) { return }
+    for await change in events where change.id == id {
+      if try await settled(id) { return }
+    }
+    throw PackError(.cancelled, "the request for pack '\(printable(id.utf8))' was cancelled")
+  }
+
+  /// Returns whether the pack can be used now. Throws the error that waiting does not help against.
+  private func settled(_ id: String) async throws(PackError) -> Bool {
+    if try await use(id) {
+      await report(id)
+      return true
+    }
+    if let failure = failures[id] { throw failure }
+    return false
+  }
+
+  /// Activates the newest installed version of a pack, and opens it.
+  ///
+  /// - Returns: Whether there is one.
+  private func use(_ id: String) async throws(PackError) -> Bool {
+    try await locks.lock("pack/\(id)")
+    defer { locks.unlock("pack/\(id)") }
+    let store = delivery.store
+    let offered = await store.manifest?.manifest.packs.first { $0.id == id }
+    let versions = try await store.installed().filter { $0.id == id }
+    if let offered, let newest = versions.first(where: { $0.sha256 == offered.sha256 }), newest.state == .installed {
+      let token = try await store.activate(id, version: newest.version)
+      do throws(PackError) {
+        try await open(id)
+      } catch {
+        // A missing key says nothing about the version. Anything else means that it cannot run.
+        guard ![.noKey, .wrongKey, .noUsableKey, .cannotRead, .cancelled].contains(error.code) else { throw error }
+        guard try await store.rollback(id, reason: error.message) != nil else { throw error }
+        try await open(id)
+        return true
+      }
+      if confirmsVersions { try await store.confirm(token) }
+      return true
+    }
+    guard let current = try await store.current(id) else {
+      opened.withLock { $0[id] = nil }
+      return false
+    }
+    if opened.withLock({ $0[id]?.installed.sha256 }) != current.sha256 { try await open(id) }
+    return true
+  }
+
+  private func open(_ id: String) async throws(PackError) {
+    let pack = try await delivery.store.open(id)
+    opened.withLock { $0[id] = pack }
+  }
+
+  func reject(_ id: String, reason: String) async throws(PackError) -> UInt64? {
+    try await locks.lock("pack/\(id)")
+    opened.withLock { $0[id] = nil }
+    let left: InstalledPack?
+    do throws(PackError) {
+      left = try await delivery.store.rollback(id, reason: reason)
+      if left != nil { try await open(id) }
+    } catch {
+      locks.unlock("pack/\(id)")
+      throw error
+    }
+    locks.unlock("pack/\(id)")
+    await report(id)
+    return left?.version
+  }
+
+  func cancel(_ id: String) async throws(PackError) {
+    try await service.cancel(id)
+    progress[id] = nil
+    failures[id] = PackError(.cancelled, "the download of pack '\(printable(id.utf8))' was cancelled")
+    await report(id)
+  }
+
+  func remove(_ id: String) async throws(PackError) {
+    try await locks.lock("plan")
+    do throws(PackError) {
+      opened.withLock { $0[id] = nil }
+      try await delivery.store.remove(id)
+      if await delivery.store.manifest != nil {
+        // The record still says that the pack is there. A plan corrects it, and schedules the pack again, as after the system freed space; so it is cancelled
+        // before anything downloads it.
+        var plan = try await delivery.plan(downloads: await service.underWay())
+        try await service.cancel(id)
+        plan.downloads.removeAll { $0.id == id }
+        try await service.hand(plan, asked: [])
+      }
+    } catch {
+      locks.unlock("plan")
+      throw error
+    }
+    locks.unlock("plan")
+    progress[id] = nil
+    failures[id] = waiting[id] == nil ? nil : PackError(.cancelled, "pack '\(printable(id.utf8))' was removed")
+    await report(id)
+  }
+
+  // MARK: The loop
+
+  private func take(_ notice: ServiceNotice) async {
+    guard (try? await locks.lock("plan")) != nil else { return }
+    await notice.record()
+    locks.unlock("plan")
+    for event in notice.events { await take(event) }
+  }
+
+  private func take(_ event: ServiceEvent) async {
+    switch event {
+    case .changed:
+      try? await bring()
+    case .progress(let id, let received, let size):
+      retrying.remove(id)
+      let fraction = size == 0 ? 0 : min(1, Double(received) / Double(size))
+      progress[id] = fraction
+      changes.tell(Change(id: id, status: .downloading(fraction)))
+    case .retrying(let id):
+      retrying.insert(id)
+      await report(id)
+    case .failed(let id, let error):
+      progress[id] = nil
+      if !Self.isTemporary(error) { failures[id] = error }
+      retrying.insert(id)
+      try? await bring()
+      await report(id)
+    case .network(let isAvailable):
+      hasNetwork = isAvailable
+      for id in waiting.keys { await report(id) }
+    }
+  }
+
+  /// Whether a later attempt may succeed without anybody doing something about it.
+  private static func isTemporary(_ error: PackError) -> Bool {
+    [.offline, .downloadFailed, .digestMismatch, .truncated, .storeBusy, .stateBusy].contains(error.code)
+  }
+
+  /// Plans, installs the files that wait, and hands over the rest. One plan at a time.
+  private func bring() async throws(PackError) {
+    try await locks.lock("plan")
+    defer { locks.unlock("plan") }
+    guard await delivery.store.manifest != nil else { return }
+    let asked = Set(waiting.keys)
+    let plan = try await delivery.plan(asked: asked, downloads: await service.underWay())
+    for file in plan.handOver { changes.tell(Change(id: file.id, status: .installing)) }
+    let installations = try await delivery.install(plan)
+    for installation in installations {
+      progress[installation.id] = nil
+      if let failure = installation.failure, !Self.isTemporary(failure) { failures[installation.id] = failure }
+    }
+    try await service.hand(plan, asked: asked)
+    _ = try await delivery.tidy(plan)
+    var delay: UInt64?
+    for postponement in plan.postponed where asked.contains(postponement.id) {
+      switch postponement.reason {
+      case .failed(_, secondsLeft: let seconds?):
+        retrying.insert(postponement.id)
+        delay = min(delay ?? seconds, seconds)
+      case .failed(let reason, secondsLeft: nil):
+        failures[postponement.id] = PackError(
+          .versionFailed, "pack '\(postponement.id)' failed on this device: \(reason.text)", advice: .publishNewVersion)
+      case .space(let needed, let free):
+        failures[postponement.id] = PackError(
+          .noSpace, "pack '\(postponement.id)' needs \(needed) bytes, but \(free) are free", advice: .freeSpace(bytes: needed.less(free)))
+      case .manifestExpired:
+        failures[postponement.id] = PackError(.manifestExpired, "the manifest has expired", advice: .renewManifest)
+      case .notAsked, .cancelled, .beforeLaunch, .allowance: break
+      }
+    }
+    // A file that did not match was discarded, and is planned again.
+    if installations.contains(where: { $0.installed == nil && $0.failure.map(Self.isTemporary) ?? true }) { delay = min(delay ?? 1, 1) }
+    // A download that the system lost sends no event: while somebody waits, it is looked for.
+    if !asked.isEmpty { delay = min(delay ?? Self.lookInterval, Self.lookInterval) }
+    if let delay { planAgain(after: delay) }
+    for id in Set(installations.map(\.id)).union(asked).union(plan.underWay).union(plan.downloads.map(\.id)) { await report(id) }
+  }
+
+  private func planAgain(after seconds: UInt64) {
+    retry?.cancel()
+    retry = Task { [weak self, sleep] in
+      await sleep(max(1, seconds))
+      guard !Task.isCancelled else { return }
+      await self?.planNow()
+    }
+  }
+
+  private func planNow() async {
+    // The task that calls this must not be cancelled by the next delay.
+    retry = nil
+    try? await bring()
+  }
+
+  /// The number of seconds between plans while somebody waits.
+  private static let lookInterval: UInt64 = 30
+
+  // MARK: Status
+
+  private func report(_ id: String) async {
+    changes.tell(Change(id: id, status: await status(of: id)))
+  }
+
+  func status(of id: String) async -> Status {
+    if let failure = failures[id] { return await installedStatus(id) ?? .failed(failure) }
+    if waiting[id] == nil, let ready = await installedStatus(id) { return ready }
+    let state = delivery.state
+    let record = try? await WorkerPool.settled { () throws(PackError) in try state.status(of: id) }
+    switch record?.state {
+    case .scheduled, .loading, .paused:
+      if let fraction = progress[id], hasNetwork, !retrying.contains(id) { return .downloading(fraction) }
+      return .waiting(!hasNetwork ? .network : retrying.contains(id) ? .retry : .turn)
+    case .toBeTransferred, .installing: return .installing
+    case .ready, .obsolete, .notLoaded, .failed, nil:
+      if let ready = await installedStatus(id) { return ready }
+      guard waiting[id] != nil else { return .absent }
+      return .waiting(!hasNetwork ? .network : retrying.contains(id) ? .retry : .turn)
+    }
+  }
+
+  private func installedStatus(_ id: String) async -> Status? {
+    let versions = (try? await delivery.store.installed().filter { $0.id == id && $0.state != .failed }) ?? []
+    guard let version = (versions.first { $0.state == .current || $0.state == .trial } ?? versions.last)?.version else { return nil }
+    return .ready(version: version)
+  }
+
+  func offers() async -> [PackLibrary.Offer] {
+    var offers: [PackLibrary.Offer] = []
+    for pack in await delivery.store.manifest?.manifest.packs ?? [] where isForDevice(pack) {
+      offers.append(
+        PackLibrary.Offer(
+          id: pack.id, name: pack.name.isEmpty ? pack.id : pack.name, description: pack.description, downloadSize: pack.size,
+          installSize: pack.installSize, status: await status(of: pack.id)))
+    }
+    return offers
+  }
+}

@@ -1,0 +1,56 @@
+#if canImport(Observation)
+  public import Observation
+  public import PackFormat
+  import PackWork
+
+  /// The packs of a library for SwiftUI views, from iOS 17 and macOS 14 on. For earlier systems there is `PublishedLibrary`.
+  @available(iOS 17, macOS 14, tvOS 17, watchOS 10, visionOS 1, *)
+  @MainActor
+  @Observable
+  public final class ObservedLibrary {
+    /// The packs that the manifest offers, with their status.
+    public private(set) var offers: [PackLibrary.Offer] = []
+    /// The last error of ``ensure(_:)``, ``remove(_:)`` or ``refresh()``. Set it to nil when it was shown.
+    public var problem: PackError?
+    /// The library itself.
+    @ObservationIgnored public let library: PackLibrary
+    @ObservationIgnored private let listening: Task<Void, Never>
+
+    /// Creates a mirror of a library, which is updated until it is released.
+    public init(_ library: PackLibrary) {
+      self.library = library
+      let (updates, continuation) = AsyncStream.makeStream(of: [PackLibrary.Offer].self, bufferingPolicy: .bufferingNewest(1))
+      let changes = library.loop.changes.listen()
+      listening = Task {
+        continuation.yield(await library.offers())
+        for await _ in changes { continuation.yield(await library.offers()) }
+        continuation.finish()
+      }
+      Task { [weak self] in
+        for await offers in updates { self?.offers = offers }
+      }
+    }
+
+    deinit {
+      listening.cancel()
+    }
+
+    /// Makes a pack usable: ``PackLibrary/ensure(_:)``. An error becomes the ``problem``.
+    public func ensure(_ id: String) async { await report { () throws(PackError) in try await library.ensure(id) } }
+
+    /// Removes a pack: ``PackLibrary/remove(_:)``. An error becomes the ``problem``.
+    public func remove(_ id: String) async { await report { () throws(PackError) in try await library.remove(id) } }
+
+    /// Fetches the manifest: ``PackLibrary/refresh()``. An error becomes the ``problem``.
+    public func refresh() async { await report { () throws(PackError) in try await library.refresh() } }
+
+    private func report(_ body: () async throws(PackError) -> Void) async {
+      do throws(PackError) {
+        try await body()
+      } catch {
+        if error.code != .cancelled { problem = error }
+      }
+      offers = await library.offers()
+    }
+  }
+#endif

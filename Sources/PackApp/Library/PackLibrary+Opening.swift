@@ -1,0 +1,79 @@
+public import Foundation
+import PackDelivery
+import PackDownloads
+public import PackFormat
+import PackManifest
+import PackOnDemand
+public import PackReading
+import PackRemote
+import PackStore
+import PackTransport
+import PackTrust
+
+extension PackLibrary {
+  /// Opens the packs in a directory, recovers from the last run, and starts fetching the manifest and the downloads that it requires.
+  ///
+  /// Works without a network: then the last accepted manifest and the installed packs are used. Downloads run in this process.
+  ///
+  /// - Parameters:
+  ///   - directory: A directory for this object only. It is created if it does not exist. Not in Caches, which the system empties.
+  ///   - manifest: The address of the signed manifest, HTTPS.
+  ///   - trusted: The public keys that may sign the manifest, as `packer key public` prints them.
+  ///   - keys: The source of the keys of packs.
+  ///   - options: Everything that has a usual value.
+  /// - Throws: ``PackError/Code/malformedKey``, ``PackError/Code/queueBusy`` if another process uses the directory, or the error of a directory that cannot be
+  ///   used.
+  public convenience init(
+    directory: URL, manifest: URL, trusting trusted: [String], keys: some KeyProvider, options: Options = Options()
+  ) async throws(PackError) {
+    let store = try await Self.store(in: directory, trusting: trusted, keys: keys, options)
+    let queue = try await DownloadQueue(root: directory.appendingPathComponent("downloads").path, transport: URLSessionTransport())
+    let state = try SharedState(directory: directory.appendingPathComponent("state").path)
+    let delivery = AppDelivery(state: state, store: store, queue: queue, isForDevice: options.isForDevice)
+    try await self.init(
+      delivery, service: QueueService(delivery: delivery, queue: queue), manifest: manifest, exports: Self.exports(of: directory), options)
+  }
+
+  static func store(
+    in directory: URL, trusting trusted: [String], keys: some KeyProvider, _ options: Options
+  ) async throws(PackError) -> AssetStore {
+    var signers: [SigningPublicKey] = []
+    for text in trusted { signers.append(try SigningPublicKey(text: text)) }
+    return try await AssetStore(
+      root: directory.appendingPathComponent("packs").path, keys: keys, trusting: signers, lowestVersion: options.lowestManifestVersion,
+      policy: options.store)
+  }
+
+  static func exports(of directory: URL) -> FileExports {
+    FileExports("\(NSTemporaryDirectory())/packer-exports-\(directory.lastPathComponent)")
+  }
+
+  convenience init(
+    _ delivery: AppDelivery, service: any DownloadService, manifest: URL, exports: FileExports, _ options: Options
+  ) async throws(PackError) {
+    let provider = DataProvider.url(manifest.absoluteString)
+    try await self.init(delivery, service: service, exports: exports, options) { () throws(PackError) in
+      switch try await provider(ContentRequest(sizeLimit: Manifest.largestSize)) {
+      case .content(let bytes, _): return bytes
+      // Without a known version, a server has no reason to answer so.
+      case .unchanged: throw PackError(.downloadFailed, "the server sent no manifest", advice: .tryAgain)
+      }
+    }
+  }
+
+  /// - Parameters:
+  ///   - sleep: Waits before a retry that a plan put off.
+  ///   - source: Returns the signed manifest that the server has now.
+  convenience init(
+    _ delivery: AppDelivery, service: any DownloadService, exports: FileExports, _ options: Options,
+    sleep: @escaping @Sendable (_ seconds: UInt64) async -> Void = { try? await Task.sleep(for: .seconds(Int64(clamping: $0))) },
+    source: @escaping LibraryLoop.ManifestSource
+  ) async throws(PackError) {
+    let bundled = try options.bundled.map { (directory) throws(PackError) in try BundledRelease(directory) }
+    let loop = LibraryLoop(
+      delivery, service: service, bundled: bundled, exports: exports, confirmsVersions: options.confirmsVersions,
+      isForDevice: options.isForDevice, manifestSource: source, sleep: sleep)
+    try await loop.start()
+    self.init(loop)
+  }
+}

@@ -1,0 +1,31 @@
+public import Foundation
+import PackFormat
+
+extension PackLibrary {
+  /// Returns the progress of a pack as Foundation counts it, for views that show a `Progress`: in thousandths of the download, finished when the pack is ready.
+  ///
+  /// Cancelling it cancels the download, as ``cancel(_:)``.
+  public func progress(of id: String) -> Progress {
+    let progress = Progress(totalUnitCount: 1000)
+    progress.kind = .file
+    let task = Task { [weak progress, status = status(of: id)] in
+      for await status in status {
+        guard let progress else { return }
+        switch status {
+        case .absent, .waiting: break
+        case .downloading(let fraction): progress.completedUnitCount = Int64(fraction * 990)
+        case .installing: progress.completedUnitCount = 995
+        case .ready:
+          progress.completedUnitCount = 1000
+          return
+        case .failed: return
+        }
+      }
+    }
+    progress.cancellationHandler = { [weak self] in
+      task.cancel()
+      Task { [weak self] in try? await self?.cancel(id) }
+    }
+    return progress
+  }
+}

@@ -1,0 +1,215 @@
+public import Foundation
+import PackDelivery
+import PackFiles
+public import PackFormat
+public import PackManifest
+import PackOnDemand
+import PackReading
+public import PackStore
+import PackTrust
+import PackWork
+
+/// The packs of an app, through one object: it fetches the manifest, downloads, verifies, installs, updates, reads and removes packs.
+///
+/// ```swift
+/// let packs = try await PackLibrary(
+///   group: "group.com.example.arcade", manifest: address, trusting: ["pkp1-…"], keys: .keychain("com.example.arcade"))
+/// try await packs.ensure("game-puzzle")
+/// let level = try packs.data("game-puzzle", "levels/1.json")
+/// ```
+///
+/// It decides nothing by itself: plans, records and installations are those of ``AppDelivery``, ``AssetStore`` and ``DownloadQueue``, which stay
+/// available for what this object does not offer. Create one per process. All methods may be called from any task.
+public final class PackLibrary: Sendable {
+  /// The store with the installed packs.
+  public let store: AssetStore
+  let loop: LibraryLoop
+
+  /// The settings that have a usual value.
+  public struct Options: Sendable {
+    /// A directory with a release inside the app: what `packer build` wrote. Its manifest is used until a newer one was fetched, and packs whose bytes it has
+    /// are copied from it and never downloaded.
+    public var bundled: URL?
+    /// Whether ``PackLibrary/ensure(_:)`` confirms a new version as soon as it opens. If false, the version stays on trial until
+    /// ``PackLibrary/confirm(_:)``, and is rolled back if that does not happen within the store's time limit.
+    public var confirmsVersions = true
+    /// The lowest manifest version that this release of the app accepts.
+    public var lowestManifestVersion: UInt64 = 0
+    /// The limits and timeouts of the store.
+    public var store = StorePolicy()
+    /// Returns whether a pack is for this device. The extension must use the same rule. By default, all packs are.
+    public var isForDevice: @Sendable (ManifestPack) -> Bool = { _ in true }
+
+    /// Creates the usual settings.
+    public init() {}
+  }
+
+  /// The state of one pack on this device.
+  public enum Status: Sendable {
+    /// The pack is not on the device, and nothing requested it.
+    case absent
+    /// The pack was requested and waits: for the network, the system, a retry, or another download.
+    case waiting(Reason)
+    /// The pack is being downloaded: the fraction of its bytes that arrived, from 0 to 1.
+    case downloading(Double)
+    /// The file is complete, and is being verified and installed.
+    case installing
+    /// The pack can be read in this version. A newer one may be on its way.
+    case ready(version: UInt64)
+    /// The pack cannot be had now. ``PackError/advice-swift.property`` says what helps; ``PackLibrary/ensure(_:)`` tries again.
+    case failed(PackError)
+
+    /// The reason why a requested pack waits.
+    public enum Reason: Hashable, Sendable {
+      /// The device has no network.
+      case network
+      /// The system, or an earlier download, comes first.
+      case turn
+      /// An attempt failed. The next one follows.
+      case retry
+    }
+  }
+
+  /// A pack that the manifest offers for this device.
+  public struct Offer: Identifiable, Sendable {
+    /// The name of the pack for ``PackLibrary/ensure(_:)``.
+    public let id: String
+    /// The name for people; the id if the manifest has none.
+    public let name: String
+    /// The description for people. It may be empty.
+    public let description: String
+    /// The number of bytes to download.
+    public let downloadSize: UInt64
+    /// The number of bytes that the installed pack takes on the device.
+    public let installSize: UInt64
+    /// The state when the list was made.
+    public let status: Status
+  }
+
+  init(_ loop: LibraryLoop) {
+    store = loop.delivery.store
+    self.loop = loop
+  }
+
+  deinit {
+    let loop = loop
+    Task { await loop.stop() }
+  }
+
+  // MARK: Packs
+
+  /// Makes a pack usable: downloads, verifies and installs it if the device has no version of it, and activates the newest installed version.
+  ///
+  /// Returns at once if a version is installed, with and without a network. An update of it is downloaded in the background, and used by a later call.
+  /// Otherwise it returns when the pack is installed. It resumes what an earlier call, process or the extension began, and retries failures of the network
+  /// until it succeeds or its task is cancelled; a cancelled call leaves the download running (``cancel(_:)`` ends it).
+  ///
+  /// - Throws: ``PackError/Code/unknownPack`` if the manifest has no such pack for this device, ``PackError/Code/offline`` or
+  ///   ``PackError/Code/downloadFailed`` if there is no manifest and none can be fetched, ``PackError/Code/noSpace``, ``PackError/Code/versionFailed`` if the
+  ///   only version failed here, ``PackError/Code/noKey``, or another error that trying again does not help.
+  public func ensure(_ id: String) async throws(PackError) {
+    try await loop.ensure(id)
+  }
+
+  /// Returns the status of a pack now, and then each change of it. The stream ends when its task is cancelled or the library is released.
+  public func status(of id: String) -> AsyncStream<Status> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Status.self, bufferingPolicy: .bufferingNewest(16))
+    let changes = loop.changes.listen()
+    let task = Task { [weak loop] in
+      if let now = await loop?.status(of: id) { continuation.yield(now) }
+      for await change in changes where change.id == id { continuation.yield(change.status) }
+      continuation.finish()
+    }
+    continuation.onTermination = { _ in task.cancel() }
+    return stream
+  }
+
+  /// Returns the packs that the accepted manifest offers for this device, in its order. Empty if there is no manifest yet.
+  public func offers() async -> [Offer] {
+    await loop.offers()
+  }
+
+  /// Fetches the manifest, accepts it if it is newer, and starts the downloads that it requires.
+  ///
+  /// - Returns: Whether the manifest changed.
+  /// - Throws: ``PackError/Code/offline``, ``PackError/Code/downloadFailed``, or the reason why the manifest is refused. The last accepted manifest stays.
+  @discardableResult
+  public func refresh() async throws(PackError) -> Bool {
+    try await loop.refresh()
+  }
+
+  /// Cancels the download of a pack. It is not downloaded again until ``ensure(_:)``.
+  public func cancel(_ id: String) async throws(PackError) {
+    try await loop.cancel(id)
+  }
+
+  /// Removes a pack from the device. It stays removed until ``ensure(_:)``, even if the manifest requires it.
+  ///
+  /// - Throws: ``PackError/Code/inUse`` if something other than this object has the pack open.
+  public func remove(_ id: String) async throws(PackError) {
+    try await loop.remove(id)
+  }
+
+  /// Confirms the version of a pack that ``ensure(_:)`` activated, if ``Options/confirmsVersions`` is false.
+  ///
+  /// - Throws: ``PackError/Code/staleConfirmation`` if it was rolled back in the meantime. Does nothing if the version is not on trial.
+  public func confirm(_ id: String) async throws(PackError) {
+    guard let token = try await store.trial(of: id) else { return }
+    try await store.confirm(token)
+  }
+
+  /// Rolls a pack back to the version before, because the current one does not work. The rejected version is not installed again.
+  ///
+  /// - Parameter reason: A text for reports.
+  /// - Returns: The version that is used from now on, or nil if none is left.
+  @discardableResult
+  public func reject(_ id: String, reason: String) async throws(PackError) -> UInt64? {
+    try await loop.reject(id, reason: reason)
+  }
+
+  // MARK: Content
+
+  /// Returns the content of a file in a pack that ``ensure(_:)`` made usable.
+  ///
+  /// Every byte is authenticated. Blocks the thread for about as long as decrypting and decompressing takes: milliseconds per megabyte.
+  ///
+  /// - Parameter range: The bytes to read. If nil, the whole file.
+  /// - Throws: ``PackError/Code/notInstalled`` if ``ensure(_:)`` was not called in this process, ``PackError/Code/noSuchEntry``,
+  ///   ``PackError/Code/rangeNotSatisfiable``, or the error of a damaged pack.
+  public func data(_ id: String, _ path: String, range: Range<UInt64>? = nil) throws(PackError) -> Data {
+    Data(try opened(id).read(path, range: range))
+  }
+
+  /// Returns the content of a file as a sequence of pieces, for files that are too large for memory.
+  ///
+  /// - Parameter pieceSize: The largest number of bytes of a piece. A piece takes the decompression of the frames that it touches (1 to 2 MiB).
+  /// - Throws: As ``data(_:_:range:)``. Reading a piece may throw the error of a damaged pack.
+  public func stream(_ id: String, _ path: String, pieceSize: Int = 4 << 20) throws(PackError) -> PackByteStream {
+    let pack = try opened(id)
+    return PackByteStream(pack: pack, path: path, size: try pack.size(of: path), pieceSize: max(1, pieceSize))
+  }
+
+  /// Returns a file on disk with the content, for interfaces that take nothing else, such as media players.
+  ///
+  /// If the pack is kept encrypted, this writes the content in the clear to a temporary file. The files are removed when the next process creates a library.
+  ///
+  /// - Throws: As ``data(_:_:range:)``, or ``PackError/Code/cannotWrite`` and ``PackError/Code/noSpace``.
+  public func file(_ id: String, _ path: String) async throws(PackError) -> URL {
+    let pack = try opened(id)
+    if let directory = pack.directory {
+      _ = try pack.size(of: path)
+      return URL(fileURLWithPath: directory).appendingPathComponent(path)
+    }
+    return URL(fileURLWithPath: try await loop.exports.file(pack, path))
+  }
+
+  /// Returns the pack that ``ensure(_:)`` opened, for everything that ``OpenedPack`` offers. The version is not removed while the object is retained.
+  ///
+  /// - Throws: ``PackError/Code/notInstalled`` if ``ensure(_:)`` was not called in this process.
+  public func opened(_ id: String) throws(PackError) -> OpenedPack {
+    guard let pack = loop.opened.withLock({ $0[id] }) else {
+      throw PackError(.notInstalled, "pack '\(printable(id.utf8))' was not made usable in this process", advice: .install)
+    }
+    return pack
+  }
+}

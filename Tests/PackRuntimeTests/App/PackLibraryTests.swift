@@ -1,0 +1,282 @@
+import Foundation
+import PackDelivery
+import PackDownloads
+import PackFiles
+import PackFormat
+import PackManifest
+import PackOnDemand
+import PackStore
+import PackWork
+import TestSupport
+import Testing
+
+@testable import PackApp
+
+/// Tests of an app that knows only `PackLibrary`. Its downloads run in a queue, over a network with faults.
+@Suite("An app's packs through one object")
+struct PackLibraryTests {
+  private let place: DeliveryStage
+  private var stage: StoreStage { place.stage }
+  /// The manifest on the server; nil if the server cannot be reached.
+  private let published = Monitor<[UInt8]?>(nil)
+
+  init() throws {
+    place = try DeliveryStage(waits: true)
+  }
+
+  private func publish(_ version: UInt64, _ offers: [StoreStage.Offer]) throws {
+    let document = try stage.manifest(version, offers).bytes
+    published.withLock { $0 = document }
+  }
+
+  /// Starts the app.
+  private func library(
+    _ transport: any Transport, session: String = "one", _ change: (inout PackLibrary.Options) -> Void = { _ in }
+  ) async throws -> PackLibrary {
+    let delivery = try await place.app(transport, session: session)
+    let queue = try #require(delivery.queue)
+    var options = PackLibrary.Options()
+    change(&options)
+    return try await PackLibrary(
+      delivery, service: QueueService(delivery: delivery, queue: queue),
+      exports: FileExports(stage.directory("exports")), options,
+      sleep: { [clock = place.clock] seconds in
+        // Longer than a download takes here, so that the clock does not run far ahead of it.
+        try? await Task.sleep(for: .milliseconds(50))
+        clock.advance(Int64(clamping: seconds))
+      }
+    ) { [published] () throws(PackError) in
+      guard let document = published.withLock({ $0 }) else { throw PackError(.offline, "there is no network", advice: .connect) }
+      return document
+    }
+  }
+
+  private func text(_ packs: PackLibrary, _ id: String = "core") throws -> String {
+    String(decoding: try packs.data(id, "index.html"), as: UTF8.self)
+  }
+
+  private func code(_ body: () async throws -> Void) async -> PackError.Code? {
+    do {
+      try await body()
+      return nil
+    } catch {
+      return (error as? PackError)?.code
+    }
+  }
+
+  @Test("install: a pack is downloaded, verified, installed, confirmed and readable, also as URL and stream")
+  func install() async throws {
+    let core = try await stage.offer("core", 1, size: 200_000, delivery: .onDemand)
+    try publish(1, [core])
+    let packs = try await library(try place.network([core]))
+    #expect(await code { _ = try packs.data("core", "index.html") } == .notInstalled)
+    try await packs.ensure("core")
+    #expect(try text(packs) == "core 1 0")
+    let content = try #require(core.tree.files["js/data.bin"]?.bytes)
+    #expect(try packs.data("core", "js/data.bin", range: 10..<20) == Data(content[10..<20]))
+    var streamed = Data()
+    for try await piece in try packs.stream("core", "js/data.bin", pieceSize: 70_000) { streamed += piece }
+    #expect(streamed == Data(content))
+    let file = try await packs.file("core", "js/data.bin")
+    #expect(try Data(contentsOf: file) == Data(content))
+    #expect(try await packs.store.current("core")?.state == .current)
+    #expect(await code { _ = try packs.data("core", "nothing") } == .noSuchEntry)
+  }
+
+  @Test("status: it goes from absent over downloading and installing to ready")
+  func status() async throws {
+    let core = try await stage.offer("core", 1, size: 50_000, delivery: .onDemand)
+    try publish(1, [core])
+    let packs = try await library(try place.network([core]))
+    let listening = Task {
+      var seen: [String] = []
+      for await status in packs.status(of: "core") {
+        let name = String("\(status)".prefix { $0 != "(" })
+        if seen.last != name { seen.append(name) }
+        if case .ready = status { break }
+      }
+      return seen
+    }
+    try await packs.ensure("core")
+    let seen = await listening.value
+    #expect(seen.last == "ready")
+    #expect(await packs.offers().map(\.id) == ["core"])
+    guard case .ready(version: 1)? = await packs.offers().first?.status else {
+      Issue.record("the pack is not ready")
+      return
+    }
+  }
+
+  @Test("update: a newer version is used by the next call, and the old one until then")
+  func update() async throws {
+    let (old, new) = (try await stage.offer("core", 1), try await stage.offer("core", 2))
+    try publish(1, [old])
+    let packs = try await library(try place.network([old, new]))
+    try await packs.ensure("core")
+    try publish(2, [new])
+    let statuses = packs.store.events()
+    #expect(try await packs.refresh())
+    for await event in statuses { if case .installed(let pack) = event, pack.version == 2 { break } }
+    #expect(try text(packs) == "core 1 0")
+    try await packs.ensure("core")
+    #expect(try text(packs) == "core 2 0")
+    #expect(try await packs.refresh() == false)
+  }
+
+  @Test("retry: failures of server and network are retried until the pack is there")
+  func retry() async throws {
+    let core = try await stage.offer("core", 1, size: 9000, delivery: .onDemand)
+    try publish(1, [core])
+    let network = try place.network([core]) { call in
+      switch call.attempt {
+      case 0: .failure(.status(503, retryAfter: nil))
+      case 1: .cut(at: 3000, .unreachable)
+      case 2: .wrong(from: 4000)
+      default: nil
+      }
+    }
+    let packs = try await library(network)
+    try await packs.ensure("core")
+    #expect(try text(packs) == "core 1 0")
+    #expect(network.calls.count >= 4)
+  }
+
+  @Test("purge: a pack that the system removed is downloaded again when it is needed")
+  func purge() async throws {
+    let core = try await stage.offer("core", 1, delivery: .onDemand)
+    try publish(1, [core])
+    let network = try place.network([core])
+    do {
+      let packs = try await library(network)
+      try await packs.ensure("core")
+    }
+    let packs = try await library(network, session: "two")
+    _ = try await packs.store.purge(toFree: 1 << 40)
+    #expect(try await packs.store.current("core") == nil)
+    try await packs.ensure("core")
+    #expect(try text(packs) == "core 1 0")
+    #expect(network.calls.count == 2)
+  }
+
+  @Test("offline: installed packs work; the first start says that there is no network, and works later")
+  func offline() async throws {
+    let core = try await stage.offer("core", 1, delivery: .onDemand)
+    do {
+      let packs = try await library(try place.network([core]))
+      let error = await #expect(throws: PackError.self) { try await packs.ensure("core") }
+      #expect(error?.code == .offline && error?.errorDescription == "There is no internet connection.")
+      #expect(error?.recoverySuggestion == "Connect to the internet and try again.")
+      try publish(1, [core])
+      try await packs.ensure("core")
+    }
+    published.withLock { $0 = nil }
+    let packs = try await library(try place.network([]) { _ in .failure(.offline) }, session: "two")
+    try await packs.ensure("core")
+    #expect(try text(packs) == "core 1 0")
+    #expect(await code { try await packs.refresh() } == .offline)
+  }
+
+  @Test("essential failure: an essential pack that the extension could not get is downloaded by the app")
+  func essential() async throws {
+    let core = try await stage.offer("core", 1, delivery: .essential)
+    let document = try stage.manifest(1, [core])
+    let ours = try place.extension()
+    let planned = try #require(ours.downloads(for: .install, manifestAt: try place.download(document), allowance: nil).downloads.first)
+    _ = try ours.failed(.download(identifier: planned.identifier.description), .timeout)
+    try publish(1, [core])
+    let packs = try await library(try place.network([core]))
+    try await packs.ensure("core")
+    #expect(try text(packs) == "core 1 0")
+  }
+
+  @Test("delivered: files that the extension downloaded are installed without a network")
+  func delivered() async throws {
+    let core = try await stage.offer("core", 1)
+    try place.deliver(try stage.manifest(1, [core]), [core])
+    let network = try place.network([]) { _ in .failure(.offline) }
+    let packs = try await library(network)
+    try await packs.ensure("core")
+    #expect(try text(packs) == "core 1 0")
+    #expect(network.calls.isEmpty)
+  }
+
+  @Test("rollback: a version that the app rejects is replaced by the one before, and not installed again")
+  func rollback() async throws {
+    let (old, new) = (try await stage.offer("core", 1, delivery: .onDemand), try await stage.offer("core", 2, delivery: .onDemand))
+    try publish(1, [old])
+    let packs = try await library(try place.network([old, new])) { $0.confirmsVersions = false }
+    try await packs.ensure("core")
+    try await packs.confirm("core")
+    try publish(2, [new])
+    let events = packs.store.events()
+    try await packs.refresh()
+    for await event in events { if case .installed(let pack) = event, pack.version == 2 { break } }
+    try await packs.ensure("core")
+    #expect(try text(packs) == "core 2 0")
+    #expect(try await packs.reject("core", reason: "black screen") == 1)
+    #expect(try text(packs) == "core 1 0")
+    try await packs.ensure("core")
+    #expect(try text(packs) == "core 1 0")
+    try await packs.confirm("core")
+  }
+
+  @Test("a rejected only version is an error, and so is a pack that is not offered")
+  func noVersion() async throws {
+    let core = try await stage.offer("core", 1, delivery: .onDemand)
+    try publish(1, [core])
+    let packs = try await library(try place.network([core])) { $0.confirmsVersions = false }
+    try await packs.ensure("core")
+    #expect(try await packs.reject("core", reason: "black screen") == nil)
+    #expect(await code { try await packs.ensure("core") } == .versionFailed)
+    #expect(await code { try await packs.ensure("nothing") } == .unknownPack)
+    #expect(await code { _ = try packs.data("core", "index.html") } == .notInstalled)
+  }
+
+  @Test("a removed pack stays removed, also after a restart, until it is requested again")
+  func remove() async throws {
+    let core = try await stage.offer("core", 1, delivery: .prefetch)
+    try publish(1, [core])
+    let network = try place.network([core])
+    do {
+      let packs = try await library(network)
+      try await packs.ensure("core")
+      try await packs.remove("core")
+      try await packs.refresh()
+      #expect(try await packs.store.installed().isEmpty)
+    }
+    let packs = try await library(network, session: "two")
+    try await packs.refresh()
+    #expect(try await packs.store.installed().isEmpty)
+    #expect(network.calls.count == 1)
+    try await packs.ensure("core")
+    #expect(try text(packs) == "core 1 0")
+  }
+
+  @Test("a release inside the app is used first, and never downloaded")
+  func bundled() async throws {
+    let core = try await stage.offer("core", 1)
+    let release = stage.directory("bundle")
+    try FileManager.default.createDirectory(atPath: release, withIntermediateDirectories: true)
+    try stage.directory.write(try stage.manifest(1, [core]).bytes, to: "bundle/manifest.json")
+    try FileManager.default.copyItem(atPath: core.path, toPath: "\(release)/\(core.entry.fileName)")
+    let network = try place.network([]) { _ in .failure(.offline) }
+    let packs = try await library(network) { $0.bundled = URL(fileURLWithPath: release) }
+    try await packs.ensure("core")
+    #expect(try text(packs) == "core 1 0")
+    #expect(FileManager.default.fileExists(atPath: "\(release)/\(core.entry.fileName)"))
+  }
+
+  @Test("a cancelled request ends at once, and its download goes on")
+  func cancelled() async throws {
+    let core = try await stage.offer("core", 1, delivery: .onDemand)
+    try publish(1, [core])
+    let packs = try await library(try place.network([core]) { _ in .slow(.seconds(1000)) })
+    let request = Task { try await packs.ensure("core") }
+    for await status in packs.status(of: "core") {
+      if case .waiting = status { break }
+      if case .downloading = status { break }
+    }
+    request.cancel()
+    #expect(await code { try await request.value } == .cancelled)
+  }
+}
