@@ -9,6 +9,11 @@ extension PackKey {
     try self.init(secret: KeyText.read(text, .content, backend: CryptoBackends.standard))
   }
 
+  /// Reads the same from an array. On systems before iOS 26 and macOS 26, arrays have no span. The caller must wipe its own bytes.
+  public init(text: [UInt8]) throws(PackError) {
+    try self.init(text: text.byteSpan)
+  }
+
   /// Calls `body` with the key as text, 78 bytes of ASCII without a line end, and wipes the text afterwards.
   public func withText<R, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
     let text = KeyText.write(secret, checksum: checksum, .content)

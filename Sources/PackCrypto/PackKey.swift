@@ -23,6 +23,11 @@ public struct PackKey: ~Copyable, Sendable {
     try self.init(secret: SecretBytes(copying: bytes))
   }
 
+  /// Copies the same from an array. On systems before iOS 26 and macOS 26, arrays have no span.
+  public init(bytes: [UInt8]) throws(PackError) {
+    try self.init(bytes: bytes.byteSpan)
+  }
+
   /// Takes ownership of a key. The secret must have 32 bytes.
   package init(
     secret: consuming SecretBytes, backend: any CryptoBackend = CryptoBackends.standard

@@ -338,7 +338,7 @@ def ending(place):
         taken = subprocess.Popen([PACKER, "serve", place / "t.pack", "--key", place / "key", "--port", str(port)], **usual)
         expect(taken.stdout.readline().strip() == url, "the port is not free again")
         refused = subprocess.run([PACKER, "serve", place / "t.pack", "--key", place / "key", "--port", str(port)], capture_output=True, text=True)
-        expect(refused.returncode == 69 and f"port {port} is taken" in refused.stderr, f"a port that is taken: {refused.returncode}, {refused.stderr}")
+        expect(refused.returncode == 69 and f"port {port} is in use" in refused.stderr, f"a port that is taken: {refused.returncode}, {refused.stderr}")
         taken.terminate()
         taken.communicate()
 

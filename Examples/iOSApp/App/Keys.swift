@@ -11,8 +11,7 @@ enum Keys {
   static func addDevelopmentKey() throws {
     #if DEBUG
       guard let text = ProcessInfo.processInfo.environment["PACKER_KEY"] else { return }
-      let bytes = Array(text.utf8)
-      try provider.add(PackKey(text: bytes.byteSpan))
+      try provider.add(PackKey(text: Array(text.utf8)))
     #endif
   }
 }

@@ -193,7 +193,7 @@ struct SimulatedDevice {
   ///
   /// - Parameter kept: The directory to keep, or nil for a temporary one that is removed afterwards.
   init(_ kept: String?) throws(PackError) {
-    guard kept != "" else { throw PackError(.usage, "--keep is empty", hint: "name a directory that does not exist") }
+    guard kept != "" else { throw PackError(.usage, "--keep names no directory", hint: "name a directory that does not exist") }
     guard let kept else {
       self.kept = nil
       let place = StandardStreams.variable("TMPDIR") ?? "/tmp"

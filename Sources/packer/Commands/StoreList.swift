@@ -94,7 +94,7 @@ enum StorePlace {
   /// Throws if the path is empty.
   static func checkName(_ path: String) throws(PackError) {
     guard !path.isEmpty else {
-      throw PackError(.usage, "--store is empty", hint: "name the directory of the store")
+      throw PackError(.usage, "--store names no directory", hint: "name the directory of the store")
     }
   }
 

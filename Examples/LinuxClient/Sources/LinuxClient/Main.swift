@@ -35,8 +35,7 @@ struct LinuxClient {
 
   /// Reads the key from a file. An app gets its key from its own code, its server, or the system's key store.
   static func readKey(_ path: String) throws -> PackKey {
-    let text = try Array(Data(contentsOf: URL(fileURLWithPath: path)))
-    return try PackKey(text: text.byteSpan)
+    return try PackKey(text: Array(Data(contentsOf: URL(fileURLWithPath: path))))
   }
 
   /// Prints every path. The index is read block by block, so a large pack needs no more memory than a small one.
