@@ -78,6 +78,7 @@ let package = Package(
     // Client side.
     // Its spans over arrays state their lifetimes.
     .target(name: "PackFormat", swiftSettings: settings + [.enableExperimentalFeature("Lifetimes")]),
+    .target(name: "PackLog", dependencies: ["PackFormat"], swiftSettings: settings),
     .target(
       name: "PackFiles",
       dependencies: ["PackFormat", .target(name: "CLinux", condition: .when(platforms: [.linux]))],
@@ -91,7 +92,7 @@ let package = Package(
     .target(name: "PackManifest", dependencies: ["PackFormat"], swiftSettings: settings),
     .target(name: "PackTrust", dependencies: ["PackCrypto", "PackFormat", "PackManifest"], swiftSettings: settings),
     .target(
-      name: "PackDelivery", dependencies: ["PackFiles", "PackFormat", "PackManifest"], swiftSettings: settings),
+      name: "PackDelivery", dependencies: ["PackFiles", "PackFormat", "PackLog", "PackManifest"], swiftSettings: settings),
     .target(name: "PackWork", dependencies: ["PackFormat"], swiftSettings: settings),
     .target(
       name: "PackReading", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackPayload", "PackWork"],
@@ -101,10 +102,10 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "PackStore",
-      dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackReading", "PackTrust", "PackWork"],
+      dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackLog", "PackManifest", "PackReading", "PackTrust", "PackWork"],
       swiftSettings: settings),
     .target(
-      name: "PackDownloads", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackWork"], swiftSettings: settings),
+      name: "PackDownloads", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackLog", "PackWork"], swiftSettings: settings),
     .target(
       name: "PackOnDemand",
       dependencies: [
@@ -115,8 +116,8 @@ let package = Package(
     .target(
       name: "PackRuntime",
       dependencies: [
-        "PackCrypto", "PackDownloads", "PackFormat", "PackManifest", "PackOnDemand", "PackPayload", "PackReading", "PackServing",
-        "PackStore", "PackTrust",
+        "PackCrypto", "PackDownloads", "PackFormat", "PackLog", "PackManifest", "PackOnDemand", "PackPayload", "PackReading",
+        "PackServing", "PackStore", "PackTrust",
       ],
       swiftSettings: settings),
     .target(
@@ -128,17 +129,18 @@ let package = Package(
       swiftSettings: settings),
     // Apple only: empty elsewhere.
     .target(
-      name: "PackBackground", dependencies: ["PackCrypto", "PackDelivery", "PackFormat", "PackManifest", "PackTrust"],
+      name: "PackBackground", dependencies: ["PackCrypto", "PackDelivery", "PackFormat", "PackLog", "PackManifest", "PackTrust"],
       swiftSettings: settings),
     .target(
       name: "PackBackgroundApp",
-      dependencies: ["PackBackground", "PackDelivery", "PackFormat", "PackRuntime", "PackWork"],
+      dependencies: ["PackBackground", "PackDelivery", "PackFormat", "PackLog", "PackRuntime", "PackWork"],
       swiftSettings: settings),
     // One object for an app, over all of them.
     .target(
       name: "PackApp",
       dependencies: [
-        "PackBackground", "PackBackgroundApp", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackManifest",
+        "PackBackground", "PackBackgroundApp", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackLog",
+        "PackManifest",
         "PackOnDemand", "PackReading", "PackRemote", "PackRuntime", "PackStore", "PackTransport", "PackTrust", "PackWork",
       ],
       swiftSettings: settings),
@@ -219,10 +221,14 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "PackBuild", "PackCrypto", "PackDownloads", "PackFiles", "PackFormat", "PackWork",
+        "PackBuild", "PackCrypto", "PackDownloads", "PackFiles", "PackFormat", "PackLog", "PackWork",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ], path: "Tests/TestSupport",
       swiftSettings: leafSettings),
+    // The documented values that the fake of Background Assets has, too.
+    .target(
+      name: "AppleValues", path: "Tests/AppleStubs/BackgroundAssets", exclude: ["BackgroundAssets.swift", "Fake.swift", "Managed.swift"],
+      sources: ["DocumentedValues.swift"], swiftSettings: leafSettings),
     .testTarget(
       name: "PackFormatTests", dependencies: ["PackFormat", "TestSupport"], swiftSettings: leafSettings),
     .testTarget(
@@ -235,7 +241,7 @@ let package = Package(
     .testTarget(
       name: "PackDeliveryTests",
       dependencies: [
-        "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackWork", "TestSupport",
+        "AppleValues", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackLog", "PackManifest", "PackWork", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: leafSettings),
@@ -251,7 +257,8 @@ let package = Package(
     .testTarget(
       name: "PackRuntimeTests",
       dependencies: [
-        "PackApp", "PackBuild", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackManifest", "PackOnDemand",
+        "PackApp", "PackBuild", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackLog", "PackManifest",
+        "PackOnDemand",
         "PackPayload", "PackReading", "PackRuntime", "PackServing", "PackStore", "PackWork", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],

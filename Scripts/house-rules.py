@@ -19,6 +19,7 @@ LARGEST_FILE = 2_000_000
 GRAPH = {
     # Client side.
     "PackFormat": "",
+    "PackLog": "PackFormat",
     "PackWork": "PackFormat",
     "PackFiles": "PackFormat",
     "PackCrypto": "PackFormat",
@@ -26,18 +27,18 @@ GRAPH = {
     "PackManifest": "PackFormat",
     "PackTrust": "PackCrypto PackFormat PackManifest",
     # A downloader extension links this target, so it has no cryptography and no C library.
-    "PackDelivery": "PackFiles PackFormat PackManifest",
+    "PackDelivery": "PackFiles PackFormat PackLog PackManifest",
     "PackReading": "PackCrypto PackFiles PackFormat PackPayload PackWork",
     "PackServing": "PackCrypto PackFormat PackPayload PackReading PackWork",
-    "PackStore": "PackCrypto PackFiles PackFormat PackManifest PackReading PackTrust PackWork",
-    "PackDownloads": "PackCrypto PackFiles PackFormat PackWork",
+    "PackStore": "PackCrypto PackFiles PackFormat PackLog PackManifest PackReading PackTrust PackWork",
+    "PackDownloads": "PackCrypto PackFiles PackFormat PackLog PackWork",
     "PackOnDemand": "PackDelivery PackDownloads PackFiles PackFormat PackManifest PackReading PackStore PackTrust PackWork",
-    "PackRuntime": "PackCrypto PackDownloads PackFormat PackManifest PackOnDemand PackPayload PackReading PackServing PackStore PackTrust",
+    "PackRuntime": "PackCrypto PackDownloads PackFormat PackLog PackManifest PackOnDemand PackPayload PackReading PackServing PackStore PackTrust",
     "PackRemote": "PackCrypto PackDownloads PackFiles PackFormat PackStore PackWork",
     "PackTransport": "PackDownloads PackFormat PackManifest PackRemote PackWork",
-    "PackBackground": "PackCrypto PackDelivery PackFormat PackManifest PackTrust",
-    "PackBackgroundApp": "PackBackground PackDelivery PackFormat PackRuntime PackWork",
-    "PackApp": "PackBackground PackBackgroundApp PackCrypto PackDelivery PackDownloads PackFiles PackFormat PackManifest PackOnDemand PackReading PackRemote PackRuntime PackStore PackTransport PackTrust PackWork",
+    "PackBackground": "PackCrypto PackDelivery PackFormat PackLog PackManifest PackTrust",
+    "PackBackgroundApp": "PackBackground PackDelivery PackFormat PackLog PackRuntime PackWork",
+    "PackApp": "PackBackground PackBackgroundApp PackCrypto PackDelivery PackDownloads PackFiles PackFormat PackLog PackManifest PackOnDemand PackReading PackRemote PackRuntime PackStore PackTransport PackTrust PackWork",
     # Packing side.
     "PackArchive": "PackFormat",
     "PackProject": "PackCrypto PackFiles PackFormat PackManifest PackReading PackWork",
@@ -49,11 +50,12 @@ GRAPH = {
 }
 
 # External libraries, and the folder name that may import each.
-LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "COpenSSL": "OpenSSL", "CZstd": "Zstd", "libzstd": "Zstd", "CryptoKit": "CryptoKit", "Crypto": "CryptoKit", "CLibYAML": "LibYAML", "NIOCore": "NIO", "NIOPosix": "NIO", "NIOHTTP1": "NIO"}
+LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "COpenSSL": "OpenSSL", "CZstd": "Zstd", "libzstd": "Zstd", "CryptoKit": "CryptoKit", "Crypto": "CryptoKit", "CLibYAML": "LibYAML", "NIOCore": "NIO", "NIOPosix": "NIO", "NIOHTTP1": "NIO", "OSLog": "OSLog"}
 
 # The files on the client side that may import Foundation: only if it is the platform's own, or behind the trait that tests use.
 FOUNDATION_ALLOWED = {
     "Sources/PackFormat/EntryPath.swift",  # Darwin only: Unicode normalisation
+    "Sources/PackFiles/Apple/ImportantCapacity.swift",  # Apple only: the space that includes what the system can purge
     "Sources/PackStore/Apple/BackupExclusion.swift",  # Apple only: the resource value that keeps a directory out of backups
     "Sources/PackCrypto/CryptoKit/CryptoKitBackend.swift",  # CryptoKit's interface takes Foundation's protocols
     "Sources/PackRemote/Materializer+JSON.swift",  # the platform's own decoder, without the rest of Foundation if possible
@@ -365,12 +367,36 @@ def check_links(name, files):
                 offend(name, number, f"the heading of the link {link} does not exist")
 
 
+# Formulas that Homebrew does not link into its folders, so that pkg-config must be given their place.
+KEG_ONLY = {"libarchive"}
+
+
+def check_homebrew(package):
+    """Checks that the instructions for a Mac and its workflow install the formulas that Package.swift names, where SwiftPM finds them."""
+    manifest = (ROOT / "Package.swift").read_text(encoding="utf-8")
+    formulas = {
+        formula for target in package.targets.values() for provider in target.get("providers") or [] for names in provider.get("brew", []) for formula in names}
+    for formula in sorted(formulas & KEG_ONLY):
+        # On Linux the library is in the default places, and the dumped manifest is that of Linux.
+        if not re.search(rf'#else\n(?:(?!#endif)[\s\S])*String\? = "{formula}"', manifest):
+            offend("Package.swift", 1, f"{formula} has no pkg-config name on macOS")
+    for name in (".github/CONTRIBUTING.md", ".github/workflows/macos.yml"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        installed = set(word for line in re.findall(r"brew install ([^`\n]*)", text) for word in line.split())
+        for formula in sorted(formulas - installed):
+            offend(name, 1, f"does not install Homebrew's {formula}, which Package.swift names")
+        for formula in sorted(formulas & KEG_ONLY):
+            if f"$(brew --prefix {formula})/lib/pkgconfig" not in text:
+                offend(name, 1, f"does not say where pkg-config finds {formula}, which Homebrew does not link")
+
+
 def main():
     argparse.ArgumentParser(description=__doc__).parse_args()
     files = tracked()
     check_tree(files)
     package = Package()
     check_graph(package)
+    check_homebrew(package)
     client = package.closure(package.libraries)
     linked = tuple(package.folder(name) + "/" for name in package.closure(["packer"]))
     targets = {}

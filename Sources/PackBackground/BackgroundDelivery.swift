@@ -4,13 +4,14 @@
   public import PackCrypto
   public import PackDelivery
   public import PackFormat
+  public import PackLog
   public import PackManifest
   import PackTrust
 
   /// The work of a downloader extension: each method implements one callback of the system.
   ///
   /// Packs are not read, hashed, decrypted or copied here. A finished file is moved by a single rename and recorded, and the callback returns. No
-  /// method throws, because the system ignores errors; errors are passed to the report.
+  /// method throws, because the system ignores errors; errors are logged and passed to the report.
   @available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *)
   public struct BackgroundDelivery: Sendable {
     /// A function that creates the extension's part of the delivery.
@@ -19,7 +20,8 @@
     /// The app group that app and extension share.
     public let group: String
     private let challenges: ChallengeHandler
-    private let report: @Sendable (BackgroundReport) -> Void
+    private let logger: (any PackLogger)?
+    private let listener: @Sendable (BackgroundReport) -> Void
     private let make: Opening
 
     /// Creates the work of an extension. Does not open anything yet.
@@ -27,15 +29,17 @@
     /// - Parameters:
     ///   - group: the identifier of the app group, `group.…`.
     ///   - challenges: answers authentication challenges of servers.
+    ///   - logger: receives each request of the system, what was done, and how long it took.
     ///   - report: receives what was done, on the thread on which the system calls.
     ///   - open: creates the delivery. Called again for each callback, because it fails until the device has been unlocked once after a restart.
     public init(
-      group: String, challenges: ChallengeHandler = .system, report: @escaping @Sendable (BackgroundReport) -> Void = { _ in },
-      open: @escaping Opening
+      group: String, challenges: ChallengeHandler = .system, logger: (any PackLogger)? = nil,
+      report: @escaping @Sendable (BackgroundReport) -> Void = { _ in }, open: @escaping Opening
     ) {
       self.group = group
       self.challenges = challenges
-      self.report = report
+      self.logger = logger
+      listener = report
       make = open
     }
 
@@ -47,14 +51,16 @@
     ///   - policy: the timing of deliveries.
     ///   - challenges: answers authentication challenges of servers.
     ///   - isForDevice: returns whether a pack is meant for this device. It must agree with the app's decision.
+    ///   - logger: receives each request of the system, the plan for it, what was done, and how long it took.
     ///   - report: receives what was done, on the thread on which the system calls.
     public init(
       group: String, trusting keys: [SigningPublicKey], policy: DeliveryPolicy = .init(), challenges: ChallengeHandler = .system,
-      isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true },
+      isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true }, logger: (any PackLogger)? = nil,
       report: @escaping @Sendable (BackgroundReport) -> Void = { _ in }
     ) {
-      self.init(group: group, challenges: challenges, report: report) { () throws(PackError) in
-        ExtensionDelivery(state: try SharedState(group: group, policy: policy), isForDevice: isForDevice) { (document) throws(PackError) in
+      self.init(group: group, challenges: challenges, logger: logger, report: report) { () throws(PackError) in
+        let state = try SharedState(group: group, policy: policy, logger: logger)
+        return ExtensionDelivery(state: state, isForDevice: isForDevice) { (document) throws(PackError) in
           try document.verify(trusting: keys).manifest
         }
       }
@@ -65,9 +71,12 @@
     /// Implements `downloads(for:manifestURL:extensionInfo:)`: accepts the manifest, makes and records a plan, and returns its downloads to the
     /// system.
     public func downloads(for request: BAContentRequest, manifest: URL, information: BAAppExtensionInfo) -> Set<BADownload> {
+      let start = ContinuousClock.now
+      let (event, allowance) = (DeliveryEvent(request), Allowance(information))
+      logger.record(.notice, .background, "content request", [.public("kind", request.rawValue), .public("event", event.rawValue)])
+      defer { logTime(since: start) }
       guard let delivery = opened() else { return [] }
-      let answer = delivery.downloads(
-        for: DeliveryEvent(request), manifestAt: manifest.path, allowance: Allowance(information))
+      let answer = delivery.downloads(for: event, manifestAt: manifest.path, allowance: allowance)
       report(.answered(answer))
       var downloads: Set<BADownload> = []
       for (place, planned) in answer.downloads.enumerated() {
@@ -83,7 +92,10 @@
     /// Implements `backgroundDownload(_:finishedWithFileURL:)`: moves and records the file.
     public func finished(_ download: BADownload, file: URL) {
       // The system does not pass on manifests, and any other download is not one of a pack.
-      guard case .download(let identifier) = download.subject, let delivery = opened() else { return }
+      guard case .download(let identifier) = download.subject else { return }
+      let start = ContinuousClock.now
+      defer { logTime(since: start) }
+      guard let delivery = opened() else { return }
       do throws(PackError) {
         let parking = try delivery.finished(file.path, download: identifier)
         report(.arrived(download: identifier, parking))
@@ -109,6 +121,17 @@
     }
 
     // MARK: Shared parts
+
+    private func report(_ report: BackgroundReport) {
+      if let logger { logger.log(report.logEvent) }
+      listener(report)
+    }
+
+    /// Logs the time of a callback, because the system limits the time of all callbacks of a day.
+    private func logTime(since start: ContinuousClock.Instant) {
+      logger.record(
+        .info, .background, "callback ended", [.public("milliseconds", Int((ContinuousClock.now - start) / .milliseconds(1)))])
+    }
 
     private func opened() -> ExtensionDelivery? {
       do throws(PackError) {

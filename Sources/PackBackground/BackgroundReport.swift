@@ -1,6 +1,7 @@
 #if canImport(BackgroundAssets)
   public import PackDelivery
   public import PackFormat
+  package import PackLog
 
   /// An event in an extension, for a log.
   public enum BackgroundReport: Sendable {
@@ -37,6 +38,53 @@
       case .handedOverAgain(let download, nil): return "\(download) is handed over again as non-essential"
       case .handedOverAgain(let download, let failure?): return "the system refused \(download) as non-essential: \(failure)"
       case .refused(let error): return "refused: \(error.message)"
+      }
+    }
+  }
+
+  extension BackgroundReport {
+    /// The report for a log. Messages of errors are private in it.
+    package var logEvent: LogEvent {
+      switch self {
+      case .answered(let answer):
+        var values: [LogValue] = [.public("downloads", answer.downloads.count)]
+        if let version = answer.manifestVersion { values.append(.public("manifest", version)) }
+        guard let refusal = answer.refusal else { return LogEvent(.notice, .background, "answered", values) }
+        return LogEvent(.error, .background, "answered, but something was refused", values + [LogValue].error(refusal))
+      case .arrived(let download, let parking):
+        let result =
+          switch parking {
+          case .recorded: "recorded"
+          case .unrecorded: "unrecorded"
+          case .notNeeded: "not-needed"
+          case .wrongSize: "wrong-size"
+          }
+        return LogEvent(.notice, .background, "file arrived", [.public("download", download), .public("result", result)])
+      case .failed(let download, let failure, let remedy):
+        return LogEvent(
+          .error, .background, "download failed",
+          [.public("download", download), .public("failure", "\(failure)"), .public("remedy", remedy.name)])
+      case .manifestFailed(let failure):
+        return LogEvent(.error, .background, "manifest failed", [.public("failure", "\(failure)")])
+      case .handedOverAgain(let download, nil):
+        return LogEvent(.notice, .background, "handed over again as non-essential", [.public("download", download)])
+      case .handedOverAgain(let download, let failure?):
+        return LogEvent(
+          .error, .background, "refused as non-essential", [.public("download", download), .public("failure", "\(failure)")])
+      case .refused(let error):
+        return LogEvent(.error, .background, "refused", .error(error))
+      }
+    }
+  }
+
+  extension FailureRemedy {
+    /// The remedy in a few words, for a log.
+    fileprivate var name: String {
+      switch self {
+      case .keepEverything: "none, the last manifest stays"
+      case .nothing: "none"
+      case .handOverAsNonEssential: "non-essential"
+      case .planAgain(let status): "\(status.state)"
       }
     }
   }

@@ -2,7 +2,8 @@
   public import BackgroundAssets
   import Foundation
 
-  /// An extension for managed asset packs, which decides which of them the system may download by itself. The system does everything else.
+  /// An extension for managed asset packs on your own server, which decides which of them the system may download by itself. The system does
+  /// everything else.
   ///
   /// ```swift
   /// @main
@@ -11,7 +12,8 @@
   /// }
   /// ```
   ///
-  /// With Apple's hosting, also conform to StoreKit's `StoreDownloaderExtension`.
+  /// Not for packs that Apple hosts. Their extension conforms to StoreKit's `StoreDownloaderExtension`, and may implement `shouldDownload(_:)`, but
+  /// nothing that it inherits from `BADownloaderExtension`, as this protocol does for challenges. It needs nothing of this library.
   @available(iOS 26, macOS 26, tvOS 26, visionOS 26, *)
   public protocol PackManagedDownloaderExtension: ManagedDownloaderExtension {
     /// The choice of packs, and the answers to servers. Read at each callback.
@@ -40,7 +42,8 @@
       choice.includes(assetPack)
     }
 
-    /// Called by the system for an authentication challenge.
+    /// Called by the system for an authentication challenge. This is the only requirement of `BADownloaderExtension` that an extension for managed
+    /// packs may implement.
     public func backgroundDownload(
       _ download: BADownload, didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {

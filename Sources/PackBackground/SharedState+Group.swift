@@ -3,14 +3,18 @@
   import Foundation
   public import PackDelivery
   public import PackFormat
+  public import PackLog
 
   extension SharedState {
     /// Opens the state that app and extension share in the container of their app group. It is in the container's caches: these are not backed up,
     /// and the system may delete them when space is low, like the files that it downloaded.
     ///
-    /// - Parameter group: the identifier of the app group, `group.…`.
-    /// - Throws: ``PackFormat/PackError/Code/noAppGroup``, or the errors of ``SharedState/init(directory:policy:)``.
-    public init(group: String, policy: DeliveryPolicy = .init()) throws(PackError) {
+    /// - Parameters:
+    ///   - group: the identifier of the app group, `group.…`.
+    ///   - policy: the policy for timing.
+    ///   - logger: receives plans, and manifests that are accepted or refused.
+    /// - Throws: ``PackFormat/PackError/Code/noAppGroup``, or the errors of ``SharedState/init(directory:policy:logger:)``.
+    public init(group: String, policy: DeliveryPolicy = .init(), logger: (any PackLogger)? = nil) throws(PackError) {
       guard let container = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: group) else {
         throw PackError(
           .noAppGroup, "this process is not in the app group '\(group)'",
@@ -19,7 +23,7 @@
       let caches = container.appendingPathComponent("Library/Caches", isDirectory: true)
       // The system creates it with the container; a cleaning app may have removed it.
       try? FileManager.default.createDirectory(at: caches, withIntermediateDirectories: true)
-      try self.init(directory: caches.appendingPathComponent("deliveries", isDirectory: true).path, policy: policy)
+      try self.init(directory: caches.appendingPathComponent("deliveries", isDirectory: true).path, policy: policy, logger: logger)
     }
   }
 #endif

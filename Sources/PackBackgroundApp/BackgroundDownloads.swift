@@ -2,6 +2,7 @@
   import BackgroundAssets
   import Dispatch
   public import PackBackground
+  public import PackLog
   import PackRuntime
   import PackWork
 
@@ -27,6 +28,9 @@
     /// The time limit for exclusive control and for the system's list of downloads.
     public let control: ExclusiveControl
     let listener: DownloadListener
+    private let logger: (any PackLogger)?
+    /// Logs the system's events. Nil without a logger.
+    private let logging: EventHub<BackgroundEvent>.Handling?
 
     /// Creates the app's side. Does not ask the system for anything yet.
     ///
@@ -36,14 +40,18 @@
     ///   - challenges: answers authentication challenges of servers.
     ///   - control: the time limit for exclusive control.
     ///   - progressInterval: the minimum time between two progress events of one download.
+    ///   - logger: receives the system's events except progress, and what the system refuses.
     public init(
       group: String, state: SharedState, challenges: ChallengeHandler = .system, control: ExclusiveControl = .init(),
-      progressInterval: Duration = .milliseconds(200)
+      progressInterval: Duration = .milliseconds(200), logger: (any PackLogger)? = nil
     ) {
       self.group = group
       self.state = state
       self.control = control
-      listener = DownloadListener(state: state, challenges: challenges, progress: DownloadProgress(interval: progressInterval))
+      let listener = DownloadListener(state: state, challenges: challenges, progress: DownloadProgress(interval: progressInterval))
+      self.listener = listener
+      self.logger = logger
+      logging = logger.map { logger in listener.events.handle { if let event = $0.logEvent { logger.log(event) } } }
     }
 
     // MARK: Listening
@@ -103,7 +111,21 @@
         for (place, planned) in plan.downloads.enumerated() {
           hand(planned, place: place, byIdentifier[planned.identifier.description], &result)
         }
+        log(result)
         return result
+      }
+    }
+
+    private func log(_ result: HandedOver) {
+      logger.record(
+        .notice, .background, "handed over",
+        [
+          .public("started", result.started.count), .public("scheduled", result.scheduled.count), .public("known", result.known.count),
+          .public("refused", result.refused.count), .public("cancelled", result.cancelled.count),
+          .public("exclusive", result.isExclusive ? "yes" : "no"),
+        ])
+      for (download, failure) in result.refused.sorted(by: { $0.key < $1.key }) {
+        logger.record(.error, .background, "refused by the system", [.public("download", download), .public("failure", "\(failure)")])
       }
     }
 

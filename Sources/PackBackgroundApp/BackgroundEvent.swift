@@ -1,5 +1,6 @@
 #if canImport(BackgroundAssets)
   public import PackBackground
+  import PackLog
 
   /// An event of the system's downloads.
   public enum BackgroundEvent: Sendable {
@@ -17,5 +18,20 @@
     case manifestFailed(DownloadFailure)
     /// An event could not be recorded. The next plan detects it.
     case refused(PackError)
+  }
+
+  extension BackgroundEvent {
+    /// The event for a log. Nil for progress.
+    var logEvent: LogEvent? {
+      switch self {
+      case .progress: nil
+      case .began(let download): LogEvent(.info, .background, "download began", [.public("download", download)])
+      case .paused(let download): LogEvent(.info, .background, "download paused", [.public("download", download)])
+      case .arrived(let download, let parking): BackgroundReport.arrived(download: download, parking).logEvent
+      case .failed(let download, let failure, let remedy): BackgroundReport.failed(download: download, failure, remedy).logEvent
+      case .manifestFailed(let failure): BackgroundReport.manifestFailed(failure).logEvent
+      case .refused(let error): BackgroundReport.refused(error).logEvent
+      }
+    }
   }
 #endif

@@ -2,6 +2,7 @@
   import BackgroundAssets
   import Foundation
   import PackBackground
+  public import PackLog
   public import PackRuntime
   import System
 
@@ -14,12 +15,16 @@
   @available(iOS 26, macOS 26, tvOS 26, visionOS 26, *)
   public struct ManagedPacks: Sendable {
     private let keys: any KeyProvider
+    private let logger: (any PackLogger)?
 
     /// Creates a value.
     ///
-    /// - Parameter keys: the source of the packs' keys.
-    public init(keys: any KeyProvider) {
+    /// - Parameters:
+    ///   - keys: the source of the packs' keys.
+    ///   - logger: receives the system's errors.
+    public init(keys: any KeyProvider, logger: (any PackLogger)? = nil) {
       self.keys = keys
+      self.logger = logger
     }
 
     /// Returns the path of a pack's file in its asset pack, as `packer build --ba-package` names it.
@@ -34,7 +39,7 @@
         // Newer systems have another name for this method; this one exists in every SDK since the first.
         try await manager.ensureLocalAvailability(of: try await manager.assetPack(withID: id))
       } catch {
-        throw Self.error(error, id)
+        throw failure(error, id)
       }
     }
 
@@ -47,7 +52,7 @@
     ///   ``PackError/Code/wrongPack`` if a file of another asset pack has the same name.
     public func open(_ id: String, path: String? = nil) async throws(PackError) -> Pack {
       let name = try PackName(id)
-      let pack = try await Pack.open(try Self.place(id, path), keys: keys)
+      let pack = try await Pack.open(try place(id, path), keys: keys)
       try pack.checkName(name)
       return pack
     }
@@ -59,7 +64,7 @@
     public func install(
       _ id: String, in store: AssetStore, path: String? = nil, mode: InstallMode? = nil, progress: ProgressHandler? = nil
     ) async throws(PackError) -> InstalledPack {
-      try await store.install(try Self.place(id, path), as: id, taking: .copying, mode: mode, progress: progress)
+      try await store.install(try place(id, path), as: id, taking: .copying, mode: mode, progress: progress)
     }
 
     /// Removes an asset pack through the system, which never does so by itself.
@@ -67,17 +72,25 @@
       do {
         try await AssetPackManager.shared.remove(assetPackWithID: id)
       } catch {
-        throw Self.error(error, id)
+        throw failure(error, id)
       }
     }
 
     /// Returns the current path of the file. The system also returns a path for a file that does not exist.
-    private static func place(_ id: String, _ path: String?) throws(PackError) -> String {
+    private func place(_ id: String, _ path: String?) throws(PackError) -> String {
       do {
         return try AssetPackManager.shared.url(for: FilePath(path ?? Self.path(of: id))).path
       } catch {
-        throw Self.error(error, id)
+        throw failure(error, id)
       }
+    }
+
+    private func failure(_ error: any Error, _ id: String) -> PackError {
+      let (result, reason) = (Self.error(error, id), error as NSError)
+      logger.record(
+        result.code == .cancelled ? .info : .error, .background, "asset pack failed",
+        [LogValue].error(result, pack: id) + [.public("reason", "\(reason.domain) \(reason.code)")])
+      return result
     }
 
     private static func error(_ error: any Error, _ id: String) -> PackError {

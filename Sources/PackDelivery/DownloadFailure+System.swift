@@ -1,5 +1,5 @@
-// Maps system errors to download failures by domain and code. This needs no Apple types. BAErrorDomain itself is a year newer than the oldest system
-// with Background Assets.
+// Maps system errors to download failures by domain and code. This needs no Apple types. The constant BAErrorDomain exists from iOS 17 and macOS 14 on.
+// Older systems use the same codes in another domain: developer.apple.com/forums/thread/718588 has a log of iOS 16.1.
 extension DownloadFailure {
   /// Creates a failure from a system error.
   ///
@@ -10,7 +10,7 @@ extension DownloadFailure {
   ///   matches.
   public init?(domain: String, code: Int) {
     switch domain {
-    case "BAErrorDomain": self = .backgroundAssets(code: code)
+    case "BAErrorDomain", "com.apple.backgroundassets.error": self = .backgroundAssets(code: code)
     case "NSURLErrorDomain":
       guard let failure = Self.ofURLLoading(code) else { return nil }
       self = failure

@@ -1,6 +1,6 @@
 /// The failure of a pack's download, as the system or a transport reports it.
 public enum DownloadFailure: Hashable, Sendable {
-  /// An error of `BAErrorDomain`.
+  /// An error of `BAErrorDomain`, or of `com.apple.backgroundassets.error` on older systems.
   case backgroundAssets(code: Int)
   /// No connection could be made.
   case offline

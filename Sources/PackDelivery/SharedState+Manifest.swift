@@ -1,5 +1,6 @@
 import PackFiles
 public import PackFormat
+import PackLog
 public import PackManifest
 
 extension SharedState {
@@ -30,6 +31,15 @@ extension SharedState {
   /// - Throws: the errors of `verify`, ``PackFormat/PackError/Code/damagedManifest``, ``PackFormat/PackError/Code/manifestRollback``,
   ///   ``PackFormat/PackError/Code/stateBusy``, or an error of the file system.
   public func accept(_ document: [UInt8], verify: ManifestCheck) throws(PackError) -> Manifest {
+    do throws(PackError) {
+      return try acceptDocument(document, verify)
+    } catch {
+      logger.record(.error, .delivery, "manifest refused", .error(error))
+      throw error
+    }
+  }
+
+  private func acceptDocument(_ document: [UInt8], _ verify: ManifestCheck) throws(PackError) -> Manifest {
     let signed = try SignedManifest(document)
     let manifest = try verify(signed)
     // Most events bring a known manifest and need no lock.
@@ -41,6 +51,7 @@ extension SharedState {
       try directory.replace(Self.manifestName, with: document.byteSpan, in: root)
       try directory.replace(Self.acceptedName, with: Self.text(Self.acceptedLine, [("version", manifest.version)]).byteSpan, in: root)
     }
+    logger.record(.notice, .delivery, "manifest accepted", [.public("version", manifest.version)])
     return manifest
   }
 

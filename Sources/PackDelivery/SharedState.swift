@@ -1,5 +1,6 @@
 package import PackFiles
 public import PackFormat
+public import PackLog
 public import PackManifest
 
 /// The state of deliveries that app and extension share: one small file per pack in a directory of their app group.
@@ -11,20 +12,25 @@ public struct SharedState: Sendable {
   /// The policy for timing.
   public let policy: DeliveryPolicy
   let directory: StateDirectory
+  let logger: (any PackLogger)?
 
   /// Opens a directory. Creates it if it does not exist.
   ///
-  /// - Parameter directory: a path in the container of the app group, on the volume that the system downloads to. Only its last component may be
-  ///   missing.
+  /// - Parameters:
+  ///   - directory: a path in the container of the app group, on the volume that the system downloads to. Only its last component may be
+  ///     missing.
+  ///   - policy: the policy for timing.
+  ///   - logger: receives plans, and manifests that are accepted or refused.
   /// - Throws: ``PackFormat/PackError/Code/unsupported`` if the directory has another format version, or an error of the file system.
-  public init(directory: String, policy: DeliveryPolicy = .init()) throws(PackError) {
-    try self.init(directory: directory, policy: policy, files: SystemFiles(), clock: SystemDeliveryClock())
+  public init(directory: String, policy: DeliveryPolicy = .init(), logger: (any PackLogger)? = nil) throws(PackError) {
+    try self.init(directory: directory, policy: policy, files: SystemFiles(), clock: SystemDeliveryClock(), logger: logger)
   }
 
   package init(
-    directory: String, policy: DeliveryPolicy = .init(), files: any FileSystem, clock: any DeliveryClock
+    directory: String, policy: DeliveryPolicy = .init(), files: any FileSystem, clock: any DeliveryClock, logger: (any PackLogger)? = nil
   ) throws(PackError) {
     self.policy = policy
+    self.logger = logger
     self.directory = StateDirectory(
       path: directory, files: files, clock: clock, lockTimeoutMilliseconds: policy.lockTimeoutMilliseconds)
     try self.directory.make()
@@ -107,6 +113,7 @@ public struct SharedState: Sendable {
         content.damaged.filter { !named.contains($0) }.map { .init(id: $0, before: nil, after: nil) }, replacing: Set(content.damaged)))
     plan.withdraw(withdrawn)
     try keep(plan.allowance)
+    logger.record(.notice, .delivery, "planned", plan.logValues(for: facts, manifest.version, rebuilt: content.damaged.count))
     return Planned(plan: plan, rebuilt: content.damaged)
   }
 

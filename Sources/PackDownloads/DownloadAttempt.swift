@@ -235,7 +235,7 @@ struct DownloadAttempt: Sendable {
       }
     }
     let (needed, overflow) = (request.size - start.offset).addingReportingOverflow(policy.freeSpaceMargin)
-    let free = (try? files.freeSpace(at: directory)) ?? .max
+    let free = (try? files.availableSpace(at: directory)) ?? .max
     guard !overflow, needed <= free else { throw .noSpace(needed: overflow ? .max : needed, free: free) }
     return start
   }

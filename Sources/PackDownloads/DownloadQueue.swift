@@ -1,6 +1,7 @@
 package import PackCrypto
 package import PackFiles
 public import PackFormat
+public import PackLog
 package import PackWork
 
 /// A persistent queue of files to download. Requests and their states are on disk, so nothing is lost and nothing is downloaded twice if the process
@@ -24,6 +25,8 @@ public actor DownloadQueue {
   private let clock: any QueueClock
   /// A slow listener can fall behind by half a megabyte of events.
   package nonisolated let hub = EventHub<DownloadEvent>(bufferedCount: 4096)
+  /// Logs the queue's events. Nil without a logger.
+  private let logging: EventHub<DownloadEvent>.Handling?
   private var random: any RandomNumberGenerator & Sendable
 
   private var lock: OpenFile?
@@ -84,15 +87,19 @@ public actor DownloadQueue {
   ///   - root: the directory. Its parent must exist.
   ///   - transport: downloads the files.
   ///   - policy: the limits and retry rules of the queue.
+  ///   - logger: receives failures and retries. The ids of requests and groups are public in logs.
   /// - Throws: ``PackError/Code/queueBusy``, ``PackError/Code/notAQueue``, or an error of the file system.
-  public init(root: String, transport: any Transport, policy: QueuePolicy = QueuePolicy()) async throws(PackError) {
-    try await self.init(root: root, transport: transport, policy: policy, files: SystemFiles())
+  public init(
+    root: String, transport: any Transport, policy: QueuePolicy = QueuePolicy(), logger: (any PackLogger)? = nil
+  ) async throws(PackError) {
+    try await self.init(root: root, transport: transport, policy: policy, files: SystemFiles(), logger: logger)
   }
 
   /// - Parameter random: the source of the random part of retry delays.
   package init(
     root: String, transport: any Transport, policy: QueuePolicy = QueuePolicy(), files: any FileSystem, backend: (any CryptoBackend)? = nil,
-    clock: any QueueClock = SystemQueueClock(), random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    clock: any QueueClock = SystemQueueClock(), random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
+    logger: (any PackLogger)? = nil
   ) async throws(PackError) {
     guard (1...QueuePolicy.largestBatch).contains(policy.batchSize), policy.concurrentDownloads > 0, policy.retry.attempts > 0,
       policy.largestRetryCount > 0
@@ -124,6 +131,9 @@ public actor DownloadQueue {
     self.backend = backend
     self.clock = clock
     self.random = random
+    let hub = self.hub
+    logging = logger.map { logger in hub.handle { if let event = $0.logEvent { logger.log(event) } } }
+    for line in ledger.damage { logger.record(.error, .downloads, "queue was damaged", [.private("part", line)]) }
   }
 
   /// Closes the queue, so that another process can open it. The task of ``run(until:)`` must have ended. Do not call anything else after this.
@@ -367,11 +377,11 @@ public actor DownloadQueue {
     ring()
   }
 
-  /// Returns the free bytes on the volume of the queue.
-  package func freeSpace() async throws(PackError) -> UInt64 {
+  /// Returns the bytes that are available on the volume of the queue.
+  package func availableSpace() async throws(PackError) -> UInt64 {
     try await blocking { [ledger] () throws(PackError) in
       do throws(FileFailure) {
-        return try ledger.files.freeSpace(at: ledger.directory)
+        return try ledger.files.availableSpace(at: ledger.directory)
       } catch {
         throw error.reading(ledger.path)
       }

@@ -15,7 +15,7 @@ public struct QueuePolicy: Hashable, Sendable {
   public var reconcileInterval: Duration = .seconds(60)
   /// The minimum time between two progress events of one download.
   public var progressInterval: Duration = .milliseconds(200)
-  /// The time for which ``DownloadQueue/init(root:transport:policy:)`` waits if another process has the queue open.
+  /// The time for which ``DownloadQueue/init(root:transport:policy:logger:)`` waits if another process has the queue open.
   public var lockTimeout: Duration = .seconds(5)
 
   /// Creates the default policy.

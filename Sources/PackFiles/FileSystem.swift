@@ -37,8 +37,10 @@ package protocol FileSystem: Sendable {
   var syncsWholeVolumes: Bool { get }
   /// Syncs the volume of a directory to the disk if the system can, otherwise does nothing.
   func syncVolume(of directory: OpenFile) throws(FileFailure)
-  /// Returns the number of bytes that an ordinary user can still write to the volume.
+  /// Returns the number of bytes that an ordinary user can write to the volume now. For errors of a full disk.
   func freeSpace(at file: OpenFile) throws(FileFailure) -> UInt64
+  /// Returns the number of bytes that are free, or that the system can free when they are needed. For checks before something is written.
+  func availableSpace(at file: OpenFile) throws(FileFailure) -> UInt64
   /// Tries to lock a file exclusively without waiting, and returns whether it did. The lock ends when the file is closed.
   func tryLock(_ file: OpenFile) throws(FileFailure) -> Bool
   /// Returns the absolute path without symbolic links.
@@ -139,6 +141,19 @@ package final class OpenFile: Sendable {
 
   deinit {
     if closes { SystemFiles.close(descriptor) }
+  }
+}
+
+/// The two numbers that Apple platforms report for the space on a volume.
+package enum VolumeSpace {
+  /// Returns the number of bytes that can be used for packs.
+  ///
+  /// - Parameters:
+  ///   - free: the bytes that are free now.
+  ///   - important: `volumeAvailableCapacityForImportantUsage`, which includes what the system can purge. It is 0 on volumes without purgeable space,
+  ///     such as exFAT, and on a Mac where no user is logged in. Nil if unknown.
+  package static func available(free: UInt64, important: Int64?) -> UInt64 {
+    max(free, important.map { UInt64(clamping: $0) } ?? 0)
   }
 }
 

@@ -63,16 +63,16 @@ package final class OutputDirectory: Sendable {
     }
   }
 
-  /// Throws if fewer than `size` bytes are free on the volume.
+  /// Throws if fewer than `size` bytes are available on the volume.
   package func checkSpace(_ size: UInt64) throws(PackError) {
-    let free: UInt64
+    let available: UInt64
     do {
-      free = try files.freeSpace(at: root)
+      available = try files.availableSpace(at: root)
     } catch {
       throw error.writing(path)
     }
-    guard size <= free else {
-      throw FileFailure.fullDisk.writing(path, missingBytes: size - free)
+    guard size <= available else {
+      throw FileFailure.fullDisk.writing(path, missingBytes: size - available)
     }
   }
 

@@ -184,7 +184,13 @@ package struct SystemFiles: FileSystem {
     #endif
     // Any other number means that the volume cannot reserve space.
     let failure = FileFailure(number: number)
-    if failure.isFullDisk { throw failure }
+    guard failure.isFullDisk else { return }
+    #if canImport(Darwin)
+      // Only free space can be reserved. If the system can purge enough, the file grows without a reservation while the system does that.
+      let held = try status(of: file).allocatedSize
+      if try availableSpace(at: file) >= size - min(size, held) { return }
+    #endif
+    throw failure
   }
 
   package func sync(_ file: OpenFile) throws(FileFailure) {
@@ -218,6 +224,18 @@ package struct SystemFiles: FileSystem {
     var raw = statvfs()
     _ = try Self.retrying { unsafe fstatvfs(file.descriptor, &raw) }
     return UInt64(raw.f_bavail) * UInt64(raw.f_frsize)
+  }
+
+  package func availableSpace(at file: OpenFile) throws(FileFailure) -> UInt64 {
+    let free = try freeSpace(at: file)
+    #if canImport(Darwin)
+      var path = [CChar](repeating: 0, count: Int(MAXPATHLEN))
+      guard unsafe fcntl(file.descriptor, F_GETPATH, &path) == 0 else { return free }
+      let name = String(decoding: path.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+      return VolumeSpace.available(free: free, important: ImportantCapacity.bytes(at: name))
+    #else
+      return free
+    #endif
   }
 
   package func tryLock(_ file: OpenFile) throws(FileFailure) -> Bool {

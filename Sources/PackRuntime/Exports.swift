@@ -2,6 +2,7 @@
 @_exported public import PackCrypto
 @_exported public import PackDownloads
 @_exported public import PackFormat
+@_exported public import PackLog
 @_exported public import PackManifest
 @_exported public import PackOnDemand
 @_exported public import PackPayload

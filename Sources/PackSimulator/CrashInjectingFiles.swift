@@ -137,6 +137,11 @@ package final class CrashInjectingFiles: FileSystem {
     return try base.freeSpace(at: file)
   }
 
+  package func availableSpace(at file: OpenFile) throws(FileFailure) -> UInt64 {
+    try live("available space")
+    return try base.availableSpace(at: file)
+  }
+
   package func tryLock(_ file: OpenFile) throws(FileFailure) -> Bool {
     try live("lock")
     return try base.tryLock(file)

@@ -1,6 +1,7 @@
 public import PackCrypto
 package import PackFiles
 public import PackFormat
+public import PackLog
 public import PackManifest
 public import PackReading
 public import PackTrust
@@ -22,6 +23,9 @@ public actor AssetStore {
   let directory: StoreDirectory
   let manifests: StoreManifests
   package nonisolated let hub = EventHub<StoreEvent>(bufferedCount: 256)
+  private let logger: (any PackLogger)?
+  /// Logs the store's events. Nil without a logger.
+  private let logging: EventHub<StoreEvent>.Handling?
   private let keys: any KeyProvider
   /// Serializes the installations of each pack, by its name.
   private let installing = KeyedLock<String>()
@@ -34,16 +38,17 @@ public actor AssetStore {
   ///   - trusted: The public keys that may sign manifests.
   ///   - lowestVersion: The lowest manifest version that this release of the app accepts.
   ///   - policy: The limits and timeouts of the store.
+  ///   - logger: Receives what the store does and what fails.
   /// - Throws: ``PackError/Code/notAStore`` if the directory contains something else, ``PackError/Code/unsupported`` if a later release created it,
   ///   ``PackError/Code/usage`` if the policy keeps less than 1 version or allows less than 1 start of a trial.
   public init(
     root: String, keys: some KeyProvider, trusting trusted: [SigningPublicKey], lowestVersion: UInt64 = 0,
-    policy: StorePolicy = StorePolicy()
+    policy: StorePolicy = StorePolicy(), logger: (any PackLogger)? = nil
   ) async throws(PackError) {
     try await self.init(
       root: root, keys: keys, trusting: trusted, lowestVersion: lowestVersion, policy: policy, files: SystemFiles(),
       clock: SystemStoreClock(),
-      process: .current(), backend: CryptoBackends.standard)
+      process: .current(), backend: CryptoBackends.standard, logger: logger)
   }
 
   /// - Parameters:
@@ -52,7 +57,7 @@ public actor AssetStore {
   package init(
     root: String, keys: some KeyProvider, trusting trusted: [SigningPublicKey], lowestVersion: UInt64, policy: StorePolicy,
     files: any FileSystem,
-    clock: any StoreClock, process: StoreProcess, backend: any CryptoBackend
+    clock: any StoreClock, process: StoreProcess, backend: any CryptoBackend, logger: (any PackLogger)? = nil
   ) async throws(PackError) {
     guard policy.keepVersions >= 1, policy.trialStarts >= 1 else {
       throw PackError(.usage, "a store keeps at least 1 version and gives a trial at least 1 start")
@@ -60,6 +65,9 @@ public actor AssetStore {
     self.root = root
     self.policy = policy
     self.keys = keys
+    self.logger = logger
+    let hub = self.hub
+    logging = logger.map { logger in hub.handle { logger.log($0.logEvent) } }
     let directory = try await WorkerPool.settled { () throws(PackError) in
       try StoreDirectory(root: root, files: files, clock: clock, process: process, policy: policy, backend: backend)
     }
@@ -86,10 +94,12 @@ public actor AssetStore {
   ///   ``PackError/Code/manifestExpired``, ``PackError/Code/storeBusy``.
   @discardableResult
   public func adopt(_ document: SignedManifest) async throws(PackError) -> UpdatePlan {
-    let (plan, version) = try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
-      let candidate = try manifests.verify(document)
-      try directory.withLock { () throws(PackError) in try manifests.adopt(document, candidate) }
-      return (try StorePlanning(directory).plan(for: candidate), candidate.manifest.version)
+    let (plan, version) = try await logged("manifest refused") { () async throws(PackError) in
+      try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
+        let candidate = try manifests.verify(document)
+        try directory.withLock { () throws(PackError) in try manifests.adopt(document, candidate) }
+        return (try StorePlanning(directory).plan(for: candidate), candidate.manifest.version)
+      }
     }
     hub.tell([.adopted(manifest: version)])
     return plan
@@ -138,7 +148,7 @@ public actor AssetStore {
     let installation = Installation(
       directory: directory, manifests: manifests, file: file, id: id, taking: taking, mode: mode, progress: progress, note: note,
       tell: { [hub] in hub.tell($0) })
-    return try await installation.run(keys: keys)
+    return try await logged("installation failed", id) { () async throws(PackError) in try await installation.run(keys: keys) }
   }
 
   /// Makes a version the running one, either on trial until it is confirmed, or permanently. The process that will run it calls this right before.
@@ -153,8 +163,10 @@ public actor AssetStore {
   ///   running process has the pack on trial.
   @discardableResult
   public func activate(_ id: String, version: UInt64? = nil, onTrial: Bool = true) async throws(PackError) -> BootToken {
-    let (token, events) = try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
-      try StoreTrials(directory).activate(id, version: version, onTrial: onTrial, manifest: try manifests.usable())
+    let (token, events) = try await logged("activation failed", id) { () async throws(PackError) in
+      try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
+        try StoreTrials(directory).activate(id, version: version, onTrial: onTrial, manifest: try manifests.usable())
+      }
     }
     hub.tell(events)
     return token
@@ -211,7 +223,7 @@ public actor AssetStore {
   ///
   /// - Parameters:
   ///   - id: The name of the pack.
-  ///   - reason: A text for people, recorded with the failed version. At most 200 bytes are kept.
+  ///   - reason: A text for people, recorded with the failed version, and public in logs. At most 200 bytes are kept.
   /// - Returns: The version that runs now. Nil if no version is left to run.
   /// - Throws: ``PackError/Code/notInstalled`` if no version runs.
   @discardableResult
@@ -252,6 +264,10 @@ public actor AssetStore {
   ///
   /// - Throws: ``PackError/Code/notInstalled``, ``PackError/Code/purged``, or what opening a pack throws.
   public func open(_ id: String) async throws(PackError) -> OpenedPack {
+    try await logged("pack cannot be opened", id) { () async throws(PackError) in try await openRunning(id) }
+  }
+
+  private func openRunning(_ id: String) async throws(PackError) -> OpenedPack {
     let (running, use, events) = try await WorkerPool.settled { [directory] () throws(PackError) in try StoreTrials(directory).use(id) }
     hub.tell(events)
     do throws(PackError) {
@@ -326,11 +342,25 @@ public actor AssetStore {
   /// on trial fails, or gets another start. A second call finds nothing more to repair. Other processes may use the store at the same time.
   @discardableResult
   public func reconcile(_ depth: ReconcileDepth = .quick) async throws(PackError) -> [StoreFinding] {
-    let (findings, events) = try await WorkerPool.value { [directory, manifests] (pool) throws(PackError) in
-      try StoreRepair(directory, manifests, depth: depth, pool: pool).run()
+    let (findings, events) = try await logged("repair failed") { () async throws(PackError) in
+      try await WorkerPool.value { [directory, manifests] (pool) throws(PackError) in
+        try StoreRepair(directory, manifests, depth: depth, pool: pool).run()
+      }
     }
     hub.tell(events)
     return findings
+  }
+
+  /// Runs an action, and logs the error if it fails.
+  private func logged<Value: Sendable>(
+    _ message: StaticString, _ id: String? = nil, _ action: () async throws(PackError) -> Value
+  ) async throws(PackError) -> Value {
+    do throws(PackError) {
+      return try await action()
+    } catch {
+      logger.record(error.code == .cancelled ? .info : .error, .store, message, .error(error, pack: id))
+      throw error
+    }
   }
 
   /// Returns a stream of what this store does from now on. A listener that is too slow loses the oldest events.

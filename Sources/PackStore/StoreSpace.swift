@@ -124,7 +124,7 @@ struct StoreSpace {
     var volume: UInt64 = 0
     if needs.volume > 0 {
       do {
-        volume = needs.volume.adding(directory.policy.freeSpaceMargin).less(try directory.files.freeSpace(at: directory.handle))
+        volume = needs.volume.adding(directory.policy.freeSpaceMargin).less(try directory.files.availableSpace(at: directory.handle))
       } catch {
         throw error.writing(directory.root)
       }

@@ -1,3 +1,4 @@
+@_spi(Fake) import AppleValues
 import PackDelivery
 import TestSupport
 import Testing
@@ -15,6 +16,35 @@ struct DownloadFailureTests {
     (203, .scheduled, .notLoaded(.allowance)), (204, .scheduled, .notLoaded(.allowance)),
     (206, .notLoaded(.beforeLaunch), .notLoaded(.beforeLaunch)), (999, .scheduled, .failed(.system)), (-1, .scheduled, .failed(.system)),
   ]
+
+  /// The codes that Apple documents, from a table that does not know this project.
+  static let documented = (Documented.errorCodes.value + Documented.laterErrorCodes.value).map(\.code)
+
+  @Test("every documented code has a state here, and all others are unknown codes")
+  func everyCode() {
+    #expect(Set(Self.codes.map(\.code)).subtracting(Self.documented) == [-1, 999])
+    #expect(Set(Self.documented).subtracting(Self.codes.map(\.code)) == [])
+  }
+
+  @Test(
+    "a code means the same in the domain of current systems and in that of iOS 16",
+    arguments: [Documented.errorDomain.value, Documented.earlierErrorDomain.value], documented)
+  func domains(domain: String, code: Int) {
+    #expect(DownloadFailure(domain: domain, code: code) == .backgroundAssets(code: code))
+    #expect(DownloadFailure(domain: domain, code: code)?.remedy == DownloadFailure.backgroundAssets(code: code).remedy)
+  }
+
+  @Test(
+    "a domain that only resembles one of the system's is not mapped",
+    arguments: ["baerrordomain", "com.apple.backgroundassets", "BAErrorDomain "])
+  func otherDomains(domain: String) {
+    #expect(DownloadFailure(domain: domain, code: 112) == nil)
+  }
+
+  @Test("every documented code of the URL loading system that ends a download is mapped")
+  func loadingErrors() {
+    for row in Documented.urlErrorCodes.value { #expect(DownloadFailure(domain: "NSURLErrorDomain", code: row.code) != nil, "\(row.name)") }
+  }
 
   @Test("each code of Background Assets leads to the documented state", arguments: codes.map(\.code))
   func code(_ code: Int) throws {

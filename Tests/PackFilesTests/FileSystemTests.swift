@@ -30,6 +30,24 @@ struct FileSystemTests {
     #expect(parts.name == name)
   }
 
+  @Test(
+    "the available space is what the system offers, and never less than what is free",
+    arguments: [
+      (100, 500, 500), (100, 100, 100), (100, 40, 100), (100, 0, 100), (0, 0, 0), (0, 7, 7), (100, -1, 100), (100, .min, 100),
+      (.max, .max, .max), (100, nil, 100),
+    ] as [(UInt64, Int64?, UInt64)])
+  func available(free: UInt64, important: Int64?, expected: UInt64) {
+    #expect(VolumeSpace.available(free: free, important: important) == expected)
+  }
+
+  @Test("a volume has at least its free space available")
+  func systemSpace() throws {
+    let files = SystemFiles()
+    let place = try files.open(directory(""), .directory, in: nil)
+    // Other processes may write between the two calls.
+    #expect(try files.availableSpace(at: place) > files.freeSpace(at: place) / 2)
+  }
+
   @Test("a read beyond the end is truncation, one up to it is not", arguments: [(0, 10), (10, 0), (3, 7)])
   func exactly(offset: Int, count: Int) throws {
     let files = FaultyFiles()

@@ -100,6 +100,15 @@ struct OutputDirectoryTests {
     #expect(message == nil || error?.message.contains(message!) == true)
   }
 
+  @Test("space that the system can purge counts as available, but not in the error of a full disk")
+  func purgeable() throws {
+    let files = FaultyFiles { $0.operation == .freeSpace ? .freeSpace($0.name == FaultyFiles.available ? 5000 : 0) : nil }
+    let output = try OutputDirectory(directory("out"), files: files)
+    try output.checkSpace(5000)
+    #expect(failure { () throws(PackError) in try output.checkSpace(5001) }?.message.contains("1 bytes are missing") == true)
+    #expect(try files.freeSpace(at: files.open(directory(""), .directory, in: nil)) == 0)
+  }
+
   @Test("whatever operation fails, nothing or the whole directory exists, and nothing else")
   func everyFailure() throws {
     for number in 0..<1000 {

@@ -24,13 +24,16 @@ package final class FaultyFiles: FileSystem {
     case failure(FileFailure)
     /// Reads and writes move at most this many bytes.
     case short(Int)
-    /// The volume reports this many free bytes.
+    /// The volume reports this many free bytes, or available bytes if the call has the name ``available``.
     case freeSpace(UInt64)
     /// Another process holds the lock.
     case locked
   }
 
   package typealias Decision = @Sendable (Call) -> Fault?
+
+  /// The name of the call that asks for the available space, which includes what the system can free.
+  package static let available = "available"
 
   private let base = SystemFiles()
   private let decide: Decision
@@ -192,6 +195,11 @@ package final class FaultyFiles: FileSystem {
   package func freeSpace(at file: OpenFile) throws(FileFailure) -> UInt64 {
     if case .freeSpace(let bytes) = try fault(.freeSpace) { return bytes }
     return try base.freeSpace(at: file)
+  }
+
+  package func availableSpace(at file: OpenFile) throws(FileFailure) -> UInt64 {
+    if case .freeSpace(let bytes) = try fault(.freeSpace, Self.available) { return bytes }
+    return try base.availableSpace(at: file)
   }
 
   package func tryLock(_ file: OpenFile) throws(FileFailure) -> Bool {

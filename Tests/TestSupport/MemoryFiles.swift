@@ -335,6 +335,8 @@ package final class MemoryFiles: FileSystem {
     }
   }
 
+  package func availableSpace(at file: OpenFile) throws(FileFailure) -> UInt64 { try freeSpace(at: file) }
+
   package func tryLock(_ file: OpenFile) throws(FileFailure) -> Bool {
     try call("lock") { (volume) throws(FileFailure) in
       let node = try node(of: file)

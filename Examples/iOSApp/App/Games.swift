@@ -64,17 +64,17 @@ final class Games: ObservableObject {
       // Not in Caches, which the system empties. The store excludes its packs from backups.
       let support = try FileManager.default.url(for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
       let store = try await AssetStore(
-        root: support.appendingPathComponent("packs").path, keys: Keys.provider, trusting: [SigningPublicKey(text: Publisher.publicKey)])
+        root: support.appendingPathComponent("packs").path, keys: Keys.provider, trusting: [SigningPublicKey(text: Publisher.publicKey)],
+        logger: Deliveries.logger)
       let delivery = AppDelivery(state: try Deliveries.state(), store: store, isForDevice: Publisher.isForDevice)
-      let downloads = BackgroundDownloads(group: Publisher.group, state: delivery.state)
+      let downloads = BackgroundDownloads(group: Publisher.group, state: delivery.state, logger: Deliveries.logger)
       // From here on the system notifies the app and no longer starts the extension.
       let events = downloads.events()
       downloads.listen()
       listening = Task { [weak self] in
         for await event in events { await self?.take(event) }
       }
-      let start = try await delivery.start()
-      for finding in start.findings { print("store: \(finding)") }
+      _ = try await delivery.start()
       (self.store, self.delivery, self.downloads) = (store, delivery, downloads)
       // Works without a network, with the packs that are already on the device.
       await bring()

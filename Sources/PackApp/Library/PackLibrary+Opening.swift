@@ -27,8 +27,8 @@ extension PackLibrary {
     directory: URL, manifest: URL, trusting trusted: [String], keys: some KeyProvider, options: Options = Options()
   ) async throws(PackError) {
     let store = try await Self.store(in: directory, trusting: trusted, keys: keys, options)
-    let queue = try await DownloadQueue(root: directory.appendingPathComponent("downloads").path, transport: URLSessionTransport())
-    let state = try SharedState(directory: directory.appendingPathComponent("state").path)
+    let queue = try await DownloadQueue(root: directory.appendingPathComponent("downloads").path, transport: URLSessionTransport(), logger: options.logger)
+    let state = try SharedState(directory: directory.appendingPathComponent("state").path, logger: options.logger)
     let delivery = AppDelivery(state: state, store: store, queue: queue, isForDevice: options.isForDevice)
     try await self.init(
       delivery, service: QueueService(delivery: delivery, queue: queue), manifest: manifest, exports: Self.exports(of: directory), options)
@@ -41,7 +41,7 @@ extension PackLibrary {
     for text in trusted { signers.append(try SigningPublicKey(text: text)) }
     return try await AssetStore(
       root: directory.appendingPathComponent("packs").path, keys: keys, trusting: signers, lowestVersion: options.lowestManifestVersion,
-      policy: options.store)
+      policy: options.store, logger: options.logger)
   }
 
   static func exports(of directory: URL) -> FileExports {

@@ -2,6 +2,7 @@ public import Foundation
 import PackDelivery
 import PackFiles
 public import PackFormat
+public import PackLog
 public import PackManifest
 import PackOnDemand
 import PackReading
@@ -39,9 +40,20 @@ public final class PackLibrary: Sendable {
     public var store = StorePolicy()
     /// Returns whether a pack is for this device. The extension must use the same rule. By default, all packs are.
     public var isForDevice: @Sendable (ManifestPack) -> Bool = { _ in true }
+    /// The receiver of what store, downloads and state report. By default the system's log under the app's bundle identifier on Apple platforms, and
+    /// nothing elsewhere.
+    public var logger: (any PackLogger)? = Self.systemLogger
 
     /// Creates the usual settings.
     public init() {}
+
+    private static var systemLogger: (any PackLogger)? {
+      #if canImport(OSLog)
+        SystemLogger(subsystem: Bundle.main.bundleIdentifier ?? "packer")
+      #else
+        nil
+      #endif
+    }
   }
 
   /// The state of one pack on this device.

@@ -294,8 +294,8 @@ public actor OnDemandPacks {
     // Only one of the waiting requests does it.
     guard requests[id]?.first === request else { return }
     // Space may have been freed since the download found too little.
-    var free = try await queue.freeSpace()
-    if free < needed, try await removeAbandoned() { free = try await queue.freeSpace() }
+    var free = try await queue.availableSpace()
+    if free < needed, try await removeAbandoned() { free = try await queue.availableSpace() }
     guard free < needed else { return try await queue.tryNow(id) }
     // Space was freed before, but it did not help: the store is on another volume, or another process used the space.
     if let known = freeSpace[id], free <= known {

@@ -132,7 +132,7 @@ open class BAAppExtensionInfo: NSObject, @unchecked Sendable {
 }
 
 @available(iOS 17, macOS 14, tvOS 18.4, visionOS 2.4, *)
-public let BAErrorDomain = "BAErrorDomain"
+public let BAErrorDomain = Documented.errorDomain.value
 
 /// NS_ENUM and not NS_ERROR_ENUM: the framework throws NSError.
 @available(iOS 17, macOS 14, tvOS 18.4, visionOS 2.4, *)

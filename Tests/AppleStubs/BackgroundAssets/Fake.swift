@@ -46,8 +46,15 @@ public final class FakeSystem: Sendable {
     var downloads: [String: BADownload] = [:]
     var inForeground: Set<String> = []
     var managed: [ManagedFile] = []
+    var errorDomain = Documented.errorDomain.value
+    /// The time that the extension ran today.
+    var secondsRun = 0
+    /// The requirements of an extension that ran as the framework implements them.
+    var defaults: Set<String> = []
     var brought = 0
     var looks = 0
+
+    func error(_ code: BAErrorCode) -> NSError { NSError(domain: errorDomain, code: code.rawValue) }
 
     mutating func remove(_ identifier: String) {
       downloads[identifier] = nil
@@ -63,6 +70,13 @@ public final class FakeSystem: Sendable {
   public func setControl(_ control: Control) { state.read { $0.control = control } }
   public func prohibitBackground(_ isProhibited: Bool) { state.read { $0.isBackgroundProhibited = isProhibited } }
   public func setContainer(_ container: URL) { state.read { $0.container = container } }
+  /// Selects the domain of errors, which depends on the version of the system.
+  public func setErrorDomain(_ domain: String) { state.read { $0.errorDomain = domain } }
+  public var errorDomain: String { state.read { $0.errorDomain } }
+  /// Lets the extension run for a time today.
+  public func spend(seconds: Int) { state.read { $0.secondsRun += seconds } }
+  /// Starts a new day.
+  public func beginDay() { state.read { $0.secondsRun = 0 } }
   public func forget(_ identifier: String) { state.read { $0.remove(identifier) } }
   /// How often the list of downloads was requested.
   public var looks: Int { state.read { $0.looks } }
@@ -77,7 +91,8 @@ public final class FakeSystem: Sendable {
 
   // MARK: Methods of the manager
 
-  static func refusal(_ code: BAErrorCode) -> NSError { NSError(domain: BAErrorDomain, code: code.rawValue) }
+  /// Returns an error of Background Assets, in the domain of the selected system.
+  public func error(_ code: BAErrorCode) -> NSError { state.read { $0.error(code) } }
 
   func currentDownloads() throws -> [BADownload] {
     precondition(!Thread.isMainThread, "fetchCurrentDownloads() may block, and was called on the main thread")
@@ -93,10 +108,10 @@ public final class FakeSystem: Sendable {
     try state.read { state in
       precondition(!state.isInContentRequest, "a download was scheduled inside a content request")
       precondition(type(of: download) != BAManifestDownload.self, "only the system downloads the manifest")
-      guard !download.isEssential else { throw Self.refusal(.downloadEssentialDownloadNotPermitted) }
-      if let known = state.downloads[download.identifier], known.state != .failed { throw Self.refusal(.downloadAlreadyScheduled) }
-      guard download.state != .failed else { throw Self.refusal(.downloadAlreadyFailed) }
-      guard !state.isBackgroundProhibited else { throw Self.refusal(.downloadBackgroundActivityProhibited) }
+      guard !download.isEssential else { throw state.error(.downloadEssentialDownloadNotPermitted) }
+      if let known = state.downloads[download.identifier], known.state != .failed { throw state.error(.downloadAlreadyScheduled) }
+      guard download.state != .failed else { throw state.error(.downloadAlreadyFailed) }
+      guard !state.isBackgroundProhibited else { throw state.error(.downloadBackgroundActivityProhibited) }
       download.values.read { $0.state = .waiting }
       state.downloads[download.identifier] = download
     }
@@ -107,13 +122,13 @@ public final class FakeSystem: Sendable {
       precondition(!download.isEssential, "an essential download cannot be started in the foreground")
       precondition(type(of: download) != BAManifestDownload.self, "only the system downloads the manifest")
       switch state.caller {
-      case .downloader: throw Self.refusal(.callFromExtensionNotAllowed)
-      case .inactiveApp: throw Self.refusal(.callFromInactiveProcessNotAllowed)
+      case .downloader: throw state.error(.callFromExtensionNotAllowed)
+      case .inactiveApp: throw state.error(.callFromInactiveProcessNotAllowed)
       case .activeApp: break
       }
-      guard download.state != .failed else { throw Self.refusal(.downloadAlreadyFailed) }
+      guard download.state != .failed else { throw state.error(.downloadAlreadyFailed) }
       if let known = state.downloads[download.identifier], known.state != .failed, known !== download {
-        throw Self.refusal(.downloadAlreadyScheduled)
+        throw state.error(.downloadAlreadyScheduled)
       }
       download.values.read { $0.state = .downloading }
       state.downloads[download.identifier] = download
@@ -123,7 +138,7 @@ public final class FakeSystem: Sendable {
 
   func cancel(_ download: BADownload) throws {
     try state.read { state in
-      guard state.downloads[download.identifier] === download else { throw Self.refusal(.downloadDoesNotExist) }
+      guard state.downloads[download.identifier] === download else { throw state.error(.downloadDoesNotExist) }
       state.remove(download.identifier)
     }
   }
@@ -136,7 +151,7 @@ public final class FakeSystem: Sendable {
     case .held:
       precondition(date < Date(timeIntervalSinceNow: 3600), "waits for exclusive control without an end")
       controlQueue.asyncAfter(deadline: .now() + max(0, date.timeIntervalSinceNow)) {
-        handler(false, NSError(domain: BAErrorDomain, code: BAErrorCode.callerConnectionInvalid.rawValue))
+        handler(false, self.error(.callerConnectionInvalid))
       }
     case .silent: break
     }
@@ -156,12 +171,13 @@ public final class FakeSystem: Sendable {
 
   /// Asks an extension what to download, as after an installation, and schedules it.
   ///
-  /// - Returns: the downloads that it returned.
+  /// - Returns: the downloads that it returned. None if the extension has run too long today: then it is not started.
   @discardableResult
   public func ask(
     _ downloader: some BADownloaderExtension & Sendable, _ request: BAContentRequest, manifest: URL, essentialLeft: Int? = nil,
     otherLeft: Int? = nil
   ) async throws -> [BADownload] {
+    guard state.read({ $0.secondsRun }) < Documented.extensionSecondsPerDay.value else { return [] }
     let copy = FileManager.default.temporaryDirectory.appendingPathComponent("manifest-\(UUID().uuidString)")
     try FileManager.default.copyItem(at: manifest, to: copy)
     become(.downloader)
@@ -179,7 +195,9 @@ public final class FakeSystem: Sendable {
     try FileManager.default.removeItem(at: copy)
     precondition(Set(downloads.map(\.identifier)).count == downloads.count, "two downloads have one identifier")
     for download in downloads {
-      precondition(!download.isEssential || request == .install || request == .update, "an essential download outside an installation")
+      precondition(
+        !download.isEssential || Documented.essentialRequests.value.contains(request.rawValue),
+        "an essential download outside an installation")
       state.read { state in
         download.values.read { $0.state = .waiting }
         state.downloads[download.identifier] = download
@@ -259,10 +277,37 @@ public final class FakeSystem: Sendable {
       BADownload.Values(
         identifier: identifier, request: request, isEssential: true, size: 0, group: "group.example", priority: BADownload.Priority(1001),
         state: .failed))
-    await onSystemThread { self.tell(download, NSError(domain: BAErrorDomain, code: code), downloader) }
+    await onSystemThread { self.tell(download, NSError(domain: self.errorDomain, code: code), downloader) }
   }
 
   // MARK: Managed packs
+
+  /// Records that the framework's own implementation of a requirement ran.
+  public func noteDefault(_ name: String) { state.read { _ = $0.defaults.insert(name) } }
+
+  /// Returns the requirements of `BADownloaderExtension` that an extension for managed packs implements itself. The framework's documentation forbids
+  /// most of them: see ``Documented``.
+  public func ownRequirements(
+    of downloader: some ManagedDownloaderExtension, _ challenge: URLAuthenticationChallenge
+  ) async -> Set<String> {
+    state.read { $0.defaults = [] }
+    let download = BAURLDownload(
+      BADownload.Values(
+        identifier: "pack", request: URLRequest(url: URL(string: "https://cdn.example.com/pack")!), isEssential: false, size: 1,
+        group: "group.example", priority: .default))
+    let nowhere = URL(fileURLWithPath: "/nowhere")
+    _ = downloader.downloads(
+      for: .periodic, manifestURL: nowhere,
+      extensionInfo: BAAppExtensionInfo(restrictedDownloadSizeRemaining: nil, restrictedEssentialDownloadSizeRemaining: nil))
+    downloader.backgroundDownload(download, failedWithError: error(.downloadInvalid))
+    downloader.backgroundDownload(download, finishedWithFileURL: nowhere)
+    _ = await downloader.backgroundDownload(download, didReceive: challenge)
+    let all: Set = [
+      "downloads(for:manifestURL:extensionInfo:)", "backgroundDownload(_:failedWithError:)", "backgroundDownload(_:finishedWithFileURL:)",
+      "backgroundDownload(_:didReceive:)",
+    ]
+    return all.subtracting(state.read { $0.defaults })
+  }
 
   public var managed: [ManagedFile] { state.read { $0.managed } }
   public func setManaged(_ files: [ManagedFile]) { state.read { $0.managed = files } }

@@ -110,10 +110,20 @@ extension ManagedDownloaderExtension {
   @MainActor @preconcurrency public var configuration: some ManagedDownloaderExtensionConfiguration { ManagedDownloaderConfiguration() }
   public func shouldDownload(_ assetPack: AssetPack) -> Bool { true }
   // These are the system's for managed packs, and hide those of BADownloaderExtension.
-  public func downloads(for request: BAContentRequest, manifestURL: URL, extensionInfo: BAAppExtensionInfo) -> Set<BADownload> { [] }
+  public func downloads(for request: BAContentRequest, manifestURL: URL, extensionInfo: BAAppExtensionInfo) -> Set<BADownload> {
+    FakeSystem.shared.noteDefault("downloads(for:manifestURL:extensionInfo:)")
+    return []
+  }
   public func backgroundDownload(
     _ download: BADownload, didReceive challenge: URLAuthenticationChallenge
-  ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) { (.performDefaultHandling, nil) }
-  public func backgroundDownload(_ failedDownload: BADownload, failedWithError error: any Error) {}
-  public func backgroundDownload(_ finishedDownload: BADownload, finishedWithFileURL fileURL: URL) {}
+  ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+    FakeSystem.shared.noteDefault("backgroundDownload(_:didReceive:)")
+    return (.performDefaultHandling, nil)
+  }
+  public func backgroundDownload(_ failedDownload: BADownload, failedWithError error: any Error) {
+    FakeSystem.shared.noteDefault("backgroundDownload(_:failedWithError:)")
+  }
+  public func backgroundDownload(_ finishedDownload: BADownload, finishedWithFileURL fileURL: URL) {
+    FakeSystem.shared.noteDefault("backgroundDownload(_:finishedWithFileURL:)")
+  }
 }

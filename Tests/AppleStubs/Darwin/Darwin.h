@@ -167,11 +167,13 @@ int fstatvfs(int, struct statvfs *);
 #define F_GETFL 3
 #define F_SETFL 4
 #define F_PREALLOCATE 42
+#define F_GETPATH 50
 #define F_FULLFSYNC 51
 #define FD_CLOEXEC 1
 #define F_ALLOCATECONTIG 0x00000002
 #define F_ALLOCATEALL 0x00000004
 #define F_PEOFPOSMODE 3
+#define MAXPATHLEN 1024
 #define LOCK_SH 0x01
 #define LOCK_EX 0x02
 #define LOCK_NB 0x04

@@ -1,8 +1,10 @@
 @_spi(Fake) import BackgroundAssets
 import Foundation
+@_spi(Fake) import os
 import PackBackground
 import PackBackgroundApp
 import PackRuntime
+import StoreKit
 
 /// Ends the driver if a condition is false. Unlike with `precondition`, the condition may throw and wait.
 func require(_ isSo: Bool, _ message: String = "unexpected result", file: StaticString = #file, line: UInt = #line) {
@@ -24,14 +26,21 @@ struct BackgroundDriver {
       dist: URL(fileURLWithPath: dist), place: URL(fileURLWithPath: place), key: try KeyRing(PackKey(text: text.byteSpan)),
       publicKey: try SigningPublicKey(text: publicKey))
     try driver.priorities()
+    driver.documented()
     driver.errors()
+    driver.space()
     try await driver.firstInstallation()
-    try await driver.failures()
+    try await driver.timeOfADay()
     try await driver.wrongFile()
     try await driver.challenges()
     try await driver.listening()
-    try await driver.handing()
-    try await driver.cancelling()
+    for domain in [Documented.earlierErrorDomain.value, Documented.errorDomain.value] {
+      driver.system.setErrorDomain(domain)
+      try await driver.failures()
+      try await driver.handing()
+      try await driver.cancelling()
+    }
+    try await driver.logging(text)
     try await driver.deliveryOfAnApp()
     try await driver.queue()
     try await driver.managed()
@@ -62,7 +71,7 @@ struct BackgroundDriver {
 
   /// Makes a separate device for each test.
   func newContainer(_ name: String) throws -> URL {
-    let container = place.appendingPathComponent(name)
+    let container = place.appendingPathComponent("\(name)-\(system.errorDomain)")
     try FileManager.default.createDirectory(at: container, withIntermediateDirectories: true)
     system.setContainer(container)
     system.setControl(.free)
@@ -134,7 +143,30 @@ struct BackgroundDriver {
     require(DownloadPriority.number(0, place: 9, min: .min, default: 0, max: .max) == .min)
   }
 
+  /// The stub declares the documented values.
+  func documented() {
+    require(BAErrorDomain == Documented.errorDomain.value)
+    for row in Documented.errorCodes.value + Documented.laterErrorCodes.value {
+      require(BAErrorCode(rawValue: row.code).map { "\($0)" } == row.name, row.name)
+    }
+    for row in Documented.contentRequests.value { require(BAContentRequest(rawValue: row.code).map { "\($0)" } == row.name, row.name) }
+    for row in Documented.downloadStates.value { require(BADownload.State(rawValue: row.code).map { "\($0)" } == row.name, row.name) }
+  }
+
+  /// The space for packs includes what the system can purge.
+  func space() {
+    FakeVolume.important = 5_000_000_000
+    require(ImportantCapacity.bytes(at: place.path) == 5_000_000_000)
+    FakeVolume.important = nil
+    require(ImportantCapacity.bytes(at: place.path) == nil)
+  }
+
   func errors() {
+    for domain in [Documented.errorDomain.value, Documented.earlierErrorDomain.value] {
+      for row in Documented.errorCodes.value + Documented.laterErrorCodes.value {
+        require(DownloadFailure(NSError(domain: domain, code: row.code)) == .backgroundAssets(code: row.code), "\(domain) \(row.code)")
+      }
+    }
     let below = NSError(domain: NSURLErrorDomain, code: NSURLErrorNotConnectedToInternet)
     require(DownloadFailure(below) == .offline)
     require(DownloadFailure(NSError(domain: "Other", code: 1, userInfo: [NSUnderlyingErrorKey: below])) == .offline)
@@ -190,6 +222,21 @@ struct BackgroundDriver {
     require(log.take().contains { if case .refused(let error) = $0 { error.code == .noAppGroup } else { false } })
   }
 
+  /// An extension that has run too long is not started. Nothing is lost: the next day, or the app, continues.
+  func timeOfADay() async throws {
+    _ = try newContainer("day")
+    let log = Log()
+    let downloader = downloader(log)
+    system.spend(seconds: Documented.extensionSecondsPerDay.value)
+    require(try await system.ask(downloader, .install, manifest: manifestFile).isEmpty && log.take().isEmpty)
+    require(try status("core") == nil)
+    system.beginDay()
+    require(try await system.ask(downloader, .periodic, manifest: manifestFile).count == 3)
+    // No shortest interval is documented: a second request at once changes nothing.
+    require(Documented.periodicIntervalSeconds.value == nil)
+    require(try await system.ask(downloader, .periodic, manifest: manifestFile).isEmpty)
+  }
+
   /// Failures of an essential download, of another, and of the manifest.
   func failures() async throws {
     let container = try newContainer("failures")
@@ -205,7 +252,7 @@ struct BackgroundDriver {
     require(second !== first && second?.isEssential == false && second?.state == .waiting)
     require(try status("core")?.state == .scheduled && status("core")?.isEssential == false)
 
-    await system.fail(game, NSError(domain: BAErrorDomain, code: BAErrorCode.sessionDownloadDisallowedByDomain.rawValue), downloader)
+    await system.fail(game, system.error(.sessionDownloadDisallowedByDomain), downloader)
     require(try status("game")?.state == .notLoaded(.host))
     require(system.download(game)?.state == .failed)
 
@@ -222,7 +269,7 @@ struct BackgroundDriver {
     _ = try newContainer("failures-again")
     try await system.ask(downloader, .install, manifest: manifestFile)
     system.prohibitBackground(true)
-    await system.fail(core, NSError(domain: BAErrorDomain, code: BAErrorCode.sessionDownloadAllowanceExceeded.rawValue), downloader)
+    await system.fail(core, system.error(.sessionDownloadAllowanceExceeded), downloader)
     require(try status("core")?.state == .notLoaded(.background), "core is not postponed")
   }
 
@@ -243,6 +290,14 @@ struct BackgroundDriver {
     require(try status("game")?.state == .toBeTransferred)
   }
 
+  /// Makes a challenge for a password.
+  func challenge() -> URLAuthenticationChallenge {
+    let space = URLProtectionSpace(
+      host: "cdn.example.com", port: 443, protocol: "https", realm: nil, authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+    return URLAuthenticationChallenge(
+      protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil, error: nil, sender: Sender())
+  }
+
   final class Sender: NSObject, URLAuthenticationChallengeSender, @unchecked Sendable {
     func cancel(_ challenge: URLAuthenticationChallenge) {}
     func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}
@@ -261,10 +316,7 @@ struct BackgroundDriver {
     let downloader = downloader(challenges: handler)
     try await system.ask(downloader, .install, manifest: manifestFile)
     let download = system.download(try identifier("core"))!
-    let space = URLProtectionSpace(
-      host: "cdn.example.com", port: 443, protocol: "https", realm: nil, authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
-    let challenge = URLAuthenticationChallenge(
-      protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil, error: nil, sender: Sender())
+    let challenge = challenge()
     let (disposition, credential) = await downloader.backgroundDownload(download, didReceive: challenge)
     require(disposition == .useCredential && credential?.user == "cdn.example.com core")
 
@@ -374,7 +426,7 @@ struct BackgroundDriver {
     let plan = try state.plan(for: try manifest(), facts: DeliveryFacts(.launch, at: state.time)).plan
     _ = await downloads.hand(plan)
     let game = try identifier("game")
-    await system.fail(game, NSError(domain: BAErrorDomain, code: BAErrorCode.downloadFailedToStart.rawValue))
+    await system.fail(game, system.error(.downloadFailedToStart))
     require(try await downloads.current()?.contains(game) == false && status("game")?.state == .failed(.system))
     let retried = try state.plan(
       for: try manifest(), facts: DeliveryFacts(.launch, at: state.time, downloads: await downloads.current(), asked: ["game"])
@@ -516,11 +568,81 @@ struct BackgroundDriver {
     require(try await queue.status(of: DownloadID(group: AppDelivery.group, id: later)).state == .cancelled)
   }
 
+  // MARK: The log
+
+  /// What the extension and the app do is in the system's log, with private values marked, and without keys.
+  func logging(_ key: [UInt8]) async throws {
+    let container = try newContainer("logging")
+    let logger = SystemLogger(subsystem: "com.example.games")
+    _ = FakeLog.shared.take()
+    let downloader = Downloader(BackgroundDelivery(group: Self.group, trusting: [publicKey], logger: logger))
+    try await system.ask(downloader, .install, manifest: manifestFile, essentialLeft: 50_000_000, otherLeft: 50_000_000)
+    await system.finish(try identifier("core"), with: try arrived("core"), downloader)
+    await system.fail(try identifier("game"), system.error(.sessionDownloadDisallowedByDomain), downloader)
+    await system.failManifest("x", 203, downloader)
+    try await system.ask(downloader, .periodic, manifest: place.appendingPathComponent("damaged.json"))
+    let lines = FakeLog.shared.take()
+    require(lines.allSatisfy { $0.subsystem == "com.example.games" })
+    require(lines.contains { $0.category == "background" && $0.shown == "content request kind=1 event=install" && $0.level == .default })
+    require(lines.contains { $0.category == "delivery" && $0.shown.hasPrefix("planned event=install manifest=1 downloads=3 ") })
+    require(lines.contains { $0.category == "background" && $0.shown.hasPrefix("callback ended milliseconds=") && $0.level == .info })
+    require(lines.contains { $0.shown.hasPrefix("file arrived download=core@1-") && $0.shown.hasSuffix(" result=recorded") })
+    require(
+      lines.contains {
+        $0.level == .error && $0.shown.hasPrefix("download failed download=game@1-")
+          && $0.shown.hasSuffix(" failure=backgroundAssets(code: 202) remedy=\(DeliveryState.notLoaded(.host))")
+      })
+    require(lines.contains { $0.shown == "manifest failed failure=backgroundAssets(code: 203)" })
+    require(
+      lines.contains { $0.category == "delivery" && $0.shown == "manifest refused code=damaged-manifest <private>" && $0.whole != $0.shown }
+    )
+
+    // The app, from the files of the extension to a pack that runs and is removed.
+    system.become(.activeApp)
+    let state = try SharedState(group: Self.group, logger: logger)
+    let store = try await AssetStore(
+      root: place.appendingPathComponent("logged-store").path, keys: self.key, trusting: [publicKey], logger: logger)
+    let delivery = AppDelivery(state: state, store: store)
+    let downloads = BackgroundDownloads(group: Self.group, state: state, logger: logger)
+    downloads.listen()
+    _ = try await delivery.start()
+    let plan = try await delivery.plan(asked: ["later"], downloads: await downloads.current())
+    require(try await delivery.install(plan).allSatisfy { $0.installed != nil })
+    _ = await downloads.hand(plan)
+    await system.begin(try identifier("later"))
+    await system.progress(try identifier("later"), 1)
+    try await store.confirm(try await store.activate("core"))
+    _ = try await store.open("core").read("hello.txt")
+    try await store.remove("core")
+    let appLines = FakeLog.shared.take()
+    for text in ["manifest accepted", "installed pack=core", "trial began pack=core", "confirmed pack=core", "removed pack=core"] {
+      require(appLines.contains { $0.category == "store" && $0.shown.hasPrefix(text) }, text)
+    }
+    require(appLines.contains { $0.category == "background" && $0.shown.hasPrefix("handed over started=") })
+    require(appLines.contains { $0.category == "background" && $0.shown.hasPrefix("download began download=later@1-") })
+    let all = lines + appLines
+    require(!all.contains { $0.shown.contains("progress") })
+    // No directory of this device is shown, and no key is logged.
+    require(!all.contains { $0.shown.contains(container.path) || $0.shown.contains(place.path) })
+    let secret = String(decoding: key, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    require(secret.count > 20 && !all.contains { $0.whole.contains(secret) || $0.whole.contains(secret.dropFirst(5).prefix(20)) })
+  }
+
   // MARK: Managed packs
 
   struct ManagedDownloader: PackManagedDownloaderExtension {
     let choice: ManagedChoice
     init() { choice = ManagedChoice { $0.id != "extra" } }
+  }
+
+  /// The extension for packs that Apple hosts, as in BACKGROUND_ASSETS.md.
+  struct StoreDownloader: StoreDownloaderExtension {
+    func shouldDownload(_ assetPack: AssetPack) -> Bool { assetPack.id != "extra" }
+  }
+
+  /// An extension that implements more than its documentation permits.
+  struct FaultyDownloader: ManagedDownloaderExtension {
+    func backgroundDownload(_ failedDownload: BADownload, failedWithError error: any Error) {}
   }
 
   /// Packs from Apple's managed asset packs are opened like any other pack.
@@ -553,6 +675,11 @@ struct BackgroundDriver {
 
     let downloader = await ManagedDownloader()
     require(downloader.shouldDownload(core) && downloader.shouldDownload(game) && !downloader.shouldDownload(extra))
+    require(await system.ownRequirements(of: downloader, challenge()) == Documented.managedRequirements.value)
+    let hosted = await StoreDownloader()
+    require(hosted.shouldDownload(core) && !hosted.shouldDownload(extra))
+    require(await system.ownRequirements(of: hosted, challenge()) == Documented.storeRequirements.value)
+    require(await system.ownRequirements(of: FaultyDownloader(), challenge()) == ["backgroundDownload(_:failedWithError:)"])
   }
 
   func expect(_ code: PackError.Code, _ body: () async throws -> Void) async {

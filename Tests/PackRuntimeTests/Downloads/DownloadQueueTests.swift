@@ -498,6 +498,15 @@ struct DownloadQueueTests {
     #expect(try await queue.status(of: Samples.id(3)).failures == 0)
   }
 
+  @Test("a file that fits only after the system has purged other files is downloaded")
+  func purgeableSpace() async throws {
+    let files = FaultyFiles { $0.operation == .freeSpace ? .freeSpace($0.name == FaultyFiles.available ? 1 << 30 : 0) : nil }
+    let queue = try await place.open(FaultyTransport(content: Samples.content(of:)), files: files)
+    try await queue.submit([try Samples.request(3)], group: "levels")
+    try await queue.run(until: .idle)
+    #expect(try await place.content(queue, 3) == Samples.content(3))
+  }
+
   @Test("progress is reported and not written: a download in a hundred pieces writes as much to disk as one in two")
   func progress() async throws {
     var counts: [Int] = []

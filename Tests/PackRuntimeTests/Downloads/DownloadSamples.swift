@@ -2,6 +2,7 @@ import PackCrypto
 import PackDownloads
 import PackFiles
 import PackFormat
+import PackLog
 import TestSupport
 import Testing
 
@@ -56,11 +57,12 @@ struct QueuePlace {
 
   var root: String { directory("downloads") }
 
-  func open(_ transport: any Transport, files: any FileSystem = FaultyFiles(), seed: UInt64 = 1, speed: Int = 1000) async throws(PackError)
-    -> DownloadQueue
-  {
+  func open(
+    _ transport: any Transport, files: any FileSystem = FaultyFiles(), seed: UInt64 = 1, speed: Int = 1000, logger: (any PackLogger)? = nil
+  ) async throws(PackError) -> DownloadQueue {
     try await DownloadQueue(
-      root: root, transport: transport, policy: policy, files: files, clock: FastClock(speed: speed), random: SeededGenerator(seed: seed))
+      root: root, transport: transport, policy: policy, files: files, clock: FastClock(speed: speed), random: SeededGenerator(seed: seed),
+      logger: logger)
   }
 
   /// Returns the content of a finished file; nil if there is none.

@@ -290,6 +290,15 @@ struct StoreInstallTests {
     #expect(try stage.snapshot() == before)
   }
 
+  @Test("content that fits only after the system has purged other files is installed", arguments: InstallMode.allCases)
+  func purgeableSpace(mode: InstallMode) async throws {
+    let files = FaultyFiles { $0.operation == .freeSpace ? .freeSpace($0.name == FaultyFiles.available ? 1 << 30 : 0) : nil }
+    let store = try await stage.open(StorePolicy(freeSpaceMargin: 24), files: files)
+    let offer = try await stage.offer(install: mode)
+    try await store.adopt(stage.manifest(1, [offer]))
+    #expect(try await store.install(offer.path, as: "core", taking: .copying).mode == mode)
+  }
+
   @Test("a file on the same volume is moved even when the disk is full")
   func movedOnFullDisk() async throws {
     let files = FaultyFiles { $0.operation == .freeSpace ? .freeSpace(0) : nil }

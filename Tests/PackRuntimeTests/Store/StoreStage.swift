@@ -3,6 +3,7 @@ import PackBuild
 import PackCrypto
 import PackFiles
 import PackFormat
+import PackLog
 import PackManifest
 import PackReading
 import PackStore
@@ -31,7 +32,7 @@ final class StoreStage: Sendable {
   /// Opens the store as a running process with this session name.
   func open(
     as session: String = "one", _ policy: StorePolicy = StorePolicy(freeSpaceMargin: 0), files: any FileSystem = FaultyFiles(),
-    trusting keys: [UInt8] = [0], lowestVersion: UInt64 = 0
+    trusting keys: [UInt8] = [0], lowestVersion: UInt64 = 0, logger: (any PackLogger)? = nil
   ) async throws(PackError) -> AssetStore {
     let process = StoreProcess(session: session) { [ended] session in !ended.withLock { $0.contains(session) } }
     var trusted: [SigningPublicKey] = []
@@ -41,7 +42,7 @@ final class StoreStage: Sendable {
       root: root, keys: KeyRing(try PackKey(bytes: bytes.byteSpan)), trusting: trusted, lowestVersion: lowestVersion, policy: policy,
       files: files,
       clock: clock,
-      process: process, backend: CryptoBackends.standard)
+      process: process, backend: CryptoBackends.standard, logger: logger)
   }
 
   /// Marks a process as ended.

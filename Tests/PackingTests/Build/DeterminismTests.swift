@@ -158,6 +158,7 @@ struct DeterminismTests {
     var syncsWholeVolumes: Bool { base.syncsWholeVolumes }
     func syncVolume(of directory: OpenFile) throws(FileFailure) { try base.syncVolume(of: directory) }
     func freeSpace(at file: OpenFile) throws(FileFailure) -> UInt64 { try base.freeSpace(at: file) }
+    func availableSpace(at file: OpenFile) throws(FileFailure) -> UInt64 { try base.availableSpace(at: file) }
     func tryLock(_ file: OpenFile) throws(FileFailure) -> Bool { try base.tryLock(file) }
     func canonicalPath(of name: String) throws(FileFailure) -> String { try base.canonicalPath(of: name) }
   }
