@@ -43,7 +43,8 @@
         return
       }
       let store = try await Self.store(in: directory, trusting: trusted, keys: keys, options)
-      let delivery = AppDelivery(state: try SharedState(group: group, logger: options.logger), store: store, isForDevice: options.isForDevice)
+      let delivery = AppDelivery(
+        state: try SharedState(group: group, logger: options.logger), store: store, isForDevice: options.isForDevice)
       let downloads = BackgroundDownloads(group: group, state: delivery.state, logger: options.logger)
       try await self.init(
         delivery, service: SystemService(delivery: delivery, downloads: downloads), manifest: manifest,
