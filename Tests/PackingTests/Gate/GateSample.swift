@@ -59,6 +59,28 @@ struct GateSample {
     release.packs[number] = sighting
   }
 
+  /// Adds small packs on demand until there are `count`, all of them published before.
+  mutating func fill(to count: Int) throws(PackError) {
+    guard var manifest = release.manifest.manifest else { return }
+    let kinds = (release.configuration?.ignored, release.configuration?.hosting)
+    for number in manifest.packs.count..<count {
+      var entry = Self.entry("more-\(1000 + number)", .onDemand, .packed, size: 1000, content: 1000, installed: 4096, seed: 4)
+      entry.sha256 = (0..<16).flatMap { _ in [UInt8(200 + number >> 8), UInt8(truncatingIfNeeded: number)] }
+      entry.url = "https://\(Self.host)/packs/\(entry.id)-\(entry.sha256.prefix(8).hex).pack"
+      entry.contentRoot = entry.sha256
+      manifest.packs.append(entry)
+      release.packs.append(Self.sighting(entry))
+      release.lock?.released?.packs.append(
+        ReleaseLock.Pack(
+          id: entry.id, version: 1, sha256: entry.sha256, contentRoot: entry.contentRoot, keyID: Self.keyID, settings: "level balanced",
+          created: Self.time("2026-10-01T00:00:00Z")))
+    }
+    release.manifest.manifest = manifest
+    release.configuration = try Self.configuration(for: manifest.packs)
+    release.configuration?.ignored = kinds.0 ?? []
+    release.configuration?.hosting = kinds.1 ?? .unmanaged
+  }
+
   /// Computes all budgets again: those of the manifest, the Info.plist and the released apps.
   mutating func refit() throws(PackError) {
     guard var manifest = release.manifest.manifest, let configuration = release.configuration else { return }

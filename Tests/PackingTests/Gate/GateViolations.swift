@@ -364,6 +364,21 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.release.plist = nil
       sample.change(2) { $0.size = 200_000_000_001 }
     },
+    Violation("PK6002", "80 packs with Apple's hosting", .warning, hint: "merge packs") { sample in
+      sample.release.configuration?.hosting = .apple
+      sample.release.plist = nil
+      try sample.fill(to: 80)
+    },
+    Violation("PK6002", "200 packs with Apple's hosting, more than Apple's page says", .warning, hint: "merge packs") { sample in
+      sample.release.configuration?.hosting = .apple
+      sample.release.plist = nil
+      try sample.fill(to: 200)
+    },
+    Violation("PK6002", "201 packs with Apple's hosting", .error, hint: "merge packs") { sample in
+      sample.release.configuration?.hosting = .apple
+      sample.release.plist = nil
+      try sample.fill(to: 201)
+    },
     Violation("PK6003", "Finder metadata", hint: "packer build game-kart") { sample in
       sample.release.packs[1].junk = ["'img/.DS_Store' (Finder metadata)"]
     },
