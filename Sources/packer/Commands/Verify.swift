@@ -18,7 +18,7 @@ struct Verify: Verb {
       With --against, every difference from the directory is a finding. The exit status is the largest of all packs.
 
       Exit status of a release, the first that applies: 11 wrong key, 14 signature not trusted, 12 damaged, 13 truncated, 3 would not fit an \
-      app version already released, 1 findings, 2 only budget findings, 0 none of these. 65 means that the configuration is wrong.
+      app version already released, 1 findings, 2 only budgets of the team exceeded, 0 none of these. 65 means that the configuration is wrong.
 
       Examples:
         packer verify

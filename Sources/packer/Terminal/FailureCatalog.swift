@@ -34,7 +34,7 @@ enum FailureCatalog {
       """,
       "Read them; 'packer explain RULE' describes each."),
     Entry(
-      "2", "Only budgets are exceeded, those of the team or of the Info.plist.",
+      "2", "Only budgets of the team in packer.yml are exceeded.",
       "Make packs smaller or 'onDemand', or raise the budget; a pipeline may ask a person."),
     Entry(
       "3", "The release does not fit an app version that players still have.",

@@ -14,10 +14,12 @@ struct Violation: Sendable, CustomTestStringConvertible {
   let kind: FindingKind
   /// A part of the hint; nil if the finding has no hint.
   let hint: String?
+  /// The other rules that find it.
+  let also: Set<String>
   let change: @Sendable (inout GateSample) throws -> Void
 
   init(
-    _ rule: String, _ what: String, _ level: FindingLevel = .error, _ kind: FindingKind = .other, hint: String?,
+    _ rule: String, _ what: String, _ level: FindingLevel = .error, _ kind: FindingKind = .other, hint: String?, also: Set<String> = [],
     change: @escaping @Sendable (inout GateSample) throws -> Void
   ) {
     self.rule = rule
@@ -25,6 +27,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
     self.level = level
     self.kind = kind
     self.hint = hint
+    self.also = also
     self.change = change
   }
 
@@ -157,44 +160,49 @@ struct Violation: Sendable, CustomTestStringConvertible {
   ]
 
   private static let budgets: [Violation] = [
-    Violation("PK3001", "an essential allowance that is exactly used up", .error, .budget, hint: "packer plist merge Info.plist") {
+    Violation("PK3001", "an essential allowance that is exactly used up", hint: "packer plist merge Info.plist") {
       sample in
       sample.release.plist?.keys.essentialDownloadAllowance = 3_004_000
     },
-    Violation("PK3002", "an allowance that is exactly used up", .error, .budget, hint: "packer plist merge Info.plist") { sample in
+    Violation("PK3002", "an allowance that is exactly used up", hint: "packer plist merge Info.plist") { sample in
       sample.release.plist?.keys.downloadAllowance = 8_000_000
     },
-    Violation("PK3003", "an essential size on the device one byte too small", .error, .budget, hint: "packer plist merge Info.plist") {
+    Violation("PK3003", "an essential size on the device one byte too small", hint: "packer plist merge Info.plist") {
       sample in
       sample.release.plist?.keys.essentialMaxInstallSize = 5_119_999
     },
-    Violation("PK3004", "a size on the device one byte too small", .error, .budget, hint: "packer plist merge Info.plist") { sample in
+    Violation("PK3003", "one byte too small, where the essential allowance is above the size", hint: "packer plist merge Info.plist", also: ["PK3014"]) {
+      sample in
+      sample.release.plist?.keys.essentialDownloadAllowance = 5_130_000
+      sample.release.plist?.keys.essentialMaxInstallSize = 5_119_999
+    },
+    Violation("PK3004", "a size on the device one byte too small", hint: "packer plist merge Info.plist") { sample in
       sample.release.plist?.keys.maxInstallSize = 12_287_999
     },
-    Violation("PK3005", "a manifest above its ceiling", .error, .budget, hint: "raise manifestCeiling") { sample in
+    Violation("PK3005", "a manifest above its ceiling", hint: "raise manifestCeiling") { sample in
       sample.release.manifest.size = 65_537
     },
-    Violation("PK3006", "no room to retry a failed essential pack", .warning, .budget, hint: "packer plist merge Info.plist") { sample in
+    Violation("PK3006", "no room to retry a failed essential pack", .warning, hint: "packer plist merge Info.plist") { sample in
       sample.release.plist?.keys.downloadAllowance = 11_000_000
     },
-    Violation("PK3013", "a too small budget in the manifest", .error, .budget, hint: "packer build") { sample in
+    Violation("PK3013", "a too small budget in the manifest", hint: "packer build") { sample in
       sample.release.manifest.manifest?.budget?.maxInstallSize = 12_287_999
     },
-    Violation("PK3014", "a far too large number", .warning, .budget, hint: "packer plist merge Info.plist") { sample in
+    Violation("PK3014", "a far too large number", .warning, hint: "packer plist merge Info.plist") { sample in
       sample.release.plist?.keys.maxInstallSize = 30_000_000
     },
-    Violation("PK3015", "a number in megabytes", .error, .budget, hint: "packer plist merge Info.plist") { sample in
+    Violation("PK3015", "a number in megabytes", hint: "packer plist merge Info.plist", also: ["PK3002"]) { sample in
       sample.release.plist?.keys.downloadAllowance = 11
     },
-    Violation("PK3015", "a number in kilobytes", .error, .budget, hint: "packer plist merge Info.plist") { sample in
+    Violation("PK3015", "a number in kilobytes", hint: "packer plist merge Info.plist", also: ["PK3004"]) { sample in
       sample.release.plist?.keys.maxInstallSize = 12_500
     },
-    Violation("PK3016", "swapped numbers", .error, .budget, hint: "packer plist merge Info.plist") { sample in
+    Violation("PK3016", "swapped numbers", hint: "packer plist merge Info.plist", also: ["PK3003", "PK3014"]) { sample in
       guard let keys = sample.release.plist?.keys else { return }
       sample.release.plist?.keys.essentialDownloadAllowance = keys.essentialMaxInstallSize
       sample.release.plist?.keys.essentialMaxInstallSize = keys.essentialDownloadAllowance
     },
-    Violation("PK3017", "essential packs counted twice", .warning, .budget, hint: "packer plist merge Info.plist") { sample in
+    Violation("PK3017", "essential packs counted twice", .warning, hint: "packer plist merge Info.plist", also: ["PK3014"]) { sample in
       sample.release.plist?.keys.maxInstallSize = 5_120_000 + 12_288_000
     },
     Violation("PK3018", "a pack above its budget in packer.yml", .error, .budget, hint: "Ask #assets") { sample in
@@ -204,7 +212,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK3019", "packs above the totals in packer.yml", .error, .budget, hint: "totals.other.download") { sample in
       sample.release.configuration?.totals.otherDownload = 7_999_999
     },
-    Violation("PK3020", "an essential download that takes hours", .warning, .budget, hint: "delivery: prefetch") { sample in
+    Violation("PK3020", "an essential download that takes hours", .warning, hint: "delivery: prefetch") { sample in
       sample.change(0) { $0.size = 2_000_000_000 }
       try sample.refit()
     },

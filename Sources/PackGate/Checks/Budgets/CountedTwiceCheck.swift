@@ -4,7 +4,7 @@ import PackManifest
 /// PK3017.
 enum CountedTwiceCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK3017", "essential packs are counted in the non-essential numbers", .warning, .budget, needs: [.manifest, .plist],
+    "PK3017", "essential packs are counted in the non-essential numbers", .warning, needs: [.manifest, .plist],
     what: "BADownloadAllowance and BAMaxInstallSize count only non-essential packs; they are not the sums of all packs.",
     onPhone: "The App Store adds both numbers, so it counts the essential packs twice.",
     remedy: "Run 'packer plist merge Info.plist'.")

@@ -3,7 +3,7 @@ import PackManifest
 /// PK3002.
 enum DownloadAllowanceCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK3002", "the other downloads do not fit their allowance", .error, .budget, phone: .exceedsAllowance, needs: [.manifest, .plist],
+    "PK3002", "the other downloads do not fit their allowance", phone: .exceedsAllowance, needs: [.manifest, .plist],
     what: """
       BADownloadAllowance is larger than all prefetch packs together. Essential packs do not count, and neither do on-demand packs, which \
       are fetched after the first launch, when no allowance applies.

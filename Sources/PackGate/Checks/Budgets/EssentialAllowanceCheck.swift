@@ -3,7 +3,7 @@ import PackManifest
 /// PK3001.
 enum EssentialAllowanceCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK3001", "the essential download does not fit its allowance", .error, .budget, phone: .outOfAllowance, needs: [.manifest, .plist],
+    "PK3001", "the essential download does not fit its allowance", phone: .outOfAllowance, needs: [.manifest, .plist],
     what: """
       BAEssentialDownloadAllowance is larger than all essential packs and the manifest together. An allowance that is used up to the last \
       byte counts as exceeded.

@@ -3,7 +3,7 @@ import PackManifest
 /// PK3003.
 enum EssentialInstallLimitCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK3003", "essential packs take more space on the device than the Info.plist says", .error, .budget, needs: [.manifest, .plist],
+    "PK3003", "essential packs take more space on the device than the Info.plist says", needs: [.manifest, .plist],
     what: """
       BAEssentialMaxInstallSize is at least the size of the essential packs on the device: unpacked trees in blocks of 4 KiB, or the pack \
       itself if it is used without unpacking.

@@ -3,7 +3,7 @@ import PackManifest
 /// PK3004.
 enum InstallLimitCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK3004", "prefetch packs take more space on the device than the Info.plist says", .error, .budget, needs: [.manifest, .plist],
+    "PK3004", "prefetch packs take more space on the device than the Info.plist says", needs: [.manifest, .plist],
     what: """
       BAMaxInstallSize is at least the size of the prefetch packs on the device: unpacked trees in blocks of 4 KiB, or the pack itself if it \
       is used without unpacking. Essential packs do not count.

@@ -3,7 +3,7 @@ import PackManifest
 /// PK3020.
 enum LargeEssentialCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK3020", "the essential download takes long", .warning, .budget, needs: [.manifest],
+    "PK3020", "the essential download takes long", .warning, needs: [.manifest],
     what: "Essential packs download within the 30 minutes that Apple advises, at 5 Mbit/s: at most 1.13 GB.",
     onPhone: "The app cannot be opened before the download is complete, and people cancel an install that takes that long.",
     remedy: "Keep only the packs for the first minutes essential, and make the others prefetch or onDemand.")

@@ -4,7 +4,7 @@ import PackProject
 /// PK3013.
 enum ManifestBudgetCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK3013", "the budget in the manifest is smaller than its packs need", .error, .budget, needs: [.manifest],
+    "PK3013", "the budget in the manifest is smaller than its packs need", needs: [.manifest],
     what: "The four budgets in the manifest are large enough for all its packs; allowances must be larger by at least one byte.",
     onPhone: "Devices do not read these numbers, but the Info.plist is made from them and becomes wrong, too.",
     remedy: "Run 'packer build', which computes the budget.")
@@ -13,8 +13,10 @@ enum ManifestBudgetCheck: ReleaseCheck {
     guard let budget = release.manifest.manifest?.budget else { return [] }
     return release.demand.named.compactMap { key, needed in
       guard let limit = budget.named.first(where: { $0.key == key })?.bytes, !ReleaseDemand.fits(needed, in: limit, key) else { return nil }
-      // A manifest above its ceiling is reported by PK3005.
-      if key == BudgetKey.essentialDownload, let ceiling = release.configuration?.manifestCeiling, release.manifest.size > ceiling {
+      // If only the bytes of the manifest above its ceiling are missing, that is PK3005.
+      if key == BudgetKey.essentialDownload, let ceiling = release.configuration?.manifestCeiling, release.manifest.size > ceiling,
+        ReleaseDemand.fits(needed - (release.manifest.size - ceiling), in: limit, key)
+      {
         return nil
       }
       return finding(

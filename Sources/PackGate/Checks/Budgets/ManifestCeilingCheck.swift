@@ -3,7 +3,7 @@ import PackProject
 /// PK3005.
 enum ManifestCeilingCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK3005", "the manifest is larger than the space reserved for it", .error, .budget, phone: .outOfAllowance,
+    "PK3005", "the manifest is larger than the space reserved for it", phone: .outOfAllowance,
     needs: [.manifest, .configuration],
     what: "The manifest is not larger than manifestCeiling in packer.yml, which every budget includes. From 80 % on, this is a warning.",
     onPhone: "The manifest counts against the essential allowance. If it is too large, its download fails with 203, and no pack comes.",

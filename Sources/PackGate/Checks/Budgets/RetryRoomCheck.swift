@@ -4,7 +4,7 @@ import PackManifest
 /// PK3006.
 enum RetryRoomCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK3006", "no room to retry a failed essential pack", .warning, .budget, phone: .exceedsAllowance, needs: [.manifest, .plist],
+    "PK3006", "no room to retry a failed essential pack", .warning, phone: .exceedsAllowance, needs: [.manifest, .plist],
     what: "BADownloadAllowance is larger than all prefetch packs and the largest essential pack together.",
     onPhone: "A failed essential download is queued again as a non-essential one, and before the first launch this fails with 112.",
     remedy: "Run 'packer plist merge Info.plist', which adds that room.")

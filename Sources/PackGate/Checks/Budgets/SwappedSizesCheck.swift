@@ -3,7 +3,7 @@ import PackManifest
 /// PK3016.
 enum SwappedSizesCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK3016", "download and install sizes are swapped in the Info.plist", .error, .budget, needs: [.manifest, .plist],
+    "PK3016", "download and install sizes are swapped in the Info.plist", needs: [.manifest, .plist],
     what: "BADownloadAllowance and BAMaxInstallSize are not swapped, and neither are the two essential numbers.",
     onPhone: "The App Store shows too small a size, and the allowance is far too large.",
     remedy: "Run 'packer plist merge Info.plist'. Allowances count packs as served; max-install sizes count them unpacked.")
@@ -24,13 +24,17 @@ enum SwappedSizesCheck: ReleaseCheck {
     (BudgetKey.essentialDownload, BudgetKey.essentialInstalled), (BudgetKey.download, BudgetKey.installed),
   ]
 
-  /// Returns whether a number belongs to a pair that is wrong, but would be right if the two numbers were swapped.
+  /// Returns whether a number belongs to a pair that is wrong, but would be right if the two numbers were swapped, and both are nearer to that. The rules
+  /// for each number find it, too: this one only explains.
   static func isSwapped(_ release: ReleaseContext, _ key: String) -> Bool {
     guard let (download, installed) = pairs.first(where: { $0 == key || $1 == key }), let plist = release.plist,
       let allowance = plist.number(download), let size = plist.number(installed),
       let neededDownload = release.demand.named.first(where: { $0.key == download })?.bytes,
       let neededSize = release.demand.named.first(where: { $0.key == installed })?.bytes
     else { return false }
-    return size < neededSize && allowance > size && ReleaseDemand.fits(neededDownload, in: size, download) && allowance >= neededSize
+    func distance(_ left: UInt64, _ right: UInt64) -> UInt64 { max(left, right) - min(left, right) }
+    let isNearer = distance(size, neededDownload) < distance(size, neededSize)
+      && distance(allowance, neededSize) < distance(allowance, neededDownload)
+    return size < neededSize && isNearer && ReleaseDemand.fits(neededDownload, in: size, download) && allowance >= neededSize
   }
 }

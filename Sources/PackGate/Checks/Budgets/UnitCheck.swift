@@ -4,7 +4,7 @@ import PackManifest
 /// PK3015.
 enum UnitCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK3015", "a number of the Info.plist is not in bytes", .error, .budget, phone: .exceedsAllowance, needs: [.manifest, .plist],
+    "PK3015", "a number of the Info.plist is not in bytes", phone: .exceedsAllowance, needs: [.manifest, .plist],
     what: "No number is below 1 MiB but would be about right in megabytes or kilobytes.",
     onPhone: "35 means 35 bytes: every download fails with 112 or 203.",
     remedy: "Write bytes, as 'packer plist merge Info.plist' does.")
