@@ -24,6 +24,7 @@ enum ReleaseChecks {
     RepeatedSaltCheck.self,
     CompressionRatioCheck.self,
     CompanionCheck.self,
+    ForeignFileCheck.self,
     EssentialAllowanceCheck.self,
     DownloadAllowanceCheck.self,
     EssentialInstallLimitCheck.self,

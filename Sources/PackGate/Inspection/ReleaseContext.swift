@@ -18,6 +18,8 @@ struct ReleaseContext: Sendable {
   var packs: [PackSighting] = []
   /// Pack files in the directory that are not in the manifest.
   var strayPacks: [String] = []
+  /// What else is in the directory and does not belong to the release.
+  var foreign: [ForeignFiles] = []
   /// Other documents beside the manifest that repeat its values.
   var companions: [Companion] = []
   /// File contents that are in more than one pack.

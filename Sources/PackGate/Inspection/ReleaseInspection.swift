@@ -35,6 +35,10 @@ struct ReleaseInspection: Sendable {
     let published = Set(manifest.packs.map(\.fileName))
     release.strayPacks = names.filter { $0.hasSuffix(".pack") && !published.contains($0) }.map { place.path($0) }
     release.companions = CompanionReading.all(names: names, place: place, manifest: manifest, files: files)
+    let search = ForeignFilesSearch(
+      place: place, manifest: manifest, files: files, events: options.configuration?.installationEvents, isQuick: options.isQuick)
+    release.foreign = try search.run(names: names, key: key)
+    if let managed = try search.managed(names: names) { release.companions.append(managed) }
     let survey = ContentSurvey(gathersPaths: options.configuration.map { $0.hosting != .unmanaged } ?? false)
     release.packs = try await look(at: manifest.packs, in: place, survey)
     if !options.isQuick { try await readWhole(manifest.packs, &release, progress: progress) }

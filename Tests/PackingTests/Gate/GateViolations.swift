@@ -33,7 +33,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { "\(rule): \(what)" }
 
-  static let all: [Violation] = keys + files + budgets + released + plist + versions + store
+  static let all: [Violation] = keys + files + foreign + budgets + released + plist + versions + store
 
   private static let other = "ffffffffffffffff"
 
@@ -159,6 +159,17 @@ struct Violation: Sendable, CustomTestStringConvertible {
     },
   ]
 
+  private static let foreign: [Violation] = [
+    Violation("PK2018", "a game in plaintext", hint: "mv dist/game elsewhere") { sample in
+      var foreign = ForeignFiles(path: "dist/game", count: 412, size: 9_000_000)
+      (foreign.copies, foreign.copyCount) = (["'game/a.js' has the bytes of 'a.js' in pack 'core'"], 30)
+      sample.release.foreign = [foreign]
+    },
+    Violation("PK2018", "Finder metadata beside the packs", .warning, hint: "mv dist/.DS_Store elsewhere") { sample in
+      sample.release.foreign = [ForeignFiles(path: "dist/.DS_Store", count: 1, size: 6148, junk: "Finder metadata")]
+    },
+  ]
+
   private static let budgets: [Violation] = [
     Violation("PK3001", "an essential allowance that is exactly used up", hint: "packer plist merge Info.plist") {
       sample in
@@ -171,7 +182,10 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample in
       sample.release.plist?.keys.essentialMaxInstallSize = 5_119_999
     },
-    Violation("PK3003", "one byte too small, where the essential allowance is above the size", hint: "packer plist merge Info.plist", also: ["PK3014"]) {
+    Violation(
+      "PK3003", "one byte too small, where the essential allowance is above the size", hint: "packer plist merge Info.plist",
+      also: ["PK3014"]
+    ) {
       sample in
       sample.release.plist?.keys.essentialDownloadAllowance = 5_130_000
       sample.release.plist?.keys.essentialMaxInstallSize = 5_119_999

@@ -162,6 +162,68 @@ struct ReleaseInspectionTests {
     #expect(report.verdict(isStrict: false) == .wrongKey)
   }
 
+  // MARK: What does not belong to the release
+
+  @Test("a game that was copied into the directory is found, with the files of the packs that are in it", arguments: [true, false])
+  func plaintext(isQuick: Bool) async throws {
+    let dist = try await DistSample()
+    try FileManager.default.copyItem(atPath: dist.directory("build/game"), toPath: dist.directory("dist/game"))
+    try dist.directory.write(Array("notes".utf8), to: "dist/game/notes.txt")
+    let report = try await dist.report(isQuick: isQuick)
+    #expect(ids(report) == ["PK2018"])
+    let finding = try #require(report.findings.first)
+    #expect(
+      finding.level == .error && finding.message.contains("dist/game is not part of the release (3 files, 70.0 kB)"), "\(finding.message)")
+    let copies = ["'game/a.bin' has the bytes of 'a.bin' in pack 'game'", "'game/run.sh' has the bytes of 'run.sh' in pack 'game'"]
+    #expect(finding.details.sorted() == (isQuick ? [] : copies))
+    #expect(report.verdict(isStrict: false) == .other)
+  }
+
+  @Test("each file and link that the manifest does not explain is named, and Finder metadata is a warning")
+  func strangers() async throws {
+    let dist = try await DistSample()
+    for name in ["arcade.key", "core.pack.bak", ".hidden", ".DS_Store", "a b.txt"] { try dist.directory.write([1], to: "dist/\(name)") }
+    try FileManager.default.createSymbolicLink(atPath: dist.directory("dist/link"), withDestinationPath: "/etc")
+    try dist.directory.makeDirectory("dist/empty")
+    try dist.directory.makeDirectory("dist/old.pack")
+    let report = try await dist.report()
+    let expected = [".DS_Store", ".hidden", "a b.txt", "arcade.key", "core.pack.bak", "empty", "link", "old.pack"]
+    #expect(report.findings.filter { $0.rule.id == "PK2018" }.compactMap(\.file).sorted() == expected.map { dist.directory("dist/\($0)") })
+    #expect(report.findings.filter { $0.level == .warning }.compactMap(\.file) == [dist.directory("dist/.DS_Store")])
+    // The link is not followed.
+    #expect(report.findings.contains { $0.message.contains("dist/link is not part of the release (1 file, 0 bytes)") })
+  }
+
+  @Test("the input of ba-package is compared with the manifest: a missing pack, a changed policy, another pack's bytes, and added files")
+  func managedInput() async throws {
+    let dist = try await DistSample()
+    try dist.directory.makeDirectory("dist/ba-package")
+    for (number, entry) in dist.manifest.packs.enumerated() {
+      try dist.directory.write(
+        BAPackageManifest(for: entry, payload: "\(entry.id).pack", events: []).json, to: "dist/ba-package/\(entry.id).json")
+      try dist.directory.write(try #require(dist.directory.bytes(of: dist.file(number))), to: "dist/ba-package/\(entry.id).pack")
+    }
+    #expect(try await dist.report().findings.map(\.headline) == [])
+
+    func findings() async throws -> [String] { try await dist.report().findings.flatMap { [$0.message] + $0.details } }
+    let good = try #require(dist.directory.bytes(of: "dist/ba-package/core.json"))
+    let text = String(decoding: good, as: UTF8.self).replacingOccurrences(of: "prefetch", with: "essential")
+    try dist.directory.write(Array(text.utf8), to: "dist/ba-package/core.json")
+    #expect(try await findings().contains { $0.contains("'core.json' is not what 'packer build' writes for pack 'core'") })
+    try dist.directory.write(good, to: "dist/ba-package/core.json")
+
+    var pack = try #require(dist.directory.bytes(of: "dist/ba-package/game.pack"))
+    pack[pack.count - 1] ^= 1
+    try dist.directory.write(pack, to: "dist/ba-package/game.pack")
+    #expect(try await findings().contains { $0.contains("'game.pack' is not the pack 'game' of the manifest") })
+    try FileManager.default.removeItem(atPath: dist.directory("dist/ba-package/game.pack"))
+    #expect(try await findings().contains { $0.contains("'game.pack' is missing") })
+    #expect(ids(try await dist.report()) == ["PK2017"])
+
+    try dist.directory.write([1], to: "dist/ba-package/core.aar")
+    #expect(ids(try await dist.report()) == ["PK2017", "PK2018"])
+  }
+
   @Test("a manifest that was changed after it was signed is refused")
   func touched() async throws {
     let dist = try await DistSample()

@@ -33,7 +33,8 @@ enum SwappedSizesCheck: ReleaseCheck {
       let neededSize = release.demand.named.first(where: { $0.key == installed })?.bytes
     else { return false }
     func distance(_ left: UInt64, _ right: UInt64) -> UInt64 { max(left, right) - min(left, right) }
-    let isNearer = distance(size, neededDownload) < distance(size, neededSize)
+    let isNearer =
+      distance(size, neededDownload) < distance(size, neededSize)
       && distance(allowance, neededSize) < distance(allowance, neededDownload)
     return size < neededSize && isNearer && ReleaseDemand.fits(neededDownload, in: size, download) && allowance >= neededSize
   }

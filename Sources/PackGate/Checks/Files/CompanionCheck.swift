@@ -2,7 +2,10 @@
 enum CompanionCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK2017", "a file beside the manifest contradicts it", phone: .sizeMismatch, needs: [.manifest],
-    what: "packages.json names the packs of the manifest, with their sizes and URLs, and Info.fragment.plist has the manifest's budget.",
+    what: """
+      packages.json names the packs of the manifest, with their sizes and URLs, Info.fragment.plist has the manifest's budget, and \
+      ba-package holds the packs with their policies.
+      """,
     onPhone: "An app that reads the other file declares a wrong size or requests a file that does not exist.",
     remedy: "Run 'packer build', which writes all of them together.")
 
