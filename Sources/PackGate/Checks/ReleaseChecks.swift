@@ -77,6 +77,7 @@ enum ReleaseChecks {
     PlaintextCheck.self,
     SharedContentCheck.self,
     CollidingPathCheck.self,
+    UnintendedContentCheck.self,
   ]
 }
 

@@ -42,6 +42,8 @@ final class ContentSurvey: Sendable {
     var count = InstallSizeCount()
     var (junk, secrets): ([String], [String]) = ([], [])
     var toLookInto: [Entry] = []
+    var pointers: [Entry] = []
+    var pages = WebPages()
     var sampled = 0
     var contents: [(digest: [UInt8], size: UInt64, path: String)] = []
     var paths: [(path: String, digest: [UInt8])] = []
@@ -54,7 +56,10 @@ final class ContentSurvey: Sendable {
       if let reason = components.lazy.compactMap({ SourceRules.junk(String($0)) }).first {
         junk.append("'\(printable(entry.path.utf8))' (\(reason))")
       }
+      if entry.kind == .directory { sighting.emptyDirectories.append("'\(printable(entry.path.utf8))'") }
       if entry.kind == .file {
+        pages.add(entry.path)
+        if SourceRules.pointerSizes.contains(entry.size), pointers.count < Self.mostLooks { pointers.append(entry) }
         let name = String(components.last ?? "")
         if let reason = SourceRules.secret(name) {
           secrets.append("'\(printable(entry.path.utf8))', which \(reason)")
@@ -76,6 +81,12 @@ final class ContentSurvey: Sendable {
       try pack.read(entry, range: 0..<min(entry.size, 64)) { piece in start.append(copying: piece) }
       if let reason = SourceRules.secret(content: start.byteSpan) { secrets.append("'\(printable(entry.path.utf8))', which \(reason)") }
     }
+    for entry in pointers {
+      var start: [UInt8] = []
+      try pack.read(entry, range: 0..<min(entry.size, 64)) { piece in start.append(copying: piece) }
+      if SourceRules.isPointer(start.byteSpan) { sighting.pointers.append("'\(printable(entry.path.utf8))'") }
+    }
+    sighting.lostPage = pages.lost
     sighting.installSize = count.total
     sighting.junk = junk
     sighting.secrets = secrets
@@ -121,5 +132,31 @@ final class ContentSurvey: Sendable {
     guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else { return true }
     let ending = String(name[name.utf8.index(after: dot)...]).lowercased()
     return ["asc", "cfg", "conf", "crt", "env", "ini", "key", "pem", "ppk", "txt", "yaml", "yml"].contains(ending)
+  }
+}
+
+/// The pages of a pack, to find out whether it is a game without an entry page.
+private struct WebPages {
+  private var hasIndex = false
+  /// A page in the shallowest directory, the first in byte order.
+  private var first: String?
+
+  mutating func add(_ path: String) {
+    let lower = path.lowercased()
+    guard lower.hasSuffix(".html") || lower.hasSuffix(".htm") else { return }
+    if path == "index.html" { hasIndex = true }
+    guard let known = first else {
+      first = path
+      return
+    }
+    if Self.rank(path) < Self.rank(known) { first = path }
+  }
+
+  /// A page, if there are pages but no `index.html` at the root; otherwise nil.
+  var lost: String? { hasIndex ? nil : first }
+
+  private static func rank(_ path: String) -> (Int, Int, String) {
+    let depth = path.utf8.count { $0 == UInt8(ascii: "/") }
+    return (depth, path.lowercased().hasSuffix("index.html") ? 0 : 1, path)
   }
 }

@@ -123,6 +123,12 @@ struct PackSighting: Sendable {
   var junk: [String] = []
   /// The paths of files that look like secrets, each with the reason.
   var secrets: [String] = []
+  /// The paths of Git LFS pointers, which stand for files that were not fetched.
+  var pointers: [String] = []
+  /// The paths of empty directories.
+  var emptyDirectories: [String] = []
+  /// A page of a pack that has pages, but no `index.html` at its root.
+  var lostPage: String?
   /// The paths that some platforms cannot store.
   var unportable: [String] = []
   /// Plaintext that was found in the bytes of the pack.

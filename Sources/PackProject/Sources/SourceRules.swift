@@ -42,6 +42,15 @@ package enum SourceRules {
     }
   }
 
+  /// The sizes in bytes that a pointer of Git LFS can have.
+  package static let pointerSizes: ClosedRange<UInt64> = 100...1024
+
+  /// Whether the first bytes of a file are those of a pointer of Git LFS, which stands for a file that was not fetched
+  /// (git-lfs, docs/spec.md).
+  package static func isPointer(_ start: Span<UInt8>) -> Bool {
+    Array(copying: start).starts(with: "version https://git-lfs.github.com/spec/".utf8)
+  }
+
   /// The size in bytes of the largest file whose content is checked. Keys are small.
   package static let largestSecret: UInt64 = 16 << 10
 

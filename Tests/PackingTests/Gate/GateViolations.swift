@@ -410,6 +410,15 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK6005", "an image in plaintext", hint: "packer build game-kart") { sample in
       sample.release.packs[1].visible = ["a PNG image, 1 time"]
     },
+    Violation("PK6008", "a pointer of Git LFS", hint: "git lfs pull") { sample in
+      sample.release.packs[1].pointers = ["'img/hero.png'"]
+    },
+    Violation("PK6008", "a game without index.html", .warning, hint: "its root in packer.yml") { sample in
+      sample.release.packs[1].lostPage = "www/index.html"
+    },
+    Violation("PK6008", "an empty directory", .note, hint: "exclude it") { sample in
+      sample.release.packs[1].emptyDirectories = ["'levels'"]
+    },
     Violation("PK6006", "the same files in two packs", .warning, hint: "a shared pack") { sample in
       sample.release.shared = [SharedContent(packs: ["core", "game-kart"], path: "lib/phaser.js", size: 1 << 20, surplus: 1)]
     },

@@ -1,0 +1,46 @@
+import PackFormat
+import PackManifest
+
+/// PK6008.
+enum UnintendedContentCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK6008", "a pack holds what was hardly meant to ship", needs: [.files, .payload],
+    what: """
+      No file is a pointer of Git LFS, which stands for a file that was not fetched; no pack is empty; a pack with pages has index.html at \
+      its root (a warning); no directory is empty (a note).
+      """,
+    onPhone: "A game misses its pictures, or shows no page.",
+    remedy: "Run 'git lfs pull' before the build, or correct the root of the pack in packer.yml.")
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    release.pairs.flatMap { entry, file in
+      var findings: [ReleaseFinding] = []
+      if let first = file.pointers.first {
+        let more = file.pointers.count > 1 ? ", and \(file.pointers.count - 1) more" : ""
+        findings.append(
+          finding(
+            "\(first) is a pointer of Git LFS, not the file\(more)", pack: entry.id, file: file.path,
+            details: Array(file.pointers.prefix(20)), hint: "git lfs pull, then: \(release.rebuild(entry.id))"))
+      }
+      if file.content?.files == 0 {
+        findings.append(
+          finding(
+            "it is empty", pack: entry.id, file: file.path, hint: "correct its root in packer.yml, then: \(release.rebuild(entry.id))"))
+      }
+      if let page = file.lostPage {
+        findings.append(
+          finding(
+            "it has pages such as '\(printable(page.utf8))', but no index.html at its root", level: .warning, pack: entry.id,
+            file: file.path, hint: "correct its root in packer.yml, then: \(release.rebuild(entry.id))"))
+      }
+      if let first = file.emptyDirectories.first {
+        let more = file.emptyDirectories.count > 1 ? ", and \(file.emptyDirectories.count - 1) more" : ""
+        findings.append(
+          finding(
+            "the directory \(first) is empty\(more)", level: .note, pack: entry.id, file: file.path,
+            details: Array(file.emptyDirectories.prefix(20)), hint: "exclude it in packer.yml if it is not needed"))
+      }
+      return findings
+    }
+  }
+}
