@@ -268,6 +268,42 @@ struct PackLibraryTests {
     #expect(FileManager.default.fileExists(atPath: "\(release)/\(core.entry.fileName)"))
   }
 
+  @Test("packs that the manifest requires are copied from the app instead of downloaded; a newer version is downloaded")
+  func bundledRequired() async throws {
+    let (core, next) = (try await stage.offer("core", 1, delivery: .prefetch), try await stage.offer("core", 2, delivery: .prefetch))
+    let release = stage.directory("bundle")
+    try FileManager.default.createDirectory(atPath: release, withIntermediateDirectories: true)
+    try stage.directory.write(try stage.manifest(1, [core]).bytes, to: "bundle/manifest.json")
+    try FileManager.default.copyItem(atPath: core.path, toPath: "\(release)/\(core.entry.fileName)")
+    try publish(1, [core])
+    let network = try place.network([core, next])
+    let packs = try await library(network) { $0.bundled = URL(fileURLWithPath: release) }
+    for await status in packs.status(of: "core") {
+      if case .ready(version: 1) = status { break }
+    }
+    #expect(network.calls.isEmpty)
+
+    try publish(2, [next])
+    try await packs.refresh()
+    for await status in packs.status(of: "core") {
+      if try await packs.store.installed().contains(where: { $0.version == 2 }) { break }
+      if case .failed(let error) = status { throw error }
+    }
+    #expect(!network.calls.isEmpty)
+  }
+
+  @Test("a damaged pack inside the app is downloaded")
+  func bundledDamaged() async throws {
+    let core = try await stage.offer("core", 1, delivery: .onDemand)
+    try stage.directory.write(try stage.manifest(1, [core]).bytes, to: "bundle/manifest.json")
+    try stage.directory.write([1, 2, 3], to: "bundle/\(core.entry.fileName)")
+    let network = try place.network([core])
+    let packs = try await library(network) { $0.bundled = URL(fileURLWithPath: stage.directory("bundle")) }
+    try await packs.ensure("core")
+    #expect(try text(packs) == "core 1 0")
+    #expect(!network.calls.isEmpty)
+  }
+
   @Test("a cancelled request ends at once, and its download goes on")
   func cancelled() async throws {
     let core = try await stage.offer("core", 1, delivery: .onDemand)
