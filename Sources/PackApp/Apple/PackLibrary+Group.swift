@@ -1,4 +1,6 @@
 #if canImport(BackgroundAssets)
+  // Foundation on Apple platforms, and a stub of it in Scripts/apple, have the containers of app groups.
+  import BackgroundAssets
   public import Foundation
   import PackBackground
   import PackBackgroundApp
