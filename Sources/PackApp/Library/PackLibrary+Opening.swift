@@ -27,7 +27,8 @@ extension PackLibrary {
     directory: URL, manifest: URL, trusting trusted: [String], keys: some KeyProvider, options: Options = Options()
   ) async throws(PackError) {
     let store = try await Self.store(in: directory, trusting: trusted, keys: keys, options)
-    let queue = try await DownloadQueue(root: directory.appendingPathComponent("downloads").path, transport: URLSessionTransport(), logger: options.logger)
+    let queue = try await DownloadQueue(
+      root: directory.appendingPathComponent("downloads").path, transport: URLSessionTransport(), logger: options.logger)
     let state = try SharedState(directory: directory.appendingPathComponent("state").path, logger: options.logger)
     let delivery = AppDelivery(state: state, store: store, queue: queue, isForDevice: options.isForDevice)
     try await self.init(
