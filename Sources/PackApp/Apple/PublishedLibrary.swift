@@ -16,7 +16,7 @@
       set { if !newValue { problem = nil } }
     }
     /// The library itself.
-    public let library: PackLibrary
+    public nonisolated let library: PackLibrary
     private let listening: Task<Void, Never>
 
     /// Creates a mirror of a library, which is updated until it is released.

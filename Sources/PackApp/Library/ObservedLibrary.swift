@@ -18,7 +18,7 @@
       set { if !newValue { problem = nil } }
     }
     /// The library itself.
-    @ObservationIgnored public let library: PackLibrary
+    @ObservationIgnored public nonisolated let library: PackLibrary
     @ObservationIgnored private let listening: Task<Void, Never>
 
     /// Creates a mirror of a library, which is updated until it is released.

@@ -268,9 +268,11 @@ struct PackLibraryTests {
     #expect(FileManager.default.fileExists(atPath: "\(release)/\(core.entry.fileName)"))
   }
 
-  @Test("packs that the manifest requires are copied from the app instead of downloaded; a newer version is downloaded")
-  func bundledRequired() async throws {
-    let (core, next) = (try await stage.offer("core", 1, delivery: .prefetch), try await stage.offer("core", 2, delivery: .prefetch))
+  @Test(
+    "packs that the manifest requires are copied from the app instead of downloaded; a newer version is downloaded",
+    arguments: [DeliveryClass.essential, .prefetch])
+  func bundledRequired(delivery: DeliveryClass) async throws {
+    let (core, next) = (try await stage.offer("core", 1, delivery: delivery), try await stage.offer("core", 2, delivery: delivery))
     let release = stage.directory("bundle")
     try FileManager.default.createDirectory(atPath: release, withIntermediateDirectories: true)
     try stage.directory.write(try stage.manifest(1, [core]).bytes, to: "bundle/manifest.json")
@@ -302,6 +304,29 @@ struct PackLibraryTests {
     try await packs.ensure("core")
     #expect(try text(packs) == "core 1 0")
     #expect(!network.calls.isEmpty)
+  }
+
+  @available(macOS 14, *)
+  @Test("the mirror for views keeps the last error until it was shown; cancelling is not an error")
+  func mirror() async throws {
+    let core = try await stage.offer("core", 1, delivery: .onDemand)
+    try publish(1, [core])
+    let packs = await ObservedLibrary(try library(try place.network([core]) { _ in .slow(.seconds(1000)) }))
+    await packs.ensure("nothing")
+    #expect(await packs.problem?.code == .unknownPack)
+    #expect(await packs.hasProblem)
+    await MainActor.run { packs.hasProblem = false }
+    #expect(await packs.problem == nil)
+
+    let request = Task { await packs.ensure("core") }
+    for await status in packs.library.status(of: "core") {
+      if case .waiting = status { break }
+      if case .downloading = status { break }
+    }
+    await packs.cancel("core")
+    await request.value
+    #expect(await !packs.hasProblem)
+    #expect(await packs.offers.map(\.id) == ["core"])
   }
 
   @Test("a cancelled request ends at once, and its download goes on")
