@@ -1,10 +1,10 @@
 @_spi(Fake) import BackgroundAssets
 import Foundation
-@_spi(Fake) import os
 import PackBackground
 import PackBackgroundApp
 import PackRuntime
 import StoreKit
+@_spi(Fake) import os
 
 /// Ends the driver if a condition is false. Unlike with `precondition`, the condition may throw and wait.
 func require(_ isSo: Bool, _ message: String = "unexpected result", file: StaticString = #file, line: UInt = #line) {
