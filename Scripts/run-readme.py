@@ -6,7 +6,7 @@ streams combined. All examples of a document run in one temporary directory. It 
 repository's Examples, and the blocks of the document that name a file (```sh file=NAME). Ids of keys and times differ from run to run and are not
 compared; everything else must be the same.
 
-Also compares the Swift blocks of README.md and SERVING.md with their source files, the entries of TROUBLESHOOTING.md with the exit statuses of the
+Also compares the Swift blocks of README.md, SERVING.md and WEB_VIEWS.md with their source files, the entries of TROUBLESHOOTING.md with the exit statuses of the
 command and the error codes of the sources, and its rules with those of `packer explain`, and counts the words of all documents.
 """
 
@@ -22,7 +22,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
 DOCUMENTS = ["README.md", "Documentation/BUDGETS.md", "Documentation/PIPELINE.md", "Documentation/STORE.md", "Documentation/SIMULATION.md"]
 SNIPPET = "Examples/LinuxClient/Sources/LinuxClient/Assets.swift"
-QUOTES = {"Documentation/SERVING.md": "Examples/iOSApp/App/Player.swift"}
+QUOTES = {
+    "Documentation/SERVING.md": "Examples/iOSApp/App/Player.swift",
+    "Documentation/WEB_VIEWS.md": "Examples/iOSApp/Shells/PackedBridgeViewController.swift",
+}
 EXIT_STATUS = "Sources/packer/Terminal/ExitStatus.swift"
 TROUBLESHOOTING = "Documentation/TROUBLESHOOTING.md"
 
@@ -114,8 +117,9 @@ def check_quotes():
     for document, source in QUOTES.items():
         lines = "\n".join(line.strip() for line in (ROOT / source).read_text().splitlines())
         parts = [part.strip("\n") for block in blocks((ROOT / document).read_text(encoding="utf-8"), "swift") for part in block.split("\n\n")]
-        results += [bool(parts)] + ["\n".join(line.strip() for line in part.splitlines()) + "\n" in lines for part in parts]
-        if not all(results):
+        found = [bool(parts)] + ["\n".join(line.strip() for line in part.splitlines()) + "\n" in lines for part in parts]
+        results += found
+        if not all(found):
             print(f"{document}: the Swift block is not in {source}")
     return all(results)
 

@@ -66,6 +66,30 @@
       }
     }
 
+    /// Creates the usual extension with public keys as text, and the system's log under the extension's bundle identifier.
+    ///
+    /// - Parameters:
+    ///   - group: the identifier of the app group, `group.…`.
+    ///   - keys: the trusted public keys, as `packer key public` prints them. A malformed one is reported at each callback, and nothing is downloaded.
+    ///   - challenges: answers authentication challenges of servers.
+    ///   - isForDevice: returns whether a pack is meant for this device. It must agree with the app's decision.
+    ///   - report: receives what was done, on the thread on which the system calls.
+    public init(
+      group: String, trusting keys: [String], challenges: ChallengeHandler = .system,
+      isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true },
+      report: @escaping @Sendable (BackgroundReport) -> Void = { _ in }
+    ) {
+      let logger = SystemLogger(subsystem: Bundle.main.bundleIdentifier ?? "packer")
+      self.init(group: group, challenges: challenges, logger: logger, report: report) { () throws(PackError) in
+        var signers: [SigningPublicKey] = []
+        for key in keys { signers.append(try SigningPublicKey(text: key)) }
+        return ExtensionDelivery(state: try SharedState(group: group, logger: logger), isForDevice: isForDevice) {
+          [signers] (document) throws(PackError) in
+          try document.verify(trusting: signers).manifest
+        }
+      }
+    }
+
     // MARK: The callbacks
 
     /// Implements `downloads(for:manifestURL:extensionInfo:)`: accepts the manifest, makes and records a plan, and returns its downloads to the

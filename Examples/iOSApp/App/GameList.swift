@@ -1,70 +1,72 @@
-import PackRuntime
+import Foundation
+import PackApp
 import SwiftUI
 
-/// The list of games, to install, update and play them.
+/// The list of games, to install and play them.
 struct GameList: View {
-  @ObservedObject var games: Games
-  @State private var playing: Games.Game?
+  @ObservedObject var packs: PublishedLibrary
+  @State private var playing: PackLibrary.Offer?
 
   var body: some View {
     NavigationStack {
-      List(games.games) { game in
-        GameRow(game: game, work: games.work[game.id]) {
-          Task { await games.install(game.id) }
-        } play: {
-          playing = game
-        } cancel: {
-          Task { await games.cancel(game.id) }
-        } remove: {
-          Task { await games.remove(game.id) }
-        }
+      List(packs.offers) { game in
+        GameRow(game: game, packs: packs) { playing = game }
       }
       .navigationTitle("Games")
-      .refreshable { await games.update() }
+      .refreshable { await packs.refresh() }
     }
-    .alert(item: $games.problem) { problem in
-      Alert(title: Text("That did not work"), message: Text(problem.text))
+    .alert(isPresented: $packs.hasProblem, error: packs.problem) { _ in
+      Button("OK", action: {})
+    } message: { problem in
+      Text(problem.recoverySuggestion ?? "")
     }
-    .fullScreenCover(item: $playing) {
-      Task { await games.show() }
-    } content: { game in
-      if let store = games.store {
-        GameView(game.id, in: store) { playing = nil }
-      }
+    .fullScreenCover(item: $playing) { game in
+      GameView(game.id, in: packs) { playing = nil }
     }
   }
 }
 
 /// One game.
 struct GameRow: View {
-  let game: Games.Game
-  let work: String?
-  let install: @MainActor () -> Void
+  let game: PackLibrary.Offer
+  let packs: PublishedLibrary
   let play: @MainActor () -> Void
-  let cancel: @MainActor () -> Void
-  let remove: @MainActor () -> Void
 
   var body: some View {
     HStack {
       VStack(alignment: .leading) {
         Text(game.name)
         Text(game.description)
-        if let current = game.current { Text("Version \(current.version)") }
       }
       Spacer()
-      if let work {
-        ProgressView(work)
-        Button("Cancel", action: cancel)
-      } else {
-        if let size = game.downloadSize {
-          Button("\(game.isInstalled ? "Update" : "Install") (\(size / 1_000_000) MB)", action: install)
-        }
-        if game.isInstalled {
-          Button("Play", action: play)
-          Button("Remove", role: .destructive, action: remove)
-        }
+      switch game.status {
+      case .absent:
+        install
+      case .failed(let error):
+        Text(error.localizedDescription)
+        install
+      case .waiting:
+        ProgressView("Waiting")
+        cancel
+      case .downloading(let fraction):
+        ProgressView(value: fraction)
+        cancel
+      case .installing:
+        ProgressView("Installing")
+      case .ready(let version):
+        Text("Version \(version)")
+        Button("Play", action: play)
+        Button("Remove", role: .destructive) { Task { await packs.remove(game.id) } }
       }
     }
     .buttonStyle(.borderless)
+  }
+
+  private var install: some View {
+    Button("Install (\(max(1, game.downloadSize / 1_000_000)) MB)") { Task { await packs.ensure(game.id) } }
+  }
+
+  private var cancel: some View {
+    Button("Cancel") { Task { await packs.cancel(game.id) } }
   }
 }

@@ -1,4 +1,4 @@
-import PackRuntime
+import PackApp
 import SwiftUI
 import WebKit
 
@@ -7,8 +7,8 @@ struct GameView: View {
   @StateObject private var player: Player
   private let close: @MainActor () -> Void
 
-  init(_ id: String, in store: AssetStore, close: @escaping @MainActor () -> Void) {
-    _player = StateObject(wrappedValue: Player(id, in: store))
+  init(_ id: String, in packs: PublishedLibrary, close: @escaping @MainActor () -> Void) {
+    _player = StateObject(wrappedValue: Player(id, in: packs))
     self.close = close
   }
 

@@ -1,5 +1,6 @@
 import Combine
-import PackRuntime
+import Foundation
+import PackApp
 import SwiftUI
 import WebKit
 
@@ -13,19 +14,20 @@ final class Player: NSObject, ObservableObject, WKNavigationDelegate, WKScriptMe
   @Published private(set) var problem: String?
 
   private let id: String
-  private let store: AssetStore
+  private let packs: PublishedLibrary
+  private var store: AssetStore { packs.library.store }
   private let handler: PackSchemeHandler
   private var token: BootToken?
   private var watch: Task<Void, Never>?
   private static let messageName = "packer"
 
-  init(_ id: String, in store: AssetStore) {
+  init(_ id: String, in packs: PublishedLibrary) {
     self.id = id
-    self.store = store
+    self.packs = packs
     var options = PackResponder.Options()
     // For games with WebAssembly threads. Set it to false if your games have none and load resources from other origins.
     options.isIsolated = true
-    handler = PackSchemeHandler(store: store, options: options)
+    handler = PackSchemeHandler(store: packs.library.store, options: options)
     let configuration = WKWebViewConfiguration()
     configuration.setURLSchemeHandler(handler, forURLScheme: PackSchemeHandler.scheme)
     configuration.allowsInlineMediaPlayback = true
@@ -39,7 +41,9 @@ final class Player: NSObject, ObservableObject, WKNavigationDelegate, WKScriptMe
   /// Loads the newest version that did not fail.
   func start() async {
     watch?.cancel()
-    do {
+    // Brings the pack back if the system freed its space, and shows in the list which version is used.
+    await packs.ensure(id)
+    do throws(PackError) {
       let token = try await store.activate(id)
       self.token = token
       // A page uses one version: the next request opens the version that was just activated.
@@ -58,7 +62,7 @@ final class Player: NSObject, ObservableObject, WKNavigationDelegate, WKScriptMe
         }
       }
     } catch {
-      problem = error.message
+      problem = error.localizedDescription
     }
   }
 
@@ -115,7 +119,7 @@ final class Player: NSObject, ObservableObject, WKNavigationDelegate, WKScriptMe
       // During a trial this counts as a crash of the version. Otherwise the system was short of memory, and the game is loaded again.
       if (try? await store.trial(of: id)) == token {
         watch?.cancel()
-        _ = try? await store.rollback(id, reason: "the web view's process ended")
+        _ = try? await packs.library.reject(id, reason: "the web view's process ended")
         await fellBack(from: token)
       } else {
         webView.reload()

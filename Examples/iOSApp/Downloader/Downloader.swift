@@ -6,5 +6,5 @@ import PackBackground
 /// for the app.
 @main
 nonisolated struct Downloader: PackDownloaderExtension {
-  var delivery: BackgroundDelivery { Deliveries.extensionPart }
+  let delivery = BackgroundDelivery(group: Publisher.group, trusting: [Publisher.publicKey])
 }

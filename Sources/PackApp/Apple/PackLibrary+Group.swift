@@ -1,4 +1,6 @@
 #if canImport(BackgroundAssets)
+  // Foundation on Apple platforms, and a stub of it in Scripts/apple, have the containers of app groups.
+  import BackgroundAssets
   public import Foundation
   import PackBackground
   import PackBackgroundApp
@@ -13,7 +15,8 @@
     ///
     /// The state and the packs are in the container of the app group. If the app's Info.plist has the keys that `packer plist` writes, downloads go through
     /// Background Assets, and the extension's downloads are installed from here; otherwise, and before iOS 16.4 and macOS 13.3, through a queue in this
-    /// process.
+    /// process. A simulator has no Background Assets, so there it is always the queue. If the app has no container there, because it was not signed, the
+    /// packs are in the app's own Application Support.
     ///
     /// - Parameters:
     ///   - group: The identifier of the app group, `group.…`.
@@ -26,7 +29,8 @@
     public convenience init(
       group: String, manifest: URL? = nil, trusting trusted: [String], keys: some KeyProvider, options: Options = Options()
     ) async throws(PackError) {
-      guard let container = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: group) else {
+      let shared = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: group)
+      guard let container = shared ?? Self.simulatorContainer else {
         throw PackError(
           .usage, "the app has no container for the group '\(printable(group.utf8))'",
           advice: .developer("add the group to the entitlements of app and extension"))
@@ -38,7 +42,7 @@
           advice: .developer("add the release's keys to the app's Info.plist, or give the address in the code"))
       }
       let directory = container.appendingPathComponent("Library/Application Support/packer")
-      guard named != nil, #available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *) else {
+      guard named != nil, !Self.isSimulator, #available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *) else {
         try await self.init(directory: directory, manifest: manifest, trusting: trusted, keys: keys, options: options)
         return
       }
@@ -50,6 +54,19 @@
         delivery, service: SystemService(delivery: delivery, downloads: downloads), manifest: manifest,
         exports: Self.exports(of: directory),
         options)
+    }
+
+    private static var isSimulator: Bool {
+      #if targetEnvironment(simulator)
+        true
+      #else
+        false
+      #endif
+    }
+
+    /// The app's own directory. On a device, nil: a missing group would otherwise be noticed only when the extension's downloads do not arrive.
+    private static var simulatorContainer: URL? {
+      isSimulator ? URL(fileURLWithPath: NSHomeDirectory()) : nil
     }
   }
 #endif

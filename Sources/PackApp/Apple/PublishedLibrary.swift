@@ -8,10 +8,15 @@
   public final class PublishedLibrary: ObservableObject {
     /// The packs that the manifest offers, with their status.
     @Published public private(set) var offers: [PackLibrary.Offer] = []
-    /// The last error of ``ensure(_:)``, ``remove(_:)`` or ``refresh()``. Set it to nil when it was shown.
+    /// The last error of ``ensure(_:)``, ``cancel(_:)``, ``remove(_:)`` or ``refresh()``. Set it to nil when it was shown.
     @Published public var problem: PackError?
+    /// Whether there is a ``problem``, for `alert(isPresented:error:actions:message:)`. Setting it to false removes the problem.
+    public var hasProblem: Bool {
+      get { problem != nil }
+      set { if !newValue { problem = nil } }
+    }
     /// The library itself.
-    public let library: PackLibrary
+    public nonisolated let library: PackLibrary
     private let listening: Task<Void, Never>
 
     /// Creates a mirror of a library, which is updated until it is released.
@@ -35,6 +40,9 @@
 
     /// Makes a pack usable: ``PackLibrary/ensure(_:)``. An error becomes the ``problem``.
     public func ensure(_ id: String) async { await report { () throws(PackError) in try await library.ensure(id) } }
+
+    /// Cancels the download of a pack: ``PackLibrary/cancel(_:)``. An error becomes the ``problem``.
+    public func cancel(_ id: String) async { await report { () throws(PackError) in try await library.cancel(id) } }
 
     /// Removes a pack: ``PackLibrary/remove(_:)``. An error becomes the ``problem``.
     public func remove(_ id: String) async { await report { () throws(PackError) in try await library.remove(id) } }

@@ -18,12 +18,16 @@ struct BundledRelease: Sendable {
     document = try SignedManifest.read(path).bytes
   }
 
-  /// Installs a pack from the app, if the app has exactly these bytes.
+  /// Returns whether the app has a file with the name of a pack.
+  func contains(_ pack: ManifestPack) -> Bool {
+    (try? SystemFiles().status(of: directory.appendingPathComponent(pack.fileName).path, in: nil, following: .followed))?.kind == .file
+  }
+
+  /// Installs a pack that the app contains, if the app has exactly these bytes.
   ///
   /// - Returns: Whether it was installed.
   func install(_ pack: ManifestPack, in store: AssetStore) async throws(PackError) -> Bool {
     let file = directory.appendingPathComponent(pack.fileName).path
-    guard (try? SystemFiles().status(of: file, in: nil, following: .followed))?.kind == .file else { return false }
     do throws(PackError) {
       try await store.install(file, as: pack.id, taking: .copying)
       return true

@@ -42,6 +42,8 @@ actor LibraryLoop {
   private var retrying: Set<String> = []
   /// The errors that end the waiting for a pack.
   private var failures: [String: PackError] = [:]
+  /// The packs of which the app contains other bytes than those of the manifest.
+  private var foreign: Set<String> = []
   private var hasNetwork = true
   private var running: Task<Void, Never>?
   private var retry: Task<Void, Never>?
@@ -94,6 +96,7 @@ actor LibraryLoop {
     let before = await delivery.store.manifest?.manifest.version
     try await delivery.adopt(try await manifestSource())
     let after = await delivery.store.manifest?.manifest.version
+    if before != after { foreign = [] }
     try await bring()
     return before != after
   }
@@ -113,7 +116,7 @@ actor LibraryLoop {
 
   func ensure(_ id: String) async throws(PackError) {
     if try await use(id) { return }
-    let pack = try await entry(id)
+    _ = try await entry(id)
     failures[id] = nil
     retrying.remove(id)
     waiting[id, default: 0] += 1
@@ -122,9 +125,6 @@ actor LibraryLoop {
       if waiting[id] == 0 { waiting[id] = nil }
     }
     let events = changes.listen()
-    if let bundled, try await bundled.install(pack, in: delivery.store) {
-      if try await use(id) { return await report(id) }
-    }
     await report(id)
     try await bring()
     if try await settled(id) { return }
@@ -270,7 +270,8 @@ actor LibraryLoop {
     defer { locks.unlock("plan") }
     guard await delivery.store.manifest != nil else { return }
     let asked = Set(waiting.keys)
-    let plan = try await delivery.plan(asked: asked, downloads: await service.underWay())
+    var plan = try await delivery.plan(asked: asked, downloads: await service.underWay())
+    if try await installBundled(&plan) { plan = try await delivery.plan(asked: asked, downloads: await service.underWay()) }
     for file in plan.handOver { changes.tell(Change(id: file.id, status: .installing)) }
     let installations = try await delivery.install(plan)
     for installation in installations {
@@ -302,6 +303,33 @@ actor LibraryLoop {
     if !asked.isEmpty { delay = min(delay ?? Self.lookInterval, Self.lookInterval) }
     if let delay { planAgain(after: delay) }
     for id in Set(installations.map(\.id)).union(asked).union(plan.underWay).union(plan.downloads.map(\.id)) { await report(id) }
+  }
+
+  /// Installs the packs that a plan would download and that the app contains. Removes those from the plan that cannot be installed.
+  ///
+  /// - Returns: Whether a pack was installed, so that the plan is out of date.
+  private func installBundled(_ plan: inout DeliveryPlan) async throws(PackError) -> Bool {
+    guard let bundled, let packs = await delivery.store.manifest?.manifest.packs else { return false }
+    var isChanged = false
+    for download in plan.downloads where !foreign.contains(download.id) {
+      guard let pack = packs.first(where: { $0.id == download.id }), bundled.contains(pack) else { continue }
+      changes.tell(Change(id: pack.id, status: .installing))
+      do throws(PackError) {
+        guard try await bundled.install(pack, in: delivery.store) else {
+          foreign.insert(pack.id)
+          continue
+        }
+        isChanged = true
+      } catch {
+        guard error.code != .cancelled else { throw error }
+        guard !Self.isTemporary(error) else { continue }
+        // The same bytes from the server would not help.
+        failures[pack.id] = error
+        plan.downloads.removeAll { $0.id == pack.id }
+      }
+      await report(pack.id)
+    }
+    return isChanged
   }
 
   private func planAgain(after seconds: UInt64) {

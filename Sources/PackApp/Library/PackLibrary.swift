@@ -28,8 +28,8 @@ public final class PackLibrary: Sendable {
 
   /// The settings that have a usual value.
   public struct Options: Sendable {
-    /// A directory with a release inside the app: what `packer build` wrote. Its manifest is used until a newer one was fetched, and packs whose bytes it has
-    /// are copied from it and never downloaded.
+    /// A directory with a release inside the app: what `packer build` wrote. Its manifest is used until a newer one was fetched. The app copies packs whose
+    /// bytes it has, instead of downloading them; a downloader extension does not look there.
     public var bundled: URL?
     /// Whether ``PackLibrary/ensure(_:)`` confirms a new version as soon as it opens. If false, the version stays on trial until
     /// ``PackLibrary/confirm(_:)``, and is rolled back if that does not happen within the store's time limit.

@@ -31,6 +31,7 @@ struct BackgroundDriver {
     driver.space()
     try await driver.firstInstallation()
     try await driver.timeOfADay()
+    try await driver.keysAsText()
     try await driver.wrongFile()
     try await driver.challenges()
     try await driver.listening()
@@ -220,6 +221,17 @@ struct BackgroundDriver {
     let nobody = Downloader(BackgroundDelivery(group: "other", trusting: [publicKey], report: { log.add($0) }))
     require(try await system.ask(nobody, .install, manifest: manifestFile).isEmpty)
     require(log.take().contains { if case .refused(let error) = $0 { error.code == .noAppGroup } else { false } })
+  }
+
+  /// Keys as text: a malformed one is reported, and nothing is downloaded.
+  func keysAsText() async throws {
+    _ = try newContainer("text")
+    let log = Log()
+    let malformed = Downloader(BackgroundDelivery(group: Self.group, trusting: [publicKey.text, "pkp1-…"], report: { log.add($0) }))
+    require(try await system.ask(malformed, .install, manifest: manifestFile).isEmpty)
+    require(log.take().contains { if case .refused(let error) = $0 { error.code == .malformedKey } else { false } })
+    let downloader = Downloader(BackgroundDelivery(group: Self.group, trusting: [publicKey.text], report: { log.add($0) }))
+    require(try await system.ask(downloader, .install, manifest: manifestFile).count == 3)
   }
 
   /// An extension that has run too long is not started. Nothing is lost: the next day, or the app, continues.

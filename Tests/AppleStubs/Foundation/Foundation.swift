@@ -355,6 +355,7 @@ public struct ProgressKind: Hashable, RawRepresentable, Sendable {
 }
 
 public func NSTemporaryDirectory() -> String { "" }
+public func NSHomeDirectory() -> String { "" }
 
 // MARK: Encoding
 

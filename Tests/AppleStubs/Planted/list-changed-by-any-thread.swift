@@ -1,4 +1,6 @@
 // expect: main actor-isolated
 // into: Examples/iOSApp/App
 
-nonisolated func plantedChange(_ games: Games) { games.problem = nil }
+import PackApp
+
+nonisolated func plantedChange(_ packs: PublishedLibrary) { packs.problem = nil }

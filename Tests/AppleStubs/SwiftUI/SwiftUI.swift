@@ -148,6 +148,7 @@ extension Button where Label == Text {
 @available(iOS 14, macOS 11, tvOS 14, watchOS 7, *)
 public struct ProgressView: PrimitiveView {
   public init<S: StringProtocol>(_ title: S) {}
+  public init<V: BinaryFloatingPoint>(value: V?, total: V = 1.0) {}
 }
 
 public struct ForEach<Data: RandomAccessCollection, ID: Hashable, Content: View>: PrimitiveView {}
@@ -184,6 +185,10 @@ extension View {
   public nonisolated func refreshable(action: @escaping @Sendable () async -> Void) -> some View { EmptyView() }
   public nonisolated func onDisappear(perform action: (() -> Void)? = nil) -> some View { EmptyView() }
   public nonisolated func alert<Item: Identifiable>(item: Binding<Item?>, content: (Item) -> Alert) -> some View { EmptyView() }
+  @available(iOS 15, macOS 12, tvOS 15, watchOS 8, *)
+  public nonisolated func alert<E: LocalizedError, A: View, M: View>(
+    isPresented: Binding<Bool>, error: E?, @ViewBuilder actions: (E) -> A, @ViewBuilder message: (E) -> M
+  ) -> some View { EmptyView() }
   @available(iOS 14, tvOS 14, watchOS 7, *)
   @available(macOS, unavailable)
   public nonisolated func fullScreenCover<Item: Identifiable, Content: View>(

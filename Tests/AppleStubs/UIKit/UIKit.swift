@@ -10,3 +10,9 @@
   public init(frame: CGRect) { super.init() }
   open var isOpaque = true
 }
+
+@available(iOS 2, tvOS 9, *)
+@MainActor open class UIViewController: UIResponder {
+  open func loadView() {}
+  open func viewDidLoad() {}
+}

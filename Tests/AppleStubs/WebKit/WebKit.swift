@@ -76,6 +76,7 @@ public struct WKAudiovisualMediaTypes: OptionSet, Sendable {
   @discardableResult open func load(_ request: URLRequest) -> WKNavigation? { nil }
   @discardableResult open func reload() -> WKNavigation? { nil }
   open func stopLoading() {}
+  open func evaluateJavaScript(_ javaScriptString: String, completionHandler: (@MainActor @Sendable (Any?, (any Error)?) -> Void)? = nil) {}
 }
 
 @MainActor open class WKNavigation: NSObject {}

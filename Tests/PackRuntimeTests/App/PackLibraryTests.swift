@@ -268,6 +268,67 @@ struct PackLibraryTests {
     #expect(FileManager.default.fileExists(atPath: "\(release)/\(core.entry.fileName)"))
   }
 
+  @Test(
+    "packs that the manifest requires are copied from the app instead of downloaded; a newer version is downloaded",
+    arguments: [DeliveryClass.essential, .prefetch])
+  func bundledRequired(delivery: DeliveryClass) async throws {
+    let (core, next) = (try await stage.offer("core", 1, delivery: delivery), try await stage.offer("core", 2, delivery: delivery))
+    let release = stage.directory("bundle")
+    try FileManager.default.createDirectory(atPath: release, withIntermediateDirectories: true)
+    try stage.directory.write(try stage.manifest(1, [core]).bytes, to: "bundle/manifest.json")
+    try FileManager.default.copyItem(atPath: core.path, toPath: "\(release)/\(core.entry.fileName)")
+    try publish(1, [core])
+    let network = try place.network([core, next])
+    let packs = try await library(network) { $0.bundled = URL(fileURLWithPath: release) }
+    for await status in packs.status(of: "core") {
+      if case .ready(version: 1) = status { break }
+    }
+    #expect(network.calls.isEmpty)
+
+    try publish(2, [next])
+    try await packs.refresh()
+    for await status in packs.status(of: "core") {
+      if try await packs.store.installed().contains(where: { $0.version == 2 }) { break }
+      if case .failed(let error) = status { throw error }
+    }
+    #expect(!network.calls.isEmpty)
+  }
+
+  @Test("a damaged pack inside the app is downloaded")
+  func bundledDamaged() async throws {
+    let core = try await stage.offer("core", 1, delivery: .onDemand)
+    try stage.directory.write(try stage.manifest(1, [core]).bytes, to: "bundle/manifest.json")
+    try stage.directory.write([1, 2, 3], to: "bundle/\(core.entry.fileName)")
+    let network = try place.network([core])
+    let packs = try await library(network) { $0.bundled = URL(fileURLWithPath: stage.directory("bundle")) }
+    try await packs.ensure("core")
+    #expect(try text(packs) == "core 1 0")
+    #expect(!network.calls.isEmpty)
+  }
+
+  @available(macOS 14, *)
+  @Test("the mirror for views keeps the last error until it was shown; cancelling is not an error")
+  func mirror() async throws {
+    let core = try await stage.offer("core", 1, delivery: .onDemand)
+    try publish(1, [core])
+    let packs = await ObservedLibrary(try library(try place.network([core]) { _ in .slow(.seconds(1000)) }))
+    await packs.ensure("nothing")
+    #expect(await packs.problem?.code == .unknownPack)
+    #expect(await packs.hasProblem)
+    await MainActor.run { packs.hasProblem = false }
+    #expect(await packs.problem == nil)
+
+    let request = Task { await packs.ensure("core") }
+    for await status in packs.library.status(of: "core") {
+      if case .waiting = status { break }
+      if case .downloading = status { break }
+    }
+    await packs.cancel("core")
+    await request.value
+    #expect(await !packs.hasProblem)
+    #expect(await packs.offers.map(\.id) == ["core"])
+  }
+
   @Test("a cancelled request ends at once, and its download goes on")
   func cancelled() async throws {
     let core = try await stage.offer("core", 1, delivery: .onDemand)
