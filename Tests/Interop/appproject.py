@@ -75,6 +75,8 @@ def problems(path, later=()):
             if dependency.get("target", name) not in spec["targets"] or dependency.get("package", "packer") not in spec["packages"]:
                 found.append(f"{name} depends on {dependency}, which is not in the project")
         check(target.get("scheme", {}), SCHEME, f"{name}.scheme")
+        if "configVariants" not in target.get("scheme", {"configVariants": []}):
+            found.append(f"{name}.scheme lacks configVariants, which is required")
         check(target["settings"], SETTINGS, f"{name}.settings")
         for key in ("INFOPLIST_FILE", "CODE_SIGN_ENTITLEMENTS"):
             exists(target["settings"]["base"][key], name)

@@ -76,6 +76,7 @@ extension AppValues {
     }
     lines += [
       "    scheme:",
+      "      configVariants: []",
       "      # The key of the packs, for debug builds: PACKER_KEY=$(cat KEY-FILE) xcodegen. It is then in the project that XcodeGen writes,",
       "      # which .gitignore leaves out.",
       "      environmentVariables:",
