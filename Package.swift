@@ -70,6 +70,8 @@ let package = Package(
     .systemLibrary(
       name: "CLibArchive", pkgConfig: libArchiveConfiguration,
       providers: [.apt(["libarchive-dev"]), .brew(["libarchive"])]),
+    // Also on Apple platforms, whose own TLS cannot use a certificate from files.
+    .systemLibrary(name: "CLibSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
     .systemLibrary(name: "CLibYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"]), .brew(["libyaml"])]),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
@@ -171,7 +173,8 @@ let package = Package(
     .target(
       name: "PackServer",
       dependencies: [
-        "PackBuild", "PackFiles", "PackFormat", "PackManifest", "PackReading", "PackServing", "PackStore", "PackTrust", "PackWork",
+        "CLibSSL", "PackBuild", "PackFiles", "PackFormat", "PackManifest", "PackReading", "PackServing", "PackStore", "PackTrust",
+        "PackWork",
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
       ],

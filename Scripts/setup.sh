@@ -172,7 +172,7 @@ build_product() { # NAME: an executable, built for release
   local static_libraries=$root/$release_scratch/static-libraries library package
   mkdir -p "$static_libraries"
   for library in libstdc++.a libarchive.a libyaml.a; do ln -sfn "$(g++ -print-file-name="$library")" "$static_libraries/$library"; done
-  for package in libcrypto=crypto libzstd=zstd yaml-0.1=yaml; do
+  for package in libcrypto=crypto openssl=ssl libzstd=zstd yaml-0.1=yaml; do
     printf 'Name: %s\nDescription:\nVersion:\nLibs: -l%s\n' "${package%=*}" "${package#*=}" >"$static_libraries/${package%=*}.pc"
   done
   # The linker warns about a C function in Foundation's object files. This project does not call it.

@@ -10,6 +10,7 @@ import re
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+import warnings
 
 from servers import packer_serve
 
@@ -316,6 +318,84 @@ def faults(dist):
     expect("--seed" in served.errors, "the seed is not told")
 
 
+def https(dist, place):
+    """HTTPS with a certificate made on this machine."""
+    folder = place / "certificate"
+    with packer_serve(PACKER, "--cdn", dist, "--certificate", folder) as served:
+        port = served.port
+        authority = folder / "ca.crt"
+        # Connections that never complete their handshake are closed after fifteen seconds: one says nothing, one only begins.
+        begun = time.monotonic()
+        slow = [socket.create_connection(("127.0.0.1", port)) for _ in range(2)]
+        slow[1].sendall(bytes([0x16, 3, 1, 2, 0, 1, 0, 1, 0xFC]))
+        context = ssl.create_default_context(cafile=authority)
+
+        def fetch(name="manifest.json", host="localhost", headers={}, context=context):
+            request = urllib.request.Request(f"https://{host}:{port}/{name}", headers=headers)
+            with urllib.request.urlopen(request, context=context, timeout=20) as answer:
+                return answer.status, answer.read(), answer.headers
+
+        def refused(**arguments):
+            try:
+                fetch(**arguments)
+            except (ssl.SSLError, urllib.error.URLError) as error:
+                return str(error)
+            return ""
+
+        manifest = (dist / "manifest.json").read_bytes()
+        for host in ("localhost", "127.0.0.1"):
+            status, body, fields = fetch(host=host)
+            expect((status, body) == (200, manifest) and fields["ETag"], f"HTTPS does not serve the manifest at {host}")
+        status, body, _ = fetch(headers={"Range": "bytes=3-11"})
+        expect((status, body) == (206, manifest[3:12]), "HTTPS does not serve ranges")
+        pack = max(dist.glob("*.pack"), key=lambda path: path.stat().st_size)
+        bodies = []
+        clients = [threading.Thread(target=lambda: bodies.append(fetch(pack.name)[1])) for _ in range(2)]
+        for client in clients:
+            client.start()
+        for client in clients:
+            client.join()
+        expect(bodies == [pack.read_bytes()] * 2, "HTTPS does not serve two clients at once")
+        expect("CERTIFICATE_VERIFY_FAILED" in refused(context=ssl.create_default_context()), "a client that does not trust the authority accepts the certificate")
+        with socket.create_connection(("127.0.0.1", port)) as link:
+            try:
+                context.wrap_socket(link, server_hostname="cdn.example.com")
+                expect(False, "the certificate is for another host, too")
+            except ssl.SSLCertVerificationError:
+                pass
+        for version, is_served in (("TLSv1_1", False), ("TLSv1_2", True), ("TLSv1_3", True)):
+            only = ssl.create_default_context(cafile=authority)
+            only.set_ciphers("ALL:@SECLEVEL=0")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                only.minimum_version = only.maximum_version = getattr(ssl.TLSVersion, version)
+            expect(bool(refused(context=only)) != is_served, f"{version} is {'refused' if is_served else 'served'}")
+        answer, _ = talk(port, b"GET /manifest.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        expect(answer.startswith(b"HTTP/1.1 400 ") and answer.endswith(b"This port serves HTTPS only.\n"), f"HTTP to the port of HTTPS gets {answer[:80]}")
+        if shutil.which("curl"):
+            for options, status in ((["--cacert", authority], 0), ([], 60)):
+                done = subprocess.run(["curl", "-sS", "-o", place / "curled", *options, f"https://localhost:{port}/manifest.json"], capture_output=True)
+                expect(done.returncode == status, f"curl {options} ends with {done.returncode}, not {status}")
+            expect((place / "curled").read_bytes() == manifest, "curl does not get the manifest")
+        for client in slow:
+            client.settimeout(20)
+            try:
+                while client.recv(4096):
+                    pass
+            except ConnectionError:
+                pass
+            except TimeoutError:
+                expect(False, "a slow handshake is not ended")
+            client.close()
+        expect(10 < time.monotonic() - begun < 19, "a slow handshake is not ended after 15 seconds")
+    with packer_serve(PACKER, "--cdn", dist, "--certificate", folder) as served:
+        answer = urllib.request.urlopen(f"https://localhost:{served.port}/manifest.json", context=context, timeout=20)
+        expect(answer.read() == manifest, "the certificate is not used again")
+    ownership = subprocess.run(
+        ["openssl", "verify", "-x509_strict", "-purpose", "sslserver", "-CAfile", authority, folder / "server.crt"], capture_output=True, text=True)
+    expect(ownership.returncode == 0, f"openssl refuses the certificate: {ownership.stdout}{ownership.stderr}")
+
+
 def ending(place):
     """The end: what is being sent is sent, the status says which signal it was, and the port is free at once."""
     # A script in the background ignores SIGINT, and so would what it starts.
@@ -372,7 +452,9 @@ def main():
         if "versions" in parts:
             another_version(place)
         if "release" in parts:
-            faults(release(place))
+            dist = release(place)
+            faults(dist)
+            https(dist, place)
         if "ending" in parts:
             ending(place)
     sys.exit(1 if failures else 0)

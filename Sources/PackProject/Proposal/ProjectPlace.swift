@@ -29,7 +29,7 @@ struct ProjectPlace: Sendable {
     // As written, if that means the same directory: a symbolic link is kept.
     let written = ConfigurationReader.normalized(directory)
     let isWrittenFromProject = parts.directory == "." && !directory.hasPrefix("/") && !written.split(separator: "/").contains("..")
-    root = isWrittenFromProject ? written : Self.relative(scanned, from: project)
+    root = isWrittenFromProject ? written : RelativePath.text(to: scanned, from: project)
     title = ProposalLayout.slug(PathParts(project)?.name ?? "") ?? "game"
     guard root == "." else {
       own = []
@@ -57,13 +57,5 @@ struct ProjectPlace: Sendable {
   func path(_ inside: String) -> String {
     if inside.isEmpty { return root }
     return root == "." ? inside : "\(root)/\(inside)"
-  }
-
-  private static func relative(_ target: String, from base: String) -> String {
-    let target = target.split(separator: "/")
-    let base = base.split(separator: "/")
-    let common = zip(target, base).prefix { $0 == $1 }.count
-    let parts = Array(repeating: "..", count: base.count - common) + target[common...].map(String.init)
-    return parts.isEmpty ? "." : parts.joined(separator: "/")
   }
 }

@@ -41,10 +41,11 @@ package final class HTTPServer: Sendable {
   ///   - hosts: the addresses to listen on, all on one port. Addresses after the first are skipped if the system does not have them, or if `port` is
   ///     0 and the port is in use there.
   ///   - port: the port; 0 for any free port.
+  ///   - tls: the certificate and key for HTTPS; nil for HTTP.
   ///   - observe: called after every exchange, on a thread that may block.
   /// - Throws: ``PackError/Code/cannotServe`` if the port is in use or not permitted.
   package init(
-    _ site: any Site, hosts: [String], port: Int, limits: Limits = .init(),
+    _ site: any Site, hosts: [String], port: Int, tls: TLSContext? = nil, limits: Limits = .init(),
     observe: (@Sendable (SiteExchange) -> Void)? = nil
   ) async throws(PackError) {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -58,9 +59,12 @@ package final class HTTPServer: Sendable {
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           guard serverState.admit(channel) else {
+            // Before its handshake, a client of HTTPS understands only the end of the connection.
+            guard tls == nil else { throw ChannelError.eof }
             try channel.pipeline.syncOperations.addHandler(RefusalHandler())
             return
           }
+          if let tls { try channel.pipeline.syncOperations.addHandler(TLSHandler(TLSSession(tls))) }
           var decoder = NIOHTTPDecoderLimitConfiguration()
           decoder.maxHeaderFieldSize = 32 << 10
           decoder.maxHeaderListSize = 64 << 10

@@ -1,21 +1,30 @@
 import ArgumentParser
+import PackBuild
+import PackCrypto
 import PackFormat
 import PackManifest
 import PackProject
+import PackStore
+import PackTrust
 
 /// `packer init`
 struct Initialize: Verb {
   static let configuration = CommandConfiguration(
     commandName: "init",
-    abstract: "Scans a directory and writes a packer.yml with proposed packs.",
+    abstract: "Writes a packer.yml with proposed packs, or an Xcode project for a release.",
     discussion: """
       Every folder in games, levels, chapters and the like becomes a pack, and so does every other folder with an index.html; the rest \
       becomes one more pack. The result is a proposal: review it. No question is asked, and no file is moved or replaced.
+
+      With --app, writes an app for the release that 'packer build' made: a project.yml for XcodeGen, Info.plists and entitlements of app and \
+      extension, and Swift code with the public keys that may sign the manifest. The directory must be new or empty, and appears whole or \
+      not at all. Secrets are not written. After the next build, 'packer plist merge' updates the Info.plist.
 
       Examples:
         packer init build
         packer init build -o arcade.yml
         packer init . --json
+        packer init --app ios --package ../packer
       """)
 
   @Argument(help: "The directory to scan.", completion: .directory)
@@ -26,6 +35,7 @@ struct Initialize: Verb {
     completion: .file())
   var path = PackerConfiguration.defaultPath
 
+  @OptionGroup(title: "An app") var app: AppOptions
   @OptionGroup var threads: JobsOption
   @OptionGroup var output: OutputOptions
 
@@ -33,6 +43,15 @@ struct Initialize: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
+    if let project = app.directory {
+      guard directory == ".", path == PackerConfiguration.defaultPath else {
+        throw PackError(
+          .usage, "--app makes an app for a packer.yml that exists, and scans no directory",
+          hint: "name the configuration with --config, and the release with --dist")
+      }
+      return try writeApp(project, in: session)
+    }
+    try app.checkAbsent()
     let jobs = try threads.count()
     let proposal = try await session.withProgress { (progress) async throws(PackError) in
       try await ConfigurationProposal.make(for: directory, configuration: path, jobs: jobs, progress: progress)
@@ -42,6 +61,51 @@ struct Initialize: Verb {
     if console.isJSON { showRecords(proposal, on: console) }
     console.result(ProposalRecord(proposal), lines(proposal))
     return .done
+  }
+
+  // MARK: An app
+
+  private func writeApp(_ directory: String, in session: Session) throws(PackError) -> Outcome {
+    guard let package = app.package else {
+      throw PackError(
+        .usage, "--app needs --package: where the project finds the packer package",
+        hint: "give the folder of a checkout, or the https address of its repository")
+    }
+    guard let configuration = try ReleasePlaces.configuration(at: app.configuration) else {
+      throw PackError(
+        .missingInput, of: PackerConfiguration.defaultPath, "does not exist",
+        hint: "make one with 'packer init DIRECTORY', or name another with --config")
+    }
+    let dist = app.dist ?? ReleasePlaces.place(ReleaseFile.folder, beside: configuration)
+    try ReleasePlaces.checkPresence(of: dist, configuration: configuration)
+    let project = try AppProject(
+      directory, for: configuration, dist: dist, package: package, version: Version.number,
+      trusting: try trustedKeys(configuration, dist, in: session))
+    try project.write()
+    let steps = "\(ShellWord.path(directory)) && xcodegen"
+    session.console.result(
+      AppRecord(directory: directory, files: project.files.map(\.path)),
+      project.files.map { "\(directory)/\($0.path)" } + Table.fields([("next", "cd \(steps)")]))
+    return .done
+  }
+
+  /// Returns the public keys that may sign the manifest, as texts.
+  private func trustedKeys(_ configuration: PackerConfiguration, _ dist: String, in session: Session) throws(PackError) -> [String] {
+    // The system checks managed asset packs, and the app reads no manifest.
+    guard configuration.hosting == .unmanaged else { return [] }
+    var keys = try app.keyTexts.trust.map { (text) throws(PackError) in try SigningPublicKey(text: text) }
+    if keys.isEmpty, !app.signKey.references.isEmpty {
+      for reference in try app.signKey.keyReferences() { keys.append(try session.signingKey(reference).key.publicKey) }
+    }
+    if keys.isEmpty { keys = try session.trustedKeys([], configuration) }
+    guard !keys.isEmpty else {
+      throw PackError(
+        .noKey, "no public key is known that may sign the manifest, and the app needs one",
+        hint: "give --trust KEY as 'packer key public' prints it, or name the signing key with --sign-key")
+    }
+    let manifest = "\(dist)/\(ReleaseFile.manifest)"
+    try naming(manifest) { () throws(PackError) in _ = try SignedManifest.read(manifest).verify(trusting: keys) }
+    return keys.map(\.text)
   }
 
   // MARK: For people
@@ -118,6 +182,48 @@ struct Initialize: Verb {
       console.result(SharedRecord(shared), [])
     }
   }
+}
+
+/// The options for an app.
+struct AppOptions: ParsableArguments {
+  @Option(
+    name: .customLong("app"), help: ArgumentHelp("Write an app for the release into this directory.", valueName: "dir"),
+    completion: .directory)
+  var directory: String?
+
+  @Option(
+    help: ArgumentHelp("The packer package: the folder of a checkout, or the https address of its repository.", valueName: "place"),
+    completion: .directory)
+  var package: String?
+
+  @Option(
+    name: [.customShort("c"), .customLong("config")],
+    help: ArgumentHelp("The configuration of the release. (default: packer.yml)", valueName: "file"), completion: .file())
+  var configuration: String?
+
+  @Option(
+    help: ArgumentHelp("The directory that 'packer build' made. (default: dist beside the configuration)", valueName: "dir"),
+    completion: .directory)
+  var dist: String?
+
+  @OptionGroup var keyTexts: TrustedKeysOption
+  @OptionGroup var signKey: SignKeyOptions
+
+  /// Throws if an option was given that has a meaning only with `--app`.
+  func checkAbsent() throws(PackError) {
+    let given = [
+      package.map { _ in "--package" }, configuration.map { _ in "--config" }, dist.map { _ in "--dist" },
+      keyTexts.trust.isEmpty ? nil : "--trust", signKey.references.isEmpty ? nil : "--sign-key",
+    ].compactMap { $0 }
+    guard let first = given.first else { return }
+    throw PackError(.usage, "\(first) needs --app", hint: "packer init --app DIR …")
+  }
+}
+
+private struct AppRecord: Encodable {
+  let type = "app"
+  let directory: String
+  let files: [String]
 }
 
 private struct ProblemRecord: Encodable {

@@ -23,11 +23,16 @@ struct Serve: Verb {
       With --cdn, the folder is served unchanged, encrypted and without a key, as a CDN would serve it. The options below add the faults of \
       a CDN; they apply to packs unless --only names other files.
 
+      With --certificate, the address is https, as App Transport Security and Background Assets need it. The certificate is made in a new \
+      directory, for the names and addresses of this machine and a year, and used again the next time. Devices must trust the ca.crt there, \
+      whose key is not kept.
+
       Examples:
         packer serve game.pack --key game.key --open
         packer serve dist --key arcade.key -v
         packer serve dist --pack chess --key arcade.key --isolated --port 0
         packer serve --cdn dist --slow 500KiB
+        packer serve --cdn dist --host 0.0.0.0 --certificate ../certificate
         packer serve --cdn dist --status 503 --times 2
         packer serve --cdn dist --corrupt --only 'chess-*.pack' --chance 0.2 --seed 7
       """)
@@ -159,10 +164,18 @@ struct Serve: Verb {
     let (plan, isSeedChosen) = try faults.plan()
     let site = try PublishedFolder(target, faults: plan)
     let host = faults.host ?? "127.0.0.1"
-    let server = try await start(site, hosts: faults.host == nil ? [host, "::1"] : [host], in: session)
+    let isForAll = host == "0.0.0.0" || host == "::"
+    let folder = try faults.certificate.map { (directory) throws(PackError) in
+      try CertificateFolder(directory, host: isForAll ? nil : host, outside: target)
+    }
+    let server = try await start(site, hosts: faults.host == nil ? [host, "::1"] : [host], tls: folder?.context, in: session)
     let shown = host.contains(":") ? "[\(host)]" : host
-    let address = "http://\(shown):\(server.port)/"
-    session.console.result(ServingRecord(url: address, games: nil, seed: plan.chance == nil ? nil : plan.seed), [address])
+    // A certificate names hosts, and none has the address for all.
+    let name = folder != nil && (isForAll || faults.host == nil) ? "localhost" : shown
+    let address = "\(folder == nil ? "http" : "https")://\(name):\(server.port)/"
+    session.console.result(
+      ServingRecord(url: address, games: nil, seed: plan.chance == nil ? nil : plan.seed, authority: folder?.authority), [address])
+    if let folder { tell(folder, on: session.console) }
     session.console.flushOutput()
     if plan.chance != nil, !isSeedChosen { session.console.note("repeat these faults with --seed \(plan.seed)") }
     if faults.host != nil { session.console.note("every device that reaches \(host) can download the files in \(target)") }
@@ -171,13 +184,23 @@ struct Serve: Verb {
     throw PackError(.cancelled, "stopped")
   }
 
+  private func tell(_ folder: CertificateFolder, on console: Console) {
+    let file = ShellWord.path(folder.authority)
+    if let names = folder.made {
+      console.note("made a certificate for \(CertificateFolder.days) days: \(names.joined(separator: ", "))")
+    }
+    console.note("simulator: xcrun simctl keychain booted add-root-cert \(file)")
+    console.note(
+      "device: send it \(file), install the profile in Settings, and switch it on in General > About > Certificate Trust Settings")
+  }
+
   // MARK: Both
 
-  private func start(_ site: any Site, hosts: [String], in session: Session) async throws(PackError) -> HTTPServer {
+  private func start(_ site: any Site, hosts: [String], tls: TLSContext? = nil, in session: Session) async throws(PackError) -> HTTPServer {
     let console = session.console
     let isVerbose = isVerbose
     // Failures of the server are reported even without --verbose.
-    return try await HTTPServer(site, hosts: hosts, port: port) { exchange in
+    return try await HTTPServer(site, hosts: hosts, port: port, tls: tls) { exchange in
       if let failure = exchange.failure { console.warning("\(exchange.request.target): \(failure.message)", hint: failure.hint) }
       guard isVerbose else { return }
       if console.isJSON {
@@ -262,6 +285,11 @@ struct FaultOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Listen on this address, for devices on the network. (default: 127.0.0.1)", valueName: "address"))
   var host: String?
 
+  @Option(
+    help: ArgumentHelp("Serve over HTTPS, with the certificate in this directory, which is made if it does not exist.", valueName: "dir"),
+    completion: .directory)
+  var certificate: String?
+
   func plan() throws(PackError) -> (FaultPlan, isSeedChosen: Bool) {
     var plan = FaultPlan()
     plan.bytesPerSecond = try slow.map { (text) throws(PackError) in
@@ -297,6 +325,10 @@ struct FaultOptions: ParsableArguments {
     else {
       throw PackError(.usage, "faults need --cdn", hint: "packer serve --cdn DIR …")
     }
+    guard certificate == nil else {
+      throw PackError(
+        .usage, "--certificate needs --cdn: decrypted content is served to this machine only", hint: "packer serve --cdn DIR …")
+    }
     guard host == nil else {
       throw PackError(
         .usage, "--host needs --cdn: decrypted content is served to this machine only",
@@ -311,6 +343,8 @@ private struct ServingRecord: Encodable {
   let url: String
   let games: [RefreshRecord.Game]?
   var seed: UInt64?
+  /// The path of the certificate that clients must trust.
+  var authority: String?
 }
 
 /// A record that new versions are served.

@@ -67,7 +67,7 @@ enum FailureCatalog {
       "66", "An input does not exist, or a pack, version or entry is not there.",
       "Check the path; 'packer ls' and 'packer store list' show what there is."),
     Entry(
-      "69", "'packer serve' cannot listen.",
+      "69", "'packer serve' cannot listen, or its certificate cannot be used.",
       "Choose another '--port', or 0 for a free one."),
     Entry(
       "70", "An internal error.",
@@ -286,8 +286,8 @@ enum FailureCatalog {
       "usage", "The call is not valid: a value is out of range, or options exclude each other.",
       "Correct the call as the message says."),
     Entry(
-      "cannot-serve", "The server cannot start: its port is taken or reserved.",
-      "Choose another '--port'."),
+      "cannot-serve", "The server cannot start: its port is taken or reserved, or its certificate cannot be used.",
+      "Choose another '--port', or another directory for '--certificate'."),
     Entry(
       "cancelled", "The task was cancelled.",
       "Start it again if that was not intended."),

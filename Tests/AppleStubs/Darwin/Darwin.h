@@ -226,6 +226,7 @@ void _exit(int) __attribute__((noreturn));
 int fsync(int);
 int ftruncate(int, off_t);
 pid_t getpid(void);
+int gethostname(char *_Null_unspecified, size_t);
 uid_t getuid(void);
 uid_t geteuid(void);
 int isatty(int);
@@ -418,7 +419,13 @@ struct _opaque_pthread_t {
   void *__cleanup_stack;
   char __opaque[8176];
 };
+struct _opaque_pthread_once_t {
+  long __sig;
+  char __opaque[8];
+};
 typedef struct _opaque_pthread_attr_t pthread_attr_t;
+typedef unsigned long pthread_key_t;
+typedef struct _opaque_pthread_once_t pthread_once_t;
 typedef struct _opaque_pthread_cond_t pthread_cond_t;
 typedef struct _opaque_pthread_condattr_t pthread_condattr_t;
 typedef struct _opaque_pthread_mutex_t pthread_mutex_t;

@@ -9,11 +9,20 @@
 public struct ByteBuffer: Sendable, Hashable {
   public init() {}
   public init(string: String) {}
+  public init<Bytes: Sequence>(bytes: Bytes) where Bytes.Element == UInt8 {}
   public var readableBytes: Int { 0 }
+  public var readableBytesView: ByteBufferView { ByteBufferView() }
   public mutating func clear() {}
   @discardableResult
   @available(macOS 10.14.4, iOS 12.2, watchOS 5.2, tvOS 12.2, visionOS 1.0, *)
   public mutating func writeBytes(_ bytes: RawSpan) -> Int { 0 }
+}
+
+public struct ByteBufferView: RandomAccessCollection, Sendable {
+  public typealias Element = UInt8
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { 0 }
+  public subscript(position: Int) -> UInt8 { 0 }
 }
 
 public struct NIOAny {
@@ -82,6 +91,10 @@ public struct EventLoopPromise<Value>: Sendable {
   public let futureResult: EventLoopFuture<Value>
 }
 
+extension EventLoopPromise {
+  public func fail(_ error: any Error) {}
+}
+
 extension EventLoopPromise where Value == Void {
   public func succeed() {}
 }
@@ -125,6 +138,11 @@ extension Channel {
   public func close(mode: CloseMode = .all, promise: EventLoopPromise<Void>?) {}
 }
 
+public enum ChannelError: Error {
+  case outputClosed
+  case eof
+}
+
 public enum ChannelEvent: Equatable, Sendable {
   case inputClosed
   case outputClosed
@@ -137,6 +155,15 @@ public struct ChannelShouldQuiesceEvent: Sendable {
 public enum SocketAddress: Sendable {
   case none
   public var port: Int? { nil }
+  public var ipAddress: String? { nil }
+}
+
+public struct NIONetworkDevice {
+  public var address: SocketAddress? { nil }
+}
+
+public enum System: Sendable {
+  public static func enumerateDevices() throws -> [NIONetworkDevice] { [] }
 }
 
 public enum SocketAddressError: Error, Equatable, Hashable {
@@ -174,6 +201,8 @@ public final class ChannelHandlerContext: ChannelOutboundInvoker {
   public func fireChannelActive() {}
   public func fireChannelInactive() {}
   public func fireUserInboundEventTriggered(_ event: Any) {}
+  public func fireChannelRead(_ data: NIOAny) {}
+  public func writeAndFlush(_ data: NIOAny, promise: EventLoopPromise<Void>?) {}
   public func write(_ data: NIOAny, promise: EventLoopPromise<Void>?) {}
   public func flush() {}
   public func close(mode: CloseMode = .all, promise: EventLoopPromise<Void>?) {}
@@ -224,8 +253,29 @@ public protocol ChannelInboundHandler: _ChannelInboundHandler, _EmittingChannelH
   associatedtype InboundOut = Never
 }
 
+public protocol _ChannelOutboundHandler: ChannelHandler {
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?)
+  func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?)
+}
+
+extension _ChannelOutboundHandler {
+  public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {}
+  public func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {}
+}
+
+public protocol ChannelOutboundHandler: _ChannelOutboundHandler, _EmittingChannelHandler {
+  associatedtype OutboundIn
+}
+
+extension ChannelOutboundHandler {
+  public func unwrapOutboundIn(_ value: NIOAny) -> OutboundIn { fatalError() }
+}
+
+public typealias ChannelDuplexHandler = ChannelInboundHandler & ChannelOutboundHandler
+
 extension ChannelInboundHandler {
   public func unwrapInboundIn(_ value: NIOAny) -> InboundIn { fatalError() }
+  public func wrapInboundOut(_ value: InboundOut) -> NIOAny { fatalError() }
 }
 
 // MARK: Options

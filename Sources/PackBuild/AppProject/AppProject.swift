@@ -1,0 +1,144 @@
+import PackCrypto
+package import PackFiles
+package import PackFormat
+package import PackProject
+
+/// A project for Xcode with an app and its downloader extension, made for one release.
+///
+/// It consists of XcodeGen's `project.yml`, property lists, entitlements and Swift code. The same values give the same bytes.
+package struct AppProject: Sendable {
+  /// Where the project finds the package with `PackApp`.
+  package enum Package: Hashable, Sendable {
+    /// A directory with a Package.swift, relative to the project.
+    case directory(String)
+    /// A repository, and the lowest version to use.
+    case repository(url: String, version: String)
+  }
+
+  /// A file of the project.
+  package struct File: Hashable, Sendable {
+    /// The path in the project.
+    package let path: String
+    package let bytes: [UInt8]
+
+    init(_ path: String, _ bytes: [UInt8]) {
+      self.path = path
+      self.bytes = bytes
+    }
+
+    init(_ path: String, _ text: String) {
+      self.init(path, Array(text.utf8))
+    }
+  }
+
+  /// The directory of the project, as the caller named it.
+  package let directory: String
+  /// The files, in the order of their paths.
+  package let files: [File]
+
+  /// Makes the files.
+  ///
+  /// - Parameters:
+  ///   - directory: the directory of the project. Its parent must exist.
+  ///   - dist: the release. Its sizes are written into the app's Info.plist, and debug builds contain it.
+  ///   - package: a directory with the package, or the `https` address of its repository.
+  ///   - version: the lowest version of the package, if it is a repository.
+  ///   - trusted: the public keys that may sign the manifest, as texts. Not needed for managed asset packs.
+  /// - Throws: ``PackError/Code/invalidConfiguration`` if the configuration lacks a value, ``PackError/Code/missingInput`` if there is no release or no package.
+  package init(
+    _ directory: String, for configuration: PackerConfiguration, dist: String, package: String, version: String, trusting trusted: [String],
+    files system: any FileSystem = SystemFiles()
+  ) throws(PackError) {
+    self.directory = directory
+    let app = try Self.app(configuration)
+    let base = try Self.canonicalPlace(of: directory, files: system)
+    try ReleasePlaces.checkPresence(of: dist, configuration: configuration)
+    let keys = try InfoPlist.wanted(dist: dist, configuration: configuration)
+    func relative(_ path: String) throws(PackError) -> String {
+      do {
+        return RelativePath.text(to: try system.canonicalPath(of: path), from: base)
+      } catch {
+        throw error.reading(path)
+      }
+    }
+    let place: Package
+    if package.hasPrefix("https://") {
+      place = .repository(url: package, version: version)
+    } else {
+      guard (try? system.status(of: "\(package)/Package.swift", in: nil, following: .followed))?.kind == .file else {
+        throw PackError(
+          .missingInput, of: package, "has no Package.swift",
+          hint: "name the folder of the packer package with --package, or the https address of its repository")
+      }
+      place = .directory(try relative(package))
+    }
+    let values = AppValues(
+      name: AppValues.name(ofBundle: app.bundleID), bundleID: app.bundleID, group: app.group, hosting: configuration.hosting,
+      package: place, release: configuration.hosting == .unmanaged ? try relative(dist) : nil, trusted: trusted,
+      packs: configuration.packs.map { ($0.id.text, $0.name.isEmpty ? $0.id.text : $0.name) })
+    let empty = try PropertyList.dictionary([]).bytes(as: .xml)
+    let plist = try InfoPlist(parsing: empty, path: "Info.plist").merging(keys, conflicts: .refuse)
+    let entitlements = try AppPart.entitlements.bytes(for: keys)
+    var all = [
+      File("project.yml", values.spec),
+      File(".gitignore", "# Made by 'xcodegen', and may contain the key for debug builds.\n*.xcodeproj/\n"),
+      File("App/Info.plist", plist.bytes),
+      File("App/App.entitlements", entitlements),
+      File("Downloader/Info.plist", try AppPart.extension.bytes(for: keys)),
+      File("Downloader/Downloader.entitlements", entitlements),
+    ]
+    all += values.code.map { File($0.path, $0.text) }
+    files = all.sorted { $0.path < $1.path }
+  }
+
+  /// Writes the files. The directory must be new or empty; it appears whole or not at all.
+  package func write(files system: any FileSystem = SystemFiles()) throws(PackError) {
+    let output = try OutputDirectory(directory, files: system)
+    for folder in Set(files.compactMap { PathParts($0.path)?.directory }).subtracting(["."]).sorted() {
+      do {
+        try system.makeDirectory(folder, mode: 0o755, in: output.root)
+      } catch {
+        throw error.writing("\(directory)/\(folder)")
+      }
+    }
+    for file in files {
+      do throws(FileFailure) {
+        let made = try system.open(file.path, .create(mode: 0o644), in: output.root)
+        try system.writeAll(made, at: 0, file.bytes.byteSpan)
+        if !system.syncsWholeVolumes { try system.sync(made) }
+      } catch {
+        throw error.writing("\(directory)/\(file.path)")
+      }
+    }
+    try output.commit()
+  }
+
+  private static func app(_ configuration: PackerConfiguration) throws(PackError) -> (bundleID: String, group: String) {
+    func missing(_ key: String, _ purpose: String, _ example: String) -> PackError {
+      PackError(
+        .invalidConfiguration, "\(configuration.path): app has no \(key), and \(purpose)",
+        hint: "set it in \(configuration.path), as in 'app: {\(key): \(example)}', and build again")
+    }
+    guard let bundleID = configuration.app.bundleID else {
+      throw missing("bundleID", "the app and its extension are named after it", "com.example.arcade")
+    }
+    guard let group = configuration.app.group else {
+      throw missing("group", "app and extension need one to share the packs", "group.\(bundleID)")
+    }
+    return (bundleID, group)
+  }
+
+  /// Returns the absolute path that the directory will have.
+  private static func canonicalPlace(of directory: String, files: any FileSystem) throws(PackError) -> String {
+    guard let parts = PathParts(directory) else {
+      throw PackError(.usage, "'\(directory)' is not the name of a new directory", hint: "name a directory to make, such as 'ios'")
+    }
+    do {
+      return "\(try files.canonicalPath(of: parts.directory))/\(parts.name)"
+    } catch {
+      throw error.isMissing
+        ? PackError(.cannotWrite, of: directory, "cannot be written: the directory \(parts.directory) does not exist")
+        : error.writing(directory)
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import CLibSSL
+import PackFormat
+
+/// An object of OpenSSL, freed when its owner is released. Swift sees all its types as the same opaque pointer.
+@safe
+struct SSLObject: ~Copyable {
+  let raw: OpaquePointer
+  private let release: (OpaquePointer?) -> Void
+
+  init(_ raw: OpaquePointer?, freedBy release: @escaping (OpaquePointer?) -> Void) throws(PackError) {
+    guard let raw = unsafe raw else { throw SSLFailure.error }
+    unsafe self.raw = raw
+    unsafe self.release = release
+  }
+
+  deinit {
+    unsafe release(raw)
+  }
+
+  /// A buffer in memory.
+  static func buffer() throws(PackError) -> SSLObject {
+    try unsafe SSLObject(BIO_new(BIO_s_mem()), freedBy: { unsafe _ = BIO_free($0) })
+  }
+
+  /// A buffer with these bytes.
+  static func buffer(_ bytes: [UInt8]) throws(PackError) -> SSLObject {
+    let buffer = try buffer()
+    let count = unsafe bytes.withUnsafeBytes { unsafe BIO_write(buffer.raw, $0.baseAddress, CInt($0.count)) }
+    try SSLFailure.check(count == CInt(bytes.count))
+    return buffer
+  }
+
+  /// Takes all bytes out of a buffer.
+  func drain() -> [UInt8] {
+    let count = unsafe BIO_ctrl_pending(raw)
+    return unsafe [UInt8](unsafeUninitializedCapacity: count) { target, filled in
+      filled = unsafe count == 0 ? 0 : Int(max(0, BIO_read(raw, target.baseAddress, CInt(count))))
+    }
+  }
+}
+
+/// The failures of OpenSSL.
+enum SSLFailure {
+  static func check(_ isDone: Bool) throws(PackError) {
+    guard isDone else { throw error }
+  }
+
+  /// An error with OpenSSL's reason, which is removed from the thread's queue.
+  static var error: PackError {
+    let code = ERR_get_error()
+    ERR_clear_error()
+    let reason = unsafe code == 0 ? nil : ERR_reason_error_string(code).map { unsafe String(cString: $0) }
+    return PackError(.internalError, "OpenSSL failed: \(reason ?? "no reason given")")
+  }
+}
