@@ -27,7 +27,8 @@ extension PackLibrary {
     directory: URL, manifest: URL, trusting trusted: [String], keys: some KeyProvider, options: Options = Options()
   ) async throws(PackError) {
     let store = try await Self.store(in: directory, trusting: trusted, keys: keys, options)
-    let queue = try await DownloadQueue(root: directory.appendingPathComponent("downloads").path, transport: URLSessionTransport(), logger: options.logger)
+    let queue = try await DownloadQueue(
+      root: directory.appendingPathComponent("downloads").path, transport: URLSessionTransport(), logger: options.logger)
     let state = try SharedState(directory: directory.appendingPathComponent("state").path, logger: options.logger)
     let delivery = AppDelivery(state: state, store: store, queue: queue, isForDevice: options.isForDevice)
     try await self.init(
@@ -51,12 +52,20 @@ extension PackLibrary {
   convenience init(
     _ delivery: AppDelivery, service: any DownloadService, manifest: URL, exports: FileExports, _ options: Options
   ) async throws(PackError) {
-    let provider = DataProvider.url(manifest.absoluteString)
+    let session = ContentSession()
     try await self.init(delivery, service: service, exports: exports, options) { () throws(PackError) in
-      switch try await provider(ContentRequest(sizeLimit: Manifest.largestSize)) {
-      case .content(let bytes, _): return bytes
-      // Without a known version, a server has no reason to answer so.
-      case .unchanged: throw PackError(.downloadFailed, "the server sent no manifest", advice: .tryAgain)
+      do throws(ContentFailure) {
+        switch try await session.content(at: manifest.absoluteString, ContentRequest(sizeLimit: Manifest.largestSize)) {
+        case .content(let bytes, _): return bytes
+        // Without a known version, a server has no reason to answer so.
+        case .unchanged: throw .transfer(.malformedResponse)
+        }
+      } catch {
+        switch error {
+        case .transfer(.offline): throw PackError(.offline, "there is no manifest: \(error.error.message)", advice: .connect)
+        case .transfer(.cancelled), .other: throw error.error
+        case .transfer: throw PackError(.downloadFailed, "there is no manifest: \(error.error.message)", advice: .tryAgain)
+        }
       }
     }
   }
