@@ -1,10 +1,10 @@
 @_spi(Fake) import BackgroundAssets
 import Foundation
-@_spi(Fake) import os
 import PackBackground
 import PackBackgroundApp
 import PackRuntime
 import StoreKit
+@_spi(Fake) import os
 
 /// Ends the driver if a condition is false. Unlike with `precondition`, the condition may throw and wait.
 func require(_ isSo: Bool, _ message: String = "unexpected result", file: StaticString = #file, line: UInt = #line) {
@@ -21,7 +21,8 @@ struct BackgroundDriver {
   let system = FakeSystem.shared
   static let group = "group.com.example.games"
 
-  static func run(dist: String, key text: [UInt8], publicKey: String, in place: String) async throws {
+  /// Runs all simulations. `next` is a newer release, with other versions of `core` and `later`.
+  static func run(dist: String, next: String, key text: [UInt8], publicKey: String, in place: String) async throws {
     let driver = BackgroundDriver(
       dist: URL(fileURLWithPath: dist), place: URL(fileURLWithPath: place), key: try KeyRing(PackKey(text: text.byteSpan)),
       publicKey: try SigningPublicKey(text: publicKey))
@@ -45,6 +46,7 @@ struct BackgroundDriver {
     try await driver.queue()
     try await driver.managed()
     print("the adapters of Background Assets behave as expected")
+    try await LibraryDriver.run(driver, next: next)
   }
 
   // MARK: Helpers
