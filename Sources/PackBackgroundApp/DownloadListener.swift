@@ -84,9 +84,10 @@
       }
       do throws(PackError) {
         let remedy = try state.downloadFailed(.download(identifier: identifier), failure)
+        // The extension requested an essential download, and the app was started before it failed. A listener finds it in the system's list again.
+        let refusal = remedy == .handOverAsNonEssential ? handOverAgain(download) : nil
         events.tell(.failed(download: identifier, failure, remedy))
-        // The extension requested an essential download, and the app was started before it failed.
-        if remedy == .handOverAsNonEssential { handOverAgain(download) }
+        if let refusal { events.tell(refusal) }
       } catch {
         events.tell(.refused(error))
       }
@@ -106,8 +107,10 @@
       }
       do throws(PackError) {
         let parking = try state.park(fileURL.path, asDownload: identifier)
+        let isUnfit = if case .wrongSize(.handOverAsNonEssential) = parking { true } else { false }
+        let refusal = isUnfit ? handOverAgain(download) : nil
         events.tell(.arrived(download: identifier, parking))
-        if case .wrongSize(.handOverAsNonEssential) = parking { handOverAgain(download) }
+        if let refusal { events.tell(refusal) }
       } catch {
         events.tell(.refused(error))
       }
@@ -123,17 +126,19 @@
       }
     }
 
-    private func handOverAgain(_ download: BADownload) {
+    /// - Returns: the event if the system refused it or the refusal could not be recorded.
+    private func handOverAgain(_ download: BADownload) -> BackgroundEvent? {
       do {
         try BADownloadManager.shared.scheduleDownload(download.removingEssential())
+        return nil
       } catch {
         let failure = DownloadFailure(error)
-        guard failure.remedy != .alreadyScheduled else { return }
+        guard failure.remedy != .alreadyScheduled else { return nil }
         do throws(PackError) {
           let remedy = try state.downloadFailed(.download(identifier: download.identifier), failure)
-          events.tell(.failed(download: download.identifier, failure, remedy))
+          return .failed(download: download.identifier, failure, remedy)
         } catch {
-          events.tell(.refused(error))
+          return .refused(error)
         }
       }
     }

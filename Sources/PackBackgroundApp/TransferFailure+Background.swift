@@ -1,10 +1,10 @@
 #if canImport(BackgroundAssets)
   import PackBackground
-  import PackRuntime
+  package import PackRuntime
 
   extension TransferFailure {
     /// Creates the queue's failure for a failure of the system's download service.
-    init(_ failure: DownloadFailure, size: UInt64) {
+    package init(_ failure: DownloadFailure, size: UInt64) {
       self =
         switch failure {
         case .backgroundAssets(let code):

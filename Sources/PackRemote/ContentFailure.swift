@@ -25,7 +25,7 @@ package enum ContentFailure: Error, Sendable {
   }
 
   /// The failure as a ``PackError``.
-  var error: PackError {
+  package var error: PackError {
     switch self {
     case .transfer(.cancelled): PackError(.cancelled, "cancelled")
     case .transfer(let failure): PackError(.contentUnavailable, failure.text)

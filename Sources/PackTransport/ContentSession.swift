@@ -35,7 +35,7 @@ public final class ContentSession: Sendable {
   }
 
   /// Fetches the content at an address, unless it is the content that the request knows already.
-  func content(at address: String, _ request: ContentRequest) async throws(ContentFailure) -> ProvidedContent {
+  package func content(at address: String, _ request: ContentRequest) async throws(ContentFailure) -> ProvidedContent {
     guard let url = URL(string: address), SafeAddress.isAllowed(url) else { throw .transfer(.insecure) }
     var message = URLRequest(url: url)
     for (name, value) in options.headers { message.setValue(value, forHTTPHeaderField: name) }

@@ -4,6 +4,7 @@
   public import Foundation
   import PackBackground
   import PackBackgroundApp
+  package import PackDelivery
   import PackDownloads
   public import PackFormat
   import PackOnDemand
@@ -29,6 +30,15 @@
     public convenience init(
       group: String, manifest: URL? = nil, trusting trusted: [String], keys: some KeyProvider, options: Options = Options()
     ) async throws(PackError) {
+      try await self.init(
+        group: group, manifest: manifest, trusting: trusted, keys: keys, options: options, policy: DeliveryPolicy())
+    }
+
+    /// - Parameter policy: The timing of deliveries over Background Assets.
+    package convenience init(
+      group: String, manifest: URL? = nil, trusting trusted: [String], keys: some KeyProvider, options: Options = Options(),
+      policy: DeliveryPolicy
+    ) async throws(PackError) {
       let shared = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: group)
       guard let container = shared ?? Self.simulatorContainer else {
         throw PackError(
@@ -47,13 +57,12 @@
         return
       }
       let store = try await Self.store(in: directory, trusting: trusted, keys: keys, options)
-      let delivery = AppDelivery(
-        state: try SharedState(group: group, logger: options.logger), store: store, isForDevice: options.isForDevice)
-      let downloads = BackgroundDownloads(group: group, state: delivery.state, logger: options.logger)
+      let state = try SharedState(group: group, policy: policy, logger: options.logger)
+      let delivery = AppDelivery(state: state, store: store, isForDevice: options.isForDevice)
+      let downloads = BackgroundDownloads(group: group, state: state, logger: options.logger)
       try await self.init(
         delivery, service: SystemService(delivery: delivery, downloads: downloads), manifest: manifest,
-        exports: Self.exports(of: directory),
-        options)
+        exports: Self.exports(of: directory), options)
     }
 
     private static var isSimulator: Bool {

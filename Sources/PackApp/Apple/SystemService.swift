@@ -1,8 +1,11 @@
 #if canImport(BackgroundAssets)
   import PackBackground
   import PackBackgroundApp
+  import PackDelivery
+  import PackDownloads
   import PackFormat
   import PackOnDemand
+  import PackWork
 
   /// Downloads with Background Assets, which continue while the app does not run.
   @available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *)
@@ -16,7 +19,7 @@
       downloads.listen()
       let (stream, continuation) = AsyncStream.makeStream(of: ServiceNotice.self)
       let task = Task {
-        for await event in events { continuation.yield(ServiceNotice(events: [Self.translate(event)])) }
+        for await event in events { continuation.yield(ServiceNotice(events: Self.translate(event))) }
         continuation.finish()
       }
       continuation.onTermination = { _ in task.cancel() }
@@ -29,11 +32,14 @@
     func underWay() async -> Set<String>? { await downloads.current() }
 
     func hand(_ plan: DeliveryPlan, asked: Set<String>) async throws(PackError) {
-      let handed = await downloads.hand(plan)
-      // Somebody waits for these, so they start in the foreground instead of when the system decides.
-      for identifier in handed.scheduled + handed.known {
-        guard let id = DownloadIdentifier(identifier)?.id, asked.contains(id) else { continue }
-        _ = await downloads.promote(identifier)
+      _ = await downloads.hand(plan)
+      // The plan's own downloads start in the foreground if somebody waits for them. Those that the system has already, from the extension or from before
+      // somebody waited, start when the system decides, unless they are moved.
+      for id in plan.underWay where asked.contains(id) {
+        guard let record = try await WorkerPool.settled({ [delivery] () throws(PackError) in try delivery.state.status(of: id) }) else {
+          continue
+        }
+        _ = await downloads.promote(record.identifier.description)
       }
     }
 
@@ -41,12 +47,20 @@
       try await downloads.cancel(id)
     }
 
-    private static func translate(_ event: BackgroundEvent) -> ServiceEvent {
+    private static func translate(_ event: BackgroundEvent) -> [ServiceEvent] {
       func pack(_ identifier: String) -> String { DownloadIdentifier(identifier)?.id ?? identifier }
       switch event {
-      case .began, .paused, .arrived, .manifestFailed, .refused: return .changed
-      case .progress(let download, let received, let size): return .progress(id: pack(download), received: received, size: size)
-      case .failed(let download, _, _): return .retrying(id: pack(download))
+      case .paused, .manifestFailed, .refused: return [.changed]
+      case .began, .arrived: return [.network(isAvailable: true), .changed]
+      case .progress(let download, let received, let size):
+        return [.network(isAvailable: true), .progress(id: pack(download), received: received, size: size)]
+      // The delegate has handed it over again. A plan moves it to the foreground if somebody waits.
+      case .failed(let download, _, .handOverAsNonEssential): return [.retrying(id: pack(download)), .changed]
+      case .failed(let download, let failure, .planAgain(let record)) where record.state.kind == .failed:
+        let error = TransferFailure(failure, size: record.bytes.size).error(of: record.id)
+        return (failure == .offline ? [.network(isAvailable: false)] : []) + [.failed(id: pack(download), error)]
+      // The system does not permit it now. A plan at once would only repeat this.
+      case .failed(let download, _, _): return [.retrying(id: pack(download))]
       }
     }
   }

@@ -36,6 +36,8 @@ actor LibraryLoop {
   private let locks = KeyedLock<String>()
   /// The number of calls that wait for each pack.
   private var waiting: [String: Int] = [:]
+  /// The packs that the next plan tries again whatever failed before.
+  private var requested: Set<String> = []
   /// The download progress of packs, as fractions.
   private var progress: [String: Double] = [:]
   /// The packs whose last attempt failed.
@@ -120,6 +122,7 @@ actor LibraryLoop {
     failures[id] = nil
     retrying.remove(id)
     waiting[id, default: 0] += 1
+    requested.insert(id)
     defer {
       waiting[id, default: 1] -= 1
       if waiting[id] == 0 { waiting[id] = nil }
@@ -254,6 +257,7 @@ actor LibraryLoop {
       try? await bring()
       await report(id)
     case .network(let isAvailable):
+      guard hasNetwork != isAvailable else { return }
       hasNetwork = isAvailable
       for id in waiting.keys { await report(id) }
     }
@@ -264,19 +268,33 @@ actor LibraryLoop {
     [.offline, .downloadFailed, .digestMismatch, .truncated, .storeBusy, .stateBusy].contains(error.code)
   }
 
+  /// Whether a later attempt to install may succeed: also if the file was not the one in the manifest, because it was discarded and is downloaded again.
+  private static func isRetried(_ error: PackError) -> Bool {
+    isTemporary(error) || [.failed(.wrongBytes), .failed(.wrongSize)].contains(AppDelivery.outcome(of: error))
+  }
+
   /// Plans, installs the files that wait, and hands over the rest. One plan at a time.
   private func bring() async throws(PackError) {
     try await locks.lock("plan")
     defer { locks.unlock("plan") }
     guard await delivery.store.manifest != nil else { return }
     let asked = Set(waiting.keys)
-    var plan = try await delivery.plan(asked: asked, downloads: await service.underWay())
-    if try await installBundled(&plan) { plan = try await delivery.plan(asked: asked, downloads: await service.underWay()) }
+    // Only once for each request: a plan with the name of a pack ends the wait after its last failure.
+    let now = requested
+    requested = []
+    var plan: DeliveryPlan
+    do throws(PackError) {
+      plan = try await delivery.plan(asked: now, downloads: await service.underWay())
+      if try await installBundled(&plan) { plan = try await delivery.plan(asked: now, downloads: await service.underWay()) }
+    } catch {
+      requested.formUnion(now)
+      throw error
+    }
     for file in plan.handOver { changes.tell(Change(id: file.id, status: .installing)) }
     let installations = try await delivery.install(plan)
     for installation in installations {
       progress[installation.id] = nil
-      if let failure = installation.failure, !Self.isTemporary(failure) { failures[installation.id] = failure }
+      if let failure = installation.failure, !Self.isRetried(failure) { failures[installation.id] = failure }
     }
     try await service.hand(plan, asked: asked)
     _ = try await delivery.tidy(plan)
@@ -294,11 +312,15 @@ actor LibraryLoop {
           .noSpace, "pack '\(postponement.id)' needs \(needed) bytes, but \(free) are free", advice: .freeSpace(bytes: needed.less(free)))
       case .manifestExpired:
         failures[postponement.id] = PackError(.manifestExpired, "the manifest has expired", advice: .renewManifest)
-      case .notAsked, .cancelled, .beforeLaunch, .allowance: break
+      case .notAsked:
+        // Its record was lost, or the system removed the pack right after its installation.
+        requested.insert(postponement.id)
+        delay = min(delay ?? 1, 1)
+      case .cancelled, .beforeLaunch, .allowance: break
       }
     }
     // A file that did not match was discarded, and is planned again.
-    if installations.contains(where: { $0.installed == nil && $0.failure.map(Self.isTemporary) ?? true }) { delay = min(delay ?? 1, 1) }
+    if installations.contains(where: { $0.installed == nil && $0.failure.map(Self.isRetried) ?? true }) { delay = min(delay ?? 1, 1) }
     // A download that the system lost sends no event: while somebody waits, it is looked for.
     if !asked.isEmpty { delay = min(delay ?? Self.lookInterval, Self.lookInterval) }
     if let delay { planAgain(after: delay) }
@@ -337,13 +359,15 @@ actor LibraryLoop {
     retry = Task { [weak self, sleep] in
       await sleep(max(1, seconds))
       guard !Task.isCancelled else { return }
-      await self?.planNow()
+      await self?.planNow(isLook: seconds >= Self.lookInterval)
     }
   }
 
-  private func planNow() async {
+  private func planNow(isLook: Bool) async {
     // The task that calls this must not be cancelled by the next delay.
     retry = nil
+    // The wait after a failure grows to a day. Somebody who waits is not left for so long.
+    if isLook { requested.formUnion(retrying.intersection(waiting.keys)) }
     try? await bring()
   }
 

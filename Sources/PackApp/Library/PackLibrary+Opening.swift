@@ -52,12 +52,20 @@ extension PackLibrary {
   convenience init(
     _ delivery: AppDelivery, service: any DownloadService, manifest: URL, exports: FileExports, _ options: Options
   ) async throws(PackError) {
-    let provider = DataProvider.url(manifest.absoluteString)
+    let session = ContentSession()
     try await self.init(delivery, service: service, exports: exports, options) { () throws(PackError) in
-      switch try await provider(ContentRequest(sizeLimit: Manifest.largestSize)) {
-      case .content(let bytes, _): return bytes
-      // Without a known version, a server has no reason to answer so.
-      case .unchanged: throw PackError(.downloadFailed, "the server sent no manifest", advice: .tryAgain)
+      do throws(ContentFailure) {
+        switch try await session.content(at: manifest.absoluteString, ContentRequest(sizeLimit: Manifest.largestSize)) {
+        case .content(let bytes, _): return bytes
+        // Without a known version, a server has no reason to answer so.
+        case .unchanged: throw .transfer(.malformedResponse)
+        }
+      } catch {
+        switch error {
+        case .transfer(.offline): throw PackError(.offline, "there is no manifest: \(error.error.message)", advice: .connect)
+        case .transfer(.cancelled), .other: throw error.error
+        case .transfer: throw PackError(.downloadFailed, "there is no manifest: \(error.error.message)", advice: .tryAgain)
+        }
       }
     }
   }

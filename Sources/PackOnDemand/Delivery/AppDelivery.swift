@@ -109,7 +109,9 @@ public actor AppDelivery {
   public func plan(
     asked: Set<String> = [], downloads: Set<String>? = nil, freeSpace: UInt64? = nil
   ) async throws(PackError) -> DeliveryPlan {
-    // A file that the queue finished would otherwise look like a lost download if its event was not taken yet.
+    // The list first, then the finished files: a download that ends in between must not look lost, or it would be started again.
+    var known = downloads
+    if downloads != nil { known?.formUnion(try await queued()) }
     try await parkFinished()
     let update = try await store.plan()
     guard let manifest = await store.manifest?.manifest else {
@@ -120,8 +122,6 @@ public actor AppDelivery {
     }
     // The store remembers failed versions for longer than it keeps their content.
     device += update.failed.map { DevicePack(id: $0.id, version: $0.version, sha256: $0.sha256, mode: $0.install, isRejected: true) }
-    var known = downloads
-    if downloads != nil { known?.formUnion(try await queued()) }
     let facts = DeliveryFacts(
       .launch, at: state.time, device: device, downloads: known, asked: asked, freeSpace: freeSpace, isForDevice: isForDevice)
     return try await blocking { (state) throws(PackError) in try state.plan(for: manifest, facts: facts).plan }

@@ -21,7 +21,8 @@ struct BackgroundDriver {
   let system = FakeSystem.shared
   static let group = "group.com.example.games"
 
-  static func run(dist: String, key text: [UInt8], publicKey: String, in place: String) async throws {
+  /// Runs all simulations. `next` is a newer release, with other versions of `core` and `later`.
+  static func run(dist: String, next: String, key text: [UInt8], publicKey: String, in place: String) async throws {
     let driver = BackgroundDriver(
       dist: URL(fileURLWithPath: dist), place: URL(fileURLWithPath: place), key: try KeyRing(PackKey(text: text.byteSpan)),
       publicKey: try SigningPublicKey(text: publicKey))
@@ -46,6 +47,7 @@ struct BackgroundDriver {
     try await driver.queue()
     try await driver.managed()
     print("the adapters of Background Assets behave as expected")
+    try await LibraryDriver.run(driver, next: next)
   }
 
   // MARK: Helpers

@@ -3,8 +3,8 @@ import PackRuntime
 import Security
 import WebKit
 
-/// Runs the adapters against fakes: `Driver PACK KEYFILE DIRECTORY RELEASE PUBLICKEY PLACE`. DIRECTORY is the packed tree, RELEASE the output of
-/// `packer build` with the same key, and PLACE a directory to fill.
+/// Runs the adapters against fakes: `Driver PACK KEYFILE DIRECTORY RELEASE PUBLICKEY PLACE NEXT`. DIRECTORY is the packed tree, RELEASE the output of
+/// `packer build` with the same key, PLACE a directory to fill, and NEXT a newer release.
 @main
 @MainActor
 struct Driver {
@@ -30,7 +30,7 @@ struct Driver {
     try await driver.answers()
     try await driver.stops()
     print("the adapters behave as expected")
-    try await BackgroundDriver.run(dist: arguments[4], key: text, publicKey: arguments[5], in: arguments[6])
+    try await BackgroundDriver.run(dist: arguments[4], next: arguments[7], key: text, publicKey: arguments[5], in: arguments[6])
   }
 
   /// Starts a request as a web view does.

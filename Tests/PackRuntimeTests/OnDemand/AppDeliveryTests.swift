@@ -274,6 +274,42 @@ struct AppDeliveryTests {
     #expect(transport.calls.count == 1)
   }
 
+  @Test("a download that ends while a plan is made is not started again")
+  func finishedMeanwhile() async throws {
+    let core = try await stage.offer("core")
+    let transport = try place.network([core])
+    let queue = try #require(try await place.app(transport).queue)
+    let (isArmed, isFinished) = (Monitor(false), Monitor(false))
+    // The first file operation of the store starts the download and waits for its end.
+    let files = FaultyFiles { _ in
+      guard
+        isArmed.withLock({ isArmed in
+          defer { isArmed = false }
+          return isArmed
+        })
+      else { return nil }
+      Task {
+        try await queue.run(until: .idle)
+        isFinished.withLock { $0 = true }
+      }
+      for _ in 0..<10_000 where !isFinished.withLock({ $0 }) { usleep(1000) }
+      return nil
+    }
+    let app = AppDelivery(state: try place.state(), store: try await stage.open(files: files), queue: queue)
+    try await app.adopt(stage.manifest(1, [core]).bytes)
+    try await app.fetch(try await app.plan(downloads: []))
+    // Long enough for a download that is in no list to count as lost.
+    place.clock.advance(3600)
+    isArmed.withLock { $0 = true }
+    let plan = try await app.plan(downloads: [])
+    #expect(isFinished.withLock { $0 })
+    #expect(plan.downloads == [] && plan.underWay == ["core"])
+    try await app.fetch(plan)
+    try await queue.run(until: .idle)
+    #expect(try await app.install(try await app.plan(downloads: [])).first?.status?.state == .ready)
+    #expect(transport.calls.count == 1)
+  }
+
   @Test("a download that the queue gave up is postponed, and tried again later")
   func givenUp() async throws {
     let core = try await stage.offer("core")

@@ -31,9 +31,12 @@ final class DeliveryStage: Sendable {
     }
   }
 
+  /// A long lock timeout, because the store's clock counts its waits for the lock as longer than they are.
+  static let policy = StorePolicy(lockTimeout: .seconds(1000), freeSpaceMargin: 0)
+
   /// Returns an app that was just started, with a queue.
   func app(
-    _ transport: any Transport, session: String = "one", policy: StorePolicy = StorePolicy(freeSpaceMargin: 0)
+    _ transport: any Transport, session: String = "one", policy: StorePolicy = policy
   ) async throws -> AppDelivery {
     var queue = QueuePolicy()
     queue.freeSpaceMargin = 0
@@ -47,7 +50,7 @@ final class DeliveryStage: Sendable {
   }
 
   /// Returns an app without a queue.
-  func app(session: String = "one", policy: StorePolicy = StorePolicy(freeSpaceMargin: 0)) async throws -> AppDelivery {
+  func app(session: String = "one", policy: StorePolicy = policy) async throws -> AppDelivery {
     AppDelivery(state: try state(), store: try await stage.open(as: session, policy))
   }
 
