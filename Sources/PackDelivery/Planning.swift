@@ -121,11 +121,16 @@ struct Planning {
     if status.state.isUnderWay {
       if !isThere, isOlder(status, than: policy.missingSeconds) { apply(.forgotten, to: &status) }
     } else if isThere {
+      // The list is a little older than the record: the download may have failed in between.
+      if status.state.kind == .failed, let age = status.age(at: facts.time), age < Self.listSeconds { return }
       // A cancelled download stays cancelled, and a file that is here need not be downloaded again.
       let isUseful = status.state.kind == .notLoaded && status.state != .notLoaded(.cancelled) || status.state.kind == .failed
       if isUseful { apply(.began, to: &status) } else { plan.cancellations.append(identifier) }
     }
   }
+
+  /// The number of seconds that pass at most between the system's list and the records.
+  private static let listSeconds: UInt64 = 5
 
   /// Returns whether a state is at least this old. Also true if the clock was set back, because the age is unknown then.
   private func isOlder(_ status: PackStatus, than seconds: UInt32) -> Bool {

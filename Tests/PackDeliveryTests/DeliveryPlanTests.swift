@@ -128,10 +128,18 @@ struct DeliveryPlanTests {
   @Test("a download that the system has but that has no record is in progress, and is not started twice")
   func remembered() {
     for record in [[], [status("a", .scheduled(isEssential: false), .downloadFailed(.offline))]] {
-      let plan = plan(offer("a"), records: record, facts: DeliveryFacts(.launch, at: now, downloads: [identifier("a")]))
+      let plan = plan(offer("a"), records: record, facts: DeliveryFacts(.launch, at: now + 5, downloads: [identifier("a")]))
       #expect(plan.underWay == ["a"] && plan.downloads.isEmpty)
       #expect(plan.changes.map(\.after?.state) == [.loading])
     }
+  }
+
+  @Test("a download that failed just now is not in progress, even if an older list of the system has it")
+  func failedMeanwhile() {
+    let record = status("a", .scheduled(isEssential: false), .downloadFailed(.offline))
+    let plan = plan(offer("a"), records: [record], facts: DeliveryFacts(.launch, at: now + 4, downloads: [identifier("a")]))
+    #expect(plan.underWay.isEmpty && plan.changes.isEmpty && plan.cancellations.isEmpty)
+    #expect(plan.reason(of: "a") == .failed(.offline, secondsLeft: 56))
   }
 
   @Test("a download that was cancelled or is no longer needed is cancelled in the system; downloads of other code are not")
