@@ -243,10 +243,12 @@ actor LibraryLoop {
     case .changed:
       try? await bring()
     case .progress(let id, let received, let size):
-      retrying.remove(id)
+      let isResumed = retrying.remove(id) != nil
       let fraction = size == 0 ? 0 : min(1, Double(received) / Double(size))
+      // A system sends many of these. A report reads the record, because the event may come after the installation.
+      if !isResumed, let told = progress[id], fraction < 1, abs(fraction - told) < Self.progressStep { return }
       progress[id] = fraction
-      changes.tell(Change(id: id, status: .downloading(fraction)))
+      await report(id)
     case .retrying(let id):
       retrying.insert(id)
       await report(id)
@@ -290,6 +292,7 @@ actor LibraryLoop {
       requested.formUnion(now)
       throw error
     }
+    for download in plan.downloads { progress[download.id] = nil }
     for file in plan.handOver { changes.tell(Change(id: file.id, status: .installing)) }
     let installations = try await delivery.install(plan)
     for installation in installations {
@@ -371,6 +374,8 @@ actor LibraryLoop {
     try? await bring()
   }
 
+  /// The smallest change of a download's progress that is reported.
+  private static let progressStep = 0.005
   /// The number of seconds between plans while somebody waits.
   private static let lookInterval: UInt64 = 30
 

@@ -31,7 +31,7 @@ struct PackLibraryTests {
 
   /// Starts the app.
   private func library(
-    _ transport: any Transport, session: String = "one", isPatient: Bool = false,
+    _ transport: any Transport, session: String = "one", isPatient: Bool = false, late: AsyncStream<ServiceNotice>? = nil,
     _ change: (inout PackLibrary.Options) -> Void = { _ in }
   ) async throws -> PackLibrary {
     let delivery = try await place.app(transport, session: session)
@@ -39,7 +39,7 @@ struct PackLibraryTests {
     var options = PackLibrary.Options()
     change(&options)
     return try await PackLibrary(
-      delivery, service: QueueService(delivery: delivery, queue: queue),
+      delivery, service: LateService(service: QueueService(delivery: delivery, queue: queue), late: late),
       exports: FileExports(stage.directory("exports")), options,
       sleep: { [clock = place.clock] seconds in
         // Longer than a download takes here, so that the clock does not run far ahead of it.
@@ -105,6 +105,29 @@ struct PackLibraryTests {
     guard case .ready(version: 1)? = await packs.offers().first?.status else {
       Issue.record("the pack is not ready")
       return
+    }
+  }
+
+  @Test("status: progress that arrives after the installation is not reported")
+  func lateProgress() async throws {
+    let core = try await stage.offer("core", 1, size: 50_000, delivery: .onDemand)
+    try publish(1, [core])
+    let (late, continuation) = AsyncStream.makeStream(of: ServiceNotice.self)
+    let packs = try await library(try place.network([core]), late: late)
+    try await packs.ensure("core")
+    var statuses = packs.status(of: "core").makeAsyncIterator()
+    guard case .ready? = await statuses.next() else {
+      Issue.record("the pack is not ready")
+      return
+    }
+    continuation.yield(ServiceNotice(events: [.progress(id: "core", received: 20_000, size: 50_000)]))
+    continuation.yield(ServiceNotice(events: [.progress(id: "core", received: 50_000, size: 50_000)]))
+    for _ in 0..<2 {
+      let status = await statuses.next()
+      guard case .ready(version: 1)? = status else {
+        Issue.record("the status is \(String(describing: status)) after the installation")
+        return
+      }
     }
   }
 
@@ -367,4 +390,24 @@ struct PackLibraryTests {
     request.cancel()
     #expect(await code { try await request.value } == .cancelled)
   }
+}
+
+/// A download service whose events are followed by others.
+private struct LateService: DownloadService {
+  let service: QueueService
+  let late: AsyncStream<ServiceNotice>?
+
+  func events() -> AsyncStream<ServiceNotice> {
+    guard let late else { return service.events() }
+    let events = service.events()
+    return AsyncStream { continuation in
+      let tasks = [events, late].map { stream in Task { for await notice in stream { continuation.yield(notice) } } }
+      continuation.onTermination = { _ in for task in tasks { task.cancel() } }
+    }
+  }
+
+  func run() async { await service.run() }
+  func underWay() async -> Set<String>? { await service.underWay() }
+  func hand(_ plan: DeliveryPlan, asked: Set<String>) async throws(PackError) { try await service.hand(plan, asked: asked) }
+  func cancel(_ id: String) async throws(PackError) { try await service.cancel(id) }
 }
