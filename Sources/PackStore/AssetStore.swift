@@ -264,11 +264,24 @@ public actor AssetStore {
   ///
   /// - Throws: ``PackError/Code/notInstalled``, ``PackError/Code/purged``, or what opening a pack throws.
   public func open(_ id: String) async throws(PackError) -> OpenedPack {
-    try await logged("pack cannot be opened", id) { () async throws(PackError) in try await openRunning(id) }
+    try await logged("pack cannot be opened", id) { () async throws(PackError) in try await openContent(id) }
   }
 
-  private func openRunning(_ id: String) async throws(PackError) -> OpenedPack {
-    let (running, use, events) = try await WorkerPool.settled { [directory] () throws(PackError) in try StoreTrials(directory).use(id) }
+  /// Opens an installed version of a pack, and activates it after that. If it cannot be opened, the pack runs as before.
+  ///
+  /// - Parameter onTrial: Whether the previous version runs again if this one is not confirmed.
+  /// - Throws: The errors of ``open(_:)`` and ``activate(_:version:onTrial:)``.
+  package func open(_ id: String, activating version: UInt64, onTrial: Bool) async throws(PackError) -> OpenedPack {
+    let opened = try await logged("pack cannot be opened", id) { () async throws(PackError) in try await openContent(id, version) }
+    try await activate(id, version: version, onTrial: onTrial)
+    guard let running = try await current(id), running.sha256 == opened.installed.sha256 else { return try await open(id) }
+    return opened.running(as: running)
+  }
+
+  private func openContent(_ id: String, _ version: UInt64? = nil) async throws(PackError) -> OpenedPack {
+    let (running, use, events) = try await WorkerPool.settled { [directory] () throws(PackError) in
+      try StoreTrials(directory).use(id, version: version)
+    }
     hub.tell(events)
     do throws(PackError) {
       guard running.mode == .packed else {

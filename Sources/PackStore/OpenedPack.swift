@@ -26,6 +26,11 @@ public final class OpenedPack: Sendable {
     self.use = use
   }
 
+  /// Returns the same pack after its version was activated.
+  func running(as installed: InstalledPack) -> OpenedPack {
+    OpenedPack(installed, pack: pack, tree: tree, files: files, use: use)
+  }
+
   /// Returns the size of a file in bytes.
   ///
   /// - Throws: ``PackError/Code/noSuchEntry``, or the error of a damaged pack.

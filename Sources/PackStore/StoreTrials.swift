@@ -160,11 +160,13 @@ struct StoreTrials {
     return events
   }
 
-  /// Returns the running version of a pack, and a mark that keeps it in use.
+  /// Returns the running version of a pack, or an installed version that does not run yet, and a mark that keeps it in use.
   ///
   /// This works on a full disk too: the outcome of a trial or the time of use that cannot be written is determined again the next time.
+  ///
+  /// - Parameter version: The version. If nil, the running one.
   func use(
-    _ id: String
+    _ id: String, version: UInt64? = nil
   ) throws(PackError) -> (InstalledPack, UseMark, [StoreEvent]) {
     try directory.withLockIfWritable { () throws(PackError) in
       guard var record = try directory.record(id) else { throw notInstalled(id) }
@@ -172,15 +174,16 @@ struct StoreTrials {
       let events = judge(&record)
       let now = UInt64(max(0, directory.clock.secondsSince1970))
       if now.less(record.lastUse) >= PackRecord.lastUseGrain || now < record.lastUse { record.lastUse = now }
-      guard let running = record.running else {
+      let content = version.map { version in record.contents.first { $0.bytes.version == version && !record.hasFailed($0.bytes) } }
+      guard let content = content ?? record.running else {
         if record.purged != nil {
           throw PackError(.purged, "pack '\(id)' was removed to free space", advice: .install)
         }
         throw notInstalled(id)
       }
       if record != before { try? directory.write(record) }
-      let mark = directory.uses.open(record.itemName(running))
-      return (directory.installed(running, of: record), mark, events)
+      let mark = directory.uses.open(record.itemName(content))
+      return (directory.installed(content, of: record), mark, events)
     }
   }
 

@@ -68,9 +68,7 @@ actor LibraryLoop {
   /// Recovers from the last run, and starts the downloads.
   func start() async throws(PackError) {
     _ = try await delivery.start()
-    if let bundled, await delivery.store.manifest?.manifest == nil {
-      try await delivery.adopt(bundled.document)
-    }
+    if let bundled { try await adopt(bundled) }
     let events = service.events()
     let service = service
     running = Task { [weak self] in
@@ -87,6 +85,18 @@ actor LibraryLoop {
     }
   }
 
+  /// Accepts the manifest in the app if it is newer than the accepted one, as after the first start and after an update of the app.
+  private func adopt(_ bundled: BundledRelease) async throws(PackError) {
+    let version = try delivery.store.authenticated(try SignedManifest(bundled.document)).version
+    if let accepted = await delivery.store.manifest?.manifest, accepted.version >= version { return }
+    do throws(PackError) {
+      try await delivery.adopt(bundled.document)
+    } catch {
+      // An old app can still install what it contains when it gets a newer manifest from the server.
+      guard [.manifestExpired, .manifestRollback].contains(error.code) else { throw error }
+    }
+  }
+
   func stop() {
     running?.cancel()
     retry?.cancel()
@@ -95,17 +105,23 @@ actor LibraryLoop {
   // MARK: The manifest
 
   func refresh() async throws(PackError) -> Bool {
+    let isChanged = try await adoptPublished()
+    try await bring()
+    return isChanged
+  }
+
+  /// Accepts the manifest that the server has now. Returns whether it is a newer one.
+  private func adoptPublished() async throws(PackError) -> Bool {
     let before = await delivery.store.manifest?.manifest.version
     try await delivery.adopt(try await manifestSource())
     let after = await delivery.store.manifest?.manifest.version
     if before != after { foreign = [] }
-    try await bring()
     return before != after
   }
 
   /// The entry of a pack in the accepted manifest. Fetches a manifest if there is none.
   private func entry(_ id: String) async throws(PackError) -> ManifestPack {
-    if await delivery.store.manifest == nil { _ = try await refresh() }
+    if await delivery.store.manifest == nil { _ = try await adoptPublished() }
     guard let pack = await delivery.store.manifest?.manifest.packs.first(where: { $0.id == id && isForDevice($0) }) else {
       throw PackError(
         .unknownPack, "the manifest has no pack '\(printable(id.utf8))' for this device",
@@ -129,8 +145,8 @@ actor LibraryLoop {
     }
     let events = changes.listen()
     await report(id)
-    try await bring()
-    if try await settled(id) { return }
+    // Not awaited, so that this call can be cancelled while another pack is being installed. Its result comes as a change.
+    Task { [weak self] in try? await self?.bring() }
     for await change in events where change.id == id {
       if try await settled(id) { return }
     }
@@ -157,25 +173,42 @@ actor LibraryLoop {
     let offered = await store.manifest?.manifest.packs.first { $0.id == id }
     let versions = try await store.installed().filter { $0.id == id }
     if let offered, let newest = versions.first(where: { $0.sha256 == offered.sha256 }), newest.state == .installed {
-      let token = try await store.activate(id, version: newest.version)
       do throws(PackError) {
-        try await open(id)
-      } catch {
-        // A missing key says nothing about the version. Anything else means that it cannot run.
-        guard ![.noKey, .wrongKey, .noUsableKey, .cannotRead, .cancelled].contains(error.code) else { throw error }
-        guard try await store.rollback(id, reason: error.message) != nil else { throw error }
-        try await open(id)
+        // Activated only after it was opened: if the process ended while the key is fetched, a trial would count as a crash.
+        let pack = try await store.open(id, activating: newest.version, onTrial: !confirmsVersions)
+        opened.withLock { $0[id] = pack }
         return true
+      } catch {
+        if Self.isAboutBytes(error) {
+          try await store.activate(id, version: newest.version)
+          _ = try await store.rollback(id, reason: "cannot be opened: \(error.code)")
+        } else {
+          // It may open later: the key may be missing. Until then the version before it is used.
+          guard error.code != .cancelled, try await store.current(id) != nil else { throw error }
+        }
       }
-      if confirmsVersions { try await store.confirm(token) }
-      return true
     }
     guard let current = try await store.current(id) else {
       opened.withLock { $0[id] = nil }
       return false
     }
-    if opened.withLock({ $0[id]?.installed.sha256 }) != current.sha256 { try await open(id) }
+    if opened.withLock({ $0[id]?.installed.sha256 }) != current.sha256 {
+      do throws(PackError) {
+        try await open(id)
+      } catch {
+        guard Self.isAboutBytes(error) else { throw error }
+        guard try await store.rollback(id, reason: "cannot be opened: \(error.code)") != nil else { throw error }
+        try await open(id)
+      }
+    }
+    // A trial that began in a process that did not confirm it.
+    if confirmsVersions, let token = try await store.trial(of: id) { try await store.confirm(token) }
     return true
+  }
+
+  /// Whether an error says that the bytes on the device are not those of the publisher. Any other error may be gone the next time.
+  private static func isAboutBytes(_ error: PackError) -> Bool {
+    [.failed(.wrongBytes), .failed(.wrongSize)].contains(AppDelivery.outcome(of: error))
   }
 
   private func open(_ id: String) async throws(PackError) {
@@ -200,9 +233,14 @@ actor LibraryLoop {
   }
 
   func cancel(_ id: String) async throws(PackError) {
+    requested.remove(id)
+    failures[id] = PackError(.cancelled, "the download of pack '\(printable(id.utf8))' was cancelled")
+    await report(id)
+    // A plan may be about to start the download.
+    try await locks.lock("plan")
+    defer { locks.unlock("plan") }
     try await service.cancel(id)
     progress[id] = nil
-    failures[id] = PackError(.cancelled, "the download of pack '\(printable(id.utf8))' was cancelled")
     await report(id)
   }
 
@@ -272,26 +310,40 @@ actor LibraryLoop {
 
   /// Whether a later attempt to install may succeed: also if the file was not the one in the manifest, because it was discarded and is downloaded again.
   private static func isRetried(_ error: PackError) -> Bool {
-    isTemporary(error) || [.failed(.wrongBytes), .failed(.wrongSize)].contains(AppDelivery.outcome(of: error))
+    isTemporary(error) || isAboutBytes(error)
   }
 
   /// Plans, installs the files that wait, and hands over the rest. One plan at a time.
+  ///
+  /// - Throws: The reason why it could not be completed. If it may be gone later, another plan follows while somebody waits.
   private func bring() async throws(PackError) {
     try await locks.lock("plan")
     defer { locks.unlock("plan") }
-    guard await delivery.store.manifest != nil else { return }
-    let asked = Set(waiting.keys)
     // Only once for each request: a plan with the name of a pack ends the wait after its last failure.
     let now = requested
     requested = []
-    var plan: DeliveryPlan
     do throws(PackError) {
-      plan = try await delivery.plan(asked: now, downloads: await service.underWay())
-      if try await installBundled(&plan) { plan = try await delivery.plan(asked: now, downloads: await service.underWay()) }
+      try await plan(asked: now)
     } catch {
-      requested.formUnion(now)
+      requested.formUnion(now.intersection(waiting.keys))
+      if !waiting.isEmpty {
+        // Cancelled was the call that made the plan; the others still wait.
+        if Self.isTemporary(error) || error.code == .cancelled {
+          planAgain(after: 1)
+        } else {
+          for id in waiting.keys { failures[id] = error }
+          for id in waiting.keys { await report(id) }
+        }
+      }
       throw error
     }
+  }
+
+  private func plan(asked now: Set<String>) async throws(PackError) {
+    guard await delivery.store.manifest != nil else { return }
+    let asked = Set(waiting.keys)
+    var plan = try await delivery.plan(asked: now, downloads: await service.underWay())
+    if try await installBundled(&plan) { plan = try await delivery.plan(asked: now, downloads: await service.underWay()) }
     for download in plan.downloads { progress[download.id] = nil }
     for file in plan.handOver { changes.tell(Change(id: file.id, status: .installing)) }
     let installations = try await delivery.install(plan)
@@ -300,7 +352,8 @@ actor LibraryLoop {
       if let failure = installation.failure, !Self.isRetried(failure) { failures[installation.id] = failure }
     }
     try await service.hand(plan, asked: asked)
-    _ = try await delivery.tidy(plan)
+    // What cannot be removed now is in the next plan.
+    _ = try? await delivery.tidy(plan)
     var delay: UInt64?
     for postponement in plan.postponed where asked.contains(postponement.id) {
       switch postponement.reason {

@@ -5,6 +5,7 @@ import PackFiles
 import PackFormat
 import PackManifest
 import PackOnDemand
+import PackReading
 import PackStore
 import PackWork
 import TestSupport
@@ -17,6 +18,7 @@ import Testing
 struct PackLibraryTests {
   private let place: DeliveryStage
   private var stage: StoreStage { place.stage }
+  private let keys = SwitchedKeys()
   /// The manifest on the server; nil if the server cannot be reached.
   private let published = Monitor<[UInt8]?>(nil)
 
@@ -32,14 +34,15 @@ struct PackLibraryTests {
   /// Starts the app.
   private func library(
     _ transport: any Transport, session: String = "one", isPatient: Bool = false, late: AsyncStream<ServiceNotice>? = nil,
+    failing: Monitor<PackError?>? = nil,
     _ change: (inout PackLibrary.Options) -> Void = { _ in }
   ) async throws -> PackLibrary {
-    let delivery = try await place.app(transport, session: session)
+    let delivery = try await place.app(transport, session: session, keys: keys)
     let queue = try #require(delivery.queue)
     var options = PackLibrary.Options()
     change(&options)
     return try await PackLibrary(
-      delivery, service: LateService(service: QueueService(delivery: delivery, queue: queue), late: late),
+      delivery, service: ChangedService(service: QueueService(delivery: delivery, queue: queue), late: late, failure: failing),
       exports: FileExports(stage.directory("exports")), options,
       sleep: { [clock = place.clock] seconds in
         // Longer than a download takes here, so that the clock does not run far ahead of it.
@@ -269,6 +272,142 @@ struct PackLibraryTests {
     try await packs.confirm("core")
   }
 
+  @Test(
+    "a version whose key cannot be had now is not rejected, and the one before is used until then",
+    arguments: [PackError.Code.noKey, .offline, .cannotRead])
+  func missingKey(code: PackError.Code) async throws {
+    let (old, new) = (try await stage.offer("core", 1), try await stage.offer("core", 2))
+    try publish(1, [old])
+    do {
+      let packs = try await library(try place.network([old, new]))
+      for await event in packs.store.events() { if case .installed = event { break } }
+      keys.failure.withLock { $0 = PackError(code, "the key server did not answer") }
+      #expect(await self.code { try await packs.ensure("core") } == code)
+    }
+    stage.end("one")
+    keys.failure.withLock { $0 = nil }
+    let packs = try await library(try place.network([old, new]), session: "two")
+    try await packs.ensure("core")
+    #expect(try text(packs) == "core 1 0")
+    try publish(2, [new])
+    let events = packs.store.events()
+    try await packs.refresh()
+    for await event in events { if case .installed(let pack) = event, pack.version == 2 { break } }
+    keys.failure.withLock { $0 = PackError(code, "the key server did not answer") }
+    try await packs.ensure("core")
+    #expect(try text(packs) == "core 1 0")
+    keys.failure.withLock { $0 = nil }
+    try await packs.ensure("core")
+    #expect(try text(packs) == "core 2 0")
+    #expect(try await packs.store.current("core")?.state == .current)
+  }
+
+  @Test("a trial that another process left is confirmed")
+  func leftTrial() async throws {
+    let core = try await stage.offer("core", 1)
+    try publish(1, [core])
+    let packs = try await library(try place.network([core]))
+    for await event in packs.store.events() { if case .installed = event { break } }
+    try await packs.store.activate("core")
+    #expect(try await packs.store.current("core")?.state == .trial)
+    try await packs.ensure("core")
+    #expect(try await packs.store.current("core")?.state == .current)
+  }
+
+  @Test("a damaged version on the device is replaced by the one before")
+  func damagedVersion() async throws {
+    let (old, new) = (try await stage.offer("core", 1), try await stage.offer("core", 2))
+    try publish(1, [old])
+    let packs = try await library(try place.network([old, new]))
+    try await packs.ensure("core")
+    try publish(2, [new])
+    let events = packs.store.events()
+    try await packs.refresh()
+    var path: String?
+    for await event in events {
+      if case .installed(let pack) = event, pack.version == 2 {
+        path = pack.path
+        break
+      }
+    }
+    let place = try #require(path)
+    let handle = try #require(FileHandle(forWritingAtPath: place))
+    try handle.seek(toOffset: 40)
+    try handle.write(contentsOf: Data(repeating: 0x55, count: 32))
+    try handle.close()
+    try await packs.ensure("core")
+    #expect(try text(packs) == "core 1 0")
+    #expect(try await packs.store.installed().map(\.version) == [1])
+  }
+
+  @Test("a download that is cancelled while another pack is installed does not start")
+  func cancelledEarly() async throws {
+    let (first, second) = (try await stage.offer("first", 1, delivery: .onDemand), try await stage.offer("second", 1, delivery: .onDemand))
+    try publish(1, [first, second])
+    let network = try place.network([first, second])
+    let packs = try await library(network)
+    keys.isHeld.withLock { $0 = true }
+    let installing = Task { try await packs.ensure("first") }
+    for await status in packs.status(of: "first") { if case .installing = status { break } }
+    let waiting = Task { await code { try await packs.ensure("second") } }
+    for await status in packs.status(of: "second") { if case .waiting = status { break } }
+    let cancelling = Task { try await packs.cancel("second") }
+    #expect(await waiting.value == .cancelled)
+    keys.isHeld.withLock { $0 = false }
+    try await installing.value
+    try await cancelling.value
+    try await packs.refresh()
+    #expect(try await packs.store.installed().map(\.id) == ["first"])
+    #expect(network.calls.filter { $0.request.url == second.entry.url }.isEmpty)
+    try await packs.ensure("second")
+    #expect(try text(packs, "second") == "second 1 0")
+  }
+
+  @Test("an app whose bundled manifest has expired starts, and gets a newer one; after an app update the newer bundle counts")
+  func bundledExpired() async throws {
+    let core = try await stage.offer("core", 1)
+    try stage.directory.write(try stage.manifest(1, [core], expires: 1000).bytes, to: "bundle/manifest.json")
+    try FileManager.default.copyItem(atPath: core.path, toPath: stage.directory("bundle/\(core.entry.fileName)"))
+    let bundle = URL(fileURLWithPath: stage.directory("bundle"))
+    do {
+      let packs = try await library(try place.network([])) { $0.bundled = bundle }
+      #expect(await code { try await packs.ensure("core") } == .offline)
+      try publish(2, [core])
+      try await packs.ensure("core")
+      #expect(try text(packs) == "core 1 0")
+    }
+    stage.end("one")
+    published.withLock { $0 = nil }
+    let next = try await stage.offer("core", 2)
+    try stage.directory.write(try stage.manifest(3, [next]).bytes, to: "bundle/manifest.json")
+    try FileManager.default.copyItem(atPath: next.path, toPath: stage.directory("bundle/\(next.entry.fileName)"))
+    let packs = try await library(try place.network([]) { _ in .failure(.offline) }, session: "two") { $0.bundled = bundle }
+    for await status in packs.status(of: "core") {
+      if try await packs.store.installed().contains(where: { $0.version == 2 }) { break }
+      if case .failed(let error) = status { throw error }
+    }
+    try await packs.ensure("core")
+    #expect(try text(packs) == "core 2 0")
+  }
+
+  @Test("a plan that fails is tried again while somebody waits, and an error that stays ends the wait")
+  func failedPlan() async throws {
+    let core = try await stage.offer("core", 1, delivery: .onDemand)
+    try publish(1, [core])
+    let failure = Monitor<PackError?>(PackError(.stateBusy, "the extension has the state"))
+    let packs = try await library(try place.network([core]), failing: failure)
+    let request = Task { try await packs.ensure("core") }
+    for await status in packs.status(of: "core") { if case .waiting = status { break } }
+    try await Task.sleep(for: .milliseconds(200))
+    failure.withLock { $0 = nil }
+    try await request.value
+    #expect(try text(packs) == "core 1 0")
+
+    try await packs.remove("core")
+    failure.withLock { $0 = PackError(.cannotWrite, "the disk is full") }
+    #expect(await code { try await packs.ensure("core") } == .cannotWrite)
+  }
+
   @Test("a rejected only version is an error, and so is a pack that is not offered")
   func noVersion() async throws {
     let core = try await stage.offer("core", 1, delivery: .onDemand)
@@ -392,10 +531,23 @@ struct PackLibraryTests {
   }
 }
 
-/// A download service whose events are followed by others.
-private struct LateService: DownloadService {
+/// Keys that can be missing for a while, or come late.
+private final class SwitchedKeys: KeyProvider {
+  let failure = Monitor<PackError?>(nil)
+  let isHeld = Monitor(false)
+
+  func key(for request: KeyRequest) async throws(PackError) -> PackKey {
+    while isHeld.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(2)) }
+    if let failure = failure.withLock({ $0 }) { throw failure }
+    return try knownKey()
+  }
+}
+
+/// A download service whose events are followed by others, and that may refuse plans.
+private struct ChangedService: DownloadService {
   let service: QueueService
   let late: AsyncStream<ServiceNotice>?
+  let failure: Monitor<PackError?>?
 
   func events() -> AsyncStream<ServiceNotice> {
     guard let late else { return service.events() }
@@ -408,6 +560,9 @@ private struct LateService: DownloadService {
 
   func run() async { await service.run() }
   func underWay() async -> Set<String>? { await service.underWay() }
-  func hand(_ plan: DeliveryPlan, asked: Set<String>) async throws(PackError) { try await service.hand(plan, asked: asked) }
+  func hand(_ plan: DeliveryPlan, asked: Set<String>) async throws(PackError) {
+    if let failure = failure?.withLock({ $0 }) { throw failure }
+    try await service.hand(plan, asked: asked)
+  }
   func cancel(_ id: String) async throws(PackError) { try await service.cancel(id) }
 }

@@ -6,6 +6,7 @@ import PackFiles
 import PackFormat
 import PackManifest
 import PackOnDemand
+import PackReading
 import PackStore
 import PackWork
 import TestSupport
@@ -36,14 +37,14 @@ final class DeliveryStage: Sendable {
 
   /// Returns an app that was just started, with a queue.
   func app(
-    _ transport: any Transport, session: String = "one", policy: StorePolicy = policy
+    _ transport: any Transport, session: String = "one", policy: StorePolicy = policy, keys: (any KeyProvider)? = nil
   ) async throws -> AppDelivery {
     var queue = QueuePolicy()
     queue.freeSpaceMargin = 0
     queue.reconcileInterval = .seconds(1_000_000_000)
     queue.lockTimeout = .seconds(100_000)
     return AppDelivery(
-      state: try state(), store: try await stage.open(as: session, policy),
+      state: try state(), store: try await stage.open(as: session, policy, keys: keys),
       queue: try await DownloadQueue(
         root: stage.directory("downloads"), transport: transport, policy: queue, files: FaultyFiles(), clock: FastClock(speed: 1000),
         random: SeededGenerator(seed: 1)))

@@ -32,14 +32,17 @@ final class StoreStage: Sendable {
   /// Opens the store as a running process with this session name.
   func open(
     as session: String = "one", _ policy: StorePolicy = StorePolicy(freeSpaceMargin: 0), files: any FileSystem = FaultyFiles(),
-    trusting keys: [UInt8] = [0], lowestVersion: UInt64 = 0, logger: (any PackLogger)? = nil
+    trusting signers: [UInt8] = [0], lowestVersion: UInt64 = 0, logger: (any PackLogger)? = nil,
+    keys provider: (any KeyProvider)? = nil
   ) async throws(PackError) -> AssetStore {
     let process = StoreProcess(session: session) { [ended] session in !ended.withLock { $0.contains(session) } }
     var trusted: [SigningPublicKey] = []
-    for key in keys { trusted.append(try Self.signer(key).publicKey) }
+    for key in signers { trusted.append(try Self.signer(key).publicKey) }
     let bytes = (0..<32).map { UInt8($0) }
+    let keys: any KeyProvider
+    if let provider { keys = provider } else { keys = KeyRing(try PackKey(bytes: bytes.byteSpan)) }
     return try await AssetStore(
-      root: root, keys: KeyRing(try PackKey(bytes: bytes.byteSpan)), trusting: trusted, lowestVersion: lowestVersion, policy: policy,
+      root: root, keys: keys, trusting: trusted, lowestVersion: lowestVersion, policy: policy,
       files: files,
       clock: clock,
       process: process, backend: CryptoBackends.standard, logger: logger)
