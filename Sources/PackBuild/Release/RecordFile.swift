@@ -59,4 +59,6 @@ extension PackError.Code {
   package static let invalidRecord = Self(rawValue: "invalid-record")
   /// A recording contradicts the lock file.
   package static let releaseConflict = Self(rawValue: "release-conflict")
+  /// The configuration requires a lock file, and there is none.
+  package static let missingLock = Self(rawValue: "missing-lock")
 }

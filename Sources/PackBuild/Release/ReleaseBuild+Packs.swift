@@ -275,7 +275,9 @@ extension ReleaseBuild {
   }
 
   /// Returns the report of a trial run, which lists what a build would do.
-  func trial(_ decisions: [PackDecision], _ existing: ExistingRelease?) throws(PackError) -> ReleaseBuildReport {
+  func trial(
+    _ decisions: [PackDecision], _ existing: ExistingRelease?, _ remarks: [ReleaseBuildReport.Remark]
+  ) throws(PackError) -> ReleaseBuildReport {
     var items: [ReleaseBuildReport.Item] = []
     for decision in decisions {
       try checkpoint()
@@ -301,7 +303,7 @@ extension ReleaseBuild {
           reason: action == .packed ? reason : nil,
           contentSize: decision.census?.contentSize ?? 0, entry: nil, omitted: decision.census?.omitted ?? []))
     }
-    return ReleaseBuildReport(output: output, items: items, release: nil, remarks: [])
+    return ReleaseBuildReport(output: output, items: items, release: nil, remarks: remarks)
   }
 }
 

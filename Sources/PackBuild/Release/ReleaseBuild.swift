@@ -57,12 +57,19 @@ package struct ReleaseBuild: Sendable {
     try checkWanted(packs)
     try checkSigners(signers)
     try checkPlace(packs)
-    let lock = try ReleaseLock.readIfPresent(lockPath, files: files)
+    var lock = try readLock()
     let existing = try ExistingRelease.look(at: output, files: files)
+    var remarks: [ReleaseBuildReport.Remark] = []
+    if let existing, lock.raise(to: existing.record) {
+      remarks.append(
+        .warning(
+          "\(output) has manifest \(existing.record.manifest.version), which \(lockPath) does not know: this build goes on from there",
+          hint: "restore the newest lock file and build again; its record of this release is missing"))
+    }
     try checkManifestSize(packs, keyID: "\(key.id)")
 
     var decisions = try await decide(packs, keyIDs: try keyIDs(of: packs, key: key), lock: lock, existing: existing, progress: progress)
-    if isTrial { return try trial(decisions, existing) }
+    if isTrial { return try trial(decisions, existing, remarks) }
 
     let staged = try StagedRelease(output, files: files, backend: backend)
     do throws(PackError) {
@@ -73,7 +80,6 @@ package struct ReleaseBuild: Sendable {
       }
       try await pack(&decisions, key: key, into: staged, progress: progress)
       var items: [ReleaseBuildReport.Item] = []
-      var remarks: [ReleaseBuildReport.Remark] = []
       for decision in decisions {
         try checkpoint()
         items.append(try item(for: decision, key: key, in: staged))
@@ -94,6 +100,16 @@ package struct ReleaseBuild: Sendable {
   }
 
   // MARK: Checks
+
+  private func readLock() throws(PackError) -> ReleaseLock {
+    do throws(PackError) {
+      return try ReleaseLock.read(lockPath, files: files)
+    } catch {
+      guard error.code == .missingInput else { throw error }
+      try ReleaseLock.checkPresence(at: lockPath, isPresent: false, for: configuration)
+      return try ReleaseLock.readIfPresent(lockPath, files: files)
+    }
+  }
 
   private func checkWanted(_ packs: [PackerConfiguration.Pack]) throws(PackError) {
     let known = Set(packs.map(\.id.text))

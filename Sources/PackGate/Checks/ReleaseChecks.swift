@@ -7,6 +7,7 @@ enum ReleaseChecks {
     StaleReleaseCheck.self,
     BaseURLCheck.self,
     IgnoredRuleCheck.self,
+    MissingLockCheck.self,
     MissingPackCheck.self,
     StrayPackCheck.self,
     PackSizeCheck.self,

@@ -75,6 +75,9 @@ extension ConfigurationMap {
         "How packs are downloaded: by the app's extension (unmanaged), or by the system from your server (managed) or Apple's (apple).",
         standard: "unmanaged"),
       ConfigurationKey(
+        "lock", .scalar(.choice(PackerConfiguration.LockPresence.allCases.map(\.rawValue), "word")),
+        "Whether packer.lock.json must exist. Without it, versions start from 1 again, which devices refuse.", standard: "optional"),
+      ConfigurationKey(
         "events",
         .list(
           .choice(PackerConfiguration.InstallationEvent.allCases.map(\.rawValue), "installation event"), counts: 1...2, isSet: true),

@@ -60,6 +60,7 @@ struct ConfigurationReader {
       validitySeconds: root.text("validity", .duration).flatMap(ScalarFormat.seconds) ?? PackerConfiguration.defaultValiditySeconds,
       manifestCeiling: root.size("manifestCeiling") ?? PackerConfiguration.defaultManifestCeiling,
       hosting: root.choice("hosting") ?? .unmanaged,
+      lock: root.choice("lock") ?? .optional,
       installationEvents: installationEvents(root["events"]),
       ignored: ignored(root["ignore"], packs: packs))
   }

@@ -31,6 +31,8 @@ package struct PackerConfiguration: Hashable, Sendable {
   package var manifestCeiling: UInt64
   /// How the packs get to the device.
   package var hosting: Hosting
+  /// Whether the lock file must exist.
+  package var lock = LockPresence.optional
   /// The installation events of managed asset packs; empty means both.
   package var installationEvents: [InstallationEvent]
   /// Accepted findings, each with its reason.
@@ -62,6 +64,12 @@ package struct PackerConfiguration: Hashable, Sendable {
     case managed
     /// The system manages them and downloads them from Apple's servers (iOS 26).
     case apple
+  }
+
+  /// Whether the lock file must exist.
+  package enum LockPresence: String, Hashable, Sendable, CaseIterable {
+    case optional
+    case required
   }
 
   /// When the system downloads a managed asset pack.

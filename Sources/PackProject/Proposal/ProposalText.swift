@@ -34,6 +34,9 @@ struct ProposalText {
       # How long a manifest is valid. 'packer build --renew' signs the same packs again.
       validity: 180 days
 
+      # The record of releases, packer.lock.json, belongs in version control. A build without it would start with version 1 again.
+      lock: required
+
       # Settings for packs that do not set their own.
       defaults:
         # When a pack is downloaded: essential (before the app first starts), prefetch (after that), or onDemand (when the app requests it).

@@ -57,9 +57,11 @@ struct Initialize: Verb {
       try await ConfigurationProposal.make(for: directory, configuration: path, jobs: jobs, progress: progress)
     }
     try proposal.write()
+    let lock = try ReleaseLock.path(besides: path)
+    let isLockNew = try ReleaseLock.createIfMissing(lock)
     let console = session.console
     if console.isJSON { showRecords(proposal, on: console) }
-    console.result(ProposalRecord(proposal), lines(proposal))
+    console.result(ProposalRecord(proposal), lines(proposal, lock: isLockNew ? lock : nil))
     return .done
   }
 
@@ -113,7 +115,7 @@ struct Initialize: Verb {
   /// The largest number of paths listed for one kind of secret.
   private static let mostNamed = 3
 
-  private func lines(_ proposal: ConfigurationProposal) -> [String] {
+  private func lines(_ proposal: ConfigurationProposal, lock: String?) -> [String] {
     var rows = proposal.packs.map { pack -> (name: String, bytes: Int64, remark: String) in
       let count = pack.isEach ? "\(Table.count(pack.count, "pack", "packs")), " : ""
       return (
@@ -138,7 +140,7 @@ struct Initialize: Verb {
         ))
     }
     for problem in proposal.problems { fields.append(("cannot be packed", "\(problem.path) \(problem.message)")) }
-    fields.append(("wrote", path))
+    fields.append(("wrote", lock.map { "\(path), \($0)" } ?? path))
     fields.append(("next", "review \(path), then: packer key new -o \(proposal.title).key"))
     lines += Table.fields(fields)
     return lines

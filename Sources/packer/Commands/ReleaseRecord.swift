@@ -1,6 +1,7 @@
 import ArgumentParser
 import PackBuild
 import PackCrypto
+import PackFiles
 import PackFormat
 import PackManifest
 import PackProject
@@ -51,6 +52,8 @@ struct ReleaseRecord: Verb {
     if let app, let plist {
       recorded = ReleaseRecording.App(version: app, plist: try InfoPlist.read(plist), trustedKeys: recording.trustedKeys)
     }
+    let hasLock = (try? SystemFiles().status(of: recording.lockPath, in: nil, following: .asThemselves)) != nil
+    try ReleaseLock.checkPresence(at: recording.lockPath, isPresent: hasLock, for: configuration)
     let report = try recording.record(recorded)
     LockView(path: recording.lockPath, lock: report.lock).show(isUnchanged: report.isUnchanged, on: session.console)
     return .done

@@ -96,6 +96,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .releaseConflict: .badInput,
     .notAStore: .badInput,
     .missingInput: .inputMissing,
+    .missingLock: .inputMissing,
     .unknownPack: .inputMissing,
     .noManifest: .inputMissing,
     .notInstalled: .inputMissing,

@@ -166,6 +166,9 @@ enum FailureCatalog {
       "release-conflict", "What is recorded now contradicts an earlier record.",
       "Use a new app version; a recorded one never changes."),
     Entry(
+      "missing-lock", "packer.yml says 'lock: required', but there is no packer.lock.json.",
+      "Restore it from version control; only before the first release, make an empty one."),
+    Entry(
       "malformed-url", "The system cannot download from the URL.",
       "Use 'https', a host, and no credentials."),
     Entry(

@@ -46,6 +46,49 @@ struct ReleaseVersionTests {
     #expect(try project.pack("movie")?.version == 3)
   }
 
+  @Test("never fall below those of the release in dist if the lock file is lost or old")
+  func lostLock() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    try project.record()
+    try project.add("movie/intro.mp4", [1])
+    try await project.build(on: 2)
+    try project.record()
+    let old = try #require(project.directory.bytes(of: "packer.lock.json"))
+    try project.add("movie/intro.mp4", [2])
+    try await project.build(on: 3)
+    try project.record()
+    let before = try project.manifest()
+    #expect(before.version == 3)
+
+    try project.remove("packer.lock.json")
+    let same = try await project.build(on: 4)
+    #expect(try project.manifest() == before)
+    #expect(same.remarks.contains { $0.isWarning && $0.message.contains("packer.lock.json does not know") })
+    try project.add("movie/intro.mp4", [3])
+    try await project.build(on: 5)
+    #expect(try project.manifest().version == 4)
+    #expect(try project.pack("movie")?.version == 4)
+
+    try project.directory.write(old, to: "packer.lock.json")
+    try project.add("movie/intro.mp4", [4])
+    try await project.build(on: 6)
+    #expect(try project.manifest().version == 5)
+    #expect(try project.pack("movie")?.version == 5)
+  }
+
+  @Test("are not made up if packer.yml requires a lock file and there is none")
+  func requiredLock() async throws {
+    let project = try ReleaseProject()
+    try project.configure(ReleaseProject.configuration + "lock: required\n")
+    let error = await #expect(throws: PackError.self) { try await project.build() }
+    #expect(error?.code == .missingLock && error?.description.contains("git restore") == true)
+    #expect(project.contents().isEmpty)
+    try project.directory.write(Array("{\"apps\": [], \"version\": 1}\n".utf8), to: "packer.lock.json")
+    try await project.build()
+    #expect(try project.manifest().version == 1)
+  }
+
   @Test("return to the released ones if a change is undone")
   func changedBack() async throws {
     let project = try ReleaseProject()
