@@ -111,7 +111,7 @@ struct Initialize: Verb {
     verification.configuration = configuration
     verification.isQuick = true
     verification.only = ["PK1004"]
-    guard let finding = try await verification.run(key: nil).findings.first else { return }
+    guard let finding = try await verification.run(key: nil).findings.first(where: { $0.acceptedBecause == nil }) else { return }
     let pack = finding.pack.map { "pack '\($0)': " } ?? ""
     let difference = "does not match \(configuration.path): \(pack)\(finding.message)"
     throw PackError(.invalidConfiguration, of: dist, difference, hint: finding.hint ?? "packer build")
