@@ -14,6 +14,8 @@ package final class OutputDirectory: Sendable {
   /// Nil if the caller gives the directory its final name.
   private let staging: StagedName?
   private let place: Place
+  /// The permissions of the finished directory: those that the process gives to new directories.
+  private let finalMode: UInt32
 
   /// What may already exist under the name.
   package enum Place: Hashable, Sendable {
@@ -31,16 +33,22 @@ package final class OutputDirectory: Sendable {
     try Self.check(path, place, files: files)
     let staging = try StagedName(for: path, files: files)
     self.staging = staging
+    var mode: UInt32 = 0o755
     root = try staging.make(.directory) { (name, directory) throws(FileFailure) in
-      try files.makeDirectory(name, mode: 0o700, in: directory)
+      try files.makeDirectory(name, mode: 0o755, in: directory)
       do throws(FileFailure) {
-        return try files.open(name, .directoryUnlinked, in: directory)
+        let made = try files.open(name, .directoryUnlinked, in: directory)
+        // After the process's mask. Nothing is in the directory yet that others could read.
+        mode = try files.status(of: made).mode & 0o777
+        try files.setMode(0o700, of: made)
+        return made
       } catch {
         // No file handles left, for example. The directory must not stay.
         try? files.remove(name, .directory, in: directory)
         throw error
       }
     }
+    finalMode = mode
   }
 
   /// Makes a directory to fill under a given name, for a caller that moves it to its place or removes it.
@@ -55,6 +63,7 @@ package final class OutputDirectory: Sendable {
     self.files = files
     place = .free
     staging = nil
+    finalMode = 0o755
     do {
       try files.makeDirectory(name, mode: 0o700, in: directory)
       root = try files.open(name, .directoryUnlinked, in: directory)
@@ -77,9 +86,11 @@ package final class OutputDirectory: Sendable {
   }
 
   /// Syncs everything to the disk and gives the directory its final name, unless the caller does that.
-  package func commit(mode: UInt32 = 0o755) throws(PackError) {
+  ///
+  /// - Parameter mode: the permissions of the directory. If nil, those that the process gives to new directories.
+  package func commit(mode: UInt32? = nil) throws(PackError) {
     do {
-      try files.setMode(mode, of: root)
+      try files.setMode(mode ?? finalMode, of: root)
       try files.syncVolume(of: root)
       if files.syncsWholeVolumes { try files.sync(root) } else { try syncDirectories(root) }
     } catch {
@@ -116,7 +127,9 @@ package final class OutputDirectory: Sendable {
       throw error.writing(path)
     }
     guard status.kind == .directory else {
-      throw PackError(.outputExists, of: path, "exists and is not a directory", advice: .chooseDirectory)
+      let isLink = status.kind == .symbolicLink
+      let what = isLink ? "is a symbolic link, which a new directory does not replace" : "exists and is not a directory"
+      throw PackError(.outputExists, of: path, what, advice: .chooseDirectory)
     }
     guard place == .free else { return }
     let names: [DirectoryName]

@@ -45,7 +45,7 @@ extension Pack {
     try output.checkSpace(contentSize)
     try await walk(output)
     progress?(PackProgress(phase: .syncing, done: contentSize, total: contentSize))
-    try output.commit()
+    try output.commit(mode: 0o755)
   }
 
   package func checkContentSize(_ limit: UInt64) throws(PackError) {

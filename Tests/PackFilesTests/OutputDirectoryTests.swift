@@ -61,12 +61,29 @@ struct OutputDirectoryTests {
     #expect(directory.names().filter { $0.hasPrefix(".") } == [])
   }
 
-  @Test("until the commit only its owner can read it; then it has the caller's mode regardless of the mask")
-  func modes() throws {
-    let output = try OutputDirectory(directory("out"), files: FaultyFiles(mask: 0o077))
+  @Test(
+    "until the commit only its owner can read it; then it has the mode that the mask allows",
+    arguments: [0o077, 0o027, 0o022, 0] as [UInt32])
+  func modes(mask: UInt32) throws {
+    let output = try OutputDirectory(directory("out"), files: FaultyFiles(mask: mask))
     #expect(try directory.mode(of: directory.names()[0]) == 0o700)
     try output.commit()
-    #expect(try directory.mode(of: "out") == 0o755)
+    #expect(try directory.mode(of: "out") == Int(0o755 & ~mask))
+  }
+
+  @Test("a mode that the caller gives does not depend on the mask", arguments: [0o755, 0o700] as [UInt32])
+  func givenMode(mode: UInt32) throws {
+    let output = try OutputDirectory(directory("out"), files: FaultyFiles(mask: 0o077))
+    try output.commit(mode: mode)
+    #expect(try directory.mode(of: "out") == Int(mode))
+  }
+
+  @Test("a link to a directory is named as one")
+  func linked() throws {
+    try directory.makeDirectory("empty")
+    try FileManager.default.createSymbolicLink(atPath: directory("link"), withDestinationPath: "empty")
+    let error = failure { () throws(PackError) in try fill(FaultyFiles(), "link") }
+    #expect(error?.message.contains("is a symbolic link") == true)
   }
 
   @Test("it is removed with its content if there is no commit")

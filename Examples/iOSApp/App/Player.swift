@@ -41,9 +41,11 @@ final class Player: NSObject, ObservableObject, WKNavigationDelegate, WKScriptMe
   /// Loads the newest version that did not fail.
   func start() async {
     watch?.cancel()
-    // Brings the pack back if the system freed its space, and shows in the list which version is used.
+    // Activates the newest version, brings the pack back if the system freed its space, and shows in the list which version is used.
     await packs.ensure(id)
+
     do throws(PackError) {
+      // The token of the version that is active already. With it, only the page of exactly this version can confirm.
       let token = try await store.activate(id)
       self.token = token
       // A page uses one version: the next request opens the version that was just activated.

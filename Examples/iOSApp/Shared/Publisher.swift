@@ -1,11 +1,10 @@
-/// The publisher's values for app and extension: change these lines.
+import Foundation
+
+/// What app and extension know about the publisher of the packs. Nonisolated: the extension runs on the system's threads, not on the main actor.
 nonisolated enum Publisher {
-  /// The output of `packer key public`; make-release writes it here. Manifests with another signature are refused.
-  static let publicKey = "pkp1-…"
+  /// The public keys that may sign the manifest, as `packer key public` prints them; make-release writes its own here.
+  static let publicKeys = ["pkp1-…"]
 
-  /// The app group of app and extension: `app.group` of packer.yml.
-  static let group = "group.com.example.games"
-
-  /// The service name of the keys in the Keychain.
-  static let keys = "com.example.games.packs"
+  /// The app group of app and extension: `app.group` of packer.yml, from the Info.plist of either.
+  static let group = Bundle.main.object(forInfoDictionaryKey: "AppGroupIdentifier") as? String ?? ""
 }

@@ -1,10 +1,12 @@
 import Capacitor
+import Foundation
 import PackApp
 import UIKit
 import WebKit
 
 /// A Capacitor app whose game comes from a pack. In Main.storyboard it is the class of the view controller, instead of CAPBridgeViewController.
 final class PackedBridgeViewController: CAPBridgeViewController, WKScriptMessageHandler {
+  /// The id of the pack in packer.yml, and the entry of `allowNavigation`.
   private static let game = "arcade"
   private static let messageName = "packer"
   private let opening = Task { await openLibrary() }
@@ -36,6 +38,7 @@ final class PackedBridgeViewController: CAPBridgeViewController, WKScriptMessage
 
   private func play(saved: String) async {
     do throws(PackError) {
+      // Downloads and activates the pack, if needed.
       try await opening.value.get().ensure(Self.game)
       guard let address = PackSchemeHandler.address(of: Self.game) else { return }
       let script = WKUserScript(source: Self.script(saved: saved), injectionTime: .atDocumentStart, forMainFrameOnly: true)
@@ -72,10 +75,12 @@ final class PackedBridgeViewController: CAPBridgeViewController, WKScriptMessage
   private static func openLibrary() async -> Result<PackLibrary, PackError> {
     do throws(PackError) {
       var options = PackLibrary.Options()
+      // A release inside the app, for a first run without a server.
+      options.bundled = Bundle.main.url(forResource: "dist", withExtension: nil)
+      // A new version is on trial until its page has loaded.
       options.confirmsVersions = false
       return .success(
-        try await PackLibrary(
-          group: Publisher.group, trusting: [Publisher.publicKey], keys: .keychain(Publisher.keys), options: options))
+        try await PackLibrary(group: Publisher.group, trusting: Publisher.publicKeys, keys: try Keys.provider(), options: options))
     } catch {
       return .failure(error)
     }

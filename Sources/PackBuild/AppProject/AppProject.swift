@@ -1,6 +1,7 @@
 import PackCrypto
 package import PackFiles
 package import PackFormat
+import PackManifest
 package import PackProject
 
 /// A project for Xcode with an app and its downloader extension, made for one release.
@@ -35,6 +36,12 @@ package struct AppProject: Sendable {
   package let directory: String
   /// The files, in the order of their paths.
   package let files: [File]
+  /// The command that makes the Xcode project, in the directory of the project.
+  package let command: String
+  /// Whether ``command`` gives the key of the packs to the project: whether the configuration names a file that has it.
+  package let hasKeyFile: Bool
+  /// The packs with an `index.html` that the app cannot show, because a web view gets only packs that stay encrypted.
+  package let unplayable: [String]
 
   /// Makes the files.
   ///
@@ -44,7 +51,9 @@ package struct AppProject: Sendable {
   ///   - package: a directory with the package, or the `https` address of its repository.
   ///   - version: the lowest version of the package, if it is a repository.
   ///   - trusted: the public keys that may sign the manifest, as texts. Not needed for managed asset packs.
-  /// - Throws: ``PackError/Code/invalidConfiguration`` if the configuration lacks a value, ``PackError/Code/missingInput`` if there is no release or no package.
+  /// - Throws: ``PackError/Code/invalidConfiguration`` if the configuration lacks a value, or the release was made with other values;
+  ///   ``PackError/Code/missingInput`` if there is no release or no package; ``PackError/Code/malformedURL``; ``PackError/Code/usage`` if a path has
+  ///   characters that XcodeGen or Xcode would replace.
   package init(
     _ directory: String, for configuration: PackerConfiguration, dist: String, package: String, version: String, trusting trusted: [String],
     files system: any FileSystem = SystemFiles()
@@ -53,7 +62,7 @@ package struct AppProject: Sendable {
     let app = try Self.app(configuration)
     let base = try Self.canonicalPlace(of: directory, files: system)
     try ReleasePlaces.checkPresence(of: dist, configuration: configuration)
-    let keys = try InfoPlist.wanted(dist: dist, configuration: configuration)
+    let keys = try Self.keys(of: dist, configuration)
     func relative(_ path: String) throws(PackError) -> String {
       do {
         return RelativePath.text(to: try system.canonicalPath(of: path), from: base)
@@ -63,6 +72,7 @@ package struct AppProject: Sendable {
     }
     let place: Package
     if package.hasPrefix("https://") {
+      try Self.checkRepository(package)
       place = .repository(url: package, version: version)
     } else {
       guard (try? system.status(of: "\(package)/Package.swift", in: nil, following: .followed))?.kind == .file else {
@@ -70,12 +80,22 @@ package struct AppProject: Sendable {
           .missingInput, of: package, "has no Package.swift",
           hint: "name the folder of the packer package with --package, or the https address of its repository")
       }
-      place = .directory(try relative(package))
+      place = .directory(try Self.checked(try relative(package)))
     }
+    let release = configuration.hosting == .unmanaged ? try Self.checkedRelease(try relative(dist)) : nil
+    // A file that does not exist yet has no path from here.
+    let keyFile = configuration.key.flatMap { (try? KeyReference(parsing: $0))?.file }.flatMap { try? relative($0) }
     let values = AppValues(
-      name: AppValues.name(ofBundle: app.bundleID), bundleID: app.bundleID, group: app.group, hosting: configuration.hosting,
-      package: place, release: configuration.hosting == .unmanaged ? try relative(dist) : nil, trusted: trusted,
-      packs: configuration.packs.map { ($0.id.text, $0.name.isEmpty ? $0.id.text : $0.name) })
+      name: AppValues.name(ofBundle: app.bundleID), bundleID: app.bundleID, hosting: configuration.hosting, package: place,
+      release: release, trusted: trusted, packs: configuration.packs.map { ($0.id.text, $0.name.isEmpty ? $0.id.text : $0.name) },
+      keyFile: keyFile.map { ShellWord.path($0) }, hasRootKey: configuration.perPackKeys)
+    command = values.command
+    hasKeyFile = keyFile != nil
+    // The system delivers all asset packs encrypted.
+    unplayable = configuration.packs.filter { pack in
+      configuration.hosting == .unmanaged && pack.install == .unpacked
+        && (try? system.status(of: "\(pack.root)/index.html", in: nil, following: .followed))?.kind == .file
+    }.map(\.id.text)
     let empty = try PropertyList.dictionary([]).bytes(as: .xml)
     let plist = try InfoPlist(parsing: empty, path: "Info.plist").merging(keys, conflicts: .refuse)
     let entitlements = try AppPart.entitlements.bytes(for: keys)
@@ -111,6 +131,62 @@ package struct AppProject: Sendable {
       }
     }
     try output.commit()
+  }
+
+  /// Returns the keys for the Info.plist. The release must have been made with the same values.
+  private static func keys(of dist: String, _ configuration: PackerConfiguration) throws(PackError) -> BackgroundAssetsKeys {
+    let built = try InfoPlist.wanted(dist: dist, configuration: nil)
+    let current = built.hosting == configuration.hosting ? try InfoPlist.wanted(dist: dist, configuration: configuration) : nil
+    guard let current, current == built else {
+      let what =
+        current == nil
+        ? "'hosting: \(built.hosting.rawValue)', but \(configuration.path) says '\(configuration.hosting.rawValue)'"
+        : "another app group or other addresses than \(configuration.path) has now"
+      throw PackError(.invalidConfiguration, of: dist, "was built with \(what)", hint: "packer build")
+    }
+    return current
+  }
+
+  /// Refuses what cannot be the address of a repository, and credentials, which would be in the project.
+  private static func checkRepository(_ address: String) throws(PackError) {
+    guard !address.dropFirst("https://".count).prefix(while: { !"/?#".contains($0) }).contains("@") else {
+      throw PackError(
+        .malformedURL, "the address of --package contains a user name or a password, which would be in project.yml",
+        hint: "remove the part before the @; Xcode and Git ask for credentials, or have them in the keychain")
+    }
+    let url = try ServedURL(address)
+    let path = address.dropFirst("https://".count).drop { $0 != "/" }
+    guard !url.hasQuery, !path.contains("$"), path.contains(where: { $0 != "/" }) else {
+      throw PackError(
+        .malformedURL, of: "the URL '\(address)'", "is not the address of a repository", hint: "as in --package https://example.com/packer")
+    }
+  }
+
+  /// Returns a path for project.yml. XcodeGen replaces `${NAME}` in it, and Xcode `$(NAME)`.
+  private static func checked(_ path: String) throws(PackError) -> String {
+    guard !path.contains("$") else {
+      throw PackError(
+        .usage, "'\(printable(path.utf8))' contains '$', which XcodeGen and Xcode take for a variable", hint: "move it to another path")
+    }
+    return path
+  }
+
+  /// Returns the path of the release for project.yml. The name of its folder is a pattern in a build setting, too, which Xcode splits at spaces.
+  private static func checkedRelease(_ path: String) throws(PackError) -> String {
+    let name = PathParts(path)?.name ?? ""
+    guard !name.isEmpty, name != "..", name.utf8.allSatisfy({ isPlain($0) }) else {
+      throw PackError(
+        .usage, "the folder of the release is '\(printable(name.utf8))', which a build setting of Xcode cannot name",
+        hint: "rename it, with only A-Z a-z 0-9 - _ . in its name, and give it with --dist")
+    }
+    return try checked(path)
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+    default: "-_.".utf8.contains(byte)
+    }
   }
 
   private static func app(_ configuration: PackerConfiguration) throws(PackError) -> (bundleID: String, group: String) {

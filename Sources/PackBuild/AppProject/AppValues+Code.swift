@@ -3,12 +3,12 @@ import PackProject
 extension AppValues {
   /// The Swift files.
   var code: [(path: String, text: String)] {
-    let shared = [("App/Keys.swift", keys)]
+    let shared = [("App/Keys.swift", keys), ("App/PackView.swift", packView)]
     switch hosting {
     case .unmanaged:
       return shared + [
-        ("App/MainApp.swift", mainApp), ("App/PackList.swift", Self.packList), ("App/PackView.swift", Self.packView),
-        ("Downloader/Downloader.swift", Self.downloader), ("Shared/Publisher.swift", publisher),
+        ("App/MainApp.swift", mainApp), ("App/PackList.swift", Self.packList), ("Downloader/Downloader.swift", Self.downloader),
+        ("Shared/Publisher.swift", publisher),
       ]
     case .managed:
       return shared + [
@@ -23,19 +23,22 @@ extension AppValues {
     }
   }
 
+  /// The module that the app imports.
+  private var library: String { hosting == .unmanaged ? "PackApp" : "PackRuntime" }
+
   private var keys: String {
     """
     import Foundation
-    import \(hosting == .unmanaged ? "PackApp" : "PackRuntime")
+    import \(library)
 
-    /// The keys of the packs.
+    /// The keys of the packs. Nonisolated: used by all threads, while the rest of the app is on the main actor.
     nonisolated enum Keys {
       private static let service = \(Self.literal(bundleID + ".packs"))
 
       /// Returns the keys in the device's keychain. A released app gets its keys from a server and adds them there.
       static func provider() throws(PackError) -> KeychainKeys {
         #if DEBUG
-          // The key file that made the release, from the scheme: project.yml says how.
+          // The key that made the release, from the scheme: project.yml says how.\(hasRootKey ? " It is the root key, which no released app may have." : "")
           if let text = ProcessInfo.processInfo.environment["PACKER_KEY"], text.hasPrefix("pkk1-") {
             let key = try PackKey(text: Array(text.utf8))
             let keys = KeychainKeys(service: service, roots: [key.id])
@@ -56,15 +59,16 @@ extension AppValues {
     """
     import Foundation
 
-    /// What app and extension know about the publisher of the packs. The other values are in the app's Info.plist, where 'packer plist merge' keeps them.
+    /// What app and extension know about the publisher of the packs. The other values are in the Info.plists, where 'packer plist merge' keeps those of the
+    /// app.
     nonisolated enum Publisher {
       /// The public keys that may sign the manifest.
       static let publicKeys = [
     \(trusted.map { "    \(Self.literal($0))," }.joined(separator: "\n"))
       ]
 
-      /// The app group of app and extension.
-      static let group = Bundle.main.object(forInfoDictionaryKey: "AppGroupIdentifier") as? String ?? \(Self.literal(group))
+      /// The app group of app and extension: `app.group` of packer.yml, from the Info.plist of either.
+      static let group = Bundle.main.object(forInfoDictionaryKey: "AppGroupIdentifier") as? String ?? ""
     }
 
     """
@@ -80,6 +84,7 @@ extension AppValues {
       /// Lists the packs of the release, and opens them.
       @main
       struct MainApp: App {
+        // A PackLibrary, whose changes SwiftUI sees.
         @State private var packs: PublishedLibrary?
         @State private var problem: String?
 
@@ -134,11 +139,7 @@ extension AppValues {
     /// The packs of the release, with their status.
     struct PackList: View {
       @ObservedObject var packs: PublishedLibrary
-      @State private var shown: Shown?
-
-      struct Shown: Identifiable {
-        let id: String
-      }
+      @State private var shown: PackContent?
 
       var body: some View {
         NavigationStack {
@@ -160,20 +161,21 @@ extension AppValues {
           }
           .navigationTitle("Packs")
         }
-        .fullScreenCover(item: $shown) { pack in
-          VStack {
-            Button("Close") { shown = nil }
-            PackView(id: pack.id, library: packs.library)
-          }
+        .fullScreenCover(item: $shown) { content in
+          PackView(content: content) { shown = nil }
         }
       }
 
-      /// Makes a pack usable, and shows it if it has a page. The files of other packs are read with `data`, `stream` and `file` of the library.
+      /// Makes a pack usable, and shows it.
       private func open(_ id: String) async {
         packs.problem = nil
         await packs.ensure(id)
-        guard let opened = try? packs.library.opened(id), opened.pack != nil, (try? opened.size(of: "index.html")) != nil else { return }
-        shown = Shown(id: id)
+        guard packs.problem == nil else { return }
+        do throws(PackError) {
+          shown = try PackContent(id: id, packs.library.opened(id))
+        } catch {
+          packs.problem = error
+        }
       }
 
       private static func text(_ offer: PackLibrary.Offer) -> String {
@@ -189,22 +191,95 @@ extension AppValues {
       }
     }
 
+    extension PackContent {
+      /// The page of a pack that is encrypted on the device, otherwise its files. The code of your app reads them with `data`, `stream` and `file` of the
+      /// library.
+      init(id: String, _ opened: OpenedPack) throws(PackError) {
+        self.id = id
+        if let pack = opened.pack {
+          try show(pack) { () throws(PackError) in try PackResponder(opened) }
+          return
+        }
+        let paths = FileManager.default.subpaths(atPath: opened.directory ?? "") ?? []
+        files = paths.sorted().map { File(id: $0) }
+        note =
+          paths.contains("index.html")
+          ? "This pack is unpacked on the device, and the web view shows only encrypted packs. In packer.yml, set 'install: packed' for it; then build."
+          : "This pack has no index.html."
+      }
+    }
+
     """
 
-  private static let packView = """
+  // MARK: A pack on screen
+
+  private var packView: String {
+    """
     import Foundation
-    import PackApp
+    import \(library)
     import SwiftUI
     import WebKit
 
-    /// A page, directly from its encrypted pack.
-    struct PackView: UIViewRepresentable {
+    /// What is shown of a pack.
+    struct PackContent: Identifiable {
+      struct File: Identifiable {
+        /// The path in the pack.
+        let id: String
+      }
+
       let id: String
-      let library: PackLibrary
+      /// The source of the page, directly from the encrypted pack. Nil if there is no page.
+      var page: PackResponder?
+      /// What is shown instead of a page.
+      var note = ""
+      var files: [File] = []
+
+      /// Shows the page of a pack or, if it has none, its files.
+      mutating func show(_ pack: Pack, _ makePage: () throws(PackError) -> PackResponder) throws(PackError) {
+        if (try? pack.entry(at: "index.html")) != nil {
+          page = try makePage()
+          return
+        }
+        note = "This pack has no index.html."
+        var found: [File] = []
+        try pack.forEachEntry { (entry) throws(PackError) in found.append(File(id: entry.path)) }
+        files = found
+      }
+    }
+
+    /// A pack: its page, or the list of its files.
+    struct PackView: View {
+      let content: PackContent
+      let close: @MainActor () -> Void
+
+      var body: some View {
+        VStack {
+          Button("Close", action: close)
+          if let page = content.page {
+            PackPage(id: content.id, page: page)
+          } else {
+            Text(content.note)
+            List(content.files) { file in
+              Text(file.id)
+            }
+          }
+        }
+      }
+    }
+
+    /// A page in a web view.
+    struct PackPage: UIViewRepresentable {
+      let id: String
+      let page: PackResponder
 
       func makeUIView(context: Context) -> WKWebView {
+        // The page can write addresses of other packs.
+        let handler = PackSchemeHandler { [id, page] (named) async throws(PackError) in
+          guard named.lowercased() == id.lowercased() else { throw PackError(.unknownPack, "the page belongs to another pack") }
+          return page
+        }
         let configuration = WKWebViewConfiguration()
-        configuration.setURLSchemeHandler(PackSchemeHandler(store: library.store), forURLScheme: PackSchemeHandler.scheme)
+        configuration.setURLSchemeHandler(handler, forURLScheme: PackSchemeHandler.scheme)
         let view = WKWebView(frame: .zero, configuration: configuration)
         if let address = PackSchemeHandler.address(of: id) { view.load(URLRequest(url: address)) }
         return view
@@ -214,6 +289,9 @@ extension AppValues {
     }
 
     """
+  }
+
+  // MARK: The extension
 
   private static let downloader = """
     import BackgroundAssets
@@ -267,9 +345,11 @@ extension AppValues {
       }
     }
 
-    /// The packs, with what was found in those that were opened.
+    /// The packs.
     struct PackList: View {
+      /// What the user reads below the name of a pack.
       @State private var notes: [String: String] = [:]
+      @State private var shown: PackContent?
 
       var body: some View {
         NavigationStack {
@@ -285,17 +365,24 @@ extension AppValues {
           }
           .navigationTitle("Packs")
         }
+        .fullScreenCover(item: $shown) { content in
+          PackView(content: content) { shown = nil }
+        }
       }
 
-      /// Has the system download a pack, and opens it in place.
+      /// Has the system download a pack, and shows it in place.
       private func open(_ id: String) async {
         notes[id] = "Downloading"
-        do {
+        do throws(PackError) {
           let packs = ManagedPacks(keys: try Keys.provider())
           try await packs.fetch(id)
-          notes[id] = "\\(try await packs.open(id).entryCount) entries"
+          let pack = try await packs.open(id)
+          var content = PackContent(id: id)
+          try content.show(pack) { PackResponder(pack) }
+          notes[id] = nil
+          shown = content
         } catch {
-          notes[id] = error.localizedDescription
+          notes[id] = error.message
         }
       }
     }

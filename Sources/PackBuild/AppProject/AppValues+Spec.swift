@@ -6,7 +6,7 @@ extension AppValues {
   var spec: String {
     let quoted = JSONString.quoted
     var lines = [
-      "# Made by 'packer init --app'. 'xcodegen' in this folder makes \(name).xcodeproj from it (XcodeGen 2.45 or newer).",
+      "# Made by 'packer init --app'. In this folder, '\(command)' makes \(name).xcodeproj from it (XcodeGen 2.45 or newer).",
       "name: \(quoted(name))",
       "options:",
       "  minimumXcodeGenVersion: \"2.45.0\"",
@@ -77,8 +77,13 @@ extension AppValues {
     lines += [
       "    scheme:",
       "      configVariants: []",
-      "      # The key of the packs, for debug builds: PACKER_KEY=$(cat KEY-FILE) xcodegen. It is then in the project that XcodeGen writes,",
-      "      # which .gitignore leaves out.",
+      "      # The key of the packs, for debug builds: the variable PACKER_KEY when xcodegen runs. It is then in the project that XcodeGen",
+      "      # writes, which .gitignore leaves out.",
+    ]
+    if hasRootKey {
+      lines.append("      # This is the root key: only for debug builds on your own devices. A released app gets the keys of its packs.")
+    }
+    lines += [
       "      environmentVariables:",
       "        PACKER_KEY: ${PACKER_KEY}",
       "",

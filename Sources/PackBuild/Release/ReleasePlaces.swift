@@ -10,11 +10,11 @@ package enum ReleasePlaces {
   }
 
   /// Reads the configuration at `path`. If `path` is nil, reads the one in the working directory, or returns nil if there is none.
-  package static func configuration(at path: String?) throws(PackError) -> PackerConfiguration? {
-    guard let path else {
-      return exists(PackerConfiguration.defaultPath) ? try PackerConfiguration.read(PackerConfiguration.defaultPath) : nil
-    }
-    return try PackerConfiguration.read(path)
+  package static func configuration(
+    at path: String?, sources: PackerConfiguration.Sources = .required
+  ) throws(PackError) -> PackerConfiguration? {
+    guard path != nil || exists(PackerConfiguration.defaultPath) else { return nil }
+    return try PackerConfiguration.read(path ?? PackerConfiguration.defaultPath, sources: sources)
   }
 
   /// Returns the directory of a release.

@@ -12,17 +12,20 @@ struct ConfigurationReader {
 
   private let path: String
   private let directory: String
+  private let sources: PackerConfiguration.Sources
   private let files: any FileSystem
 
   /// Reads a file and returns the configuration, or its mistakes in file order.
-  static func run(_ path: String, files: any FileSystem) throws(PackError) -> (PackerConfiguration?, [ConfigurationMistake]) {
+  static func run(
+    _ path: String, sources: PackerConfiguration.Sources = .required, files: any FileSystem
+  ) throws(PackError) -> (PackerConfiguration?, [ConfigurationMistake]) {
     guard let parts = PathParts(path) else {
       throw PackError(
         .usage, "'\(path)' is not the path of a file", hint: "name the configuration, as in -c \(PackerConfiguration.defaultPath)")
     }
     let text = ConfigurationText(try ConfigurationText.bytes(of: path, files: files))
     guard let root = text.root else { return (nil, text.mistakes) }
-    var reader = ConfigurationReader(path: path, directory: parts.directory, files: files)
+    var reader = ConfigurationReader(path: path, directory: parts.directory, sources: sources, files: files)
     reader.mistakes = text.mistakes + ConfigurationCheck.run(root)
     let configuration = try reader.configuration(root)
     guard reader.mistakes.isEmpty else {
@@ -33,9 +36,10 @@ struct ConfigurationReader {
     return (configuration, [])
   }
 
-  private init(path: String, directory: String, files: any FileSystem) {
+  private init(path: String, directory: String, sources: PackerConfiguration.Sources, files: any FileSystem) {
     self.path = path
     self.directory = directory
+    self.sources = sources
     self.files = files
   }
 
@@ -201,6 +205,7 @@ struct ConfigurationReader {
         add(position, "'root' is '\(root)', which is a file")
       }
     } catch {
+      if error.isMissing, sources == .optional { return }
       add(position, "'root' is '\(root)', which \(error.isMissing ? "does not exist" : "cannot be read: \(error.text)")")
     }
   }

@@ -9,12 +9,23 @@ extension PackerConfiguration {
   ///
   /// - Throws: ``PackError/Code/invalidConfiguration`` with the first mistake of the file as the message and, if there are several, all of them as
   ///   details; ``PackError/Code/missingInput`` if the file does not exist; ``PackError/Code/cannotRead`` if it cannot be read.
-  package static func read(_ path: String) throws(PackError) -> PackerConfiguration {
-    try read(path, files: SystemFiles())
+  ///
+  /// - Parameter sources: whether the directories must exist.
+  package static func read(_ path: String, sources: Sources = .required) throws(PackError) -> PackerConfiguration {
+    try read(path, sources: sources, files: SystemFiles())
   }
 
-  package static func read(_ path: String, files: any FileSystem) throws(PackError) -> PackerConfiguration {
-    let (configuration, mistakes) = try ConfigurationReader.run(path, files: files)
+  /// Whether the directories that a configuration names must exist.
+  package enum Sources: Hashable, Sendable {
+    case required
+    /// Only those that `each` looks for, because they determine which packs there are.
+    case optional
+  }
+
+  package static func read(
+    _ path: String, sources: Sources = .required, files: any FileSystem
+  ) throws(PackError) -> PackerConfiguration {
+    let (configuration, mistakes) = try ConfigurationReader.run(path, sources: sources, files: files)
     if let configuration { return configuration }
     let lines = mistakes.map { $0.line(in: path) }
     var hints: [String] = []

@@ -54,6 +54,11 @@ package struct KeyReference: Hashable, Sendable {
     }
   }
 
+  /// The path of the file that has the key; nil if the key comes from elsewhere.
+  package var file: String? {
+    if case .file(let path) = place { path } else { nil }
+  }
+
   /// Prevents programs from inheriting the descriptors in these references before the keys are read. Invalid references are reported when they are
   /// used.
   package static func withhold(_ references: [String]) {

@@ -2,6 +2,7 @@ import ArgumentParser
 import PackBuild
 import PackCrypto
 import PackFormat
+import PackGate
 import PackManifest
 import PackProject
 import PackStore
@@ -49,7 +50,7 @@ struct Initialize: Verb {
           .usage, "--app makes an app for a packer.yml that exists, and scans no directory",
           hint: "name the configuration with --config, and the release with --dist")
       }
-      return try writeApp(project, in: session)
+      return try await writeApp(project, in: session)
     }
     try app.checkAbsent()
     let jobs = try threads.count()
@@ -67,28 +68,55 @@ struct Initialize: Verb {
 
   // MARK: An app
 
-  private func writeApp(_ directory: String, in session: Session) throws(PackError) -> Outcome {
+  private func writeApp(_ directory: String, in session: Session) async throws(PackError) -> Outcome {
     guard let package = app.package else {
       throw PackError(
         .usage, "--app needs --package: where the project finds the packer package",
         hint: "give the folder of a checkout, or the https address of its repository")
     }
-    guard let configuration = try ReleasePlaces.configuration(at: app.configuration) else {
+    guard let configuration = try ReleasePlaces.configuration(at: app.configuration, sources: .optional) else {
       throw PackError(
         .missingInput, of: PackerConfiguration.defaultPath, "does not exist",
         hint: "make one with 'packer init DIRECTORY', or name another with --config")
     }
     let dist = app.dist ?? ReleasePlaces.place(ReleaseFile.folder, beside: configuration)
     try ReleasePlaces.checkPresence(of: dist, configuration: configuration)
+    try await checkFreshness(of: dist, configuration)
     let project = try AppProject(
       directory, for: configuration, dist: dist, package: package, version: Version.number,
       trusting: try trustedKeys(configuration, dist, in: session))
     try project.write()
-    let steps = "\(ShellWord.path(directory)) && xcodegen"
+    let notes = notes(about: project)
+    let fields = [("next", "cd \(ShellWord.path(directory)) && \(project.command)")] + notes.map { ("note", $0) }
     session.console.result(
-      AppRecord(directory: directory, files: project.files.map(\.path)),
-      project.files.map { "\(directory)/\($0.path)" } + Table.fields([("next", "cd \(steps)")]))
+      AppRecord(directory: directory, files: project.files.map(\.path), command: project.command, notes: notes),
+      project.files.map { "\(directory)/\($0.path)" } + Table.fields(fields))
     return .done
+  }
+
+  private func notes(about project: AppProject) -> [String] {
+    var notes: [String] = []
+    if !project.hasKeyFile {
+      notes.append("set the variable PACKER_KEY to the key of the packs for this command, so that a debug build can open them")
+    }
+    if !project.unplayable.isEmpty {
+      let named = project.unplayable.prefix(Self.mostNamed) + (project.unplayable.count > Self.mostNamed ? ["…"] : [])
+      let list = named.joined(separator: ", ")
+      notes.append("the app shows the files of unpacked packs, but not their index.html: for \(list), set 'install: packed' and build")
+    }
+    return notes
+  }
+
+  /// Throws if the release is not the one that the configuration describes now: rule PK1004.
+  private func checkFreshness(of dist: String, _ configuration: PackerConfiguration) async throws(PackError) {
+    var verification = ReleaseVerification(dist, now: try ManifestTime.now())
+    verification.configuration = configuration
+    verification.isQuick = true
+    verification.only = ["PK1004"]
+    guard let finding = try await verification.run(key: nil).findings.first(where: { $0.acceptedBecause == nil }) else { return }
+    let pack = finding.pack.map { "pack '\($0)': " } ?? ""
+    let difference = "does not match \(configuration.path): \(pack)\(finding.message)"
+    throw PackError(.invalidConfiguration, of: dist, difference, hint: finding.hint ?? "packer build")
   }
 
   /// Returns the public keys that may sign the manifest, as texts.
@@ -101,8 +129,10 @@ struct Initialize: Verb {
     }
     if keys.isEmpty { keys = try session.trustedKeys([], configuration) }
     guard !keys.isEmpty else {
+      let missing = configuration.signKeys.compactMap { (try? KeyReference(parsing: $0))?.file }.first { !ReleasePlaces.exists($0) }
+      let reason = missing.map { ": the signing key '\($0)' of \(configuration.path) does not exist" } ?? ", and the app needs one"
       throw PackError(
-        .noKey, "no public key is known that may sign the manifest, and the app needs one",
+        .noKey, "no public key is known that may sign the manifest\(reason)",
         hint: "give --trust KEY as 'packer key public' prints it, or name the signing key with --sign-key")
     }
     let manifest = "\(dist)/\(ReleaseFile.manifest)"
@@ -226,6 +256,8 @@ private struct AppRecord: Encodable {
   let type = "app"
   let directory: String
   let files: [String]
+  let command: String
+  let notes: [String]
 }
 
 private struct ProblemRecord: Encodable {

@@ -315,6 +315,7 @@ open class FileManager: NSObject, @unchecked Sendable {
     at url: URL, withIntermediateDirectories createIntermediates: Bool, attributes: [FileAttributeKey: Any]? = nil
   ) throws {}
   open func fileExists(atPath path: String) -> Bool { false }
+  open func subpaths(atPath path: String) -> [String]? { nil }
   open func copyItem(at srcURL: URL, to dstURL: URL) throws {}
   open func moveItem(at srcURL: URL, to dstURL: URL) throws {}
   open func removeItem(at URL: URL) throws {}

@@ -60,9 +60,11 @@ struct AppProjectTests {
     }
   }
 
-  private func app(_ sample: Sample, in project: ReleaseProject, _ name: String = "ios", package: String? = nil) throws -> AppProject {
+  private func app(
+    _ sample: Sample, in project: ReleaseProject, _ name: String = "ios", dist: String = "dist", package: String? = nil
+  ) throws -> AppProject {
     try AppProject(
-      project.directory(name), for: try PackerConfiguration.read(project.directory("packer.yml")), dist: project.directory("dist"),
+      project.directory(name), for: try PackerConfiguration.read(project.directory("packer.yml")), dist: project.directory(dist),
       package: package ?? project.directory("package"), version: "1.2.3", trusting: sample.trusted)
   }
 
@@ -132,6 +134,119 @@ struct AppProjectTests {
     #expect(spec.contains("EXCLUDED_SOURCE_FILE_NAMES: \"dist\"") == !sample.isManaged)
     // A text of the configuration is not code.
     if sample.isManaged { #expect(all.contains(#"name: "The \"core\" \\(1)""#)) }
+  }
+
+  @Test(
+    "the app has a name of its own, which every file system takes",
+    arguments: [
+      ("com.example.arcade", "Arcade"), ("com.example.my-game", "MyGame"), ("com.example.1-of-many", "App1OfMany"),
+      ("com.example.downloader", "DownloaderApp"), ("com.example.DownLoader", "DownLoaderApp"), ("com.example.shared", "SharedApp"),
+      ("com.example.app", "MainApp"), ("com.example.foundation", "FoundationApp"), ("com.example.swift-ui", "SwiftUiApp"),
+      ("com.example.packapp", "PackappApp"), ("com.example.download", "Download"), ("com.example.-", "App"),
+      ("com.example." + String(repeating: "x", count: 300), "X" + String(repeating: "x", count: 63)),
+    ])
+  func name(identifier: String, name: String) {
+    #expect(AppValues.name(ofBundle: identifier) == name)
+  }
+
+  @Test(
+    "targets and folders have different names, whatever the bundle identifier", arguments: ["downloader", "DOWNLOADER", "shared", "app"])
+  func distinctTargets(last: String) async throws {
+    let project = try ReleaseProject(ReleaseProject.configuration.replacing("com.example.arcade", with: "com.example.\(last)"))
+    try await project.build()
+    try project.directory.write([], to: "package/Package.swift")
+    try app(.essential, in: project).write()
+    let bytes = try #require(project.directory.bytes(of: "ios/project.yml"))
+    let root = try #require(ConfigurationText(bytes).root)
+    let targets = Self.fields(root, "targets").map { $0.key.lowercased() }
+    #expect(targets.count == 2 && Set(targets).count == 2)
+    #expect(Set(targets).intersection(["app", "shared"]).isEmpty)
+  }
+
+  @Test(
+    "a release of another configuration is refused",
+    arguments: [
+      ("group.com.example.arcade", "group.com.example.other"), ("https://cdn.example.com/packs/", "https://cdn.example.org/packs/"),
+      ("headroom: 2 %", "hosting: apple"),
+    ])
+  func staleRelease(old: String, new: String) async throws {
+    let project = try await Sample.essential.project()
+    _ = try app(.essential, in: project)
+    try project.configure(ReleaseProject.configuration.replacing(old, with: new))
+    let error = #expect(throws: PackError.self) { try app(.essential, in: project) }
+    #expect(error?.code == .invalidConfiguration)
+    #expect(error?.advice == .developer("packer build"))
+  }
+
+  @Test(
+    "an address that is no repository, or has credentials, is refused without repeating them",
+    arguments: [
+      "https://", "https://x", "https://github.com", "https://github.com/", "https://github.com/a b", "https://github.com/a?b=c",
+      "https://github.com/${HOME}", "https://user:secret@github.com/a/b", "https://secret@github.com/a/b", "https://10.0.0.1/a",
+    ])
+  func refusedAddress(address: String) async throws {
+    let project = try await Sample.essential.project()
+    let error = #expect(throws: PackError.self) { try app(.essential, in: project, package: address) }
+    #expect(error?.code == .malformedURL)
+    #expect(error?.message.contains("secret") == false && error?.advice.map { "\($0)".contains("secret") } != true)
+  }
+
+  @Test(
+    "a release whose folder a build setting cannot name is refused",
+    arguments: ["dist 2", "$(X)", "${HOME}", "a*", "a?", "[a]", "a\"b", "a'b", "a\\b", "dist\u{E9}"])
+  func refusedFolder(name: String) async throws {
+    let project = try await Sample.essential.project()
+    try FileManager.default.moveItem(atPath: project.directory("dist"), toPath: project.directory(name))
+    let error = #expect(throws: PackError.self) { try app(.essential, in: project, dist: name) }
+    #expect(error?.code == .usage)
+  }
+
+  @Test("a path that XcodeGen would replace is refused, for the release and for the package")
+  func refusedVariable() async throws {
+    let project = try await Sample.essential.project()
+    try project.directory.write([], to: "a${HOME}/package/Package.swift")
+    var error = #expect(throws: PackError.self) { try app(.essential, in: project, package: project.directory("a${HOME}/package")) }
+    #expect(error?.code == .usage)
+    try FileManager.default.moveItem(atPath: project.directory("dist"), toPath: project.directory("a${HOME}/dist"))
+    error = #expect(throws: PackError.self) { try app(.essential, in: project, dist: "a${HOME}/dist") }
+    #expect(error?.code == .usage)
+  }
+
+  @Test("the command gives the key file of the configuration, as seen from the project")
+  func command() async throws {
+    let project = try await Sample.essential.project()
+    let plain = try app(.essential, in: project)
+    #expect(plain.command == "xcodegen" && !plain.hasKeyFile)
+    try project.directory.write([], to: "my keys/game.key")
+    for (key, command) in [
+      ("file:my keys/game.key", "PACKER_KEY=$(cat '../my keys/game.key') xcodegen"), ("env:GAME", "xcodegen"),
+      ("file:missing.key", "xcodegen"),
+    ] {
+      try project.configure("key: \(key)\n" + ReleaseProject.configuration)
+      let made = try app(.essential, in: project)
+      #expect(made.command == command)
+      #expect(made.hasKeyFile == (command != "xcodegen"))
+    }
+  }
+
+  @Test("a root key is called one, and unpacked packs with a page are named")
+  func remarks() async throws {
+    let (roots, one) = (try await Sample.onDemand.project(), try await Sample.essential.project())
+    func text(_ app: AppProject) -> String { app.files.map { String(decoding: $0.bytes, as: UTF8.self) }.joined() }
+    #expect(text(try app(.onDemand, in: roots)).contains("root key"))
+    #expect(!text(try app(.essential, in: one)).contains("root key"))
+    #expect(try app(.onDemand, in: roots).unplayable == [])
+    #expect(try app(.essential, in: one).unplayable == ["core", "game-kart", "game-poker"])
+    #expect(try app(.managed, in: try await Sample.managed.project()).unplayable == [])
+  }
+
+  @Test("the project has the permissions that the process gives to new directories")
+  func modes() async throws {
+    let project = try await Sample.essential.project()
+    try app(.essential, in: project).write(files: FaultyFiles(mask: 0o077))
+    for path in ["ios", "ios/App", "ios/App/Info.plist"] {
+      #expect(try project.directory.mode(of: path) & 0o077 == 0, "\(path)")
+    }
   }
 
   @Test("a package is named by its address, too, and a folder without Package.swift is refused")

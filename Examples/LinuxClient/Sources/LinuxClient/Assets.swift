@@ -4,7 +4,7 @@ import PackReading
 struct Assets {
   let pack: Pack
 
-  /// Opens the pack. A wrong key, a truncated pack and a damaged pack have different errors.
+  /// Opens the pack. Wrong keys, truncated and damaged packs have different errors. `borrowing`: the key is not copied.
   init(packPath: String, key: borrowing PackKey) throws(PackError) {
     pack = try Pack.open(packPath, key: key)
   }
