@@ -45,7 +45,7 @@ final class ServerState: Sendable {
   /// Reports a connection that failed before its first request, unless the server is being stopped.
   func report(_ kind: ConnectionFailure.Kind, _ reason: String, of channel: any Channel) {
     guard let observeFailure, !isDraining else { return }
-    let failure = ConnectionFailure(kind, reason, of: channel)
+    let failure = ConnectionFailure(kind, reason, from: channel.remoteAddress?.ipAddress)
     submit { observeFailure(failure) }
   }
 

@@ -1,5 +1,3 @@
-import NIOCore
-
 /// A connection that failed before its first request.
 package struct ConnectionFailure: Sendable {
   package enum Kind: Hashable, Sendable {
@@ -21,10 +19,12 @@ package struct ConnectionFailure: Sendable {
   /// What happened, with the client's address.
   package let message: String
 
-  /// - Parameter reason: the alert of the client or the reason of OpenSSL, where the kind has one.
-  init(_ kind: Kind, _ reason: String, of channel: any Channel) {
+  /// - Parameters:
+  ///   - reason: the alert of the client or the reason of OpenSSL, for the kinds that have one.
+  ///   - address: the address of the client, if it is known.
+  init(_ kind: Kind, _ reason: String, from address: String?) {
     self.kind = kind
-    let client = channel.remoteAddress?.ipAddress.map { "the client at \($0)" } ?? "a client"
+    let client = address.map { "the client at \($0)" } ?? "a client"
     message =
       switch kind {
       case .plainHTTP: "\(client) sent HTTP, and this port serves HTTPS"
