@@ -173,8 +173,8 @@ let package = Package(
     .target(
       name: "PackServer",
       dependencies: [
-        "CLibSSL", "PackBuild", "PackFiles", "PackFormat", "PackManifest", "PackReading", "PackServing", "PackStore", "PackTrust",
-        "PackWork",
+        "CLibSSL", "PackBuild", "PackFiles", "PackFormat", "PackManifest", "PackProject", "PackReading", "PackServing", "PackStore",
+        "PackTrust", "PackWork",
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
       ],

@@ -99,7 +99,7 @@ package struct GameStock: Sendable {
     let key: PackKey
     do throws(PackError) {
       key = try keys.key(for: KeyRequest(keyID: wanted, packID: start.header.packID, path: path))
-    } catch  where error.code == .wrongKey {
+    } catch  where error.code == .wrongKey || error.code == .noKey {
       throw error.about(path).advising(.giveKey(wanted))
     }
     return try Pack(start, path: path, key: key, files: files, backend: CryptoBackends.standard)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """`packer serve` as a program: raw connections, many clients, another version while it runs, faults as a client meets them, and its end."""
 
+import fcntl
 import http.client
 import json
 import os
@@ -14,6 +15,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 import urllib.error
@@ -292,6 +294,12 @@ def faults(dist):
         expect(get(served.url + "manifest.json") == (200, (dist / "manifest.json").read_bytes()), "the manifest does not come as it is")
         expect(get(served.url + pack.name, Range="bytes=10-19") == (206, content[10:20]), "a range does not come as it is")
         expect(get(served.url + "../arcade.key")[0] in (400, 404), "the key is served")
+        shutil.copy(dist.parent / "arcade.key", dist)
+        expect(get(served.url + "arcade.key")[0] == 403, "a key that appears is served")
+    with packer_serve(PACKER, "--cdn", dist) as served:
+        pass
+    expect(f"keys are not served: {dist}/arcade.key" in served.errors, f"a key in the folder is not told: {served.errors}")
+    (dist / "arcade.key").unlink()
     with packer_serve(PACKER, "--cdn", dist, "--truncate", "1000") as served:
         try:
             get(served.url + pack.name)
@@ -318,6 +326,102 @@ def faults(dist):
     expect("--seed" in served.errors, "the seed is not told")
 
 
+def drip(link):
+    """Sends the rest of a handshake a byte at a time, for as long as it is taken."""
+    try:
+        for _ in range(40):
+            time.sleep(0.5)
+            link.sendall(b"\0")
+    except OSError:
+        pass
+
+
+def many_encrypted(port, context):
+    """Connections beyond the limit are closed at once, also before a handshake, and there is room again when others go."""
+    links = [socket.create_connection(("127.0.0.1", port)) for _ in range(300)]
+    time.sleep(0.3)
+    closed = 0
+    for link in links:
+        link.settimeout(0.01)
+        try:
+            closed += link.recv(100) == b""
+        except TimeoutError:
+            pass
+        except OSError:
+            closed += 1
+    expect(30 <= closed <= 60, f"{closed} of 300 connections of HTTPS were closed, and 256 are the limit")
+    for link in links:
+        link.close()
+    deadline = time.monotonic() + 5
+    while True:
+        try:
+            with urllib.request.urlopen(f"https://localhost:{port}/manifest.json", context=context, timeout=5) as answer:
+                return expect(answer.status == 200, "HTTPS does not serve after all have gone")
+        except OSError:
+            if time.monotonic() > deadline:
+                return expect(False, "there is no room for HTTPS after all have gone")
+            time.sleep(0.05)
+
+
+def once(dist, folder):
+    """Without -v, each kind of failed connection is told once; and a client of HTTPS at a port of HTTP is told, too."""
+    for options, data, text in (
+            (["--certificate", folder], request(), "sent HTTP, and this port serves HTTPS"),
+            ([], bytes([0x16, 3, 1, 0, 5, 1, 0, 0, 1, 3]), "sent HTTPS, and this port serves HTTP")):
+        process = subprocess.Popen([PACKER, "serve", "--cdn", dist, "--port", "0", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        port = int(process.stdout.readline().strip().rstrip("/").rsplit(":", 1)[1])
+        for _ in range(3):
+            talk(port, data, half=True)
+        process.terminate()
+        errors = process.communicate()[1]
+        expect(errors.count(text) == 1 and "hint: use an address with http" in errors, f"'{text}' is not told once: {errors}")
+
+
+def foreign(dist, place):
+    """A certificate with another key type and a chain, and a key with a pass phrase: OpenSSL must not ask for it."""
+    folder = place / "foreign"
+    folder.mkdir()
+
+    def openssl(*arguments):
+        subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True)
+
+    openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-sha384", "-days", "9", "-subj", "/CN=top", "-keyout", place / "top.key", "-out", place / "top.crt")
+    (place / "middle.cnf").write_text("basicConstraints=CA:TRUE\n")
+    (place / "leaf.cnf").write_text("subjectAltName=DNS:localhost\n")
+    issuer = "top"
+    for name in ("middle", "leaf"):
+        openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={name}", "-keyout", place / f"{name}.key", "-out", place / f"{name}.csr")
+        openssl(
+            "x509", "-req", "-sha384", "-days", "9", "-in", place / f"{name}.csr", "-CA", place / f"{issuer}.crt", "-CAkey", place / f"{issuer}.key",
+            "-CAcreateserial", "-extfile", place / f"{name}.cnf", "-out", place / f"{name}.crt")
+        issuer = name
+    (folder / "server.crt").write_text((place / "leaf.crt").read_text() + (place / "middle.crt").read_text())
+    (folder / "server.key").write_bytes((place / "leaf.key").read_bytes())
+    with packer_serve(PACKER, "--cdn", dist, "--certificate", folder) as served:
+        expect(served.url.startswith("https://localhost:"), f"the address is {served.url}")
+        with urllib.request.urlopen(served.url + "manifest.json", context=ssl.create_default_context(cafile=place / "top.crt"), timeout=20) as answer:
+            expect(answer.status == 200, "a certificate with a chain does not work")
+    expect("ca.crt" not in served.errors.replace("directory as ca.crt", ""), f"it names a certificate that does not exist: {served.errors}")
+    for form in (["pkcs8", "-topk8", "-v2", "aes256"], ["rsa", "-traditional", "-aes256"]):
+        openssl(*form, "-in", place / "leaf.key", "-passout", "pass:secret", "-out", folder / "server.key")
+        # In a session of its own with a terminal, which OpenSSL would ask on.
+        terminal, other = os.openpty()
+        process = subprocess.Popen(
+            [PACKER, "serve", "--cdn", dist, "--certificate", folder, "--port", "0"], stdin=other, stdout=other, stderr=other, start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        os.close(other)
+        said = b""
+        try:
+            while piece := os.read(terminal, 4096):
+                said += piece
+                if b"Enter" in said:
+                    process.kill()
+        except OSError:
+            pass
+        os.close(terminal)
+        expect(process.wait(10) == 69 and b"pass phrase, which is not supported" in said and b"Enter" not in said, f"an encrypted key: {process.returncode}, {said}")
+
+
 def https(dist, place):
     """HTTPS with a certificate made on this machine."""
     folder = place / "certificate"
@@ -326,8 +430,12 @@ def https(dist, place):
         authority = folder / "ca.crt"
         # Connections that never complete their handshake are closed after fifteen seconds: one says nothing, one only begins.
         begun = time.monotonic()
-        slow = [socket.create_connection(("127.0.0.1", port)) for _ in range(2)]
-        slow[1].sendall(bytes([0x16, 3, 1, 2, 0, 1, 0, 1, 0xFC]))
+        # A third sends a byte now and then, which must not give it more time.
+        slow = [socket.create_connection(("127.0.0.1", port)) for _ in range(3)]
+        for client in slow[1:]:
+            client.sendall(bytes([0x16, 3, 1, 2, 0, 1, 0, 1, 0xFC]))
+        dripping = threading.Thread(target=drip, args=(slow[2],))
+        dripping.start()
         context = ssl.create_default_context(cafile=authority)
 
         def fetch(name="manifest.json", host="localhost", headers={}, context=context):
@@ -388,6 +496,22 @@ def https(dist, place):
                 expect(False, "a slow handshake is not ended")
             client.close()
         expect(10 < time.monotonic() - begun < 19, "a slow handshake is not ended after 15 seconds")
+        dripping.join()
+        # One that ends its handshake in the middle.
+        with socket.create_connection(("127.0.0.1", port)) as link:
+            link.sendall(bytes([0x16, 3, 1, 2, 0, 1, 0, 1, 0xFC]))
+        many_encrypted(port, context)
+    told = [(record["message"], record.get("hint", "")) for record in served.records if record["type"] == "warning"]
+
+    def count(text, hint):
+        return sum(text in message and "127.0.0.1" in message and hint in advice for message, advice in told)
+
+    for text, hint, least in (
+            ("refused the certificate: unknown authority", f"have it trust {authority}", 2), ("handshake with", "TLS 1.2 or 1.3", 1), ("sent HTTP,", "https://", 1),
+            ("ended the TLS handshake", f"have it trust {authority}", 1), ("did not complete the TLS handshake", "", 2)):
+        expect(count(text, hint) >= least, f"'{text}' is told {count(text, hint)} times: {told}")
+    expect(not any("refused" in message for message, _ in told if "unknown authority" not in message and "bad certificate" not in message), f"wrong refusals: {told}")
+    once(dist, folder)
     with packer_serve(PACKER, "--cdn", dist, "--certificate", folder) as served:
         answer = urllib.request.urlopen(f"https://localhost:{served.port}/manifest.json", context=context, timeout=20)
         expect(answer.read() == manifest, "the certificate is not used again")
@@ -446,7 +570,9 @@ def main():
                 too_many(served.port)
             if "crowd" in parts:
                 crowd(served, tree, seed)
-        expect("warning" not in served.errors and "Fatal" not in served.errors, f"it complains: {served.errors}")
+        # One of the invalid requests begins like TLS.
+        complaints = [line for line in served.errors.splitlines() if "warning" in line or "Fatal" in line]
+        expect(all("sent HTTPS" in line for line in complaints), f"it complains: {served.errors}")
         if "choices" in parts:
             choices(place)
         if "versions" in parts:
@@ -455,6 +581,7 @@ def main():
             dist = release(place)
             faults(dist)
             https(dist, place)
+            foreign(dist, place)
         if "ending" in parts:
             ending(place)
     sys.exit(1 if failures else 0)

@@ -84,6 +84,27 @@ struct FolderTests {
     #expect(try Answer(folder(), "/open/file").bytes == [2])
   }
 
+  @Test(
+    "a file with a key is never served, wherever it is and whenever it appears",
+    arguments: [
+      "pkk1-0000", " \n pks1-0000", "-----BEGIN EC PRIVATE KEY-----\nAAAA\n", "-----BEGIN ENCRYPTED PRIVATE KEY-----\n",
+      "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----\nAAAA\n",
+    ])
+  func keys(_ text: String) throws {
+    let folder = try folder { $0.redirects = true }
+    #expect(folder.keys().isEmpty)
+    for path in ["p2.key", "a.pack", "sub/p2.key", "sub/sub/p2.key"] { try directory.write(Array(text.utf8), to: "dist/\(path)") }
+    try FileManager.default.createSymbolicLink(atPath: directory("dist/plain.txt"), withDestinationPath: "p2.key")
+    for target in ["p2.key", "a.pack", "sub/p2.key", "sub/sub/p2.key", "plain.txt", "moved/p2.key", "p%32.key"] {
+      let answer = try Answer(folder, "/\(target)", ["Range": "bytes=2-"])
+      #expect(answer.status == 403, "\(target)")
+      #expect(String(decoding: answer.bytes, as: UTF8.self).contains("key, so it is not served"), "\(target)")
+      #expect(try Answer(folder, "/\(target)", method: "HEAD").bytes.isEmpty)
+    }
+    #expect(folder.keys() == ["a.pack", "p2.key", "plain.txt", "sub/p2.key"])
+    #expect(try Answer(folder, "/manifest.json").status == 200)
+  }
+
   @Test("a port that is in use on one of the two addresses is refused")
   func takenHalf() async throws {
     let folder = try folder()

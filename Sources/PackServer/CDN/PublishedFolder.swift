@@ -1,6 +1,7 @@
 import PackBuild
 import PackFiles
 import PackManifest
+import PackProject
 package import PackServing
 import PackWork
 
@@ -38,6 +39,11 @@ package final class PublishedFolder: Site {
     if wasMoved { path.removeFirst(Self.elsewhere.count) }
     guard let file = try open(path) else { return .text(404, "There is no such file in the release.\n", isHead: isHead) }
     let name = path.split(separator: "/").last.map(String.init) ?? path
+    if let reason = file.secret(name) {
+      var reply = SiteReply.text(403, "This file \(reason), so it is not served.\n", isHead: isHead)
+      reply.note = reason
+      return reply
+    }
     var faults = dice.plan(for: name)
     if wasMoved { faults.redirects = false }
     var reply: SiteReply
@@ -50,6 +56,24 @@ package final class PublishedFolder: Site {
     }
     if !faults.isEmpty { reply.note = faults.note }
     return reply
+  }
+
+  /// Returns the paths of files that look like keys, which are not served: those of the folder, and one level below. Looks at some thousand names.
+  package func keys() -> [String] {
+    var (found, left) = ([] as [String], 4096)
+    func search(_ folder: String, below depth: Int) {
+      guard let opened = try? files.open("\(directory)/\(folder)", .directory, in: nil), let names = try? files.names(in: opened) else {
+        return
+      }
+      for name in names.map(\.text).sorted() where left > 0 {
+        left -= 1
+        guard let status = try? files.status(of: name, in: opened, following: .followed) else { continue }
+        if status.kind == .directory, depth > 0, !Self.isHidden(name) { search("\(folder)\(name)/", below: depth - 1) }
+        if status.kind == .file, let file = try? open(folder + name), file.secret(name) != nil { found.append(folder + name) }
+      }
+    }
+    search("", below: 1)
+    return found
   }
 
   /// Returns whether a component of the path begins with a dot. Such files are not served.
@@ -136,6 +160,24 @@ private struct PlainFile: Sendable {
 
   /// The entity tag, computed like in nginx, so that the same file has the same tag there.
   var tag: String { "\"\(String(modified.secondsSince1970, radix: 16))-\(String(size, radix: 16))\"" }
+}
+
+extension PlainFile {
+  /// The size in bytes of the largest file that is searched for a key: a certificate with its chain and its key.
+  private static let largestKey: UInt64 = 64 << 10
+
+  /// Returns why a file must not be served, because it looks like a key; nil if it may be.
+  fileprivate func secret(_ name: String) -> String? {
+    if let reason = SourceRules.secret(name) { return reason }
+    guard size <= Self.largestKey else { return nil }
+    var bytes = [UInt8](repeating: 0, count: Int(size))
+    var whole = bytes.mutableByteSpan
+    guard (try? files.readExactly(file, at: 0, into: &whole, name: place)) != nil else { return nil }
+    // White space around a key text is ignored where it is read. In a file in PEM form, a certificate may come first.
+    let start = bytes.firstIndex { $0 > 0x20 } ?? 0
+    return SourceRules.secret(content: bytes.byteSpan.extracting(start...))
+      ?? (bytes.firstRange(of: "PRIVATE KEY-----".utf8) == nil ? nil : "contains a private key")
+  }
 }
 
 /// The bytes of a plain file, with simulated faults.

@@ -43,13 +43,14 @@ package final class HTTPServer: Sendable {
   ///   - port: the port; 0 for any free port.
   ///   - tls: the certificate and key for HTTPS; nil for HTTP.
   ///   - observe: called after every exchange, on a thread that may block.
+  ///   - observeFailure: called after every connection that failed before its first request, on such a thread.
   /// - Throws: ``PackError/Code/cannotServe`` if the port is in use or not permitted.
   package init(
     _ site: any Site, hosts: [String], port: Int, tls: TLSContext? = nil, limits: Limits = .init(),
-    observe: (@Sendable (SiteExchange) -> Void)? = nil
+    observe: (@Sendable (SiteExchange) -> Void)? = nil, observeFailure: (@Sendable (ConnectionFailure) -> Void)? = nil
   ) async throws(PackError) {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    let serverState = ServerState(site: site, limits: limits, observe: observe)
+    let serverState = ServerState(site: site, limits: limits, observe: observe, observeFailure: observeFailure)
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 256)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -64,7 +65,12 @@ package final class HTTPServer: Sendable {
             try channel.pipeline.syncOperations.addHandler(RefusalHandler())
             return
           }
-          if let tls { try channel.pipeline.syncOperations.addHandler(TLSHandler(TLSSession(tls))) }
+          func report(_ kind: ConnectionFailure.Kind, _ reason: String) { serverState.report(kind, reason, of: channel) }
+          if let tls {
+            try channel.pipeline.syncOperations.addHandler(TLSHandler(TLSSession(tls), report: report))
+          } else {
+            try channel.pipeline.syncOperations.addHandler(GreetingHandler(report: report))
+          }
           var decoder = NIOHTTPDecoderLimitConfiguration()
           decoder.maxHeaderFieldSize = 32 << 10
           decoder.maxHeaderListSize = 64 << 10

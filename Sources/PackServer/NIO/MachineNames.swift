@@ -6,11 +6,14 @@ import NIOCore
   import Glibc
 #endif
 
-/// The names under which clients reach this machine.
+/// The names of this machine.
 enum MachineNames {
+  /// The names that are of every machine itself.
+  static let loopback = ["localhost", "127.0.0.1", "::1"]
+
   /// Returns `localhost`, the machine's name and its name in the local network, and its addresses, each once.
   static func all() -> [String] {
-    var names = ["localhost", "127.0.0.1", "::1"]
+    var names = loopback
     func add(_ name: String) {
       if isName(name), !names.contains(name) { names.append(name) }
     }

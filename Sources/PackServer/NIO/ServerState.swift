@@ -14,13 +14,18 @@ final class ServerState: Sendable {
   let site: any Site
   let limits: HTTPServer.Limits
   let observe: (@Sendable (SiteExchange) -> Void)?
+  private let observeFailure: (@Sendable (ConnectionFailure) -> Void)?
   private let threads: NIOThreadPool
   private let state = Monitor(State())
 
-  init(site: any Site, limits: HTTPServer.Limits, observe: (@Sendable (SiteExchange) -> Void)?) {
+  init(
+    site: any Site, limits: HTTPServer.Limits, observe: (@Sendable (SiteExchange) -> Void)?,
+    observeFailure: (@Sendable (ConnectionFailure) -> Void)?
+  ) {
     self.site = site
     self.limits = limits
     self.observe = observe
+    self.observeFailure = observeFailure
     threads = NIOThreadPool(numberOfThreads: limits.threads)
     threads.start()
   }
@@ -36,6 +41,13 @@ final class ServerState: Sendable {
   }
 
   // MARK: Connections
+
+  /// Reports a connection that failed before its first request, unless the server is being stopped.
+  func report(_ kind: ConnectionFailure.Kind, _ reason: String, of channel: any Channel) {
+    guard let observeFailure, !isDraining else { return }
+    let failure = ConnectionFailure(kind, reason, from: channel.remoteAddress?.ipAddress)
+    submit { observeFailure(failure) }
+  }
 
   /// Registers a connection.
   ///

@@ -10,6 +10,11 @@ final class TLSHandler: ChannelDuplexHandler {
   typealias OutboundOut = ByteBuffer
 
   private let session: TLSSession
+  private let report: (ConnectionFailure.Kind, String) -> Void
+  /// Whether the client has sent anything.
+  private var hasBegun = false
+  /// Whether this end closed the connection first.
+  private var isClosing = false
   /// Whether the client sends nothing more.
   private var isFinished = false
 
@@ -24,12 +29,15 @@ final class TLSHandler: ChannelDuplexHandler {
 
     """
 
-  init(_ session: TLSSession) {
+  /// - Parameter report: called once if the connection fails before its first request.
+  init(_ session: TLSSession, report: @escaping (ConnectionFailure.Kind, String) -> Void) {
     self.session = session
+    self.report = report
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !isFinished else { return }
+    hasBegun = true
     session.take(Array(unwrapInboundIn(data).readableBytesView))
     while true {
       let outcome = session.next()
@@ -43,13 +51,29 @@ final class TLSHandler: ChannelDuplexHandler {
         isFinished = true
         context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
         return
-      case .failed(let isPlainHTTP):
+      case .failed(let kind, let reason):
         isFinished = true
-        if isPlainHTTP { context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: Self.plainHTTP)), promise: nil) }
+        report(kind, reason)
+        if kind == .plainHTTP { context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: Self.plainHTTP)), promise: nil) }
         context.close(promise: nil)
         return
       }
     }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    // Browsers open connections in advance. One on which nothing was sent is no failure.
+    if hasBegun, !isFinished, !session.isEstablished {
+      isFinished = true
+      report(isClosing ? .stalled : .abandoned, "")
+    }
+    context.fireChannelInactive()
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    // Without the end of a handshake, there is no request to answer.
+    if case ChannelEvent.inputClosed = event, !session.isEstablished { return context.close(promise: nil) }
+    context.fireUserInboundEventTriggered(event)
   }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -63,6 +87,7 @@ final class TLSHandler: ChannelDuplexHandler {
 
   func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
     if mode == .all {
+      isClosing = true
       session.close()
       send(context)
     }

@@ -20,10 +20,11 @@ struct LocalCertificate {
   /// - Parameters:
   ///   - names: the host names and addresses. Only letters, digits and `.-:`.
   ///   - title: the name of the authority, for the list of trusted certificates.
-  init(for names: [String], title: String) throws(PackError) {
+  ///   - validity: its start and end in days from now. The default start is yesterday, because clocks differ.
+  init(for names: [String], title: String, validity: ClosedRange<Int> = -1...days) throws(PackError) {
     Self.prepare()
     let root = try Self.newKey()
-    let issuer = try Self.newCertificate(title, key: root)
+    let issuer = try Self.newCertificate(title, key: root, validity)
     try Self.add(
       [
         (NID_basic_constraints, "critical,CA:TRUE,pathlen:0"), (NID_key_usage, "critical,keyCertSign"),
@@ -32,7 +33,7 @@ struct LocalCertificate {
     try Self.sign(issuer, with: root)
 
     let own = try Self.newKey()
-    let leaf = try Self.newCertificate(names.first ?? "localhost", key: own)
+    let leaf = try Self.newCertificate(names.first ?? "localhost", key: own, validity)
     try SSLFailure.check(unsafe X509_set_issuer_name(leaf.raw, X509_get_subject_name(issuer.raw)) == 1)
     let alternatives = names.map { Self.isAddress($0) ? "IP:\($0)" : "DNS:\($0)" }.joined(separator: ",")
     try Self.add(
@@ -54,24 +55,27 @@ struct LocalCertificate {
     name.contains(":") || name.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
   }
 
-  /// The tool starts OpenSSL without its table of digests. Certificates look this one up there.
+  /// The tool starts OpenSSL without its table of digests. Certificates look up those of their signatures there.
   static func prepare() {
     unsafe _ = EVP_add_digest(EVP_sha256())
+    unsafe _ = EVP_add_digest(EVP_sha384())
+    unsafe _ = EVP_add_digest(EVP_sha512())
   }
 
   private static func newKey() throws(PackError) -> SSLObject {
     try unsafe SSLObject(packer_new_p256_key(), freedBy: { unsafe EVP_PKEY_free($0) })
   }
 
-  private static func newCertificate(_ name: String, key: borrowing SSLObject) throws(PackError) -> SSLObject {
+  private static func newCertificate(
+    _ name: String, key: borrowing SSLObject, _ validity: ClosedRange<Int>
+  ) throws(PackError) -> SSLObject {
     let made = try unsafe SSLObject(X509_new(), freedBy: { unsafe X509_free($0) })
     try SSLFailure.check(unsafe X509_set_version(made.raw, CLong(X509_VERSION_3)) == 1)
     // A positive number of 63 random bits.
     let number = UInt64.random(in: 1...UInt64(Int64.max))
     try SSLFailure.check(unsafe ASN1_INTEGER_set_uint64(X509_get_serialNumber(made.raw), number) == 1)
-    // Clocks differ.
-    try SSLFailure.check(unsafe X509_gmtime_adj(X509_getm_notBefore(made.raw), -86_400) != nil)
-    try SSLFailure.check(unsafe X509_gmtime_adj(X509_getm_notAfter(made.raw), CLong(days) * 86_400) != nil)
+    try SSLFailure.check(unsafe X509_gmtime_adj(X509_getm_notBefore(made.raw), CLong(validity.lowerBound) * 86_400) != nil)
+    try SSLFailure.check(unsafe X509_gmtime_adj(X509_getm_notAfter(made.raw), CLong(validity.upperBound) * 86_400) != nil)
     try SSLFailure.check(unsafe X509_set_pubkey(made.raw, key.raw) == 1)
     let subject = unsafe X509_get_subject_name(made.raw)
     // The longest name that X.509 allows.

@@ -45,11 +45,14 @@ enum SSLFailure {
     guard isDone else { throw error }
   }
 
-  /// An error with OpenSSL's reason, which is removed from the thread's queue.
-  static var error: PackError {
+  /// An error with OpenSSL's reason.
+  static var error: PackError { PackError(.internalError, "OpenSSL failed: \(reason)") }
+
+  /// OpenSSL's reason of the last failure. All reasons are removed from the thread's queue.
+  static var reason: String {
     let code = ERR_get_error()
     ERR_clear_error()
     let reason = unsafe code == 0 ? nil : ERR_reason_error_string(code).map { unsafe String(cString: $0) }
-    return PackError(.internalError, "OpenSSL failed: \(reason ?? "no reason given")")
+    return reason ?? "no reason given"
   }
 }

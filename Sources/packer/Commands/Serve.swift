@@ -6,6 +6,7 @@ import PackProject
 import PackReading
 import PackServer
 import PackServing
+import PackWork
 
 /// `packer serve`
 struct Serve: Verb {
@@ -25,7 +26,9 @@ struct Serve: Verb {
 
       With --certificate, the address is https, as App Transport Security and Background Assets need it. The certificate is made in a new \
       directory, for the names and addresses of this machine and a year, and used again the next time. Devices must trust the ca.crt there, \
-      whose key is not kept.
+      whose key is not kept. Your own certificate is used if it is there as server.crt, with its key as server.key.
+
+      A connection that fails is reported: once for each cause, or every time with -v. Files with keys are never served.
 
       Examples:
         packer serve game.pack --key game.key --open
@@ -92,7 +95,7 @@ struct Serve: Verb {
     }
     if isRelease { try ReleasePlaces.checkPresence(of: target, configuration: nil) }
     let trusted = try trust.map { (text) throws(PackError) in try SigningPublicKey(text: text) }
-    let resolved = try session.key(key)
+    let resolved = try resolvedKey(in: session, isRelease: isRelease)
     var options = PackResponder.Options()
     options.isIsolated = isIsolated
     // A browser would write cacheable responses to its disk, unencrypted.
@@ -125,6 +128,22 @@ struct Serve: Verb {
     stopWatching()
     await server.stop(within: 2)
     throw PackError(.cancelled, "stopped")
+  }
+
+  /// Reads the key. If none was given, throws an error that names the key that the pack needs.
+  private func resolvedKey(in session: Session, isRelease: Bool) throws(PackError) -> ResolvedKey {
+    do throws(PackError) {
+      if key.references.isEmpty { _ = try key.reference() }
+    } catch  where error.code == .noKey {
+      let given = error
+      do throws(PackError) {
+        _ = try GameSite(GameStock(target, isRelease: isRelease, keys: KeyRing(), only: only), options: .init())
+      } catch  where error.code == .noKey {
+        throw error.advising(.developer("give this key, or the root key it was derived from: --key FILE, or PACKER_KEY_FILE=FILE"))
+      }
+      throw given
+    }
+    return try session.key(key)
   }
 
   /// Throws if no pack contains the fallback file. In a release, some packs may not have it.
@@ -163,32 +182,51 @@ struct Serve: Verb {
     }
     let (plan, isSeedChosen) = try faults.plan()
     let site = try PublishedFolder(target, faults: plan)
-    let host = faults.host ?? "127.0.0.1"
-    let isForAll = host == "0.0.0.0" || host == "::"
+    let names = ServerNames(host: faults.host)
     let folder = try faults.certificate.map { (directory) throws(PackError) in
-      try CertificateFolder(directory, host: isForAll ? nil : host, outside: target)
+      try CertificateFolder(directory, for: names, outside: target)
     }
-    let server = try await start(site, hosts: faults.host == nil ? [host, "::1"] : [host], tls: folder?.context, in: session)
-    let shown = host.contains(":") ? "[\(host)]" : host
-    // A certificate names hosts, and none has the address for all.
-    let name = folder != nil && (isForAll || faults.host == nil) ? "localhost" : shown
-    let address = "\(folder == nil ? "http" : "https")://\(name):\(server.port)/"
-    session.console.result(
-      ServingRecord(url: address, games: nil, seed: plan.chance == nil ? nil : plan.seed, authority: folder?.authority), [address])
-    if let folder { tell(folder, on: session.console) }
-    session.console.flushOutput()
-    if plan.chance != nil, !isSeedChosen { session.console.note("repeat these faults with --seed \(plan.seed)") }
-    if faults.host != nil { session.console.note("every device that reaches \(host) can download the files in \(target)") }
+    let scheme = folder == nil ? "http" : "https"
+    let known = folder?.names ?? (faults.host == nil ? ["127.0.0.1"] : names.all)
+    let console = session.console
+    let server = try await start(site, hosts: names.hosts, tls: folder, names: known, in: session)
+    let addresses = known.map { "\(scheme)://\($0.contains(":") ? "[\($0)]" : $0):\(server.port)/" }
+    // The name for this machine comes first.
+    let others = zip(known, addresses).filter { !ServerNames.isLoopback($0.0) }.map(\.1)
+    console.result(
+      ServingRecord(
+        url: addresses[0], games: nil, seed: plan.chance == nil ? nil : plan.seed, authority: folder?.authority,
+        addresses: faults.host == nil ? nil : others), [addresses[0]])
+    for warning in folder?.warnings ?? [] { console.warning(warning.message, hint: warning.hint) }
+    warn(ofKeys: site.keys(), on: console)
+    if let folder { tell(folder, on: console) }
+    console.flushOutput()
+    if plan.chance != nil, !isSeedChosen { console.note("repeat these faults with --seed \(plan.seed)") }
+    if !others.isEmpty {
+      console.note("devices on the network can download the files in \(target) at \(others.joined(separator: " or "))")
+      console.note("in packer.yml, baseURL must begin with one of these addresses")
+    }
     await untilStopped()
     await server.stop(within: 2)
     throw PackError(.cancelled, "stopped")
   }
 
+  private func warn(ofKeys keys: [String], on console: Console) {
+    guard !keys.isEmpty else { return }
+    let shown = keys.prefix(8).map { "\(target)/\($0)" }.joined(separator: ", ") + (keys.count > 8 ? " and \(keys.count - 8) more" : "")
+    console.warning(
+      "keys are not served: \(shown)", hint: "move them out of \(target), because an upload of the directory would publish them")
+  }
+
   private func tell(_ folder: CertificateFolder, on console: Console) {
-    let file = ShellWord.path(folder.authority)
     if let names = folder.made {
       console.note("made a certificate for \(CertificateFolder.days) days: \(names.joined(separator: ", "))")
     }
+    guard let authority = folder.authority else {
+      console.note("clients must trust the authority of \(folder.certificate); its certificate is not in the directory as ca.crt")
+      return
+    }
+    let file = ShellWord.path(authority)
     console.note("simulator: xcrun simctl keychain booted add-root-cert \(file)")
     console.note(
       "device: send it \(file), install the profile in Settings, and switch it on in General > About > Certificate Trust Settings")
@@ -196,11 +234,15 @@ struct Serve: Verb {
 
   // MARK: Both
 
-  private func start(_ site: any Site, hosts: [String], tls: TLSContext? = nil, in session: Session) async throws(PackError) -> HTTPServer {
+  private func start(
+    _ site: any Site, hosts: [String], tls: CertificateFolder? = nil, names: [String] = [], in session: Session
+  ) async throws(PackError) -> HTTPServer {
     let console = session.console
     let isVerbose = isVerbose
+    let advice = connectionAdvice(tls, names)
+    let told = Monitor<Set<ConnectionFailure.Kind>>([])
     // Failures of the server are reported even without --verbose.
-    return try await HTTPServer(site, hosts: hosts, port: port, tls: tls) { exchange in
+    return try await HTTPServer(site, hosts: hosts, port: port, tls: tls?.context) { exchange in
       if let failure = exchange.failure { console.warning("\(exchange.request.target): \(failure.message)", hint: failure.hint) }
       guard isVerbose else { return }
       if console.isJSON {
@@ -208,6 +250,26 @@ struct Serve: Verb {
         console.flushOutput()
       } else {
         console.note(Self.line(exchange))
+      }
+    } observeFailure: { failure in
+      // A client that does not trust the certificate tries again and again.
+      guard told.withLock({ $0.insert(failure.kind).inserted }) || isVerbose else { return }
+      console.warning(failure.message, hint: advice(failure.kind))
+      console.flushOutput()
+    }
+  }
+
+  /// Returns what the user can do about failed connections.
+  private func connectionAdvice(_ folder: CertificateFolder?, _ names: [String]) -> @Sendable (ConnectionFailure.Kind) -> String? {
+    let authority = folder?.authority.map { "have it trust \(ShellWord.path($0))" } ?? "have it trust the authority of the certificate"
+    let isCDN = faults.isCDN
+    return { kind in
+      switch kind {
+      case .plainHTTP: "use an address with https://"
+      case .encrypted: "use an address with http://\(isCDN ? ", or serve HTTPS with --certificate" : "")"
+      case .refusal, .abandoned: "\(authority), and use a name of the certificate: \(names.joined(separator: ", "))"
+      case .handshake: "clients must use TLS 1.2 or 1.3"
+      case .stalled: nil
       }
     }
   }
@@ -345,6 +407,8 @@ private struct ServingRecord: Encodable {
   var seed: UInt64?
   /// The path of the certificate that clients must trust.
   var authority: String?
+  /// The addresses for other devices.
+  var addresses: [String]?
 }
 
 /// A record that new versions are served.
