@@ -88,7 +88,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK1006", "an ignored rule that cannot be ignored", .warning, hint: "packer explain") { sample in
       sample.release.configuration?.ignored = [ignoring("PK5002")]
     },
-    Violation("PK1007", "a lost lock file that packer.yml requires", hint: "git restore") { sample in
+    Violation("PK1008", "a lost lock file that packer.yml requires", hint: "git restore") { sample in
       sample.release.configuration?.lock = .required
       sample.release.lock = nil
     },

@@ -2,10 +2,10 @@ import PackBuild
 import PackManifest
 import PackProject
 
-/// PK1007.
+/// PK1008.
 enum MissingLockCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK1007", "the lock file is missing", needs: [.configuration],
+    "PK1008", "the lock file is missing", needs: [.configuration],
     what: "If packer.yml says 'lock: required', there is a packer.lock.json.",
     onPhone:
       "Nothing compares the versions with the released ones. A build without the lock file starts with version 1, and every device refuses it.",
