@@ -78,9 +78,7 @@ extension ReleaseVerification {
     } else {
       add("manifest", "cannot be read")
     }
-    let opened = release.packs.count { $0.content != nil }
-    let depth = release.isQuick ? "headers and digests checked" : "all bytes checked"
-    add("packs", release.hasKey ? "\(opened) of \(release.entries.count) opened, \(depth)" : "\(release.entries.count), not opened")
+    add("packs", packs(release))
     add("Info.plist", release.plist?.path ?? "not given, not checked (--plist FILE)")
     let apps = release.apps.map(\.version)
     if release.lock == nil {
@@ -89,6 +87,18 @@ extension ReleaseVerification {
       add("released apps", apps.isEmpty ? "none recorded in \(release.lockPath)" : apps.joined(separator: ", "))
     }
     return facts
+  }
+
+  /// Returns how many packs were checked, and how far. What was not checked is not said to be.
+  private static func packs(_ release: ReleaseContext) -> String {
+    guard release.manifest.manifest != nil else { return "not known, nothing checked" }
+    let count = release.entries.count
+    guard release.hasKey else { return "\(count), not opened" }
+    let opened = release.packs.count { $0.content != nil }
+    let whole = release.isQuick ? opened : release.packs.count { $0.content != nil && $0.failure == nil }
+    let depth = release.isQuick ? "headers and digests checked" : "all bytes checked"
+    if whole == count { return "\(opened) of \(count) opened, \(depth)" }
+    return "\(opened) of \(count) opened" + (whole > 0 ? ", \(whole) with \(depth)" : "")
   }
 
   private static func budget(_ release: ReleaseContext) -> [ReleaseReport.BudgetRow] {

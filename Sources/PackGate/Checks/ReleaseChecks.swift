@@ -25,6 +25,8 @@ enum ReleaseChecks {
     CompressionRatioCheck.self,
     CompanionCheck.self,
     ForeignFileCheck.self,
+    UploadedSecretCheck.self,
+    LinkedFileCheck.self,
     EssentialAllowanceCheck.self,
     DownloadAllowanceCheck.self,
     EssentialInstallLimitCheck.self,

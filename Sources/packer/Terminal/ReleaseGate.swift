@@ -20,7 +20,9 @@ struct ReleaseGate {
     try ReleaseVerification.checkRules(only: options.only, ignored: options.ignore)
     let configuration = try ReleasePlaces.configuration(at: options.configuration)
     // Before a key is read, but after the configuration, which names the release.
-    try ReleasePlaces.checkPresence(of: target, configuration: configuration)
+    try hinting(at: target, configuration) { () throws(PackError) in
+      try ReleasePlaces.checkPresence(of: target, configuration: configuration)
+    }
     var verification = ReleaseVerification(
       target ?? ReleasePlaces.place(ReleaseFile.folder, beside: configuration), now: try ManifestTime.now())
     verification.configuration = configuration
@@ -34,7 +36,7 @@ struct ReleaseGate {
     verification.trusted = try session.trustedKeys(options.keyTexts.trust, verification.configuration)
     let inputs = [configuration?.path, verification.lock, verification.plist].compactMap { $0 }
     for (_, path) in files { try ReportFile.check(path, against: inputs, release: ReleasePlaces.directory(of: verification.target)) }
-    let content = try contentKey(verification.configuration, in: session)
+    let content = try hinting(at: target, configuration) { () throws(PackError) in try contentKey(configuration, in: session) }
     let report = try await look(verification, key: content, in: session)
 
     let outcome = self.outcome(report)
@@ -74,6 +76,20 @@ struct ReleaseGate {
   private func outcome(_ report: ReleaseReport) -> Outcome {
     guard let kind = report.verdict(isStrict: options.isStrict) else { return .done }
     return .verdict(kind, TextReport.verdict(report, isStrict: options.isStrict))
+  }
+
+  /// Runs `body`. If it needs a configuration that was not named, and there is one above the release, the error has a hint at that.
+  private func hinting<Result: ~Copyable>(
+    at target: String?, _ configuration: PackerConfiguration?, _ body: () throws(PackError) -> Result
+  ) throws(PackError) -> Result {
+    do throws(PackError) {
+      return try body()
+    } catch {
+      guard configuration == nil, error.code == .noKey || error.code == .missingInput && target == nil, key.references.isEmpty,
+        let path = ReleasePlaces.configuration(above: target ?? ".")
+      else { throw error }
+      throw error.advising(.developer("\(path) has the configuration: packer verify -c \(ShellWord.path(path))"))
+    }
   }
 
   // MARK: Keys

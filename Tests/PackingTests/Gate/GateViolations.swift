@@ -160,13 +160,29 @@ struct Violation: Sendable, CustomTestStringConvertible {
   ]
 
   private static let foreign: [Violation] = [
-    Violation("PK2018", "a game in plaintext", hint: "mv dist/game elsewhere") { sample in
+    Violation("PK2018", "a game in plaintext", hint: "mkdir -p outside-of-release && mv -n dist/game outside-of-release/") { sample in
       var foreign = ForeignFiles(path: "dist/game", count: 412, size: 9_000_000)
       (foreign.copies, foreign.copyCount) = (["'game/a.js' has the bytes of 'a.js' in pack 'core'"], 30)
       sample.release.foreign = [foreign]
     },
-    Violation("PK2018", "Finder metadata beside the packs", .warning, hint: "mv dist/.DS_Store elsewhere") { sample in
+    Violation("PK2018", "Finder metadata beside the packs", .warning, hint: "mv -n dist/.DS_Store outside-of-release/") { sample in
       sample.release.foreign = [ForeignFiles(path: "dist/.DS_Store", count: 1, size: 6148, junk: "Finder metadata")]
+    },
+    Violation("PK2019", "the content key", hint: "'A content key leaked'") { sample in
+      sample.release.secrets = [UploadedSecret(path: "dist/arcade.key", kind: .contentKey)]
+    },
+    Violation("PK2020", "a pack that is a symbolic link", hint: "packer build") { sample in
+      sample.release.links = [sample.release.packs[0].path]
+    },
+    Violation("PK2017", "Apple's hosting without anything to upload", hint: "packer build --ba-package") { sample in
+      sample.release.configuration?.hosting = .apple
+      sample.release.plist = nil
+      sample.release.lacksPackageInput = true
+    },
+    Violation("PK2017", "managed packs without input for ba-package", .warning, hint: "packer build --ba-package") { sample in
+      sample.release.configuration?.hosting = .managed
+      sample.release.plist = nil
+      sample.release.lacksPackageInput = true
     },
   ]
 
@@ -422,10 +438,12 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK6006", "the same files in two packs", .warning, hint: "a shared pack") { sample in
       sample.release.shared = [SharedContent(packs: ["core", "game-kart"], path: "lib/phaser.js", size: 1 << 20, surplus: 1)]
     },
-    Violation("PK6007", "the same path in two managed packs", .warning, hint: "rename the files") { sample in
+    Violation("PK6007", "two managed packs whose ids differ only in case", hint: "another id", also: ["PK2013", "PK2014", "PK5013"]) { sample in
       sample.release.configuration?.hosting = .managed
       sample.release.plist = nil
-      sample.release.colliding = [CollidingPath(path: "index.html", packs: ["core", "game-kart"])]
+      sample.change(2) { $0.id = "CORE" }
+      sample.release.configuration = try GateSample.configuration(for: sample.release.entries)
+      sample.release.configuration?.hosting = .managed
     },
   ]
 }

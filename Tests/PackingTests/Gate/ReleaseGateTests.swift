@@ -89,6 +89,27 @@ struct ReleaseGateTests {
       ])
   }
 
+  @Test("files are moved to a place beside the directory, whatever its path", arguments: [
+    ("dist", "outside-of-release"), ("a b/dist/", "'a b/outside-of-release'"), ("/dist", "/outside-of-release"), (".", "./../outside-of-release"),
+    ("-d/dist", "./-d/outside-of-release"),
+  ])
+  func asidePlaces(directory: String, place: String) throws {
+    var sample = try GateSample()
+    sample.release.directory = directory
+    sample.release.foreign = [ForeignFiles(path: "-x", count: 1)]
+    #expect(sample.report().findings.map(\.hint) == ["mkdir -p \(place) && mv -n ./-x \(place)/"])
+  }
+
+  @Test("a limit about which sources disagree is given with both numbers")
+  func bothLimits() throws {
+    var sample = try GateSample()
+    sample.release.configuration?.hosting = .apple
+    sample.release.plist = nil
+    try sample.fill(to: 211)
+    let message = try #require(sample.report().findings.first { $0.rule.id == "PK6002" }?.message)
+    #expect(message.hasPrefix("packs of one app: 211 packs; the limit is 100 packs (") && message.hasSuffix("; others report 200; an error above that)"))
+  }
+
   // MARK: The Info.plist
 
   @Test("a false boolean of another hosting mode counts as missing, and the key that a merge writes is allowed in every mode")
