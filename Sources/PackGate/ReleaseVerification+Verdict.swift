@@ -15,7 +15,7 @@ extension ReleaseVerification {
   package func run(
     key: consuming ResolvedKey?, progress: ProgressHandler? = nil
   ) async throws(PackError) -> ReleaseReport {
-    try Self.checkRules(only: only, ignored: ignored)
+    try Self.checkRules(only: only + required.filter { $0 != Self.everyRule }, ignored: ignored)
     guard key != nil || isQuick else {
       throw PackError(
         .noKey, "no content key was given, but packs have to be opened",
@@ -28,12 +28,20 @@ extension ReleaseVerification {
   /// Runs all requested checks on an inspected release.
   func judge(_ release: ReleaseContext) -> ReleaseReport {
     let inputs = release.inputs
+    var release = release
+    if !required.isEmpty { release.unchecked = unchecked(inputs) }
     var findings: [ReleaseFinding] = []
     var outcomes: [ReleaseReport.RuleOutcome] = []
     for check in ReleaseChecks.all where isAsked(check.rule) {
       let missing = check.rule.needs.subtracting(inputs).sorted { $0.rawValue < $1.rawValue }
       outcomes.append(ReleaseReport.RuleOutcome(rule: check.rule, missing: missing))
       if missing.isEmpty { findings += check.run(release) }
+    }
+    if findings.contains(where: { $0.rule == WrongPackCheck.rule }) {
+      let misplaced = Set(release.misplaced.keys)
+      findings.removeAll { finding in
+        WrongPackCheck.consequences.contains(finding.rule.id) && finding.pack.map(misplaced.contains) ?? false
+      }
     }
     for index in findings.indices { findings[index].acceptedBecause = reason(for: findings[index]) }
     findings.sort(by: ReleaseFinding.precedes)
@@ -42,7 +50,17 @@ extension ReleaseVerification {
   }
 
   private func isAsked(_ rule: ReleaseRule) -> Bool {
-    only.isEmpty || only.contains { rule.id.hasPrefix($0) }
+    only.isEmpty || only.contains { rule.id.hasPrefix($0) } || rule == RequiredRuleCheck.rule && !required.isEmpty
+  }
+
+  /// Returns the requested rules that must be checked, but are not because of missing inputs.
+  private func unchecked(_ inputs: Set<ReleaseInput>) -> [ReleaseReport.RuleOutcome] {
+    ReleaseRule.all.filter { rule in
+      isAsked(rule) && required.contains { $0 == Self.everyRule || rule.id.hasPrefix($0) }
+    }.compactMap { rule in
+      let missing = rule.needs.subtracting(inputs)
+      return missing.isEmpty ? nil : ReleaseReport.RuleOutcome(rule: rule, missing: missing.sorted { $0.rawValue < $1.rawValue })
+    }
   }
 
   private func reason(for finding: ReleaseFinding) -> String? {

@@ -30,6 +30,8 @@ struct ReleaseContext: Sendable {
   var companions: [Companion] = []
   /// File contents that are in more than one pack.
   var shared: [SharedContent] = []
+  /// The rules that are required, but cannot be checked.
+  var unchecked: [ReleaseReport.RuleOutcome] = []
   var plist: PlistSighting?
   var lock: ReleaseLock?
   /// The lock file, as the caller named it.

@@ -17,7 +17,46 @@ struct ReleaseGate {
   func run(_ target: String?, in session: Session) async throws(PackError) -> Outcome {
     let printed = try options.printed(isJSON: isJSON)
     let files = try options.files()
-    try ReleaseVerification.checkRules(only: options.only, ignored: options.ignore)
+    do throws(PackError) {
+      return try await check(target, printed: printed, files: files, in: session)
+    } catch {
+      if error.code != .cancelled { show(error, printed: printed, files: files, target: target, on: session.console) }
+      throw error
+    }
+  }
+
+  /// Shows an error that prevented the checks in every format that a program reads, so that none takes it for a release without findings.
+  private func show(
+    _ error: PackError, printed: GateOptions.Format, files: [(format: GateOptions.Format, path: String)], target: String?,
+    on console: Console
+  ) {
+    func bytes(_ format: GateOptions.Format) -> [UInt8] {
+      switch format {
+      case .text: Array("error: \(printable(error.message))\n".utf8)
+      case .github: Array(GitHubReport.lines(error, hint: error.hint).map { $0 + "\n" }.joined().utf8)
+      case .junit: Array(JUnitReport.document(error, hint: error.hint).utf8)
+      case .json: Console.encode(ResultRecord(.failed(error, isReported: false)))
+      }
+    }
+    if printed == .github || printed == .junit {
+      console.output(lines: String(decoding: bytes(printed), as: UTF8.self).split(separator: "\n").map(String.init))
+    }
+    let inputs = [options.configuration ?? PackerConfiguration.defaultPath, options.lockFile.lock ?? ReleaseFile.lock, options.plist]
+    for (format, path) in files {
+      do throws(PackError) {
+        try ReportFile.check(path, against: inputs.compactMap { $0 }, release: ReleasePlaces.directory(of: target ?? ReleaseFile.folder))
+        try ReportFile.write(bytes(format), to: path)
+      } catch {
+        console.warning(error.message, hint: error.hint)
+      }
+    }
+  }
+
+  private func check(
+    _ target: String?, printed: GateOptions.Format, files: [(format: GateOptions.Format, path: String)], in session: Session
+  ) async throws(PackError) -> Outcome {
+    let required = options.require.filter { $0 != ReleaseVerification.everyRule }
+    try ReleaseVerification.checkRules(only: options.only + required, ignored: options.ignore)
     let configuration = try ReleasePlaces.configuration(at: options.configuration)
     // Before a key is read, but after the configuration, which names the release.
     try hinting(at: target, configuration) { () throws(PackError) in
@@ -31,6 +70,7 @@ struct ReleaseGate {
     verification.isQuick = options.isQuick
     verification.only = options.only
     verification.ignored = options.ignore
+    verification.required = options.require
     verification.jobs = jobs
     verification.wording = { $0.hint }
     verification.trusted = try session.trustedKeys(options.keyTexts.trust, verification.configuration)
@@ -42,7 +82,8 @@ struct ReleaseGate {
     let outcome = self.outcome(report)
     switch printed {
     case .json: show(report, on: session.console)
-    case .text: session.console.result(GateRecord(report), TextReport.lines(report, isStrict: options.isStrict))
+    case .text:
+      session.console.result(GateRecord(report), TextReport.lines(report, isStrict: options.isStrict, isQuiet: session.console.isQuiet))
     case .github: session.console.output(lines: GitHubReport.lines(report, isStrict: options.isStrict))
     case .junit:
       session.console.output(lines: JUnitReport.document(report, isStrict: options.isStrict).split(separator: "\n").map(String.init))

@@ -38,6 +38,10 @@ struct Violation: Sendable, CustomTestStringConvertible {
   private static let other = "ffffffffffffffff"
 
   private static let keys: [Violation] = [
+    Violation("PK1007", "a required rule without its input", hint: nil) { sample in
+      guard let rule = ReleaseRule.all.first(where: { $0.id == "PK3007" }) else { return }
+      sample.release.unchecked = [ReleaseReport.RuleOutcome(rule: rule, missing: [.lock])]
+    },
     Violation("PK1001", "a pack made with another key", .error, .wrongKey, hint: "packer inspect dist/game-kart-") { sample in
       sample.release.packs[1].content = nil
       sample.release.packs[1].failure = PackError(.wrongKey, "made with another key")
@@ -218,7 +222,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK3013", "a too small budget in the manifest", hint: "packer build") { sample in
       sample.release.manifest.manifest?.budget?.maxInstallSize = 12_287_999
     },
-    Violation("PK3014", "a far too large number", .warning, hint: "packer plist merge Info.plist") { sample in
+    Violation("PK3014", "a far too large number", .note, hint: "packer plist merge Info.plist") { sample in
       sample.release.plist?.keys.maxInstallSize = 30_000_000
     },
     Violation("PK3015", "a number in megabytes", hint: "packer plist merge Info.plist", also: ["PK3002"]) { sample in
@@ -262,6 +266,9 @@ struct Violation: Sendable, CustomTestStringConvertible {
     ) {
       sample in
       sample.release.lock?.apps[0].budget?.downloadAllowance = 8_000_000
+    },
+    Violation("PK3022", "an app version with a smaller install size", .warning, .released, hint: "set 'delivery: onDemand'") { sample in
+      sample.release.lock?.apps[0].budget?.maxInstallSize = 12_287_999
     },
     Violation("PK3008", "an app version that allows another host", .error, .released, hint: "packer release retire 2.1.0") { sample in
       sample.release.lock?.apps[0].hosts = ["old.example.com"]
@@ -360,7 +367,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK5008", "a changed manifest with the same version", hint: "packer build") { sample in
       sample.release.lock?.released?.manifestVersion = 2
     },
-    Violation("PK5009", "a new version of the same manifest", .warning, hint: "packer build") { sample in
+    Violation("PK5009", "a new version of the same manifest", .note, hint: "packer build") { sample in
       sample.release.lock?.released?.contentDigest = sample.release.manifest.contentDigest
       sample.release.lock?.released?.expires = GateSample.time("2027-05-20T12:00:00Z")
     },
@@ -438,7 +445,8 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK6006", "the same files in two packs", .warning, hint: "a shared pack") { sample in
       sample.release.shared = [SharedContent(packs: ["core", "game-kart"], path: "lib/phaser.js", size: 1 << 20, surplus: 1)]
     },
-    Violation("PK6007", "two managed packs whose ids differ only in case", hint: "another id", also: ["PK2013", "PK2014", "PK5013"]) { sample in
+    Violation("PK6007", "two managed packs whose ids differ only in case", hint: "another id", also: ["PK2013", "PK2014", "PK5013"]) {
+      sample in
       sample.release.configuration?.hosting = .managed
       sample.release.plist = nil
       sample.change(2) { $0.id = "CORE" }
