@@ -184,14 +184,17 @@ struct ReleaseInspectionTests {
   @Test("each file and link that the manifest does not explain is named, and Finder metadata is a warning")
   func strangers() async throws {
     let dist = try await DistSample()
-    for name in ["arcade.key", "core.pack.bak", ".hidden", ".DS_Store", "a b.txt"] { try dist.directory.write([1], to: "dist/\(name)") }
+    let files = ["arcade.key", "core.pack.bak", ".hidden", ".DS_Store", "a b.txt"]
+    for name in files { try dist.directory.write([1], to: "dist/\(name)") }
+    func strangers() async throws -> [ReleaseFinding] { try await dist.report().findings.filter { $0.rule.id == "PK2018" } }
+    #expect(Set(try await strangers().compactMap(\.file)) == Set(files.map { dist.directory("dist/\($0)") }))
+    #expect(try await strangers().filter { $0.level == .warning }.compactMap(\.file) == [dist.directory("dist/.DS_Store")])
+    for name in files { try FileManager.default.removeItem(atPath: dist.directory("dist/\(name)")) }
     try FileManager.default.createSymbolicLink(atPath: dist.directory("dist/link"), withDestinationPath: "/etc")
     try dist.directory.makeDirectory("dist/empty")
     try dist.directory.makeDirectory("dist/old.pack")
     let report = try await dist.report()
-    let expected = [".DS_Store", ".hidden", "a b.txt", "arcade.key", "core.pack.bak", "empty", "link", "old.pack"]
-    #expect(report.findings.filter { $0.rule.id == "PK2018" }.compactMap(\.file).sorted() == expected.map { dist.directory("dist/\($0)") })
-    #expect(report.findings.filter { $0.level == .warning }.compactMap(\.file) == [dist.directory("dist/.DS_Store")])
+    #expect(Set(try await strangers().compactMap(\.file)) == Set(["empty", "link", "old.pack"].map { dist.directory("dist/\($0)") }))
     // The link is not followed.
     #expect(report.findings.contains { $0.message.hasSuffix("dist/link is not part of the release (a symbolic link)") })
   }

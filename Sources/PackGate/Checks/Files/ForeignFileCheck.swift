@@ -13,8 +13,8 @@ enum ForeignFileCheck: ReleaseCheck {
     onPhone: "No device reads the file, but everybody can: it is uploaded in the clear.",
     remedy: "Move it out of the directory, or upload only the files of the release.")
 
-  /// The number of names from which one finding is about all of them.
-  private static let mostSingle = 10
+  /// The largest number of names that have findings of their own.
+  private static let mostSingle = 5
   /// The largest number of names that a finding lists.
   private static let mostNamed = 20
 

@@ -15,7 +15,8 @@ enum LinkedFileCheck: ReleaseCheck {
     release.links.map { path in
       let pack = release.entries.first { path == "\(release.directory)/\($0.fileName)" || path == $0.fileName }
       return finding(
-        "\(path) is a symbolic link, which not every upload follows", pack: pack?.id, file: path, hint: "packer build")
+        "\(path) is a symbolic link: after an upload that does not follow links, the download fails", pack: pack?.id, file: path,
+        hint: "packer build")
     }
   }
 }
