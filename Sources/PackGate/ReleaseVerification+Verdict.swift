@@ -15,7 +15,7 @@ extension ReleaseVerification {
   package func run(
     key: consuming ResolvedKey?, progress: ProgressHandler? = nil
   ) async throws(PackError) -> ReleaseReport {
-    try Self.checkRules(only: only, ignored: ignored)
+    try Self.checkRules(only: only + required.filter { $0 != Self.everyRule }, ignored: ignored)
     guard key != nil || isQuick else {
       throw PackError(
         .noKey, "no content key was given, but packs have to be opened",
@@ -28,12 +28,20 @@ extension ReleaseVerification {
   /// Runs all requested checks on an inspected release.
   func judge(_ release: ReleaseContext) -> ReleaseReport {
     let inputs = release.inputs
+    var release = release
+    if !required.isEmpty { release.unchecked = unchecked(inputs) }
     var findings: [ReleaseFinding] = []
     var outcomes: [ReleaseReport.RuleOutcome] = []
     for check in ReleaseChecks.all where isAsked(check.rule) {
       let missing = check.rule.needs.subtracting(inputs).sorted { $0.rawValue < $1.rawValue }
       outcomes.append(ReleaseReport.RuleOutcome(rule: check.rule, missing: missing))
       if missing.isEmpty { findings += check.run(release) }
+    }
+    if findings.contains(where: { $0.rule == WrongPackCheck.rule }) {
+      let misplaced = Set(release.misplaced.keys)
+      findings.removeAll { finding in
+        WrongPackCheck.consequences.contains(finding.rule.id) && finding.pack.map(misplaced.contains) ?? false
+      }
     }
     for index in findings.indices { findings[index].acceptedBecause = reason(for: findings[index]) }
     findings.sort(by: ReleaseFinding.precedes)
@@ -42,7 +50,17 @@ extension ReleaseVerification {
   }
 
   private func isAsked(_ rule: ReleaseRule) -> Bool {
-    only.isEmpty || only.contains { rule.id.hasPrefix($0) }
+    only.isEmpty || only.contains { rule.id.hasPrefix($0) } || rule == RequiredRuleCheck.rule && !required.isEmpty
+  }
+
+  /// Returns the requested rules that must be checked, but are not because of missing inputs.
+  private func unchecked(_ inputs: Set<ReleaseInput>) -> [ReleaseReport.RuleOutcome] {
+    ReleaseRule.all.filter { rule in
+      isAsked(rule) && required.contains { $0 == Self.everyRule || rule.id.hasPrefix($0) }
+    }.compactMap { rule in
+      let missing = rule.needs.subtracting(inputs)
+      return missing.isEmpty ? nil : ReleaseReport.RuleOutcome(rule: rule, missing: missing.sorted { $0.rawValue < $1.rawValue })
+    }
   }
 
   private func reason(for finding: ReleaseFinding) -> String? {
@@ -78,9 +96,7 @@ extension ReleaseVerification {
     } else {
       add("manifest", "cannot be read")
     }
-    let opened = release.packs.count { $0.content != nil }
-    let depth = release.isQuick ? "headers and digests checked" : "all bytes checked"
-    add("packs", release.hasKey ? "\(opened) of \(release.entries.count) opened, \(depth)" : "\(release.entries.count), not opened")
+    add("packs", packs(release))
     add("Info.plist", release.plist?.path ?? "not given, not checked (--plist FILE)")
     let apps = release.apps.map(\.version)
     if release.lock == nil {
@@ -89,6 +105,18 @@ extension ReleaseVerification {
       add("released apps", apps.isEmpty ? "none recorded in \(release.lockPath)" : apps.joined(separator: ", "))
     }
     return facts
+  }
+
+  /// Returns how many packs were checked, and how far. What was not checked is not said to be.
+  private static func packs(_ release: ReleaseContext) -> String {
+    guard release.manifest.manifest != nil else { return "not known, nothing checked" }
+    let count = release.entries.count
+    guard release.hasKey else { return "\(count), not opened" }
+    let opened = release.packs.count { $0.content != nil }
+    let whole = release.isQuick ? opened : release.packs.count { $0.content != nil && $0.failure == nil }
+    let depth = release.isQuick ? "headers and digests checked" : "all bytes checked"
+    if whole == count { return "\(opened) of \(count) opened, \(depth)" }
+    return "\(opened) of \(count) opened" + (whole > 0 ? ", \(whole) with \(depth)" : "")
   }
 
   private static func budget(_ release: ReleaseContext) -> [ReleaseReport.BudgetRow] {

@@ -41,11 +41,11 @@ final class PackDraft: @unchecked Sendable {
       let position = size + UInt64(SegmentLayout.tinkHeaderSize)
       let inner = position % capacity
       let count = Int(min(capacity - inner, UInt64(bytes.count - done)))
+      let offset = bodyOffset + position / capacity * segmentSize + inner
       do {
-        try files.writeAll(
-          output.file, at: bodyOffset + position / capacity * segmentSize + inner, bytes.extracting(done..<done + count))
+        try files.writeAll(output.file, at: offset, bytes.extracting(done..<done + count))
       } catch {
-        throw failure(error, missing: UInt64(bytes.count - done))
+        throw failure(error, missing: UInt64(bytes.count - done), from: offset)
       }
       done += count
       size += UInt64(count)
@@ -62,8 +62,11 @@ final class PackDraft: @unchecked Sendable {
     try files.readExactly(output.file, at: offset, into: &buffer, name: output.path)
   }
 
-  /// Returns the error of a failed write. The missing bytes in it are a lower bound, because more payload may follow.
-  private func failure(_ error: FileFailure, missing: UInt64) -> PackError {
+  /// Returns the error of a failed write at `offset`. The missing bytes in it are a lower bound, because more payload may follow.
+  private func failure(_ error: FileFailure, missing: UInt64, from offset: UInt64) -> PackError {
+    // A part of the bytes may have been written before the disk was full.
+    let end = (try? files.status(of: output.file).size) ?? offset
+    let missing = missing - min(missing, end - min(end, offset))
     guard error.isFullDisk, let free = try? files.freeSpace(at: output.file) else { return error.writing(output.path) }
     return error.writing(output.path, missingBytes: missing > free ? missing - free : 1, isLowerBound: true)
   }

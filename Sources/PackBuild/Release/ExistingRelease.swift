@@ -47,7 +47,7 @@ struct ExistingRelease: Sendable {
     var strangers: [String] = []
     for name in names where !known.contains(name.text) && !isJunk(name.text, in: directory, files: files) {
       guard known.contains(where: { $0.hasPrefix(name.text + "/") }) else {
-        strangers.append(name.text)
+        strangers += Self.names(of: name.text, in: directory, files: files)
         continue
       }
       do throws(FileFailure) {
@@ -59,6 +59,14 @@ struct ExistingRelease: Sendable {
     }
     guard strangers.isEmpty else { throw foreign(path, strangers.sorted()) }
     return ExistingRelease(record: record, directory: directory, path: path)
+  }
+
+  /// Returns the name of a stranger. For a directory of the name that a build uses, too, the names of what is in it.
+  private static func names(of name: String, in directory: OpenFile, files: any FileSystem) -> [String] {
+    guard name == ReleaseFile.baPackages, let inner = try? files.open(name, .directoryUnlinked, in: directory),
+      let names = try? files.names(in: inner), !names.isEmpty
+    else { return [name] }
+    return names.map { "\(name)/\($0.text)" }
   }
 
   /// Whether a name is a file that the system left by itself. Directories never count: `.git` holds a person's work.

@@ -17,6 +17,20 @@ package enum ReleasePlaces {
     return try PackerConfiguration.read(path ?? PackerConfiguration.defaultPath, sources: sources)
   }
 
+  /// Returns the path of a configuration in the directory above a release or a pack; nil if there is none.
+  package static func configuration(above target: String) -> String? {
+    let release = directory(of: target)
+    let parent = PathParts(release)?.directory ?? "\(release)/.."
+    let path = [".", "./.."].contains(parent) ? (parent == "." ? "" : "../") : parent == "/" ? "/" : "\(parent)/"
+    return exists(path + PackerConfiguration.defaultPath) ? path + PackerConfiguration.defaultPath : nil
+  }
+
+  /// Returns the key that the configuration above a pack names, as `--key` takes it; nil if there is none.
+  package static func keyBeside(_ pack: String) -> String? {
+    guard let path = configuration(above: pack) else { return nil }
+    return try? PackerConfiguration.read(path).key
+  }
+
   /// Returns the directory of a release.
   ///
   /// - Parameter target: the path of the directory or of the manifest in it.

@@ -51,6 +51,7 @@ enum CompanionReading {
       if package.size != entry.size {
         let sizes = SizeText.pair(package.size, entry.size)
         companion.disagreements.append("'\(entry.id)' is \(sizes.0), but \(sizes.1) in the manifest")
+        companion.hasWrongSize = true
       }
       if package.path != entry.url {
         companion.disagreements.append("'\(entry.id)' is at \(package.path), but at \(entry.url) in the manifest")

@@ -5,13 +5,12 @@ import PackProject
 import PackReading
 import PackWork
 
-/// Surveys the entries of all packs: junk and secrets in one pack, content and paths that several packs share.
+/// Surveys the entries of all packs: junk and secrets in one pack, content that several packs share.
 ///
-/// Takes about 100 bytes of memory for each different file of 4 KiB or more. If packs share one namespace, all paths are kept as well.
+/// Takes about 100 bytes of memory for each different file of 4 KiB or more.
 final class ContentSurvey: Sendable {
   private struct State {
     var contents: [[UInt8]: Place] = [:]
-    var paths: [String: [(number: Int, digest: [UInt8])]] = [:]
   }
 
   private struct Place {
@@ -23,7 +22,6 @@ final class ContentSurvey: Sendable {
   }
 
   private let state = Monitor(State())
-  private let gathersPaths: Bool
 
   /// The size in bytes from which shared files are reported. Smaller files are not worth a shared pack.
   private static let smallestShared: UInt64 = 4096
@@ -31,11 +29,6 @@ final class ContentSurvey: Sendable {
   private static let mostPaths = 16
   /// The largest number of small files of a pack whose first bytes are read.
   private static let mostLooks = 1000
-
-  /// - Parameter gathersPaths: whether packs share one namespace, so that paths must not collide.
-  init(gathersPaths: Bool) {
-    self.gathersPaths = gathersPaths
-  }
 
   /// Surveys all entries of one pack.
   func look(into pack: Pack, number: Int, _ sighting: inout PackSighting, _ search: inout PlaintextSearch) throws(PackError) {
@@ -46,7 +39,6 @@ final class ContentSurvey: Sendable {
     var pages = WebPages()
     var sampled = 0
     var contents: [(digest: [UInt8], size: UInt64, path: String)] = []
-    var paths: [(path: String, digest: [UInt8])] = []
     let stride = max(1, pack.entryCount / Self.mostPaths)
     var index = 0
     var toFind: [String] = []
@@ -67,7 +59,6 @@ final class ContentSurvey: Sendable {
           toLookInto.append(entry)
         }
         if entry.size >= Self.smallestShared { contents.append((entry.sha256, entry.size, entry.path)) }
-        if gathersPaths { paths.append((entry.path, entry.sha256)) }
       }
       if index % stride == 0, sampled < Self.mostPaths {
         sampled += 1
@@ -90,11 +81,11 @@ final class ContentSurvey: Sendable {
     sighting.installSize = count.total
     sighting.junk = junk
     sighting.secrets = secrets
-    add(contents, paths, number)
+    add(contents, number)
   }
 
   private func add(
-    _ contents: [(digest: [UInt8], size: UInt64, path: String)], _ paths: [(path: String, digest: [UInt8])], _ number: Int
+    _ contents: [(digest: [UInt8], size: UInt64, path: String)], _ number: Int
   ) {
     state.withLock { state in
       for content in contents {
@@ -103,7 +94,6 @@ final class ContentSurvey: Sendable {
         if content.path < place.path { place.path = content.path }
         state.contents[content.digest] = place
       }
-      for item in paths { state.paths[EntryPath.caseFolded(item.path), default: []].append((number, item.digest)) }
     }
   }
 
@@ -115,16 +105,6 @@ final class ContentSurvey: Sendable {
           packs: place.packs.map { ids[$0] }.sorted(), path: place.path, size: place.size, surplus: UInt64(place.packs.count - 1))
       }
     }.sorted { ($1.size, $0.path) < ($0.size, $1.path) }
-  }
-
-  /// Returns the paths that are in several packs with different content.
-  func colliding(ids: [String]) -> [CollidingPath] {
-    state.withLock { state in
-      state.paths.compactMap { path, places -> CollidingPath? in
-        guard Set(places.map(\.digest)).count > 1, Set(places.map(\.number)).count > 1 else { return nil }
-        return CollidingPath(path: path, packs: Set(places.map(\.number)).map { ids[$0] }.sorted())
-      }
-    }.sorted { $0.path < $1.path }
   }
 
   /// Returns whether the name of a file has no ending, or one that is common for files with keys.

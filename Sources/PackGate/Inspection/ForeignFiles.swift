@@ -10,7 +10,9 @@ import PackReading
 struct ForeignFiles: Sendable {
   /// The path, as the caller would name it.
   var path: String
-  /// The number of files and links.
+  /// What it is, if it is neither a file nor a directory.
+  var oddity: String?
+  /// The number of files, links and so on.
   var count = 0
   /// The size of the files in bytes.
   var size: UInt64 = 0
@@ -20,6 +22,23 @@ struct ForeignFiles: Sendable {
   var copies: [String] = []
   /// The number of such files.
   var copyCount = 0
+}
+
+/// A file in the directory of a release that holds a secret.
+struct UploadedSecret: Sendable {
+  /// What kind of secret it is.
+  enum Kind: Sendable {
+    /// A key of packer that opens packs.
+    case contentKey
+    /// A key of packer that signs manifests.
+    case signingKey
+    /// Another secret, with what its name or its content shows, as in `contains a private key`.
+    case other(String)
+  }
+
+  /// The path, as the caller would name it.
+  var path: String
+  var kind: Kind
 }
 
 /// Finds what does not belong to a release, and compares the input of Apple's `ba-package` with the manifest.
@@ -41,6 +60,19 @@ struct ForeignFilesSearch {
   /// The largest number of files that are compared with those of the packs.
   private static let mostCompared = 10_000
 
+  /// The size in bytes of the largest file that is searched for keys.
+  private static let largestSearched: UInt64 = 64 << 10
+
+  /// What was found in the directory of a release.
+  struct Result {
+    /// What does not belong to the release, in the order of the names. Packs that are not in the manifest are not included.
+    var foreign: [ForeignFiles] = []
+    /// The secrets among it. A single file that is one is not in `foreign`.
+    var secrets: [UploadedSecret] = []
+    /// The files of the release that are symbolic links.
+    var links: [String] = []
+  }
+
   private struct Candidate {
     let number: Int
     let path: String
@@ -48,26 +80,30 @@ struct ForeignFilesSearch {
   }
 
   /// - Parameter names: the names in the directory.
-  /// - Returns: what does not belong to the release, in the order of the names. Packs that are not in the manifest are not included.
-  func run(names: [String], key: KeyHolder) throws(PackError) -> [ForeignFiles] {
-    var found: [ForeignFiles] = []
+  func run(names: [String], key: KeyHolder) throws(PackError) -> Result {
+    var result = Result()
     var candidates: [Candidate] = []
     let packs = Set(manifest.packs.map(\.fileName))
-    for name in names where !Self.known.contains(name) && !packs.contains(name) && place.path(name) != place.manifest {
-      if name == ReleaseFile.baPackages, kind(of: place.path(name)) == .directory {
+    for name in names {
+      let path = place.path(name)
+      guard !Self.known.contains(name), !packs.contains(name), path != place.manifest else {
+        if kind(of: path) == .symbolicLink { result.links.append(path) }
+        continue
+      }
+      if name == ReleaseFile.baPackages, kind(of: path) == .directory {
         let expected = Set(manifest.packs.flatMap { [BAPackageManifest.fileName(for: $0.id), BAPackageManifest.payloadName(for: $0.id)] })
-        for inner in try self.names(in: place.path(name)) where !expected.contains(inner) {
-          try add("\(place.path(name))/\(inner)", inner, &found, &candidates)
+        for inner in try self.names(in: path) where !expected.contains(inner) {
+          try add("\(path)/\(inner)", inner, &result, &candidates)
         }
-      } else if !name.hasSuffix(".pack") || kind(of: place.path(name)) == .directory {
-        try add(place.path(name), name, &found, &candidates)
+      } else if !name.hasSuffix(".pack") || kind(of: path) == .directory {
+        try add(path, name, &result, &candidates)
       }
     }
-    if !candidates.isEmpty, !isQuick { try compare(candidates, &found, key) }
-    return found
+    if !candidates.isEmpty, !isQuick { try compare(candidates, &result.foreign, key) }
+    return result
   }
 
-  private func add(_ path: String, _ name: String, _ found: inout [ForeignFiles], _ candidates: inout [Candidate]) throws(PackError) {
+  private func add(_ path: String, _ name: String, _ result: inout Result, _ candidates: inout [Candidate]) throws(PackError) {
     var foreign = ForeignFiles(path: path)
     foreign.junk = SourceRules.junk(name)
     var waiting = [(path: path, name: name)]
@@ -77,15 +113,52 @@ struct ForeignFilesSearch {
       case .directory:
         for inner in try names(in: next.path) { waiting.append(("\(next.path)/\(inner)", "\(next.name)/\(inner)")) }
       case .file:
+        if let secret = secret(in: next.path, size: status.size) {
+          result.secrets.append(UploadedSecret(path: next.path, kind: secret))
+          if next.path == path { return }
+        }
         foreign.count += 1
         foreign.size = foreign.size.adding(status.size)
         if status.size > 0, candidates.count < Self.mostCompared {
-          candidates.append(Candidate(number: found.count, path: next.path, name: next.name))
+          candidates.append(Candidate(number: result.foreign.count, path: next.path, name: next.name))
         }
-      case .symbolicLink, .other: foreign.count += 1
+      case .symbolicLink, .other:
+        foreign.count += 1
+        if next.path == path { foreign.oddity = oddity(path, status.kind) }
       }
     }
-    found.append(foreign)
+    result.foreign.append(foreign)
+  }
+
+  private func oddity(_ path: String, _ kind: FileStatus.Kind) -> String {
+    guard kind == .symbolicLink else { return "a pipe, a socket or a device" }
+    return (try? files.status(of: path, in: nil, following: .followed)) == nil ? "a broken symbolic link" : "a symbolic link"
+  }
+
+  /// Returns what kind of secret a file holds, judged by its content, or else by its name; nil if it seems to hold none.
+  private func secret(in path: String, size: UInt64) -> UploadedSecret.Kind? {
+    if size > 0, size <= Self.largestSearched, var content = try? bytes(of: path) {
+      defer { wipe(&content) }
+      if Self.holdsKey("pks1-", content) { return .signingKey }
+      if Self.holdsKey("pkk1-", content) { return .contentKey }
+      let text = String(decoding: content, as: UTF8.self)
+      if text.contains(#/-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/#) { return .other("contains a private key") }
+      if let reason = SourceRules.secret(content: content.byteSpan) { return .other(reason) }
+    }
+    return SourceRules.secret(PathParts(path)?.name ?? path).map { .other($0) }
+  }
+
+  /// Returns whether a key of packer is anywhere in some bytes: its prefix and the 64 digits that follow.
+  private static func holdsKey(_ prefix: String, _ bytes: [UInt8]) -> Bool {
+    let prefix = Array(prefix.utf8)
+    var rest = bytes[...]
+    while let start = rest.firstIndex(of: prefix[0]) {
+      rest = rest[start...]
+      let digits = rest.dropFirst(prefix.count).prefix(64)
+      if rest.starts(with: prefix), digits.count == 64, digits.allSatisfy({ Unicode.Scalar($0).properties.isASCIIHexDigit }) { return true }
+      rest = rest.dropFirst()
+    }
+    return false
   }
 
   /// Compares the digests of files with those of all entries of all packs that can be opened.
@@ -114,7 +187,7 @@ struct ForeignFilesSearch {
   func managed(names: [String]) throws(PackError) -> Companion? {
     let directory = place.path(ReleaseFile.baPackages)
     guard names.contains(ReleaseFile.baPackages), kind(of: directory) == .directory else { return nil }
-    var companion = Companion(path: directory, disagreements: [])
+    var companion = Companion(path: directory, disagreements: [], hint: "packer build --ba-package")
     for entry in manifest.packs {
       let payload = BAPackageManifest.payloadName(for: entry.id)
       let name = BAPackageManifest.fileName(for: entry.id)

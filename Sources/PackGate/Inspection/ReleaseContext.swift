@@ -20,12 +20,18 @@ struct ReleaseContext: Sendable {
   var strayPacks: [String] = []
   /// What else is in the directory and does not belong to the release.
   var foreign: [ForeignFiles] = []
+  /// The secrets that are uploaded with it.
+  var secrets: [UploadedSecret] = []
+  /// The files of the release that are symbolic links.
+  var links: [String] = []
+  /// Whether the configuration has managed packs, but there is no input for `ba-package`.
+  var lacksPackageInput = false
   /// Other documents beside the manifest that repeat its values.
   var companions: [Companion] = []
   /// File contents that are in more than one pack.
   var shared: [SharedContent] = []
-  /// Paths that are in more than one pack with different content.
-  var colliding: [CollidingPath] = []
+  /// The rules that are required, but cannot be checked.
+  var unchecked: [ReleaseReport.RuleOutcome] = []
   var plist: PlistSighting?
   var lock: ReleaseLock?
   /// The lock file, as the caller named it.
@@ -168,6 +174,10 @@ struct Companion: Sendable {
   var path: String
   /// The contradictions to the manifest, one sentence each.
   var disagreements: [String]
+  /// The command that makes it again.
+  var hint = "packer build"
+  /// Whether an app that reads it declares another size than the server's.
+  var hasWrongSize = false
 }
 
 /// A file content that is in more than one pack.
@@ -180,12 +190,6 @@ struct SharedContent: Sendable, Hashable {
   var size: UInt64
   /// The number of copies beyond the first.
   var surplus: UInt64
-}
-
-/// A path that is in more than one pack with different content.
-struct CollidingPath: Sendable, Hashable {
-  var path: String
-  var packs: [String]
 }
 
 /// The inspected Info.plist of the app.

@@ -37,13 +37,17 @@ struct ReleaseInspection: Sendable {
     release.companions = CompanionReading.all(names: names, place: place, manifest: manifest, files: files)
     let search = ForeignFilesSearch(
       place: place, manifest: manifest, files: files, events: options.configuration?.installationEvents, isQuick: options.isQuick)
-    release.foreign = try search.run(names: names, key: key)
-    if let managed = try search.managed(names: names) { release.companions.append(managed) }
-    let survey = ContentSurvey(gathersPaths: options.configuration.map { $0.hosting != .unmanaged } ?? false)
+    let strangers = try search.run(names: names, key: key)
+    (release.foreign, release.secrets, release.links) = (strangers.foreign, strangers.secrets, strangers.links)
+    if let managed = try search.managed(names: names) {
+      release.companions.append(managed)
+    } else {
+      release.lacksPackageInput = options.configuration.map { $0.hosting != .unmanaged } ?? false
+    }
+    let survey = ContentSurvey()
     release.packs = try await look(at: manifest.packs, in: place, survey)
     if !options.isQuick { try await readWhole(manifest.packs, &release, progress: progress) }
     release.shared = survey.shared(ids: manifest.packs.map(\.id))
-    release.colliding = survey.colliding(ids: manifest.packs.map(\.id))
     return release
   }
 

@@ -22,6 +22,8 @@ package struct ReleaseVerification: Sendable {
   package var isQuick = false
   /// Ids of the rules to check, or prefixes of ids. If empty, all rules are checked.
   package var only: [String] = []
+  /// Ids of the rules that must be checked, or prefixes of ids. ``everyRule`` stands for all requested rules.
+  package var required: [String] = []
   /// Ids of rules whose findings are accepted, in addition to those in the configuration.
   package var ignored: [String] = []
   /// The number of threads. If nil, the number of processors that are online.
@@ -32,6 +34,9 @@ package struct ReleaseVerification: Sendable {
   package var files: any FileSystem = SystemFiles()
   /// Returns the advice that a finding gives about an error of the client; nil if there is none.
   package var wording: @Sendable (PackError) -> String? = { $0.advice?.description }
+
+  /// The word that requires every rule.
+  package static let everyRule = "all"
 
   /// Creates a verification of the release at `target`.
   package init(_ target: String, now: ManifestTime) {

@@ -1,3 +1,5 @@
+package import PackFormat
+
 /// A report for GitHub Actions: annotations on standard output, and a step summary in Markdown.
 ///
 /// GitHub shows ten annotations of each kind for a step and drops the rest silently, so the tenth annotation gives the number of the others. GitHub
@@ -21,6 +23,13 @@ package enum GitHubReport {
     }
     lines.append(TextReport.verdict(report, isStrict: isStrict))
     return lines
+  }
+
+  /// Returns one annotation for an error that prevented the checks.
+  package static func lines(_ error: PackError, hint: String?) -> [String] {
+    let hints = hint.map { ["hint: \($0)"] } ?? []
+    let text = ([error.message] + error.details.filter { $0 != error.message } + hints).joined(separator: "\n")
+    return ["::error title=\(property("packer verify: \(error.code.rawValue)"))::\(data(text))"]
   }
 
   /// Returns the summary in Markdown.

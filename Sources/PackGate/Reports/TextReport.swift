@@ -1,14 +1,24 @@
 /// A report for people, line by line.
 package enum TextReport {
-  /// Returns the complete report.
+  /// The largest number of findings of one rule that are shown one by one.
+  private static let mostSingle = 5
+  /// The largest number of lines that findings of one rule have together.
+  private static let mostLines = 20
+
+  /// Returns the report.
   ///
-  /// - Parameter isStrict: whether warnings count.
-  package static func lines(_ report: ReleaseReport, isStrict: Bool) -> [String] {
+  /// - Parameters:
+  ///   - isStrict: whether warnings count.
+  ///   - isQuiet: whether it has only what needs attention: errors, warnings and the verdict.
+  package static func lines(_ report: ReleaseReport, isStrict: Bool, isQuiet: Bool = false) -> [String] {
+    guard !isQuiet else {
+      return lines(report.findings.filter { !$0.isAccepted && $0.level != .note }) + [verdict(report, isStrict: isStrict)]
+    }
     var lines = [report.subject]
     let width = report.facts.map(\.name.count).max() ?? 0
     lines += report.facts.map { "  \(left($0.name, width))  \($0.value)" }
     lines += table(report.budget)
-    for finding in report.findings { lines += Self.lines(finding) }
+    lines += Self.lines(report.findings)
     let skipped = report.rules.filter { !$0.missing.isEmpty }
     if !skipped.isEmpty {
       let missing = Set(skipped.flatMap(\.missing))
@@ -21,8 +31,40 @@ package enum TextReport {
 
   /// Returns the last line, with the result.
   package static func verdict(_ report: ReleaseReport, isStrict: Bool) -> String {
-    let counts = report.summary.map { ", \($0)" } ?? ""
-    return "\(report.subject): \(report.verdict(isStrict: isStrict) == nil ? "ok" : "not fit to be released")\(counts)"
+    let skipped = report.rules.count { !$0.missing.isEmpty }
+    let parts = [
+      report.verdict(isStrict: isStrict) == nil ? "ok" : "not fit to be released", report.summary,
+      skipped == 0 ? nil : "\(skipped) \(skipped == 1 ? "rule" : "rules") skipped",
+    ].compactMap(\.self)
+    return "\(report.subject): \(parts.joined(separator: ", "))"
+  }
+
+  /// Returns the findings in their order. Many findings of one rule become one with a count, in the place of the first.
+  private static func lines(_ findings: [ReleaseFinding]) -> [String] {
+    struct Group: Hashable {
+      let rule: String
+      let level: FindingLevel
+      let reason: String?
+    }
+    let groups = Dictionary(grouping: findings) { Group(rule: $0.rule.id, level: $0.level, reason: $0.acceptedBecause) }
+    var done: Set<Group> = []
+    return findings.flatMap { finding -> [String] in
+      let group = Group(rule: finding.rule.id, level: finding.level, reason: finding.acceptedBecause)
+      guard let all = groups[group], all.count > mostSingle else { return lines(finding) }
+      return done.insert(group).inserted ? lines(together: all) : []
+    }
+  }
+
+  private static func lines(together findings: [ReleaseFinding]) -> [String] {
+    let word = findings[0].isAccepted ? "accepted" : findings[0].level.rawValue
+    var lines = ["\(word) \(findings[0].rule.id): \(findings[0].rule.title), \(findings.count) times"]
+    if let reason = findings[0].acceptedBecause { return lines + ["  accepted because: \(reason)"] }
+    lines += findings.prefix(mostLines).map { "  \($0.headline)" }
+    if findings.count > mostLines { lines.append("  and \(findings.count - mostLines) more, all with --json") }
+    if let phone = findings.compactMap(\.phone).first { lines.append("  on a phone: \(phone)") }
+    let hints = Set(findings.compactMap(\.hint))
+    let hint = findings.compactMap(\.hint).first?.split(separator: "\n") ?? []
+    return lines + hint.map { "  hint\(hints.count > 1 ? " for the first" : ""): \($0)" }
   }
 
   private static func lines(_ finding: ReleaseFinding) -> [String] {

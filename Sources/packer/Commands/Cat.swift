@@ -32,7 +32,7 @@ struct Cat: Verb {
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let range = try range.map { (text) throws(PackError) in try ByteRange(parsing: text) }
-    let resolved = try session.key(key)
+    let resolved = try session.key(key, for: file)
     try naming(file) { () throws(PackError) in
       let pack = try Pack.open(file, key: resolved.key)
       let entry = try pack.entry(at: path)

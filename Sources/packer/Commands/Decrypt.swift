@@ -27,7 +27,7 @@ struct Decrypt: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    let resolved = try session.key(key)
+    let resolved = try session.key(key, for: file)
     let size = try await naming(file) { () async throws(PackError) in
       try await session.withProgress { (progress) async throws(PackError) in
         try await PayloadExport.run(file, to: path, key: resolved.key, progress: progress)

@@ -31,7 +31,7 @@ struct List: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    let resolved = try session.key(key)
+    let resolved = try session.key(key, for: file)
     try naming(file) { () throws(PackError) in
       let pack = try Pack.open(file, key: resolved.key)
       guard isLong || session.console.isJSON else {

@@ -34,7 +34,7 @@ struct Unpack: Verb {
   func run(in session: Session) async throws(PackError) -> Outcome {
     let jobs = try threads.count()
     let name = try check.name()
-    let resolved = try session.key(key)
+    let resolved = try session.key(key, for: file)
     let pack = try await naming(file) { () async throws(PackError) in
       let pack = try Pack.open(file, key: resolved.key)
       if let name { try pack.checkName(name) }

@@ -62,6 +62,10 @@ struct Verify: Verb {
 
   /// Returns whether the arguments name a release. Throws if options for a release and for packs are mixed.
   private func isRelease() throws(PackError) -> Bool {
+    if let file = files.first(where: { $0.hasSuffix(".yml") || $0.hasSuffix(".yaml") }), ReleasePlaces.exists(file) {
+      throw PackError(
+        .usage, "\(file) is a configuration, not a release or a pack", hint: "packer verify -c \(ShellWord.path(file))")
+    }
     let releases = files.filter { $0.hasSuffix(".json") || $0.hasSuffix("/") || ReleasePlaces.isDirectory($0) }
     guard !files.isEmpty, releases.isEmpty else {
       guard files.count <= 1 else {
@@ -92,7 +96,7 @@ struct Verify: Verb {
     if files.count == 1, !ReleasePlaces.exists(files[0]) {
       throw PackError(.missingInput, of: files[0], "does not exist", hint: "make a release with 'packer build', or name a pack")
     }
-    let resolved = try session.key(key)
+    let resolved = try session.key(key, for: files[0])
     var outcomes = Outcomes()
     for file in files {
       try Task.checkCancelled()

@@ -44,7 +44,7 @@ enum FailureCatalog {
       """),
     Entry(
       "10", "No key was given, or the text is not a key.",
-      "Set '--key', a 'PACKER_KEY' variable, or 'key' in packer.yml."),
+      "Set '--key', a 'PACKER_KEY' variable, or for releases 'key' in packer.yml."),
     Entry(
       "11", "The pack was made with another key.",
       "Give the key whose id the message names, or its root key."),
@@ -68,7 +68,7 @@ enum FailureCatalog {
       "Check the path; 'packer ls' and 'packer store list' show what there is."),
     Entry(
       "69", "'packer serve' cannot listen, or its certificate cannot be used.",
-      "Choose another '--port', or 0 for a free one."),
+      "Choose another '--port' (0 is a free one), or another directory for '--certificate'."),
     Entry(
       "70", "An internal error.",
       "Please report it with 'packer --version'."),

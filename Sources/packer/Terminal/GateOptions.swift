@@ -24,6 +24,9 @@ struct GateOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Check only this rule, or the rules that start with this, as in PK3. Repeatable.", valueName: "rule"))
   var only: [String] = []
 
+  @Option(help: ArgumentHelp("Fail if this rule was skipped, or one that starts with this; all: any rule. Repeatable.", valueName: "rule"))
+  var require: [String] = []
+
   @Option(help: ArgumentHelp("Accept the findings of this rule. They are still shown. Repeatable.", valueName: "rule"))
   var ignore: [String] = []
 
@@ -40,6 +43,7 @@ struct GateOptions: ParsableArguments {
     let options: [(String, Bool)] = [
       ("--config", configuration != nil), ("--plist", plist != nil), ("--lock", lockFile.lock != nil), ("--trust", !keyTexts.trust.isEmpty),
       ("--quick", isQuick), ("--strict", isStrict), ("--only", !only.isEmpty), ("--ignore", !ignore.isEmpty),
+      ("--require", !require.isEmpty),
       ("--format", format != nil && format != "json"), ("--report", !reports.isEmpty),
     ]
     return options.first { $0.1 }?.0

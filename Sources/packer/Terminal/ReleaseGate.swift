@@ -17,10 +17,51 @@ struct ReleaseGate {
   func run(_ target: String?, in session: Session) async throws(PackError) -> Outcome {
     let printed = try options.printed(isJSON: isJSON)
     let files = try options.files()
-    try ReleaseVerification.checkRules(only: options.only, ignored: options.ignore)
+    do throws(PackError) {
+      return try await check(target, printed: printed, files: files, in: session)
+    } catch {
+      if error.code != .cancelled { show(error, printed: printed, files: files, target: target, on: session.console) }
+      throw error
+    }
+  }
+
+  /// Shows an error that prevented the checks in every format that a program reads, so that none takes it for a release without findings.
+  private func show(
+    _ error: PackError, printed: GateOptions.Format, files: [(format: GateOptions.Format, path: String)], target: String?,
+    on console: Console
+  ) {
+    func bytes(_ format: GateOptions.Format) -> [UInt8] {
+      switch format {
+      case .text: Array("error: \(printable(error.message))\n".utf8)
+      case .github: Array(GitHubReport.lines(error, hint: error.hint).map { $0 + "\n" }.joined().utf8)
+      case .junit: Array(JUnitReport.document(error, hint: error.hint).utf8)
+      case .json: Console.encode(ResultRecord(.failed(error, isReported: false)))
+      }
+    }
+    if printed == .github || printed == .junit {
+      console.output(lines: String(decoding: bytes(printed), as: UTF8.self).split(separator: "\n").map(String.init))
+    }
+    let inputs = [options.configuration ?? PackerConfiguration.defaultPath, options.lockFile.lock ?? ReleaseFile.lock, options.plist]
+    for (format, path) in files {
+      do throws(PackError) {
+        try ReportFile.check(path, against: inputs.compactMap { $0 }, release: ReleasePlaces.directory(of: target ?? ReleaseFile.folder))
+        try ReportFile.write(bytes(format), to: path)
+      } catch {
+        console.warning(error.message, hint: error.hint)
+      }
+    }
+  }
+
+  private func check(
+    _ target: String?, printed: GateOptions.Format, files: [(format: GateOptions.Format, path: String)], in session: Session
+  ) async throws(PackError) -> Outcome {
+    let required = options.require.filter { $0 != ReleaseVerification.everyRule }
+    try ReleaseVerification.checkRules(only: options.only + required, ignored: options.ignore)
     let configuration = try ReleasePlaces.configuration(at: options.configuration)
     // Before a key is read, but after the configuration, which names the release.
-    try ReleasePlaces.checkPresence(of: target, configuration: configuration)
+    try hinting(at: target, configuration) { () throws(PackError) in
+      try ReleasePlaces.checkPresence(of: target, configuration: configuration)
+    }
     var verification = ReleaseVerification(
       target ?? ReleasePlaces.place(ReleaseFile.folder, beside: configuration), now: try ManifestTime.now())
     verification.configuration = configuration
@@ -29,18 +70,20 @@ struct ReleaseGate {
     verification.isQuick = options.isQuick
     verification.only = options.only
     verification.ignored = options.ignore
+    verification.required = options.require
     verification.jobs = jobs
     verification.wording = { $0.hint }
     verification.trusted = try session.trustedKeys(options.keyTexts.trust, verification.configuration)
     let inputs = [configuration?.path, verification.lock, verification.plist].compactMap { $0 }
     for (_, path) in files { try ReportFile.check(path, against: inputs, release: ReleasePlaces.directory(of: verification.target)) }
-    let content = try contentKey(verification.configuration, in: session)
+    let content = try hinting(at: target, configuration) { () throws(PackError) in try contentKey(configuration, in: session) }
     let report = try await look(verification, key: content, in: session)
 
     let outcome = self.outcome(report)
     switch printed {
     case .json: show(report, on: session.console)
-    case .text: session.console.result(GateRecord(report), TextReport.lines(report, isStrict: options.isStrict))
+    case .text:
+      session.console.result(GateRecord(report), TextReport.lines(report, isStrict: options.isStrict, isQuiet: session.console.isQuiet))
     case .github: session.console.output(lines: GitHubReport.lines(report, isStrict: options.isStrict))
     case .junit:
       session.console.output(lines: JUnitReport.document(report, isStrict: options.isStrict).split(separator: "\n").map(String.init))
@@ -74,6 +117,20 @@ struct ReleaseGate {
   private func outcome(_ report: ReleaseReport) -> Outcome {
     guard let kind = report.verdict(isStrict: options.isStrict) else { return .done }
     return .verdict(kind, TextReport.verdict(report, isStrict: options.isStrict))
+  }
+
+  /// Runs `body`. If it needs a configuration that was not named, and there is one above the release, the error has a hint at that.
+  private func hinting<Result: ~Copyable>(
+    at target: String?, _ configuration: PackerConfiguration?, _ body: () throws(PackError) -> Result
+  ) throws(PackError) -> Result {
+    do throws(PackError) {
+      return try body()
+    } catch {
+      guard configuration == nil, error.code == .noKey || error.code == .missingInput && target == nil, key.references.isEmpty,
+        let path = ReleasePlaces.configuration(above: target ?? ".")
+      else { throw error }
+      throw error.advising(.developer("\(path) has the configuration: packer verify -c \(ShellWord.path(path))"))
+    }
   }
 
   // MARK: Keys

@@ -1,5 +1,6 @@
 import PackBuild
 import PackFiles
+import PackFormat
 import PackProject
 import PackReading
 
@@ -21,6 +22,24 @@ struct Session: Sendable {
   /// Reads the key that the options or the environment name, and prints its warnings.
   func key(_ options: KeyOptions) throws(PackError) -> ResolvedKey {
     try key(options.reference())
+  }
+
+  /// Reads the key for a pack that exists. If none was given, the error has the id of the pack's key.
+  func key(_ options: KeyOptions, for pack: String) throws(PackError) -> ResolvedKey {
+    do throws(PackError) {
+      return try key(options)
+    } catch {
+      guard error.code == .noKey, options.references.isEmpty,
+        !KeyReference.environmentNames(of: .content).contains(where: { StandardStreams.variable($0) != nil })
+      else { throw error }
+      let summary = try naming(pack) { () throws(PackError) in try PackSummary.read(pack) }
+      throw PackError(
+        .noKey, "no key was given, and \(pack) was made with key \(summary.stanzas.keyID)",
+        hint: """
+          give that key with --key REF (\(KeyReference.forms)), PACKER_KEY_FILE=PATH, PACKER_KEY or PACKER_KEY_COMMAND
+          \(ReleasePlaces.keyBeside(pack).map { "packer.yml beside it names a key: --key \(ShellWord.quoted($0))" } ?? "")
+          """)
+    }
   }
 
   private func key(_ reference: KeyReference) throws(PackError) -> ResolvedKey {

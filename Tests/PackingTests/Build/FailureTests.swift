@@ -144,6 +144,40 @@ struct FailureTests {
     #expect(error?.code == .noSpace && error?.message.contains("at least") == true)
   }
 
+  @Test("bytes that were written before the disk was full are not counted as missing")
+  func fullDiskAfterPart() async throws {
+    let project = try project(large: true)
+    func missing(at number: Int, after part: Int) async throws -> Int {
+      let writes = Monitor(0)
+      let error = await project.refusal {
+        $0.frameSize = 1 << 20
+        $0.jobs = 1
+        $0.files = FaultyFiles { call in
+          switch call.operation {
+          case .write:
+            writes.withLock { writes in
+              writes += 1
+              guard writes >= number else { return nil }
+              return writes == number && part > 0 ? .short(part) : .failure(.fullDisk)
+            }
+          case .freeSpace: .freeSpace(0)
+          default: nil
+          }
+        }
+      }
+      return try #require(error?.message.split(separator: " ").compactMap { Int($0) }.first, "\(error?.message ?? "")")
+    }
+    // The first writes are small.
+    var (number, whole) = (1, 0)
+    while whole < 100_000, number < 20 {
+      number += 1
+      whole = try await missing(at: number, after: 0)
+    }
+    #expect(whole >= 100_000)
+    // A segment is one write, and the fault is in the middle of one.
+    #expect(try await missing(at: number, after: 1000) == whole - 1000)
+  }
+
   @Test("if the directory of the output does not exist, the error names it")
   func noDirectory() async throws {
     var project = try project()

@@ -38,6 +38,10 @@ struct Violation: Sendable, CustomTestStringConvertible {
   private static let other = "ffffffffffffffff"
 
   private static let keys: [Violation] = [
+    Violation("PK1007", "a required rule without its input", hint: nil) { sample in
+      guard let rule = ReleaseRule.all.first(where: { $0.id == "PK3007" }) else { return }
+      sample.release.unchecked = [ReleaseReport.RuleOutcome(rule: rule, missing: [.lock])]
+    },
     Violation("PK1001", "a pack made with another key", .error, .wrongKey, hint: "packer inspect dist/game-kart-") { sample in
       sample.release.packs[1].content = nil
       sample.release.packs[1].failure = PackError(.wrongKey, "made with another key")
@@ -164,13 +168,29 @@ struct Violation: Sendable, CustomTestStringConvertible {
   ]
 
   private static let foreign: [Violation] = [
-    Violation("PK2018", "a game in plaintext", hint: "mv dist/game elsewhere") { sample in
+    Violation("PK2018", "a game in plaintext", hint: "mkdir -p outside-of-release && mv -n dist/game outside-of-release/") { sample in
       var foreign = ForeignFiles(path: "dist/game", count: 412, size: 9_000_000)
       (foreign.copies, foreign.copyCount) = (["'game/a.js' has the bytes of 'a.js' in pack 'core'"], 30)
       sample.release.foreign = [foreign]
     },
-    Violation("PK2018", "Finder metadata beside the packs", .warning, hint: "mv dist/.DS_Store elsewhere") { sample in
+    Violation("PK2018", "Finder metadata beside the packs", .warning, hint: "mv -n dist/.DS_Store outside-of-release/") { sample in
       sample.release.foreign = [ForeignFiles(path: "dist/.DS_Store", count: 1, size: 6148, junk: "Finder metadata")]
+    },
+    Violation("PK2019", "the content key", hint: "'A content key leaked'") { sample in
+      sample.release.secrets = [UploadedSecret(path: "dist/arcade.key", kind: .contentKey)]
+    },
+    Violation("PK2020", "a pack that is a symbolic link", hint: "packer build") { sample in
+      sample.release.links = [sample.release.packs[0].path]
+    },
+    Violation("PK2017", "Apple's hosting without anything to upload", hint: "packer build --ba-package") { sample in
+      sample.release.configuration?.hosting = .apple
+      sample.release.plist = nil
+      sample.release.lacksPackageInput = true
+    },
+    Violation("PK2017", "managed packs without input for ba-package", .warning, hint: "packer build --ba-package") { sample in
+      sample.release.configuration?.hosting = .managed
+      sample.release.plist = nil
+      sample.release.lacksPackageInput = true
     },
   ]
 
@@ -206,7 +226,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK3013", "a too small budget in the manifest", hint: "packer build") { sample in
       sample.release.manifest.manifest?.budget?.maxInstallSize = 12_287_999
     },
-    Violation("PK3014", "a far too large number", .warning, hint: "packer plist merge Info.plist") { sample in
+    Violation("PK3014", "a far too large number", .note, hint: "packer plist merge Info.plist") { sample in
       sample.release.plist?.keys.maxInstallSize = 30_000_000
     },
     Violation("PK3015", "a number in megabytes", hint: "packer plist merge Info.plist", also: ["PK3002"]) { sample in
@@ -250,6 +270,9 @@ struct Violation: Sendable, CustomTestStringConvertible {
     ) {
       sample in
       sample.release.lock?.apps[0].budget?.downloadAllowance = 8_000_000
+    },
+    Violation("PK3022", "an app version with a smaller install size", .warning, .released, hint: "set 'delivery: onDemand'") { sample in
+      sample.release.lock?.apps[0].budget?.maxInstallSize = 12_287_999
     },
     Violation("PK3008", "an app version that allows another host", .error, .released, hint: "packer release retire 2.1.0") { sample in
       sample.release.lock?.apps[0].hosts = ["old.example.com"]
@@ -348,7 +371,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK5008", "a changed manifest with the same version", hint: "packer build") { sample in
       sample.release.lock?.released?.manifestVersion = 2
     },
-    Violation("PK5009", "a new version of the same manifest", .warning, hint: "packer build") { sample in
+    Violation("PK5009", "a new version of the same manifest", .note, hint: "packer build") { sample in
       sample.release.lock?.released?.contentDigest = sample.release.manifest.contentDigest
       sample.release.lock?.released?.expires = GateSample.time("2027-05-20T12:00:00Z")
     },
@@ -426,10 +449,13 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK6006", "the same files in two packs", .warning, hint: "a shared pack") { sample in
       sample.release.shared = [SharedContent(packs: ["core", "game-kart"], path: "lib/phaser.js", size: 1 << 20, surplus: 1)]
     },
-    Violation("PK6007", "the same path in two managed packs", .warning, hint: "rename the files") { sample in
+    Violation("PK6007", "two managed packs whose ids differ only in case", hint: "another id", also: ["PK2013", "PK2014", "PK5013"]) {
+      sample in
       sample.release.configuration?.hosting = .managed
       sample.release.plist = nil
-      sample.release.colliding = [CollidingPath(path: "index.html", packs: ["core", "game-kart"])]
+      sample.change(2) { $0.id = "CORE" }
+      sample.release.configuration = try GateSample.configuration(for: sample.release.entries)
+      sample.release.configuration?.hosting = .managed
     },
   ]
 }

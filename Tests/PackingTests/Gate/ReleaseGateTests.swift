@@ -5,6 +5,7 @@ import Testing
 
 @testable import PackBuild
 @testable import PackGate
+@testable import PackProject
 
 @Suite("The checks before a release")
 struct ReleaseGateTests {
@@ -87,6 +88,32 @@ struct ReleaseGateTests {
       Set(hints) == [
         "rm 'dist/a b; echo hi.pack'", "packer plist merge 'My App/Info.plist'", "packer release retire '1.0; id'",
       ])
+  }
+
+  @Test(
+    "files are moved to a place beside the directory, whatever its path",
+    arguments: [
+      ("dist", "outside-of-release"), ("a b/dist/", "'a b/outside-of-release'"), ("/dist", "/outside-of-release"),
+      (".", "./../outside-of-release"),
+      ("-d/dist", "./-d/outside-of-release"),
+    ])
+  func asidePlaces(directory: String, place: String) throws {
+    var sample = try GateSample()
+    sample.release.directory = directory
+    sample.release.foreign = [ForeignFiles(path: "-x", count: 1)]
+    #expect(sample.report().findings.map(\.hint) == ["mkdir -p \(place) && mv -n ./-x \(place)/"])
+  }
+
+  @Test("a limit about which sources disagree is given with both numbers")
+  func bothLimits() throws {
+    var sample = try GateSample()
+    sample.release.configuration?.hosting = .apple
+    sample.release.plist = nil
+    try sample.fill(to: 211)
+    let message = try #require(sample.report().findings.first { $0.rule.id == "PK6002" }?.message)
+    #expect(
+      message.hasPrefix("packs of one app: 211 packs; the limit is 100 packs (")
+        && message.hasSuffix("; others report 200; an error above that)"))
   }
 
   // MARK: The Info.plist
@@ -250,7 +277,125 @@ struct ReleaseGateTests {
     #expect(text.contains("rules skipped: no Info.plist (--plist FILE), no lock file (--lock FILE), no packer.yml (--config FILE)"))
   }
 
+  @Test("a required rule without its inputs is one error, also if other rules are requested")
+  func required() throws {
+    var sample = try GateSample()
+    #expect(sample.report { $0.required = ["all"] }.findings.isEmpty)
+    sample.release.lock = nil
+    sample.release.plist = nil
+    #expect(sample.report { $0.required = ["PK2"] }.findings.isEmpty)
+    let report = sample.report {
+      $0.only = ["PK3007", "PK2"]
+      $0.required = ["all"]
+    }
+    #expect(report.findings.map(\.message) == ["1 required rule was not checked: no lock file (--lock FILE)"])
+    #expect(report.findings.map(\.details) == [["PK3007"]] && report.verdict(isStrict: false) == .other)
+    #expect(sample.report { $0.required = ["PK4"] }.findings.map(\.rule.id) == ["PK1007"])
+    let text = TextReport.verdict(report, isStrict: false)
+    #expect(text == "dist/manifest.json: not fit to be released, 1 error, 1 rule skipped")
+  }
+
+  // MARK: One finding for one cause
+
+  @Test("a wrong key is one finding for all packs, and for one pack it names the pack")
+  func wrongKey() throws {
+    var sample = try GateSample()
+    sample.release.packs[1].failure = PackError(.wrongKey, "made with another key")
+    #expect(sample.report { $0.only = ["PK1001"] }.findings.map(\.headline) == ["game-kart: made with another key"])
+    sample.release.keyID = "ffff"
+    for index in sample.release.packs.indices { sample.release.packs[index].failure = PackError(.wrongKey, "made with another key") }
+    var findings = sample.report { $0.only = ["PK1001"] }.findings
+    #expect(findings.map(\.headline) == ["3 packs were made with key \(GateSample.keyID), but the key given is ffff"])
+    #expect(findings.map(\.details) == [["core", "game-kart", "game-poker"]])
+    sample.release.packs[0].start?.keyID = "1111"
+    findings = sample.report { $0.only = ["PK1001"] }.findings
+    #expect(findings.map(\.headline) == ["3 packs were made with 2 other keys, but the key given is ffff"])
+    #expect(findings.first?.details.first == "core: made with another key")
+  }
+
+  @Test("two packs that were swapped are one finding, and a copied one says which pack it is")
+  func swapped() throws {
+    var sample = try GateSample()
+    func put(_ other: Int, in number: Int, of original: [PackSighting]) {
+      let path = sample.release.packs[number].path
+      sample.release.packs[number] = original[other]
+      sample.release.packs[number].path = path
+      sample.release.packs[number].content?.isNamed = false
+      sample.release.packs[number].failure = PackError(.digestMismatch, "another pack")
+    }
+    let original = sample.release.packs
+    put(1, in: 0, of: original)
+    var report = sample.report()
+    #expect(report.findings.map(\.headline) == ["core: \(original[0].path) is the pack 'game-kart'"])
+    put(0, in: 1, of: original)
+    report = sample.report()
+    #expect(report.findings.map(\.headline) == ["2 files are other packs of this release"])
+    #expect(report.findings.first?.details == ["\(original[0].path) is the pack 'game-kart'", "\(original[1].path) is the pack 'core'"])
+    #expect(report.verdict(isStrict: false) == .damaged)
+    // If that rule is not requested, the others report it.
+    #expect(Set(sample.report { $0.only = ["PK2003", "PK2004"] }.findings.map(\.rule.id)) == ["PK2003"])
+  }
+
+  @Test("more than five findings of a rule are shown as one with a count, and their number is still that of all")
+  func grouped() throws {
+    var sample = try GateSample()
+    sample.release.strayPacks = (1...5).map { "dist/\($0).pack" }
+    func lines(isQuiet: Bool = false) -> [String] { TextReport.lines(sample.report(), isStrict: false, isQuiet: isQuiet) }
+    #expect(lines().count { $0.hasPrefix("error PK2002: dist/") } == 5)
+    sample.release.strayPacks = (100..<130).map { "dist/\($0).pack" }
+    #expect(lines().filter { $0.hasPrefix("error ") } == ["error PK2002: a pack file is not in the manifest, 30 times"])
+    #expect(lines().contains("  dist/119.pack is not in the manifest") && lines().contains("  and 10 more, all with --json"))
+    #expect(lines().contains("  hint for the first: rm dist/100.pack"))
+    #expect(lines().last == "dist/manifest.json: not fit to be released, 30 errors")
+    sample.release.configuration?.ignored = [Violation.ignoring("PK2002")]
+    #expect(lines().count { $0.contains("PK2002") } == 1)
+  }
+
+  @Test("a quiet report has only errors, warnings and the verdict")
+  func quiet() throws {
+    var sample = try GateSample()
+    sample.release.packs[1].emptyDirectories = ["'levels'"]
+    #expect(TextReport.lines(sample.report(), isStrict: false, isQuiet: true) == ["dist/manifest.json: ok, 1 note"])
+    sample.release.packs[1].lostPage = "www/index.html"
+    let lines = TextReport.lines(sample.report(), isStrict: false, isQuiet: true)
+    #expect(lines.first?.hasPrefix("warning PK6008: game-kart: ") == true)
+    #expect(lines.last == "dist/manifest.json: ok, 1 warning, 1 note")
+    #expect(!lines.contains { $0.contains("levels") })
+  }
+
+  // MARK: Variables of Xcode
+
+  @Test("a value with a variable that Xcode replaces is called that, and is not an error")
+  func variables() throws {
+    var sample = try GateSample()
+    sample.release.plist?.keys.manifestURL = "https://$(HOST)/packs/manifest.json"
+    sample.release.plist?.keys.allowList = AllowList(["${HOST}"])
+    sample.release.plist?.keys.downloadAllowance = nil
+    let key = "BAInitialDownloadRestrictions.BADownloadAllowance"
+    sample.release.plist?.keys.problems = [
+      .init(key: key, value: "'$(SIZE)'", message: "\(key) is '$(SIZE)', but must be a number", hint: nil)
+    ]
+    let findings = sample.report().findings
+    #expect(findings.map(\.rule.id) == ["PK4001", "PK4005", "PK4008"])
+    #expect(
+      findings.allSatisfy { $0.level == .warning && $0.message.contains("with a variable that Xcode replaces") || $0.rule.id == "PK4005" })
+    #expect(findings.allSatisfy { $0.phone == nil || $0.rule.id == "PK4005" })
+  }
+
   // MARK: Report formats
+
+  @Test("an error that prevents the checks is one finding for GitHub and for JUnit")
+  func failures() {
+    let error = PackError(
+      .invalidConfiguration, "packer.yml:1:1: 'packs' is <3>", details: ["packer.yml:1:1: 'packs' is <3>", "packer.yml:2:1: b"])
+    #expect(
+      GitHubReport.lines(error, hint: "mend it") == [
+        "::error title=packer verify%3A invalid-configuration::packer.yml:1:1: 'packs' is <3>%0Apacker.yml:2:1: b%0Ahint: mend it"
+      ])
+    let text = JUnitReport.document(error, hint: nil)
+    #expect(text.contains("tests=\"1\" failures=\"0\" errors=\"1\""))
+    #expect(text.contains("<error message=\"packer.yml:1:1: 'packs' is &lt;3&gt;\" type=\"invalid-configuration\">"))
+  }
 
   /// Returns a report with a number of errors, one warning and one note.
   private func report(errors: Int) throws -> ReleaseReport {

@@ -4,7 +4,7 @@ import PackManifest
 /// PK3014.
 enum OverstatedBudgetCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK3014", "the Info.plist reserves far more than the packs need", .warning, needs: [.manifest, .plist],
+    "PK3014", "the Info.plist reserves far more than the packs need", .note, needs: [.manifest, .plist],
     what: "Each of the four numbers is at most 25 % plus 1 MiB above the number that the release needs, including headroom.",
     onPhone: "The App Store shows too large a size, and the progress of the install jumps.",
     remedy: "Run 'packer plist merge Info.plist', or accept the finding with a reason in packer.yml if later releases need the room.")

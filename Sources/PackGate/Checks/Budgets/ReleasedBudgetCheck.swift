@@ -7,7 +7,7 @@ enum ReleasedBudgetCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK3007", "the release would not fit an app version already released", .error, .released, needs: [.manifest, .lock],
     what: """
-      The packs fit the four budgets of every app version in packer.lock.json that is not retired. Budgets are part of the shipped app, but \
+      The packs fit both allowances of every app version in packer.lock.json that is not retired. Allowances are part of the shipped app, but \
       every version reads the newest manifest.
       """,
     onPhone: """
@@ -17,14 +17,21 @@ enum ReleasedBudgetCheck: ReleaseCheck {
     remedy: "Make packs onDemand or smaller until they fit, or run 'packer release retire VERSION' if it can no longer be installed.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    findings(release, of: Self.self) { BudgetKey.isAllowance($0) }
+  }
+
+  /// Returns a finding for each size of a released app that the release does not fit, of the keys that `isChecked` returns true for.
+  static func findings(
+    _ release: ReleaseContext, of check: any ReleaseCheck.Type, isChecked: (_ key: String) -> Bool
+  ) -> [ReleaseFinding] {
     let demand = release.demand
     return release.apps.flatMap { app in
       (app.budget?.named ?? []).compactMap { key, limit -> ReleaseFinding? in
-        guard let needed = demand.named.first(where: { $0.key == key })?.bytes, !ReleaseDemand.fits(needed, in: limit, key) else {
-          return nil
-        }
-        return finding(
-          "app \(app.version): \(BudgetComparison.sentence(key, limit, needed))",
+        guard isChecked(key), let needed = demand.named.first(where: { $0.key == key })?.bytes,
+          !ReleaseDemand.fits(needed, in: limit, key)
+        else { return nil }
+        return ReleaseFinding(
+          check.rule, "app \(app.version): \(BudgetComparison.sentence(key, limit, needed))",
           app: app.version, file: release.lockPath, actual: needed, limit: limit, phone: phone(key),
           hint: "\(advice(release, key))packer release retire \(ShellWord.quoted(app.version))")
       }

@@ -9,8 +9,9 @@ enum WrongPackCheck: ReleaseCheck {
     remedy: "Run 'packer build'; never copy one pack over another.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
-    release.pairs.compactMap { entry, file in
-      guard let start = file.start else { return nil }
+    let misplaced = release.misplaced
+    let findings = release.pairs.compactMap { entry, file -> ReleaseFinding? in
+      guard let start = file.start, misplaced[entry.id] == nil else { return nil }
       var differences: [String] = []
       if let content = file.content, !content.isNamed {
         differences.append("its name is not '\(entry.id)'")
@@ -26,5 +27,35 @@ enum WrongPackCheck: ReleaseCheck {
         "\(file.path) is another pack: \(first)", pack: entry.id, file: file.path, details: Array(differences.dropFirst()),
         hint: release.rebuild(entry.id))
     }
+    let lines = release.pairs.compactMap { entry, file in misplaced[entry.id].map { "\(file.path) is the pack '\($0)'" } }
+    guard lines.count > 1 else {
+      return findings
+        + release.pairs.compactMap { entry, file in
+          guard misplaced[entry.id] != nil else { return nil }
+          return finding(lines[0], pack: entry.id, file: file.path, hint: release.rebuild(entry.id))
+        }
+    }
+    return findings + [
+      finding(
+        "\(lines.count) files are other packs of this release", file: release.manifest.path, details: lines, hint: "packer build")
+    ]
+  }
+
+  /// The rules whose findings about a file follow from its being another pack of the release.
+  static let consequences: Set<String> = [
+    "PK2003", "PK2004", "PK2005", "PK2006", "PK2009", "PK2010", "PK2011", "PK2012", "PK2015",
+  ]
+}
+
+extension ReleaseContext {
+  /// The ids of the packs whose file has the bytes of another pack of the release, with the id of that pack.
+  var misplaced: [String: String] {
+    let owners = Dictionary(entries.map { ($0.sha256, $0.id) }, uniquingKeysWith: { first, _ in first })
+    var misplaced: [String: String] = [:]
+    for (entry, file) in pairs {
+      guard let sha256 = file.sha256, sha256 != entry.sha256, let owner = owners[sha256] else { continue }
+      misplaced[entry.id] = owner
+    }
+    return misplaced
   }
 }

@@ -15,6 +15,11 @@ enum AllowListEntryCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     guard let plist = release.plist, let list = plist.keys.allowList else { return [] }
     return list.entries.compactMap { entry in
+      if AppTargets.isVariable(entry) {
+        return finding(
+          "the entry \(entry) has a variable that Xcode replaces, so it is not checked", level: .warning, file: plist.path,
+          hint: "give the Info.plist of the built app")
+      }
       if let problem = AllowList.problem(of: entry) {
         return finding(problem, file: plist.path, hint: plist.mergeHint)
       }

@@ -19,6 +19,8 @@ enum HostCheck: ReleaseCheck {
     if let text = plist.keys.manifestURL, let url = try? ServedURL(text), !used.contains(where: { $0.host == url.host }) {
       used.append((url.host, []))
     }
+    // An entry with a variable may be for the host, which PK4005 says.
+    guard !list.entries.contains(where: AppTargets.isVariable) else { return [] }
     return used.filter { !list.allows(host: $0.host) }.map { host, packs in
       finding(
         "\(host) serves \(packs.isEmpty ? "the manifest" : packs.summary), but is not in the domain allow list", file: plist.path,

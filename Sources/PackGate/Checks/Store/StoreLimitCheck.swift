@@ -16,7 +16,7 @@ enum StoreLimitCheck: ReleaseCheck {
       guard actual >= limit.warnsFrom else { return nil }
       let texts = limit.texts(actual)
       return finding(
-        "\(limit.title): \(texts.0); the limit is \(texts.1) (\(limit.source), \(limit.asOf))",
+        "\(limit.title): \(texts.0); the limit is \(texts.1) (\(limit.source), \(limit.asOf)\(limit.dissent.map { "; \($0)" } ?? ""))",
         level: actual > limit.failsAbove ? .error : .warning, file: release.manifest.path, actual: actual, limit: limit.value,
         hint: limit.advice)
     }

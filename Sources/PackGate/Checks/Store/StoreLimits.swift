@@ -20,6 +20,9 @@ struct StoreLimit: Sendable {
   let advice: String
   let measure: @Sendable (ReleaseContext) -> UInt64
 
+  /// What other sources say, if they disagree.
+  var dissent: String?
+
   /// Returns an amount and the limit, each with its unit.
   func texts(_ amount: UInt64) -> (String, String) {
     unit == "bytes" ? SizeText.pair(amount, value) : ("\(amount) \(unit)", "\(value) \(unit)")
@@ -36,7 +39,7 @@ struct StoreLimit: Sendable {
       // The page says 100; readers of a newer version report 200.
       title: "packs of one app", value: 100, unit: "packs", warnsFrom: 80, failsAbove: 200, hosting: .apple, source: limitsPage,
       asOf: "2026-11", advice: "merge packs that are always needed together",
-      measure: { release in UInt64(release.entries.count) }),
+      measure: { release in UInt64(release.entries.count) }, dissent: "others report 200; an error above that"),
     StoreLimit(
       title: "new and changed packs of one review submission", value: 10, unit: "packs", warnsFrom: 11, failsAbove: .max, hosting: .apple,
       source: "App Store Connect Help, submit background assets", asOf: "2026-11", advice: "submit them in several steps",

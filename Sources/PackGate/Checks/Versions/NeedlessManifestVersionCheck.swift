@@ -4,7 +4,7 @@ import PackManifest
 /// PK5009.
 enum NeedlessManifestVersionCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK5009", "the manifest has a new version, but nothing in it changed", .warning, needs: [.manifest, .lock],
+    "PK5009", "the manifest has a new version, but nothing in it changed", .note, needs: [.manifest, .lock],
     what: "A manifest with a new version has new content, or is valid for longer.",
     onPhone: "Every device downloads and checks a manifest unnecessarily.",
     remedy: "Run 'packer build' with the recorded lock file: it keeps the version.")
