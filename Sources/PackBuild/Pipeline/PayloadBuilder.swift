@@ -58,9 +58,10 @@ final class PayloadBuilder: Sendable {
     jobs: Int, contentSize: UInt64, source: String, progress: ProgressHandler?
   ) async throws(PackError) -> Result {
     try await packFrames(jobs: jobs, contentSize: contentSize, progress: progress)
-    if !reader.sourceProblems.isEmpty {
-      // Copies of a file were not read, but may have the same problems.
-      for item in layout.items where item.isLink { reader.look(at: item.entry, allowsSecrets: allowsSecrets) }
+    // Copies of a file were not read, but may have the same problems, also where they are allowed in the original.
+    let hasProblems = !reader.sourceProblems.isEmpty
+    for item in layout.items where item.isLink && (hasProblems || reader.mayAllow(layout.items[Int(item.original)].entry)) {
+      reader.look(at: item.entry, allowsSecrets: allowsSecrets)
     }
     try reader.sourceProblems.check(source)
     for (number, item) in layout.items.enumerated() where item.isLink {
@@ -200,9 +201,7 @@ final class PayloadBuilder: Sendable {
         guard reader.read(file, item.entry, at: part.lowerBound - item.dataOffset, into: &target) else { return false }
       }
       let bytes = content.byteSpan.extracting(range)
-      if part.lowerBound == item.dataOffset, !builder.allowsSecrets {
-        reader.checkSecrets(item.entry, start: bytes)
-      }
+      if !builder.allowsSecrets { checkSecrets(item, part, bytes, in: file) }
       var result: [UInt8]?
       if part == item.dataRange {
         try digest.update(bytes)
@@ -216,6 +215,23 @@ final class PayloadBuilder: Sendable {
       }
       builder.store(result, for: number)
       return true
+    }
+
+    /// Searches a part of a file for secrets. The part before it may be with another worker, so the bytes before this part are read again.
+    private func checkSecrets(_ item: TarLayout.Item, _ part: Range<UInt64>, _ bytes: Span<UInt8>, in file: OpenFile) {
+      let start = part.lowerBound - item.dataOffset
+      var scanner = SecretScanner(from: start)
+      if start == 0 {
+        reader.checkSecrets(item.entry, start: bytes)
+      } else {
+        let count = min(start, SecretScanner.overlap)
+        var before = [UInt8](repeating: 0, count: Int(count))
+        var target = before.mutableByteSpan
+        guard reader.read(file, item.entry, at: start - count, into: &target) else { return }
+        scanner.add(before.byteSpan, isLast: false)
+      }
+      scanner.add(bytes, isLast: part.upperBound == item.dataRange.upperBound)
+      reader.checkSecrets(item.entry, file, found: scanner.matches)
     }
 
     private func clear(_ content: inout [UInt8], _ range: Range<UInt64>, of frame: TarLayout.Frame) {

@@ -123,6 +123,7 @@ extension ReleaseBuild {
     job.followsSymlinks = pack.followsSymlinks
     job.usesPackKey = configuration.perPackKeys
     job.allowsSecrets = pack.allowsSecrets
+    job.allowedSecrets = pack.allowedSecrets
     job.allowsUnportablePaths = pack.allowsUnportablePaths
     job.jobs = jobs
     job.files = files

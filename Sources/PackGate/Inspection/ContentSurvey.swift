@@ -7,7 +7,7 @@ import PackWork
 
 /// Surveys the entries of all packs: junk and secrets in one pack, content that several packs share.
 ///
-/// Takes about 100 bytes of memory for each different file of 4 KiB or more.
+/// Takes about 100 bytes of memory for each different file of 4 KiB or more, and 200 for each file of a pack while it is read.
 final class ContentSurvey: Sendable {
   private struct State {
     var contents: [[UInt8]: Place] = [:]
@@ -27,14 +27,14 @@ final class ContentSurvey: Sendable {
   private static let smallestShared: UInt64 = 4096
   /// The largest number of paths of a pack that are searched for in its bytes.
   private static let mostPaths = 16
-  /// The largest number of small files of a pack whose first bytes are read.
+  /// The largest number of small files of a pack that are searched for pointers.
   private static let mostLooks = 1000
 
   /// Surveys all entries of one pack.
   func look(into pack: Pack, number: Int, _ sighting: inout PackSighting, _ search: inout PlaintextSearch) throws(PackError) {
     var count = InstallSizeCount()
-    var (junk, secrets): ([String], [String]) = ([], [])
-    var toLookInto: [Entry] = []
+    var junk: [String] = []
+    var toRead: [Entry] = []
     var pointers: [Entry] = []
     var pages = WebPages()
     var sampled = 0
@@ -54,9 +54,9 @@ final class ContentSurvey: Sendable {
         if SourceRules.pointerSizes.contains(entry.size), pointers.count < Self.mostLooks { pointers.append(entry) }
         let name = String(components.last ?? "")
         if let reason = SourceRules.secret(name) {
-          secrets.append("'\(printable(entry.path.utf8))', which \(reason)")
-        } else if entry.size > 0, entry.size <= SourceRules.largestSecret, Self.mayHoldKey(name), toLookInto.count < Self.mostLooks {
-          toLookInto.append(entry)
+          sighting.secrets.append(PackSighting.Secret(path: entry.path, rule: SecretRule.fileName, reason: reason))
+        } else if entry.size > 0 {
+          toRead.append(entry)
         }
         if entry.size >= Self.smallestShared { contents.append((entry.sha256, entry.size, entry.path)) }
       }
@@ -67,11 +67,7 @@ final class ContentSurvey: Sendable {
       index += 1
     }
     for path in toFind { search.add(path: path) }
-    for entry in toLookInto {
-      var start: [UInt8] = []
-      try pack.read(entry, range: 0..<min(entry.size, 64)) { piece in start.append(copying: piece) }
-      if let reason = SourceRules.secret(content: start.byteSpan) { secrets.append("'\(printable(entry.path.utf8))', which \(reason)") }
-    }
+    try ContentSearch(pack).run(toRead, &sighting)
     for entry in pointers {
       var start: [UInt8] = []
       try pack.read(entry, range: 0..<min(entry.size, 64)) { piece in start.append(copying: piece) }
@@ -80,7 +76,6 @@ final class ContentSurvey: Sendable {
     sighting.lostPage = pages.lost
     sighting.installSize = count.total
     sighting.junk = junk
-    sighting.secrets = secrets
     add(contents, number)
   }
 
@@ -107,12 +102,6 @@ final class ContentSurvey: Sendable {
     }.sorted { ($1.size, $0.path) < ($0.size, $1.path) }
   }
 
-  /// Returns whether the name of a file has no ending, or one that is common for files with keys.
-  private static func mayHoldKey(_ name: String) -> Bool {
-    guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else { return true }
-    let ending = String(name[name.utf8.index(after: dot)...]).lowercased()
-    return ["asc", "cfg", "conf", "crt", "env", "ini", "key", "pem", "ppk", "txt", "yaml", "yml"].contains(ending)
-  }
 }
 
 /// The pages of a pack, to find out whether it is a game without an entry page.

@@ -109,7 +109,7 @@ package struct ConfigurationProposal: Sendable {
     let reader = try SourceReader(root: directory, followsSymlinks: false, files: files, sourceProblems: sourceProblems)
     let entries = proposal.sort(scan, place)
     try await WorkerPool.run(1) { (pool, _) throws(PackError) in
-      for entry in entries where entry.kind != .directory && entry.size <= SourceRules.largestSecret {
+      for entry in entries where entry.kind != .directory && entry.size <= Self.largestSearched {
         try pool.checkpoint()
         reader.look(at: entry, allowsSecrets: false)
       }
@@ -150,6 +150,9 @@ package struct ConfigurationProposal: Sendable {
       throw error.isExisting ? Self.exists(path) : error.writing(path)
     }
   }
+
+  /// The size in bytes of the largest file that is searched for secrets. The build searches all of them.
+  private static let largestSearched: UInt64 = 16 << 20
 
   private init(directory: String, path: String) {
     self.directory = directory

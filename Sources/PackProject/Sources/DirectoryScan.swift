@@ -48,12 +48,17 @@ package struct DirectoryScan: Sendable {
     package var excludes: [String] = []
     package var followsSymlinks = false
     package var allowsSecrets = false
+    package var allowedSecrets: [AllowedSecret] = []
     package var allowsUnportablePaths = false
 
-    package init(excludes: [String] = [], followsSymlinks: Bool = false, allowsSecrets: Bool = false, allowsUnportablePaths: Bool = false) {
+    package init(
+      excludes: [String] = [], followsSymlinks: Bool = false, allowsSecrets: Bool = false, allowedSecrets: [AllowedSecret] = [],
+      allowsUnportablePaths: Bool = false
+    ) {
       self.excludes = excludes
       self.followsSymlinks = followsSymlinks
       self.allowsSecrets = allowsSecrets
+      self.allowedSecrets = allowedSecrets
       self.allowsUnportablePaths = allowsUnportablePaths
     }
   }
@@ -349,7 +354,7 @@ private final class DirectoryScanner: @unchecked Sendable {
     _ name: String, path: String, _ status: FileStatus, siblings: inout Siblings
   ) -> ScannedDirectory.Child {
     guard check(path, name, siblings: &siblings) else { return .problem }
-    if !options.allowsSecrets, let reason = SourceRules.secret(name) {
+    if !options.allowsSecrets, let reason = SourceRules.secret(name), !options.allowedSecrets.allow(path, rule: SecretRule.fileName) {
       sourceProblems.addSecret(path, reason)
       return .problem
     }

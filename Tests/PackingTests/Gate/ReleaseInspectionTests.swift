@@ -466,6 +466,36 @@ struct ReleaseInspectionTests {
     #expect(report.findings.last?.actual == 1_100_000)
   }
 
+  @Test("secrets in files are reported in every copy, unless the configuration allows them, and so are unresolved merges")
+  func secretsInFiles() async throws {
+    let text = "a\n" + SecretCases.forges[0].text + "\n"
+    let merge = "x\n<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> b\n"
+    let large = Array(String(repeating: "0123456789abcde\n", count: 200_000).utf8)
+    let dist = try await DistSample([
+      ("core", SampleTree(["index.html": .init(Array(merge.utf8)), "large.txt": .init(large + Array(text.utf8))])),
+      ("game", SampleTree(["a.js": .init(Array(text.utf8)), "b/copy.js": .init(Array(text.utf8)), "c.js": .init([1])])),
+    ])
+    let report = try await dist.report()
+    #expect(ids(report) == ["PK6004", "PK6008"])
+    let secrets = report.findings.filter { $0.rule.id == "PK6004" }
+    #expect(secrets.map(\.pack) == ["core", "game"])
+    #expect(
+      secrets.first?.headline.contains("'large.txt', which contains what looks like a GitHub token in line 200002, column 19") == true)
+    #expect(secrets.last?.details.map { $0.prefix(12) } == ["'a.js', which", "'b/copy.js', w"].map { $0.prefix(12) })
+    #expect(report.findings.last?.headline == "core: the merge conflict in 'index.html', line 2, column 1, is not resolved")
+
+    var configuration = try GateSample.configuration(for: dist.manifest.packs)
+    for index in configuration.packs.indices {
+      configuration.packs[index].root = dist.directory("build/\(dist.manifest.packs[index].id)")
+      configuration.packs[index].allowedSecrets = [
+        AllowedSecret(path: "large.txt", rule: "github-token", reason: "a test"), AllowedSecret(path: "a.js", reason: "a test"),
+      ]
+    }
+    let allowed = configuration
+    let rest = try await dist.report { $0.configuration = allowed }.findings.filter { $0.rule.id == "PK6004" }
+    #expect(rest.map(\.details) == [["'b/copy.js', which contains what looks like a GitHub token in line 2, column 19 (github-token)"]])
+  }
+
   @Test("a release of many packs is verified like one of few packs")
   func manyPacks() async throws {
     let dist = try await DistSample([("game-0000", SampleTree(["a.bin": .init(SeededGenerator(seed: 5).bytesOfNoise(100_000))]))])
