@@ -6,7 +6,7 @@ import PackProject
 enum SecretCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK6004", "a pack holds what looks like a secret", needs: [.files, .payload],
-    what: "No entry has the name or the first bytes of a key, a key store or credentials; no file contains a key or a token, such as AKIA…",
+    what: "No entry has the name or the first bytes of a key, a key store or credentials, and no file contains a key or a token.",
     onPhone: "Everyone with the app can extract its key, and so the secret: treat the secret as public.",
     remedy: "Exclude the file and change the secret; if it is not a secret, list it under allowSecrets in packer.yml.")
 
