@@ -1,4 +1,5 @@
 import CLibSSL
+import NIOCore
 import PackFormat
 
 /// A certificate for a server on this machine, signed by an authority of its own.
@@ -52,7 +53,7 @@ struct LocalCertificate {
 
   /// Returns whether a name is an address and no host name.
   static func isAddress(_ name: String) -> Bool {
-    name.contains(":") || name.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
+    (try? SocketAddress(ipAddress: name, port: 0)) != nil
   }
 
   /// The tool starts OpenSSL without its table of digests. Certificates look up those of their signatures there.
