@@ -31,7 +31,7 @@ enum ReleasedBudgetCheck: ReleaseCheck {
           !ReleaseDemand.fits(needed, in: limit, key)
         else { return nil }
         return ReleaseFinding(
-          check.rule, "app \(app.version): \(BudgetComparison.sentence(key, limit, needed))",
+          check.rule, "app \(app.title): \(BudgetComparison.sentence(key, limit, needed))",
           app: app.version, file: release.lockPath, actual: needed, limit: limit, phone: phone(key),
           hint: "\(advice(release, key))packer release retire \(ShellWord.quoted(app.version))")
       }
