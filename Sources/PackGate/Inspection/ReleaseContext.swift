@@ -34,6 +34,8 @@ struct ReleaseContext: Sendable {
   var unchecked: [ReleaseReport.RuleOutcome] = []
   var plist: PlistSighting?
   var lock: ReleaseLock?
+  /// The manifest that devices have now.
+  var published: PublishedManifest?
   /// The lock file, as the caller named it.
   var lockPath = ReleaseFile.lock
   var configuration: PackerConfiguration?

@@ -29,6 +29,7 @@ struct ReleaseInspection: Sendable {
       lock: lock,
       lockPath: options.lock ?? ReleaseFile.lock, configuration: options.configuration, now: options.now,
       wording: options.wording)
+    release.published = options.published
     guard let manifest = release.manifest.manifest, options.looksAtFiles else { return release }
     release.roots = roots(manifest, lock, in: place)
     let names = try names(in: place.directory)

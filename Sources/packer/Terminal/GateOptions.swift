@@ -13,6 +13,8 @@ struct GateOptions: ParsableArguments {
 
   @OptionGroup var lockFile: LockOption
 
+  @OptionGroup var published: PublishedOption
+
   @OptionGroup var keyTexts: TrustedKeysOption
 
   @Flag(name: .customLong("quick"), help: "Skip the checks that read pack contents.")
@@ -41,7 +43,8 @@ struct GateOptions: ParsableArguments {
   /// The first of these options that was given, or nil. None of them applies to single packs.
   var given: String? {
     let options: [(String, Bool)] = [
-      ("--config", configuration != nil), ("--plist", plist != nil), ("--lock", lockFile.lock != nil), ("--trust", !keyTexts.trust.isEmpty),
+      ("--config", configuration != nil), ("--plist", plist != nil), ("--lock", lockFile.lock != nil),
+      ("--published", published.published != nil), ("--trust", !keyTexts.trust.isEmpty),
       ("--quick", isQuick), ("--strict", isStrict), ("--only", !only.isEmpty), ("--ignore", !ignore.isEmpty),
       ("--require", !require.isEmpty),
       ("--format", format != nil && format != "json"), ("--report", !reports.isEmpty),
