@@ -164,7 +164,9 @@ package struct ConfigurationProposal: Sendable {
         .unsuitableSource, of: directory, "holds nothing to pack", hint: "pass the directory with the app's content: packer init DIR")
     }
 
-    let layout = ProposalLayout(kept, omitted: proposal.omitted.map(\.path), in: place) { path in
+    let layout = ProposalLayout(
+      kept, omitted: proposal.omitted.map(\.path), refused: proposal.problems.map(\.path), in: place
+    ) { path in
       (try? files.contents(of: "\(directory)/\(path)", limit: Self.largestSettings)).map { String(decoding: $0, as: UTF8.self) }
     }
     proposal.unbuilt = layout.unbuilt

@@ -39,10 +39,11 @@ struct ProposalLayout {
   ///
   /// - Parameters:
   ///   - entries: the files and directories that go into packs.
-  ///   - omitted: the paths that go into no pack.
+  ///   - omitted: the paths of files that go into no pack.
+  ///   - refused: the paths of files and directories that cannot be packed. Patterns find them all the same.
   ///   - place: the directory.
   ///   - read: returns the text of a small file in the directory; nil if it cannot be read.
-  init(_ entries: [SourceEntry], omitted: [String], in place: ProjectPlace, read: @escaping (String) -> String?) {
+  init(_ entries: [SourceEntry], omitted: [String], refused: [String], in place: ProjectPlace, read: @escaping (String) -> String?) {
     var found: [String: Set<String>] = [:]
     var pages: Set<String> = []
     var occupied: Set<String> = []
@@ -70,6 +71,9 @@ struct ProposalLayout {
         if !name.hasPrefix(".") { matched[parent, default: []].insert(name) }
         return visited.insert(path).inserted
       }
+    }
+    for path in refused {
+      Self.climb(from: path) { parent, name, _ in matched[parent, default: []].insert(name).inserted }
     }
     func sorted(_ names: [String: Set<String>]) -> [String: [String]] {
       names.mapValues { $0.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }

@@ -12,8 +12,8 @@ struct ProposalText {
     add(
       """
       # The configuration of packer. Documentation/CONFIGURATION.md explains every key; 'packer schema config' lists them for editors.
-      # All paths are relative to this file. For completion in editors: 'packer schema config > packer.schema.json', and remove one # here:
-      # # yaml-language-server: $schema=packer.schema.json
+      # All paths are relative to this file. For completion in editors, run 'packer schema config > packer.schema.json' and remove a # here:
+      ## yaml-language-server: $schema=packer.schema.json
 
       # CHANGE: the app that the packs are for, and the app group that it shares with its extension.
       app:
@@ -42,7 +42,7 @@ struct ProposalText {
       defaults:
         # When a pack is downloaded: essential (before the app first starts), prefetch (after that), or onDemand (when the app requests it).
         delivery: prefetch
-        # How it is stored on the device: unpacked into files, or packed (one file that is read in place, which is best for games in web views).
+        # How it is stored on the device: unpacked into files, or packed (one file that is read in place, as games in web views need it).
         install: unpacked
       """)
     addExcludes(proposal.omitted)

@@ -322,6 +322,20 @@ struct ProposalTests {
     #expect(proposal.problems.map(\.message) == ["is a symbolic link"])
   }
 
+  @Test("proposes what can be built, without the folders that cannot be packed")
+  func unpackableFolders() async throws {
+    try add(["games/q\"x/index.html", "games/kart/index.html", "games/a/index.html", "games/A/index.html"])
+
+    let proposal = try await propose("games")
+
+    #expect(proposal.problems.map(\.path).contains("q\"x"))
+    let owners = try await packed(proposal)
+    #expect(owners["games/kart/index.html"] == "game-kart")
+    #expect(!owners.keys.contains { $0.contains("\"") })
+    let kept = owners.keys.count { $0.lowercased() == "games/a/index.html" }
+    #expect(kept + proposal.problems.count { $0.path.lowercased().hasPrefix("a") } >= 2)
+  }
+
   @Test("does not treat names that some platforms do not support as secrets, and does not exclude them")
   func unportableNames() async throws {
     try add(["build/core/lev?l.json", "build/core/level.json", #"build/core/back\slash.txt"#, "build/core/a*.pem", "build/core/dev?/x.txt"])
