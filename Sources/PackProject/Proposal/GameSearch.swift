@@ -32,12 +32,14 @@ struct GameSearch {
   private static let nested: Set = ["games", "minigames"]
   /// The names of folders that say nothing about the game in them.
   private static let plainNames: Set = [
-    "dist", "build", "builds", "www", "public", "web", "html", "html5", "webgl", "out", "output", "export", "release", "site", "browser", "bin", "src",
+    "dist", "build", "builds", "www", "public", "web", "html", "html5", "webgl", "out", "output", "export", "release", "site", "browser",
+    "bin", "src",
     "docs", "client", "server",
   ]
   /// The names of folders that no player needs.
   private static let otherNames: Set = [
-    "test", "tests", "spec", "specs", "docs", "doc", "documentation", "scripts", "tools", "coverage", "android", "ios", "platforms", "plugins",
+    "test", "tests", "spec", "specs", "docs", "doc", "documentation", "scripts", "tools", "coverage", "android", "ios", "platforms",
+    "plugins",
     "electron", "src-tauri", "cordova", "bower_components", "vendor", "examples", "example", "templates", "webgltemplates", "library",
   ]
   /// The names of files that only the folder of a project has, not one with content.
@@ -86,7 +88,8 @@ struct GameSearch {
   mutating func run() {
     for all in [false, true] {
       considersAll = all
-      let starts = pages.union(children.keys.filter { isCollection($0) }).union(files.keys.filter { isEngineProject($0) || isWebProject($0) })
+      let starts = pages.union(children.keys.filter { isCollection($0) }).union(
+        files.keys.filter { isEngineProject($0) || isWebProject($0) })
       aboveGames = []
       for start in starts where all || !ProposalRule.components(of: start).contains(where: isOther) {
         ProposalLayout.climb(from: start) { parent, _, _ in aboveGames.insert(parent).inserted }
@@ -158,7 +161,8 @@ struct GameSearch {
     if isEngineProject(directory), !aboveGames.contains(directory), !pages.contains(directory) {
       let path = directory.isEmpty ? "the folder" : directory
       return unbuilt.append(
-        ConfigurationProposal.Unbuilt(reason: "\(path) is a Godot or Unity project without an export", remedy: "export it for the web first"))
+        ConfigurationProposal.Unbuilt(
+          reason: "\(path) is a Godot or Unity project without an export", remedy: "export it for the web first"))
     }
     if pages.contains(directory) { return addPage(directory, titled: title(of: directory)) }
     if isCollection(directory), let prefix = Self.collections[name(of: directory).lowercased()] {
@@ -200,7 +204,8 @@ struct GameSearch {
       directory = Self.join(directory, only)
     }
     let all = inner(directory)
-    let names = all.contains { !Self.otherNames.contains($0.lowercased()) } ? all.filter { !Self.otherNames.contains($0.lowercased()) } : all
+    let names =
+      all.contains { !Self.otherNames.contains($0.lowercased()) } ? all.filter { !Self.otherNames.contains($0.lowercased()) } : all
     guard !names.isEmpty else {
       return folders.append(Folder(path: directory, kind: .content, name: title(of: directory)))
     }

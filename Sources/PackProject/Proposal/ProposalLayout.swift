@@ -159,7 +159,8 @@ struct ProposalLayout {
 
   // MARK: Entries
 
-  func packs(_ entries: [SourceEntry], omitted: [ConfigurationProposal.OmittedPath], in place: ProjectPlace) -> [ConfigurationProposal.Pack] {
+  func packs(_ entries: [SourceEntry], omitted: [ConfigurationProposal.OmittedPath], in place: ProjectPlace) -> [ConfigurationProposal.Pack]
+  {
     var taken: Set<String> = []
     func free(_ wanted: String) -> String {
       let wanted = Self.shortened(wanted)

@@ -94,8 +94,12 @@ struct ProposalText {
     } else {
       add("  # \(contents)")
     }
-    if let name = pack.differingName { add("  # The folder is '\(Self.comment(name))'. An id must not change once it was released: choose it now.") }
-    if pack.isLarge { add("  # If the app cannot start without it, add 'delivery: essential': then it is downloaded before the first launch.") }
+    if let name = pack.differingName {
+      add("  # The folder is '\(Self.comment(name))'. An id must not change once it was released: choose it now.")
+    }
+    if pack.isLarge {
+      add("  # If the app cannot start without it, add 'delivery: essential': then it is downloaded before the first launch.")
+    }
     add("  - id: \(Self.scalar(pack.id))")
     add("    \(pack.isEach ? "each" : "root"): \(Self.scalar(pack.root))")
     if pack.delivery != .prefetch { add("    delivery: \(pack.delivery.rawValue)") }

@@ -12,7 +12,9 @@ enum WebProject {
     "vite.config.", "webpack.config.", "webpack.common.", "rollup.config.", "snowpack.config.", "vue.config.", "svelte.config.",
     "astro.config.", "next.config.", "quasar.config.", "esbuild.config.", "angular.json", ".parcelrc",
   ]
-  private static let bundlersInScripts = ["vite", "webpack", "rollup", "parcel", "react-scripts", "ng build", "esbuild", "vue-cli-service", "snowpack", "parcel-bundler"]
+  private static let bundlersInScripts = [
+    "vite", "webpack", "rollup", "parcel", "react-scripts", "ng build", "esbuild", "vue-cli-service", "snowpack", "parcel-bundler",
+  ]
   private static let pages = ["index.html", "index.htm"]
 
   /// Examines a folder; nil if it is no project, or one whose page needs no build.

@@ -193,7 +193,8 @@ struct Initialize: Verb {
     if size > 0 { rows.append(("excluded", Int64(clamping: size), Table.count(excluded.count, "file", "files"))) }
     let unassigned = proposal.unassigned.reduce(0 as UInt64) { $0 + $1.contentSize }
     if unassigned > 0 {
-      rows.append(("in no pack", Int64(clamping: unassigned), Table.count(proposal.unassigned.reduce(0) { $0 + $1.files }, "file", "files")))
+      rows.append(
+        ("in no pack", Int64(clamping: unassigned), Table.count(proposal.unassigned.reduce(0) { $0 + $1.files }, "file", "files")))
     }
     var lines = ["\(directory): \(Table.count(proposal.packCount, "pack", "packs")) proposed"] + Table.sizes(rows, total: "found")
     var fields: [(String, String)] = []

@@ -338,7 +338,8 @@ struct ConfigurationTests {
     #expect(configuration.packs[0].name == "🎮 \\ud83c\\udfae")
     #expect(configuration.packs[0].description == "ä")
     #expect(throws: PackError.self) {
-      try project.read(#"{"serve": {"baseURL": "https://cdn.example.com/"}, "packs": [{"id": "core", "root": "build/core", "name": "\ud83c"}]}"#)
+      try project.read(
+        #"{"serve": {"baseURL": "https://cdn.example.com/"}, "packs": [{"id": "core", "root": "build/core", "name": "\ud83c"}]}"#)
     }
   }
 

@@ -115,7 +115,10 @@ struct ProposalTests {
   @Test(
     "is the same from any directory where the search starts",
     arguments: [
-      ["arcade/games/kart/index.html", "arcade/games/poker/index.html", "arcade/games/poker/help/index.html", "arcade/games/solo/x/index.html"],
+      [
+        "arcade/games/kart/index.html", "arcade/games/poker/index.html", "arcade/games/poker/help/index.html",
+        "arcade/games/solo/x/index.html",
+      ],
       ["arcade/web/kart/index.html", "arcade/web/poker/index.html", "arcade/web/HexGL/index.html"],
       ["arcade/web/Kino Größe/index.html", "arcade/web/ゲーム/index.html"],
       ["arcade/web/package.json", "arcade/web/dist/index.html", "arcade/web/src/main.ts"],
@@ -199,11 +202,13 @@ struct ProposalTests {
     #expect(try await packed(proposal).count == 4)
   }
 
-  @Test("writes Latin letters in ASCII", arguments: [
-    ("Kino Größe", "kino-groesse"), ("Ümlaut Game", "uemlaut-game"), ("U\u{308}mlaut", "uemlaut"), ("Ærøskøbing", "aeroeskoebing"),
-    ("Łódź!", "lodz"), ("İstanbul ", "istanbul"), ("Crème brûlée", "creme-brulee"), ("HexGL", "HexGL"), ("ゲーム", nil), ("3D ゲーム", nil),
-    ("...", nil),
-  ])
+  @Test(
+    "writes Latin letters in ASCII",
+    arguments: [
+      ("Kino Größe", "kino-groesse"), ("Ümlaut Game", "uemlaut-game"), ("U\u{308}mlaut", "uemlaut"), ("Ærøskøbing", "aeroeskoebing"),
+      ("Łódź!", "lodz"), ("İstanbul ", "istanbul"), ("Crème brûlée", "creme-brulee"), ("HexGL", "HexGL"), ("ゲーム", nil), ("3D ゲーム", nil),
+      ("...", nil),
+    ])
   func latin(_ name: String, _ expected: String?) {
     #expect(ProposalName.slug(name) == expected)
   }
@@ -260,7 +265,9 @@ struct ProposalTests {
     #expect(proposal.text.contains("# Not built, and so in no pack: b/package.json"))
   }
 
-  @Test("for the sources of an engine's project is refused", arguments: [["project.godot", "main.tscn"], ["Assets/a.cs", "ProjectSettings/b.asset"]])
+  @Test(
+    "for the sources of an engine's project is refused",
+    arguments: [["project.godot", "main.tscn"], ["Assets/a.cs", "ProjectSettings/b.asset"]])
   func engineProject(_ names: [String]) async throws {
     try add(names.map { "game/\($0)" })
 
@@ -273,7 +280,10 @@ struct ProposalTests {
 
   @Test("never takes packer's own files for content")
   func ownFiles() async throws {
-    try add(["build/kart/index.html", "build/kart/asset.pack", "build/kart/packer.yml", "build/release/manifest.json", "build/release/packages.json"])
+    try add([
+      "build/kart/index.html", "build/kart/asset.pack", "build/kart/packer.yml", "build/release/manifest.json",
+      "build/release/packages.json",
+    ])
     try add(["build/release/core-00.pack", "build/certificate/server.key", "build/certificate/server.crt", "build/certificate/ca.crt"])
     try add(["build/kart/old.key"], "pkk1-0000")
     try directory.write(PackHeader.magic + [0, 1, 2], to: "build/kart/old.pack")
