@@ -83,7 +83,8 @@ package struct StorePeak: Hashable, Sendable {
     var installed: [String: [ManifestPack]] = [:]
     for pack in packs {
       var version = pack
-      version.sha256 = []
+      // No pack of a release has this version.
+      version.version = 0
       installed[pack.id] = Array(repeating: version, count: policy.keepVersions)
     }
     self.init(updatingTo: packs, installed: installed, manifestSize: manifestSize)

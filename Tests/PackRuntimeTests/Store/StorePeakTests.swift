@@ -52,7 +52,9 @@ private final class Following: Sendable {
 
   /// What is on the device, by pack. Packs that were purged while they were current have a record without content.
   func installed(in store: AssetStore) async throws -> [String: [ManifestPack]] {
-    let recorded = try FileManager.default.contentsOfDirectory(atPath: stage.directory("store/state")).compactMap { PackName(fileName: $0)?.text }
+    let recorded = try FileManager.default.contentsOfDirectory(atPath: stage.directory("store/state")).compactMap {
+      PackName(fileName: $0)?.text
+    }
     var result = Dictionary(uniqueKeysWithValues: recorded.map { ($0, [ManifestPack]()) })
     for pack in try await store.installed() {
       result[pack.id, default: []].append(try #require(entries.withLock { $0[pack.sha256] }))
@@ -63,7 +65,9 @@ private final class Following: Sendable {
   /// Downloads everything, then accepts the manifest, then installs in the order, and only then activates the packs that are opened.
   ///
   /// - Returns: The most that was on the device.
-  func update(_ store: AssetStore, to offers: [StoreStage.Offer], _ manifest: SignedManifest, order: [String], opened: [String: Bool]) async throws -> UInt64 {
+  func update(_ store: AssetStore, to offers: [StoreStage.Offer], _ manifest: SignedManifest, order: [String], opened: [String: Bool])
+    async throws -> UInt64
+  {
     entries.withLock { entries in for offer in offers { entries[offer.entry.sha256] = offer.entry } }
     most.withLock { $0 = 0 }
     for offer in offers where order.contains(offer.entry.id) {
@@ -183,7 +187,9 @@ struct StorePeakTests {
     }
   }
 
-  @Test("the figure of a release is what a store takes that updates all packs, all of the same size, with the usual policy", arguments: InstallMode.allCases)
+  @Test(
+    "the figure of a release is what a store takes that updates all packs, all of the same size, with the usual policy",
+    arguments: InstallMode.allCases)
   func updatingAll(install: InstallMode) async throws {
     let device = try Following(StorePolicy(freeSpaceMargin: 0))
     var held: UInt64 = 0
