@@ -1,7 +1,3 @@
-#if canImport(Darwin)
-  import Foundation
-#endif
-
 /// What decides which packs of a manifest are for a device: its platform, and the languages of its user.
 public struct DeviceProfile: Hashable, Sendable {
   /// A platform, as `platforms` of a pack names it. iOS includes iPadOS and Mac Catalyst.
@@ -37,15 +33,6 @@ public struct DeviceProfile: Hashable, Sendable {
 
   /// The profile that accepts every pack.
   public static let any = DeviceProfile(platform: nil, languages: nil)
-
-  /// The platform that this code is compiled for, and the languages that the user set, for the device or for this app. On other systems than Apple's, ``any``.
-  public static var current: DeviceProfile {
-    #if canImport(Darwin)
-      DeviceProfile(platform: .current, languages: Locale.preferredLanguages)
-    #else
-      .any
-    #endif
-  }
 
   /// Returns whether a pack is for this device: it is for its platform, and it has no language, or one of the user's languages finds it.
   public func accepts(_ pack: ManifestPack) -> Bool {
