@@ -154,7 +154,7 @@ extension ReleaseVerification {
   private static func budget(_ release: ReleaseContext) -> [ReleaseReport.BudgetRow] {
     // With Apple hosting, the Info.plist has no such numbers.
     guard release.manifest.manifest != nil, release.configuration?.hosting != .apple else { return [] }
-    return release.demand.named.map { key, needed in
+    return release.plistDemand.named.map { key, needed in
       ReleaseReport.BudgetRow(
         key: key, needed: needed, allowed: release.plist?.number(key),
         released: release.apps.compactMap { app in app.budget?.named.first { $0.key == key }?.bytes }.min())

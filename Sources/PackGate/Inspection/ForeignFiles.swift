@@ -51,10 +51,11 @@ struct ForeignFilesSearch {
   let isQuick: Bool
 
   /// The names that a build writes besides packs.
-  private static let known: Set<String> = [
-    ReleaseFile.packages, ReleaseFile.infoFragment, ReleaseFile.budgetText, ReleaseFile.budgetMarkdown, ReleaseFile.budgetJSON,
-    BuildRecord.fileName,
-  ]
+  private static let known: Set<String> = Set(
+    [
+      ReleaseFile.packages, ReleaseFile.infoFragment, ReleaseFile.budgetText, ReleaseFile.budgetMarkdown, ReleaseFile.budgetJSON,
+      BuildRecord.fileName,
+    ] + DeviceProfile.Platform.allCases.map(ReleaseFile.infoFragment(for:)))
   /// The largest number of copies that are named.
   private static let mostNamed = 20
   /// The largest number of files that are compared with those of the packs.

@@ -65,8 +65,11 @@ struct ReleaseContext: Sendable {
     return entry.keyID == keyID ? false : nil
   }
 
-  /// The sizes that the release needs on a device.
+  /// The sizes that the release needs on any device.
   var demand: ReleaseDemand { ReleaseDemand(entries, manifestSize: manifest.size) }
+
+  /// The sizes that it needs on the devices of the app with the Info.plist: those of its platform, if it says which.
+  var plistDemand: ReleaseDemand { ReleaseDemand(entries, for: plist?.platform, manifestSize: manifest.size) }
 
   /// Returns the configuration of a pack; nil if there is none.
   func configured(_ id: String) -> PackerConfiguration.Pack? { configuration?.packs.first { $0.id.text == id } }
@@ -209,6 +212,9 @@ struct PlistSighting: Sendable {
 
   /// Whether its Background Assets keys were written by packer or are missing, so that a merge needs no `--replace`.
   var isPackersOwn = true
+
+  /// The platform that it names; nil if it names none or several.
+  var platform: DeviceProfile.Platform?
 
   /// The command that writes the values of the release into it.
   var mergeHint: String { "packer plist merge \(ShellWord.path(path))\(isPackersOwn ? "" : " --replace")" }

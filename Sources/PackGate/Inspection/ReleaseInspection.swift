@@ -180,6 +180,7 @@ extension PlistSighting {
     self.init(path: plist.path, keys: plist.keys)
     names = Set((plist.content.members ?? []).map(\.key))
     isPackersOwn = plist.isMergedFreely
+    platform = plist.platform
     if case .string(let text) = plist.content[key: "CFBundleIdentifier"], !AppTargets.isVariable(text) { bundleID = text }
     if case .boolean(let value) = plist.content[key: "ITSAppUsesNonExemptEncryption"] { usesNonExemptEncryption = value }
   }

@@ -4,6 +4,7 @@ import PackCrypto
 import PackFormat
 import PackManifest
 import PackProject
+import PackStore
 
 /// `packer build`
 struct Build: Verb {
@@ -180,7 +181,7 @@ struct Build: Verb {
     return table + [
       "\(report.output): \(counts)",
       "  manifest \(manifest.version), \(release.manifestSize) of \(release.manifestCeiling) bytes, \(state), valid until \(manifest.expires)",
-      "  at most \(ByteCount(budget.peakDisk)) on the device at any moment",
+      "  at most \(ByteCount(budget.peakDisk)) on the device, while all packs are updated (\(StorePolicy().keepVersions) earlier versions of each are kept)",
     ]
   }
 }

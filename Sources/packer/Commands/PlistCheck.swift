@@ -45,8 +45,8 @@ struct PlistCheck: Verb {
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let configuration = try release.configuration()
-    let wanted = try release.wanted(configuration)
     let app = try InfoPlist.read(path)
+    let wanted = try release.wanted(configuration, for: app)
     var targets = AppTargets(app: app, bundleID: configuration?.app.bundleID)
     if let downloaderPath { targets.downloader = try InfoPlist.read(downloaderPath) }
     for path in entitlementPaths { targets.entitlements.append(try InfoPlist.read(path)) }
