@@ -69,7 +69,12 @@ struct ReleaseContext: Sendable {
   var demand: ReleaseDemand { ReleaseDemand(entries, manifestSize: manifest.size) }
 
   /// The sizes that it needs on the devices of the app with the Info.plist: those of its platform, if it says which.
-  var plistDemand: ReleaseDemand { ReleaseDemand(entries, for: plist?.platform, manifestSize: manifest.size) }
+  var plistDemand: ReleaseDemand { demand(for: plist?.platform) }
+
+  /// Returns the sizes that it needs on the devices of a platform. If it is nil, each size is that of the platform for which it is largest.
+  func demand(for platform: DeviceProfile.Platform?) -> ReleaseDemand {
+    ReleaseDemand(entries, for: platform, manifestSize: manifest.size)
+  }
 
   /// Returns the configuration of a pack; nil if there is none.
   func configured(_ id: String) -> PackerConfiguration.Pack? { configuration?.packs.first { $0.id.text == id } }

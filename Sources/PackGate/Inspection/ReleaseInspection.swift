@@ -22,7 +22,8 @@ struct ReleaseInspection: Sendable {
   func run(progress: ProgressHandler?) async throws(PackError) -> ReleaseContext {
     let place = try locate()
     let lock: ReleaseLock? = if let path = options.lock { try ReleaseLock.read(path, files: files) } else { nil }
-    let plist: PlistSighting? = if let path = options.plist { PlistSighting(try InfoPlist.read(path, files: files)) } else { nil }
+    var plist: PlistSighting? = if let path = options.plist { PlistSighting(try InfoPlist.read(path, files: files)) } else { nil }
+    if let platform = options.platform { plist?.platform = platform }
     var release = ReleaseContext(
       directory: place.directory, isQuick: options.isQuick, keyID: key.id,
       manifest: try ManifestReading(path: place.manifest, trusted: options.trusted, lock: lock, files: files).sighting(), plist: plist,

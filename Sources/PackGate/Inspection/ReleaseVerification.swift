@@ -15,6 +15,8 @@ package struct ReleaseVerification: Sendable {
   package var configuration: PackerConfiguration?
   /// The app's Info.plist.
   package var plist: String?
+  /// The platform of the Info.plist; nil if it says so itself.
+  package var platform: DeviceProfile.Platform?
   /// The lock file.
   package var lock: String?
   /// The manifest that devices have now; nil if it is not known.

@@ -38,7 +38,7 @@ package enum ProgramOutput {
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
     do throws(FileFailure) {
       while let readEnd, output.count <= limit {
-        let count = try read(readEnd, &buffer, files: files)
+        let count = try piece(of: readEnd, &buffer, files: files)
         guard count > 0 else { break }
         output += buffer[..<count]
       }
@@ -62,7 +62,7 @@ package enum ProgramOutput {
     }
   }
 
-  private static func read(_ file: OpenFile, _ buffer: inout [UInt8], files: any FileSystem) throws(FileFailure) -> Int {
+  private static func piece(of file: OpenFile, _ buffer: inout [UInt8], files: any FileSystem) throws(FileFailure) -> Int {
     var span = buffer.mutableByteSpan
     return try unsafe span.withUnsafeMutableBytes { (bytes) throws(FileFailure) -> Int in try unsafe files.read(file, into: bytes) }
   }

@@ -1,5 +1,4 @@
 import CLibSSL
-import NIOCore
 import PackFormat
 
 /// A certificate for a server on this machine, signed by an authority of its own.
@@ -53,7 +52,7 @@ struct LocalCertificate {
 
   /// Returns whether a name is an address and no host name.
   static func isAddress(_ name: String) -> Bool {
-    (try? SocketAddress(ipAddress: name, port: 0)) != nil
+    MachineNames.isAddress(name)
   }
 
   /// The tool starts OpenSSL without its table of digests. Certificates look up those of their signatures there.

@@ -1,6 +1,5 @@
 import ArgumentParser
 import PackBuild
-import PackCrypto
 import PackFormat
 import PackManifest
 import PackProject
@@ -183,19 +182,6 @@ struct Build: Verb {
       "  manifest \(manifest.version), \(release.manifestSize) of \(release.manifestCeiling) bytes, \(state), valid until \(manifest.expires)",
       "  at most \(ByteCount(budget.peakDisk)) on the device, while all packs are updated (\(StorePolicy().keepVersions) earlier versions of each are kept)",
     ]
-  }
-}
-
-/// The option that names the manifest that devices have now.
-struct PublishedOption: ParsableArguments {
-  @Option(
-    help: ArgumentHelp("The manifest that is published now, whose versions must not come again.", valueName: "url|file"),
-    completion: .file())
-  var published: String?
-
-  func manifest(trusting keys: [SigningPublicKey]) throws(PackError) -> PublishedManifest? {
-    guard let published else { return nil }
-    return try PublishedManifest.read(published, trusting: keys)
   }
 }
 

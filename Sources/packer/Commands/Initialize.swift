@@ -69,12 +69,14 @@ struct Initialize: Verb {
       console.output(lines: proposal.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init))
       return outcome(of: proposal)
     }
-    try proposal.write()
+    // The configuration is the last, so that a run that ended in the middle is repeated.
+    var written: [String] = []
     let lock = try ReleaseLock.path(besides: path)
-    var written = [path]
     if try ReleaseLock.createIfMissing(lock) { written.append(lock) }
     let ignore = try proposal.writeIgnoreFile()
     if let file = ignore.written { written.append(file) }
+    try proposal.write()
+    written.insert(path, at: 0)
     if console.isJSON { showRecords(proposal, on: console) }
     console.result(ProposalRecord(proposal), lines(proposal, written: written, unignored: ignore.missing))
     return outcome(of: proposal)

@@ -74,6 +74,7 @@ struct PlistCheck: Verb {
     let place = release.dist ?? ReleasePlaces.place(ReleaseFile.folder, beside: configuration)
     guard ReleasePlaces.exists("\(place)/\(ReleaseFile.manifest)") else { return nil }
     var verification = ReleaseVerification.ofPlist(path, for: place, configuration, now: try ManifestTime.now())
+    verification.platform = try release.platform.map(DeviceProfile.Platform.init(option:))
     verification.wording = { $0.hint }
     return try await verification.run(key: nil).findings.filter { !$0.isAccepted }.map { PlistFindingRecord($0, path) }
   }

@@ -55,7 +55,7 @@ struct ReleaseRecord: Verb {
     var recorded: ReleaseRecording.App?
     if let app {
       recorded = ReleaseRecording.App(version: app, plists: try plists(), trustedKeys: recording.trustedKeys)
-      for build in recorded?.plists ?? [] { try await check(build.plist, recording, configuration) }
+      for build in recorded?.plists ?? [] { try await check(build, recording, configuration) }
     }
     let hasLock = (try? SystemFiles().status(of: recording.lockPath, in: nil, following: .asThemselves)) != nil
     try ReleaseLock.checkPresence(at: recording.lockPath, isPresent: hasLock, for: configuration)
@@ -87,9 +87,11 @@ extension ReleaseRecord {
 
   /// Throws if the release does not fit the Info.plist, by the rules of `packer verify`.
   private func check(
-    _ plist: InfoPlist, _ recording: ReleaseRecording, _ configuration: PackerConfiguration
+    _ build: ReleaseRecording.App.Plist, _ recording: ReleaseRecording, _ configuration: PackerConfiguration
   ) async throws(PackError) {
+    let plist = build.plist
     var verification = ReleaseVerification.ofPlist(plist.path, for: recording.dist, configuration, now: try ManifestTime.now())
+    verification.platform = build.platform.flatMap(DeviceProfile.Platform.init(rawValue:))
     verification.wording = { $0.hint }
     let errors = try await verification.run(key: nil).findings.filter { $0.level == .error && !$0.isAccepted }
     guard let first = errors.first else { return }

@@ -67,6 +67,7 @@ struct ReleaseGate {
     verification.configuration = configuration
     verification.lock = ReleasePlaces.lockFile(options.lockFile.lock, beside: verification.configuration, of: verification.target)
     verification.plist = options.plist
+    verification.platform = try options.platform.map(DeviceProfile.Platform.init(option:))
     verification.isQuick = options.isQuick
     verification.only = options.only
     verification.ignored = options.ignore

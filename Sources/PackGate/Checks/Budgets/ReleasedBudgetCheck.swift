@@ -24,9 +24,9 @@ enum ReleasedBudgetCheck: ReleaseCheck {
   static func findings(
     _ release: ReleaseContext, of check: any ReleaseCheck.Type, isChecked: (_ key: String) -> Bool
   ) -> [ReleaseFinding] {
-    let demand = release.demand
-    return release.apps.flatMap { app in
-      (app.budget?.named ?? []).compactMap { key, limit -> ReleaseFinding? in
+    release.apps.flatMap { app in
+      let demand = release.demand(for: app.platform.flatMap(DeviceProfile.Platform.init(rawValue:)))
+      return (app.budget?.named ?? []).compactMap { key, limit -> ReleaseFinding? in
         guard isChecked(key), let needed = demand.named.first(where: { $0.key == key })?.bytes,
           !ReleaseDemand.fits(needed, in: limit, key)
         else { return nil }
