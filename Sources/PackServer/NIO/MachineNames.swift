@@ -31,9 +31,6 @@ enum MachineNames {
     return names
   }
 
-  /// Whether a text is an address, and no host name.
-  static func isAddress(_ text: String) -> Bool { (try? SocketAddress(ipAddress: text, port: 0)) != nil }
-
   /// Whether a text has only the characters of a host name or an address. A certificate lists names in a text with commas.
   static func isName(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count < 254
