@@ -67,30 +67,36 @@ struct Initialize: Verb {
     }
     guard !isPrinted else {
       console.output(lines: proposal.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init))
-      return outcome(of: proposal)
+      return outcome(of: proposal, on: console)
     }
     // The configuration is the last, so that a run that ended in the middle is repeated.
     var written: [String] = []
     let lock = try ReleaseLock.path(besides: path)
     if try ReleaseLock.createIfMissing(lock) { written.append(lock) }
-    let ignore = try proposal.writeIgnoreFile()
-    if let file = ignore.written { written.append(file) }
-    try proposal.write()
+    let ignore: (written: String?, missing: [String])
+    do throws(PackError) {
+      ignore = try proposal.writeIgnoreFile()
+      if let file = ignore.written { written.append(file) }
+      try proposal.write()
+    } catch {
+      for file in written { try? SystemFiles().remove(file, .file, in: nil) }
+      throw error
+    }
     written.insert(path, at: 0)
     if console.isJSON { showRecords(proposal, on: console) }
     console.result(ProposalRecord(proposal), lines(proposal, written: written, unignored: ignore.missing))
-    return outcome(of: proposal)
+    return outcome(of: proposal, on: console)
   }
 
-  /// The outcome is an error if a build would refuse the packs of the proposal, or lack something.
-  private func outcome(of proposal: ConfigurationProposal) -> Outcome {
+  /// The outcome has findings if a build would refuse the packs of the proposal, or lack something.
+  private func outcome(of proposal: ConfigurationProposal, on console: Console) -> Outcome {
     guard !proposal.problems.isEmpty else { return .done }
     let paths = Table.count(proposal.problems.count, "path", "paths")
-    let error = PackError(
-      .unsuitableSource, of: directory, "holds \(paths) that cannot be packed",
-      details: proposal.problems.map { "\($0.path) \($0.message)" },
-      hint: path == "-" ? "rename or remove them" : "\(path) is written; rename or remove them before 'packer build'")
-    return .failed(error, isReported: false)
+    for problem in proposal.problems { console.warning("\(problem.path) \(problem.message)", hint: nil) }
+    let verdict = "\(directory) holds \(paths) that cannot be packed"
+    console.warning(
+      verdict, hint: path == "-" ? "rename or remove them" : "\(path) is written; rename or remove them before 'packer build'")
+    return .findings(verdict)
   }
 
   // MARK: An app

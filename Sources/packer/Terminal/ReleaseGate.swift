@@ -103,7 +103,8 @@ struct ReleaseGate {
         try StepSummary.append(to: path) { limit in GitHubReport.summary(report, isStrict: options.isStrict, limit: limit) }
       }
     }
-    if case .done = outcome, let error = unwritten.first { throw error }
+    // Not thrown: nothing prevented the checks, and a report that cannot be written is not replaced by one about that.
+    if case .done = outcome, let error = unwritten.first { return .failed(error, isReported: false) }
     for error in unwritten { session.console.warning(error.message, hint: error.hint) }
     return outcome
   }
