@@ -58,6 +58,7 @@ FOUNDATION_ALLOWED = {
     "Sources/PackFiles/Apple/ImportantCapacity.swift",  # Apple only: the space that includes what the system can purge
     "Sources/PackStore/Apple/BackupExclusion.swift",  # Apple only: the resource value that keeps a directory out of backups
     "Sources/PackCrypto/CryptoKit/CryptoKitBackend.swift",  # CryptoKit's interface takes Foundation's protocols
+    "Sources/PackManifest/Apple/DeviceProfile+Current.swift",  # Darwin only: the languages of the user
     "Sources/PackRemote/Materializer+JSON.swift",  # the platform's own decoder, without the rest of Foundation if possible
     "Sources/PackBuild/PropertyList/PropertyList+Foundation.swift",  # Darwin only: other platforms use the part of Foundation without ICU
     "Sources/packer/Terminal/Console.swift",  # Darwin only: as above

@@ -50,17 +50,19 @@
     ///   - keys: the trusted public keys.
     ///   - policy: the timing of deliveries.
     ///   - challenges: answers authentication challenges of servers.
-    ///   - isForDevice: returns whether a pack is meant for this device. It must agree with the app's decision.
+    ///   - device: decides which packs are for this device. It must be the same in the app.
+    ///   - isForDevice: a further condition. It must be the same in the app.
     ///   - logger: receives each request of the system, the plan for it, what was done, and how long it took.
     ///   - report: receives what was done, on the thread on which the system calls.
     public init(
       group: String, trusting keys: [SigningPublicKey], policy: DeliveryPolicy = .init(), challenges: ChallengeHandler = .system,
-      isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true }, logger: (any PackLogger)? = nil,
+      device: DeviceProfile = .current, isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true },
+      logger: (any PackLogger)? = nil,
       report: @escaping @Sendable (BackgroundReport) -> Void = { _ in }
     ) {
       self.init(group: group, challenges: challenges, logger: logger, report: report) { () throws(PackError) in
         let state = try SharedState(group: group, policy: policy, logger: logger)
-        return ExtensionDelivery(state: state, isForDevice: isForDevice) { (document) throws(PackError) in
+        return ExtensionDelivery(state: state, isForDevice: { device.accepts($0) && isForDevice($0) }) { (document) throws(PackError) in
           try document.verify(trusting: keys).manifest
         }
       }
@@ -72,18 +74,20 @@
     ///   - group: the identifier of the app group, `group.…`.
     ///   - keys: the trusted public keys, as `packer key public` prints them. A malformed one is reported at each callback, and nothing is downloaded.
     ///   - challenges: answers authentication challenges of servers.
-    ///   - isForDevice: returns whether a pack is meant for this device. It must agree with the app's decision.
+    ///   - device: decides which packs are for this device. It must be the same in the app.
+    ///   - isForDevice: a further condition. It must be the same in the app.
     ///   - report: receives what was done, on the thread on which the system calls.
     public init(
       group: String, trusting keys: [String], challenges: ChallengeHandler = .system,
-      isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true },
+      device: DeviceProfile = .current, isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true },
       report: @escaping @Sendable (BackgroundReport) -> Void = { _ in }
     ) {
       let logger = SystemLogger(subsystem: Bundle.main.bundleIdentifier ?? "packer")
       self.init(group: group, challenges: challenges, logger: logger, report: report) { () throws(PackError) in
         var signers: [SigningPublicKey] = []
         for key in keys { signers.append(try SigningPublicKey(text: key)) }
-        return ExtensionDelivery(state: try SharedState(group: group, logger: logger), isForDevice: isForDevice) {
+        let state = try SharedState(group: group, logger: logger)
+        return ExtensionDelivery(state: state, isForDevice: { device.accepts($0) && isForDevice($0) }) {
           [signers] (document) throws(PackError) in
           try document.verify(trusting: signers).manifest
         }

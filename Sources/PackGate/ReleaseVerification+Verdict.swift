@@ -1,6 +1,6 @@
 import PackBuild
 import PackFormat
-import PackManifest
+package import PackManifest
 package import PackProject
 package import PackReading
 
@@ -49,6 +49,27 @@ extension ReleaseVerification {
       subject: release.manifest.path, facts: Self.facts(release), budget: Self.budget(release), findings: findings, rules: outcomes)
   }
 
+  /// Returns a verification with only the rules about an app's Info.plist. It needs no key and reads no pack.
+  ///
+  /// - Parameter target: the directory of the release, or its manifest.
+  package static func ofPlist(
+    _ plist: String, for target: String, _ configuration: PackerConfiguration?, now: ManifestTime
+  ) -> ReleaseVerification {
+    var verification = ReleaseVerification(target, now: now)
+    verification.configuration = configuration
+    verification.plist = plist
+    verification.isQuick = true
+    verification.only = ReleaseRule.all.filter(isAboutPlist).map(\.id)
+    return verification
+  }
+
+  private static func isAboutPlist(_ rule: ReleaseRule) -> Bool {
+    rule.needs.contains(.plist) && rule.needs.isDisjoint(with: [.files, .key, .payload])
+  }
+
+  /// Whether a rule is to be checked that is not only about the Info.plist.
+  var looksAtFiles: Bool { ReleaseChecks.all.contains { isAsked($0.rule) && !Self.isAboutPlist($0.rule) } }
+
   private func isAsked(_ rule: ReleaseRule) -> Bool {
     only.isEmpty || only.contains { rule.id.hasPrefix($0) } || rule == RequiredRuleCheck.rule && !required.isEmpty
   }
@@ -65,8 +86,14 @@ extension ReleaseVerification {
 
   private func reason(for finding: ReleaseFinding) -> String? {
     guard finding.rule.isIgnorable else { return nil }
-    let entry = configuration?.ignored.first { $0.rule == finding.rule.id && ($0.pack == nil || $0.pack == finding.pack) }
-    if let entry { return entry.reason }
+    let entry = configuration?.ignored.first { entry in
+      guard entry.rule == finding.rule.id, entry.pack == nil || entry.pack == finding.pack, entry.app == nil || entry.app == finding.app,
+        entry.until.map({ now <= $0 }) ?? true
+      else { return false }
+      return !finding.rule.protectsReleasedApps || entry.app != nil && entry.until != nil
+    }
+    if let entry { return entry.reason + (entry.until.map { " (until \($0.description.prefix(10)))" } ?? "") }
+    guard !finding.rule.protectsReleasedApps else { return nil }
     return ignored.contains(finding.rule.id) ? "--ignore \(finding.rule.id)" : nil
   }
 
@@ -81,6 +108,11 @@ extension ReleaseVerification {
       }
       guard rule.isIgnorable else {
         throw PackError(.usage, "\(id) cannot be ignored: \(rule.title)", hint: "see 'packer explain \(id)'")
+      }
+      guard !rule.protectsReleasedApps else {
+        throw PackError(
+          .usage, "\(id) protects players of released apps, so no option ignores it",
+          hint: "accept it in packer.yml: ignore: [{rule: \(id), app: VERSION, until: YYYY-MM-DD, reason: …}]")
       }
     }
   }
@@ -98,7 +130,7 @@ extension ReleaseVerification {
     }
     add("packs", packs(release))
     add("Info.plist", release.plist?.path ?? "not given, not checked (--plist FILE)")
-    let apps = release.apps.map(\.version)
+    let apps = release.apps.map(\.title)
     if release.lock == nil {
       add("released apps", "no lock file, not checked (--lock FILE)")
     } else {
@@ -122,7 +154,7 @@ extension ReleaseVerification {
   private static func budget(_ release: ReleaseContext) -> [ReleaseReport.BudgetRow] {
     // With Apple hosting, the Info.plist has no such numbers.
     guard release.manifest.manifest != nil, release.configuration?.hosting != .apple else { return [] }
-    return release.demand.named.map { key, needed in
+    return release.plistDemand.named.map { key, needed in
       ReleaseReport.BudgetRow(
         key: key, needed: needed, allowed: release.plist?.number(key),
         released: release.apps.compactMap { app in app.budget?.named.first { $0.key == key }?.bytes }.min())

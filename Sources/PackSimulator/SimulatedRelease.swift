@@ -22,6 +22,11 @@ package struct SimulatedRelease: Sendable {
     manifest = try Manifest(parsingSigned: signed.bytes.byteSpan.extracting(signed.signedBytes))
   }
 
+  /// An iPhone that is set to the language of the first pack that has one.
+  package var usualDevice: DeviceProfile {
+    DeviceProfile(platform: .iOS, languages: manifest.packs.lazy.compactMap(\.language).prefix(1).map { $0 })
+  }
+
   /// Returns the path of the file of a pack.
   func file(of pack: ManifestPack) -> String { folder.path(of: pack) }
 

@@ -59,7 +59,8 @@ extension Simulation {
     let store = try await AssetStore(
       root: "\(home)/store", keys: settings.keys ?? KeyRing(), trusting: settings.trusted, lowestVersion: 0,
       policy: StorePolicy(freeSpaceMargin: 0), files: files, clock: clock,
-      process: StoreProcess(session: session) { $0 == session }, backend: CryptoBackends.standard)
+      process: StoreProcess(session: session) { $0 == session }, backend: CryptoBackends.standard,
+      device: settings.device)
     var policy = QueuePolicy()
     // One download at a time and immediate retries keep the order the same in every run. The time of waits is added to the clock.
     policy.concurrentDownloads = 1

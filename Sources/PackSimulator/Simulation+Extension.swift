@@ -166,7 +166,10 @@ extension Simulation {
     do throws(PackError) {
       let state = try SharedState(directory: group, files: files, clock: clock)
       let trusted = settings.trusted
-      let delivery = ExtensionDelivery(state: state) { (signed) throws(PackError) in try signed.verify(trusting: trusted).manifest }
+      let device = settings.device
+      let delivery = ExtensionDelivery(state: state, isForDevice: device.accepts) { (signed) throws(PackError) in
+        try signed.verify(trusting: trusted).manifest
+      }
       let result = try body(delivery)
       if files.death == nil { return result }
     } catch {
@@ -352,9 +355,12 @@ extension Simulation {
     let holder = try holdLock(about: pack, .app)
     defer { withExtendedLifetime(holder) {} }
     let state = try SharedState(directory: group, files: CrashInjectingFiles(), clock: clock)
-    let trusted = settings.trusted
+    let (trusted, device) = (settings.trusted, settings.device)
     do throws(PackError) {
-      return try body(ExtensionDelivery(state: state) { (signed) throws(PackError) in try signed.verify(trusting: trusted).manifest })
+      return try body(
+        ExtensionDelivery(state: state, isForDevice: device.accepts) { (signed) throws(PackError) in
+          try signed.verify(trusting: trusted).manifest
+        })
     } catch {
       guard holder != nil, !Self.isOutside(error) else { throw error }
       world.timeline.tell(.app, words(error), pack: pack, remedy: "the next plan finds it", isInjected: true)

@@ -13,7 +13,7 @@ extension Simulation {
     let state = try SharedState(directory: group, files: CrashInjectingFiles(), clock: clock)
     let content = try state.content()
     let records = Dictionary(content.records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-    for pack in published.manifest.packs {
+    for pack in published.manifest.packs where settings.device.accepts(pack) {
       let record = records[pack.id]
       let isOf = record?.bytes == PackBytes(pack)
       report.packs.append(
@@ -68,7 +68,8 @@ extension Simulation {
   /// Reports essential packs that were missing at the first start of the app because of the release.
   private mutating func judgeLaunch() {
     guard settings.event.permitsEssential, !isDisturbed, errors[nil] == nil else { return }
-    for pack in settings.release.manifest.packs where pack.delivery == .essential && !hereAtLaunch.contains(pack.id) {
+    for pack in settings.release.manifest.packs
+    where pack.delivery == .essential && settings.device.accepts(pack) && !hereAtLaunch.contains(pack.id) {
       let (error, isInjected) = errors[pack.id] ?? (nil, false)
       guard !isInjected, !world.wasStruck(pack.id) else { continue }
       let reason = error.map { " (\($0))" } ?? ""
@@ -83,7 +84,7 @@ extension Simulation {
     for id in content.damaged { find(.stuck, "the record of \(id) cannot be read", pack: id) }
     guard let plan = lastPlan, appManifest == published.manifest else { return }
     let postponed = Dictionary(plan.postponed.map { ($0.id, $0.reason) }, uniquingKeysWith: { first, _ in first })
-    for pack in published.manifest.packs {
+    for pack in published.manifest.packs where settings.device.accepts(pack) {
       let id = pack.id
       if plan.ready.contains(id) || plan.handOver.contains(where: { $0.id == id }) && settings.keys == nil { continue }
       if let reason = postponed[id] {
@@ -121,7 +122,7 @@ extension Simulation {
     let store = try await AssetStore(
       root: "\(directory)/app/store", keys: keys, trusting: settings.trusted, lowestVersion: 0, policy: StorePolicy(freeSpaceMargin: 0),
       files: CrashInjectingFiles(), clock: clock, process: StoreProcess(session: "verdict") { $0 == "verdict" },
-      backend: CryptoBackends.standard)
+      backend: CryptoBackends.standard, device: settings.device)
     for id in plan.ready {
       guard let pack = published.manifest.packs.first(where: { $0.id == id }) else { continue }
       do throws(PackError) {

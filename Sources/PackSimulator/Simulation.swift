@@ -82,6 +82,7 @@ package struct Simulation {
     } else {
       tell(.system, settings.event == .update ? "updates the app" : "checks for new packs")
     }
+    tellDevice()
     try await request(settings.event)
     if settings.event.permitsEssential {
       try await runSystem(onlyEssential: true)
@@ -102,6 +103,17 @@ package struct Simulation {
     // The result of a cancelled run would look like a fault of the release.
     try check()
     return report
+  }
+
+  /// Says for which device packs are chosen, if that makes a difference.
+  private func tellDevice() {
+    let others = settings.release.manifest.packs.filter { !settings.device.accepts($0) }.map(\.id)
+    guard !others.isEmpty else { return }
+    let languages = settings.device.languages.map { $0.isEmpty ? "no language" : $0.joined(separator: ", ") } ?? "all languages"
+    tell(
+      .system,
+      "is \(settings.device.platform?.rawValue ?? "any platform") with \(languages): \(others.joined(separator: ", ")) \(others.count == 1 ? "is" : "are") for other devices"
+    )
   }
 
   /// Prepares the device before the event: the app downloads and installs the earlier release.

@@ -1,5 +1,6 @@
 package import PackCrypto
 package import PackDelivery
+package import PackManifest
 package import PackReading
 
 /// The settings of a simulation.
@@ -20,6 +21,8 @@ package struct SimulationSettings: Sendable {
   package var trusted: [SigningPublicKey]
   /// The keys of the packs; nil if no pack is to be installed.
   package var keys: KeyRing?
+  /// What decides which packs are for the device.
+  package var device: DeviceProfile
   /// The packs that the app requests at each start.
   package var asked: Set<String> = []
   /// The network speed.
@@ -53,5 +56,6 @@ package struct SimulationSettings: Sendable {
     self.rules = rules
     self.trusted = trusted
     self.keys = keys
+    device = release.usualDevice
   }
 }

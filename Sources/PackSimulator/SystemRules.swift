@@ -37,12 +37,12 @@ package struct SystemRules: Sendable {
   package init(_ app: ReleaseLock.App, of lock: String) throws(PackError) {
     guard let budget = app.budget else {
       throw PackError(
-        .invalidRecord, "app \(app.version) has no budget, because Apple serves its packs",
+        .invalidRecord, "app \(app.title) has no budget, because Apple serves its packs",
         hint: "choose an app version with its own downloader extension"
       ).about(lock)
     }
     try self.init(
-      source: "app \(app.version) of \(lock)",
+      source: "app \(app.title) of \(lock)",
       allowance: Allowance(essential: budget.essentialDownloadAllowance, other: budget.downloadAllowance),
       hosts: AllowList(app.hosts ?? []), manifestURL: app.manifestURL, hint: nil)
   }

@@ -38,17 +38,18 @@ public actor AssetStore {
   ///   - trusted: The public keys that may sign manifests.
   ///   - lowestVersion: The lowest manifest version that this release of the app accepts.
   ///   - policy: The limits and timeouts of the store.
+  ///   - device: What decides which packs are for this device. ``setDevice(_:)`` changes it.
   ///   - logger: Receives what the store does and what fails.
   /// - Throws: ``PackError/Code/notAStore`` if the directory contains something else, ``PackError/Code/unsupported`` if a later release created it,
   ///   ``PackError/Code/usage`` if the policy keeps less than 1 version or allows less than 1 start of a trial.
   public init(
     root: String, keys: some KeyProvider, trusting trusted: [SigningPublicKey], lowestVersion: UInt64 = 0,
-    policy: StorePolicy = StorePolicy(), logger: (any PackLogger)? = nil
+    policy: StorePolicy = StorePolicy(), device: DeviceProfile = .current, logger: (any PackLogger)? = nil
   ) async throws(PackError) {
     try await self.init(
       root: root, keys: keys, trusting: trusted, lowestVersion: lowestVersion, policy: policy, files: SystemFiles(),
       clock: SystemStoreClock(),
-      process: .current(), backend: CryptoBackends.standard, logger: logger)
+      process: .current(), backend: CryptoBackends.standard, device: device, logger: logger)
   }
 
   /// - Parameters:
@@ -57,7 +58,8 @@ public actor AssetStore {
   package init(
     root: String, keys: some KeyProvider, trusting trusted: [SigningPublicKey], lowestVersion: UInt64, policy: StorePolicy,
     files: any FileSystem,
-    clock: any StoreClock, process: StoreProcess, backend: any CryptoBackend, logger: (any PackLogger)? = nil
+    clock: any StoreClock, process: StoreProcess, backend: any CryptoBackend, device: DeviceProfile = .any,
+    logger: (any PackLogger)? = nil
   ) async throws(PackError) {
     guard policy.keepVersions >= 1, policy.trialStarts >= 1 else {
       throw PackError(.usage, "a store keeps at least 1 version and gives a trial at least 1 start")
@@ -69,11 +71,22 @@ public actor AssetStore {
     let hub = self.hub
     logging = logger.map { logger in hub.handle { logger.log($0.logEvent) } }
     let directory = try await WorkerPool.settled { () throws(PackError) in
-      try StoreDirectory(root: root, files: files, clock: clock, process: process, policy: policy, backend: backend)
+      try StoreDirectory(root: root, files: files, clock: clock, process: process, policy: policy, device: device, backend: backend)
     }
     self.directory = directory
     manifests = StoreManifests(directory, trusting: trusted, lowestVersion: lowestVersion)
     if policy.isExcludedFromBackup { BackupExclusion.exclude(root) }
+  }
+
+  // MARK: The device
+
+  /// What decides which packs are for this device.
+  public nonisolated var device: DeviceProfile { directory.device.withLock { $0 } }
+
+  /// Changes which packs are for this device, for example after the user chose another language. Removes nothing: later plans list the packs that are to be
+  /// downloaded now, and those that are obsolete now.
+  public nonisolated func setDevice(_ device: DeviceProfile) {
+    directory.device.withLock { $0 = device }
   }
 
   // MARK: Manifest

@@ -60,6 +60,7 @@ struct Installation: Sendable {
       try pack.check(against: order.entry)
       let isMovable = try self.isMovable(pack)
       try self.checkDigest(of: pack, order, pool: pool)
+      tell(try StoreTrials(directory).makeWay(for: order.entry.bytes, of: id))
       try StoreSpace(directory, manifests).makeRoom(
         for: Self.needs(order.entry, order.mode, isMovable: isMovable), of: "pack '\(order.entry.id)'", sparing: [order.entry.id]
       ) { events in

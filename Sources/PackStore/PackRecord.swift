@@ -157,17 +157,22 @@ package struct PackRecord: Hashable, Sendable {
 
   /// Returns the versions that are no longer needed: failed versions, and versions beyond `count`.
   ///
-  /// Of the versions that are newer than the current one and wait to be activated, only the newest is kept.
-  func surplus(keeping count: Int) -> [Content] {
+  /// Of the versions that are newer than the current one and wait to be activated, only the newest is kept, or none if a newer one is about to be
+  /// installed. If no version was activated yet, the newest `count` are kept.
+  ///
+  /// - Parameter successor: A newer version that is about to be installed.
+  func surplus(keeping count: Int, before successor: Bytes? = nil) -> [Content] {
     guard trial == nil else { return contents.filter { hasFailed($0.bytes) && $0.bytes != current } }
     var others = contents.filter { $0.bytes != current }
     var gone = others.filter { hasFailed($0.bytes) }
     others.removeAll { hasFailed($0.bytes) }
-    guard let current else { return gone }
+    guard let current else {
+      return gone + others.sorted { ($0.isProven ? 1 : 0, $0.bytes.version) > ($1.isProven ? 1 : 0, $1.bytes.version) }.dropFirst(count)
+    }
     let proven = others.filter(\.isProven).sorted { $0.bytes.version > $1.bytes.version }
     gone += proven.dropFirst(max(0, count - 1))
     let waiting = others.filter { !$0.isProven }
-    let newest = waiting.map(\.bytes.version).max()
+    let newest = successor?.version ?? waiting.map(\.bytes.version).max()
     gone += waiting.filter { $0.bytes.version < current.version || $0.bytes.version != newest }
     return gone
   }

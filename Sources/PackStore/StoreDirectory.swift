@@ -16,6 +16,8 @@ final class StoreDirectory: Sendable {
   let handle: OpenFile
   /// The items that this store has open, and how often.
   let uses: UseLedger
+  /// What decides which packs are for this device.
+  let device: Monitor<DeviceProfile>
 
   private let nextNumber = Monitor<UInt64>(0)
 
@@ -29,13 +31,15 @@ final class StoreDirectory: Sendable {
 
   /// Opens the store in a directory, or creates one there.
   init(
-    root: String, files: any FileSystem, clock: any StoreClock, process: StoreProcess, policy: StorePolicy, backend: any CryptoBackend
+    root: String, files: any FileSystem, clock: any StoreClock, process: StoreProcess, policy: StorePolicy, device: DeviceProfile,
+    backend: any CryptoBackend
   ) throws(PackError) {
     self.root = root
     self.files = files
     self.clock = clock
     self.process = process
     self.policy = policy
+    self.device = Monitor(device)
     self.backend = backend
     handle = try Self.directory(root, files: files)
     uses = UseLedger(session: process.session, root: handle, files: files)

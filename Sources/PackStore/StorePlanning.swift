@@ -1,6 +1,7 @@
 import PackFormat
 import PackManifest
 import PackTrust
+import PackWork
 
 /// Compares the installed packs with a manifest. Reads records and changes nothing.
 struct StorePlanning {
@@ -16,7 +17,8 @@ struct StorePlanning {
     var downloads: [ManifestPack] = []
     var installed: [String] = []
     var failed: [ManifestPack] = []
-    for entry in manifest.manifest.packs {
+    let device = directory.device.withLock { $0 }
+    for entry in manifest.manifest.packs where device.accepts(entry) {
       let record = records.removeValue(forKey: entry.id)
       if record?.hasFailed(entry.bytes) == true {
         failed.append(entry)

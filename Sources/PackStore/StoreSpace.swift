@@ -2,6 +2,7 @@ import PackFiles
 import PackFormat
 import PackManifest
 import PackTrust
+import PackWork
 
 /// Measures the space that a store takes on the device, and removes versions if it is too much.
 struct StoreSpace {
@@ -243,7 +244,8 @@ struct StoreSpace {
     // An expired manifest does not decide which packs are obsolete.
     let manifest = try manifests.usable()
     var entries: [String: ManifestPack] = [:]
-    for entry in manifest?.manifest.packs ?? [] { entries[entry.id] = entry }
+    let device = directory.device.withLock { $0 }
+    for entry in manifest?.manifest.packs ?? [] where device.accepts(entry) { entries[entry.id] = entry }
     let tellsObsolete = manifest.map { !manifests.isExpired($0) } ?? false
     let used = try directory.usedItems()
     let priorities = try StorePreservation(directory).priorities()

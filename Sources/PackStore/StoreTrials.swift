@@ -146,9 +146,17 @@ struct StoreTrials {
     return [rolledBack(record, from: version, reason: record.failures.last?.reason ?? "")]
   }
 
+  /// Removes the versions of a pack that are no longer needed when a newer one is installed, so that they and the newer one are never on the device together.
+  func makeWay(for successor: PackRecord.Bytes, of id: String) throws(PackError) -> [StoreEvent] {
+    guard let record = try directory.record(id), !record.surplus(keeping: directory.policy.keepVersions, before: successor).isEmpty else {
+      return []
+    }
+    return try directory.change(id) { (record) throws(PackError) in try dropSurplus(of: &record, before: successor) }
+  }
+
   /// Removes failed versions, and versions beyond the number to keep, from a record, unless they are in use.
-  func dropSurplus(of record: inout PackRecord) throws(PackError) -> [StoreEvent] {
-    let surplus = record.surplus(keeping: directory.policy.keepVersions)
+  func dropSurplus(of record: inout PackRecord, before successor: PackRecord.Bytes? = nil) throws(PackError) -> [StoreEvent] {
+    let surplus = record.surplus(keeping: directory.policy.keepVersions, before: successor)
     guard !surplus.isEmpty else { return [] }
     let used = try directory.usedItems()
     var events: [StoreEvent] = []

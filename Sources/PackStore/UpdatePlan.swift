@@ -2,7 +2,8 @@ public import PackManifest
 
 /// The differences between a store and a manifest. Computing the plan fetches, changes and removes nothing.
 public struct UpdatePlan: Hashable, Sendable {
-  /// The packs to fetch and install, in the order of the manifest: all packs whose exact bytes are not installed, except those in ``failed``.
+  /// The packs to fetch and install, in the order of the manifest: all packs for this device whose exact bytes are not installed, except those
+  /// in ``failed``.
   ///
   /// This includes a pack with the same content as an installed one but other bytes, for example because its key was wrapped again: only the
   /// signed bytes run.
@@ -11,7 +12,7 @@ public struct UpdatePlan: Hashable, Sendable {
   public let installed: [String]
   /// The packs whose version in the manifest failed here. They are not fetched again until their bytes change.
   public let failed: [ManifestPack]
-  /// The installed versions of packs that the manifest no longer names. They stay until they are purged or removed.
+  /// The installed versions of packs that the manifest no longer names, or names for other devices. They stay until they are purged or removed.
   public let obsolete: [InstalledPack]
   /// The number of bytes to fetch.
   public let downloadSize: UInt64

@@ -88,6 +88,22 @@ struct CertificateTests {
     #expect(error?.description.contains("own has no \(name)") == true)
   }
 
+  @Test("a host whose name has only digits is a host, and no address")
+  func digits() throws {
+    let context = try open(host: "123456789012").context
+    #expect(context.covers("123456789012") && context.covers("127.0.0.1"))
+    #expect(LocalCertificate.isAddress("::1") && !LocalCertificate.isAddress("1.2.3") && !LocalCertificate.isAddress("..."))
+  }
+
+  @Test("a link into the directory that is served is refused")
+  func linkInside() throws {
+    try directory.makeDirectory("dist/inner")
+    try FileManager.default.createSymbolicLink(atPath: directory("link"), withDestinationPath: directory("dist/inner"))
+    let error = #expect(throws: PackError.self) { try open("link") }
+    #expect(error?.code == .usage)
+    #expect(directory.names(in: "dist/inner").isEmpty)
+  }
+
   @Test("a certificate is refused before and after its validity, with the right reason")
   func validity() throws {
     for (validity, reason) in [(2...30, "is not valid before"), (-30 ... -2, "expired on")] {

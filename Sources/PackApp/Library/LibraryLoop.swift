@@ -316,7 +316,7 @@ actor LibraryLoop {
   /// Plans, installs the files that wait, and hands over the rest. One plan at a time.
   ///
   /// - Throws: The reason why it could not be completed. If it may be gone later, another plan follows while somebody waits.
-  private func bring() async throws(PackError) {
+  func bring() async throws(PackError) {
     try await locks.lock("plan")
     defer { locks.unlock("plan") }
     // Only once for each request: a plan with the name of a pack ends the wait after its last failure.

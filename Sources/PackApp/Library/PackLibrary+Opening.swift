@@ -42,7 +42,7 @@ extension PackLibrary {
     for text in trusted { signers.append(try SigningPublicKey(text: text)) }
     return try await AssetStore(
       root: directory.appendingPathComponent("packs").path, keys: keys, trusting: signers, lowestVersion: options.lowestManifestVersion,
-      policy: options.store, logger: options.logger)
+      policy: options.store, device: options.device, logger: options.logger)
   }
 
   static func exports(of directory: URL) -> FileExports {
@@ -81,7 +81,8 @@ extension PackLibrary {
     let bundled = try options.bundled.map { (directory) throws(PackError) in try BundledRelease(directory) }
     let loop = LibraryLoop(
       delivery, service: service, bundled: bundled, exports: exports, confirmsVersions: options.confirmsVersions,
-      isForDevice: options.isForDevice, manifestSource: source, sleep: sleep)
+      isForDevice: { [store = delivery.store] in store.device.accepts($0) && options.isForDevice($0) }, manifestSource: source, sleep: sleep
+    )
     try await loop.start()
     self.init(loop)
   }

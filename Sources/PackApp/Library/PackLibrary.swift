@@ -38,7 +38,9 @@ public final class PackLibrary: Sendable {
     public var lowestManifestVersion: UInt64 = 0
     /// The limits and timeouts of the store.
     public var store = StorePolicy()
-    /// Returns whether a pack is for this device. The extension must use the same rule. By default, all packs are.
+    /// What decides which packs are for this device: platform and languages. The extension must use the same.
+    public var device = DeviceProfile.current
+    /// A further condition: returns whether a pack is for this device. The extension must use the same rule.
     public var isForDevice: @Sendable (ManifestPack) -> Bool = { _ in true }
     /// The receiver of what store, downloads and state report. By default the system's log under the app's bundle identifier on Apple platforms, and
     /// nothing elsewhere.
@@ -148,6 +150,17 @@ public final class PackLibrary: Sendable {
   @discardableResult
   public func refresh() async throws(PackError) -> Bool {
     try await loop.refresh()
+  }
+
+  /// Changes the languages of the user, for example to the one chosen in the app's settings. The packs of the new languages that are not on demand are
+  /// downloaded. Those of other languages are removed, or at the next start of the app if they were opened in this one.
+  ///
+  /// - Parameter languages: BCP 47 tags, as in ``DeviceProfile/languages``. The extension must get the same.
+  public func setLanguages(_ languages: [String]?) async throws(PackError) {
+    var device = store.device
+    device.languages = languages
+    store.setDevice(device)
+    try await loop.bring()
   }
 
   /// Cancels the download of a pack. It is not downloaded again until ``ensure(_:)``.

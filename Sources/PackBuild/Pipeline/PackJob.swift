@@ -105,7 +105,7 @@ package struct PackJob: Sendable {
       files: found.files, directories: found.directories,
       duplicateFiles: layout.duplicateFiles, duplicateBytes: layout.duplicateBytes, frames: layout.frames.count,
       indexSize: payload.indexSize, keyID: key.id, packID: header.packID, packVersion: packVersion,
-      contentRoot: payload.contentRoot, largestFrame: payload.largestFrame, omitted: found.omitted)
+      contentRoot: payload.contentRoot, largestFrame: payload.largestFrame, omitted: found.omitted, unneeded: found.unneeded)
   }
 
   /// The totals of a scan, without the entries.
@@ -114,6 +114,7 @@ package struct PackJob: Sendable {
     var files: Int
     var directories: Int
     var omitted: [OmittedPath]
+    var unneeded: [UnneededFiles]
   }
 
   /// Scans the source, and keeps its entries only in the order of the tar.
@@ -125,7 +126,8 @@ package struct PackJob: Sendable {
     return (
       TarLayout.order(scan.entries),
       Found(
-        contentSize: scan.contentSize, files: scan.entries.count - directories, directories: directories, omitted: scan.omitted)
+        contentSize: scan.contentSize, files: scan.entries.count - directories, directories: directories, omitted: scan.omitted,
+        unneeded: UnneededFiles.find(in: scan.entries))
     )
   }
 
@@ -194,4 +196,6 @@ package struct PackReport: Sendable {
   package let largestFrame: UInt32
   /// The paths in the source that are not in the pack, in order.
   package let omitted: [OmittedPath]
+  /// Files in the pack that no player needs, such as source maps.
+  package let unneeded: [UnneededFiles]
 }

@@ -1,6 +1,7 @@
 import PackFormat
 package import PackManifest
 package import PackProject
+import PackStore
 
 /// The install budget of a release for people: each number with the parts that add up to it, and what to do with it in the App Store.
 package struct BudgetReport: Sendable {
@@ -16,8 +17,49 @@ package struct BudgetReport: Sendable {
     package let total: UInt64
   }
 
-  /// The four numbers: downloads before sizes on the device, and in each the essential packs before the others.
-  package let sections: [Section]
+  /// The numbers of the platforms that have the same packs.
+  package struct Part: Sendable {
+    /// The platforms, in the order of their names in packer.yml's documentation. All, if the packs are the same everywhere.
+    package let platforms: [DeviceProfile.Platform]
+    /// The four numbers: downloads before sizes on the device, and in each the essential packs before the others.
+    package let sections: [Section]
+    /// The four numbers for the Info.plist.
+    let install: InstallBudget
+    /// The most bytes on the device.
+    let peak: StorePeak
+
+    /// - Parameter packs: the packs that the budget was computed from.
+    package init(platforms: [DeviceProfile.Platform], packs: [ManifestPack], budget: ReleaseBudget) {
+      self.platforms = platforms
+      install = budget.install
+      peak = budget.peak
+      func section(
+        _ title: String, _ key: String, _ amount: ReleaseBudget.Amount, _ delivery: DeliveryClass, reserved: String?,
+        _ size: (ManifestPack) -> UInt64
+      ) -> Section {
+        var rows = packs.filter { $0.delivery == delivery }.map { (name: $0.id, bytes: size($0)) }
+        if let reserved, amount.reserved > 0 { rows.append((reserved, amount.reserved)) }
+        rows.append(("headroom", amount.headroom))
+        return Section(title: title, key: key, rows: rows, total: amount.total)
+      }
+      sections = [
+        section(
+          "essential download", "BAEssentialDownloadAllowance", budget.essentialDownload, .essential, reserved: "manifest, reserved", \.size
+        ),
+        section(
+          "other download", "BADownloadAllowance", budget.download, .prefetch, reserved: "essential pack, second try", \.size),
+        section(
+          "essential on the device", "BAEssentialMaxInstallSize", budget.essentialInstalled, .essential, reserved: nil, \.sizeOnDevice),
+        section("other on the device", "BAMaxInstallSize", budget.installed, .prefetch, reserved: nil, \.sizeOnDevice),
+      ]
+    }
+
+    /// The platforms for a heading.
+    var name: String { platforms.map(\.rawValue).joined(separator: ", ") }
+  }
+
+  /// The numbers of each group of platforms. One element if the packs are the same on all platforms.
+  package let parts: [Part]
 
   private let budget: ReleaseBudget
   private let packs: [ManifestPack]
@@ -27,36 +69,20 @@ package struct BudgetReport: Sendable {
   private let hosting: PackerConfiguration.Hosting
 
   /// - Parameters:
-  ///   - packs: the packs that the budget was computed from.
+  ///   - budget: the numbers of the manifest: the largest of all platforms.
+  ///   - packs: all packs of the release.
   ///   - manifestSize: the size of the manifest's document in bytes.
   package init(
-    _ budget: ReleaseBudget, packs: [ManifestPack], manifestVersion: UInt64, manifestSize: UInt64, manifestCeiling: UInt64,
+    _ budget: ReleaseBudget, parts: [Part], packs: [ManifestPack], manifestVersion: UInt64, manifestSize: UInt64, manifestCeiling: UInt64,
     hosting: PackerConfiguration.Hosting
   ) {
     self.budget = budget
+    self.parts = parts
     self.packs = packs
     self.manifestVersion = manifestVersion
     self.manifestSize = manifestSize
     self.manifestCeiling = manifestCeiling
     self.hosting = hosting
-    func section(
-      _ title: String, _ key: String, _ amount: ReleaseBudget.Amount, _ delivery: DeliveryClass, reserved: String?,
-      _ size: (ManifestPack) -> UInt64
-    ) -> Section {
-      var rows = packs.filter { $0.delivery == delivery }.map { (name: $0.id, bytes: size($0)) }
-      if let reserved, amount.reserved > 0 { rows.append((reserved, amount.reserved)) }
-      rows.append(("headroom", amount.headroom))
-      return Section(title: title, key: key, rows: rows, total: amount.total)
-    }
-    sections = [
-      section(
-        "essential download", "BAEssentialDownloadAllowance", budget.essentialDownload, .essential, reserved: "manifest, reserved", \.size),
-      section(
-        "other download", "BADownloadAllowance", budget.download, .prefetch, reserved: "essential pack, second try", \.size),
-      section(
-        "essential on the device", "BAEssentialMaxInstallSize", budget.essentialInstalled, .essential, reserved: nil, \.sizeOnDevice),
-      section("other on the device", "BAMaxInstallSize", budget.installed, .prefetch, reserved: nil, \.sizeOnDevice),
-    ]
   }
 
   private var onDemand: [ManifestPack] { packs.filter { $0.delivery == .onDemand } }
@@ -109,7 +135,13 @@ package struct BudgetReport: Sendable {
 
   /// The largest space that the packs take on the device, as a sentence.
   package var peak: String {
-    "at most \(ByteCount(budget.peakDisk)) (\(budget.peakDisk) bytes) on the device at any moment: all packs, plus the space for the largest update"
+    let peak = budget.peak
+    return """
+      at most \(ByteCount(peak.total)) (\(peak.total) bytes) on the device, while all packs are updated at once: \
+      \(ByteCount(peak.kept)) for the \(StorePolicy().keepVersions) earlier versions of each pack that the store keeps, taken to be as large as these; \
+      \(ByteCount(peak.arriving)) for the new versions and the files that wait; \(ByteCount(peak.records)) for the store's records. \
+      Not counted: a version still on trial when the next release is installed, and packs that releases no longer have, until the app removes them
+      """
   }
 
   private var manifestLine: String {
@@ -121,14 +153,18 @@ package struct BudgetReport: Sendable {
   /// The report for a terminal.
   package var text: [UInt8] {
     var lines = ["Install budget in bytes", ""]
+    let sections = parts.flatMap(\.sections)
     let width = sections.flatMap(\.rows).map(\.name.count).max() ?? 0
     let digits = sections.map { Self.grouped($0.total).count }.max() ?? 0
-    for section in sections {
-      lines.append("\(section.title) (\(section.key))")
-      for row in section.rows { lines.append("  \(Self.left(row.name, width))  \(Self.right(Self.grouped(row.bytes), digits))") }
-      lines.append("  " + String(repeating: "-", count: width + 2 + digits))
-      lines.append("  \(Self.left("total", width))  \(Self.right(Self.grouped(section.total), digits))  \(ByteCount(section.total))")
-      lines.append("")
+    for part in parts {
+      if parts.count > 1 { lines += ["For \(part.name), at most \(ByteCount(part.peak.total)) while all packs are updated:", ""] }
+      for section in part.sections {
+        lines.append("\(section.title) (\(section.key))")
+        for row in section.rows { lines.append("  \(Self.left(row.name, width))  \(Self.right(Self.grouped(row.bytes), digits))") }
+        lines.append("  " + String(repeating: "-", count: width + 2 + digits))
+        lines.append("  \(Self.left("total", width))  \(Self.right(Self.grouped(section.total), digits))  \(ByteCount(section.total))")
+        lines.append("")
+      }
     }
     if !onDemand.isEmpty {
       lines.append("on demand, not in the budget: download, on the device")
@@ -150,9 +186,14 @@ package struct BudgetReport: Sendable {
   package var markdown: [UInt8] {
     var lines = ["# Install budget", "", "| Key | Packs | Reserved | Headroom | Total | |", "|---|--:|--:|--:|--:|--:|"]
     let amounts = [budget.essentialDownload, budget.download, budget.essentialInstalled, budget.installed]
-    for (section, amount) in zip(sections, amounts) {
+    for (section, amount) in zip(parts.first?.sections ?? [], amounts) {
       let numbers = [amount.packs, amount.reserved, amount.headroom, amount.total].map(Self.grouped).joined(separator: " | ")
       lines.append("| \(section.title), `\(section.key)` | \(numbers) | \(ByteCount(amount.total)) |")
+    }
+    if parts.count > 1 {
+      lines += ["", "| Platforms | \(budget.install.named.map { "`\($0.key)`" }.joined(separator: " | ")) |", "|---|--:|--:|--:|--:|"]
+      for part in parts { lines.append("| \(part.name) | \(part.install.named.map { Self.grouped($0.bytes) }.joined(separator: " | ")) |") }
+      lines += ["", "The first table has the largest number of all platforms."]
     }
     lines += ["", "| Pack | Version | Delivery | Download | On the device |", "|---|--:|---|--:|--:|"]
     for pack in packs {
@@ -198,7 +239,16 @@ package struct BudgetReport: Sendable {
         "BADownloadAllowance": record(budget.download), "BAEssentialDownloadAllowance": record(budget.essentialDownload),
         "BAEssentialMaxInstallSize": record(budget.essentialInstalled), "BAMaxInstallSize": record(budget.installed),
       ]),
+      "platforms": parts.count == 1
+        ? nil
+        : .object(
+          parts.flatMap { part in
+            part.platforms.map { RecordValue.Member(key: $0.rawValue, value: part.install.record) }
+          }),
       "peakDisk": .number(budget.peakDisk),
+      "peakDiskParts": .sorted([
+        "arriving": .number(budget.peak.arriving), "kept": .number(budget.peak.kept), "records": .number(budget.peak.records),
+      ]),
     ]).document
   }
 

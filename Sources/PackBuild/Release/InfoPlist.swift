@@ -99,12 +99,15 @@ package struct InfoPlist: Sendable {
   /// - Parameters:
   ///   - dist: the directory that `packer build` made. Its fragment is read.
   ///   - configuration: the current configuration. If given, everything except the sizes comes from it.
-  package static func wanted(dist: String, configuration: PackerConfiguration?) throws(PackError) -> BackgroundAssetsKeys {
+  ///   - platform: the platform of the app. If nil, or if all platforms have the same packs, the sizes are enough for any.
+  package static func wanted(
+    dist: String, configuration: PackerConfiguration?, platform: DeviceProfile.Platform? = nil
+  ) throws(PackError) -> BackgroundAssetsKeys {
     if let configuration, configuration.hosting == .apple {
       let none = InstallBudget(essentialDownloadAllowance: 0, downloadAllowance: 0, essentialMaxInstallSize: 0, maxInstallSize: 0)
       return try wanted(for: configuration, budget: none)
     }
-    let path = dist.hasSuffix("/") ? dist + ReleaseFile.infoFragment : "\(dist)/\(ReleaseFile.infoFragment)"
+    let path = fragment(in: dist, for: platform)
     let build = "packer build, or name the directory it wrote with --dist"
     let fragment: InfoPlist
     do throws(PackError) {
@@ -120,6 +123,13 @@ package struct InfoPlist: Sendable {
       throw PackError(.malformedPlist, of: path, "has no sizes, but \(configuration.path) needs them", hint: build)
     }
     return try wanted(for: configuration, budget: budget)
+  }
+
+  /// Returns the path of the fragment in a release: that of a platform if there is one, otherwise that of all.
+  package static func fragment(in dist: String, for platform: DeviceProfile.Platform?) -> String {
+    let folder = dist.hasSuffix("/") ? dist : "\(dist)/"
+    if let own = platform.map({ folder + ReleaseFile.infoFragment(for: $0) }), ReleasePlaces.exists(own) { return own }
+    return folder + ReleaseFile.infoFragment
   }
 
   /// Returns an XML property list with only the keys of a release. The same values give the same bytes.

@@ -17,7 +17,10 @@ struct PackEdition: Hashable, Sendable {
       return
     }
     // A pack that was removed and comes back gets a new version: clients may have deleted the earlier one.
-    if !recorded.isRemoved, recorded.contentRoot == contentRoot, recorded.keyID == keyID, recorded.settings == settings {
+    if !recorded.isRemoved, recorded.contentRoot == contentRoot, recorded.keyID == keyID,
+      // A published manifest does not say the settings.
+      recorded.settings == settings || recorded.settings.isEmpty
+    {
       version = recorded.version
       self.recorded = recorded
     } else {

@@ -1,11 +1,13 @@
 package import PackFormat
 package import PackManifest
 package import PackProject
+package import PackStore
 
 /// The four numbers of a release's install budget, and the parts of each.
 ///
 /// The two allowances count packs as served. The two install sizes count what stays on the device, in blocks of 4 KiB. On-demand packs are in none
-/// of the four, because they are not downloaded before the app asks for them.
+/// of the four, because they are not downloaded before the app asks for them. A pack counts on its platforms only; languages make no difference, because a
+/// device may have all of them.
 package struct ReleaseBudget: Hashable, Sendable {
   /// One of the four numbers as a sum.
   package struct Amount: Hashable, Sendable {
@@ -34,16 +36,63 @@ package struct ReleaseBudget: Hashable, Sendable {
   package let onDemandDownload: UInt64
   /// The size of the on-demand packs on the device, in bytes.
   package let onDemandInstalled: UInt64
-  /// The most bytes that the release takes on the device at any moment: all packs installed, plus the largest update of one pack (the new file and
-  /// the tree that is unpacked from it).
-  package let peakDisk: UInt64
+  /// The most space that the release takes on the device: while all packs are updated to it, in a store with the usual policy that keeps as many earlier
+  /// versions as it may, each as large as the one in this release.
+  package let peak: StorePeak
 
-  /// Adds up the packs of a release.
+  /// The bytes of ``peak``.
+  package var peakDisk: UInt64 { peak.total }
+
+  /// Adds up the packs of a release. If platforms have different packs, each number is that of the platform for which it is largest.
   ///
   /// - Parameter manifestCeiling: the size reserved for the manifest in bytes.
   /// - Throws: ``PackError/Code/limitExceeded`` if a number does not fit in a manifest.
   package init(
     packs: [ManifestPack], manifestCeiling: UInt64, headroom: PackerConfiguration.Headroom
+  ) throws(PackError) {
+    let groups = try Self.byPlatform(packs: packs, manifestCeiling: manifestCeiling, headroom: headroom)
+    var largest = groups[0].budget
+    for group in groups.dropFirst() { largest = largest.larger(group.budget) }
+    self = largest
+  }
+
+  /// Adds up the packs of each platform. Platforms with the same packs are in one element.
+  package static func byPlatform(
+    packs: [ManifestPack], manifestCeiling: UInt64, headroom: PackerConfiguration.Headroom
+  ) throws(PackError) -> [(platforms: [DeviceProfile.Platform], packs: [ManifestPack], budget: ReleaseBudget)] {
+    var result: [(platforms: [DeviceProfile.Platform], packs: [ManifestPack], budget: ReleaseBudget)] = []
+    for (platforms, packs) in DeviceProfile.Platform.groups(of: packs) {
+      result.append((platforms, packs, try ReleaseBudget(all: packs, manifestCeiling: manifestCeiling, headroom: headroom)))
+    }
+    return result
+  }
+
+  private init(
+    essentialDownload: Amount, download: Amount, essentialInstalled: Amount, installed: Amount, onDemandDownload: UInt64,
+    onDemandInstalled: UInt64, peak: StorePeak
+  ) {
+    self.essentialDownload = essentialDownload
+    self.download = download
+    self.essentialInstalled = essentialInstalled
+    self.installed = installed
+    self.onDemandDownload = onDemandDownload
+    self.onDemandInstalled = onDemandInstalled
+    self.peak = peak
+  }
+
+  /// Returns the larger one of each number.
+  private func larger(_ other: ReleaseBudget) -> ReleaseBudget {
+    func larger(_ path: KeyPath<ReleaseBudget, Amount>) -> Amount {
+      other[keyPath: path].total > self[keyPath: path].total ? other[keyPath: path] : self[keyPath: path]
+    }
+    return ReleaseBudget(
+      essentialDownload: larger(\.essentialDownload), download: larger(\.download), essentialInstalled: larger(\.essentialInstalled),
+      installed: larger(\.installed), onDemandDownload: max(onDemandDownload, other.onDemandDownload),
+      onDemandInstalled: max(onDemandInstalled, other.onDemandInstalled), peak: other.peak.total > peak.total ? other.peak : peak)
+  }
+
+  private init(
+    all packs: [ManifestPack], manifestCeiling: UInt64, headroom: PackerConfiguration.Headroom
   ) throws(PackError) {
     func sum(_ delivery: DeliveryClass, _ size: (ManifestPack) -> UInt64) throws(PackError) -> UInt64 {
       try Self.sum(packs.filter { $0.delivery == delivery }.map(size), "the packs that are \(delivery.rawValue)")
@@ -61,12 +110,8 @@ package struct ReleaseBudget: Hashable, Sendable {
     installed = try amount("BAMaxInstallSize", try sum(.prefetch, \.sizeOnDevice))
     onDemandDownload = try sum(.onDemand, \.size)
     onDemandInstalled = try sum(.onDemand, \.sizeOnDevice)
-    var largestUpdate: UInt64 = 0
-    for pack in packs {
-      let file = (pack.size / 4096 + (pack.size % 4096 == 0 ? 0 : 1)) * 4096
-      largestUpdate = max(largestUpdate, try Self.sum(pack.install == .unpacked ? [file, pack.installSize] : [file], "pack '\(pack.id)'"))
-    }
-    peakDisk = try Self.sum(packs.map(\.sizeOnDevice) + [largestUpdate], "all packs")
+    peak = StorePeak(updatingAll: packs, policy: StorePolicy(), manifestSize: manifestCeiling)
+    _ = try Self.sum([peak.total], "all packs with their earlier versions")
   }
 
   /// The four numbers without their parts.

@@ -67,8 +67,17 @@ extension ReleaseBuild {
     try staged.write(document.bytes, to: ReleaseFile.manifest)
     try staged.write(PackagesList(entries).document, to: ReleaseFile.packages)
     try staged.write(try InfoPlist.fragment(for: configuration, budget: budget.install), to: ReleaseFile.infoFragment)
+    let parts = try ReleaseBudget.byPlatform(
+      packs: entries, manifestCeiling: configuration.manifestCeiling, headroom: configuration.headroom)
+    if parts.count > 1, configuration.hosting != .apple {
+      for part in parts {
+        let fragment = try InfoPlist.fragment(for: configuration, budget: part.budget.install)
+        for platform in part.platforms { try staged.write(fragment, to: ReleaseFile.infoFragment(for: platform)) }
+      }
+    }
     let report = BudgetReport(
-      budget, packs: entries, manifestVersion: manifest.version, manifestSize: UInt64(document.bytes.count),
+      budget, parts: parts.map { BudgetReport.Part(platforms: $0.platforms, packs: $0.packs, budget: $0.budget) }, packs: entries,
+      manifestVersion: manifest.version, manifestSize: UInt64(document.bytes.count),
       manifestCeiling: configuration.manifestCeiling, hosting: configuration.hosting)
     try staged.write(report.text, to: ReleaseFile.budgetText)
     try staged.write(report.markdown, to: ReleaseFile.budgetMarkdown)

@@ -18,6 +18,8 @@ package struct ReleaseBuild: Sendable {
   package var lockPath: String
   /// The ids of the packs to build. Empty means all packs. Other packs are taken unchanged from the earlier build.
   package var wanted: [String] = []
+  /// The manifest that devices have now, whose versions are not used again. Nil if it is not known.
+  package var published: PublishedManifest?
   /// Whether the manifest gets new issue and expiry times even if nothing else changed.
   package var renews = false
   /// Whether the packaging manifests for Apple's `ba-package` are made, too.
@@ -67,6 +69,13 @@ package struct ReleaseBuild: Sendable {
           hint: "restore the newest lock file and build again; its record of this release is missing"))
     }
     try checkManifestSize(packs, keyID: "\(key.id)")
+
+    if let published, let unknown = lock.raise(to: published) {
+      remarks.append(
+        .warning(
+          "\(published.place) has \(unknown), which \(lockPath) does not know: this build goes on from there",
+          hint: "restore the newest lock file and build again; its record of this release is missing"))
+    }
 
     var decisions = try await decide(packs, keyIDs: try keyIDs(of: packs, key: key), lock: lock, existing: existing, progress: progress)
     if isTrial { return try trial(decisions, existing, remarks) }

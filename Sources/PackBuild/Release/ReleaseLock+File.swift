@@ -76,7 +76,7 @@ extension ReleaseLock {
   /// The bytes of the file. Equal locks give equal bytes.
   package var document: [UInt8] {
     RecordValue.sorted([
-      "apps": .list(apps.sorted { Self.isLower($0.version, $1.version) }.map(\.record)),
+      "apps": .list(apps.sorted(by: Self.precedes).map(\.record)),
       "released": released?.record,
       "version": .number(Self.fileVersion),
     ]).document
@@ -94,10 +94,16 @@ extension ReleaseLock {
     if fields.has("released") { released = try Release(try fields.object("released")) }
     for item in try fields.list("apps") { apps.append(try App(item)) }
     try fields.finish()
-    apps.sort { Self.isLower($0.version, $1.version) }
-    for (left, right) in zip(apps, apps.dropFirst()) where left.version == right.version {
-      throw PackError(.invalidRecord, "app \(left.version) is recorded twice", hint: "keep the correct line")
+    apps.sort(by: Self.precedes)
+    for (left, right) in zip(apps, apps.dropFirst()) where left.version == right.version && left.platform == right.platform {
+      throw PackError(.invalidRecord, "app \(left.title) is recorded twice", hint: "keep the correct line")
     }
+  }
+
+  /// The order of the apps in the file: by version, then by platform.
+  static func precedes(_ left: App, _ right: App) -> Bool {
+    left.version == right.version
+      ? (left.platform ?? "").utf8.lexicographicallyPrecedes((right.platform ?? "").utf8) : isLower(left.version, right.version)
   }
 
   /// Whether a version is lower than another one. Parts that are numbers are compared as numbers, so that 2.9 is lower than 2.10.
@@ -175,7 +181,8 @@ extension ReleaseLock.App {
   fileprivate init(_ value: RecordValue) throws(PackError) {
     var fields = try RecordFields(value, "an app")
     self.init(
-      version: try fields.text("version"), budget: fields.has("budget") ? try fields.budget("budget") : nil,
+      version: try fields.text("version"), platform: fields.has("platform") ? try fields.text("platform") : nil,
+      budget: fields.has("budget") ? try fields.budget("budget") : nil,
       hosts: fields.has("hosts") ? try fields.texts("hosts") : nil,
       manifestURL: fields.has("manifestURL") ? try fields.text("manifestURL") : nil, trustedKeys: try fields.texts("trustedKeys"),
       keyIDs: try fields.texts("keyIDs"),
@@ -187,6 +194,7 @@ extension ReleaseLock.App {
   fileprivate var record: RecordValue {
     let members: [(String, RecordValue?)] = [
       ("version", .text(version)),
+      ("platform", platform.map(RecordValue.text)),
       ("budget", budget?.record),
       ("firstManifest", .number(firstManifest)),
       ("format", .text(format)),

@@ -87,6 +87,8 @@ package struct ReleaseLock: Hashable, Sendable {
   package struct App: Hashable, Sendable {
     /// The version as the team writes it, such as `2.1.0`.
     package var version: String
+    /// The platform of this build of the version, such as `iOS`. Nil if the version has one build.
+    package var platform: String?
     /// The install budget in its Info.plist. Nil if Apple serves the packs: then there is none.
     package var budget: InstallBudget?
     /// The domain allow list in its Info.plist. Nil if Apple serves the packs.
@@ -104,12 +106,16 @@ package struct ReleaseLock: Hashable, Sendable {
     /// Whether players no longer use it.
     package var isRetired: Bool
 
+    /// The version for messages, with its platform if it has one.
+    package var title: String { platform.map { "\(version) for \($0)" } ?? version }
+
     /// Makes a value from its parts.
     package init(
-      version: String, budget: InstallBudget?, hosts: [String]?, manifestURL: String?, trustedKeys: [String],
+      version: String, platform: String? = nil, budget: InstallBudget?, hosts: [String]?, manifestURL: String?, trustedKeys: [String],
       keyIDs: [String], format: String, firstManifest: UInt64, isRetired: Bool = false
     ) {
       self.version = version
+      self.platform = platform
       self.budget = budget
       self.hosts = hosts
       self.manifestURL = manifestURL

@@ -26,15 +26,29 @@ package struct ReleaseRecording: Sendable {
   package struct App: Sendable {
     /// The version as the team writes it, such as `2.1.0`.
     package var version: String
-    /// The app's Info.plist.
-    package var plist: InfoPlist
+    /// The app's Info.plist, or those of its builds for several platforms.
+    package var plists: [Plist]
     /// The public signing keys that the app trusts. If empty, the keys that the release is signed with are used.
     package var trustedKeys: [SigningPublicKey]
 
+    /// An Info.plist of the app.
+    package struct Plist: Sendable {
+      /// The platform of the build; nil if there is one build.
+      package var platform: String?
+      /// The Info.plist.
+      package var plist: InfoPlist
+
+      /// Makes a value from its parts.
+      package init(platform: String? = nil, _ plist: InfoPlist) {
+        self.platform = platform
+        self.plist = plist
+      }
+    }
+
     /// Makes an app from its parts.
-    package init(version: String, plist: InfoPlist, trustedKeys: [SigningPublicKey] = []) {
+    package init(version: String, plists: [Plist], trustedKeys: [SigningPublicKey] = []) {
       self.version = version
-      self.plist = plist
+      self.plists = plists
       self.trustedKeys = trustedKeys
     }
   }
@@ -58,7 +72,10 @@ package struct ReleaseRecording: Sendable {
     let before = try ReleaseLock.readIfPresent(lockPath, files: files)
     var lock = before
     lock.released = try Self.release(record, after: before.released, dist: dist)
-    if let app { try Self.add(try Self.entry(app, record: record), to: &lock) }
+    for plist in app?.plists ?? [] {
+      guard let app else { break }
+      try Self.add(try Self.entry(app, plist, record: record), to: &lock)
+    }
     if lock != before { try lock.write(to: lockPath, files: files) }
     return Report(lock: lock, isUnchanged: lock == before)
   }
@@ -69,12 +86,12 @@ package struct ReleaseRecording: Sendable {
     defer { withExtendedLifetime(turn) {} }
     let before = try ReleaseLock.read(lockPath)
     var lock = before
-    guard let index = lock.apps.firstIndex(where: { $0.version == version }) else {
-      let known = lock.apps.map(\.version).joined(separator: ", ")
+    guard lock.apps.contains(where: { $0.version == version }) else {
+      let known = lock.apps.map(\.version).reduce(into: [String]()) { if $0.last != $1 { $0.append($1) } }.joined(separator: ", ")
       throw PackError(
         .usage, of: lockPath, "has no app \(version)", hint: known.isEmpty ? nil : "it has \(known)")
     }
-    lock.apps[index].isRetired = true
+    for index in lock.apps.indices where lock.apps[index].version == version { lock.apps[index].isRetired = true }
     if lock != before { try lock.write(to: lockPath) }
     return Report(lock: lock, isUnchanged: lock == before)
   }
@@ -174,8 +191,8 @@ package struct ReleaseRecording: Sendable {
 
   // MARK: The app
 
-  private static func entry(_ app: App, record: BuildRecord) throws(PackError) -> ReleaseLock.App {
-    let (keys, path) = (app.plist.keys, app.plist.path)
+  private static func entry(_ app: App, _ build: App.Plist, record: BuildRecord) throws(PackError) -> ReleaseLock.App {
+    let (keys, path) = (build.plist.keys, build.plist.path)
     guard app.version.wholeMatch(of: /[0-9A-Za-z.+_-]{1,64}/) != nil else {
       throw PackError(.usage, "'\(app.version)' is not an app version", hint: "write it as on the App Store, such as 2.1.0")
     }
@@ -204,7 +221,7 @@ package struct ReleaseRecording: Sendable {
     }
     let trusted = app.trustedKeys.isEmpty ? record.signers : app.trustedKeys.map(\.text)
     return ReleaseLock.App(
-      version: app.version, budget: isServedByApple ? nil : budget, hosts: isServedByApple ? nil : hosts,
+      version: app.version, platform: build.platform, budget: isServedByApple ? nil : budget, hosts: isServedByApple ? nil : hosts,
       manifestURL: isServedByApple ? nil : manifestURL, trustedKeys: trusted.sorted(),
       keyIDs: record.rootKeyID.map { [$0] } ?? Set(record.packs.map(\.keyID)).sorted(), format: PackHeader.formatVersion,
       firstManifest: record.manifest.version)
@@ -212,9 +229,15 @@ package struct ReleaseRecording: Sendable {
 
   /// Adds an app version. A version that is recorded already must be the same, because the app that players have does not change.
   private static func add(_ app: ReleaseLock.App, to lock: inout ReleaseLock) throws(PackError) {
-    guard let index = lock.apps.firstIndex(where: { $0.version == app.version }) else {
+    // A version without a platform stands for all of them.
+    if let other = lock.apps.first(where: { $0.version == app.version && ($0.platform == nil) != (app.platform == nil) }) {
+      throw PackError(
+        .releaseConflict, "app \(app.version) is recorded \(other.platform.map { "for \($0)" } ?? "without a platform")",
+        hint: "record it under a new version; if the recorded one was never released, remove its line from the lock file")
+    }
+    guard let index = lock.apps.firstIndex(where: { $0.version == app.version && $0.platform == app.platform }) else {
       lock.apps.append(app)
-      lock.apps.sort { ReleaseLock.isLower($0.version, $1.version) }
+      lock.apps.sort(by: ReleaseLock.precedes)
       return
     }
     let recorded = lock.apps[index]
@@ -239,13 +262,13 @@ package struct ReleaseRecording: Sendable {
     guard let first = differences.first else {
       guard !recorded.isRetired else {
         throw PackError(
-          .releaseConflict, "app \(app.version) is retired, so 'packer verify' does not check it",
+          .releaseConflict, "app \(app.title) is retired, so 'packer verify' does not check it",
           hint: "if players use it again, remove \"retired\" from its entry in the lock file")
       }
       return
     }
     throw PackError(
-      .releaseConflict, "app \(app.version): \(first)", details: differences,
+      .releaseConflict, "app \(app.title): \(first)", details: differences,
       hint: "record it under a new version; if the recorded one was never released, remove its line from the lock file")
   }
 }

@@ -75,6 +75,7 @@ enum ReleaseChecks {
     PackVersionReusedCheck.self,
     NeedlessPackVersionCheck.self,
     RemovedPackCheck.self,
+    PublishedVersionCheck.self,
     ManifestSizeCheck.self,
     StoreLimitCheck.self,
     JunkCheck.self,

@@ -11,6 +11,10 @@ enum CompanionReading {
     if names.contains(ReleaseFile.packages) { companions.append(packages(place.path(ReleaseFile.packages), manifest, files)) }
     let name = ReleaseFile.infoFragment
     if names.contains(name) { companions.append(fragment(place.path(name), manifest, files)) }
+    for platform in DeviceProfile.Platform.allCases {
+      let name = ReleaseFile.infoFragment(for: platform)
+      if names.contains(name) { companions.append(fragment(place.path(name), for: platform, manifest, files)) }
+    }
     return companions
   }
 
@@ -63,6 +67,30 @@ enum CompanionReading {
     }
     let ids = Set(manifest.packs.map(\.id))
     companion.disagreements += listed.filter { !ids.contains($0.id) }.map { "'\($0.id)' is not in the manifest" }
+    return companion
+  }
+
+  /// Compares the fragment of a platform. Headroom and the reserve for the manifest are not known here, so its numbers are between what the packs of the
+  /// platform need and what the manifest says for all.
+  private static func fragment(
+    _ path: String, for platform: DeviceProfile.Platform, _ manifest: Manifest, _ files: any FileSystem
+  ) -> Companion {
+    var companion = Companion(path: path, disagreements: [])
+    do throws(PackError) {
+      let sighting = PlistSighting(try InfoPlist.read(path, files: files))
+      let demand = ReleaseDemand(manifest.packs, for: platform, manifestSize: 0)
+      for (key, needed) in demand.named {
+        guard let value = sighting.number(key) else { continue }
+        let most = manifest.budget?.named.first { $0.key == key }?.bytes ?? .max
+        guard !ReleaseDemand.fits(needed, in: value, key) || value > most else { continue }
+        let sizes = SizeText.pair(value, value > most ? most : needed)
+        companion.disagreements.append(
+          "\(key) is \(sizes.0), but \(value > most ? "at most \(sizes.1) in the manifest" : "the packs for \(platform.rawValue) need \(sizes.1)")"
+        )
+      }
+    } catch {
+      companion.disagreements = [error.message]
+    }
     return companion
   }
 

@@ -51,10 +51,11 @@ struct ForeignFilesSearch {
   let isQuick: Bool
 
   /// The names that a build writes besides packs.
-  private static let known: Set<String> = [
-    ReleaseFile.packages, ReleaseFile.infoFragment, ReleaseFile.budgetText, ReleaseFile.budgetMarkdown, ReleaseFile.budgetJSON,
-    BuildRecord.fileName,
-  ]
+  private static let known: Set<String> = Set(
+    [
+      ReleaseFile.packages, ReleaseFile.infoFragment, ReleaseFile.budgetText, ReleaseFile.budgetMarkdown, ReleaseFile.budgetJSON,
+      BuildRecord.fileName,
+    ] + DeviceProfile.Platform.allCases.map(ReleaseFile.infoFragment(for:)))
   /// The largest number of copies that are named.
   private static let mostNamed = 20
   /// The largest number of files that are compared with those of the packs.
@@ -77,6 +78,7 @@ struct ForeignFilesSearch {
     let number: Int
     let path: String
     let name: String
+    let size: UInt64
   }
 
   /// - Parameter names: the names in the directory.
@@ -86,16 +88,17 @@ struct ForeignFilesSearch {
     let packs = Set(manifest.packs.map(\.fileName))
     for name in names {
       let path = place.path(name)
-      guard !Self.known.contains(name), !packs.contains(name), path != place.manifest else {
-        if kind(of: path) == .symbolicLink { result.links.append(path) }
+      let kind = kind(of: path)
+      if Self.known.contains(name) || packs.contains(name) || path == place.manifest, kind != .directory {
+        if kind == .symbolicLink { result.links.append(path) }
         continue
       }
-      if name == ReleaseFile.baPackages, kind(of: path) == .directory {
+      if name == ReleaseFile.baPackages, kind == .directory {
         let expected = Set(manifest.packs.flatMap { [BAPackageManifest.fileName(for: $0.id), BAPackageManifest.payloadName(for: $0.id)] })
         for inner in try self.names(in: path) where !expected.contains(inner) {
           try add("\(path)/\(inner)", inner, &result, &candidates)
         }
-      } else if !name.hasSuffix(".pack") || kind(of: path) == .directory {
+      } else if !name.hasSuffix(".pack") || kind == .directory {
         try add(path, name, &result, &candidates)
       }
     }
@@ -108,10 +111,22 @@ struct ForeignFilesSearch {
     foreign.junk = SourceRules.junk(name)
     var waiting = [(path: path, name: name)]
     while let next = waiting.popLast() {
-      guard let status = try? files.status(of: next.path, in: nil, following: .asThemselves) else { continue }
+      guard let status = try? files.status(of: next.path, in: nil, following: .asThemselves) else {
+        foreign.count += 1
+        continue
+      }
       switch status.kind {
       case .directory:
-        for inner in try names(in: next.path) { waiting.append(("\(next.path)/\(inner)", "\(next.name)/\(inner)")) }
+        do throws(PackError) {
+          for inner in try names(in: next.path) {
+            // A folder counts as junk only with junk in it.
+            if SourceRules.junk(inner) == nil, kind(of: "\(next.path)/\(inner)") != .directory { foreign.junk = nil }
+            waiting.append(("\(next.path)/\(inner)", "\(next.name)/\(inner)"))
+          }
+        } catch {
+          foreign.junk = nil
+          foreign.oddity = "not all of it can be read"
+        }
       case .file:
         if let secret = secret(in: next.path, size: status.size) {
           result.secrets.append(UploadedSecret(path: next.path, kind: secret))
@@ -120,7 +135,7 @@ struct ForeignFilesSearch {
         foreign.count += 1
         foreign.size = foreign.size.adding(status.size)
         if status.size > 0, candidates.count < Self.mostCompared {
-          candidates.append(Candidate(number: result.foreign.count, path: next.path, name: next.name))
+          candidates.append(Candidate(number: result.foreign.count, path: next.path, name: next.name, size: status.size))
         }
       case .symbolicLink, .other:
         foreign.count += 1
@@ -163,23 +178,25 @@ struct ForeignFilesSearch {
 
   /// Compares the digests of files with those of all entries of all packs that can be opened.
   private func compare(_ candidates: [Candidate], _ found: inout [ForeignFiles], _ key: KeyHolder) throws(PackError) {
-    var digests: [[UInt8]: [Candidate]] = [:]
-    for candidate in candidates {
-      guard let digest = try? digest(of: candidate.path) else { continue }
-      digests[digest, default: []].append(candidate)
-    }
+    let sizes = Set(candidates.map(\.size))
+    // The first file of each content, with the pack.
+    var contents: [[UInt8]: (path: String, pack: String)] = [:]
+    var packedSizes: Set<UInt64> = []
     for entry in manifest.packs {
       // A pack that cannot be opened is a finding of its own.
-      guard !digests.isEmpty, let pack = try? key.open(place.path(entry.fileName), files: files) else { continue }
+      guard let pack = try? key.open(place.path(entry.fileName), files: files) else { continue }
       try? pack.forEachEntry { (content) throws(PackError) in
-        guard content.kind == .file, content.size > 0, let copies = digests.removeValue(forKey: content.sha256) else { return }
-        for copy in copies {
-          found[copy.number].copyCount += 1
-          guard found[copy.number].copies.count < Self.mostNamed else { continue }
-          found[copy.number].copies.append(
-            "'\(printable(copy.name.utf8))' has the bytes of '\(printable(content.path.utf8))' in pack '\(entry.id)'")
-        }
+        guard content.kind == .file, sizes.contains(content.size), contents[content.sha256] == nil else { return }
+        contents[content.sha256] = (content.path, entry.id)
+        packedSizes.insert(content.size)
       }
+    }
+    for copy in candidates where packedSizes.contains(copy.size) {
+      guard let digest = try? digest(of: copy.path), let content = contents[digest] else { continue }
+      found[copy.number].copyCount += 1
+      guard found[copy.number].copies.count < Self.mostNamed else { continue }
+      found[copy.number].copies.append(
+        "'\(printable(copy.name.utf8))' has the bytes of '\(printable(content.path.utf8))' in pack '\(content.pack)'")
     }
   }
 
@@ -226,10 +243,7 @@ struct ForeignFilesSearch {
 
   private func bytes(of path: String) throws(PackError) -> [UInt8] {
     var bytes: [UInt8] = []
-    try read(path) { (piece) throws(PackError) in
-      guard bytes.count < 1 << 20 else { return }
-      bytes.append(copying: piece)
-    }
+    try read(path, limit: 1 << 20) { (piece) throws(PackError) in bytes.append(copying: piece) }
     return bytes
   }
 
@@ -239,16 +253,20 @@ struct ForeignFilesSearch {
     return try digest.finish()
   }
 
-  private func read(_ path: String, _ body: (Span<UInt8>) throws(PackError) -> Void) throws(PackError) {
+  /// Reads a file, at most to a limit. Not through a link, and no device: it may never end.
+  private func read(_ path: String, limit: UInt64 = .max, _ body: (Span<UInt8>) throws(PackError) -> Void) throws(PackError) {
     let file: OpenFile
+    let status: FileStatus
     do throws(FileFailure) {
-      file = try files.open(path, .read, in: nil)
+      file = try files.open(path, .readUnlinked, in: nil)
+      status = try files.status(of: file)
     } catch {
       throw error.reading(path)
     }
+    guard status.kind == .file else { throw PackError(.cannotRead, of: path, "is not a file") }
     var buffer = [UInt8](repeating: 0, count: 256 << 10)
     var offset: UInt64 = 0
-    while true {
+    while offset < limit {
       var target = buffer.mutableByteSpan
       let count = try files.read(file, at: offset, filling: &target, name: path)
       guard count > 0 else { return }

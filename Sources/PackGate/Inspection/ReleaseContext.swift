@@ -34,6 +34,8 @@ struct ReleaseContext: Sendable {
   var unchecked: [ReleaseReport.RuleOutcome] = []
   var plist: PlistSighting?
   var lock: ReleaseLock?
+  /// The manifest that devices have now.
+  var published: PublishedManifest?
   /// The lock file, as the caller named it.
   var lockPath = ReleaseFile.lock
   var configuration: PackerConfiguration?
@@ -63,8 +65,16 @@ struct ReleaseContext: Sendable {
     return entry.keyID == keyID ? false : nil
   }
 
-  /// The sizes that the release needs on a device.
+  /// The sizes that the release needs on any device.
   var demand: ReleaseDemand { ReleaseDemand(entries, manifestSize: manifest.size) }
+
+  /// The sizes that it needs on the devices of the app with the Info.plist: those of its platform, if it says which.
+  var plistDemand: ReleaseDemand { demand(for: plist?.platform) }
+
+  /// Returns the sizes that it needs on the devices of a platform. If it is nil, each size is that of the platform for which it is largest.
+  func demand(for platform: DeviceProfile.Platform?) -> ReleaseDemand {
+    ReleaseDemand(entries, for: platform, manifestSize: manifest.size)
+  }
 
   /// Returns the configuration of a pack; nil if there is none.
   func configured(_ id: String) -> PackerConfiguration.Pack? { configuration?.packs.first { $0.id.text == id } }
@@ -218,6 +228,9 @@ struct PlistSighting: Sendable {
 
   /// Whether its Background Assets keys were written by packer or are missing, so that a merge needs no `--replace`.
   var isPackersOwn = true
+
+  /// The platform that it names; nil if it names none or several.
+  var platform: DeviceProfile.Platform?
 
   /// The command that writes the values of the release into it.
   var mergeHint: String { "packer plist merge \(ShellWord.path(path))\(isPackersOwn ? "" : " --replace")" }

@@ -1,7 +1,7 @@
 import PackFormat
 import PackManifest
 
-/// The sizes that a release needs on a device in bytes, without headroom.
+/// The sizes that a release needs on a device in bytes, without headroom. Packs of all languages count, because a device may have all of them.
 struct ReleaseDemand: Hashable, Sendable {
   /// The size of the essential packs and the manifest, as served.
   let essentialDownload: UInt64
@@ -15,9 +15,28 @@ struct ReleaseDemand: Hashable, Sendable {
   let onDemandDownload: UInt64
   /// The size of the largest essential pack, as served. A failed essential pack is queued again as a non-essential one.
   let largestEssential: UInt64
+  /// The size of the prefetch packs and the largest essential pack, as served.
+  let largestRetry: UInt64
   let hasEssential: Bool
 
-  init(_ packs: [ManifestPack], manifestSize: UInt64) {
+  /// - Parameter platform: The platform of the device. If nil, each number is that of the platform for which it is largest.
+  init(_ packs: [ManifestPack], for platform: DeviceProfile.Platform? = nil, manifestSize: UInt64) {
+    let groups = DeviceProfile.Platform.groups(of: packs)
+    let demands = groups.filter { platform.map($0.platforms.contains) ?? true }.map {
+      ReleaseDemand(all: $0.packs, manifestSize: manifestSize)
+    }
+    func largest(_ path: KeyPath<ReleaseDemand, UInt64>) -> UInt64 { demands.map { $0[keyPath: path] }.max() ?? 0 }
+    essentialDownload = largest(\.essentialDownload)
+    otherDownload = largest(\.otherDownload)
+    essentialInstalled = largest(\.essentialInstalled)
+    otherInstalled = largest(\.otherInstalled)
+    onDemandDownload = largest(\.onDemandDownload)
+    largestEssential = largest(\.largestEssential)
+    largestRetry = largest(\.largestRetry)
+    hasEssential = demands.contains(where: \.hasEssential)
+  }
+
+  private init(all packs: [ManifestPack], manifestSize: UInt64) {
     func sum(_ delivery: DeliveryClass, _ size: (ManifestPack) -> UInt64) -> UInt64 {
       packs.reduce(0 as UInt64) { sum, pack in pack.delivery == delivery ? sum.adding(size(pack)) : sum }
     }
@@ -28,6 +47,7 @@ struct ReleaseDemand: Hashable, Sendable {
     otherInstalled = sum(.prefetch, \.sizeOnDevice)
     onDemandDownload = sum(.onDemand, \.size)
     largestEssential = packs.lazy.filter { $0.delivery == .essential }.map(\.size).max() ?? 0
+    largestRetry = otherDownload.adding(largestEssential)
     hasEssential = packs.contains { $0.delivery == .essential }
   }
 

@@ -22,14 +22,16 @@ struct ReleaseInspection: Sendable {
   func run(progress: ProgressHandler?) async throws(PackError) -> ReleaseContext {
     let place = try locate()
     let lock: ReleaseLock? = if let path = options.lock { try ReleaseLock.read(path, files: files) } else { nil }
-    let plist: PlistSighting? = if let path = options.plist { PlistSighting(try InfoPlist.read(path, files: files)) } else { nil }
+    var plist: PlistSighting? = if let path = options.plist { PlistSighting(try InfoPlist.read(path, files: files)) } else { nil }
+    if let platform = options.platform { plist?.platform = platform }
     var release = ReleaseContext(
       directory: place.directory, isQuick: options.isQuick, keyID: key.id,
       manifest: try ManifestReading(path: place.manifest, trusted: options.trusted, lock: lock, files: files).sighting(), plist: plist,
       lock: lock,
       lockPath: options.lock ?? ReleaseFile.lock, configuration: options.configuration, now: options.now,
       wording: options.wording)
-    guard let manifest = release.manifest.manifest else { return release }
+    release.published = options.published
+    guard let manifest = release.manifest.manifest, options.looksAtFiles else { return release }
     release.roots = roots(manifest, lock, in: place)
     let names = try names(in: place.directory)
     let published = Set(manifest.packs.map(\.fileName))
@@ -179,6 +181,7 @@ extension PlistSighting {
     self.init(path: plist.path, keys: plist.keys)
     names = Set((plist.content.members ?? []).map(\.key))
     isPackersOwn = plist.isMergedFreely
+    platform = plist.platform
     if case .string(let text) = plist.content[key: "CFBundleIdentifier"], !AppTargets.isVariable(text) { bundleID = text }
     if case .boolean(let value) = plist.content[key: "ITSAppUsesNonExemptEncryption"] { usesNonExemptEncryption = value }
   }

@@ -43,12 +43,17 @@ package struct ReleaseRule: Hashable, Sendable {
     }
   }
 
+  /// Whether its findings are accepted only for one app version and until a day, because players would be locked out.
+  package var protectsReleasedApps: Bool { kind == .released }
+
   /// The explanation of the rule as lines of text.
   package var story: [String] {
     var lines = ["\(id)  \(title)", "  checks  \(what)", "  on a phone  \(onPhone)"]
     if let phone { lines.append("  error  \(phone)") }
     lines.append("  remedy  \(remedy)")
-    lines.append("  \(level.rawValue), kind \(kind.rawValue)\(isIgnorable ? "" : "; it cannot be ignored")")
+    lines.append(
+      "  \(level.rawValue), kind \(kind.rawValue)\(isIgnorable ? protectsReleasedApps ? "; ignored only with 'app' and 'until' in packer.yml" : "" : "; it cannot be ignored")"
+    )
     return lines
   }
 }

@@ -1,3 +1,4 @@
+package import PackBuild
 package import PackCrypto
 package import PackFiles
 package import PackFormat
@@ -14,8 +15,12 @@ package struct ReleaseVerification: Sendable {
   package var configuration: PackerConfiguration?
   /// The app's Info.plist.
   package var plist: String?
+  /// The platform of the Info.plist; nil if it says so itself.
+  package var platform: DeviceProfile.Platform?
   /// The lock file.
   package var lock: String?
+  /// The manifest that devices have now; nil if it is not known.
+  package var published: PublishedManifest?
   /// The public keys that the app trusts. If empty, the keys of the app versions in the lock file are used.
   package var trusted: [SigningPublicKey] = []
   /// Whether payloads are not read: only manifest, sizes, digests, headers, budgets, Info.plist and lock file are checked.

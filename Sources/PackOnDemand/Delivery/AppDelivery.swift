@@ -32,7 +32,7 @@ public actor AppDelivery {
   ///   - state: The state that app and extension share. It must be on the same volume as the store, so that files are moved and never copied.
   ///   - store: The store where packs are installed.
   ///   - queue: The queue that downloads while the app runs.
-  ///   - isForDevice: Returns whether a pack is meant for this device. The extension must use the same rule.
+  ///   - isForDevice: A further condition besides the store's device: returns whether a pack is meant for it. The extension must use the same rules.
   public init(
     state: SharedState, store: AssetStore, queue: DownloadQueue? = nil,
     isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true }
@@ -123,7 +123,8 @@ public actor AppDelivery {
     // The store remembers failed versions for longer than it keeps their content.
     device += update.failed.map { DevicePack(id: $0.id, version: $0.version, sha256: $0.sha256, mode: $0.install, isRejected: true) }
     let facts = DeliveryFacts(
-      .launch, at: state.time, device: device, downloads: known, asked: asked, freeSpace: freeSpace, isForDevice: isForDevice)
+      .launch, at: state.time, device: device, downloads: known, asked: asked, freeSpace: freeSpace
+    ) { [profile = store.device, isForDevice] pack in profile.accepts(pack) && isForDevice(pack) }
     return try await blocking { (state) throws(PackError) in try state.plan(for: manifest, facts: facts).plan }
   }
 

@@ -40,8 +40,8 @@ public actor OnDemandPacks {
   /// - Parameters:
   ///   - store: The store where the packs are installed. It must have been reconciled.
   ///   - queue: The queue that downloads the packs.
-  ///   - isForDevice: Returns whether a pack of the manifest is for this device. Other packs are ignored, whatever their tags. By default, all packs
-  ///     are for this device.
+  ///   - isForDevice: A further condition besides the store's device: returns whether a pack of the manifest is for it. Other packs are ignored, whatever
+  ///     their tags.
   /// - Throws: An error of the queue or the store.
   public init(
     store: AssetStore, queue: DownloadQueue, isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true }
@@ -56,8 +56,10 @@ public actor OnDemandPacks {
   ///
   /// - Throws: ``PackError/Code/noManifest``
   public func catalog() async throws(PackError) -> TagCatalog {
-    TagCatalog(try await store.requiredManifest().packs.filter(isForDevice))
+    TagCatalog(try await store.requiredManifest().packs.filter(isOffered))
   }
+
+  private func isOffered(_ pack: ManifestPack) -> Bool { store.device.accepts(pack) && isForDevice(pack) }
 
   /// Returns a stream of notices about low space from now on. It ends when the listening task ends.
   public nonisolated func lowSpace() -> AsyncStream<LowSpace> { notices.listen() }
@@ -83,7 +85,7 @@ public actor OnDemandPacks {
     // A tag whose packs are all for other devices is valid, but has no packs here.
     try TagCatalog(manifest.packs).check(tags)
     return Goal(
-      manifestVersion: manifest.version, packs: manifest.packs.filter { isForDevice($0) && !tags.isDisjoint(with: $0.tags) })
+      manifestVersion: manifest.version, packs: manifest.packs.filter { isOffered($0) && !tags.isDisjoint(with: $0.tags) })
   }
 
   /// Throws if a new manifest changed which packs or bytes the tags belong to.

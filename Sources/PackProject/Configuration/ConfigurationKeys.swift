@@ -206,6 +206,12 @@ extension ConfigurationMap {
     keys: [
       ConfigurationKey("rule", .scalar(.rule), isRequired: true, "The id of the rule.", example: "PK6006"),
       ConfigurationKey("pack", .scalar(.packID), "The pack for which the finding is accepted. Default: any."),
+      ConfigurationKey(
+        "app", .scalar(.text(longest: 64)),
+        "The released app version for which the finding is accepted. Rules about released apps require it.",
+        example: "2.1.0"),
+      ConfigurationKey(
+        "until", .scalar(.date), "The last day (UTC) on which it is accepted. Rules about released apps require it.", example: "2027-01-31"),
       ConfigurationKey("reason", .scalar(.text(longest: 2000)), isRequired: true, "Why the finding is accepted."),
     ])
 
@@ -214,7 +220,7 @@ extension ConfigurationMap {
 }
 
 extension ConfigurationKey {
-  static let platforms = ["iOS", "macOS", "tvOS", "visionOS"]
+  static let platforms = PackerConfiguration.platforms
 
   /// The same key for a pack, without a default: `defaults` applies instead.
   fileprivate var inPack: ConfigurationKey {

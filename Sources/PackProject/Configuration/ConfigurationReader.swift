@@ -126,7 +126,10 @@ struct ConfigurationReader {
         add(place, "'pack' is '\(pack)', but no pack has that id\(suggestion)")
       }
       guard let rule = item.text("rule", .rule), let reason = item.text("reason", .text(longest: 2000)) else { continue }
-      rules.append(PackerConfiguration.IgnoredRule(rule: rule, pack: pack, reason: reason, position: item.position))
+      rules.append(
+        PackerConfiguration.IgnoredRule(
+          rule: rule, pack: pack, app: item.text("app", .text(longest: 64)),
+          until: item.text("until", .date).flatMap(ScalarFormat.endOfDay), reason: reason, position: item.position))
     }
     return rules
   }

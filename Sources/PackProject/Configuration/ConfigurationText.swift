@@ -45,13 +45,47 @@ struct ConfigurationText: Sendable {
       return
     }
     do throws(YAMLFault) {
-      var reader = try YAMLEventReader(bytes)
+      var reader = try YAMLEventReader(Self.joiningSurrogates(bytes)[...])
       root = try document(&reader)
     } catch {
       // If values are nested without end, other mistakes are not worth reporting.
       if error.kind == .depth { mistakes = [] }
       mistakes.append(Self.mistake(error, in: text))
     }
+  }
+
+  /// Returns a text in JSON with pairs of surrogates such as `\ud83c\udfae` as one escape, `\U0001F3AE`, which YAML has instead. Other texts are
+  /// unchanged. After such a pair, columns on its line are two less.
+  private static func joiningSurrogates(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    let text = Array(bytes)
+    let backslash = UInt8(ascii: "\\")
+    guard text.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{"), text.contains(backslash) else { return text }
+    func unit(at index: Int) -> UInt32? {
+      guard index + 6 <= text.count, text[index] == backslash, text[index + 1] == UInt8(ascii: "u") else { return nil }
+      let digits = text[(index + 2)..<(index + 6)]
+      guard digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else { return nil }
+      return UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
+    }
+    var result: [UInt8] = []
+    result.reserveCapacity(text.count)
+    var index = 0
+    while index < text.count {
+      guard text[index] == backslash else {
+        result.append(text[index])
+        index += 1
+        continue
+      }
+      if let high = unit(at: index), (0xD800...0xDBFF).contains(high), let low = unit(at: index + 6), (0xDC00...0xDFFF).contains(low) {
+        let digits = String(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00), radix: 16, uppercase: true)
+        result += "\\U\(String(repeating: "0", count: 8 - digits.count))\(digits)".utf8
+        index += 12
+      } else {
+        // An escaped backslash starts no escape.
+        result += text[index..<min(index + 2, text.count)]
+        index += 2
+      }
+    }
+    return result
   }
 
   // MARK: Nodes

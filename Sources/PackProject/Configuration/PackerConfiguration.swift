@@ -56,6 +56,9 @@ package struct PackerConfiguration: Hashable, Sendable {
     package var hosts: [String]
   }
 
+  /// The platforms that packs and apps can be for.
+  package static let platforms = ["iOS", "macOS", "tvOS", "visionOS"]
+
   /// How the packs get to the device.
   package enum Hosting: String, Hashable, Sendable, CaseIterable {
     /// The app's own extension downloads them from ``Serve/baseURL``.
@@ -160,6 +163,10 @@ package struct PackerConfiguration: Hashable, Sendable {
     package var rule: String
     /// The pack for which it is accepted; nil for any.
     package var pack: String?
+    /// The released app version for which it is accepted; nil for any.
+    package var app: String?
+    /// The last second in which it is accepted; nil if there is no end.
+    package var until: ManifestTime?
     /// The reason. Never empty.
     package var reason: String
     /// The position in the file.

@@ -1,5 +1,6 @@
 import PackCrypto
 import PackFormat
+import PackManifest
 
 /// The format of a single value of a configuration.
 enum ScalarFormat: Sendable {
@@ -29,6 +30,8 @@ enum ScalarFormat: Sendable {
   case packID
   case language
   case rule
+  /// A day, such as `2027-01-31`.
+  case date
 }
 
 // MARK: - Problems of a value
@@ -88,8 +91,13 @@ extension ScalarFormat {
     case .rule:
       return text.wholeMatch(of: /PK[0-9]{4}/) != nil
         ? nil : "\(shown), which is not a rule id: write one such as PK3007 ('packer explain' lists all rules)"
+    case .date:
+      return Self.endOfDay(text) == nil ? "\(shown), which is not a day: write one such as 2027-01-31" : nil
     }
   }
+
+  /// Returns the last second of a day (UTC) such as `2027-01-31`, or nil if the text is no day.
+  static func endOfDay(_ text: String) -> ManifestTime? { ManifestTime("\(text)T23:59:59Z") }
 
   /// The expected type, for messages.
   var typeName: String {
@@ -357,6 +365,7 @@ extension ScalarFormat {
     case .packID: Self.pattern(#"^([A-Za-z0-9]|\$\{name\})([A-Za-z0-9._-]|\$\{name\})*$"#)
     case .language: Self.pattern(#"^([A-Za-z]{2,8}|\$\{name\})(-([A-Za-z0-9]{1,8}|\$\{name\}))*$"#)
     case .rule: Self.pattern("^PK[0-9]{4}$")
+    case .date: Self.pattern("^[0-9]{4}-[0-9]{2}-[0-9]{2}$")
     }
   }
 

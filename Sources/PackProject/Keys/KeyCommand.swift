@@ -51,19 +51,18 @@ enum KeyCommand {
   }
 
   private static func wait(for process: pid_t, name: String) throws(PackError) {
-    var status: CInt = 0
-    while unsafe waitpid(process, &status, 0) == -1 {
-      guard errno == EINTR else {
-        throw PackError(.noKey, of: name, "could not be waited for: \(FileFailure(number: errno).text)")
-      }
+    let end: ProgramEnd
+    do throws(FileFailure) {
+      end = try ProgramEnd.wait(for: process)
+    } catch {
+      throw PackError(.noKey, of: name, "could not be waited for: \(error.text)")
     }
-    // The layout that WIFSIGNALED and WEXITSTATUS read. Swift does not import these macros.
-    let signal = status & 0x7F
-    let exit = status >> 8 & 0xFF
-    guard signal == 0 else { throw PackError(.noKey, of: name, "was ended by signal \(signal)") }
-    guard exit == 0 else {
+    switch end {
+    case .status(0): return
+    case .signal(let signal): throw PackError(.noKey, of: name, "was ended by signal \(signal)")
+    case .status(let status):
       throw PackError(
-        .noKey, of: name, "ended with status \(exit)", hint: "run it by itself: it must print the key text and end with status 0")
+        .noKey, of: name, "ended with status \(status)", hint: "run it by itself: it must print the key text and end with status 0")
     }
   }
 }

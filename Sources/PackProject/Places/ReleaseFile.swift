@@ -1,3 +1,5 @@
+package import PackManifest
+
 /// The names of the files and directories of a release, other than packs.
 package enum ReleaseFile {
   /// The directory of a release, next to `packer.yml`.
@@ -10,6 +12,8 @@ package enum ReleaseFile {
   package static let packages = "packages.json"
   /// The keys for the app's Info.plist.
   package static let infoFragment = "Info.fragment.plist"
+  /// The keys for the Info.plist of an app for one platform, if the packs of the platforms differ.
+  package static func infoFragment(for platform: DeviceProfile.Platform) -> String { "Info.fragment.\(platform.rawValue).plist" }
   /// The install budget for a terminal.
   package static let budgetText = "budget.txt"
   /// The install budget for a pull request.

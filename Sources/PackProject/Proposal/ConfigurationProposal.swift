@@ -7,9 +7,9 @@ import PackWork
 
 /// A proposed configuration for a directory without one: its packs, what to exclude, and the text of the file.
 ///
-/// These rules find the packs (Documentation/CONFIGURATION.md): every folder in `games`, `levels` and similar folders is a pack. If the directory has
-/// an index.html, the rest is one pack. Otherwise every topmost folder with an index.html and every other folder at the top is a pack, and the
-/// remaining files are another.
+/// These rules find the packs (Documentation/CONFIGURATION.md): the built files of a web project are a pack, every topmost folder with an index.html
+/// is one, and so is every folder in `games`, `levels` and similar folders. Without any of these, every folder at the top is a pack. The result does
+/// not depend on the directory where the search starts.
 package struct ConfigurationProposal: Sendable {
   /// The directory that was scanned, as the caller named it.
   package let directory: String
@@ -21,10 +21,16 @@ package struct ConfigurationProposal: Sendable {
   package internal(set) var omitted: [OmittedPath] = []
   /// Files that are the same in several packs; nil if there are none.
   package internal(set) var shared: Shared?
+  /// What is in no pack because it does not look like a part of the app, the largest first.
+  package internal(set) var unassigned: [Unassigned] = []
+  /// The projects that have to be built before they can be packed: why, for a person.
+  package internal(set) var unbuilt: [Unbuilt] = []
   /// The paths that cannot be packed, in order.
   package internal(set) var problems: [TreeDifference] = []
   /// The text of the configuration.
   package internal(set) var text = ""
+  /// The files beside the configuration that belong in no version control, as lines of `.gitignore`.
+  package var ignoredFiles: [String] { ["/\(title).key", "/\(title).sign.key", "/\(ReleaseFile.folder)/"] }
   /// The name of the project for file names: `arcade` for `arcade.key`.
   package internal(set) var title = ""
 
@@ -44,6 +50,12 @@ package struct ConfigurationProposal: Sendable {
     package var files = 0
     /// The sum of the sizes of all files in bytes.
     package var contentSize: UInt64 = 0
+    /// Whether it has an index.html at its root, and so is a game for a web view.
+    package var isPage = false
+    /// The name of its folder, if the id differs from it.
+    package var differingName: String?
+    /// Whether it would be essential if it were smaller.
+    var isLarge = false
     /// Whether the language of each pack is the name of its directory.
     var isByLanguage = false
     /// The patterns of what other packs contain, or no pack.
@@ -62,8 +74,29 @@ package struct ConfigurationProposal: Sendable {
     package var isSkipped: Bool
     /// Whether it may be a secret, which packer would refuse.
     package var isSecret: Bool
+    /// Whether only a pattern for this path excludes it.
+    var isSingle = false
     /// The pattern that excludes it from every pack, if there is one.
     var pattern: String?
+  }
+
+  /// A project that has to be built before it can be packed.
+  package struct Unbuilt: Hashable, Sendable {
+    /// What shows that it is not built, for a person.
+    package let reason: String
+    /// What to do about it.
+    package let remedy: String
+  }
+
+  /// A file or a folder that is in no pack.
+  package struct Unassigned: Hashable, Sendable {
+    /// The path in the directory that was scanned.
+    package var path: String
+    package var isDirectory: Bool
+    /// The number of files.
+    package var files: Int
+    /// The sum of their sizes in bytes.
+    package var contentSize: UInt64
   }
 
   /// Files that are in several packs. A pack is a directory, so only the app's developers can move the files into a separate one.
@@ -83,14 +116,15 @@ package struct ConfigurationProposal: Sendable {
   /// - Parameters:
   ///   - directory: the directory.
   ///   - path: the path of the configuration; paths in it are relative to its directory.
+  ///   - isPrinted: whether the text is only printed, so that there may be a file.
   ///   - jobs: the number of threads; nil for one per processor that is online.
   /// - Throws: ``PackError/Code/outputExists`` if there is a file at `path` already, ``PackError/Code/unsuitableSource`` if there is nothing to pack,
   ///   ``PackError/Code/cannotRead`` if nothing could be read.
   package static func make(
-    for directory: String, configuration path: String, jobs: Int? = nil, progress: ProgressHandler? = nil
+    for directory: String, configuration path: String, isPrinted: Bool = false, jobs: Int? = nil, progress: ProgressHandler? = nil
   ) async throws(PackError) -> ConfigurationProposal {
     let files = SystemFiles()
-    try refuseExisting(path, files: files)
+    if !isPrinted { try refuseExisting(path, files: files) }
     let workers = try WorkerPool.size(for: jobs)
     progress?(PackProgress(phase: .scanning, done: 0, total: 0))
     var proposal = ConfigurationProposal(directory: directory, path: path)
@@ -107,7 +141,14 @@ package struct ConfigurationProposal: Sendable {
     var unread = sourceProblems.firstUnread
     var refused = sourceProblems.takeRefusals()
     let reader = try SourceReader(root: directory, followsSymlinks: false, files: files, sourceProblems: sourceProblems)
-    let entries = proposal.sort(scan, place)
+    let entries = proposal.sort(scan, place) { path in
+      guard let (file, _) = try? files.openFile("\(directory)/\(path)") else { return false }
+      var start = [UInt8](repeating: 0, count: PackHeader.magic.count)
+      var span = start.mutableByteSpan
+      // A short file is no pack.
+      guard (try? files.read(file, at: 0, filling: &span, name: path)) == span.count else { return false }
+      return start == PackHeader.magic
+    }
     try await WorkerPool.run(1) { (pool, _) throws(PackError) in
       for entry in entries where entry.kind != .directory && entry.size <= Self.largestSearched {
         try pool.checkpoint()
@@ -123,9 +164,23 @@ package struct ConfigurationProposal: Sendable {
         .unsuitableSource, of: directory, "holds nothing to pack", hint: "pass the directory with the app's content: packer init DIR")
     }
 
-    let layout = ProposalLayout(kept, omitted: proposal.omitted.map(\.path))
-    proposal.packs = layout.packs(in: place)
+    let layout = ProposalLayout(
+      kept, omitted: proposal.omitted.map(\.path), refused: proposal.problems.map(\.path), in: place
+    ) { path in
+      (try? files.contents(of: "\(directory)/\(path)", limit: Self.largestSettings)).map { String(decoding: $0, as: UTF8.self) }
+    }
+    proposal.unbuilt = layout.unbuilt
+    guard !layout.folders.isEmpty else {
+      throw PackError(
+        .unsuitableSource, of: directory, "holds a game that is not built",
+        details: layout.unbuilt.count > 1 ? layout.unbuilt.map(\.reason) : [],
+        hint: layout.unbuilt.first.map { layout.unbuilt.count > 1 ? $0.remedy : "\($0.reason)\n\($0.remedy)" })
+    }
+    proposal.packs = layout.packs(kept, omitted: proposal.omitted, in: place)
     let owners = proposal.count(kept, layout)
+    proposal.setDelivery()
+    proposal.findUnassigned(kept, owners)
+    proposal.problems.removeAll { layout.owner(of: $0.path) == nil && !layout.isInCollection($0.path) }
     let duplicates = try await DuplicateSearch(
       kept, reader: reader, backend: CryptoBackends.standard, jobs: workers, progress: progress)
     proposal.shared = Shared(kept, originals: duplicates.originals, owners: owners)
@@ -133,6 +188,9 @@ package struct ConfigurationProposal: Sendable {
     proposal.text = ProposalText(proposal, place).text
     return proposal
   }
+
+  /// The largest size in bytes of a file with settings of a project.
+  private static let largestSettings = 1 << 20
 
   /// Writes the configuration. An existing file is never replaced.
   package func write() throws(PackError) {
@@ -142,10 +200,7 @@ package struct ConfigurationProposal: Sendable {
   package func write(files: any FileSystem) throws(PackError) {
     guard let parts = PathParts(path) else { throw Self.noName(path) }
     do throws(FileFailure) {
-      let directory = try files.open(parts.directory, .directory, in: nil)
-      try files.makeNew(parts.name, mode: 0o644, in: directory) { (file) throws(FileFailure) in
-        try files.writeAll(file, at: 0, Array(text.utf8).byteSpan)
-      }
+      try Self.make(parts.name, in: parts.directory, text, files: files)
     } catch {
       throw error.isExisting ? Self.exists(path) : error.writing(path)
     }
@@ -153,6 +208,42 @@ package struct ConfigurationProposal: Sendable {
 
   /// The size in bytes of the largest file that is searched for secrets. The build searches all of them.
   private static let largestSearched: UInt64 = 16 << 20
+
+  /// Writes a `.gitignore` beside the configuration. An existing one is never changed.
+  ///
+  /// - Returns: The path, if it was written, and the lines that an existing one lacks.
+  package func writeIgnoreFile() throws(PackError) -> (written: String?, missing: [String]) {
+    let files = SystemFiles()
+    guard let parts = PathParts(path) else { return (nil, []) }
+    let place = parts.directory == "." ? ".gitignore" : "\(parts.directory)/.gitignore"
+    do throws(FileFailure) {
+      let lines = ["# Keys and releases of packer"] + ignoredFiles
+      try Self.make(".gitignore", in: parts.directory, lines.map { $0 + "\n" }.joined(), files: files)
+      return (place, [])
+    } catch {
+      guard error.isExisting else { throw error.writing(place) }
+    }
+    let bytes = (try? files.contents(of: place, limit: Self.largestSettings)) ?? []
+    let lines = Set(
+      String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).map { line in
+        String(line.drop { $0 == "/" }.prefix { $0 != " " && $0 != "\t" })
+      })
+    return (
+      nil,
+      ignoredFiles.filter { line in
+        let name = String(line.dropFirst())
+        let patterns = name.hasSuffix("/") ? [name, String(name.dropLast())] : [name, "*.key", "*.sign.key"]
+        return lines.isDisjoint(with: name.hasSuffix(".sign.key") || name.hasSuffix("/") ? patterns : Array(patterns.prefix(2)))
+      }
+    )
+  }
+
+  private static func make(_ name: String, in directory: String, _ text: String, files: any FileSystem) throws(FileFailure) {
+    let directory = try files.open(directory, .directory, in: nil)
+    try files.makeNew(name, mode: 0o644, in: directory) { (file) throws(FileFailure) in
+      try files.writeAll(file, at: 0, Array(text.utf8).byteSpan)
+    }
+  }
 
   private init(directory: String, path: String) {
     self.directory = directory
@@ -178,20 +269,37 @@ package struct ConfigurationProposal: Sendable {
   // MARK: Paths in no pack
 
   /// Returns the entries that may go into packs, and adds the other paths to `omitted`.
-  private mutating func sort(_ scan: DirectoryScan, _ place: ProjectPlace) -> [SourceEntry] {
+  private mutating func sort(_ scan: DirectoryScan, _ place: ProjectPlace, isPack: (String) -> Bool) -> [SourceEntry] {
     for path in scan.omitted {
       omitted.append(OmittedPath(path: path.path, reason: path.skippedBecause ?? "excluded", isSkipped: true, isSecret: false))
     }
+    let releases = Self.releases(scan.entries)
     var search = ProposalRule.Search()
     return scan.entries.filter { entry in
-      if place.isOwn(entry.path) {
-        omitted.append(OmittedPath(path: entry.path, reason: "packer's own files", size: entry.size, isSkipped: false, isSecret: false))
+      if let rule = search.first(for: entry.path, isDirectory: entry.kind == .directory) {
+        omitted.append(
+          OmittedPath(path: entry.path, reason: rule.reason, size: entry.size, isSkipped: false, isSecret: false, pattern: rule.pattern))
         return false
       }
-      guard let rule = search.first(for: entry.path, isDirectory: entry.kind == .directory) else { return true }
+      let isInRelease = releases.contains { entry.path.utf8.starts(with: $0.utf8) }
+      let isFoundPack = entry.kind != .directory && entry.name.hasSuffix(".pack") && isPack(entry.path)
+      guard isInRelease || isFoundPack || place.isOwn(entry.path) else { return true }
       omitted.append(
-        OmittedPath(path: entry.path, reason: rule.reason, size: entry.size, isSkipped: false, isSecret: false, pattern: rule.pattern))
+        OmittedPath(
+          path: entry.path, reason: ProposalRule.own, size: entry.size, isSkipped: false, isSecret: false,
+          isSingle: isFoundPack && !isInRelease && !place.isOwn(entry.path)))
       return false
+    }
+  }
+
+  /// Returns the directories that a build has made, and those with certificates of `packer serve`, each with a slash at the end.
+  private static func releases(_ entries: [SourceEntry]) -> [String] {
+    let marks = [ReleaseFile.packages: ReleaseFile.manifest, "server.key": "server.crt"]
+    let paths = Set(entries.filter { marks.values.contains($0.name) || marks.keys.contains($0.name) }.map(\.path))
+    return paths.sorted().compactMap { path in
+      let (directory, name) = ProposalRule.split(path)
+      guard let other = marks[name], !directory.isEmpty, paths.contains("\(directory)/\(other)") else { return nil }
+      return directory + "/"
     }
   }
 
@@ -217,9 +325,38 @@ package struct ConfigurationProposal: Sendable {
     return entries.filter { !paths.contains($0.path) }
   }
 
+  /// Proposes a single game as essential, and nothing that is large.
+  private mutating func setDelivery() {
+    if packs.count == 1, !packs[0].isEach, packs[0].isPage { packs[0].delivery = .essential }
+    for index in packs.indices where packs[index].delivery == .essential && packs[index].contentSize > ProposalLayout.largestEssential {
+      packs[index].delivery = .prefetch
+      packs[index].isLarge = true
+    }
+  }
+
+  /// Lists what no pack contains: the topmost directories in which nothing is packed, and files.
+  private mutating func findUnassigned(_ entries: [SourceEntry], _ owners: [String?]) {
+    var used: Set<String> = []
+    for (entry, owner) in zip(entries, owners) where owner != nil {
+      ProposalLayout.climb(from: ProposalRule.split(entry.path).directory) { _, _, path in used.insert(path).inserted }
+    }
+    var found: [String: Unassigned] = [:]
+    for (entry, owner) in zip(entries, owners) where owner == nil && entry.kind != .directory {
+      var (path, isDirectory) = (entry.path, false)
+      ProposalLayout.climb(from: ProposalRule.split(entry.path).directory) { _, _, directory in
+        guard !used.contains(directory) else { return false }
+        (path, isDirectory) = (directory, true)
+        return true
+      }
+      found[path, default: Unassigned(path: path, isDirectory: isDirectory, files: 0, contentSize: 0)].files += 1
+      found[path]?.contentSize += entry.size
+    }
+    unassigned = found.values.sorted { ($1.contentSize, $0.path) < ($0.contentSize, $1.path) }
+  }
+
   /// Excludes each secret from the pack that would contain it.
   private mutating func excludeSecrets(_ layout: ProposalLayout, _ place: ProjectPlace) {
-    for secret in omitted where secret.isSecret {
+    for secret in omitted where secret.isSecret || secret.isSingle {
       guard let owner = layout.owner(of: secret.path) else { continue }
       // A leading slash anchors the pattern at the root of the pack.
       packs[owner.entry].excludes.append("/" + String(decoding: secret.path.utf8.dropFirst(owner.front.utf8.count), as: UTF8.self))

@@ -8,6 +8,8 @@ struct ProjectPlace: Sendable {
   /// The name of the project, in characters that are valid in file names and identifiers.
   let title: String
 
+  /// The components of the canonical path of the scanned directory.
+  let components: [String]
   /// The files and folders of packer in the scanned directory.
   private let own: [String]
 
@@ -26,11 +28,12 @@ struct ProjectPlace: Sendable {
     } catch {
       throw error.reading(directory)
     }
+    components = ProposalRule.components(of: scanned)
     // As written, if that means the same directory: a symbolic link is kept.
     let written = ConfigurationReader.normalized(directory)
     let isWrittenFromProject = parts.directory == "." && !directory.hasPrefix("/") && !written.split(separator: "/").contains("..")
     root = isWrittenFromProject ? written : RelativePath.text(to: scanned, from: project)
-    title = ProposalLayout.slug(PathParts(project)?.name ?? "") ?? "game"
+    title = ProposalName.title(PathParts(project)?.name ?? "") ?? "game"
     guard root == "." else {
       own = []
       return

@@ -2,108 +2,110 @@ import PackFormat
 import PackManifest
 
 /// The division of a tree into packs.
-struct ProposalLayout: Sendable {
-  /// A part of the tree that becomes an entry of the configuration.
-  private enum Part: Sendable {
-    /// A pack of each directory in this one, named after that directory with a prefix.
-    case collection(String, prefix: String)
-    /// A pack of one directory.
-    case folder(String)
-    /// A pack of everything that is in no other part.
-    case rest
+struct ProposalLayout {
+  /// The entries in the byte order of their directories.
+  let folders: [GameSearch.Folder]
+  /// The projects that have to be built before they can be packed: why, for a person.
+  let unbuilt: [ConfigurationProposal.Unbuilt]
+
+  /// The number of the entry of each directory, and that of its loose files.
+  private let places: [String: Int]
+  private let loose: [String: Int]
+  /// The numbers of components of those directories, the largest first.
+  private let depths: [Int]
+  private let pages: Set<String>
+  private let matches: [String: [String]]
+  /// The directories with a packed file at any depth, by entry.
+  private var filled: Set<Place> = []
+
+  private struct Place: Hashable {
+    var entry: Int
+    var directory: String
   }
 
-  /// The parts in the byte order of their directories. The rest, if any, is the first.
-  private let parts: [Part]
-  /// The number of the part of each directory.
-  private let places: [String: Int]
-  /// The names that a pattern finds in a directory, in byte order. They include directories without any packed file.
-  private let matches: [String: [String]]
-
-  /// The names of folders whose subfolders are packs, and the prefix for the ids of those packs.
-  private static let collections = [
-    "games": "game", "minigames": "minigame", "levels": "level", "chapters": "chapter", "episodes": "episode", "worlds": "world",
-    "stages": "stage", "voices": "voice", "languages": "language",
-  ]
-  /// The folders among these whose subfolders may be named after languages.
+  /// The names of folders whose subfolders may be named after languages.
   private static let languageCollections: Set = ["voices", "languages"]
   /// The names of folders that an app probably needs from the start.
   private static let essentialNames: Set = [
     "app", "base", "boot", "common", "core", "engine", "launcher", "main", "runtime", "shell", "ui",
   ]
-  /// The number of levels below the directory in which games are searched.
-  fileprivate static let deepest = 4
+  /// The size in bytes up to which a pack is proposed as essential.
+  static let largestEssential: UInt64 = 30_000_000
 
-  /// Returns the prefix for the ids of packs in a folder of this name; nil if it is not a collection.
-  fileprivate static func prefix(ofCollection name: String) -> String? { collections[name.lowercased()] }
+  /// Returns the delivery that the name of a folder suggests, if any.
+  static func delivery(ofFolder name: String) -> DeliveryClass? { essentialNames.contains(name.lowercased()) ? .essential : nil }
 
   /// Divides a tree.
   ///
-  /// - Parameter omitted: the paths of files that go into no pack.
-  init(_ entries: [SourceEntry], omitted: [String]) {
+  /// - Parameters:
+  ///   - entries: the files and directories that go into packs.
+  ///   - omitted: the paths of files that go into no pack.
+  ///   - refused: the paths of files and directories that cannot be packed. Patterns find them all the same.
+  ///   - place: the directory.
+  ///   - read: returns the text of a small file in the directory; nil if it cannot be read.
+  init(_ entries: [SourceEntry], omitted: [String], refused: [String], in place: ProjectPlace, read: @escaping (String) -> String?) {
     var found: [String: Set<String>] = [:]
-    var indexes: Set<String> = []
-    // The directories with a file at any depth.
+    var pages: Set<String> = []
     var occupied: Set<String> = []
+    var files: [String: Set<String>] = [:]
     for entry in entries {
       guard entry.kind != .directory else {
         Self.climb(from: entry.path) { parent, name, _ in found[parent, default: []].insert(name).inserted }
         continue
       }
       let (directory, name) = ProposalRule.split(entry.path)
-      if name == "index.html" || name == "index.htm" { indexes.insert(directory) }
+      files[directory, default: []].insert(name)
+      if name == "index.html" || name == "index.htm", !Self.isRedirection(entry, read) { pages.insert(directory) }
       Self.climb(from: directory) { parent, name, path in
         found[parent, default: []].insert(name)
         return occupied.insert(path).inserted
       }
     }
+    let packedFiles = files
     var matched = found
     var visited: Set<String> = []
     for path in omitted {
-      Self.climb(from: ProposalRule.split(path).directory) { parent, name, path in
+      let (directory, name) = ProposalRule.split(path)
+      files[directory, default: []].insert(name)
+      Self.climb(from: directory) { parent, name, path in
         if !name.hasPrefix(".") { matched[parent, default: []].insert(name) }
         return visited.insert(path).inserted
       }
+    }
+    for path in refused {
+      Self.climb(from: path) { parent, name, _ in matched[parent, default: []].insert(name).inserted }
     }
     func sorted(_ names: [String: Set<String>]) -> [String: [String]] {
       names.mapValues { $0.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
     }
     matches = sorted(matched)
-    let children = sorted(found)
-    // The directories with a game at any depth.
-    var aboveGames: Set<String> = []
-    for directory in indexes {
-      Self.climb(from: directory) { parent, _, _ in aboveGames.insert(parent).inserted }
-    }
-    var search = GameSearch(children: children, occupied: occupied, indexes: indexes, aboveGames: aboveGames)
-    search.visit("", depth: 0)
+    var search = GameSearch(
+      children: sorted(found), matches: matches, occupied: occupied, pages: pages, files: files, packedFiles: packedFiles,
+      place: place.components, isProject: place.root == ".", read: read)
+    search.run()
     var taken: Set<String> = []
-    var parts: [Part] = search.folders.flatMap { folder -> [Part] in
-      guard folder.isCollection else { return [.folder(folder.path)] }
-      let names = matched[folder.path].map { Array($0) } ?? []
-      for prefix in [folder.prefix, Self.slug(folder.path.replacing("/", with: "-")) ?? "pack"] {
-        guard !folder.path.contains(where: { "*?".contains($0) }), let ids = Self.ids(of: names, prefix: prefix),
-          taken.isDisjoint(with: ids)
-        else { continue }
-        taken.formUnion(ids)
-        return [.collection(folder.path, prefix: prefix)]
+    folders = search.folders.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+      .filter { taken.insert($0.kind == .files ? $0.path + "/" : $0.path).inserted }
+    unbuilt = search.unbuilt
+    self.pages = pages
+    var places: [String: Int] = [:]
+    var loose: [String: Int] = [:]
+    for (number, folder) in folders.enumerated() {
+      if folder.kind == .files { loose[folder.path] = number } else { places[folder.path] = number }
+    }
+    (self.places, self.loose) = (places, loose)
+    depths = Set(places.keys.map { ProposalRule.components(of: $0).count }).sorted(by: >)
+    for entry in entries where entry.kind != .directory {
+      guard let owner = owner(of: entry.path) else { continue }
+      Self.climb(from: ProposalRule.split(entry.path).directory) { _, _, path in
+        filled.insert(Place(entry: owner.entry, directory: path)).inserted
       }
-      // A single pattern cannot match them all.
-      return names.map { "\(folder.path)/\($0)" }.filter { occupied.contains($0) && ProposalRule.isPlain($0) }
-        .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { .folder($0) }
     }
-    var places = Self.places(parts)
-    if entries.contains(where: { $0.kind != .directory && Self.front(of: $0.path, isDirectory: false, places, parts) == nil }) {
-      parts.insert(.rest, at: 0)
-      places = Self.places(parts)
-    }
-    self.parts = parts
-    self.places = places
   }
 
   /// Goes up from a directory as long as `note` returns true, which means that the directory is new. The directories above a known one are known too,
   /// so the cost for a tree is proportional to its number of directories, regardless of their depth.
-  private static func climb(from directory: String, note: (_ parent: String, _ name: String, _ path: String) -> Bool) {
+  static func climb(from directory: String, note: (_ parent: String, _ name: String, _ path: String) -> Bool) {
     var path = directory
     while !path.isEmpty {
       let (parent, name) = ProposalRule.split(path)
@@ -112,170 +114,183 @@ struct ProposalLayout: Sendable {
     }
   }
 
-  /// Returns the ids of directories in lower case; nil if one of them is not legal or two are the same.
-  private static func ids(of names: [String], prefix: String) -> Set<String>? {
-    guard names.allSatisfy({ !$0.hasPrefix(".") }) else { return nil }
-    let ids = names.compactMap { try? PackName("\(prefix)-\($0)").text.lowercased() }
-    return ids.count == names.count && Set(ids).count == ids.count ? Set(ids) : nil
+  /// Whether a page only leads to another.
+  private static func isRedirection(_ entry: SourceEntry, _ read: (String) -> String?) -> Bool {
+    guard entry.size < 1024, let text = read(entry.path)?.lowercased() else { return false }
+    return text.contains("http-equiv=\"refresh\"") && !text.contains("<script")
   }
 
   // MARK: Owners of paths
 
-  private static func places(_ parts: [Part]) -> [String: Int] {
-    var places: [String: Int] = [:]
-    for (number, part) in parts.enumerated() {
-      switch part {
-      case .rest: break
-      case .folder(let directory), .collection(let directory, _): places[directory] = number
-      }
-    }
-    return places
-  }
-
   /// Returns the entry that contains a path, and the directory of its pack with a slash at the end; empty for the whole directory.
   func owner(of path: String, isDirectory: Bool = false) -> (entry: Int, front: String)? {
-    if let found = Self.front(of: path, isDirectory: isDirectory, places, parts) { return found }
-    if case .rest? = parts.first { return (0, "") }
+    if !isDirectory, let number = loose[ProposalRule.split(path).directory] {
+      let directory = folders[number].path
+      return (number, directory.isEmpty ? "" : directory + "/")
+    }
+    guard let deepest = depths.first else { return nil }
+    let names = ProposalRule.components(of: path, first: deepest + Self.deepestBack)
+    // A file is in a directory, not the directory itself.
+    let last = isDirectory ? names.count : names.count - 1
+    for depth in depths where depth <= last {
+      let directory = names[..<depth].joined(separator: "/")
+      guard let number = places[directory] else { continue }
+      guard case .collection(let back, _) = folders[number].kind else { return (number, directory.isEmpty ? "" : directory + "/") }
+      // A file next to the directories belongs to none of them.
+      let inner = ProposalRule.components(of: back)
+      let end = depth + 1 + inner.count
+      guard end <= last, names[(depth + 1)..<end].elementsEqual(inner) else { continue }
+      return (number, names[..<end].joined(separator: "/") + "/")
+    }
     return nil
   }
 
-  private static func front(
-    of path: String, isDirectory: Bool, _ places: [String: Int], _ parts: [Part]
-  ) -> (entry: Int, front: String)? {
-    // No part is deeper than the search for games. Two names after that show whether the path is a file in it.
-    let names = ProposalRule.components(of: path, first: deepest + 3)
-    for depth in names.indices.prefix(deepest + 2) {
-      let directory = names[...depth].joined(separator: "/")
-      guard let number = places[directory] else { continue }
-      if case .collection = parts[number] {
-        // A file next to the directories belongs to none of them.
-        guard depth + (isDirectory ? 1 : 2) < names.count else { return nil }
-        return (number, names[...(depth + 1)].joined(separator: "/") + "/")
-      }
-      return (number, directory + "/")
+  /// The number of components that may follow the directory of a collection, and one for the file.
+  private static let deepestBack = 8
+
+  /// Whether a path is a folder in a collection, or would be.
+  func isInCollection(_ path: String) -> Bool {
+    let directory = ProposalRule.split(path).directory
+    return folders.contains { folder in
+      if case .collection = folder.kind { return folder.path == directory }
+      return folder.prefix != nil && ProposalRule.split(folder.path).directory == directory
     }
-    return nil
   }
 
   // MARK: Entries
 
-  func packs(in place: ProjectPlace) -> [ConfigurationProposal.Pack] {
+  func packs(_ entries: [SourceEntry], omitted: [ConfigurationProposal.OmittedPath], in place: ProjectPlace) -> [ConfigurationProposal.Pack]
+  {
     var taken: Set<String> = []
-    func free(_ wanted: [String]) -> String {
-      let candidates = wanted + (2...parts.count + 2).map { "\(wanted[0])-\($0)" }
-      let id = candidates.first { !taken.contains($0.lowercased()) } ?? wanted[0]
+    func free(_ wanted: String) -> String {
+      let wanted = Self.shortened(wanted)
+      var id = wanted
+      var number = 2
+      while taken.contains(id.lowercased()) {
+        id = "\(wanted)-\(number)"
+        number += 1
+      }
       taken.insert(id.lowercased())
       return id
     }
-    // Ids of patterns come first, because they cannot be changed. The id of the rest comes last, because it has no name of its own.
-    for case .collection(let directory, let prefix) in parts {
-      for name in matches[directory] ?? [] { taken.insert("\(prefix)-\(name)".lowercased()) }
+    /// Returns an id for a name that has nothing to make one of.
+    func numbered(_ prefix: String) -> String {
+      var number = 1
+      while taken.contains("\(prefix)-\(number)".lowercased()) { number += 1 }
+      let id = "\(prefix)-\(number)"
+      taken.insert(id.lowercased())
+      return id
     }
-    var packs = parts.map { part in
-      switch part {
-      case .rest:
-        return ConfigurationProposal.Pack(
-          id: "", root: place.path(""), isEach: false, delivery: .essential,
-          excludes: place.ownExcludes + parts.compactMap { Self.exclude(of: $0) })
-      case .folder(let directory):
-        let name = ProposalRule.components(of: directory).last ?? directory
-        let isEssential = parts.count == 1 || Self.essentialNames.contains(name.lowercased())
-        return ConfigurationProposal.Pack(
-          id: free([Self.slug(name) ?? "pack"]), root: place.path(directory), isEach: false,
-          delivery: isEssential ? .essential : .prefetch)
-      case .collection(let directory, let prefix):
-        let isByLanguage =
-          Self.languageCollections.contains(ProposalRule.components(of: directory).last?.lowercased() ?? "")
-          && (matches[directory] ?? []).allSatisfy { $0.wholeMatch(of: /[a-z]{2,3}(-[A-Za-z0-9]{2,8})*/) != nil }
-        return ConfigurationProposal.Pack(
-          id: "\(prefix)-${name}", root: place.path(directory) + "/*", isEach: true,
-          delivery: isByLanguage ? .onDemand : .prefetch, isByLanguage: isByLanguage)
+    // Ids of patterns come first, because they cannot be changed.
+    for folder in folders {
+      guard case .collection(_, let prefix) = folder.kind else { continue }
+      for name in matches[folder.path] ?? [] { taken.insert("\(prefix)-\(name)".lowercased()) }
+    }
+    // Then the names that are valid as they are.
+    let ranks = folders.map { (try? PackName($0.name)) != nil ? 0 : ProposalName.slug($0.name) != nil ? 1 : 2 }
+    let order = folders.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }
+    var ids: [Int: String] = [:]
+    for number in order {
+      let folder = folders[number]
+      if case .collection(_, let prefix) = folder.kind {
+        ids[number] = "\(prefix)-${name}"
+      } else if let slug = ProposalName.slug(folder.name) {
+        ids[number] = free(folder.prefix.map { "\($0)-\(slug)" } ?? slug)
+      } else {
+        ids[number] = numbered(folder.prefix ?? (folder.kind == .page ? "game" : "pack"))
       }
     }
-    if case .rest? = parts.first { packs[0].id = free(["core", "base", "main"]) }
-    return packs
-  }
-
-  private static func exclude(of part: Part) -> String? {
-    switch part {
-    case .rest: nil
-    case .folder(let directory): "/\(directory)/"
-    case .collection(let directory, _): "/\(directory)/*/"
-    }
-  }
-
-  /// Returns a name in characters that are valid in ids; nil if none remain.
-  static func slug(_ name: String) -> String? {
-    var result = ""
-    for scalar in name.lowercased().unicodeScalars {
-      let isPlain = ("a"..."z").contains(scalar) || ("0"..."9").contains(scalar) || scalar == "_" || scalar == "."
-      if isPlain {
-        result.unicodeScalars.append(scalar)
-      } else if !result.isEmpty, !result.hasSuffix("-") {
-        result += "-"
+    let drained = drained(entries, omitted)
+    return folders.indices.map { number in
+      let folder = folders[number]
+      var pack = ConfigurationProposal.Pack(
+        id: ids[number] ?? "pack", root: place.path(folder.path), isEach: false, delivery: .prefetch)
+      pack.excludes = folder.path.isEmpty ? place.ownExcludes : []
+      switch folder.kind {
+      case .page:
+        pack.isPage = true
+        if let delivery = Self.delivery(ofFolder: folder.name) { pack.delivery = delivery }
+      case .content:
+        if let delivery = Self.delivery(ofFolder: folder.name) { pack.delivery = delivery }
+      case .files: pack.excludes.append("/*/")
+      case .collection(let back, _):
+        let names = matches[folder.path] ?? []
+        let isOfLanguages =
+          Self.languageCollections.contains(ProposalRule.components(of: folder.path).last?.lowercased() ?? "")
+          && names.allSatisfy { $0.wholeMatch(of: /[a-z]{2,3}(-[A-Za-z0-9]{2,8})*/) != nil }
+        pack.root = place.path(folder.path.isEmpty ? "*" : folder.path + "/*") + back
+        pack.isEach = true
+        pack.isPage = names.contains { pages.contains(GameSearch.join(folder.path, $0) + back) }
+        pack.isByLanguage = isOfLanguages
+        pack.delivery = isOfLanguages ? .onDemand : .prefetch
       }
+      if folder.kind != .files { pack.excludes += nested(in: number) + (drained[number] ?? []) }
+      if folder.kind == .page || folder.kind == .content {
+        let written = folder.prefix.map { "\($0)-\(folder.name)" } ?? folder.name
+        pack.differingName = written == pack.id || folder.name == "core" ? nil : folder.name
+      }
+      return pack
     }
-    result = String(result.drop { !$0.isLetter && !$0.isNumber }.prefix(48))
+  }
+
+  /// Returns an id that leaves room for a number.
+  private static func shortened(_ id: String) -> String {
+    var result = id.prefix(Limits.nameLength - 6)
     while let last = result.last, !last.isLetter, !last.isNumber { result.removeLast() }
-    return result.isEmpty ? nil : result
-  }
-}
-
-/// A search for folders that become packs.
-private struct GameSearch {
-  struct Folder {
-    var path: String
-    var isCollection: Bool
-    /// The prefix of the ids of a collection.
-    var prefix = ""
+    return String(result)
   }
 
-  let children: [String: [String]]
-  /// The directories with a file at any depth.
-  let occupied: Set<String>
-  /// The directories with an index.html.
-  let indexes: Set<String>
-  /// The directories with one of those at any depth below them.
-  let aboveGames: Set<String>
-  private(set) var folders: [Folder] = []
-
-  init(children: [String: [String]], occupied: Set<String>, indexes: Set<String>, aboveGames: Set<String>) {
-    self.aboveGames = aboveGames
-    self.children = children
-    self.occupied = occupied
-    self.indexes = indexes
-  }
-
-  mutating func visit(_ directory: String, depth: Int) {
-    for name in children[directory] ?? [] {
-      let path = directory.isEmpty ? name : "\(directory)/\(name)"
-      // A folder that no entry can name stays with the rest.
-      guard occupied.contains(path), ProposalRule.isPlain(name) else { continue }
-      if let prefix = ProposalLayout.prefix(ofCollection: name), children[path] != nil {
-        folders.append(Folder(path: path, isCollection: true, prefix: prefix))
-      } else if indexes.contains(directory) {
-        // The folder belongs to the game in `directory`.
-        continue
-      } else if indexes.contains(path) {
-        folders.append(Folder(path: path, isCollection: false))
-      } else if depth < ProposalLayout.deepest, holdsGame(path) {
-        let inner = children[path] ?? []
-        if inner.count > 1, inner.allSatisfy({ indexes.contains("\(path)/\($0)") }) {
-          folders.append(Folder(path: path, isCollection: true, prefix: ProposalLayout.slug(name) ?? "pack"))
-        } else {
-          visit(path, depth: depth + 1)
-        }
-      } else if depth == 0 {
-        folders.append(Folder(path: path, isCollection: false))
-      }
+  /// Returns the patterns that exclude the entries inside of an entry. A directory without anything else is excluded whole, so that it is not empty
+  /// in the pack.
+  private func nested(in number: Int) -> [String] {
+    let outer = folders[number].path
+    let front = outer.isEmpty ? "" : outer + "/"
+    return folders.indices.compactMap { other in
+      let folder = folders[other]
+      guard other != number, folder.path.utf8.starts(with: front.utf8), folder.path != outer, folder.kind != .files else { return nil }
+      let path = topmost(folder.path, in: number, front: front)
+      guard case .collection(let back, _) = folder.kind, path == nil else { return Self.pattern(path ?? folder.path, front) }
+      return "/" + Self.inside(folder.path, front) + "/*" + back + "/"
     }
   }
 
-  /// Whether there are packs in a directory that is not a pack itself.
-  private func holdsGame(_ directory: String) -> Bool {
-    aboveGames.contains(directory)
-      || (children[directory] ?? []).contains {
-        ProposalLayout.prefix(ofCollection: $0) != nil && children["\(directory)/\($0)"] != nil
-      }
+  /// Returns the topmost directory that contains a directory, or is it, and has no file of an entry.
+  private func topmost(_ directory: String, in number: Int, front: String) -> String? {
+    var result: String?
+    var path = directory
+    while path.utf8.count > front.utf8.count, !filled.contains(Place(entry: number, directory: path)) {
+      result = path
+      path = ProposalRule.split(path).directory
+    }
+    return result
+  }
+
+  private static func inside(_ path: String, _ front: String) -> String {
+    String(decoding: path.utf8.dropFirst(front.utf8.count), as: UTF8.self)
+  }
+
+  private static func pattern(_ path: String, _ front: String) -> String { "/" + inside(path, front) + "/" }
+
+  /// Returns the patterns, by entry, that exclude directories in which nothing is left to pack.
+  private func drained(_ entries: [SourceEntry], _ omitted: [ConfigurationProposal.OmittedPath]) -> [Int: [String]] {
+    var patterns: [Int: Set<String>] = [:]
+    var fronts: [Int: Set<String>] = [:]
+    for entry in entries where entry.kind != .directory {
+      guard let owner = owner(of: entry.path) else { continue }
+      fronts[owner.entry, default: []].insert(owner.front)
+    }
+    let directories =
+      entries.filter { $0.kind == .directory }.map(\.path)
+      + omitted.filter { !$0.isSkipped }.map { ProposalRule.remainder(of: $0.path, excludedBy: $0.pattern) }
+    for directory in Set(directories) where !directory.isEmpty {
+      guard let (number, front) = owner(of: directory, isDirectory: true), directory + "/" != front,
+        let empty = topmost(directory, in: number, front: front), ProposalRule.canName(empty)
+      else { continue }
+      let inside = Self.inside(empty, front)
+      // In a collection, the pattern applies to every pack.
+      let isNeeded = (fronts[number] ?? []).contains { filled.contains(Place(entry: number, directory: $0 + inside)) }
+      if !isNeeded { patterns[number, default: []].insert("/" + inside + "/") }
+    }
+    return patterns.mapValues { $0.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
   }
 }

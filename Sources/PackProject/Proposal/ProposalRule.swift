@@ -5,7 +5,11 @@ struct ProposalRule: Sendable {
   /// What they are, for a person.
   let reason: String
 
+  /// What the files are that packer itself makes.
+  static let own = "packer's own files"
+
   private static let kinds: [(reason: String, patterns: [String])] = [
+    (own, ["packer.yml", "packer.lock.json"]),
     ("source maps", ["*.js.map", "*.mjs.map", "*.cjs.map", "*.css.map", "*.ts.map", "*.wasm.map"]),
     (
       "sources of images and models",
@@ -13,6 +17,24 @@ struct ProposalRule: Sendable {
     ),
     ("Node packages", ["node_modules/"]),
     ("version control", [".svn/", ".hg/", ".gitignore", ".gitattributes", ".gitmodules"]),
+    (
+      "files of the project",
+      [
+        "package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bower.json", "tsconfig.json",
+        "jsconfig.json", "Gruntfile.js", "gulpfile.js", "webpack.config.js", "rollup.config.js", "vite.config.js", "vite.config.ts",
+        "Makefile", "CMakeLists.txt", "Rakefile", "Gemfile", "Gemfile.lock", "Dockerfile", "docker-compose.yml",
+      ]
+    ),
+    ("documents of developers", ["README.md", "README", "CHANGELOG.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md"]),
+    (
+      "settings of tools",
+      [
+        ".editorconfig", ".eslintrc", ".eslintrc.js", ".eslintrc.cjs", ".eslintrc.json", ".eslintrc.yml", ".eslintignore", ".jshintrc",
+        ".jshintignore", ".prettierrc", ".prettierignore", ".prettierrc.json", ".babelrc", ".bowerrc", ".npmignore", ".dockerignore",
+        ".nojekyll", ".travis.yml", ".browserslistrc", ".nvmrc",
+      ]
+    ),
+    ("sources of scripts and style sheets", ["*.scss", "*.sass", "*.coffee"]), ("type declarations", ["*.d.ts"]),
     ("editor files", [".idea/", ".vscode/", "*.swp", "*~"]),
     ("backups", ["*.orig", "*.bak"]),
     ("logs", ["*.log"]),
@@ -64,6 +86,13 @@ struct ProposalRule: Sendable {
   /// Whether a pattern can match a path and no other. Wildcards cannot be escaped.
   static func canName(_ path: String) -> Bool {
     isPlain(path) && !path.unicodeScalars.contains { $0 == "*" || $0 == "?" }
+  }
+
+  /// Returns the directory that stays without anything of a path that a pattern excludes.
+  static func remainder(of path: String, excludedBy pattern: String?) -> String {
+    guard let pattern, pattern.hasSuffix("/") else { return split(path).directory }
+    let rule = ProposalRule(pattern: pattern, reason: "")
+    return components(of: path).prefix { !rule.names($0) }.joined(separator: "/")
   }
 
   private var isOfDirectories: Bool { pattern.hasSuffix("/") }

@@ -12,7 +12,8 @@ struct ProposalText {
     add(
       """
       # The configuration of packer. Documentation/CONFIGURATION.md explains every key; 'packer schema config' lists them for editors.
-      # All paths are relative to this file.
+      # All paths are relative to this file. For completion in editors, run 'packer schema config > packer.schema.json' and remove a # here:
+      ## yaml-language-server: $schema=packer.schema.json
 
       # CHANGE: the app that the packs are for, and the app group that it shares with its extension.
       app:
@@ -41,12 +42,13 @@ struct ProposalText {
       defaults:
         # When a pack is downloaded: essential (before the app first starts), prefetch (after that), or onDemand (when the app requests it).
         delivery: prefetch
-        # How it is stored on the device: unpacked into files, or packed (one file that is read in place).
+        # How it is stored on the device: unpacked into files, or packed (one file that is read in place, as games in web views need it).
         install: unpacked
       """)
     addExcludes(proposal.omitted)
     add("\npacks:")
     for pack in proposal.packs { add(pack) }
+    addUnassigned(proposal, place)
     if let shared = proposal.shared { add(shared, place) }
     add(
       """
@@ -92,9 +94,16 @@ struct ProposalText {
     } else {
       add("  # \(contents)")
     }
+    if let name = pack.differingName {
+      add("  # The folder is '\(Self.comment(name))'. An id must not change once it was released: choose it now.")
+    }
+    if pack.isLarge {
+      add("  # If the app cannot start without it, add 'delivery: essential': then it is downloaded before the first launch.")
+    }
     add("  - id: \(Self.scalar(pack.id))")
     add("    \(pack.isEach ? "each" : "root"): \(Self.scalar(pack.root))")
     if pack.delivery != .prefetch { add("    delivery: \(pack.delivery.rawValue)") }
+    if pack.isPage { add("    install: packed  # a game: its index.html is shown from the pack") }
     if pack.isEach { add("    tags: [\"${name}\"]") }
     if pack.isByLanguage { add("    language: \"${name}\"") }
     if !pack.excludes.isEmpty {
@@ -102,6 +111,23 @@ struct ProposalText {
       for pattern in pack.excludes { add("      - \(JSONString.quoted(pattern))") }
     }
   }
+
+  private mutating func addUnassigned(_ proposal: ConfigurationProposal, _ place: ProjectPlace) {
+    let left = proposal.unassigned
+    guard !left.isEmpty || !proposal.unbuilt.isEmpty else { return }
+    add("")
+    for project in proposal.unbuilt { add("  # Not built, and so in no pack: \(Self.comment(project.reason)).") }
+    guard !left.isEmpty else { return }
+    let size = left.reduce(0) { $0 + $1.contentSize }
+    let files = Self.count(left.reduce(0) { $0 + $1.files }, "file", "files")
+    add("  # In no pack, because nothing shows that players need them: \(files), \(ByteCount(size)). The largest:")
+    for item in left.prefix(Self.mostUnassigned) {
+      add("  #   \(Self.comment(place.path(item.path)))\(item.isDirectory ? "/" : "")  \(ByteCount(item.contentSize))")
+    }
+  }
+
+  /// The number of paths in no pack that are listed.
+  private static let mostUnassigned = 12
 
   private mutating func add(_ shared: ConfigurationProposal.Shared, _ place: ProjectPlace) {
     let files = Self.count(shared.files, "file is", "files are")

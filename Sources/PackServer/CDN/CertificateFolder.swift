@@ -40,9 +40,9 @@ package struct CertificateFolder: Sendable {
     guard let parts = PathParts(directory) else {
       throw PackError(.usage, "'\(directory)' is not the name of a directory", hint: "name a directory to make, such as 'certificate'")
     }
-    if let root = try? files.canonicalPath(of: served), let parent = try? files.canonicalPath(of: parts.directory),
-      "\(parent)/\(parts.name)/".hasPrefix("\(root)/")
-    {
+    // The directory itself may be a link.
+    let places = [try? files.canonicalPath(of: parts.directory) + "/" + parts.name, try? files.canonicalPath(of: directory)]
+    if let root = try? files.canonicalPath(of: served), places.contains(where: { $0.map { "\($0)/".hasPrefix("\(root)/") } ?? false }) {
       throw PackError(
         .usage, "\(directory) is in \(served), so the key of the certificate would be served",
         hint: "name a directory outside of the release with --certificate")

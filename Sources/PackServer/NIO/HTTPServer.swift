@@ -67,7 +67,15 @@ package final class HTTPServer: Sendable {
           }
           func report(_ kind: ConnectionFailure.Kind, _ reason: String) { serverState.report(kind, reason, of: channel) }
           if let tls {
-            try channel.pipeline.syncOperations.addHandler(TLSHandler(TLSSession(tls), report: report))
+            let session: TLSSession
+            do {
+              session = try TLSSession(tls)
+            } catch {
+              // Without a handler, nothing else would do this.
+              serverState.dismiss(channel)
+              throw error
+            }
+            try channel.pipeline.syncOperations.addHandler(TLSHandler(session, report: report))
           } else {
             try channel.pipeline.syncOperations.addHandler(GreetingHandler(report: report))
           }

@@ -52,7 +52,9 @@ struct LocalCertificate {
 
   /// Returns whether a name is an address and no host name.
   static func isAddress(_ name: String) -> Bool {
-    name.contains(":") || name.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
+    guard let octets = unsafe a2i_IPADDRESS(name) else { return false }
+    unsafe ASN1_OCTET_STRING_free(octets)
+    return true
   }
 
   /// The tool starts OpenSSL without its table of digests. Certificates look up those of their signatures there.

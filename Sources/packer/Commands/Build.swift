@@ -3,6 +3,7 @@ import PackBuild
 import PackFormat
 import PackManifest
 import PackProject
+import PackStore
 
 /// `packer build`
 struct Build: Verb {
@@ -21,6 +22,7 @@ struct Build: Verb {
       Examples:
         packer build
         packer build core --dry-run
+        packer build --strict
         packer build -c game/packer.yml -o public --key env:GAME_KEY --sign-key env:GAME_SIGN_KEY
       """)
 
@@ -38,6 +40,8 @@ struct Build: Verb {
   @OptionGroup var key: KeyOptions
   @OptionGroup var signKey: SignKeyOptions
 
+  @OptionGroup var published: PublishedOption
+
   @Flag(name: .customLong("renew"), help: "Sign the manifest with a new expiry date, even if nothing else changed.")
   var renews = false
 
@@ -46,6 +50,9 @@ struct Build: Verb {
 
   @Flag(name: .customLong("dry-run"), help: "Print what would be packed, and write nothing.")
   var isTrial = false
+
+  @Flag(name: .customLong("strict"), help: "End with status 1 if there are warnings. The release is made all the same.")
+  var isStrict = false
 
   @OptionGroup var threads: JobsOption
   @OptionGroup var output: OutputOptions
@@ -72,23 +79,42 @@ struct Build: Verb {
     let resolved = try session.key(key, configured: configuration.key)
     // A trial run signs nothing.
     let signers = isTrial ? [] : try session.signers(signKey, configured: configuration.signKeys)
+    build.published = try published.manifest(
+      trusting: signers.isEmpty ? try session.trustedKeys([], configuration) : signers.map(\.publicKey))
     let work = build
     let report = try await session.withProgress { (progress) async throws(PackError) in
       try await work.run(key: resolved.key, signers: signers, progress: progress)
     }
     show(report, on: session.console)
-    return .done
+    let warnings = report.remarks.count { $0.isWarning }
+    guard isStrict, warnings > 0 else { return .done }
+    let verdict = "\(report.output): \(Table.count(warnings, "warning counts", "warnings count")) because of --strict"
+    if !session.console.isJSON { session.console.output(lines: [verdict]) }
+    return .findings(verdict)
+  }
+
+  /// The largest number of lines about single paths of a pack.
+  private static let mostSingle = 5
+  /// The largest number of lines about reused packs.
+  private static let mostReused = 3
+
+  private func showOmitted(_ item: ReleaseBuildReport.Item, on console: Console) {
+    if console.isJSON {
+      for path in item.omitted { console.result(OmissionRecord(path, pack: item.id), []) }
+    } else if item.omitted.count <= Self.mostSingle {
+      for path in item.omitted { console.note("\(item.id): \(path.line)") }
+    } else {
+      // By reason, each with the first path.
+      for (reason, paths) in Dictionary(grouping: item.omitted, by: \.skippedBecause).sorted(by: { $0.key ?? "" < $1.key ?? "" }) {
+        let more = paths.count > 1 ? " and \(paths.count - 1) more" : ""
+        console.note("\(item.id): \(reason.map { "skipped (\($0))" } ?? "excluded") \(paths[0].path)\(more)")
+      }
+    }
   }
 
   private func show(_ report: ReleaseBuildReport, on console: Console) {
     for item in report.items where item.action == .packed {
-      for path in item.omitted {
-        if console.isJSON {
-          console.result(OmissionRecord(path, pack: item.id), [])
-        } else {
-          console.note("\(item.id): \(path.line)")
-        }
-      }
+      showOmitted(item, on: console)
     }
     for remark in report.remarks {
       if remark.isWarning || console.isJSON {
@@ -97,8 +123,12 @@ struct Build: Verb {
         console.note(remark.message + (remark.hint.map { " (hint: \($0))" } ?? ""))
       }
     }
-    let rows = Self.packRows(report)
-    for (item, row) in zip(report.items, rows) { console.result(BuiltPackRecord(item), [row]) }
+    let reused = report.items.count { $0.action == .reused }
+    let folds = console.isQuiet || reused > Self.mostReused
+    for (item, row) in zip(report.items, Self.packRows(report)) {
+      console.result(BuiltPackRecord(item), folds && item.action == .reused ? [] : [row])
+    }
+    if folds, reused > 0, !console.isJSON, !console.isQuiet { console.output(lines: ["  \(Table.count(reused, "pack", "packs")) reused"]) }
     let packed = report.items.count { $0.action == .packed }
     guard let release = report.release else {
       console.result(
@@ -106,7 +136,9 @@ struct Build: Verb {
         ["\(report.output): nothing was written, \(packed) of \(Table.count(report.items.count, "pack", "packs")) would be packed"])
       return
     }
-    console.result(BuiltRecord(report, release, packed: packed), Self.summary(report, release, packed: packed))
+    let summary = Self.summary(report, release, packed: packed)
+    // With -q only the line with the counts.
+    console.result(BuiltRecord(report, release, packed: packed), console.isQuiet ? Array(summary.suffix(3).prefix(1)) : summary)
   }
 
   private static func packRows(_ report: ReleaseBuildReport) -> [String] {
@@ -148,7 +180,7 @@ struct Build: Verb {
     return table + [
       "\(report.output): \(counts)",
       "  manifest \(manifest.version), \(release.manifestSize) of \(release.manifestCeiling) bytes, \(state), valid until \(manifest.expires)",
-      "  at most \(ByteCount(budget.peakDisk)) on the device at any moment",
+      "  at most \(ByteCount(budget.peakDisk)) on the device, while all packs are updated (\(StorePolicy().keepVersions) earlier versions of each are kept)",
     ]
   }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import PackBuild
 import PackCrypto
+import PackFiles
 import PackFormat
 import PackGate
 import PackManifest
@@ -14,8 +15,12 @@ struct Initialize: Verb {
     commandName: "init",
     abstract: "Writes a packer.yml with proposed packs, or an Xcode project for a release.",
     discussion: """
-      Every folder in games, levels, chapters and the like becomes a pack, and so does every other folder with an index.html; the rest \
-      becomes one more pack. The result is a proposal: review it. No question is asked, and no file is moved or replaced.
+      Every folder with an index.html becomes a pack, and so does every folder in games, levels, chapters and the like. Of a web project, \
+      the built files are taken, not the sources. What does not look like a part of an app is in no pack, and listed. The result is a \
+      proposal: review it. No question is asked, and no file is moved or replaced.
+
+      Also makes an empty packer.lock.json, and a .gitignore for the keys and the release, if there is none. With -o -, the proposal is \
+      printed, and nothing is written.
 
       With --app, writes an app for the release that 'packer build' made: a project.yml for XcodeGen, Info.plists and entitlements of app and \
       extension, and Swift code with the public keys that may sign the manifest. The directory must be new or empty, and appears whole or \
@@ -54,16 +59,44 @@ struct Initialize: Verb {
     }
     try app.checkAbsent()
     let jobs = try threads.count()
-    let proposal = try await session.withProgress { (progress) async throws(PackError) in
-      try await ConfigurationProposal.make(for: directory, configuration: path, jobs: jobs, progress: progress)
-    }
-    try proposal.write()
-    let lock = try ReleaseLock.path(besides: path)
-    let isLockNew = try ReleaseLock.createIfMissing(lock)
     let console = session.console
+    let isPrinted = path == "-"
+    let place = isPrinted ? PackerConfiguration.defaultPath : path
+    let proposal = try await session.withProgress { (progress) async throws(PackError) in
+      try await ConfigurationProposal.make(for: directory, configuration: place, isPrinted: isPrinted, jobs: jobs, progress: progress)
+    }
+    guard !isPrinted else {
+      console.output(lines: proposal.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init))
+      return outcome(of: proposal, on: console)
+    }
+    // The configuration is the last, so that a run that ended in the middle is repeated.
+    var written: [String] = []
+    let lock = try ReleaseLock.path(besides: path)
+    if try ReleaseLock.createIfMissing(lock) { written.append(lock) }
+    let ignore: (written: String?, missing: [String])
+    do throws(PackError) {
+      ignore = try proposal.writeIgnoreFile()
+      if let file = ignore.written { written.append(file) }
+      try proposal.write()
+    } catch {
+      for file in written { try? SystemFiles().remove(file, .file, in: nil) }
+      throw error
+    }
+    written.insert(path, at: 0)
     if console.isJSON { showRecords(proposal, on: console) }
-    console.result(ProposalRecord(proposal), lines(proposal, lock: isLockNew ? lock : nil))
-    return .done
+    console.result(ProposalRecord(proposal), lines(proposal, written: written, unignored: ignore.missing))
+    return outcome(of: proposal, on: console)
+  }
+
+  /// The outcome has findings if a build would refuse the packs of the proposal, or lack something.
+  private func outcome(of proposal: ConfigurationProposal, on console: Console) -> Outcome {
+    guard !proposal.problems.isEmpty else { return .done }
+    let paths = Table.count(proposal.problems.count, "path", "paths")
+    for problem in proposal.problems { console.warning("\(problem.path) \(problem.message)", hint: nil) }
+    let verdict = "\(directory) holds \(paths) that cannot be packed"
+    console.warning(
+      verdict, hint: path == "-" ? "rename or remove them" : "\(path) is written; rename or remove them before 'packer build'")
+    return .findings(verdict)
   }
 
   // MARK: An app
@@ -144,8 +177,12 @@ struct Initialize: Verb {
 
   /// The largest number of paths listed for one kind of secret.
   private static let mostNamed = 3
+  /// The largest number of entries that are listed.
+  private static let mostPacks = 30
+  /// The largest number of paths in no pack that are listed.
+  private static let mostUnassigned = 5
 
-  private func lines(_ proposal: ConfigurationProposal, lock: String?) -> [String] {
+  private func lines(_ proposal: ConfigurationProposal, written: [String], unignored: [String]) -> [String] {
     var rows = proposal.packs.map { pack -> (name: String, bytes: Int64, remark: String) in
       let count = pack.isEach ? "\(Table.count(pack.count, "pack", "packs")), " : ""
       return (
@@ -153,9 +190,20 @@ struct Initialize: Verb {
         "\(pack.delivery.rawValue), \(count)\(Table.count(pack.files, "file", "files"))"
       )
     }
+    if rows.count > Self.mostPacks {
+      let rest = rows.sorted { ($1.bytes, $0.name) < ($0.bytes, $1.name) }[(Self.mostPacks - 1)...]
+      let names = Set(rest.map(\.name))
+      rows.removeAll { names.contains($0.name) }
+      rows.append(("…", rest.reduce(0) { $0 + $1.bytes }, "\(rest.count) more, smaller"))
+    }
     let excluded = proposal.omitted.filter { !$0.isSkipped }
     let size = excluded.reduce(0 as UInt64) { $0 + ($1.size ?? 0) }
     if size > 0 { rows.append(("excluded", Int64(clamping: size), Table.count(excluded.count, "file", "files"))) }
+    let unassigned = proposal.unassigned.reduce(0 as UInt64) { $0 + $1.contentSize }
+    if unassigned > 0 {
+      rows.append(
+        ("in no pack", Int64(clamping: unassigned), Table.count(proposal.unassigned.reduce(0) { $0 + $1.files }, "file", "files")))
+    }
     var lines = ["\(directory): \(Table.count(proposal.packCount, "pack", "packs")) proposed"] + Table.sizes(rows, total: "found")
     var fields: [(String, String)] = []
     let kinds = (excluded: Self.kinds(excluded), skipped: Self.kinds(proposal.omitted.filter(\.isSkipped)))
@@ -169,9 +217,27 @@ struct Initialize: Verb {
             + "\(ByteCount(shared.savedSize)) before compression"
         ))
     }
-    for problem in proposal.problems { fields.append(("cannot be packed", "\(problem.path) \(problem.message)")) }
-    fields.append(("wrote", lock.map { "\(path), \($0)" } ?? path))
-    fields.append(("next", "review \(path), then: packer key new -o \(proposal.title).key"))
+    if !proposal.unassigned.isEmpty {
+      let named = proposal.unassigned.prefix(Self.mostUnassigned).map { $0.path + ($0.isDirectory ? "/" : "") }
+      let more = proposal.unassigned.count - named.count
+      fields.append(("in no pack", named.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "") + ": add what the app needs"))
+    }
+    for project in proposal.unbuilt.prefix(Self.mostNamed) { fields.append(("not built", project.reason)) }
+    if proposal.unbuilt.count > Self.mostNamed {
+      fields.append(("", "and \(proposal.unbuilt.count - Self.mostNamed) more, which \(path) lists"))
+    }
+    let renamed = proposal.packs.compactMap { pack in pack.differingName.map { "'\($0)' is \(pack.id)" } }
+    if !renamed.isEmpty {
+      let more = renamed.count > Self.mostNamed ? " and \(renamed.count - Self.mostNamed) more" : ""
+      fields.append(("ids", renamed.prefix(Self.mostNamed).joined(separator: ", ") + more + "; an id must not change once it was released"))
+    }
+    if !unignored.isEmpty { fields.append(("note", "add to .gitignore: \(unignored.joined(separator: "  "))")) }
+    fields.append(("wrote", written.joined(separator: ", ")))
+    let keys = PathParts(path).map { $0.directory == "." ? proposal.title : "\($0.directory)/\(proposal.title)" } ?? proposal.title
+    fields.append(("next", "review \(path), then:"))
+    fields.append(("", "packer key new -o \(ShellWord.path(keys + ".key"))"))
+    fields.append(("", "packer key new --signing -o \(ShellWord.path(keys + ".sign.key"))"))
+    fields.append(("", "packer build" + (path == PackerConfiguration.defaultPath ? "" : " -c \(ShellWord.path(path))")))
     lines += Table.fields(fields)
     return lines
   }
@@ -209,6 +275,9 @@ struct Initialize: Verb {
     }
     for pack in proposal.packs {
       console.result(ProposedPackRecord(pack), [])
+    }
+    for item in proposal.unassigned {
+      console.result(UnassignedRecord(path: item.path, files: item.files, contentSize: item.contentSize), [])
     }
     if let shared = proposal.shared {
       console.result(SharedRecord(shared), [])
@@ -285,6 +354,13 @@ private struct ProposedPackRecord: Encodable {
     files = pack.files
     contentSize = pack.contentSize
   }
+}
+
+private struct UnassignedRecord: Encodable {
+  let type = "unassigned"
+  let path: String
+  let files: Int
+  let contentSize: UInt64
 }
 
 private struct SharedRecord: Encodable {

@@ -12,7 +12,8 @@ struct PackVerb: Verb {
     discussion: """
       The same tree and key give the same pack, byte for byte. An existing pack is replaced only once the new one is complete.
 
-      .DS_Store, __MACOSX, ._*, Thumbs.db and .git are skipped and reported. Private keys and .env files are refused.
+      .DS_Store, __MACOSX, ._*, Thumbs.db and .git are skipped and reported. Private keys and .env files are refused. Everything else is \
+      packed, with a warning about node_modules, source maps and other files that 'packer init' would exclude.
 
       Examples:
         packer pack build/game -o game.pack --key game.key
@@ -123,15 +124,33 @@ struct PackVerb: Verb {
   }
 
   private func name() throws(PackError) -> PackName {
-    if let packName { return try PackName(packName) }
+    if let packName {
+      do throws(PackError) {
+        return try PackName(packName)
+      } catch {
+        guard let similar = PackName.similar(to: packName) else { throw error }
+        throw PackError(error.code, error.message, hint: "\(error.hint.map { $0 + "\n" } ?? "")--name \(similar)")
+      }
+    }
     let own = try DirectoryTitle.of(directory)
     do throws(PackError) {
       return try PackName(own)
     } catch {
+      let suggestion = PackName.similar(to: own).map { ", for example --name \($0)" } ?? ""
       throw PackError(
         .usage, "the directory's name, '\(own)', cannot be the name of a pack",
-        hint: "give one with --name: 1 to \(Limits.nameLength) of A-Z a-z 0-9 . _ -, the first a letter or digit")
+        hint: "give one with --name: 1 to \(Limits.nameLength) of A-Z a-z 0-9 . _ -, the first a letter or digit\(suggestion)")
     }
+  }
+
+  /// Lists what is packed and hardly meant to be. Nothing is excluded silently, because a game may need it.
+  private func warn(about unneeded: [UnneededFiles], on console: Console) {
+    guard !unneeded.isEmpty else { return }
+    let kinds = unneeded.map { "\($0.pattern) ×\($0.files) (\(ByteCount($0.contentSize)))" }.joined(separator: ", ")
+    let size = ByteCount(unneeded.reduce(0) { $0 + $1.contentSize })
+    console.warning(
+      "the pack holds \(size) that players hardly need: \(kinds)",
+      hint: unneeded.map { "--exclude \(ShellWord.quoted($0.pattern))" }.joined(separator: " "))
   }
 
   private func show(_ report: PackReport, _ layout: SegmentLayout, on console: Console) {
@@ -142,6 +161,7 @@ struct PackVerb: Verb {
         console.note(path.line)
       }
     }
+    warn(about: report.unneeded, on: console)
     if report.largestFrame > UInt32(Limits.defaultFrameSize) {
       // Rounded up: the last frame of a small tree is shorter.
       let size = (report.largestFrame + (1 << 20) - 1) >> 20

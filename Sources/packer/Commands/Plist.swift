@@ -1,6 +1,7 @@
 import ArgumentParser
 import PackBuild
 import PackFormat
+import PackManifest
 import PackProject
 
 /// The commands about an app's Info.plist.
@@ -32,14 +33,22 @@ struct ReleaseKeysOptions: ParsableArguments {
     help: ArgumentHelp("Take everything except the sizes from this configuration.", valueName: "file"), completion: .file())
   var configurationPath: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "The platform of the app: iOS, macOS, tvOS or visionOS. (default: that of the Info.plist, or enough for all)", valueName: "platform"),
+    completion: .list(DeviceProfile.Platform.allCases.map(\.rawValue)))
+  var platform: String?
+
   func configuration() throws(PackError) -> PackerConfiguration? {
     guard let configurationPath else { return nil }
     return try PackerConfiguration.read(configurationPath)
   }
 
-  func wanted(_ configuration: PackerConfiguration?) throws(PackError) -> BackgroundAssetsKeys {
+  /// - Parameter plist: the app's Info.plist, which may say for which platform it is.
+  func wanted(_ configuration: PackerConfiguration?, for plist: InfoPlist? = nil) throws(PackError) -> BackgroundAssetsKeys {
+    let named = try platform.map(DeviceProfile.Platform.init(option:))
     let beside = configuration.map { $0.directory == "." ? "dist" : "\($0.directory)/dist" }
-    return try InfoPlist.wanted(dist: dist ?? beside ?? "dist", configuration: configuration)
+    return try InfoPlist.wanted(dist: dist ?? beside ?? "dist", configuration: configuration, platform: named ?? plist?.platform)
   }
 }
 

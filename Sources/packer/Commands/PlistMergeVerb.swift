@@ -37,8 +37,9 @@ struct PlistMergeVerb: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    let wanted = try release.wanted(try release.configuration())
-    let merge = try InfoPlist.read(path).merging(wanted, conflicts: replaces ? .replace : .refuse)
+    let app = try InfoPlist.read(path)
+    let wanted = try release.wanted(try release.configuration(), for: app)
+    let merge = try app.merging(wanted, conflicts: replaces ? .replace : .refuse)
     if merge.isChange || outputPath != nil { try merge.write(to: outputPath) }
     for warning in merge.warnings { session.console.warning(warning, hint: nil) }
     let file = outputPath ?? path

@@ -21,7 +21,8 @@ struct Rehearsal {
     let target = options.release ?? ReleasePlaces.place(ReleaseFile.folder, beside: configuration)
     let release = try SimulatedRelease(reading: target)
     let app = try app(beside: configuration, of: target)
-    let rules = try rules(app, target)
+    let platform = try options.namedPlatform() ?? .iOS
+    let rules = try rules(app, target, platform)
     let trusted = try options.trust.keys(configuration, or: app?.app.trustedKeys ?? [], in: session)
     let faults = try options.fail.map { (text) throws(PackError) in try SimulatedFault(parsing: text) }
     var settings = SimulationSettings(
@@ -30,7 +31,9 @@ struct Rehearsal {
     settings.later = try options.later.map { (path) throws(PackError) in try SimulatedRelease(reading: path) }
     settings.changesAfter = try changesAfter()
     settings.faults = faults
-    settings.asked = try (settings.later ?? release).packs(asked: options.ask)
+    settings.device.platform = platform
+    if !options.languages.isEmpty { settings.device.languages = options.languages }
+    settings.asked = try asked(settings)
     settings.speed = try options.speed.map { (text) throws(PackError) in try NetworkSpeed(parsing: text) } ?? .wifi
     settings.isLowPower = options.isLowPower
     settings.extensionDeath = options.extensionDeath
@@ -64,6 +67,20 @@ struct Rehearsal {
 
   // MARK: Inputs
 
+  /// The requested packs that are for the device.
+  private func asked(_ settings: SimulationSettings) throws(PackError) -> Set<String> {
+    let release = settings.later ?? settings.release
+    let foreign = release.manifest.packs.filter { !settings.device.accepts($0) }
+    for word in options.ask {
+      let found = try release.packs(asked: [word])
+      guard let other = foreign.first(where: { found.contains($0.id) }), found.isSubset(of: foreign.map(\.id)) else { continue }
+      let platform = other.platforms.isEmpty ? nil : other.platforms.first.map { "--platform \($0)" }
+      let hint = [platform, other.language.map { "--language \($0)" }].compactMap { $0 }.joined(separator: " ")
+      throw PackError(.usage, "pack '\(other.id)' is for other devices than the simulated one", hint: hint)
+    }
+    return try release.packs(asked: options.ask).subtracting(foreign.map(\.id))
+  }
+
   private func app(
     beside configuration: PackerConfiguration?, of target: String
   ) throws(PackError) -> (app: ReleaseLock.App, lock: String)? {
@@ -82,7 +99,9 @@ struct Rehearsal {
         .missingInput, "there is no \(ReleaseFile.lock), so no app version is known", hint: "packer release record --app \(version)")
     }
     let lock = try ReleaseLock.read(path)
-    guard let app = lock.apps.first(where: { $0.version == version }) else {
+    let named = (try options.namedPlatform() ?? .iOS).rawValue
+    let builds = lock.apps.filter { $0.version == version }
+    guard let app = builds.first(where: { $0.platform == nil || $0.platform == named }) ?? builds.first else {
       let known = lock.apps.map(\.version).joined(separator: ", ")
       throw PackError(
         .missingInput, of: path, "has no app version \(version)",
@@ -91,11 +110,12 @@ struct Rehearsal {
     return (app, path)
   }
 
-  private func rules(_ app: (app: ReleaseLock.App, lock: String)?, _ target: String) throws(PackError) -> SystemRules {
+  private func rules(
+    _ app: (app: ReleaseLock.App, lock: String)?, _ target: String, _ platform: DeviceProfile.Platform
+  ) throws(PackError) -> SystemRules {
     if let app { return try SystemRules(app.app, of: app.lock) }
     if let plist = options.plist { return try SystemRules(InfoPlist.read(plist)) }
-    let directory = ReleasePlaces.directory(of: target)
-    let fragment = "\(directory.hasSuffix("/") ? String(directory.dropLast()) : directory)/\(ReleaseFile.infoFragment)"
+    let fragment = InfoPlist.fragment(in: ReleasePlaces.directory(of: target), for: platform)
     guard ReleasePlaces.exists(fragment) else {
       throw PackError(
         .missingInput, of: fragment, "does not exist, and no Info.plist was named", hint: "give --plist App/Info.plist, or --app-version")

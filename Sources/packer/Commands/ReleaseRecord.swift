@@ -3,6 +3,7 @@ import PackBuild
 import PackCrypto
 import PackFiles
 import PackFormat
+import PackGate
 import PackManifest
 import PackProject
 
@@ -14,7 +15,7 @@ struct ReleaseRecord: Verb {
     discussion: """
       Run this after the packs are uploaded and before the manifest is. The recorded versions never change afterwards: anything that differs \
       gets the next version. With --app, the budgets and hosts of the app's Info.plist and the keys that the app trusts are recorded, and \
-      later releases have to fit them.
+      later releases have to fit them. The Info.plist is checked as 'packer verify' does, and refused if this release does not fit it.
 
       Examples:
         packer release record
@@ -24,8 +25,11 @@ struct ReleaseRecord: Verb {
   @Option(help: ArgumentHelp("The app version shipped with the release.", valueName: "version"))
   var app: String?
 
-  @Option(help: ArgumentHelp("That app's Info.plist.", valueName: "file"), completion: .file(extensions: ["plist"]))
-  var plist: String?
+  @Option(
+    help: ArgumentHelp(
+      "That app's Info.plist. With builds for several platforms, once for each, as in iOS=App/Info.plist.", valueName: "file"),
+    completion: .file(extensions: ["plist"]))
+  var plist: [String] = []
 
   @Option(
     help: ArgumentHelp("The directory that 'packer build' made. (default: dist beside the configuration)", valueName: "dir"),
@@ -39,7 +43,7 @@ struct ReleaseRecord: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    guard (app == nil) == (plist == nil) else {
+    guard (app == nil) == plist.isEmpty else {
       throw PackError(.usage, "--app and --plist go together", hint: "packer release record --app 2.1.0 --plist App/Info.plist")
     }
     let configuration = try PackerConfiguration.read(project.path)
@@ -49,14 +53,52 @@ struct ReleaseRecord: Verb {
     for text in configuration.trustedKeys { trusted.append(try SigningPublicKey(text: text)) }
     recording.trustedKeys = trusted.isEmpty ? try session.publicKeys(ofSigning: configuration.signKeys) : trusted
     var recorded: ReleaseRecording.App?
-    if let app, let plist {
-      recorded = ReleaseRecording.App(version: app, plist: try InfoPlist.read(plist), trustedKeys: recording.trustedKeys)
+    if let app {
+      recorded = ReleaseRecording.App(version: app, plists: try plists(), trustedKeys: recording.trustedKeys)
+      for build in recorded?.plists ?? [] { try await check(build, recording, configuration) }
     }
     let hasLock = (try? SystemFiles().status(of: recording.lockPath, in: nil, following: .asThemselves)) != nil
     try ReleaseLock.checkPresence(at: recording.lockPath, isPresent: hasLock, for: configuration)
     let report = try recording.record(recorded)
     LockView(path: recording.lockPath, lock: report.lock).show(isUnchanged: report.isUnchanged, on: session.console)
     return .done
+  }
+}
+
+extension ReleaseRecord {
+  /// Reads the Info.plists with their platforms.
+  private func plists() throws(PackError) -> [ReleaseRecording.App.Plist] {
+    var builds: [ReleaseRecording.App.Plist] = []
+    for text in plist {
+      let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+      let platform = parts.count == 2 ? PackerConfiguration.platforms.first { $0.lowercased() == parts[0].lowercased() } : nil
+      guard platform != nil || plist.count == 1 else {
+        throw PackError(
+          .usage, "--plist is '\(text)', which does not say its platform",
+          hint: "with several, write each as PLATFORM=FILE: \(PackerConfiguration.platforms.joined(separator: ", "))")
+      }
+      guard !builds.contains(where: { $0.platform == platform }) else {
+        throw PackError(.usage, "--plist is given twice for \(platform ?? "")", hint: "give it once for each platform")
+      }
+      builds.append(.init(platform: platform, try InfoPlist.read(platform == nil ? text : parts[1])))
+    }
+    return builds
+  }
+
+  /// Throws if the release does not fit the Info.plist, by the rules of `packer verify`.
+  private func check(
+    _ build: ReleaseRecording.App.Plist, _ recording: ReleaseRecording, _ configuration: PackerConfiguration
+  ) async throws(PackError) {
+    let plist = build.plist
+    var verification = ReleaseVerification.ofPlist(plist.path, for: recording.dist, configuration, now: try ManifestTime.now())
+    verification.platform = build.platform.flatMap(DeviceProfile.Platform.init(rawValue:))
+    verification.wording = { $0.hint }
+    let errors = try await verification.run(key: nil).findings.filter { $0.level == .error && !$0.isAccepted }
+    guard let first = errors.first else { return }
+    throw PackError(
+      .releaseConflict, of: plist.path, "does not fit this release: \(first.rule.id): \(first.message)",
+      details: errors.count > 1 ? errors.map { "\($0.rule.id): \($0.message)" } : [],
+      hint: first.hint ?? "packer plist check \(ShellWord.path(plist.path))")
   }
 }
 
@@ -125,7 +167,7 @@ private struct LockView {
     guard let released = lock.released else { return }
     let offered = released.packs.filter { !$0.isRemoved }
     let what = "manifest \(released.manifestVersion), \(Table.count(offered.count, "pack", "packs")), valid until \(released.expires)"
-    let apps = lock.apps.filter { !$0.isRetired }.map(\.version)
+    let apps = lock.apps.filter { !$0.isRetired }.map(\.title)
     var lines = ["\(path): \(what)\(isUnchanged ? ", as recorded before" : "")"]
     if !apps.isEmpty { lines.append("  releases have to fit app \(apps.joined(separator: ", "))") }
     console.result(
@@ -155,7 +197,7 @@ private struct LockView {
       let numbers = (app.budget?.named ?? []).map { "  \($0.key) \(Table.grouped(Int64(clamping: $0.bytes)))" }
       let state = app.isRetired ? ", retired" : ""
       console.result(
-        LockedAppRecord(app), ["app \(app.version)\(state), since manifest \(app.firstManifest), format \(app.format)"] + numbers)
+        LockedAppRecord(app), ["app \(app.title)\(state), since manifest \(app.firstManifest), format \(app.format)"] + numbers)
     }
   }
 }
@@ -192,6 +234,7 @@ private struct LockedPackRecord: Encodable {
 private struct LockedAppRecord: Encodable {
   let type = "app"
   let version: String
+  let platform: String?
   let budget: [String: UInt64]?
   let hosts: [String]?
   let manifestURL: String?
@@ -203,6 +246,7 @@ private struct LockedAppRecord: Encodable {
 
   init(_ app: ReleaseLock.App) {
     version = app.version
+    platform = app.platform
     budget = app.budget.map { Dictionary(uniqueKeysWithValues: $0.named.map { ($0.key, $0.bytes) }) }
     hosts = app.hosts
     manifestURL = app.manifestURL

@@ -1,6 +1,7 @@
 import ArgumentParser
 import PackDelivery
 import PackFormat
+import PackManifest
 import PackSimulator
 
 /// The commands that simulate deliveries.
@@ -145,6 +146,16 @@ struct SimulateOptions: ParsableArguments {
   @OptionGroup var lockFile: LockOption
   @OptionGroup var trust: TrustOptions
 
+  @Option(
+    help: ArgumentHelp("Platform of the device: iOS, macOS, tvOS or visionOS. (default: iOS)", valueName: "platform"),
+    completion: .list(DeviceProfile.Platform.allCases.map(\.rawValue)))
+  var platform: String?
+
+  @Option(
+    name: .customLong("language"),
+    help: ArgumentHelp("Language of the device, as in pt-BR. Repeatable. (default: that of the first pack that has one)", valueName: "tag"))
+  var languages: [String] = []
+
   @Option(help: ArgumentHelp("Let the app request a pack, or all packs with a tag. Repeatable.", valueName: "pack|tag"))
   var ask: [String] = []
 
@@ -192,4 +203,9 @@ struct SimulateOptions: ParsableArguments {
 
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
+
+  /// The platform that was named; nil if none was.
+  ///
+  /// - Throws: `PackError.Code.usage` for an unknown one.
+  func namedPlatform() throws(PackError) -> DeviceProfile.Platform? { try platform.map(DeviceProfile.Platform.init(option:)) }
 }

@@ -46,7 +46,7 @@ struct StoreOptions: ParsableArguments {
   func open(decidesByManifest decides: Bool, in session: Session) async throws(PackError) -> AssetStore {
     try StorePlace.checkName(directory)
     let trusted = try trust.keys(try trust.readConfiguration(), isNeeded: decides, in: session)
-    return try await AssetStore(root: directory, keys: KeyRing(), trusting: trusted)
+    return try await AssetStore(root: directory, keys: KeyRing(), trusting: trusted, device: .any)
   }
 
   /// Opens the store for a command that reads packs.
@@ -58,7 +58,8 @@ struct StoreOptions: ParsableArguments {
     // Errors about trusted keys are reported before a key is read.
     let trusted = try trust.keys(configuration, in: session)
     let resolved = try session.key(key, configured: configuration?.key)
-    return try await AssetStore(root: directory, keys: KeyRing(resolved.key), trusting: trusted, policy: StorePolicy(quota: quota))
+    return try await AssetStore(
+      root: directory, keys: KeyRing(resolved.key), trusting: trusted, policy: StorePolicy(quota: quota), device: .any)
   }
 }
 

@@ -11,7 +11,12 @@ struct GateOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The app's Info.plist.", valueName: "file"), completion: .file())
   var plist: String?
 
+  @Option(help: ArgumentHelp("The platform of that app. (default: that of the Info.plist, or enough for all)", valueName: "platform"))
+  var platform: String?
+
   @OptionGroup var lockFile: LockOption
+
+  @OptionGroup var published: PublishedOption
 
   @OptionGroup var keyTexts: TrustedKeysOption
 
@@ -41,7 +46,8 @@ struct GateOptions: ParsableArguments {
   /// The first of these options that was given, or nil. None of them applies to single packs.
   var given: String? {
     let options: [(String, Bool)] = [
-      ("--config", configuration != nil), ("--plist", plist != nil), ("--lock", lockFile.lock != nil), ("--trust", !keyTexts.trust.isEmpty),
+      ("--config", configuration != nil), ("--plist", plist != nil), ("--platform", platform != nil), ("--lock", lockFile.lock != nil),
+      ("--published", published.published != nil), ("--trust", !keyTexts.trust.isEmpty),
       ("--quick", isQuick), ("--strict", isStrict), ("--only", !only.isEmpty), ("--ignore", !ignore.isEmpty),
       ("--require", !require.isEmpty),
       ("--format", format != nil && format != "json"), ("--report", !reports.isEmpty),

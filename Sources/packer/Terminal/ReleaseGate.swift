@@ -67,6 +67,7 @@ struct ReleaseGate {
     verification.configuration = configuration
     verification.lock = ReleasePlaces.lockFile(options.lockFile.lock, beside: verification.configuration, of: verification.target)
     verification.plist = options.plist
+    verification.platform = try options.platform.map(DeviceProfile.Platform.init(option:))
     verification.isQuick = options.isQuick
     verification.only = options.only
     verification.ignored = options.ignore
@@ -74,6 +75,7 @@ struct ReleaseGate {
     verification.jobs = jobs
     verification.wording = { $0.hint }
     verification.trusted = try session.trustedKeys(options.keyTexts.trust, verification.configuration)
+    verification.published = try published(verification)
     let inputs = [configuration?.path, verification.lock, verification.plist].compactMap { $0 }
     for (_, path) in files { try ReportFile.check(path, against: inputs, release: ReleasePlaces.directory(of: verification.target)) }
     let content = try hinting(at: target, configuration) { () throws(PackError) in try contentKey(configuration, in: session) }
@@ -101,9 +103,20 @@ struct ReleaseGate {
         try StepSummary.append(to: path) { limit in GitHubReport.summary(report, isStrict: options.isStrict, limit: limit) }
       }
     }
-    if case .done = outcome, let error = unwritten.first { throw error }
+    // Not thrown: nothing prevented the checks, and a report that cannot be written is not replaced by one about that.
+    if case .done = outcome, let error = unwritten.first { return .failed(error, isReported: false) }
     for error in unwritten { session.console.warning(error.message, hint: error.hint) }
     return outcome
+  }
+
+  /// Returns the manifest that is published now, which must be signed like the release.
+  private func published(_ verification: ReleaseVerification) throws(PackError) -> PublishedManifest? {
+    guard options.published.published != nil else { return nil }
+    guard !verification.trusted.isEmpty else {
+      throw PackError(
+        .noKey, "no public key is known that may sign the published manifest", hint: "give --trust KEY as 'packer key public' prints it")
+    }
+    return try options.published.manifest(trusting: verification.trusted)
   }
 
   private func look(

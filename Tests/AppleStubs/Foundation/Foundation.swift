@@ -123,6 +123,7 @@ extension StringProtocol {
 
 public struct Locale: Hashable, Codable, Sendable {
   public static var current: Locale { Locale() }
+  public static var preferredLanguages: [String] { ["en-US"] }
 }
 
 // MARK: URLs

@@ -34,11 +34,12 @@ struct PackLibraryTests {
   /// Starts the app.
   private func library(
     _ transport: any Transport, session: String = "one", isPatient: Bool = false, late: AsyncStream<ServiceNotice>? = nil,
-    failing: Monitor<PackError?>? = nil,
+    failing: Monitor<PackError?>? = nil, device: DeviceProfile = .any,
     _ change: (inout PackLibrary.Options) -> Void = { _ in }
   ) async throws -> PackLibrary {
     let delivery = try await place.app(transport, session: session, keys: keys)
     let queue = try #require(delivery.queue)
+    delivery.store.setDevice(device)
     var options = PackLibrary.Options()
     change(&options)
     return try await PackLibrary(
@@ -85,6 +86,31 @@ struct PackLibraryTests {
     #expect(try Data(contentsOf: file) == Data(content))
     #expect(try await packs.store.current("core")?.state == .current)
     #expect(await code { _ = try packs.data("core", "nothing") } == .noSuchEntry)
+  }
+
+  @Test("languages: only packs of the user's languages are offered and fetched, and another choice replaces them")
+  func languages() async throws {
+    var offers: [StoreStage.Offer] = []
+    for (id, language, platforms) in [("core", nil, []), ("desk", nil, ["macOS"]), ("voices-de", "de", []), ("voices-en", "en", [])]
+      as [(String, String?, [String])]
+    {
+      offers.append(try await stage.offer(id, 1, size: 9000))
+      offers[offers.count - 1].entry.language = language
+      offers[offers.count - 1].entry.platforms = platforms
+    }
+    try publish(1, offers)
+    let packs = try await library(try place.network(offers), device: DeviceProfile(platform: .iOS, languages: ["de-AT"]))
+    func ready(_ id: String) async { for await status in packs.status(of: id) { if case .ready = status { return } } }
+    await ready("core")
+    await ready("voices-de")
+    #expect(await packs.offers().map(\.id) == ["core", "voices-de"])
+    #expect(await code { try await packs.ensure("voices-en") } == .unknownPack)
+    #expect(await code { try await packs.ensure("desk") } == .unknownPack)
+    try await packs.setLanguages(["en-US", "en"])
+    await ready("voices-en")
+    #expect(await packs.offers().map(\.id) == ["core", "voices-en"])
+    #expect(try await packs.store.installed().map(\.id) == ["core", "voices-en"])
+    #expect(packs.store.device.platform == .iOS)
   }
 
   @Test("status: it goes from absent over downloading and installing to ready")

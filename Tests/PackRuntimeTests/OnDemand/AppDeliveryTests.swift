@@ -292,7 +292,7 @@ struct AppDeliveryTests {
         try await queue.run(until: .idle)
         isFinished.withLock { $0 = true }
       }
-      for _ in 0..<10_000 where !isFinished.withLock({ $0 }) { usleep(1000) }
+      for _ in 0..<120_000 where !isFinished.withLock({ $0 }) { usleep(1000) }
       return nil
     }
     let app = AppDelivery(state: try place.state(), store: try await stage.open(files: files), queue: queue)

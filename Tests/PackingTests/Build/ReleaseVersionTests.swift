@@ -271,7 +271,7 @@ struct ReleaseVersionTests {
 struct ReleaseRecordingTests {
   private func app(_ project: ReleaseProject, _ version: String, plist: String = "dist/Info.fragment.plist") throws -> ReleaseRecording.App
   {
-    ReleaseRecording.App(version: version, plist: try InfoPlist.read(project.directory(plist)))
+    ReleaseRecording.App(version: version, plists: [.init(try InfoPlist.read(project.directory(plist)))])
   }
 
   @Test("records an app whose packs Apple serves without budget, hosts and manifest URL")

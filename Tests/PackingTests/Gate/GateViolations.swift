@@ -1,5 +1,7 @@
+import PackCrypto
 import PackFormat
 import PackManifest
+import PackTrust
 import Testing
 
 @testable import PackBuild
@@ -390,7 +392,36 @@ struct Violation: Sendable, CustomTestStringConvertible {
       gone.id = "game-old"
       sample.release.lock?.released?.packs.append(gone)
     },
+    Violation("PK5014", "a published manifest of a higher version", hint: "https://a.example/m.json") { sample in
+      try publish(in: &sample) { $0.version += 1 }
+    },
+    Violation("PK5014", "a published manifest of the same version with other content", hint: "packer build --published") { sample in
+      try publish(in: &sample) { $0.packs[0].name = "another" }
+    },
+    Violation("PK5014", "a published pack of a higher version", hint: "packer build --published") { sample in
+      try publish(in: &sample) { manifest in
+        manifest.version -= 1
+        manifest.packs[0].version += 1
+      }
+    },
+    Violation("PK5014", "a published pack of the same version with other bytes", hint: "packer build --published") { sample in
+      try publish(in: &sample) { manifest in
+        manifest.version -= 1
+        manifest.packs[0].sha256 = [UInt8](repeating: 7, count: 32)
+      }
+    },
   ]
+
+  /// Publishes the manifest of a release with a change.
+  private static func publish(in sample: inout GateSample, _ change: (inout Manifest) -> Void) throws {
+    guard var manifest = sample.release.manifest.manifest else { return }
+    change(&manifest)
+    let signed = try manifest.signedBytes()
+    let key = try SigningKey.random()
+    let document = try SignedManifest(signed: signed, signatures: [try SignedManifest.signature(of: signed, by: key)])
+    sample.release.published = PublishedManifest(
+      place: "https://a.example/m.json", verified: try document.verify(trusting: [key.publicKey]), contentDigest: [])
+  }
 
   private static let store: [Violation] = [
     Violation("PK6001", "a manifest at 80 % of what clients read", .warning, hint: "merge small packs") { sample in

@@ -185,7 +185,7 @@ struct ReleaseInspectionTests {
   func strangers() async throws {
     let dist = try await DistSample()
     let files = ["arcade.key", "core.pack.bak", ".hidden", ".DS_Store", "a b.txt"]
-    for name in files { try dist.directory.write([1], to: "dist/\(name)") }
+    for name in files { try dist.directory.write([0xEE], to: "dist/\(name)") }
     func strangers() async throws -> [ReleaseFinding] { try await dist.report().findings.filter { $0.rule.id == "PK2018" } }
     #expect(Set(try await strangers().compactMap(\.file)) == Set(files.map { dist.directory("dist/\($0)") }))
     #expect(try await strangers().filter { $0.level == .warning }.compactMap(\.file) == [dist.directory("dist/.DS_Store")])
@@ -209,6 +209,34 @@ struct ReleaseInspectionTests {
     for (name, what) in [("gone", "a broken symbolic link"), ("loop", "a broken symbolic link"), ("pipe", "a pipe, a socket or a device")] {
       #expect(messages.contains { $0.hasSuffix("dist/\(name) is not part of the release (\(what))") }, "\(messages)")
     }
+  }
+
+  @Test("no name hides plain files: not that of metadata, not that of a file that a build writes")
+  func hiddenFiles() async throws {
+    let dist = try await DistSample()
+    try FileManager.default.copyItem(atPath: dist.directory("build/game"), toPath: dist.directory("dist/__MACOSX"))
+    try dist.directory.makeDirectory("dist/.git")
+    try dist.directory.write([0xEE], to: "dist/.git/config")
+    try? FileManager.default.removeItem(atPath: dist.directory("dist/budget.md"))
+    try FileManager.default.copyItem(atPath: dist.directory("build/game"), toPath: dist.directory("dist/budget.md"))
+    try dist.directory.makeDirectory("dist/._x")
+    try dist.directory.write([0xEE], to: "dist/._x/.DS_Store")
+    let found = try await dist.report().findings.filter { $0.rule.id == "PK2018" }
+    let errors = Set(found.filter { $0.level == .error }.compactMap(\.file))
+    #expect(errors == Set(["__MACOSX", ".git", "budget.md"].map { dist.directory("dist/\($0)") }))
+    #expect(found.filter { $0.level == .warning }.compactMap(\.file) == [dist.directory("dist/._x")])
+    #expect(found.filter { $0.message.contains("of its packs in the clear") }.count == 2)
+  }
+
+  @Test("a directory that cannot be read is a finding, and a file that never ends is not read", .timeLimit(.minutes(1)))
+  func endless() async throws {
+    let dist = try await DistSample()
+    try dist.directory.makeDirectory("dist/ba-package")
+    for name in ["game.json", "game.pack"] {
+      try FileManager.default.createSymbolicLink(atPath: dist.directory("dist/ba-package/\(name)"), withDestinationPath: "/dev/zero")
+    }
+    let report = try await dist.report()
+    #expect(report.findings.contains { $0.rule.id == "PK2017" })
   }
 
   @Test("a secret is not just a foreign file: its kind is named, wherever it lies, with or without --quick", arguments: [true, false])

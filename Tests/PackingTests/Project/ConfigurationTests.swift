@@ -328,6 +328,21 @@ struct ConfigurationTests {
     #expect(configuration.ignored.map(\.pack) == ["core", nil])
   }
 
+  @Test("JSON may write characters as pairs of surrogates, and other text is not changed")
+  func surrogates() throws {
+    let configuration = try project.read(
+      #"""
+      {"serve": {"baseURL": "https://cdn.example.com/packs"},
+       "packs": [{"id": "core", "root": "build/core", "name": "\ud83c\uDFAE \\ud83c\\udfae", "description": "\u00e4"}]}
+      """#)
+    #expect(configuration.packs[0].name == "🎮 \\ud83c\\udfae")
+    #expect(configuration.packs[0].description == "ä")
+    #expect(throws: PackError.self) {
+      try project.read(
+        #"{"serve": {"baseURL": "https://cdn.example.com/"}, "packs": [{"id": "core", "root": "build/core", "name": "\ud83c"}]}"#)
+    }
+  }
+
   @Test("the order of keys, and whether it is JSON, does not matter")
   func order() throws {
     let first = try project.read(

@@ -5,7 +5,7 @@ import PackManifest
 enum BudgetComparison {
   static func findings(_ release: ReleaseContext, _ key: String, of check: any ReleaseCheck.Type) -> [ReleaseFinding] {
     guard let plist = release.plist, let limit = plist.number(key),
-      let needed = release.demand.named.first(where: { $0.key == key })?.bytes,
+      let needed = release.plistDemand.named.first(where: { $0.key == key })?.bytes,
       !ReleaseDemand.fits(needed, in: limit, key)
     else { return [] }
     return [

@@ -13,7 +13,7 @@ enum CountedTwiceCheck: ReleaseCheck {
     guard let plist = release.plist else { return [] }
     return [BudgetKey.download, BudgetKey.installed].compactMap { key in
       guard isCountedTwice(release, key), let value = plist.number(key),
-        let needed = release.demand.named.first(where: { $0.key == key })?.bytes
+        let needed = release.plistDemand.named.first(where: { $0.key == key })?.bytes
       else { return nil }
       let sizes = SizeText.pair(value, needed)
       return finding(
@@ -24,7 +24,7 @@ enum CountedTwiceCheck: ReleaseCheck {
 
   /// Returns whether a non-essential number is far above the needed one, and within 5 % of the sum of both classes.
   static func isCountedTwice(_ release: ReleaseContext, _ key: String) -> Bool {
-    let demand = release.demand
+    let demand = release.plistDemand
     let (other, essential): (UInt64, UInt64)
     switch key {
     case BudgetKey.download: (other, essential) = (demand.otherDownload, demand.essentialDownload)

@@ -24,14 +24,14 @@ enum ReleasedBudgetCheck: ReleaseCheck {
   static func findings(
     _ release: ReleaseContext, of check: any ReleaseCheck.Type, isChecked: (_ key: String) -> Bool
   ) -> [ReleaseFinding] {
-    let demand = release.demand
-    return release.apps.flatMap { app in
-      (app.budget?.named ?? []).compactMap { key, limit -> ReleaseFinding? in
+    release.apps.flatMap { app in
+      let demand = release.demand(for: app.platform.flatMap(DeviceProfile.Platform.init(rawValue:)))
+      return (app.budget?.named ?? []).compactMap { key, limit -> ReleaseFinding? in
         guard isChecked(key), let needed = demand.named.first(where: { $0.key == key })?.bytes,
           !ReleaseDemand.fits(needed, in: limit, key)
         else { return nil }
         return ReleaseFinding(
-          check.rule, "app \(app.version): \(BudgetComparison.sentence(key, limit, needed))",
+          check.rule, "app \(app.title): \(BudgetComparison.sentence(key, limit, needed))",
           app: app.version, file: release.lockPath, actual: needed, limit: limit, phone: phone(key),
           hint: "\(advice(release, key))packer release retire \(ShellWord.quoted(app.version))")
       }

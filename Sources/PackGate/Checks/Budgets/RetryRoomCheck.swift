@@ -10,9 +10,9 @@ enum RetryRoomCheck: ReleaseCheck {
     remedy: "Run 'packer plist merge Info.plist', which adds that room.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
-    let demand = release.demand
+    let demand = release.plistDemand
     guard let plist = release.plist, let limit = plist.number(BudgetKey.download), demand.hasEssential else { return [] }
-    let needed = demand.otherDownload.adding(demand.largestEssential)
+    let needed = demand.largestRetry
     guard ReleaseDemand.fits(demand.otherDownload, in: limit, BudgetKey.download), needed >= limit else { return [] }
     return [
       finding(

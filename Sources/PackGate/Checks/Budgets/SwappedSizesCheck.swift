@@ -29,8 +29,8 @@ enum SwappedSizesCheck: ReleaseCheck {
   static func isSwapped(_ release: ReleaseContext, _ key: String) -> Bool {
     guard let (download, installed) = pairs.first(where: { $0 == key || $1 == key }), let plist = release.plist,
       let allowance = plist.number(download), let size = plist.number(installed),
-      let neededDownload = release.demand.named.first(where: { $0.key == download })?.bytes,
-      let neededSize = release.demand.named.first(where: { $0.key == installed })?.bytes
+      let neededDownload = release.plistDemand.named.first(where: { $0.key == download })?.bytes,
+      let neededSize = release.plistDemand.named.first(where: { $0.key == installed })?.bytes
     else { return false }
     func distance(_ left: UInt64, _ right: UInt64) -> UInt64 { max(left, right) - min(left, right) }
     let isNearer =

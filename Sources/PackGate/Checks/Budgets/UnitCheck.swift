@@ -12,7 +12,7 @@ enum UnitCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     guard let plist = release.plist else { return [] }
     return plist.numbers.compactMap { key, value in
-      guard let needed = release.demand.named.first(where: { $0.key == key })?.bytes, let unit = unit(of: value, needed: needed) else {
+      guard let needed = release.plistDemand.named.first(where: { $0.key == key })?.bytes, let unit = unit(of: value, needed: needed) else {
         return nil
       }
       return finding(

@@ -1,3 +1,4 @@
+import PackBuild
 import PackFormat
 import PackManifest
 import PackProject
@@ -5,8 +6,11 @@ import PackProject
 /// PK1006.
 enum IgnoredRuleCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK1006", "packer.yml ignores a rule or pack that does not exist, or a rule that cannot be ignored", .warning, needs: [.configuration],
-    what: "Every entry of 'ignore' names a rule that exists and may be ignored, and a pack that exists.",
+    "PK1006", "an entry of 'ignore' in packer.yml has no effect", .warning, needs: [.configuration],
+    what: """
+      Every entry of 'ignore' names a rule that exists and may be ignored, and a pack and an app version that exist. Entries for rules about \
+      released apps name the app version and a last day, and no last day is over.
+      """,
     onPhone:
       "No effect. But a misspelt entry ignores nothing, and the entry of a removed pack hides findings of a later pack of that name.",
     remedy: "Correct or remove the entry; 'packer explain' lists the rules.")
@@ -19,6 +23,12 @@ enum IgnoredRuleCheck: ReleaseCheck {
       if let rule = ReleaseRule.all.first(where: { $0.id == ignored.rule }) {
         if !rule.isIgnorable {
           problem = "'\(rule.id)' cannot be ignored: \(rule.title)"
+        } else if rule.protectsReleasedApps, ignored.app == nil || ignored.until == nil {
+          problem = "'\(rule.id)' protects players of a released app, so an entry must name its version as 'app' and a last day as 'until'"
+        } else if let until = ignored.until, until < release.now {
+          problem = "'\(rule.id)' is ignored until \(until.description.prefix(10)), which is over"
+        } else if let app = ignored.app, release.lock?.apps.contains(where: { $0.version == app }) == false {
+          problem = "'\(rule.id)' is ignored for app \(app), which is not recorded"
         } else if let pack = ignored.pack, !known.contains(pack) {
           problem = "'\(rule.id)' is ignored for '\(pack)', which does not exist"
         } else {

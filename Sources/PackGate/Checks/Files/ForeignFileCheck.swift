@@ -19,7 +19,8 @@ enum ForeignFileCheck: ReleaseCheck {
   private static let mostNamed = 20
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
-    let (junk, strangers) = (release.foreign.filter { $0.junk != nil }, release.foreign.filter { $0.junk == nil })
+    let isHarmless = { (foreign: ForeignFiles) in foreign.junk != nil && foreign.copyCount == 0 }
+    let (junk, strangers) = (release.foreign.filter(isHarmless), release.foreign.filter { !isHarmless($0) })
     return findings(strangers, .error, release) + findings(junk, .warning, release)
   }
 

@@ -23,11 +23,11 @@ enum MissingPlistKeyCheck: ReleaseCheck {
     let inner = BackgroundAssetsKey.restrictions
     var wanted: [(key: String, isThere: Bool)] = []
     if hosting != .unmanaged {
-      wanted.append((BackgroundAssetsKey.hasManagedAssetPacks, keys.hasManagedAssetPacks != nil))
+      wanted.append((BackgroundAssetsKey.hasManagedAssetPacks, keys.hasManagedAssetPacks == true))
       wanted.append((BackgroundAssetsKey.appGroupID, keys.appGroupID != nil))
     }
     if hosting == .apple {
-      wanted.append((BackgroundAssetsKey.usesAppleHosting, keys.usesAppleHosting != nil))
+      wanted.append((BackgroundAssetsKey.usesAppleHosting, keys.usesAppleHosting == true))
     } else {
       wanted += [
         (BackgroundAssetsKey.manifestURL, keys.manifestURL != nil),

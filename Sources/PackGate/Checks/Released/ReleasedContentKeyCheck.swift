@@ -15,9 +15,9 @@ enum ReleasedContentKeyCheck: ReleaseCheck {
       let missing = Dictionary(grouping: release.entries.filter { !release.holds(app, $0.keyID) }, by: \.keyID)
       return missing.sorted { $0.key < $1.key }.map { keyID, entries in
         finding(
-          "app \(app.version) does not hold key \(keyID), which opens \(entries.map(\.id).summary)", app: app.version,
+          "app \(app.title) does not hold key \(keyID), which opens \(entries.map(\.id).summary)", app: app.version,
           file: release.lockPath,
-          details: entries.map(\.id), hint: "packer build --key REF, with a key that app \(app.version) holds")
+          details: entries.map(\.id), hint: "packer build --key REF, with a key that app \(app.title) holds")
       }
     }
   }

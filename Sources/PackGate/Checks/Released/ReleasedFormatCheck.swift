@@ -16,7 +16,7 @@ enum ReleasedFormatCheck: ReleaseCheck {
       release.pairs.compactMap { entry, file in
         guard let format = file.start?.format, major(format) != major(app.format) else { return nil }
         return finding(
-          "app \(app.version) reads format \(app.format), but the pack has format \(format)", pack: entry.id, app: app.version,
+          "app \(app.title) reads format \(app.format), but the pack has format \(format)", pack: entry.id, app: app.version,
           file: release.lockPath, hint: "packer release retire \(ShellWord.quoted(app.version))")
       }
     }

@@ -18,7 +18,7 @@ enum ReleasedHostCheck: ReleaseCheck {
       guard let list = app.hosts.map(AllowList.init) else { return [] }
       return hosts.filter { !list.allows(host: $0.host) }.map { host in
         finding(
-          "app \(app.version) may not download from \(host.host), which serves \(host.packs.summary)", app: app.version,
+          "app \(app.title) may not download from \(host.host), which serves \(host.packs.summary)", app: app.version,
           file: release.lockPath,
           hint: "packer release retire \(ShellWord.quoted(app.version))")
       }

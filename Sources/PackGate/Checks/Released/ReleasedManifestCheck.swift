@@ -18,7 +18,7 @@ enum ReleasedManifestCheck: ReleaseCheck {
     return release.apps.compactMap { app in
       if manifest.version < app.firstManifest {
         return finding(
-          "app \(app.version) was shipped with manifest version \(app.firstManifest), but this is version \(manifest.version)",
+          "app \(app.title) was shipped with manifest version \(app.firstManifest), but this is version \(manifest.version)",
           app: app.version,
           file: release.lockPath, actual: manifest.version, limit: app.firstManifest,
           hint: "packer build -o \(ShellWord.path(release.directory))")
@@ -27,7 +27,7 @@ enum ReleasedManifestCheck: ReleaseCheck {
         return nil
       }
       return finding(
-        "app \(app.version) fetches the manifest from \(url), but it is served at \(configuration.serve.manifestURL)",
+        "app \(app.title) fetches the manifest from \(url), but it is served at \(configuration.serve.manifestURL)",
         level: .warning,
         app: app.version, file: release.lockPath,
         hint: "serve it at both URLs, or: packer release retire \(ShellWord.quoted(app.version))")

@@ -20,11 +20,11 @@ enum ReleasedTrustCheck: ReleaseCheck {
       guard release.manifest.signatureFailure == nil || disproved.allSatisfy({ !release.manifest.trusted.contains($0) }) else { return nil }
       if let key = disproved.first {
         return finding(
-          "app \(app.version) trusts a key whose signature is wrong: the manifest was changed after it was signed", app: app.version,
+          "app \(app.title) trusts a key whose signature is wrong: the manifest was changed after it was signed", app: app.version,
           file: release.lockPath, details: [key], hint: "fetch the manifest again, or sign it again with 'packer build'")
       }
       return finding(
-        "app \(app.version) trusts \(app.trustedKeys.count == 1 ? "one key" : "\(app.trustedKeys.count) keys"), none of which signed the manifest (signed by \(release.manifest.signers))",
+        "app \(app.title) trusts \(app.trustedKeys.count == 1 ? "one key" : "\(app.trustedKeys.count) keys"), none of which signed the manifest (signed by \(release.manifest.signers))",
         app: app.version, file: release.lockPath, details: app.trustedKeys,
         hint: "sign with its key too, or: packer release retire \(ShellWord.quoted(app.version))")
     }

@@ -131,6 +131,7 @@ public enum CloseMode: Sendable {
 public protocol Channel: AnyObject, ChannelOutboundInvoker, Sendable {
   var pipeline: ChannelPipeline { get }
   var localAddress: SocketAddress? { get }
+  var remoteAddress: SocketAddress? { get }
   var eventLoop: any EventLoop { get }
 }
 
@@ -156,6 +157,7 @@ public enum SocketAddress: Sendable {
   case none
   public var port: Int? { nil }
   public var ipAddress: String? { nil }
+  public init(ipAddress: String, port: Int) throws { self = .none }
 }
 
 public struct NIONetworkDevice {

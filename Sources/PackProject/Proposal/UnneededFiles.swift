@@ -1,0 +1,25 @@
+import PackFormat
+
+/// Files of a tree that a proposal would exclude, for a warning when they are packed.
+package struct UnneededFiles: Hashable, Sendable {
+  /// The pattern that excludes them.
+  package let pattern: String
+  /// What they are, for a person.
+  package let reason: String
+  /// Their number.
+  package internal(set) var files: Int
+  /// The sum of their sizes in bytes.
+  package internal(set) var contentSize: UInt64
+
+  /// Finds them, by pattern, the largest first.
+  package static func find(in entries: [SourceEntry]) -> [UnneededFiles] {
+    var search = ProposalRule.Search()
+    var found: [String: UnneededFiles] = [:]
+    for entry in entries where entry.kind != .directory {
+      guard let rule = search.first(for: entry.path) else { continue }
+      found[rule.pattern, default: UnneededFiles(pattern: rule.pattern, reason: rule.reason, files: 0, contentSize: 0)].files += 1
+      found[rule.pattern]?.contentSize += entry.size
+    }
+    return found.values.sorted { ($1.contentSize, $0.pattern) < ($0.contentSize, $1.pattern) }
+  }
+}

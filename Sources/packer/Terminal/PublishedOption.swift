@@ -1,0 +1,17 @@
+import ArgumentParser
+import PackBuild
+import PackCrypto
+import PackFormat
+
+/// The option that names the manifest that devices have now.
+struct PublishedOption: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("The manifest that is published now, whose versions must not come again.", valueName: "url|file"),
+    completion: .file())
+  var published: String?
+
+  func manifest(trusting keys: [SigningPublicKey]) throws(PackError) -> PublishedManifest? {
+    guard let published else { return nil }
+    return try PublishedManifest.read(published, trusting: keys)
+  }
+}
