@@ -1,69 +1,157 @@
 import PackFormat
+import PackPayload
 import PackProject
 import PackReading
+import PackWork
 
-/// A search through the content of all files of a pack, in the order in which it is stored, so that each frame is decompressed once.
-struct ContentSearch {
-  private let pack: Pack
-
-  init(_ pack: Pack) {
-    self.pack = pack
+/// A search through the content of all files of a pack while it is verified: for secrets, unresolved merges and pointers of Git LFS.
+///
+/// The workers that check the digests search the frames that they have opened. The parts of a file that spans frames are searched in order: a worker
+/// waits for the worker of the frame before.
+final class ContentSearch: Sendable {
+  /// What was found in a file.
+  private enum Finding {
+    case secret(rule: String, reason: String)
+    /// A secret in a file that spans frames, whose line is not known yet.
+    case match(SecretScanner.Match)
+    case conflict(LinePlace)
+    case farConflict(UInt64)
+    case pointer
   }
 
-  /// Adds what was found in files to a sighting. The rest of a damaged pack is not searched: other rules report the damage.
-  func run(_ entries: [Entry], _ sighting: inout PackSighting) throws(PackError) {
-    let byPlace = entries.sorted { ($0.offset, $0.path) < ($1.offset, $1.path) }
-    var rest = byPlace[...]
-    do throws(PackError) {
+  /// The search through a file that spans frames. Only the worker whose part is next uses it.
+  private final class Spanning: @unchecked Sendable {
+    var scanner = SecretScanner()
+    /// The start of the part to be searched next.
+    var due: UInt64
+
+    init(due: UInt64) {
+      self.due = due
+    }
+  }
+
+  private struct State {
+    var found: [(path: String, finding: Finding)] = []
+    /// The searches that are not finished, by the start of the content.
+    var spanning: [UInt64: Spanning] = [:]
+    var isClosed = false
+  }
+
+  private let state = Monitor(State())
+
+  /// Makes the observer of one worker.
+  func makeObserver() -> any FrameObserver { Observer(self) }
+
+  /// Ends the search early, so that no worker waits.
+  func close() {
+    state.update { $0.isClosed = true }
+  }
+
+  /// Adds what was found to the sighting of a pack, in the order of the paths.
+  func finish(_ pack: Pack, _ sighting: inout PackSighting) {
+    let found = state.withLock { $0.found }.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+    for (path, finding) in found {
+      let shown = "'\(printable(path.utf8))'"
+      switch finding {
+      case .secret(let rule, let reason):
+        sighting.secrets.append(PackSighting.Secret(path: path, rule: rule, reason: reason))
+      case .match(let match):
+        let place = Self.place(of: match.offset, in: path, pack)
+        sighting.secrets.append(PackSighting.Secret(path: path, rule: match.rule.id, reason: match.rule.finding(at: place)))
+      case .conflict(let place):
+        sighting.conflicts.append("\(shown), \(place)")
+      case .farConflict(let offset):
+        sighting.conflicts.append("\(shown), \(Self.place(of: offset, in: path, pack))")
+      case .pointer:
+        sighting.pointers.append(shown)
+      }
+    }
+    // The names were judged before.
+    sighting.secrets.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+  }
+
+  /// Decompresses the start of a file again, which only a finding needs.
+  private static func place(of offset: UInt64, in path: String, _ pack: Pack) -> LinePlace {
+    var place = LinePlace()
+    if let entry = try? pack.entry(at: path) {
+      // A pack that cannot be read again was damaged meanwhile.
+      try? pack.read(entry, range: 0..<offset) { piece in place.add(piece) }
+    }
+    return place
+  }
+
+  // MARK: Contents
+
+  /// Searches a content that is whole.
+  private func search(_ content: Span<UInt8>) -> [Finding] {
+    var scanner = SecretScanner()
+    scanner.add(content, isLast: true)
+    var found = SecretScanner.secrets(scanner.matches, in: content).map { Finding.secret(rule: $0.rule, reason: $0.reason) }
+    if let conflict = scanner.conflict {
+      var place = LinePlace()
+      place.add(content.extracting(first: Int(conflict)))
+      found.append(.conflict(place))
+    }
+    if SourceRules.pointerSizes.contains(UInt64(content.count)), SourceRules.isPointer(content) { found.append(.pointer) }
+    return found
+  }
+
+  /// Searches a part of a content, after all parts before it.
+  private func search(_ bytes: Span<UInt8>, _ part: Range<UInt64>, of whole: Range<UInt64>) -> [Finding] {
+    let content = state.wait { state -> Spanning?? in
+      if state.isClosed { return .some(nil) }
+      // Its worker claimed the first part before this one.
+      guard let known = state.spanning[whole.lowerBound] else {
+        guard part.lowerBound == whole.lowerBound else { return nil }
+        let made = Spanning(due: whole.lowerBound)
+        state.spanning[whole.lowerBound] = made
+        return made
+      }
+      return known.due == part.lowerBound ? known : nil
+    }
+    guard let content else { return [] }
+    let isLast = part.upperBound == whole.upperBound
+    content.scanner.add(bytes, isLast: isLast)
+    var found: [Finding] = []
+    if isLast {
+      found = content.scanner.matches.map { .match($0) }
+      if let conflict = content.scanner.conflict { found.append(.farConflict(conflict)) }
+    }
+    state.update { state in
+      content.due = part.upperBound
+      if isLast { state.spanning[whole.lowerBound] = nil }
+    }
+    return found
+  }
+
+  private func add(_ found: [Finding], in path: Span<UInt8>) {
+    let path = String(decoding: [UInt8](copying: path), as: UTF8.self)
+    state.withLock { $0.found += found.map { (path, $0) } }
+  }
+
+  private final class Observer: FrameObserver {
+    private let search: ContentSearch
+
+    init(_ search: ContentSearch) {
+      self.search = search
+    }
+
+    func observe(
+      _ frame: SeekTable.Frame, _ content: Span<UInt8>, _ table: ContentTable, _ records: RecordBatch, reader: PackReader
+    ) throws(PackError) {
+      var rest = table.items(in: frame.tarRange)
       while let first = rest.first {
         // Copies share their content.
         let copies = rest.prefix { $0.offset == first.offset }
         rest = rest.dropFirst(copies.count)
-        try search(copies, &sighting)
-      }
-    } catch {
-      guard error.code != .cancelled else { throw error }
-    }
-    sighting.secrets.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
-    sighting.conflicts.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-  }
-
-  private func search(_ copies: ArraySlice<Entry>, _ sighting: inout PackSighting) throws(PackError) {
-    let entry = copies[copies.startIndex]
-    var scanner = SecretScanner()
-    var found: [(rule: String, reason: String)] = []
-    var position: UInt64 = 0
-    try forEachPiece(of: entry, upTo: entry.size) { (piece) throws(PackError) in
-      if position == 0, entry.size <= SourceRules.largestSecret, let reason = SourceRules.secret(content: piece) {
-        found.append((SecretRule.keyFile, reason))
-      }
-      position += UInt64(piece.count)
-      scanner.add(piece, isLast: position == entry.size)
-    }
-    let matches = scanner.matches
-    for match in matches { found.append((match.rule.id, match.rule.finding(at: try place(of: match.offset, in: entry)))) }
-    for copy in copies { sighting.secrets += found.map { PackSighting.Secret(path: copy.path, rule: $0.rule, reason: $0.reason) } }
-    guard let conflict = scanner.conflict else { return }
-    let place = try place(of: conflict, in: entry)
-    sighting.conflicts += copies.map { "'\(printable($0.path.utf8))', \(place)" }
-  }
-
-  /// Decompresses the start of a file again, which only a finding needs.
-  private func place(of offset: UInt64, in entry: Entry) throws(PackError) -> LinePlace {
-    var place = LinePlace()
-    try forEachPiece(of: entry, upTo: offset) { (piece) throws(PackError) in place.add(piece) }
-    return place
-  }
-
-  private func forEachPiece(
-    of entry: Entry, upTo end: UInt64, _ body: (Span<UInt8>) throws(PackError) -> Void
-  ) throws(PackError) {
-    var position: UInt64 = 0
-    var decrypted: UInt64 = 0
-    while position < end {
-      position += try pack.withPiece(of: entry, position..<end, decryptedBytes: &decrypted) { (piece) throws(PackError) in
-        try body(piece)
-        return UInt64(piece.count)
+        let part = first.range.clamped(to: frame.tarRange)
+        let start = Int(part.lowerBound - frame.tarRange.lowerBound)
+        let bytes = content.extracting(start..<start + part.count)
+        let found = part == first.range ? search.search(bytes) : search.search(bytes, part, of: first.range)
+        guard !found.isEmpty else { continue }
+        for index in copies.indices {
+          try records.withRecord(of: index, in: table, reader: reader) { (path, _, _) in search.add(found, in: path) }
+        }
       }
     }
   }

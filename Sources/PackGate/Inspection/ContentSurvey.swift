@@ -5,9 +5,9 @@ import PackProject
 import PackReading
 import PackWork
 
-/// Surveys the entries of all packs: junk and secrets in one pack, content that several packs share.
+/// Surveys the entries of all packs: junk and names of secrets in one pack, content that several packs share.
 ///
-/// Takes about 100 bytes of memory for each different file of 4 KiB or more, and 200 for each file of a pack while it is read.
+/// Takes about 100 bytes of memory for each different file of 4 KiB or more.
 final class ContentSurvey: Sendable {
   private struct State {
     var contents: [[UInt8]: Place] = [:]
@@ -27,15 +27,11 @@ final class ContentSurvey: Sendable {
   private static let smallestShared: UInt64 = 4096
   /// The largest number of paths of a pack that are searched for in its bytes.
   private static let mostPaths = 16
-  /// The largest number of small files of a pack that are searched for pointers.
-  private static let mostLooks = 1000
 
   /// Surveys all entries of one pack.
   func look(into pack: Pack, number: Int, _ sighting: inout PackSighting, _ search: inout PlaintextSearch) throws(PackError) {
     var count = InstallSizeCount()
     var junk: [String] = []
-    var toRead: [Entry] = []
-    var pointers: [Entry] = []
     var pages = WebPages()
     var sampled = 0
     var contents: [(digest: [UInt8], size: UInt64, path: String)] = []
@@ -51,12 +47,8 @@ final class ContentSurvey: Sendable {
       if entry.kind == .directory { sighting.emptyDirectories.append("'\(printable(entry.path.utf8))'") }
       if entry.kind == .file {
         pages.add(entry.path)
-        if SourceRules.pointerSizes.contains(entry.size), pointers.count < Self.mostLooks { pointers.append(entry) }
-        let name = String(components.last ?? "")
-        if let reason = SourceRules.secret(name) {
+        if let reason = SourceRules.secret(String(components.last ?? "")) {
           sighting.secrets.append(PackSighting.Secret(path: entry.path, rule: SecretRule.fileName, reason: reason))
-        } else if entry.size > 0 {
-          toRead.append(entry)
         }
         if entry.size >= Self.smallestShared { contents.append((entry.sha256, entry.size, entry.path)) }
       }
@@ -67,12 +59,6 @@ final class ContentSurvey: Sendable {
       index += 1
     }
     for path in toFind { search.add(path: path) }
-    try ContentSearch(pack).run(toRead, &sighting)
-    for entry in pointers {
-      var start: [UInt8] = []
-      try pack.read(entry, range: 0..<min(entry.size, 64)) { piece in start.append(copying: piece) }
-      if SourceRules.isPointer(start.byteSpan) { sighting.pointers.append("'\(printable(entry.path.utf8))'") }
-    }
     sighting.lostPage = pages.lost
     sighting.installSize = count.total
     sighting.junk = junk
@@ -101,7 +87,6 @@ final class ContentSurvey: Sendable {
       }
     }.sorted { ($1.size, $0.path) < ($0.size, $1.path) }
   }
-
 }
 
 /// The pages of a pack, to find out whether it is a game without an entry page.

@@ -9,9 +9,12 @@ import PackWork
 ///
 /// Every frame is decompressed once. The workers that check digests pass the bytes between contents, in order, to a thread that reads the tar.
 enum ArchiveComparison {
-  /// - Parameter output: the directory to which the tree is written, if any.
+  /// - Parameters:
+  ///   - output: the directory to which the tree is written, if any.
+  ///   - search: also searches all contents, if given.
   static func run(
-    _ pack: Pack, into output: OutputDirectory? = nil, jobs: Int, phase: PackProgress.Phase, progress: ProgressHandler?
+    _ pack: Pack, into output: OutputDirectory? = nil, search: ContentSearch? = nil, jobs: Int, phase: PackProgress.Phase,
+    progress: ProgressHandler?
   ) async throws(PackError) {
     let channel = GapChannel()
     let blocks = IndexCache.shared(pack)
@@ -29,7 +32,11 @@ enum ArchiveComparison {
     let walking = await failure { () throws(PackError) in
       try await TreeWalk.run(
         pack, into: output, blocks: blocks, jobs: jobs, phase: phase, strictness: .release, progress: progress,
-        makeObserver: { GapSender(channel) }, onStop: { channel.close() })
+        makeObserver: { GapSender(channel, search?.makeObserver()) },
+        onStop: {
+          channel.close()
+          search?.close()
+        })
     }
     if walking == nil { channel.finish() } else { channel.close() }
     let comparing = await reading
@@ -151,12 +158,14 @@ enum ArchiveComparison {
   }
 }
 
-/// Pushes the gaps of one worker's frames to a channel.
+/// Pushes the gaps of one worker's frames to a channel, and lets another observer see the frames.
 private final class GapSender: FrameObserver {
   private let channel: GapChannel
+  private let other: (any FrameObserver)?
 
-  init(_ channel: GapChannel) {
+  init(_ channel: GapChannel, _ other: (any FrameObserver)?) {
     self.channel = channel
+    self.other = other
   }
 
   func observe(
@@ -188,6 +197,7 @@ private final class GapSender: FrameObserver {
       return TarPiece(start: place.lowerBound, bytes: rest.prefix(place.count))
     }
     try channel.push(frame.index, gaps)
+    try other?.observe(frame, content, table, records, reader: reader)
   }
 }
 

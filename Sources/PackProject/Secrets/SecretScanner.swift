@@ -2,7 +2,8 @@ import PackFormat
 
 /// A search for secrets and for marks of unresolved conflicts in the content of one file, which is passed in pieces.
 ///
-/// Needs less than 4 KiB of memory besides the pieces. A text in UTF-16 or in a compressed file is not understood.
+/// Needs less than 4 KiB of memory besides the pieces. A text in UTF-16 or in a compressed file is not understood. In other files, only texts of 16 or
+/// more bytes of ASCII and what is near them are searched.
 package struct SecretScanner: ~Copyable {
   /// What was found.
   package struct Match: Hashable, Sendable {
@@ -23,7 +24,7 @@ package struct SecretScanner: ~Copyable {
   package static let ahead = 640
   package static let behind = 320
 
-  private let table = SecretTable.standard
+  private let table: SecretTable
   private var conflicts: ConflictSearch?
   /// The end of what was passed last, for what begins there.
   private var carry: [UInt8] = []
@@ -36,6 +37,11 @@ package struct SecretScanner: ~Copyable {
   ///
   /// - Parameter start: the offset. The first bytes passed are those ``overlap`` bytes before it, or from the start of the file.
   package init(from start: UInt64 = 0) {
+    self.init(from: start, table: .standard)
+  }
+
+  init(from start: UInt64 = 0, table: SecretTable) {
+    self.table = table
     position = start - min(start, Self.overlap)
     examined = start - min(start, UInt64(Self.ahead))
   }
@@ -84,29 +90,27 @@ package struct SecretScanner: ~Copyable {
     let last = Int(end - base)
     guard first < last else { return }
     if base == 0, first == 0 { examineStart(bytes) }
-    // The three bytes may begin one byte after the last candidate, and are loaded as four bytes.
-    let end = min(last + 1, bytes.count - 3)
+    // Four bytes are searched for.
+    let end = min(last, bytes.count - 3)
     var index = first
-    while index < end {
-      index = table.nextCandidate(bytes, index, end)
-      if index < end {
-        look(bytes, index, first..<last, base)
-        index += 2
+    // The shortest secret is a text of 20 bytes. Most of pictures and sounds is passed over.
+    while index < end, let text = table.anchors.nextText(bytes, in: index..<bytes.count) {
+      index = max(index, text - Self.ahead - SecretTable.longestLiteral)
+      let part = min(end, max(index, text) + Self.searchedAtOnce)
+      while index < part, let place = table.anchors.next(bytes, in: index..<part) {
+        let key = SecretTable.word(bytes, place)
+        if let candidates = table.candidates(for: key) {
+          for candidate in candidates { examine(candidate, bytes, place, base) }
+          if key == SecretTable.conflict { noteConflict(bytes, place, base) }
+        }
+        index = place + 1
       }
+      index = max(index, part)
     }
-    // The last three bytes may end where the bytes end.
-    if bytes.count >= 3, index == bytes.count - 3 { look(bytes, index, first..<last, base) }
   }
 
-  /// Examines the two places that three bytes can belong to.
-  private mutating func look(_ bytes: Span<UInt8>, _ index: Int, _ range: Range<Int>, _ base: UInt64) {
-    for place in [index - 1, index] where range.contains(place) && place + 4 <= bytes.count {
-      let key = SecretTable.word(bytes, place)
-      guard let candidates = table.candidates(for: key) else { continue }
-      for candidate in candidates { examine(candidate, bytes, place, base) }
-      if key == SecretTable.conflict { noteConflict(bytes, place, base) }
-    }
-  }
+  /// The number of bytes after the start of a text that are searched before the next text is looked for.
+  private static let searchedAtOnce = 4096
 
   private mutating func examine(_ candidate: SecretTable.Candidate, _ bytes: Span<UInt8>, _ place: Int, _ base: UInt64) {
     let start = place - candidate.literal.anchor

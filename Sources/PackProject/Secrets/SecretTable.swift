@@ -1,7 +1,7 @@
 /// The tables with which candidates are found, made once from all rules.
 struct SecretTable: Sendable {
-  /// One bit for each hash of three bytes: whether a candidate may be here.
-  let bits: [UInt64]
+  /// The search for the four bytes of all candidates.
+  let anchors: AnchorSearch
   /// The four bytes that are searched for, in an open hash table; 0 where it is empty.
   private let keys: [UInt32]
   /// For each of them, the range in ``candidates``.
@@ -17,7 +17,7 @@ struct SecretTable: Sendable {
 
   static let standard = SecretTable(SecretRule.all)
 
-  init(_ rules: [SecretRule]) {
+  init(_ rules: [SecretRule], method: AnchorSearch.Method = .best) {
     var found: [UInt32: [Candidate]] = [:]
     for (number, rule) in rules.enumerated() {
       for literal in rule.literals {
@@ -27,24 +27,18 @@ struct SecretTable: Sendable {
     }
     // The start of a conflict has no rule.
     found[Self.conflict, default: []] += []
-    var bits = [UInt64](repeating: 0, count: Self.bitCount / 64)
     var keys = [UInt32](repeating: 0, count: Self.keyCount)
     var ranges = [Range<Int32>](repeating: 0..<0, count: Self.keyCount)
     var candidates: [Candidate] = []
     precondition(2 * found.count < Self.keyCount, "the hash table is too small for its keys")
-    for (key, some) in found.sorted(by: { $0.key < $1.key }) {
-      // Only every second position is looked at, so both the first and the last three bytes must be found.
-      for three in [key & 0xFF_FFFF, key >> 8] {
-        let hash = Self.hash(three)
-        bits[hash >> 6] |= 1 << UInt64(hash & 63)
-      }
+    for (key, some) in found {
       var slot = Self.slot(key)
       while keys[slot] != 0 { slot = (slot + 1) & (Self.keyCount - 1) }
       keys[slot] = key
       ranges[slot] = Int32(candidates.count)..<Int32(candidates.count + some.count)
       candidates += some
     }
-    self.bits = bits
+    anchors = AnchorSearch(found.keys.map { ($0, Self.listedGroup(of: $0) ?? 0) }, method: method)
     self.keys = keys
     self.ranges = ranges
     self.candidates = candidates
@@ -52,56 +46,48 @@ struct SecretTable: Sendable {
 
   /// Four of the bytes with which a merge marks the start of a conflict.
   static let conflict: UInt32 = 0x3C3C_3C3C
-  private static let bitCount = 1 << 16
+  /// Longer than each literal.
+  static let longestLiteral = 64
   private static let keyCount = 1 << 10
-
-  /// Returns a hash of 16 bits of three bytes. The factor is one of many tried, with which few groups that are common in scripts collide with one
-  /// that is searched for.
-  @inline(__always)
-  static func hash(_ three: UInt32) -> Int { Int((three &* 0xFC69_9C1B) >> 16) }
 
   @inline(__always)
   private static func slot(_ key: UInt32) -> Int { Int((key &* 0x85EB_CA6B) >> 22) }
 
-  /// Returns the first index from `index` on, in steps of two, whose three bytes may belong to a candidate; `end` or more if there is none.
-  ///
-  /// Four bytes that are searched for contain two groups of three, one of which starts at such an index.
-  func nextCandidate(_ bytes: Span<UInt8>, _ index: Int, _ end: Int) -> Int {
-    precondition(index >= 0 && end <= bytes.count - 3 && bits.count == Self.bitCount / 64, "a search outside of the bytes")
-    // Checked once here and not for each byte: every file that is packed goes through this loop.
-    return unsafe bytes.withUnsafeBytes { (bytes) in
-      unsafe bits.withUnsafeBufferPointer { (bits) in
-        var index = index
-        // Eight groups at a time, from 18 bytes, until one of them may belong to a candidate.
-        while index &+ 14 < end {
-          let first = unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-          let second = unsafe bytes.loadUnaligned(fromByteOffset: index &+ 6, as: UInt64.self)
-          let third = unsafe bytes.loadUnaligned(fromByteOffset: index &+ 10, as: UInt64.self)
-          var hits: UInt64 = 0
-          @inline(__always) func test(_ word: UInt64) {
-            let hash = Self.hash(UInt32(truncatingIfNeeded: word) & 0xFF_FFFF)
-            unsafe hits |= bits[hash &>> 6] &>> UInt64(truncatingIfNeeded: hash)
-          }
-          test(first)
-          test(first &>> 16)
-          test(first &>> 32)
-          test(second)
-          test(second &>> 16)
-          test(second &>> 32)
-          test(third &>> 16)
-          test(third &>> 32)
-          if hits & 1 != 0 { break }
-          index &+= 16
-        }
-        while index < end {
-          let three = unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self) & 0xFF_FFFF
-          let hash = Self.hash(three)
-          if unsafe bits[hash &>> 6] &>> UInt64(truncatingIfNeeded: hash & 63) & 1 != 0 { return index }
-          index &+= 2
-        }
-        return index
-      }
+  // MARK: Groups
+
+  /// The groups in which the four bytes are searched for: those of many tried with which the fewest other places in scripts and texts are looked at.
+  /// What is in none is found as well, but slower.
+  /// Shorter texts stand for all that have any byte before them, and any byte after the two.
+  private static let groups = [
+    ["GR13", ":AA", "T_AC", "o_v1", "r_v1", "p_v1"],
+    ["AIza", "AKIA", "ABIA", "ABSK", "AKCp", "ASIA", "ACCA", "<<<<", "EZTK", "EZAK", "APA9"],
+    ["SG.", "SK", "SSH2"],
+    ["ilgu", "Blbk", "isco", "Acco", "hvb."],
+    ["pul-", "PuTT", "ks1-", "kk1-", "pp-1", "imt-"],
+    ["dp.p", "ntn_", "npm_", "dt0c", "ck.c"],
+    ["Bot", "hf_", "bhoo", "gho_"],
+    ["e_oa", "b_pa", "e_tk", "e_pw", "k_pr", "k_li", "e_ac", "n_ap"],
+    ["xoxe", "xoxa", "xoxo", "xoxr", "xoxb", "xoxs", "xoxp", "po_t", "po_l", "fo1_", "fm2_", "fm1r", "fm1a"],
+    ["sbp_", "nfp_", "ryu_", "rys_", "oas-", "lasv"],
+    ["LTAI", "ATAT", "ISCO", "GOCS", "ILGU", "HRKU", "-SEC", "-BEG", "PMAK", "NRAK"],
+    ["glsa", "glpa", "glso", "glcb", "glc_", "glff", "glft", "gldt", "glrt", "glpt", "ghu_", "ghs_", "ghp_", "ghr_"],
+    ["igd_", "i/we", "byge", "k_te"],
+    ["sq0c", "sq0a", "sk-a", "shps", "shpc", "shpp", "shpa", "hvs.", "whse"],
+    ["s_ey", "t_ac", "tAcc", "pplx"],
+    ["pypi", "eysi", "edAc", "dapi"],
+  ]
+
+  private static let groupsByText: [UInt32: Int] = {
+    var numbers: [UInt32: Int] = [:]
+    for (number, group) in groups.enumerated() {
+      for text in group { numbers[text.utf8.reversed().reduce(0) { $0 << 8 | UInt32($1) }] = number }
     }
+    return numbers
+  }()
+
+  /// Returns the group that lists four bytes, or nil.
+  static func listedGroup(of key: UInt32) -> Int? {
+    groupsByText[key] ?? groupsByText[key >> 8] ?? groupsByText[key >> 8 & 0xFFFF]
   }
 
   /// Returns four bytes as a number.

@@ -173,10 +173,8 @@ extension PlainFile {
     var bytes = [UInt8](repeating: 0, count: Int(size))
     var whole = bytes.mutableByteSpan
     guard (try? files.readExactly(file, at: 0, into: &whole, name: place)) != nil else { return nil }
-    // White space around a key text is ignored where it is read. In a file in PEM form, a certificate may come first.
-    let start = bytes.firstIndex { $0 > 0x20 } ?? 0
-    return SourceRules.secret(content: bytes.byteSpan.extracting(start...))
-      ?? (bytes.firstRange(of: "PRIVATE KEY-----".utf8) == nil ? nil : "contains a private key")
+    // In a file in PEM form, a certificate may come first.
+    return SecretScanner.secrets(in: bytes.byteSpan).first?.reason
   }
 }
 
