@@ -30,6 +30,12 @@ final class ContentSearch: Sendable {
     }
   }
 
+  private enum Turn {
+    case now(Spanning)
+    /// The search was closed.
+    case never
+  }
+
   private struct State {
     var found: [(path: String, finding: Finding)] = []
     /// The searches that are not finished, by the start of the content.
@@ -98,18 +104,16 @@ final class ContentSearch: Sendable {
 
   /// Searches a part of a content, after all parts before it.
   private func search(_ bytes: Span<UInt8>, _ part: Range<UInt64>, of whole: Range<UInt64>) -> [Finding] {
-    let content = state.wait { state -> Spanning?? in
-      if state.isClosed { return .some(nil) }
-      // Its worker claimed the first part before this one.
-      guard let known = state.spanning[whole.lowerBound] else {
-        guard part.lowerBound == whole.lowerBound else { return nil }
-        let made = Spanning(due: whole.lowerBound)
-        state.spanning[whole.lowerBound] = made
-        return made
-      }
-      return known.due == part.lowerBound ? known : nil
+    if part.lowerBound == whole.lowerBound {
+      state.update { $0.spanning[whole.lowerBound] = Spanning(due: whole.lowerBound) }
     }
-    guard let content else { return [] }
+    // The part before it was claimed before, and is searched by a worker that is running.
+    let turn = state.wait { state -> Turn? in
+      if state.isClosed { return .never }
+      guard let content = state.spanning[whole.lowerBound], content.due == part.lowerBound else { return nil }
+      return .now(content)
+    }
+    guard case .now(let content) = turn else { return [] }
     let isLast = part.upperBound == whole.upperBound
     content.scanner.add(bytes, isLast: isLast)
     var found: [Finding] = []
