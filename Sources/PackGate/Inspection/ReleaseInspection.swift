@@ -148,7 +148,8 @@ struct ReleaseInspection: Sendable {
         // Also of a damaged pack.
         defer { search.finish(pack, &release.packs[number]) }
         try await ArchiveComparison.run(
-          pack, search: search, jobs: jobs, phase: .verifying, progress: progress.map { Self.part(of: total, after: done, $0) })
+          pack, jobs: jobs, phase: .verifying, progress: progress.map { Self.part(of: total, after: done, $0) },
+          makeObserver: { search.makeObserver() }, onStop: { search.close() })
         done = done.adding(entry.contentSize)
         release.packs[number].differences = try await differences(of: pack, entry, release)
       } catch {

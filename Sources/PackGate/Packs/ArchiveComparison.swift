@@ -11,10 +11,11 @@ import PackWork
 enum ArchiveComparison {
   /// - Parameters:
   ///   - output: the directory to which the tree is written, if any.
-  ///   - search: also searches all contents, if given.
+  ///   - makeObserver: makes another observer of the frames of one worker.
+  ///   - onStop: called if the work stops early, so that no such observer waits.
   static func run(
-    _ pack: Pack, into output: OutputDirectory? = nil, search: ContentSearch? = nil, jobs: Int, phase: PackProgress.Phase,
-    progress: ProgressHandler?
+    _ pack: Pack, into output: OutputDirectory? = nil, jobs: Int, phase: PackProgress.Phase, progress: ProgressHandler?,
+    makeObserver: (@Sendable () -> any FrameObserver)? = nil, onStop: (@Sendable () -> Void)? = nil
   ) async throws(PackError) {
     let channel = GapChannel()
     let blocks = IndexCache.shared(pack)
@@ -32,10 +33,10 @@ enum ArchiveComparison {
     let walking = await failure { () throws(PackError) in
       try await TreeWalk.run(
         pack, into: output, blocks: blocks, jobs: jobs, phase: phase, strictness: .release, progress: progress,
-        makeObserver: { GapSender(channel, search?.makeObserver()) },
+        makeObserver: { GapSender(channel, makeObserver?()) },
         onStop: {
           channel.close()
-          search?.close()
+          onStop?()
         })
     }
     if walking == nil { channel.finish() } else { channel.close() }

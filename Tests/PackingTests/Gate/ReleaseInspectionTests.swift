@@ -259,7 +259,9 @@ struct ReleaseInspectionTests {
     let report = try await dist.report(isQuick: isQuick)
     let found = report.findings.filter { $0.rule.id == "PK2019" }
     #expect(found.count == kinds.count)
-    for (name, _, reason) in kinds { #expect(found.contains { $0.message.hasPrefix("\(dist.directory("dist/\(name)")) \(reason)") }, "\(name)") }
+    for (name, _, reason) in kinds {
+      #expect(found.contains { $0.message.hasPrefix("\(dist.directory("dist/\(name)")) \(reason)") }, "\(name)")
+    }
     #expect(found.allSatisfy { $0.level == .error })
     #expect(found.first { $0.message.contains("pks1-") }?.hint?.contains("Documentation/RECOVERY.md, 'A signing key leaked'") == true)
     let others = report.findings.filter { $0.rule.id == "PK2018" }.compactMap(\.file)
