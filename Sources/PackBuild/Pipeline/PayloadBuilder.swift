@@ -113,6 +113,8 @@ final class PayloadBuilder: Sendable {
     private var content: [UInt8]
     private var header: [UInt8] = []
     private var openFile: (number: Int, file: OpenFile)?
+    /// The items that were read whole into the frame, with their places, if they are to be searched for secrets.
+    private var filled: [(number: Int, range: Range<Int>)] = []
 
     init(_ builder: PayloadBuilder, spanning: SpanningDigests) throws(PackError) {
       self.builder = builder
@@ -138,6 +140,7 @@ final class PayloadBuilder: Sendable {
       }
       let end = layout.tarSize - UInt64(TarWriter.endSize)
       clear(&content, end..<layout.tarSize, of: frame)
+      checkSecrets(content.byteSpan.extracting(first: size))
       let capacity = Limits.compressBound(builder.frameSize)
       var buffer = builder.spareBuffers.withLock { $0.popLast() } ?? Self.untouched(capacity)
       guard reader.sourceProblems.isEmpty else {
@@ -201,7 +204,10 @@ final class PayloadBuilder: Sendable {
         guard reader.read(file, item.entry, at: part.lowerBound - item.dataOffset, into: &target) else { return false }
       }
       let bytes = content.byteSpan.extracting(range)
-      if !builder.allowsSecrets { checkSecrets(item, part, bytes, in: file) }
+      if !builder.allowsSecrets {
+        if part.lowerBound == item.dataOffset { reader.checkSecrets(item.entry, start: bytes) }
+        if part == item.dataRange { filled.append((number, range)) } else { checkSecrets(item, part, bytes, in: file) }
+      }
       var result: [UInt8]?
       if part == item.dataRange {
         try digest.update(bytes)
@@ -217,13 +223,30 @@ final class PayloadBuilder: Sendable {
       return true
     }
 
+    /// Searches the items that are whole in a frame for secrets. Most are not looked at one by one.
+    private func checkSecrets(_ frame: Span<UInt8>) {
+      var candidate = -1
+      for (number, range) in filled {
+        if candidate < range.lowerBound {
+          candidate = SecretScanner.nextCandidate(frame, in: range.lowerBound..<frame.count) ?? frame.count
+        }
+        let bytes = frame.extracting(range)
+        guard candidate < range.upperBound || SecretScanner.mayStart(bytes) else { continue }
+        var scanner = SecretScanner()
+        scanner.add(bytes, isLast: true)
+        let matches = scanner.matches
+        if !matches.isEmpty, let file = reader.open(layout.items[number].entry) {
+          reader.checkSecrets(layout.items[number].entry, file, found: matches)
+        }
+      }
+      filled.removeAll(keepingCapacity: true)
+    }
+
     /// Searches a part of a file for secrets. The part before it may be with another worker, so the bytes before this part are read again.
     private func checkSecrets(_ item: TarLayout.Item, _ part: Range<UInt64>, _ bytes: Span<UInt8>, in file: OpenFile) {
       let start = part.lowerBound - item.dataOffset
       var scanner = SecretScanner(from: start)
-      if start == 0 {
-        reader.checkSecrets(item.entry, start: bytes)
-      } else {
+      if start > 0 {
         let count = min(start, SecretScanner.overlap)
         var before = [UInt8](repeating: 0, count: Int(count))
         var target = before.mutableByteSpan

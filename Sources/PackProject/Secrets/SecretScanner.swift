@@ -82,6 +82,15 @@ package struct SecretScanner: ~Copyable {
     if carry.count > Int(Self.overlap) { carry.removeFirst(carry.count - Int(Self.overlap)) }
   }
 
+  /// Returns the first place in a range where a secret or a conflict may be, or nil. For many small files, one search through all of them is faster than
+  /// a scanner for each.
+  package static func nextCandidate(_ bytes: Span<UInt8>, in range: Range<Int>) -> Int? {
+    SecretTable.standard.nextCandidates(bytes, in: range)?.place
+  }
+
+  /// Whether a secret may be at the start of a file although ``nextCandidate(_:in:)`` finds none there.
+  package static func mayStart(_ file: Span<UInt8>) -> Bool { file.count >= 4 && SecretTable.standard.candidates(atStart: file) != nil }
+
   // MARK: Candidates
 
   /// Examines the candidates from ``examined`` to `end`, offsets in the file, in bytes that start at `base`.
@@ -90,27 +99,13 @@ package struct SecretScanner: ~Copyable {
     let last = Int(end - base)
     guard first < last else { return }
     if base == 0, first == 0 { examineStart(bytes) }
-    // Four bytes are searched for.
-    let end = min(last, bytes.count - 3)
     var index = first
-    // The shortest secret is a text of 20 bytes. Most of pictures and sounds is passed over.
-    while index < end, let text = table.anchors.nextText(bytes, in: index..<bytes.count) {
-      index = max(index, text - Self.ahead - SecretTable.longestLiteral)
-      let part = min(end, max(index, text) + Self.searchedAtOnce)
-      while index < part, let place = table.anchors.next(bytes, in: index..<part) {
-        let key = SecretTable.word(bytes, place)
-        if let candidates = table.candidates(for: key) {
-          for candidate in candidates { examine(candidate, bytes, place, base) }
-          if key == SecretTable.conflict { noteConflict(bytes, place, base) }
-        }
-        index = place + 1
-      }
-      index = max(index, part)
+    while let (place, candidates) = table.nextCandidates(bytes, in: index..<last) {
+      for candidate in candidates { examine(candidate, bytes, place, base) }
+      if SecretTable.word(bytes, place) == SecretTable.conflict { noteConflict(bytes, place, base) }
+      index = place + 1
     }
   }
-
-  /// The number of bytes after the start of a text that are searched before the next text is looked for.
-  private static let searchedAtOnce = 4096
 
   private mutating func examine(_ candidate: SecretTable.Candidate, _ bytes: Span<UInt8>, _ place: Int, _ base: UInt64) {
     let start = place - candidate.literal.anchor
@@ -126,8 +121,7 @@ package struct SecretScanner: ~Copyable {
   /// Examines the rules whose fixed text starts with a byte before the token, where there is none.
   private mutating func examineStart(_ bytes: Span<UInt8>) {
     guard bytes.count >= 4 else { return }
-    let key = SecretTable.word(bytes, 0) << 8 | UInt32(UInt8(ascii: "\n"))
-    guard let candidates = table.candidates(for: key) else { return }
+    guard let candidates = table.candidates(atStart: bytes) else { return }
     var start: [UInt8] = [UInt8(ascii: "\n")]
     start.append(copying: bytes.extracting(first: min(bytes.count, Self.ahead)))
     for candidate in candidates where candidate.literal.anchor == 0 {

@@ -90,6 +90,35 @@ struct SecretTable: Sendable {
     groupsByText[key] ?? groupsByText[key >> 8] ?? groupsByText[key >> 8 & 0xFFFF]
   }
 
+  // MARK: Searching
+
+  /// Returns the first place in a range where a candidate may be, with all that may be there; nil if there is none. What is after the range may be looked
+  /// at.
+  func nextCandidates(_ bytes: Span<UInt8>, in range: Range<Int>) -> (place: Int, candidates: ArraySlice<Candidate>)? {
+    // Four bytes are searched for.
+    let end = min(range.upperBound, bytes.count - 3)
+    var index = range.lowerBound
+    // The shortest secret is a text of 20 bytes. Most of pictures and sounds is passed over.
+    while index < end, let text = anchors.nextText(bytes, in: index..<bytes.count) {
+      index = max(index, text - SecretScanner.ahead - Self.longestLiteral)
+      let part = min(end, max(index, text) + Self.searchedAtOnce)
+      while index < part, let place = anchors.next(bytes, in: index..<part) {
+        if let candidates = candidates(for: Self.word(bytes, place)) { return (place, candidates) }
+        index = place + 1
+      }
+      index = max(index, part)
+    }
+    return nil
+  }
+
+  /// The number of bytes after the start of a text that are searched before the next text is looked for.
+  private static let searchedAtOnce = 4096
+
+  /// Returns the candidates whose first byte only separates, at the start of a file of at least four bytes.
+  func candidates(atStart bytes: Span<UInt8>) -> ArraySlice<Candidate>? {
+    candidates(for: Self.word(bytes, 0) << 8 | UInt32(UInt8(ascii: "\n")))
+  }
+
   /// Returns four bytes as a number.
   static func word(_ bytes: Span<UInt8>, _ index: Int) -> UInt32 {
     (0..<4).reduce(0 as UInt32) { $0 | UInt32(bytes[index + $1]) << UInt32(8 * $1) }

@@ -36,6 +36,32 @@ struct SecretPackingTests {
     }
   }
 
+  @Test("of many small files in a frame, exactly those with a secret are refused", arguments: [65_536, 2 << 20])
+  func smallFiles(frameSize: Int) async throws {
+    var random = SeededGenerator()
+    let project = try SampleProject()
+    var expected: Set<String> = []
+    for number in 0..<150 {
+      let name = "f\(number).txt"
+      // A text, or noise, of any size; in some, a secret at the start, at the end or between.
+      let noise = random.bytes(Int.random(in: 0...900, using: &random))
+      var bytes = Bool.random(using: &random) ? noise : Array(String(repeating: "let a = 1\n", count: noise.count / 10).utf8)
+      if Int.random(in: 0..<4, using: &random) == 0 {
+        let secret = Array(SecretCases.all.randomElement(using: &random)!.text.utf8)
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0: bytes = secret + [10] + bytes
+        case 1: bytes += [10] + secret
+        default: bytes += [10] + secret + [10] + bytes
+        }
+        expected.insert(name)
+      }
+      try project.add(name, bytes)
+    }
+    let error = await project.refusal { $0.frameSize = frameSize }
+    let named = (error?.details ?? []).compactMap { $0.split(separator: " ").first.map(String.init) }
+    #expect(Set(named) == expected)
+  }
+
   @Test("a file is allowed by path, and by rule")
   func allowed() async throws {
     let project = try SampleProject()
