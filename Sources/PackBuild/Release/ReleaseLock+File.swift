@@ -1,7 +1,7 @@
 package import PackFiles
 package import PackFormat
 import PackManifest
-import PackProject
+package import PackProject
 
 extension ReleaseLock {
   /// Returns the path of a project's lock file.
@@ -35,7 +35,11 @@ extension ReleaseLock {
     try write(to: path, files: SystemFiles())
   }
 
-  package static func readIfPresent(_ path: String, files: any FileSystem) throws(PackError) -> ReleaseLock {
+  /// - Parameter configuration: the configuration that says whether the file must exist. If nil, it need not.
+  /// - Throws: ``PackError/Code/missingLock`` if it must, and does not.
+  package static func readIfPresent(
+    _ path: String, requiredBy configuration: PackerConfiguration? = nil, files: any FileSystem
+  ) throws(PackError) -> ReleaseLock {
     do throws(PackError) {
       return try read(path, files: files)
     } catch {
@@ -44,7 +48,9 @@ extension ReleaseLock {
         // If a broken link counted as no lock file, versions would start from 1 again.
         throw PackError(.missingInput, of: path, "is a broken symbolic link", hint: "restore its target, or remove the link")
       }
-      return ReleaseLock()
+      guard let configuration, configuration.lock == .required else { return ReleaseLock() }
+      throw PackError(
+        .missingLock, of: path, "does not exist, but \(configuration.path) says 'lock: required'", hint: recovery(of: path))
     }
   }
 

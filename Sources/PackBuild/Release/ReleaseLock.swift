@@ -106,6 +106,9 @@ package struct ReleaseLock: Hashable, Sendable {
     /// Whether players no longer use it.
     package var isRetired: Bool
 
+    /// The platform, if this packer knows it.
+    package var device: DeviceProfile.Platform? { platform.flatMap(DeviceProfile.Platform.init(rawValue:)) }
+
     /// The version for messages, with its platform if it has one.
     package var title: String { platform.map { "\(version) for \($0)" } ?? version }
 

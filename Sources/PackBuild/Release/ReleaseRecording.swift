@@ -1,8 +1,8 @@
 package import PackCrypto
 package import PackFiles
 package import PackFormat
-import PackManifest
-import PackProject
+package import PackManifest
+package import PackProject
 import PackTrust
 
 /// Records a release in the lock file, and an app version if one is released with it.
@@ -13,6 +13,8 @@ package struct ReleaseRecording: Sendable {
   package var lockPath: String
   /// The public keys, one of which must have signed the manifest. If empty, the signing keys in the build record are used.
   package var trustedKeys: [SigningPublicKey] = []
+  /// The configuration, which says whether the lock file must exist. If nil, it need not.
+  package var configuration: PackerConfiguration?
 
   package var files: any FileSystem = SystemFiles()
 
@@ -34,12 +36,12 @@ package struct ReleaseRecording: Sendable {
     /// An Info.plist of the app.
     package struct Plist: Sendable {
       /// The platform of the build; nil if there is one build.
-      package var platform: String?
+      package var platform: DeviceProfile.Platform?
       /// The Info.plist.
       package var plist: InfoPlist
 
       /// Makes a value from its parts.
-      package init(platform: String? = nil, _ plist: InfoPlist) {
+      package init(platform: DeviceProfile.Platform? = nil, _ plist: InfoPlist) {
         self.platform = platform
         self.plist = plist
       }
@@ -69,12 +71,11 @@ package struct ReleaseRecording: Sendable {
     // Held to the end, so that a second recording sees what the first one wrote.
     let turn = try RecordingTurn(lockPath, files: files)
     defer { withExtendedLifetime(turn) {} }
-    let before = try ReleaseLock.readIfPresent(lockPath, files: files)
+    let before = try ReleaseLock.readIfPresent(lockPath, requiredBy: configuration, files: files)
     var lock = before
     lock.released = try Self.release(record, after: before.released, dist: dist)
-    for plist in app?.plists ?? [] {
-      guard let app else { break }
-      try Self.add(try Self.entry(app, plist, record: record), to: &lock)
+    if let app {
+      for plist in app.plists { try Self.add(try Self.entry(app, plist, record: record), to: &lock) }
     }
     if lock != before { try lock.write(to: lockPath, files: files) }
     return Report(lock: lock, isUnchanged: lock == before)
@@ -221,7 +222,8 @@ package struct ReleaseRecording: Sendable {
     }
     let trusted = app.trustedKeys.isEmpty ? record.signers : app.trustedKeys.map(\.text)
     return ReleaseLock.App(
-      version: app.version, platform: build.platform, budget: isServedByApple ? nil : budget, hosts: isServedByApple ? nil : hosts,
+      version: app.version, platform: build.platform?.rawValue, budget: isServedByApple ? nil : budget,
+      hosts: isServedByApple ? nil : hosts,
       manifestURL: isServedByApple ? nil : manifestURL, trustedKeys: trusted.sorted(),
       keyIDs: record.rootKeyID.map { [$0] } ?? Set(record.packs.map(\.keyID)).sorted(), format: PackHeader.formatVersion,
       firstManifest: record.manifest.version)

@@ -1,7 +1,6 @@
 import ArgumentParser
 import PackBuild
 import PackCrypto
-import PackFiles
 import PackFormat
 import PackGate
 import PackManifest
@@ -49,6 +48,7 @@ struct ReleaseRecord: Verb {
     let configuration = try PackerConfiguration.read(project.path)
     var recording = ReleaseRecording(
       dist: dist ?? configuration.path(of: ReleaseFile.folder), lockPath: configuration.path(of: ReleaseFile.lock))
+    recording.configuration = configuration
     var trusted: [SigningPublicKey] = []
     for text in configuration.trustedKeys { trusted.append(try SigningPublicKey(text: text)) }
     recording.trustedKeys = trusted.isEmpty ? try session.publicKeys(ofSigning: configuration.signKeys) : trusted
@@ -57,8 +57,6 @@ struct ReleaseRecord: Verb {
       recorded = ReleaseRecording.App(version: app, plists: try plists(), trustedKeys: recording.trustedKeys)
       for build in recorded?.plists ?? [] { try await check(build, recording, configuration) }
     }
-    let hasLock = (try? SystemFiles().status(of: recording.lockPath, in: nil, following: .asThemselves)) != nil
-    try ReleaseLock.checkPresence(at: recording.lockPath, isPresent: hasLock, for: configuration)
     let report = try recording.record(recorded)
     LockView(path: recording.lockPath, lock: report.lock).show(isUnchanged: report.isUnchanged, on: session.console)
     return .done
@@ -71,14 +69,14 @@ extension ReleaseRecord {
     var builds: [ReleaseRecording.App.Plist] = []
     for text in plist {
       let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
-      let platform = parts.count == 2 ? PackerConfiguration.platforms.first { $0.lowercased() == parts[0].lowercased() } : nil
+      let platform = parts.count == 2 ? DeviceProfile.Platform(ignoringCase: parts[0]) : nil
       guard platform != nil || plist.count == 1 else {
         throw PackError(
           .usage, "--plist is '\(text)', which does not say its platform",
-          hint: "with several, write each as PLATFORM=FILE: \(PackerConfiguration.platforms.joined(separator: ", "))")
+          hint: "with several, write each as PLATFORM=FILE: \(DeviceProfile.Platform.allCases.map(\.rawValue).joined(separator: ", "))")
       }
       guard !builds.contains(where: { $0.platform == platform }) else {
-        throw PackError(.usage, "--plist is given twice for \(platform ?? "")", hint: "give it once for each platform")
+        throw PackError(.usage, "--plist is given twice for \(platform?.rawValue ?? "")", hint: "give it once for each platform")
       }
       builds.append(.init(platform: platform, try InfoPlist.read(platform == nil ? text : parts[1])))
     }
@@ -91,7 +89,7 @@ extension ReleaseRecord {
   ) async throws(PackError) {
     let plist = build.plist
     var verification = ReleaseVerification.ofPlist(plist.path, for: recording.dist, configuration, now: try ManifestTime.now())
-    verification.platform = build.platform.flatMap(DeviceProfile.Platform.init(rawValue:))
+    verification.platform = build.platform
     verification.wording = { $0.hint }
     let errors = try await verification.run(key: nil).findings.filter { $0.level == .error && !$0.isAccepted }
     guard let first = errors.first else { return }
