@@ -7,6 +7,7 @@ The command is named by the variable PACKER.
 import json
 import os
 import pathlib
+import pty
 import subprocess
 import tempfile
 
@@ -37,6 +38,26 @@ def packer(place, *arguments, status=0):
     return done.stdout
 
 
+def on_terminal(place, *arguments, **variables):
+    """Runs the command with a terminal as its output, and returns what it prints."""
+    terminal, end = pty.openpty()
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PACKER", "NO_COLOR"))}
+    process = subprocess.Popen([PACKER, *arguments], cwd=place, env=dict(environment, TERM="xterm", **variables), stdin=end, stdout=end, stderr=end)
+    os.close(end)
+    output = b""
+    while True:
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        output += piece
+    os.close(terminal)
+    process.wait()
+    return output
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="packer-reports.") as name:
         place = pathlib.Path(name)
@@ -53,6 +74,11 @@ def main():
         (place / "dist/old.pack").write_bytes(b"old")
         (place / "dist/\x01 odd \u2028 name.pack").write_bytes(b"old")
         packer(place, "verify", "--report", "junit=report.xml", "--report", "json=report.jsonl", status=1)
+
+        # On a terminal, and nowhere else, the level of a finding has a colour.
+        expect(b"\x1b[1;31merror PK" in on_terminal(place, "verify", "--quick"), "the findings have no colour")
+        expect(b"\x1b[1;31m" not in on_terminal(place, "verify", "--quick", NO_COLOR="1"), "NO_COLOR does not switch the colours off")
+        expect("\x1b" not in packer(place, "verify", "--quick", status=1), "there are colours without a terminal")
 
         records = [json.loads(line) for line in (place / "report.jsonl").read_text(encoding="utf-8").split("\n") if line]
         expect(records[-1]["type"] == "result" and records[-1]["exit"] == 1, "the JSON report does not end in its result")

@@ -20,6 +20,7 @@ final class Console: Sendable {
   let hasMovableCursor: Bool
 
   private let hasColour: Bool
+  private let hasOutputColour: Bool
   /// Whether the process runs in GitHub Actions, whose runner interprets some lines as commands.
   private let isInActions = StandardStreams.variable("GITHUB_ACTIONS") == "true"
   private let isErrorTerminal: Bool
@@ -48,6 +49,7 @@ final class Console: Sendable {
     let canMove = StandardStreams.variable("TERM").map { $0 != "dumb" } ?? false
     hasMovableCursor = isErrorTerminal && canMove
     hasColour = hasMovableCursor && StandardStreams.variable("NO_COLOR") == nil
+    hasOutputColour = StandardStreams.isTerminal(1) && canMove && StandardStreams.variable("NO_COLOR") == nil
   }
 
   private static func asksForJSON(_ arguments: ArraySlice<String>) -> Bool {
@@ -71,11 +73,18 @@ final class Console: Sendable {
     } else {
       var bytes: [UInt8] = []
       for line in lines() {
-        bytes += shown(line).utf8
+        bytes += coloured(shown(line)).utf8
         bytes.append(0x0A)
       }
       state.withLock { append(bytes, to: &$0) }
     }
+  }
+
+  /// Returns the line with the level and the id of a finding in colour, on a terminal.
+  private func coloured(_ line: String) -> String {
+    guard hasOutputColour, let match = line.prefixMatch(of: /(error|warning|note|accepted) PK[0-9]{4}:/) else { return line }
+    let colour = ["error": "31", "warning": "33", "note": "36"][match.output.1] ?? "2"
+    return "\u{1B}[1;\(colour)m\(match.output.0)\u{1B}[0m\(line[match.range.upperBound...])"
   }
 
   /// Prints lines in a format that another program reads.
