@@ -85,6 +85,26 @@ package final class OutputDirectory: Sendable {
     }
   }
 
+  /// Writes a whole new file in the directory.
+  package func write(_ bytes: [UInt8], to name: String, mode: UInt32 = 0o644) throws(PackError) {
+    do throws(FileFailure) {
+      let file = try files.open(name, .create(mode: mode), in: root)
+      try files.writeAll(file, at: 0, bytes.byteSpan)
+      if !files.syncsWholeVolumes { try files.sync(file) }
+    } catch {
+      throw error.writing("\(path)/\(name)")
+    }
+  }
+
+  /// Makes a new directory in the directory.
+  package func makeDirectory(_ name: String) throws(PackError) {
+    do {
+      try files.makeDirectory(name, mode: 0o755, in: root)
+    } catch {
+      throw error.writing("\(path)/\(name)")
+    }
+  }
+
   /// Syncs everything to the disk and gives the directory its final name, unless the caller does that.
   ///
   /// - Parameter mode: the permissions of the directory. If nil, those that the process gives to new directories.

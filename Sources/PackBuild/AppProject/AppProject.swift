@@ -115,21 +115,9 @@ package struct AppProject: Sendable {
   package func write(files system: any FileSystem = SystemFiles()) throws(PackError) {
     let output = try OutputDirectory(directory, files: system)
     for folder in Set(files.compactMap { PathParts($0.path)?.directory }).subtracting(["."]).sorted() {
-      do {
-        try system.makeDirectory(folder, mode: 0o755, in: output.root)
-      } catch {
-        throw error.writing("\(directory)/\(folder)")
-      }
+      try output.makeDirectory(folder)
     }
-    for file in files {
-      do throws(FileFailure) {
-        let made = try system.open(file.path, .create(mode: 0o644), in: output.root)
-        try system.writeAll(made, at: 0, file.bytes.byteSpan)
-        if !system.syncsWholeVolumes { try system.sync(made) }
-      } catch {
-        throw error.writing("\(directory)/\(file.path)")
-      }
-    }
+    for file in files { try output.write(file.bytes, to: file.path) }
     try output.commit()
   }
 

@@ -38,6 +38,8 @@ package struct PackJob: Sendable {
   package var allowsSecrets = false
   /// Whether files are packed whose names some platforms do not support. Otherwise they are refused.
   package var allowsUnportablePaths = false
+  /// Whether the report lists files that no player needs, such as source maps.
+  package var looksForUnneeded = false
   /// The number of threads. Nil means the number of processors that are online. Each thread needs memory for two frames and for zstd at its level.
   package var jobs: Int?
 
@@ -132,7 +134,7 @@ package struct PackJob: Sendable {
       TarLayout.order(scan.entries),
       Found(
         contentSize: scan.contentSize, files: scan.entries.count - directories, directories: directories, omitted: scan.omitted,
-        unneeded: UnneededFiles.find(in: scan.entries))
+        unneeded: looksForUnneeded ? UnneededFiles.find(in: scan.entries) : [])
     )
   }
 
@@ -203,6 +205,6 @@ package struct PackReport: Sendable {
   package let largestFrame: UInt32
   /// The paths in the source that are not in the pack, in order.
   package let omitted: [OmittedPath]
-  /// Files in the pack that no player needs, such as source maps.
+  /// Files in the pack that no player needs, such as source maps. Empty unless ``PackJob/looksForUnneeded`` is set.
   package let unneeded: [UnneededFiles]
 }

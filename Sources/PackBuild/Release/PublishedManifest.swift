@@ -55,11 +55,7 @@ extension ReleaseLock {
   /// - Returns: What the lock does not know; nil if it knows everything.
   mutating func raise(to published: PublishedManifest) -> String? {
     let manifest = published.verified.manifest
-    guard let released else {
-      adopt(published)
-      return "manifest \(manifest.version)"
-    }
-    if manifest.version > released.manifestVersion {
+    guard let released, manifest.version <= released.manifestVersion else {
       adopt(published)
       return "manifest \(manifest.version)"
     }
@@ -86,13 +82,13 @@ extension ReleaseLock {
 
   /// - Parameter forcing: whether the next build of the same content gets another version too, because two contents have this one.
   private mutating func adopt(_ entries: [ManifestPack], of manifest: Manifest, forcing: Bool) {
-    var packs = (released?.packs ?? []).filter { old in !entries.contains { $0.id == old.id } }
-    packs += entries.map { entry in
-      Pack(
-        id: entry.id, version: entry.version, sha256: entry.sha256,
-        contentRoot: forcing ? [UInt8](repeating: 0, count: 32) : entry.contentRoot, keyID: entry.keyID, settings: "",
-        created: entry.created ?? manifest.issued ?? manifest.expires)
-    }
-    released?.packs = packs.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
+    let adopted = packs(
+      replacing: entries.map { entry in
+        Pack(
+          id: entry.id, version: entry.version, size: entry.size, sha256: entry.sha256,
+          contentRoot: forcing ? [UInt8](repeating: 0, count: 32) : entry.contentRoot, keyID: entry.keyID, settings: "",
+          created: entry.created ?? manifest.issued ?? manifest.expires)
+      })
+    released?.packs = adopted
   }
 }

@@ -50,10 +50,14 @@ package struct ReleaseBudget: Hashable, Sendable {
   package init(
     packs: [ManifestPack], manifestCeiling: UInt64, headroom: PackerConfiguration.Headroom
   ) throws(PackError) {
-    let groups = try Self.byPlatform(packs: packs, manifestCeiling: manifestCeiling, headroom: headroom)
-    var largest = groups[0].budget
-    for group in groups.dropFirst() { largest = largest.larger(group.budget) }
-    self = largest
+    self.init(largestOf: try Self.byPlatform(packs: packs, manifestCeiling: manifestCeiling, headroom: headroom).map(\.budget))
+  }
+
+  /// Takes each number from the budget in which it is largest.
+  ///
+  /// - Parameter budgets: at least one.
+  init(largestOf budgets: [ReleaseBudget]) {
+    self = budgets.dropFirst().reduce(budgets[0]) { $0.larger($1) }
   }
 
   /// Adds up the packs of each platform. Platforms with the same packs are in one element.

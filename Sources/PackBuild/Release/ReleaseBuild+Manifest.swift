@@ -43,7 +43,9 @@ extension ReleaseBuild {
     existing: ExistingRelease?, _ staged: StagedRelease, _ remarks: inout [ReleaseBuildReport.Remark]
   ) throws(PackError) -> ReleaseBuildReport.Release {
     let entries = items.compactMap(\.entry)
-    let budget = try ReleaseBudget(packs: entries, manifestCeiling: configuration.manifestCeiling, headroom: configuration.headroom)
+    let parts = try ReleaseBudget.byPlatform(
+      packs: entries, manifestCeiling: configuration.manifestCeiling, headroom: configuration.headroom)
+    let budget = ReleaseBudget(largestOf: parts.map(\.budget))
     var manifest = Manifest(version: 1, issued: time.now, expires: time.now, budget: budget.install, packs: entries)
     let contentDigest = try digest(of: try manifest.contentBytes())
     let term = try term(contentDigest, lock: lock, existing: existing)
@@ -67,8 +69,6 @@ extension ReleaseBuild {
     try staged.write(document.bytes, to: ReleaseFile.manifest)
     try staged.write(PackagesList(entries).document, to: ReleaseFile.packages)
     try staged.write(try InfoPlist.fragment(for: configuration, budget: budget.install), to: ReleaseFile.infoFragment)
-    let parts = try ReleaseBudget.byPlatform(
-      packs: entries, manifestCeiling: configuration.manifestCeiling, headroom: configuration.headroom)
     if parts.count > 1, configuration.hosting != .apple {
       for part in parts {
         let fragment = try InfoPlist.fragment(for: configuration, budget: part.budget.install)

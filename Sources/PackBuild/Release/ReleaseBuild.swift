@@ -59,22 +59,16 @@ package struct ReleaseBuild: Sendable {
     try checkWanted(packs)
     try checkSigners(signers)
     try checkPlace(packs)
-    var lock = try readLock()
+    var lock = try ReleaseLock.readIfPresent(lockPath, requiredBy: configuration, files: files)
     let existing = try ExistingRelease.look(at: output, files: files)
     var remarks: [ReleaseBuildReport.Remark] = []
     if let existing, lock.raise(to: existing.record) {
-      remarks.append(
-        .warning(
-          "\(output) has manifest \(existing.record.manifest.version), which \(lockPath) does not know: this build goes on from there",
-          hint: "restore the newest lock file and build again; its record of this release is missing"))
+      remarks.append(unrecorded("manifest \(existing.record.manifest.version)", at: output))
     }
     try checkManifestSize(packs, keyID: "\(key.id)")
 
     if let published, let unknown = lock.raise(to: published) {
-      remarks.append(
-        .warning(
-          "\(published.place) has \(unknown), which \(lockPath) does not know: this build goes on from there",
-          hint: "restore the newest lock file and build again; its record of this release is missing"))
+      remarks.append(unrecorded(unknown, at: published.place))
     }
 
     var decisions = try await decide(packs, keyIDs: try keyIDs(of: packs, key: key), lock: lock, existing: existing, progress: progress)
@@ -110,14 +104,11 @@ package struct ReleaseBuild: Sendable {
 
   // MARK: Checks
 
-  private func readLock() throws(PackError) -> ReleaseLock {
-    do throws(PackError) {
-      return try ReleaseLock.read(lockPath, files: files)
-    } catch {
-      guard error.code == .missingInput else { throw error }
-      try ReleaseLock.checkPresence(at: lockPath, isPresent: false, for: configuration)
-      return try ReleaseLock.readIfPresent(lockPath, files: files)
-    }
+  /// The warning that the lock file lacks a release.
+  private func unrecorded(_ release: String, at place: String) -> ReleaseBuildReport.Remark {
+    .warning(
+      "\(place) has \(release), which \(lockPath) does not know: this build goes on from there",
+      hint: "restore the newest lock file and build again; its record of this release is missing")
   }
 
   private func checkWanted(_ packs: [PackerConfiguration.Pack]) throws(PackError) {

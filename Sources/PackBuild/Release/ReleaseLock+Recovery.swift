@@ -1,7 +1,7 @@
 import PackFiles
 package import PackFormat
 import PackManifest
-package import PackProject
+import PackProject
 
 extension ReleaseLock {
   /// Makes the lock file of a project that has released nothing, unless there is a file.
@@ -22,16 +22,11 @@ extension ReleaseLock {
     return true
   }
 
-  /// Throws if the configuration requires a lock file and there is none at `path`.
-  package static func checkPresence(at path: String, isPresent: Bool, for configuration: PackerConfiguration) throws(PackError) {
-    guard configuration.lock == .required, !isPresent else { return }
-    throw PackError(
-      .missingLock, of: path, "does not exist, but \(configuration.path) says 'lock: required'",
-      hint: "git restore \(ShellWord.path(path)), or before the first release: \(emptyCommand(path))")
+  /// What to do if the lock file is missing.
+  package static func recovery(of path: String) -> String {
+    let path = ShellWord.path(path)
+    return "git restore \(path), or before the first release: echo '{\"version\": 2}' > \(path)"
   }
-
-  /// The command that makes an empty lock file.
-  package static func emptyCommand(_ path: String) -> String { "echo '{\"apps\": [], \"version\": 1}' > \(ShellWord.path(path))" }
 
   /// Raises the versions to those of an earlier build, if that build has versions that no build with this lock can make: a release of it was
   /// recorded, and the record was lost.
@@ -40,7 +35,8 @@ extension ReleaseLock {
   mutating func raise(to record: BuildRecord) -> Bool {
     let made = record.packs.map {
       Pack(
-        id: $0.id, version: $0.version, sha256: $0.sha256, contentRoot: $0.contentRoot, keyID: $0.keyID, settings: $0.settings,
+        id: $0.id, version: $0.version, size: $0.size, sha256: $0.sha256, contentRoot: $0.contentRoot, keyID: $0.keyID,
+        settings: $0.settings,
         created: $0.created)
     }
     let manifest = record.manifest
@@ -49,8 +45,7 @@ extension ReleaseLock {
     let isAhead = manifest.version > (released?.manifestVersion ?? 0) + 1
     let ahead = made.filter { isAhead ? $0.version > known[$0.id] ?? 0 : $0.version > (known[$0.id] ?? 0) + 1 }
     guard isAhead || !ahead.isEmpty else { return false }
-    var packs = (released?.packs ?? []).filter { old in !ahead.contains { $0.id == old.id } } + ahead
-    packs.sort { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
+    let packs = packs(replacing: ahead)
     if isAhead {
       released = Release(
         manifestVersion: manifest.version, signedDigest: manifest.signedDigest, contentDigest: manifest.contentDigest,
@@ -59,5 +54,11 @@ extension ReleaseLock {
       released?.packs = packs
     }
     return true
+  }
+
+  /// Returns the packs of the last release with these in the place of those of the same names, in order.
+  func packs(replacing new: [Pack]) -> [Pack] {
+    let ids = Set(new.map(\.id))
+    return ((released?.packs ?? []).filter { !ids.contains($0.id) } + new).sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
   }
 }

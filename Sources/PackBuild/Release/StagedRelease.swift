@@ -31,22 +31,12 @@ final class StagedRelease {
 
   /// Writes a whole new file.
   func write(_ bytes: [UInt8], to name: String) throws(PackError) {
-    do throws(FileFailure) {
-      let file = try files.open(name, .create(mode: 0o644), in: directory.root)
-      try files.writeAll(file, at: 0, bytes.byteSpan)
-      if !files.syncsWholeVolumes { try files.sync(file) }
-    } catch {
-      throw error.writing("\(directory.path)/\(name)")
-    }
+    try directory.write(bytes, to: name)
     names.append(name)
   }
 
   func makeDirectory(_ name: String) throws(PackError) {
-    do {
-      try files.makeDirectory(name, mode: 0o755, in: directory.root)
-    } catch {
-      throw error.writing("\(directory.path)/\(name)")
-    }
+    try directory.makeDirectory(name)
   }
 
   /// Adds a file of another directory, as a hard link if the file system supports that, otherwise as a copy.
@@ -130,30 +120,5 @@ final class StagedRelease {
   /// Gives the directory its final name. An earlier directory of this name is removed.
   func commit() throws(PackError) {
     try directory.commit()
-  }
-}
-
-/// Computes the SHA-256 of a file on the disk.
-enum FileDigest {
-  static func run(
-    _ name: String, in directory: OpenFile?, title: String, files: any FileSystem, backend: any CryptoBackend
-  ) throws(PackError) -> (size: UInt64, sha256: [UInt8]) {
-    let file: OpenFile
-    do throws(FileFailure) {
-      file = try files.open(name, .readUnlinked, in: directory)
-      guard try files.status(of: file).kind == .file else { throw FileFailure.isDirectory }
-    } catch {
-      throw error.reading(title)
-    }
-    let digest = try backend.makeDigest()
-    var size: UInt64 = 0
-    var buffer = [UInt8](repeating: 0, count: 256 << 10)
-    while true {
-      var span = buffer.mutableByteSpan
-      let count = try files.read(file, at: size, filling: &span, name: title)
-      guard count > 0 else { return (size, try digest.finish()) }
-      try digest.update(buffer.byteSpan.extracting(first: count))
-      size += UInt64(count)
-    }
   }
 }

@@ -241,37 +241,17 @@ struct ForeignFilesSearch {
     }
   }
 
+  /// Returns the content of a small file, or nothing if it is larger than any that is compared. Not through a link.
   private func bytes(of path: String) throws(PackError) -> [UInt8] {
-    var bytes: [UInt8] = []
-    try read(path, limit: 1 << 20) { (piece) throws(PackError) in bytes.append(copying: piece) }
-    return bytes
+    guard kind(of: path) == .file else { throw PackError(.cannotRead, of: path, "is not a file") }
+    do throws(PackError) {
+      return try files.contents(of: path, limit: 1 << 20)
+    } catch  where error.code == .limitExceeded {
+      return []
+    }
   }
 
   private func digest(of path: String) throws(PackError) -> [UInt8] {
-    let digest = try CryptoBackends.standard.makeDigest()
-    try read(path) { (piece) throws(PackError) in try digest.update(piece) }
-    return try digest.finish()
-  }
-
-  /// Reads a file, at most to a limit. Not through a link, and no device: it may never end.
-  private func read(_ path: String, limit: UInt64 = .max, _ body: (Span<UInt8>) throws(PackError) -> Void) throws(PackError) {
-    let file: OpenFile
-    let status: FileStatus
-    do throws(FileFailure) {
-      file = try files.open(path, .readUnlinked, in: nil)
-      status = try files.status(of: file)
-    } catch {
-      throw error.reading(path)
-    }
-    guard status.kind == .file else { throw PackError(.cannotRead, of: path, "is not a file") }
-    var buffer = [UInt8](repeating: 0, count: 256 << 10)
-    var offset: UInt64 = 0
-    while offset < limit {
-      var target = buffer.mutableByteSpan
-      let count = try files.read(file, at: offset, filling: &target, name: path)
-      guard count > 0 else { return }
-      try body(buffer.byteSpan.extracting(first: count))
-      offset += UInt64(count)
-    }
+    try FileDigest.run(path, in: nil, title: path, files: files, backend: CryptoBackends.standard).sha256
   }
 }

@@ -1,5 +1,12 @@
 package import PackFormat
 
+extension PackError {
+  /// The message, the details and the hint, a line each.
+  func report(hint: String?) -> String {
+    ([message] + details.filter { $0 != message } + (hint.map { ["hint: \($0)"] } ?? [])).joined(separator: "\n")
+  }
+}
+
 /// A report for GitHub Actions: annotations on standard output, and a step summary in Markdown.
 ///
 /// GitHub shows ten annotations of each kind for a step and drops the rest silently, so the tenth annotation gives the number of the others. GitHub
@@ -27,9 +34,7 @@ package enum GitHubReport {
 
   /// Returns one annotation for an error that prevented the checks.
   package static func lines(_ error: PackError, hint: String?) -> [String] {
-    let hints = hint.map { ["hint: \($0)"] } ?? []
-    let text = ([error.message] + error.details.filter { $0 != error.message } + hints).joined(separator: "\n")
-    return ["::error title=\(property("packer verify: \(error.code.rawValue)"))::\(data(text))"]
+    ["::error title=\(property("packer verify: \(error.code.rawValue)"))::\(data(error.report(hint: hint)))"]
   }
 
   /// Returns the summary in Markdown.

@@ -49,14 +49,12 @@ package enum JUnitReport {
   /// Returns a document with one test case, for an error that prevented the checks.
   package static func document(_ error: PackError, hint: String?) -> String {
     let counts = "tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\""
-    let hints = hint.map { ["hint: \($0)"] } ?? []
-    let text = ([error.message] + error.details.filter { $0 != error.message } + hints).joined(separator: "\n")
     return """
       <?xml version="1.0" encoding="UTF-8"?>
       <testsuites name="packer verify" \(counts)>
       <testsuite name="packer verify" \(counts)>
       <testcase classname="packer.verify" name="the release can be checked"><error message="\(escape(error.message))" \
-      type="\(escape(error.code.rawValue))">\(escape(text))</error></testcase>
+      type="\(escape(error.code.rawValue))">\(escape(error.report(hint: hint)))</error></testcase>
       </testsuite>
       </testsuites>
 

@@ -209,7 +209,7 @@ extension ConfigurationMap {
 }
 
 extension ConfigurationKey {
-  static let platforms = PackerConfiguration.platforms
+  static let platforms = DeviceProfile.Platform.allCases.map(\.rawValue)
 
   /// The same key for a pack, without a default: `defaults` applies instead.
   fileprivate var inPack: ConfigurationKey {

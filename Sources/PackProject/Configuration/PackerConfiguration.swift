@@ -56,9 +56,6 @@ package struct PackerConfiguration: Hashable, Sendable {
     package var hosts: [String]
   }
 
-  /// The platforms that packs and apps can be for.
-  package static let platforms = ["iOS", "macOS", "tvOS", "visionOS"]
-
   /// How the packs get to the device.
   package enum Hosting: String, Hashable, Sendable, CaseIterable {
     /// The app's own extension downloads them from ``Serve/baseURL``.

@@ -1,4 +1,5 @@
-package import PackFiles
+import PackFiles
+import PackFormat
 
 #if canImport(Darwin)
   import Darwin
@@ -6,21 +7,27 @@ package import PackFiles
   import Glibc
 #endif
 
-/// How a program ended.
-package enum ProgramEnd: Hashable, Sendable {
-  /// It ended by itself, with a status.
-  case status(Int32)
-  /// A signal ended it.
-  case signal(Int32)
-
-  /// Waits until a program ends.
-  package static func wait(for process: Int32) throws(FileFailure) -> ProgramEnd {
+/// The end of a program.
+enum ProgramEnd {
+  /// Waits until a program ends. Throws unless it ends by itself with status 0.
+  ///
+  /// - Parameters:
+  ///   - name: the program in messages.
+  ///   - code: the code of the error.
+  ///   - hint: what to do about another status.
+  static func wait(
+    for process: Int32, _ name: String, failing code: PackError.Code, hint: String? = nil
+  ) throws(PackError) {
     var status: CInt = 0
     while unsafe waitpid(process, &status, 0) == -1 {
-      guard errno == EINTR else { throw FileFailure(number: errno) }
+      guard errno == EINTR else {
+        throw PackError(code, of: name, "could not be waited for: \(FileFailure(number: errno).text)")
+      }
     }
     // The layout that WIFSIGNALED and WEXITSTATUS read. Swift does not import these macros.
     let signal = status & 0x7F
-    return signal == 0 ? .status(status >> 8 & 0xFF) : .signal(signal)
+    let exit = status >> 8 & 0xFF
+    guard signal == 0 else { throw PackError(code, of: name, "was ended by signal \(signal)") }
+    guard exit == 0 else { throw PackError(code, of: name, "ended with status \(exit)", hint: hint) }
   }
 }

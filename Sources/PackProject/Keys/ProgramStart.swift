@@ -1,3 +1,6 @@
+import PackFiles
+import PackFormat
+
 #if canImport(Darwin)
   import Darwin
 #else
@@ -65,5 +68,37 @@ package struct ProgramStart: Sendable {
       }
     }
     return (process, number)
+  }
+
+  /// A program that runs, with a pipe as its standard output.
+  struct Piped {
+    let process: Int32
+    /// The reading end of the pipe. Set it to nil before waiting: a program with more output than was read would block on the pipe and never end.
+    var output: OpenFile?
+  }
+
+  /// Starts the program with a pipe as its standard output.
+  ///
+  /// - Parameters:
+  ///   - name: the program in messages.
+  ///   - code: the code of the error if it cannot be started.
+  func runPiped(_ name: String, failing code: PackError.Code) throws(PackError) -> Piped {
+    var ends: [CInt] = [-1, -1]
+    guard unsafe pipe(&ends) == 0 else {
+      throw PackError(code, of: name, "could not be started: \(FileFailure(number: errno).text)")
+    }
+    let readEnd = OpenFile(owning: ends[0])
+    let writeEnd = OpenFile(owning: ends[1])
+    for descriptor in ends { closeOnStart(descriptor) }
+    var program = self
+    program.streams[1] = .descriptor(ends[1])
+    let (process, number) = program.run()
+    // Closed with this scope. As long as this process has the writing end open, the reading end does not end.
+    withExtendedLifetime(writeEnd) {}
+    guard number == 0 else {
+      let reason = number == ENOENT ? "was not found" : "could not be started: \(FileFailure(number: number).text)"
+      throw PackError(code, of: name, reason)
+    }
+    return Piped(process: process, output: readEnd)
   }
 }

@@ -1,3 +1,4 @@
+import PackCrypto
 package import PackFiles
 package import PackFormat
 import PackProject
@@ -73,20 +74,12 @@ package struct CertificateFolder: Sendable {
     // The random part distinguishes it from earlier ones in the list of trusted certificates.
     let title = "packer serve \(all.count > 3 ? all[3] : "localhost") \(String(UInt32.random(in: 0...UInt32.max), radix: 16))"
     var new = try LocalCertificate(for: all, title: title)
-    defer { Self.wipe(&new.key) }
+    defer { wipe(&new.key) }
     context = try TLSContext(certificate: new.certificate, key: new.key, names: (Self.certificateName, Self.keyName))
     let output = try OutputDirectory(directory, files: files)
-    for (name, bytes, mode) in [
-      (Self.authorityName, new.authority, 0o644), (Self.certificateName, new.certificate, 0o644), (Self.keyName, new.key, 0o600 as UInt32),
-    ] {
-      do throws(FileFailure) {
-        let file = try files.open(name, .create(mode: mode), in: output.root)
-        try files.writeAll(file, at: 0, bytes.byteSpan)
-        if !files.syncsWholeVolumes { try files.sync(file) }
-      } catch {
-        throw error.writing("\(directory)/\(name)")
-      }
-    }
+    try output.write(new.authority, to: Self.authorityName)
+    try output.write(new.certificate, to: Self.certificateName)
+    try output.write(new.key, to: Self.keyName, mode: 0o600)
     try output.commit(mode: 0o700)
   }
 
@@ -153,9 +146,5 @@ package struct CertificateFolder: Sendable {
     throw PackError(
       .cannotServe, of: path, "is for \(shown), not for \(wanted.all.joined(separator: " or "))",
       hint: "\(host.map { "serve under its name with --host \($0), if this machine has it, or " } ?? "")\(newDirectory)")
-  }
-
-  private static func wipe(_ bytes: inout [UInt8]) {
-    for index in bytes.indices { bytes[index] = 0 }
   }
 }

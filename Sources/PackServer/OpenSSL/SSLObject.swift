@@ -31,10 +31,14 @@ struct SSLObject: ~Copyable {
   }
 
   /// Takes all bytes out of a buffer.
-  func drain() -> [UInt8] {
-    let count = unsafe BIO_ctrl_pending(raw)
+  func drain() -> [UInt8] { unsafe Self.drain(raw) }
+
+  /// Takes all bytes out of a buffer that something else owns.
+  static func drain(_ buffer: OpaquePointer) -> [UInt8] {
+    let count = unsafe BIO_ctrl_pending(buffer)
+    guard count > 0 else { return [] }
     return unsafe [UInt8](unsafeUninitializedCapacity: count) { target, filled in
-      filled = unsafe count == 0 ? 0 : Int(max(0, BIO_read(raw, target.baseAddress, CInt(count))))
+      filled = Int(max(0, unsafe BIO_read(buffer, target.baseAddress, CInt(count))))
     }
   }
 }

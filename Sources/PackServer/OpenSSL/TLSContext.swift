@@ -203,11 +203,5 @@ final class TLSSession {
   }
 
   /// Takes out the bytes for the network.
-  func drain() -> [UInt8] {
-    let count = unsafe BIO_ctrl_pending(output)
-    guard count > 0 else { return [] }
-    return unsafe [UInt8](unsafeUninitializedCapacity: count) { target, filled in
-      filled = Int(max(0, unsafe BIO_read(output, target.baseAddress, CInt(count))))
-    }
-  }
+  func drain() -> [UInt8] { unsafe SSLObject.drain(output) }
 }

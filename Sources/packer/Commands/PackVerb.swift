@@ -116,6 +116,7 @@ struct PackVerb: Verb {
     job.usesPackKey = usesPackKey
     job.allowsSecrets = allowsSecrets
     job.allowsUnportablePaths = allowsUnportablePaths
+    job.looksForUnneeded = true
     job.jobs = try threads.count()
     return job
   }

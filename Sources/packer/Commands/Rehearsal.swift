@@ -99,9 +99,9 @@ struct Rehearsal {
         .missingInput, "there is no \(ReleaseFile.lock), so no app version is known", hint: "packer release record --app \(version)")
     }
     let lock = try ReleaseLock.read(path)
-    let named = (try options.namedPlatform() ?? .iOS).rawValue
+    let named = try options.namedPlatform() ?? .iOS
     let builds = lock.apps.filter { $0.version == version }
-    guard let app = builds.first(where: { $0.platform == nil || $0.platform == named }) ?? builds.first else {
+    guard let app = builds.first(where: { $0.platform == nil || $0.device == named }) ?? builds.first else {
       let known = lock.apps.map(\.version).joined(separator: ", ")
       throw PackError(
         .missingInput, of: path, "has no app version \(version)",

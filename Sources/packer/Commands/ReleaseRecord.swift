@@ -1,7 +1,6 @@
 import ArgumentParser
 import PackBuild
 import PackCrypto
-import PackFiles
 import PackFormat
 import PackGate
 import PackManifest
@@ -49,6 +48,8 @@ struct ReleaseRecord: Verb {
     let configuration = try PackerConfiguration.read(project.path)
     var recording = ReleaseRecording(
       dist: dist ?? configuration.path(of: ReleaseFile.folder), lockPath: configuration.path(of: ReleaseFile.lock))
+    recording.configuration = configuration
+    recording.origin = RecordOrigin.current(time: try BuildTime.fromEnvironment().now) { ProcessEnvironment.text(of: $0) }
     var trusted: [SigningPublicKey] = []
     for text in configuration.trustedKeys { trusted.append(try SigningPublicKey(text: text)) }
     recording.trustedKeys = trusted.isEmpty ? try session.publicKeys(ofSigning: configuration.signKeys) : trusted
@@ -57,8 +58,6 @@ struct ReleaseRecord: Verb {
       recorded = ReleaseRecording.App(version: app, plists: try plists(), trustedKeys: recording.trustedKeys)
       for build in recorded?.plists ?? [] { try await check(build, recording, configuration) }
     }
-    let hasLock = (try? SystemFiles().status(of: recording.lockPath, in: nil, following: .asThemselves)) != nil
-    try ReleaseLock.checkPresence(at: recording.lockPath, isPresent: hasLock, for: configuration)
     let report = try recording.record(recorded)
     LockView(path: recording.lockPath, lock: report.lock).show(isUnchanged: report.isUnchanged, on: session.console)
     return .done
@@ -71,14 +70,14 @@ extension ReleaseRecord {
     var builds: [ReleaseRecording.App.Plist] = []
     for text in plist {
       let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
-      let platform = parts.count == 2 ? PackerConfiguration.platforms.first { $0.lowercased() == parts[0].lowercased() } : nil
+      let platform = parts.count == 2 ? DeviceProfile.Platform(ignoringCase: parts[0]) : nil
       guard platform != nil || plist.count == 1 else {
         throw PackError(
           .usage, "--plist is '\(text)', which does not say its platform",
-          hint: "with several, write each as PLATFORM=FILE: \(PackerConfiguration.platforms.joined(separator: ", "))")
+          hint: "with several, write each as PLATFORM=FILE: \(DeviceProfile.Platform.allCases.map(\.rawValue).joined(separator: ", "))")
       }
       guard !builds.contains(where: { $0.platform == platform }) else {
-        throw PackError(.usage, "--plist is given twice for \(platform ?? "")", hint: "give it once for each platform")
+        throw PackError(.usage, "--plist is given twice for \(platform?.rawValue ?? "")", hint: "give it once for each platform")
       }
       builds.append(.init(platform: platform, try InfoPlist.read(platform == nil ? text : parts[1])))
     }
@@ -91,7 +90,7 @@ extension ReleaseRecord {
   ) async throws(PackError) {
     let plist = build.plist
     var verification = ReleaseVerification.ofPlist(plist.path, for: recording.dist, configuration, now: try ManifestTime.now())
-    verification.platform = build.platform.flatMap(DeviceProfile.Platform.init(rawValue:))
+    verification.platform = build.platform
     verification.wording = { $0.hint }
     let errors = try await verification.run(key: nil).findings.filter { $0.level == .error && !$0.isAccepted }
     guard let first = errors.first else { return }
@@ -157,6 +156,49 @@ struct ReleaseRetire: Verb {
   }
 }
 
+/// `packer release resolve`
+struct ReleaseResolve: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "resolve",
+    abstract: "Resolves the conflicts that a merge left in packer.lock.json and packer.apps.",
+    discussion: """
+      Of the manifest and of each pack, the higher version stays. What both branches released under one version is listed: 'packer build' \
+      then gives it the next version, which replaces both on every device. Without conflicts, nothing is changed.
+
+      Examples:
+        packer release resolve
+        packer release resolve --take theirs
+      """)
+
+  @Option(help: "The side whose values count where both recorded one app version differently: ours or theirs.")
+  var take: String?
+
+  @OptionGroup var project: ProjectOption
+  @OptionGroup var output: OutputOptions
+
+  static var leavesNothingBehind: Bool { false }
+  var isQuiet: Bool { output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    let side = take.map(ReleaseResolution.Side.init(rawValue:))
+    if let side, side == nil { throw PackError(.usage, "--take is '\(take ?? "")'", hint: "write ours or theirs") }
+    let path = try ReleaseLock.path(besides: project.path)
+    let report = try ReleaseResolution(lockPath: path, side: side ?? nil).run()
+    let console = session.console
+    guard !report.resolved.isEmpty else {
+      console.result(ResolvedRecord(report), ["\(path): there is nothing to resolve"])
+      return .done
+    }
+    for remark in report.remarks where remark.wentOutTwice { console.warning(remark.message, hint: nil) }
+    let others = report.remarks.filter { !$0.wentOutTwice }.map { "  \($0.message)" }
+    let paths = report.resolved.map(ShellWord.path).joined(separator: " ")
+    console.result(
+      ResolvedRecord(report), ["\(report.resolved.joined(separator: ", ")): resolved"] + others + ["next: git add \(paths) && packer build"]
+    )
+    return .done
+  }
+}
+
 /// Prints a lock file, as text or as records.
 private struct LockView {
   let path: String
@@ -186,8 +228,10 @@ private struct LockView {
         ["manifest \(released.manifestVersion), issued \(released.issued), valid until \(released.expires)"]
           + (released.rootKeyID.map { ["  each pack has its own key, derived from root key \($0)"] } ?? []))
       let names = released.packs.map(\.id.count).max() ?? 0
+      if let recorded = released.recorded { console.result(OriginRecord(recorded), ["  recorded \(recorded.summary)"]) }
       for pack in released.packs {
-        let line = "  \(Table.left(pack.id, names))  \(pack.version)  key \(pack.keyID)\(pack.isRemoved ? "  removed" : "")"
+        let size = pack.size.map { "  \(ByteCount($0))" } ?? ""
+        let line = "  \(Table.left(pack.id, names))  \(pack.version)  key \(pack.keyID)\(size)\(pack.isRemoved ? "  removed" : "")"
         console.result(LockedPackRecord(pack), [line])
       }
     } else {
@@ -197,7 +241,9 @@ private struct LockView {
       let numbers = (app.budget?.named ?? []).map { "  \($0.key) \(Table.grouped(Int64(clamping: $0.bytes)))" }
       let state = app.isRetired ? ", retired" : ""
       console.result(
-        LockedAppRecord(app), ["app \(app.title)\(state), since manifest \(app.firstManifest), format \(app.format)"] + numbers)
+        LockedAppRecord(app),
+        ["app \(app.title)\(state), since manifest \(app.firstManifest), format \(app.format)"] + numbers
+          + (app.recorded.map { ["  recorded \($0.summary)"] } ?? []))
     }
   }
 }
@@ -212,10 +258,41 @@ private struct ReleasedRecord: Encodable {
   let isUnchanged: Bool
 }
 
+private struct OriginRecord: Encodable {
+  let type = "recorded"
+  let time: String
+  let by: String?
+  let commit: String?
+
+  init(_ origin: RecordOrigin) {
+    time = origin.time.description
+    by = origin.by
+    commit = origin.commit
+  }
+}
+
+private struct ResolvedRecord: Encodable {
+  struct Remark: Encodable {
+    let name: String?
+    let wentOutTwice: Bool
+    let message: String
+  }
+
+  let type = "resolved"
+  let files: [String]
+  let remarks: [Remark]
+
+  init(_ report: ReleaseResolution.Report) {
+    files = report.resolved
+    remarks = report.remarks.map { Remark(name: $0.name, wentOutTwice: $0.wentOutTwice, message: $0.message) }
+  }
+}
+
 private struct LockedPackRecord: Encodable {
   let type = "pack"
   let id: String
   let version: UInt64
+  let size: UInt64?
   let sha256: String
   let contentRoot: String
   let keyID: String
@@ -224,6 +301,7 @@ private struct LockedPackRecord: Encodable {
   init(_ pack: ReleaseLock.Pack) {
     id = pack.id
     version = pack.version
+    size = pack.size
     sha256 = pack.sha256.hex
     contentRoot = pack.contentRoot.hex
     keyID = pack.keyID
@@ -243,6 +321,7 @@ private struct LockedAppRecord: Encodable {
   let format: String
   let firstManifest: UInt64
   let isRetired: Bool
+  let recorded: String?
 
   init(_ app: ReleaseLock.App) {
     version = app.version
@@ -255,6 +334,7 @@ private struct LockedAppRecord: Encodable {
     format = app.format
     firstManifest = app.firstManifest
     isRetired = app.isRetired
+    recorded = app.recorded?.summary
   }
 }
 

@@ -25,7 +25,7 @@ enum ReleasedBudgetCheck: ReleaseCheck {
     _ release: ReleaseContext, of check: any ReleaseCheck.Type, isChecked: (_ key: String) -> Bool
   ) -> [ReleaseFinding] {
     release.apps.flatMap { app in
-      let demand = release.demand(for: app.platform.flatMap(DeviceProfile.Platform.init(rawValue:)))
+      let demand = release.demand(for: app.device)
       return (app.budget?.named ?? []).compactMap { key, limit -> ReleaseFinding? in
         guard isChecked(key), let needed = demand.named.first(where: { $0.key == key })?.bytes,
           !ReleaseDemand.fits(needed, in: limit, key)

@@ -17,7 +17,7 @@ enum MissingLockCheck: ReleaseCheck {
     return [
       finding(
         "there is no \(path), but \(configuration.path) says 'lock: required'", file: configuration.path,
-        hint: "git restore \(ShellWord.path(path)), or before the first release: \(ReleaseLock.emptyCommand(path))")
+        hint: ReleaseLock.recovery(of: path))
     ]
   }
 }

@@ -27,17 +27,16 @@ enum WrongPackCheck: ReleaseCheck {
         "\(file.path) is another pack: \(first)", pack: entry.id, file: file.path, details: Array(differences.dropFirst()),
         hint: release.rebuild(entry.id))
     }
-    let lines = release.pairs.compactMap { entry, file in misplaced[entry.id].map { "\(file.path) is the pack '\($0)'" } }
-    guard lines.count > 1 else {
-      return findings
-        + release.pairs.compactMap { entry, file in
-          guard misplaced[entry.id] != nil else { return nil }
-          return finding(lines[0], pack: entry.id, file: file.path, hint: release.rebuild(entry.id))
-        }
+    let others = release.pairs.compactMap { entry, file in
+      misplaced[entry.id].map {
+        finding("\(file.path) is the pack '\($0)'", pack: entry.id, file: file.path, hint: release.rebuild(entry.id))
+      }
     }
+    guard others.count > 1 else { return findings + others }
     return findings + [
       finding(
-        "\(lines.count) files are other packs of this release", file: release.manifest.path, details: lines, hint: "packer build")
+        "\(others.count) files are other packs of this release", file: release.manifest.path, details: others.map(\.message),
+        hint: "packer build")
     ]
   }
 
