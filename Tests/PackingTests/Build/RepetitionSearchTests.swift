@@ -90,7 +90,7 @@ struct RepetitionSearchTests {
     let report = try await project.pack(change)
     #expect(report.joinedFrames == 1)
     #expect(report.largestFrame > UInt32(Limits.defaultFrameSize) && report.largestFrame <= UInt32(Limits.frameSize))
-    #expect(report.packSize < UInt64(content) - 2_400_000)
+    #expect(report.packSize < UInt64(content) - 2_000_000)
     #expect(try await project.unpacked() == SampleTree(reading: project.directory(project.source)))
     _ = try await project.verify(against: project.source)
   }
