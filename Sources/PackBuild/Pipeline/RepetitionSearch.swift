@@ -130,8 +130,9 @@ final class RepetitionSearch: Sendable {
     var word: UInt64 = 0
     for place in 0..<7 { word = word >> 8 | UInt64(bytes[place]) << 56 }
     var last: UInt64 = 0
-    for place in 0...bytes.count - contentSize {
-      word = word >> 8 | UInt64(bytes[place + 7]) << 56
+    for next in 7..<bytes.count - contentSize + 8 {
+      let place = next &- 7
+      word = word >> 8 | UInt64(bytes[next]) << 56
       // In a run of equal bytes, all positions or none would be chosen.
       guard ((word ^ factor) &* factor) >> (64 - choiceBits) == 0, word != last else { continue }
       last = word
