@@ -303,6 +303,11 @@ def check_source(name, text, client):
         if re.search(r"\b(FileManager|FileHandle)\b", line) and name not in FILE_MANAGER_ALLOWED | CODE_TEMPLATES:
             offend(name, number, f"{target} uses Foundation's file functions instead of PackFiles")
 
+    # A terminal has 80 columns, and an example that wraps cannot be copied.
+    for number, line in enumerate(text.split("\n"), 1):
+        if target == "packer" and re.match(r" {8}packer \w", line) and len(line) > 86:
+            offend(name, number, "an example is longer than 78 columns")
+
     check_comments(name, text)
 
 
