@@ -27,6 +27,7 @@ package final class FrameCompressor {
   private let context: CompressionContext
   private let strength: CompressionStrength
   private let textStrength: CompressionStrength
+  private let joinedStrength: CompressionStrength
   private let trial: CompressionTrial
 
   /// For a whole frame. If it shrinks a frame by less than a fiftieth, higher levels save only half a percent more, in ten times the time.
@@ -38,17 +39,30 @@ package final class FrameCompressor {
   private static let sampleSize = 32 << 10
   private static let samples = 3
 
-  /// - Parameter textStrength: the strength for frames whose samples shrink a lot; nil for the same as for others.
-  package init(_ strength: CompressionStrength, forText textStrength: CompressionStrength? = nil) throws(PackError) {
+  /// - Parameters:
+  ///   - textStrength: the strength for frames whose samples shrink a lot; nil for the same as for others.
+  ///   - joinedStrength: the strength for joined frames; nil for the same as for others.
+  package init(
+    _ strength: CompressionStrength, forText textStrength: CompressionStrength? = nil, forJoined joinedStrength: CompressionStrength? = nil
+  ) throws(PackError) {
     self.strength = strength
     self.textStrength = textStrength ?? strength
+    self.joinedStrength = joinedStrength ?? strength
     trial = CompressionTrial(before: strength.level)
     context = try CompressionContext(strength)
   }
 
   /// Compresses `content` to one frame at the start of `frame`, and returns its length. `frame` must have room for
   /// ``PackFormat/Limits/compressBound(_:)`` bytes.
-  package func compress(_ content: Span<UInt8>, into frame: inout MutableSpan<UInt8>) throws(PackError) -> Int {
+  ///
+  /// - Parameter isJoined: whether the content was found to repeat at large distances, so that a trial would be misleading.
+  package func compress(
+    _ content: Span<UInt8>, isJoined: Bool = false, into frame: inout MutableSpan<UInt8>
+  ) throws(PackError) -> Int {
+    if isJoined {
+      try context.use(joinedStrength)
+      return try context.compress(content, into: &frame)
+    }
     var chosen = strength
     switch trial {
     case .none:

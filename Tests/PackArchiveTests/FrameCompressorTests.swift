@@ -81,4 +81,20 @@ struct FrameCompressorTests {
     }
     #expect(frames[0] == frames[5] && frames[1] == frames[4] && frames[2] == frames[3])
   }
+
+  @Test("in a joined frame, content repeats at any distance, and samples are not asked")
+  mutating func joined() throws {
+    let noise = random.bytes(3_000_000)
+    let content = noise + random.bytes(1_000_000) + noise
+    let usual = CompressionStrength(level: 3, hashLog: 16, chainLog: 13)
+    let compressor = try FrameCompressor(usual, forJoined: CompressionStrength(level: 3, hashLog: 18, chainLog: 14, windowLog: 23))
+    var sizes: [Bool: Int] = [:]
+    for isJoined in [false, true] {
+      var frame = [UInt8](repeating: 0, count: Limits.compressBound(content.count))
+      var target = frame.mutableByteSpan
+      sizes[isJoined] = try compressor.compress(content.byteSpan, isJoined: isJoined, into: &target)
+    }
+    #expect(sizes[false] ?? 0 > 6_990_000)
+    #expect(sizes[true] ?? .max < 4_100_000)
+  }
 }

@@ -13,12 +13,15 @@ package struct CompressionStrength: Hashable, Sendable {
   /// The base-2 logarithms of the sizes of the tables that find matches, or 0 for the default of the level.
   package let hashLog: Int
   package let chainLog: Int
+  /// The base-2 logarithm of the largest distance of a match, or 0 for the default of the level. Limited by the content.
+  package let windowLog: Int
 
-  package init(level: Int, hashLog: Int = 0, chainLog: Int = 0) {
+  package init(level: Int, hashLog: Int = 0, chainLog: Int = 0, windowLog: Int = 0) {
     precondition(level == -1 || Limits.compressionLevels.contains(level))
     self.level = level
     self.hashLog = hashLog
     self.chainLog = chainLog
+    self.windowLog = windowLog
   }
 }
 
@@ -56,7 +59,7 @@ package struct CompressionContext: ~Copyable {
   private static func settings(_ strength: CompressionStrength) -> [(ZSTD_cParameter, CInt)] {
     [
       (ZSTD_c_compressionLevel, CInt(strength.level)), (ZSTD_c_hashLog, CInt(strength.hashLog)),
-      (ZSTD_c_chainLog, CInt(strength.chainLog)),
+      (ZSTD_c_chainLog, CInt(strength.chainLog)), (ZSTD_c_windowLog, CInt(strength.windowLog)),
     ]
   }
 

@@ -22,7 +22,7 @@ package struct PackJob: Sendable {
   /// The compression level.
   package var level = PackLevel.balanced
   /// The maximum number of tar bytes in one frame, 64 KiB to 8 MiB. Larger frames compress better. With smaller frames, single files are read
-  /// faster and with less memory. Nil means the default of the level.
+  /// faster and with less memory. Nil means the default of the level, and that frames are joined where content repeats at a distance.
   package var frameSize: Int?
   /// The size of one ciphertext segment in bytes: a power of two from 4 KiB to 1 MiB.
   package var segmentSize = Limits.defaultSegment
@@ -71,6 +71,7 @@ package struct PackJob: Sendable {
   package func run(
     key: borrowing PackKey, progress: ProgressHandler? = nil
   ) async throws(PackError) -> PackReport {
+    let joinsFrames = frameSize == nil && level.joinsFrames
     let frameSize = frameSize ?? level.frameSize
     try checkSettings(frameSize: frameSize)
     let workers = try WorkerPool.size(for: jobs)
@@ -82,22 +83,23 @@ package struct PackJob: Sendable {
       packID: packID, salt: [UInt8](repeating: 0, count: 32))
 
     progress?(PackProgress(phase: .scanning, done: 0, total: 0))
-    let options = DirectoryScan.Options(
-      excludes: excludes, followsSymlinks: followsSymlinks, allowsSecrets: allowsSecrets, allowedSecrets: allowedSecrets,
-      allowsUnportablePaths: allowsUnportablePaths)
-    let (order, found) = try await scan(options, sourceProblems, jobs: workers)
+    let (order, found) = try await scan(scanOptions, sourceProblems, jobs: workers)
     let reader = try SourceReader(
       root: source, followsSymlinks: followsSymlinks, files: files, sourceProblems: sourceProblems, allowedSecrets: allowedSecrets)
     try await refuse(order.entries, reader)
     let duplicates = try await DuplicateSearch(
       order.entries, reader: reader, backend: backend, jobs: workers, progress: progress)
     try await refuse(order.entries, reader)
-    let layout = try TarLayout(order, originals: duplicates.originals, frameSize: frameSize, words: words)
+    var layout = try TarLayout(order, originals: duplicates.originals, frameSize: frameSize, words: words)
+    if joinsFrames {
+      layout = TarLayout(layout, joining: try await RepetitionSearch.run(layout, reader: reader, jobs: workers))
+      try await refuse(order.entries, reader)
+    }
 
     let draft = try PackDraft(output, header: header, key: key, durability: durability, files: files, backend: backend)
     let builder = PayloadBuilder(
-      layout: layout, reader: reader, draft: draft, strength: level.strength, textStrength: level.textStrength, frameSize: frameSize,
-      knownDigests: duplicates.digests, allowsSecrets: allowsSecrets, backend: backend)
+      layout: layout, reader: reader, draft: draft, level: level, knownDigests: duplicates.digests, allowsSecrets: allowsSecrets,
+      backend: backend)
     let payload = try await builder.build(jobs: workers, contentSize: found.contentSize, source: source, progress: progress)
 
     let seal = try PackSeal(draft, header: header, usesRandomSalt: usesRandomSalt, key: key, backend: backend)
@@ -106,8 +108,15 @@ package struct PackJob: Sendable {
       output: output, packSize: seal.packSize, payloadSize: seal.payloadSize, contentSize: found.contentSize,
       files: found.files, directories: found.directories,
       duplicateFiles: layout.duplicateFiles, duplicateBytes: layout.duplicateBytes, frames: layout.frames.count,
-      indexSize: payload.indexSize, keyID: key.id, packID: header.packID, packVersion: packVersion,
+      joinedFrames: layout.frames.count(where: \.isJoined), indexSize: payload.indexSize, keyID: key.id, packID: header.packID,
+      packVersion: packVersion,
       contentRoot: payload.contentRoot, largestFrame: payload.largestFrame, omitted: found.omitted, unneeded: found.unneeded)
+  }
+
+  var scanOptions: DirectoryScan.Options {
+    DirectoryScan.Options(
+      excludes: excludes, followsSymlinks: followsSymlinks, allowsSecrets: allowsSecrets, allowedSecrets: allowedSecrets,
+      allowsUnportablePaths: allowsUnportablePaths)
   }
 
   /// The totals of a scan, without the entries.
@@ -184,6 +193,8 @@ package struct PackReport: Sendable {
   package let duplicateBytes: UInt64
   /// The number of data frames.
   package let frames: Int
+  /// The number of frames that are larger than the frame size, because content in them repeats at a distance.
+  package let joinedFrames: Int
   /// The size of index and seek table in the payload, in bytes.
   package let indexSize: UInt64
   /// The id of the key that opens the pack.

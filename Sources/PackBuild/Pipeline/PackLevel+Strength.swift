@@ -1,4 +1,5 @@
 import PackArchive
+import PackFormat
 import PackProject
 
 extension PackLevel {
@@ -21,4 +22,17 @@ extension PackLevel {
     case .smallest, .number: strength
     }
   }
+
+  /// The parameters for joined frames: matches at any distance, and tables that remember as much.
+  var joinedStrength: CompressionStrength {
+    switch self {
+    case .balanced: CompressionStrength(level: 3, hashLog: 18, chainLog: 14, windowLog: Self.joinedWindow)
+    case .fast: CompressionStrength(level: 1, hashLog: 17, windowLog: Self.joinedWindow)
+    case .number(...4): CompressionStrength(level: zstdLevel, hashLog: 18, windowLog: Self.joinedWindow)
+    case .smallest, .number: CompressionStrength(level: zstdLevel, windowLog: Self.joinedWindow)
+    }
+  }
+
+  /// The base-2 logarithm of the largest frame.
+  private static let joinedWindow = Limits.frameSize.trailingZeroBitCount
 }

@@ -25,9 +25,10 @@ final class PayloadBuilder: Sendable {
   private let layout: TarLayout
   private let reader: SourceReader
   private let draft: PackDraft
-  private let strength: CompressionStrength
-  private let textStrength: CompressionStrength
+  private let level: PackLevel
+  /// The size of the largest frame in bytes, and of the largest that is not joined.
   private let frameSize: Int
+  private let usualFrameSize: Int
   private let knownDigests: [Int32: [UInt8]]
   private let allowsSecrets: Bool
   private let backend: any CryptoBackend
@@ -38,16 +39,15 @@ final class PayloadBuilder: Sendable {
   private let digests: Monitor<[UInt8]>
 
   init(
-    layout: TarLayout, reader: SourceReader, draft: PackDraft, strength: CompressionStrength, textStrength: CompressionStrength,
-    frameSize: Int,
-    knownDigests: [Int32: [UInt8]], allowsSecrets: Bool, backend: any CryptoBackend
+    layout: TarLayout, reader: SourceReader, draft: PackDraft, level: PackLevel, knownDigests: [Int32: [UInt8]], allowsSecrets: Bool,
+    backend: any CryptoBackend
   ) {
     self.layout = layout
     self.reader = reader
     self.draft = draft
-    self.strength = strength
-    self.textStrength = textStrength
-    self.frameSize = frameSize
+    self.level = level
+    frameSize = layout.largestFrame()
+    usualFrameSize = layout.largestFrame { !$0.isJoined }
     self.knownDigests = knownDigests
     self.allowsSecrets = allowsSecrets
     self.backend = backend
@@ -94,7 +94,7 @@ final class PayloadBuilder: Sendable {
 
   /// Returns how many frames may be in progress. Each needs a buffer, but with too few of them threads would wait for a frame that takes long.
   private func window(_ jobs: Int) -> Int {
-    strength.level < 10 ? jobs + 1 : 2 * jobs
+    level.zstdLevel < 10 ? jobs + 1 : 2 * jobs
   }
 
   private func store(_ digest: [UInt8], for number: Int) {
@@ -121,9 +121,10 @@ final class PayloadBuilder: Sendable {
       layout = builder.layout
       reader = builder.reader
       self.spanning = spanning
-      encoder = try FrameCompressor(builder.strength, forText: builder.textStrength)
+      let level = builder.level
+      encoder = try FrameCompressor(level.strength, forText: level.textStrength, forJoined: level.joinedStrength)
       digest = try builder.backend.makeDigest()
-      content = [UInt8](repeating: 0, count: builder.frameSize)
+      content = [UInt8](repeating: 0, count: builder.usualFrameSize)
     }
 
     deinit {
@@ -135,6 +136,10 @@ final class PayloadBuilder: Sendable {
       swap(&content, &self.content)
       defer { swap(&content, &self.content) }
       let size = Int(frame.range.upperBound - frame.range.lowerBound)
+      if size > content.count {
+        wipe(&content)
+        content = Self.untouched(builder.frameSize)
+      }
       for number in frame.items {
         try fill(&content, with: number, of: frame)
       }
@@ -148,7 +153,7 @@ final class PayloadBuilder: Sendable {
         return CompressedFrame(buffer: buffer, compressedSize: 0, size: size)
       }
       var target = buffer.mutableByteSpan
-      let compressedSize = try encoder.compress(content.byteSpan.extracting(first: size), into: &target)
+      let compressedSize = try encoder.compress(content.byteSpan.extracting(first: size), isJoined: frame.isJoined, into: &target)
       return CompressedFrame(buffer: buffer, compressedSize: compressedSize, size: size)
     }
 
@@ -285,7 +290,7 @@ final class PayloadBuilder: Sendable {
       try await WorkerPool.run(min(jobs, blockCount)) { pool in
         OrderedParallelMap<IndexBlockBytes>(count: blockCount, window: 2 * jobs, pool: pool)
       } work: { [self] (_, map) throws(PackError) in
-        let encoder = try CompressionContext(level: textStrength.level)
+        let encoder = try CompressionContext(level: level.textStrength.level)
         try map.work { (number) throws(PackError) in
           let first = number * Limits.recordsPerBlock
           return try block(order[first..<min(first + Limits.recordsPerBlock, order.count)], encoder: encoder)
@@ -353,7 +358,7 @@ final class PayloadBuilder: Sendable {
         .unsuitableSource, "the index needs a directory of \(bytes.count) bytes, more than \(Limits.indexDirectorySize)",
         hint: "shorten the paths, or split the tree into several packs")
     }
-    return try compressed(bytes, encoder: try CompressionContext(level: textStrength.level))
+    return try compressed(bytes, encoder: try CompressionContext(level: level.textStrength.level))
   }
 
   private func appendSkippable(_ bytes: [UInt8]) throws(PackError) -> UInt32 {

@@ -5,7 +5,8 @@ import PackProject
 
 /// The layout of a pack's tar: the order of the entries, the position of each, and how the frames are cut (FORMAT.md §4.2, §4.3).
 ///
-/// It depends only on the tree and the frame size, so the same tree gives the same tar, regardless of the number of threads.
+/// It depends only on the tree and the frame size, so the same tree gives the same tar, regardless of the number of threads. Frames that repeat each
+/// other are joined afterwards.
 final class TarLayout: Sendable {
   /// An entry at its place in the tar.
   struct Item: Sendable {
@@ -26,9 +27,11 @@ final class TarLayout: Sendable {
   }
 
   /// The range of the tar that goes into one frame, and the items that overlap it.
-  struct Frame: Sendable {
+  struct Frame: Hashable, Sendable {
     var range: Range<UInt64>
     var items: Range<Int>
+    /// Whether it was made of several frames because they repeat each other.
+    var isJoined = false
   }
 
   /// The items in the order of the tar.
@@ -94,6 +97,31 @@ final class TarLayout: Sendable {
     try Self.check(frameCount: (tarSize + UInt64(frameSize) - 1) / UInt64(frameSize), words)
     frames = Self.cut(items, tarSize: tarSize, UInt64(frameSize))
     try Self.check(frameCount: UInt64(frames.count), words)
+  }
+
+  /// Makes the layout of the same tar with these ranges of frames joined to one frame each.
+  init(_ layout: TarLayout, joining groups: [Range<Int>]) {
+    items = layout.items
+    byPath = layout.byPath
+    tarSize = layout.tarSize
+    duplicateFiles = layout.duplicateFiles
+    duplicateBytes = layout.duplicateBytes
+    var frames: [Frame] = []
+    var next = 0
+    for group in groups {
+      frames += layout.frames[next..<group.lowerBound]
+      let (first, last) = (layout.frames[group.lowerBound], layout.frames[group.upperBound - 1])
+      frames.append(
+        Frame(
+          range: first.range.lowerBound..<last.range.upperBound, items: first.items.lowerBound..<last.items.upperBound, isJoined: true))
+      next = group.upperBound
+    }
+    self.frames = frames + layout.frames[next...]
+  }
+
+  /// Returns the size of the largest frame in bytes.
+  func largestFrame(where isIncluded: (Frame) -> Bool = { _ in true }) -> Int {
+    frames.reduce(0) { isIncluded($1) ? max($0, $1.range.count) : $0 }
   }
 
   private static func check(frameCount: UInt64, _ words: SettingWords) throws(PackError) {

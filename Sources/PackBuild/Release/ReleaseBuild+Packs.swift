@@ -111,14 +111,14 @@ extension ReleaseBuild {
       pack: pack, job: try job(for: pack), settings: made.settings, census: nil, edition: nil, made: made, reason: nil)
   }
 
-  private func job(for pack: PackerConfiguration.Pack) throws(PackError) -> PackJob {
+  func job(for pack: PackerConfiguration.Pack) throws(PackError) -> PackJob {
     guard let level = PackLevel(pack.level) else {
       throw PackError(.usage, "the level of pack '\(pack.id)' is '\(pack.level)', which is not a level")
     }
     var job = PackJob(source: pack.root, output: "", name: pack.id)
     job.words = .keys(file: PathParts(configuration.path)?.name ?? configuration.path)
     job.level = level
-    job.frameSize = pack.frameSize.map { Int(clamping: $0) } ?? level.frameSize
+    job.frameSize = pack.frameSize.map { Int(clamping: $0) }
     job.excludes = pack.excludes
     job.followsSymlinks = pack.followsSymlinks
     job.usesPackKey = configuration.perPackKeys
@@ -141,7 +141,10 @@ extension ReleaseBuild {
       case .smallest: "smallest"
       case .number(let number): "\(number)"
       }
-    return "format=\(PackHeader.formatVersion) level=\(level) frame=\(job.frameSize ?? job.level.frameSize) segment=\(job.segmentSize)"
+    // Without a frame size in the configuration, frames are joined. The text is then the same as before that, and unchanged packs stay as they are.
+    let isFixed = job.frameSize == job.level.frameSize && job.level.joinsFrames
+    let frame = "\(isFixed ? "fixed-frame" : "frame")=\(job.frameSize ?? job.level.frameSize)"
+    return "format=\(PackHeader.formatVersion) level=\(level) \(frame) segment=\(job.segmentSize)"
   }
 
   // MARK: Making

@@ -22,10 +22,8 @@ struct SourceCensus: Sendable {
   static func run(_ job: PackJob, progress: ProgressHandler?) async throws(PackError) -> SourceCensus {
     let workers = try WorkerPool.size(for: job.jobs)
     let sourceProblems = SourceProblems(job.words)
-    let options = DirectoryScan.Options(
-      excludes: job.excludes, followsSymlinks: job.followsSymlinks, allowsSecrets: job.allowsSecrets,
-      allowedSecrets: job.allowedSecrets, allowsUnportablePaths: job.allowsUnportablePaths)
-    let scan = try await DirectoryScan.run(job.source, options: options, files: job.files, sourceProblems: sourceProblems, jobs: workers)
+    let scan = try await DirectoryScan.run(
+      job.source, options: job.scanOptions, files: job.files, sourceProblems: sourceProblems, jobs: workers)
     let reader = try SourceReader(
       root: job.source, followsSymlinks: job.followsSymlinks, files: job.files, sourceProblems: sourceProblems,
       allowedSecrets: job.allowedSecrets)

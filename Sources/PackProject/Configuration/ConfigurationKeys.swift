@@ -135,7 +135,7 @@ extension ConfigurationMap {
       "level", .scalar(.level), "The compression level: fast, balanced, smallest, or a zstd level from 1 to 19.", standard: "balanced"),
     ConfigurationKey(
       "frameSize", .scalar(.size(UInt64(PackSettings.frameSizes.lowerBound)...UInt64(PackSettings.frameSizes.upperBound))),
-      "How many bytes are compressed together, from 64 KiB to 8 MiB. The default depends on the level.", example: "2 MiB"),
+      "How many bytes are compressed together, from 64 KiB to 8 MiB. The default depends on level and content.", example: "2 MiB"),
     ConfigurationKey(
       "exclude", .list(.glob, counts: 0...1000, isSet: true),
       "Patterns of paths to exclude. A pack's patterns are added to those of the defaults.", example: ["*.js.map", "drafts/"]),

@@ -11,13 +11,15 @@ package enum PackLevel: Hashable, Sendable {
   /// time than plain level 3, and packs are hardly larger. Faster than a solid archive at level 3, and hardly ever larger.
   case balanced
   /// For releases with many downloads: zstd level 19 in frames of 8 MiB. A client needs up to 9 MiB for each thread instead of up to 3 MiB, and
-  /// decompresses up to four times as much for a single small file.
+  /// decompresses up to four times as much for a single small file. At other levels that is so where content repeats at a distance.
   case smallest
   /// A zstd level from 1 to 19, in frames of the usual size.
   case number(Int)
 
   /// The names, from the fastest to the smallest.
-  package static let names = ["fast", "balanced", "smallest"]
+  package static let names = ["fast", "balanced", smallestName]
+  /// The name of ``smallest``.
+  package static let smallestName = "smallest"
 
   /// - Parameter text: a name or a number.
   /// - Returns: nil for any other text, and for numbers outside ``PackSettings/levels``.
@@ -25,7 +27,7 @@ package enum PackLevel: Hashable, Sendable {
     switch text {
     case "fast": self = .fast
     case "balanced": self = .balanced
-    case "smallest": self = .smallest
+    case Self.smallestName: self = .smallest
     default:
       guard let number = Int(text), PackSettings.levels.contains(number) else { return nil }
       self = .number(number)
@@ -49,4 +51,7 @@ package enum PackLevel: Hashable, Sendable {
     case .smallest: Limits.frameSize
     }
   }
+
+  /// Whether frames of the default size are joined, up to the largest size, where content repeats at a distance.
+  package var joinsFrames: Bool { frameSize < Limits.frameSize }
 }

@@ -54,6 +54,13 @@ struct Build: Verb {
   @Flag(name: .customLong("strict"), help: "End with status 1 if there are warnings. The release is made all the same.")
   var isStrict = false
 
+  @Option(
+    name: .customLong("compare-level"),
+    help: ArgumentHelp(
+      "Also estimate from samples what this compression level would save in each pack of 1 MB and more, and its time.", valueName: "level"),
+    completion: .list(PackLevel.names))
+  var comparedLevel: String?
+
   @OptionGroup var threads: JobsOption
   @OptionGroup var output: OutputOptions
 
@@ -68,6 +75,7 @@ struct Build: Verb {
   }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
+    let compared = try comparedLevel.map { (text) throws(PackError) in try Bounds.level(text, "--compare-level") }
     let configuration = try PackerConfiguration.read(project.path)
     var build = ReleaseBuild(configuration, time: try .fromEnvironment())
     if let path { build.output = Self.withoutClosingSlash(path) }
@@ -86,6 +94,11 @@ struct Build: Verb {
       try await work.run(key: resolved.key, signers: signers, progress: progress)
     }
     show(report, on: session.console)
+    if let compared, let comparedLevel, session.console.isJSON || !isQuiet {
+      let sizes = Dictionary(uniqueKeysWithValues: report.items.compactMap { item in item.entry.map { (item.id, $0.size) } })
+      let estimates = try await work.compare(with: compared, sizes: sizes, share: 8, limit: 64 << 20)
+      LevelEstimateText(level: comparedLevel, estimates: estimates).show(on: session.console)
+    }
     let warnings = report.remarks.count { $0.isWarning }
     guard isStrict, warnings > 0 else { return .done }
     let verdict = "\(report.output): \(Table.count(warnings, "warning counts", "warnings count")) because of --strict"
@@ -115,6 +128,13 @@ struct Build: Verb {
   private func show(_ report: ReleaseBuildReport, on console: Console) {
     for item in report.items where item.action == .packed {
       showOmitted(item, on: console)
+    }
+    let large = report.items.filter { $0.action == .packed && $0.entry?.maxFrame ?? 0 > UInt64(Limits.defaultFrameSize) }
+    if let most = large.compactMap(\.entry?.maxFrame).max(), !console.isJSON {
+      let packs = large.count > 3 ? "\(large[0].id) and \(large.count - 1) more packs" : large.map(\.id).joined(separator: ", ")
+      console.note(
+        "\(packs): a client needs \((most + (1 << 20) - 1) >> 20) MiB of memory for each thread that reads \(large.count > 1 ? "them" : "it")"
+      )
     }
     for remark in report.remarks {
       if remark.isWarning || console.isJSON {
@@ -201,6 +221,7 @@ private struct BuiltPackRecord: Encodable {
   let contentSize: UInt64
   let packSize: UInt64?
   let sizeOnDevice: UInt64?
+  let largestFrame: UInt64?
   let url: String?
   let keyID: String?
 
@@ -212,6 +233,7 @@ private struct BuiltPackRecord: Encodable {
     contentSize = item.contentSize
     packSize = item.entry?.size
     sizeOnDevice = item.entry?.sizeOnDevice
+    largestFrame = item.entry?.maxFrame
     url = item.entry?.url
     keyID = item.entry?.keyID
   }

@@ -84,8 +84,22 @@ struct Initialize: Verb {
     }
     written.insert(path, at: 0)
     if console.isJSON { showRecords(proposal, on: console) }
-    console.result(ProposalRecord(proposal), lines(proposal, written: written, unignored: ignore.missing))
+    let levels = await estimates(proposal, jobs: jobs, on: console)
+    console.result(ProposalRecord(proposal), lines(proposal, written: written, unignored: ignore.missing, levels: levels))
     return outcome(of: proposal, on: console)
+  }
+
+  /// Returns what the smallest level would bring. The proposal is complete without it, so failures are left to the build.
+  private func estimates(_ proposal: ConfigurationProposal, jobs: Int?, on console: Console) async -> [String] {
+    guard !isQuiet, proposal.problems.isEmpty, proposal.packs.contains(where: { $0.contentSize >= ReleaseBuild.smallestForEstimate }),
+      let configuration = try? PackerConfiguration.read(path), let now = try? BuildTime.fromEnvironment()
+    else { return [] }
+    var build = ReleaseBuild(configuration, time: now)
+    build.jobs = jobs
+    guard let estimates = try? await build.compare(with: .smallest, share: 8, limit: 4 << 20) else { return [] }
+    let text = LevelEstimateText(level: PackLevel.smallestName, estimates: estimates)
+    if console.isJSON { text.show(on: console) }
+    return text.lines(limit: Self.mostNamed)
   }
 
   /// The outcome has findings if a build would refuse the packs of the proposal, or lack something.
@@ -182,7 +196,7 @@ struct Initialize: Verb {
   /// The largest number of paths in no pack that are listed.
   private static let mostUnassigned = 5
 
-  private func lines(_ proposal: ConfigurationProposal, written: [String], unignored: [String]) -> [String] {
+  private func lines(_ proposal: ConfigurationProposal, written: [String], unignored: [String], levels: [String]) -> [String] {
     var rows = proposal.packs.map { pack -> (name: String, bytes: Int64, remark: String) in
       let count = pack.isEach ? "\(Table.count(pack.count, "pack", "packs")), " : ""
       return (
@@ -231,6 +245,7 @@ struct Initialize: Verb {
       let more = renamed.count > Self.mostNamed ? " and \(renamed.count - Self.mostNamed) more" : ""
       fields.append(("ids", renamed.prefix(Self.mostNamed).joined(separator: ", ") + more + "; an id must not change once it was released"))
     }
+    for (number, line) in levels.enumerated() { fields.append((number == 0 ? "levels" : "", line)) }
     if !unignored.isEmpty { fields.append(("note", "add to .gitignore: \(unignored.joined(separator: "  "))")) }
     fields.append(("wrote", written.joined(separator: ", ")))
     let keys = PathParts(path).map { $0.directory == "." ? proposal.title : "\($0.directory)/\(proposal.title)" } ?? proposal.title

@@ -49,7 +49,7 @@ struct PackVerb: Verb {
     help: ArgumentHelp(
       """
       Frame size: the bytes compressed together, from 64KiB to 8MiB. Larger frames compress better, smaller ones are read faster. \
-      (default: 2MiB, or 8MiB with --level smallest)
+      (default: 2MiB, up to 8MiB where samples show that content repeats at a distance, and 8MiB with --level smallest)
       """, valueName: "size"))
   var frameSize: String?
 
@@ -109,10 +109,7 @@ struct PackVerb: Verb {
   }
 
   private func makeJob() throws(PackError) -> PackJob {
-    guard let level = PackLevel(level) else {
-      throw PackError(
-        .usage, "--level is \(level), which is neither a number from 1 to 19 nor one of \(PackLevel.names.joined(separator: ", "))")
-    }
+    let level = try Bounds.level(level, "--level")
     try Bounds.check(packVersion, "--pack-version", in: 0...Limits.packVersion)
     let frame = try frameSize.map { (text) throws(PackError) in
       try Bounds.size(
@@ -181,7 +178,11 @@ struct PackVerb: Verb {
     if report.largestFrame > UInt32(Limits.defaultFrameSize) {
       // Rounded up: the last frame of a small tree is shorter.
       let size = (report.largestFrame + (1 << 20) - 1) >> 20
-      console.note("a client needs \(size) MiB of memory for each thread that reads this pack, because of its frame size")
+      let cause =
+        report.joinedFrames > 0
+        ? "\(report.joinedFrames) of \(Table.count(report.frames, "frame", "frames")) are larger than usual, because content repeats in them"
+        : "its frames are that large"
+      console.note("a client needs \(size) MiB of memory for each thread that reads this pack: \(cause)")
     }
     let record = PackRecord(report, layout)
     let files = Table.count(report.files, "file", "files")

@@ -152,6 +152,15 @@ enum Bounds {
     }
   }
 
+  /// Parses a compression level.
+  static func level(_ text: String, _ option: String) throws(PackError) -> PackLevel {
+    guard let level = PackLevel(text) else {
+      throw PackError(
+        .usage, "\(option) is \(text), which is neither a number from 1 to 19 nor one of \(PackLevel.names.joined(separator: ", "))")
+    }
+    return level
+  }
+
   /// Parses a size such as `64KiB`.
   static func size(_ text: String, _ option: String, in range: ClosedRange<UInt64>, isPowerOfTwo: Bool) throws(PackError)
     -> UInt64
