@@ -14,7 +14,7 @@ final class ToolProcess {
   private var status: Int32?
 
   /// The path of the tool: the value of the variable PACKER, or beside the test bundle.
-  private static let tool: String = {
+  static let tool: String = {
     if let named = ProcessInfo.processInfo.environment["PACKER"] { return named }
     #if os(Linux)
       let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
@@ -27,10 +27,12 @@ final class ToolProcess {
   /// Starts the tool.
   ///
   /// - Parameters:
+  ///   - program: The program to run instead of the tool.
   ///   - directory: The working directory.
   ///   - output: The file for its standard output, or nil for a pipe without a reader.
   init(
-    _ words: [String], in directory: String, variables: [String: String], input: String = "/dev/null", output: String?, errors: String
+    _ program: String = tool, _ words: [String], in directory: String, variables: [String: String], input: String = "/dev/null",
+    output: String?, errors: String
   ) throws {
     #if canImport(Darwin)
       var actions: posix_spawn_file_actions_t?
@@ -53,7 +55,7 @@ final class ToolProcess {
     defer { if ends[1] >= 0 { close(ends[1]) } }
 
     // The shell changes the working directory, because posix_spawn cannot do that on all platforms.
-    let command = ["/bin/sh", "-c", #"cd "$0" && exec "$@""#, directory, Self.tool] + words
+    let command = ["/bin/sh", "-c", #"cd "$0" && exec "$@""#, directory, program] + words
     var started: pid_t = 0
     let number = withCStrings(command) { arguments in
       withCStrings(variables.map { "\($0.key)=\($0.value)" }) { environment in
