@@ -18,7 +18,7 @@ struct HabitTests {
   }
 }
 
-/// Something that happens to a release, and what the tool must say then. README.md in `Scripts/Habits` has the form of the files.
+/// Something that happens to a release, and what the tool must say then. `release.txt` in `Scripts/Habits` has the form of the files.
 struct Habit: Sendable, CustomTestStringConvertible {
   let file: String
   let sentence: String
@@ -94,7 +94,7 @@ struct Habit: Sendable, CustomTestStringConvertible {
 }
 
 /// A copy of a small project with two recorded releases and one released app.
-final class HabitRelease {
+final class HabitRelease: @unchecked Sendable {
   /// The values of `$NAME`, which are also the environment of commands.
   private(set) var variables: [String: String]
   private(set) var said = ""
@@ -105,10 +105,12 @@ final class HabitRelease {
   private static let files = FileManager.default
   private static let seconds: TimeInterval = 120
 
+  private static let sharedRoot = files.temporaryDirectory.appendingPathComponent("packer-habits-\(UUID().uuidString)").path
+
   /// The project that all habits start with. It is made once.
   static let shared = Result {
-    let release = try HabitRelease(files.temporaryDirectory.appendingPathComponent("packer-habits-\(UUID().uuidString)").path)
-    atexit { if case .success(let release) = HabitRelease.shared { release.remove() } }
+    let release = try HabitRelease(sharedRoot)
+    atexit { try? FileManager.default.removeItem(atPath: HabitRelease.sharedRoot) }
     let text = try String(contentsOf: Habit.folder.appendingPathComponent("release.txt"), encoding: .utf8)
     let parts = text.split(separator: "\n-- ", maxSplits: 1).map(String.init)
     for part in "\n-- \(parts[1])".components(separatedBy: "\n-- ").dropFirst() {
@@ -124,7 +126,8 @@ final class HabitRelease {
   private init(_ root: String) throws {
     self.root = root
     variables = [
-      "WORK": root + "/work", "SHELF": root + "/shelf", "HOME": root, "LC_ALL": "C.UTF-8", "TERM": "dumb", "PACKER": ToolProcess.tool, "TMPDIR": root + "/tmp",
+      "WORK": root + "/work", "SHELF": root + "/shelf", "HOME": root, "LC_ALL": "C.UTF-8", "TERM": "dumb", "ESC": "\u{1B}",
+      "PACKER": ToolProcess.tool, "TMPDIR": root + "/tmp",
     ]
     // PATH for the programs of the system, the others for builds with sanitizers and for coverage.
     for name in ["PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "LD_LIBRARY_PATH", "LLVM_PROFILE_FILE"] {
@@ -173,7 +176,10 @@ final class HabitRelease {
       try change(words[1]) { $0 = try Self.replace(old, new, in: $0) }
     case ("crlf", 2): try change(words[1]) { $0 = $0.flatMap { $0 == 10 ? [13, 10] : [$0] } }
     case ("bom", 2): try change(words[1]) { $0 = [0xEF, 0xBB, 0xBF] + $0 }
-    case ("utf16", 2): try change(words[1]) { $0 = [0xFF, 0xFE] + String(decoding: $0, as: UTF8.self).utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] } }
+    case ("utf16", 2):
+      try change(words[1]) {
+        $0 = [0xFF, 0xFE] + String(decoding: $0, as: UTF8.self).utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+      }
     case ("fill", 3): try write(Self.noise(Int(words[2]) ?? 0), to: words[1])
     case ("truncate", 3): try change(words[1]) { $0.removeLast($0.count - (try Self.position(words[2], in: $0))) }
     case ("flip", 3): try change(words[1]) { $0[try Self.position(words[2], in: $0)] ^= 1 }
@@ -197,7 +203,11 @@ final class HabitRelease {
     var faults: [String] = []
     let found = findings()
     if status != expected.status { faults.append("it ended with \(status)") }
-    if found != expected.rules { faults.append("it found \(found.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.sorted().joined(separator: " "))" }.joined(separator: " "))") }
+    if found != expected.rules {
+      faults.append(
+        "it found \(found.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.sorted().joined(separator: " "))" }.joined(separator: " "))"
+      )
+    }
     for text in expected.texts where !said.contains(text) { faults.append("it did not say '\(text)'") }
     for text in expected.absent where said.contains(text) { faults.append("it said '\(text)'") }
     let touched = Set(before.keys).union(after.keys).filter { path in
@@ -211,7 +221,7 @@ final class HabitRelease {
 
   private func run(_ program: String, _ words: [String]) throws -> Int32 {
     let tool = try ToolProcess(
-      program, words, in: work, variables: variables, output: root + "/stdout", errors: root + "/stderr")
+      words, program: program, in: work, variables: variables, output: root + "/stdout", errors: root + "/stderr")
     let status = try tool.wait(seconds: Self.seconds)
     said = ["stdout", "stderr"].map { String(decoding: Self.files.contents(atPath: "\(root)/\($0)") ?? Data(), as: UTF8.self) }.joined()
     return status

@@ -31,7 +31,7 @@ final class ToolProcess {
   ///   - directory: The working directory.
   ///   - output: The file for its standard output, or nil for a pipe without a reader.
   init(
-    _ program: String = tool, _ words: [String], in directory: String, variables: [String: String], input: String = "/dev/null",
+    _ words: [String], program: String = tool, in directory: String, variables: [String: String], input: String = "/dev/null",
     output: String?, errors: String
   ) throws {
     #if canImport(Darwin)

@@ -34,6 +34,7 @@ final class ContentSurvey: Sendable {
   func look(into pack: Pack, number: Int, _ sighting: inout PackSighting, _ search: inout PlaintextSearch) throws(PackError) {
     var count = InstallSizeCount()
     var (junk, secrets): ([String], [String]) = ([], [])
+    var developers = UnneededFiles.Search()
     var toLookInto: [Entry] = []
     var pointers: [Entry] = []
     var pages = WebPages()
@@ -47,6 +48,9 @@ final class ContentSurvey: Sendable {
       let components = entry.path.split(separator: "/")
       if let reason = components.lazy.compactMap({ SourceRules.junk(String($0)) }).first {
         junk.append("'\(printable(entry.path.utf8))' (\(reason))")
+      }
+      if entry.kind == .file, let reason = developers.reason(for: entry.path) {
+        sighting.unneeded.append("'\(printable(entry.path.utf8))' (\(reason))")
       }
       if entry.kind == .directory { sighting.emptyDirectories.append("'\(printable(entry.path.utf8))'") }
       if entry.kind == .file {
