@@ -85,7 +85,7 @@ extension ReleaseLock {
     let adopted = packs(
       replacing: entries.map { entry in
         Pack(
-          id: entry.id, version: entry.version, sha256: entry.sha256,
+          id: entry.id, version: entry.version, size: entry.size, sha256: entry.sha256,
           contentRoot: forcing ? [UInt8](repeating: 0, count: 32) : entry.contentRoot, keyID: entry.keyID, settings: "",
           created: entry.created ?? manifest.issued ?? manifest.expires)
       })

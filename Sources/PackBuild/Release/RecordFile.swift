@@ -1,6 +1,7 @@
 package import PackFiles
 package import PackFormat
 import PackManifest
+import PackProject
 
 /// Reads files with records of releases.
 package enum RecordFile {
@@ -12,6 +13,11 @@ package enum RecordFile {
     do throws(PackError) {
       return try RecordParser.parse(bytes)
     } catch {
+      if let conflict = MergeConflict(bytes) {
+        throw PackError(
+          .unmergedRecord, "\(path):\(conflict.line): a merge left conflict markers: \(conflict.names.ours) and \(conflict.names.theirs)",
+          hint: "packer release resolve")
+      }
       // The position follows the path, as in compiler messages.
       throw PackError(error.code, "\(path):\(error.message)", advice: error.advice)
     }
@@ -57,6 +63,8 @@ extension InstallBudget {
 extension PackError.Code {
   /// A record of releases (`packer.lock.json`, `build.json`) cannot be read by this version of packer.
   package static let invalidRecord = Self(rawValue: "invalid-record")
+  /// A merge of two branches left its markers in a record of releases.
+  package static let unmergedRecord = Self(rawValue: "unmerged-record")
   /// A recording contradicts the lock file.
   package static let releaseConflict = Self(rawValue: "release-conflict")
   /// The configuration requires a lock file, and there is none.

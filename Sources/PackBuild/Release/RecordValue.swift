@@ -60,7 +60,7 @@ package enum RecordValue: Hashable, Sendable {
   }
 
   /// The value in one line.
-  var line: String {
+  package var line: String {
     switch self {
     case .text(let text): JSONString.quoted(text)
     case .number(let number): "\(number)"

@@ -15,12 +15,13 @@ extension ReleaseLock {
       ? ReleaseFile.lock : parts.directory == "/" ? "/\(ReleaseFile.lock)" : "\(parts.directory)/\(ReleaseFile.lock)"
   }
 
-  /// The only version of the file that this build reads and writes.
-  private static let fileVersion: UInt64 = 1
+  /// The version of the file that this build writes. Version 1, which it also reads, held the app versions as a list.
+  private static let fileVersion: UInt64 = 2
 
-  /// Reads a lock file. Its collections may be in any order, because people merge the file.
+  /// Reads a lock file and the app versions beside it. Their collections may be in any order, because people merge the files.
   ///
-  /// - Throws: ``PackError/Code/missingInput`` if there is none, ``PackError/Code/invalidRecord`` with the position if this packer cannot read it.
+  /// - Throws: ``PackError/Code/missingInput`` if there is none, ``PackError/Code/invalidRecord`` with the position if this packer cannot read it,
+  ///   ``PackError/Code/unmergedRecord`` if a merge left its markers, ``PackError/Code/missingLock`` if all app versions are lost.
   package static func read(_ path: String) throws(PackError) -> ReleaseLock {
     try read(path, files: SystemFiles())
   }
@@ -30,7 +31,8 @@ extension ReleaseLock {
     try readIfPresent(path, files: SystemFiles())
   }
 
-  /// Writes the lock file and replaces an earlier one atomically. If the path is a symbolic link, its target is replaced.
+  /// Writes the files of app versions that changed, then the lock file. Each replaces an earlier one atomically. If the path is a symbolic link, its
+  /// target is replaced.
   package func write(to path: String) throws(PackError) {
     try write(to: path, files: SystemFiles())
   }
@@ -55,18 +57,29 @@ extension ReleaseLock {
   }
 
   package static func read(_ path: String, files: any FileSystem) throws(PackError) -> ReleaseLock {
-    let value = try RecordFile.read(path, files: files)
+    let value: RecordValue
     do throws(PackError) {
-      return try ReleaseLock(value)
+      value = try RecordFile.read(path, files: files)
+    } catch {
+      guard error.code == .missingInput, (try? files.status(of: path, in: nil, following: .asThemselves)) == nil,
+        let folder = try? appsFolder(besides: path), try !appFiles(in: folder, files: files).isEmpty
+      else { throw error }
+      throw PackError(.missingLock, of: path, "does not exist, but \(folder) beside it holds app versions", hint: recovery(of: path))
+    }
+    var lock: ReleaseLock
+    do throws(PackError) {
+      lock = try ReleaseLock(value)
     } catch {
       throw error.about(path)
     }
+    try lock.readApps(besides: path, files: files)
+    return lock
   }
 
   package func write(to path: String, files: any FileSystem) throws(PackError) {
     let document = document
     // An unreadable file must not replace a readable one.
-    guard let copy = try? ReleaseLock(RecordParser.parse(document)), copy == self else {
+    guard let copy = try? ReleaseLock(RecordParser.parse(document)), copy.released == released, copy.hasApps == hasApps else {
       throw PackError(.internalError, of: path, "would not read back as it was written; it was not changed")
     }
     let place: String
@@ -76,13 +89,15 @@ extension ReleaseLock {
       guard error.isMissing else { throw error.reading(path) }
       place = path
     }
+    // The lock file comes last. If that fails, the apps' release is not recorded yet, and recording it again completes both.
+    try writeApps(besides: path, files: files)
     try OutputFile.write(document, to: place, files: files)
   }
 
-  /// The bytes of the file. Equal locks give equal bytes.
+  /// The bytes of the lock file. Equal locks give equal bytes.
   package var document: [UInt8] {
     RecordValue.sorted([
-      "apps": .list(apps.sorted(by: Self.precedes).map(\.record)),
+      "apps": hasApps ? .flag(true) : nil,
       "released": released?.record,
       "version": .number(Self.fileVersion),
     ]).document
@@ -91,19 +106,31 @@ extension ReleaseLock {
   package init(_ value: RecordValue) throws(PackError) {
     var fields = try RecordFields(value, "the lock")
     let version = try fields.number("version")
-    guard version == Self.fileVersion else {
+    guard (1...Self.fileVersion).contains(version) else {
       throw PackError(
-        .invalidRecord, "the lock has version \(version), but this packer reads version \(Self.fileVersion)",
+        .invalidRecord, "the lock has version \(version), but this packer reads versions 1 to \(Self.fileVersion)",
         hint: "use the packer that wrote it, or a newer one")
     }
     self.init()
     if fields.has("released") { released = try Release(try fields.object("released")) }
-    for item in try fields.list("apps") { apps.append(try App(item)) }
+    if version == 1 {
+      for item in try fields.list("apps") { apps.append(try App(item)) }
+    } else if fields.has("apps") {
+      hasApps = try fields.flag("apps")
+    }
     try fields.finish()
+    try sortApps()
+  }
+
+  /// Sorts the app versions.
+  ///
+  /// - Throws: ``PackError/Code/invalidRecord`` if one is there twice.
+  mutating func sortApps() throws(PackError) {
     apps.sort(by: Self.precedes)
     for (left, right) in zip(apps, apps.dropFirst()) where left.version == right.version && left.platform == right.platform {
-      throw PackError(.invalidRecord, "app \(left.title) is recorded twice", hint: "keep the correct line")
+      throw PackError(.invalidRecord, "app \(left.title) is recorded twice", hint: "keep the correct one")
     }
+    if !apps.isEmpty { hasApps = true }
   }
 
   /// The order of the apps in the file: by version, then by platform.
@@ -139,6 +166,7 @@ extension ReleaseLock.Release {
       expires: try fields.time("expires"), packs: [])
     for item in try fields.list("packs") { packs.append(try ReleaseLock.Pack(item)) }
     if fields.has("rootKeyID") { rootKeyID = try fields.keyID("rootKeyID") }
+    if fields.has("recorded") { recorded = try RecordOrigin(try fields.object("recorded")) }
     try fields.finish()
     packs.sort { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
     for (left, right) in zip(packs, packs.dropFirst()) where left.id == right.id {
@@ -146,11 +174,12 @@ extension ReleaseLock.Release {
     }
   }
 
-  fileprivate var record: RecordValue {
+  var record: RecordValue {
     .sorted([
       "contentDigest": .text(contentDigest.hex), "expires": .text(expires.description), "issued": .text(issued.description),
       "manifestVersion": .number(manifestVersion),
       "packs": .list(packs.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }.map(\.record)),
+      "recorded": recorded?.record,
       "rootKeyID": rootKeyID.map(RecordValue.text),
       "signedDigest": .text(signedDigest.hex),
     ])
@@ -164,6 +193,7 @@ extension ReleaseLock.Pack {
       id: try fields.packName("id"), version: try fields.number("version"), sha256: try fields.bytes("sha256", count: 32),
       contentRoot: try fields.bytes("contentRoot", count: 32), keyID: try fields.keyID("keyID"), settings: try fields.text("settings"),
       created: try fields.time("created"))
+    if fields.has("size") { size = try fields.number("size") }
     if fields.has("removed") { isRemoved = try fields.flag("removed") }
     try fields.finish()
   }
@@ -174,6 +204,7 @@ extension ReleaseLock.Pack {
       [
         RecordValue.Member(key: "id", value: .text(id)),
         RecordValue.Member(key: "version", value: .number(version)),
+      ] + (size.map { [RecordValue.Member(key: "size", value: .number($0))] } ?? []) + [
         RecordValue.Member(key: "contentRoot", value: .text(contentRoot.hex)),
         RecordValue.Member(key: "created", value: .text(created.description)),
         RecordValue.Member(key: "keyID", value: .text(keyID)),
@@ -184,7 +215,7 @@ extension ReleaseLock.Pack {
 }
 
 extension ReleaseLock.App {
-  fileprivate init(_ value: RecordValue) throws(PackError) {
+  package init(_ value: RecordValue) throws(PackError) {
     var fields = try RecordFields(value, "an app")
     self.init(
       version: try fields.text("version"), platform: fields.has("platform") ? try fields.text("platform") : nil,
@@ -194,10 +225,11 @@ extension ReleaseLock.App {
       keyIDs: try fields.texts("keyIDs"),
       format: try fields.text("format"), firstManifest: try fields.number("firstManifest"))
     if fields.has("retired") { isRetired = try fields.flag("retired") }
+    if fields.has("recorded") { recorded = try RecordOrigin(try fields.object("recorded")) }
     try fields.finish()
   }
 
-  fileprivate var record: RecordValue {
+  package var record: RecordValue {
     let members: [(String, RecordValue?)] = [
       ("version", .text(version)),
       ("platform", platform.map(RecordValue.text)),
@@ -208,6 +240,7 @@ extension ReleaseLock.App {
       ("keyIDs", .texts(keyIDs)),
       ("manifestURL", manifestURL.map(RecordValue.text)),
       ("trustedKeys", .texts(trustedKeys)),
+      ("recorded", recorded?.record),
       ("retired", isRetired ? .flag(isRetired) : nil),
     ]
     return .object(members.compactMap { key, value in value.map { RecordValue.Member(key: key, value: $0) } })

@@ -25,7 +25,7 @@ extension ReleaseLock {
   /// What to do if the lock file is missing.
   package static func recovery(of path: String) -> String {
     let path = ShellWord.path(path)
-    return "git restore \(path), or before the first release: echo '{\"apps\": [], \"version\": 1}' > \(path)"
+    return "git restore \(path), or before the first release: echo '{\"version\": 2}' > \(path)"
   }
 
   /// Raises the versions to those of an earlier build, if that build has versions that no build with this lock can make: a release of it was
@@ -35,7 +35,8 @@ extension ReleaseLock {
   mutating func raise(to record: BuildRecord) -> Bool {
     let made = record.packs.map {
       Pack(
-        id: $0.id, version: $0.version, sha256: $0.sha256, contentRoot: $0.contentRoot, keyID: $0.keyID, settings: $0.settings,
+        id: $0.id, version: $0.version, size: $0.size, sha256: $0.sha256, contentRoot: $0.contentRoot, keyID: $0.keyID,
+        settings: $0.settings,
         created: $0.created)
     }
     let manifest = record.manifest

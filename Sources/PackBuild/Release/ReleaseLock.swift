@@ -1,18 +1,24 @@
 package import PackManifest
 
-/// The contents of `packer.lock.json`: the last release, and the app versions that players use.
+/// What was released: the last release in `packer.lock.json`, and the app versions that players use in `packer.apps`.
 ///
-/// Every collection is sorted. Equal contents give equal files, and changes merge cleanly.
+/// Every collection is sorted, and equal contents give equal files. A pack takes one line and an app version one file, so that independent changes
+/// merge.
 package struct ReleaseLock: Hashable, Sendable {
   /// The last release.
   package var released: Release?
   /// The app versions that players use, in ascending order of their numbers.
-  package var apps: [App]
+  package var apps: [App] {
+    didSet { if !apps.isEmpty { hasApps = true } }
+  }
+  /// Whether app versions were ever recorded. The lock file says it, so that the loss of all of them is noticed.
+  var hasApps: Bool
 
   /// Makes a lock from its parts.
   package init(released: Release? = nil, apps: [App] = []) {
     self.released = released
     self.apps = apps
+    hasApps = !apps.isEmpty
   }
 
   /// A `dist` that was released.
@@ -32,11 +38,13 @@ package struct ReleaseLock: Hashable, Sendable {
     /// Its packs in the order of their ids. Packs of earlier releases that were removed since are included, so that their versions are never used
     /// again.
     package var packs: [Pack]
+    /// When and by whom it was recorded, if that is known.
+    package var recorded: RecordOrigin?
 
     /// Makes a value from its parts.
     package init(
       manifestVersion: UInt64, signedDigest: [UInt8], contentDigest: [UInt8], issued: ManifestTime, expires: ManifestTime,
-      rootKeyID: String? = nil, packs: [Pack]
+      rootKeyID: String? = nil, packs: [Pack], recorded: RecordOrigin? = nil
     ) {
       self.manifestVersion = manifestVersion
       self.signedDigest = signedDigest
@@ -45,6 +53,7 @@ package struct ReleaseLock: Hashable, Sendable {
       self.expires = expires
       self.rootKeyID = rootKeyID
       self.packs = packs
+      self.recorded = recorded
     }
   }
 
@@ -54,6 +63,8 @@ package struct ReleaseLock: Hashable, Sendable {
     package var id: String
     /// Its version.
     package var version: UInt64
+    /// The size of the pack file in bytes, if it is known.
+    package var size: UInt64?
     /// SHA-256 of the pack file, 32 bytes.
     package var sha256: [UInt8]
     /// The digest that names the tree, 32 bytes.
@@ -69,11 +80,12 @@ package struct ReleaseLock: Hashable, Sendable {
 
     /// Makes a value from its parts.
     package init(
-      id: String, version: UInt64, sha256: [UInt8], contentRoot: [UInt8], keyID: String, settings: String,
+      id: String, version: UInt64, size: UInt64? = nil, sha256: [UInt8], contentRoot: [UInt8], keyID: String, settings: String,
       created: ManifestTime, isRemoved: Bool = false
     ) {
       self.id = id
       self.version = version
+      self.size = size
       self.sha256 = sha256
       self.contentRoot = contentRoot
       self.keyID = keyID
@@ -105,6 +117,8 @@ package struct ReleaseLock: Hashable, Sendable {
     package var firstManifest: UInt64
     /// Whether players no longer use it.
     package var isRetired: Bool
+    /// When and by whom it was recorded, if that is known.
+    package var recorded: RecordOrigin?
 
     /// The platform, if this packer knows it.
     package var device: DeviceProfile.Platform? { platform.flatMap(DeviceProfile.Platform.init(rawValue:)) }
@@ -115,7 +129,7 @@ package struct ReleaseLock: Hashable, Sendable {
     /// Makes a value from its parts.
     package init(
       version: String, platform: String? = nil, budget: InstallBudget?, hosts: [String]?, manifestURL: String?, trustedKeys: [String],
-      keyIDs: [String], format: String, firstManifest: UInt64, isRetired: Bool = false
+      keyIDs: [String], format: String, firstManifest: UInt64, isRetired: Bool = false, recorded: RecordOrigin? = nil
     ) {
       self.version = version
       self.platform = platform
@@ -127,6 +141,7 @@ package struct ReleaseLock: Hashable, Sendable {
       self.format = format
       self.firstManifest = firstManifest
       self.isRetired = isRetired
+      self.recorded = recorded
     }
   }
 }

@@ -47,7 +47,8 @@ package enum ReleasePlaces {
       places.append(parent == "." ? ReleaseFile.lock : "\(parent)/\(ReleaseFile.lock)")
     }
     // A broken link counts as present and fails when it is read: a recorded release must not be taken for one that was never recorded.
-    return places.first { (try? SystemFiles().status(of: $0, in: nil, following: .asThemselves)) != nil }
+    func exists(_ path: String) -> Bool { (try? SystemFiles().status(of: path, in: nil, following: .asThemselves)) != nil }
+    return places.first { path in exists(path) || (try? ReleaseLock.appsFolder(besides: path)).map(exists) == true }
   }
 
   /// Returns the path of a file or directory beside the configuration, or in the working directory if there is no configuration.

@@ -15,6 +15,8 @@ package struct ReleaseRecording: Sendable {
   package var trustedKeys: [SigningPublicKey] = []
   /// The configuration, which says whether the lock file must exist. If nil, it need not.
   package var configuration: PackerConfiguration?
+  /// Who records. Nothing is noted if it is nil.
+  package var origin: RecordOrigin?
 
   package var files: any FileSystem = SystemFiles()
 
@@ -73,9 +75,9 @@ package struct ReleaseRecording: Sendable {
     defer { withExtendedLifetime(turn) {} }
     let before = try ReleaseLock.readIfPresent(lockPath, requiredBy: configuration, files: files)
     var lock = before
-    lock.released = try Self.release(record, after: before.released, dist: dist)
+    lock.released = try release(record, after: before.released)
     if let app {
-      for plist in app.plists { try Self.add(try Self.entry(app, plist, record: record), to: &lock) }
+      for plist in app.plists { try Self.add(try entry(app, plist, record: record), to: &lock) }
     }
     if lock != before { try lock.write(to: lockPath, files: files) }
     return Report(lock: lock, isUnchanged: lock == before)
@@ -147,16 +149,16 @@ package struct ReleaseRecording: Sendable {
   }
 
   /// Returns the release as the lock file stores it.
-  private static func release(
-    _ record: BuildRecord, after before: ReleaseLock.Release?, dist: String
+  private func release(
+    _ record: BuildRecord, after before: ReleaseLock.Release?
   ) throws(PackError) -> ReleaseLock.Release {
     let manifest = record.manifest
     if let before {
       guard manifest.version >= before.manifestVersion else {
-        throw conflict("manifest \(manifest.version) in \(dist) is older than manifest \(before.manifestVersion), which was released")
+        throw Self.conflict("manifest \(manifest.version) in \(dist) is older than manifest \(before.manifestVersion), which was released")
       }
       guard manifest.version > before.manifestVersion || manifest.signedDigest == before.signedDigest else {
-        throw conflict("manifest \(manifest.version) in \(dist) differs from the manifest \(manifest.version) that was released")
+        throw Self.conflict("manifest \(manifest.version) in \(dist) differs from the manifest \(manifest.version) that was released")
       }
     }
     let old = Dictionary(uniqueKeysWithValues: (before?.packs ?? []).map { ($0.id, $0) })
@@ -164,15 +166,15 @@ package struct ReleaseRecording: Sendable {
     for pack in record.packs {
       if let old = old[pack.id] {
         guard pack.version >= old.version else {
-          throw conflict("pack '\(pack.id)' in \(dist) has version \(pack.version), but version \(old.version) was released")
+          throw Self.conflict("pack '\(pack.id)' in \(dist) has version \(pack.version), but version \(old.version) was released")
         }
         guard pack.version > old.version || pack.sha256 == old.sha256 else {
-          throw conflict("pack '\(pack.id)' in \(dist) differs from the version \(pack.version) that was released")
+          throw Self.conflict("pack '\(pack.id)' in \(dist) differs from the version \(pack.version) that was released")
         }
       }
       packs.append(
         ReleaseLock.Pack(
-          id: pack.id, version: pack.version, sha256: pack.sha256, contentRoot: pack.contentRoot, keyID: pack.keyID,
+          id: pack.id, version: pack.version, size: pack.size, sha256: pack.sha256, contentRoot: pack.contentRoot, keyID: pack.keyID,
           settings: pack.settings, created: pack.created))
     }
     let kept = Set(packs.map(\.id))
@@ -181,9 +183,12 @@ package struct ReleaseRecording: Sendable {
       packs.append(pack)
     }
     packs.sort { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
-    return ReleaseLock.Release(
+    var release = ReleaseLock.Release(
       manifestVersion: manifest.version, signedDigest: manifest.signedDigest, contentDigest: manifest.contentDigest,
-      issued: manifest.issued, expires: manifest.expires, rootKeyID: record.rootKeyID, packs: packs)
+      issued: manifest.issued, expires: manifest.expires, rootKeyID: record.rootKeyID, packs: packs, recorded: before?.recorded)
+    // A release that is recorded again keeps the note of its first recording.
+    if release != before { release.recorded = origin }
+    return release
   }
 
   private static func conflict(_ message: String) -> PackError {
@@ -192,7 +197,7 @@ package struct ReleaseRecording: Sendable {
 
   // MARK: The app
 
-  private static func entry(_ app: App, _ build: App.Plist, record: BuildRecord) throws(PackError) -> ReleaseLock.App {
+  private func entry(_ app: App, _ build: App.Plist, record: BuildRecord) throws(PackError) -> ReleaseLock.App {
     let (keys, path) = (build.plist.keys, build.plist.path)
     guard app.version.wholeMatch(of: /[0-9A-Za-z.+_-]{1,64}/) != nil else {
       throw PackError(.usage, "'\(app.version)' is not an app version", hint: "write it as on the App Store, such as 2.1.0")
@@ -226,7 +231,7 @@ package struct ReleaseRecording: Sendable {
       hosts: isServedByApple ? nil : hosts,
       manifestURL: isServedByApple ? nil : manifestURL, trustedKeys: trusted.sorted(),
       keyIDs: record.rootKeyID.map { [$0] } ?? Set(record.packs.map(\.keyID)).sorted(), format: PackHeader.formatVersion,
-      firstManifest: record.manifest.version)
+      firstManifest: record.manifest.version, recorded: origin)
   }
 
   /// Adds an app version. A version that is recorded already must be the same, because the app that players have does not change.
@@ -235,7 +240,7 @@ package struct ReleaseRecording: Sendable {
     if let other = lock.apps.first(where: { $0.version == app.version && ($0.platform == nil) != (app.platform == nil) }) {
       throw PackError(
         .releaseConflict, "app \(app.version) is recorded \(other.platform.map { "for \($0)" } ?? "without a platform")",
-        hint: "record it under a new version; if the recorded one was never released, remove its line from the lock file")
+        hint: "record it under a new version; if the recorded one was never released, remove \(ReleaseFile.apps)/\(other.fileName)")
     }
     guard let index = lock.apps.firstIndex(where: { $0.version == app.version && $0.platform == app.platform }) else {
       lock.apps.append(app)
@@ -265,12 +270,12 @@ package struct ReleaseRecording: Sendable {
       guard !recorded.isRetired else {
         throw PackError(
           .releaseConflict, "app \(app.title) is retired, so 'packer verify' does not check it",
-          hint: "if players use it again, remove \"retired\" from its entry in the lock file")
+          hint: "if players use it again, remove \"retired\" from \(ReleaseFile.apps)/\(recorded.fileName)")
       }
       return
     }
     throw PackError(
       .releaseConflict, "app \(app.title): \(first)", details: differences,
-      hint: "record it under a new version; if the recorded one was never released, remove its line from the lock file")
+      hint: "record it under a new version; if the recorded one was never released, remove \(ReleaseFile.apps)/\(recorded.fileName)")
   }
 }

@@ -23,7 +23,18 @@ struct ConfigurationReader {
       throw PackError(
         .usage, "'\(path)' is not the path of a file", hint: "name the configuration, as in -c \(PackerConfiguration.defaultPath)")
     }
-    let text = ConfigurationText(try ConfigurationText.bytes(of: path, files: files))
+    let bytes = try ConfigurationText.bytes(of: path, files: files)
+    if let conflict = MergeConflict(bytes) {
+      let message = "a merge left conflict markers: \(conflict.names.ours) and \(conflict.names.theirs)"
+      return (
+        nil,
+        [
+          ConfigurationMistake(
+            SourcePosition(line: conflict.line, column: 1), message, hint: "keep what is right of both sides, without the markers")
+        ]
+      )
+    }
+    let text = ConfigurationText(bytes)
     guard let root = text.root else { return (nil, text.mistakes) }
     var reader = ConfigurationReader(path: path, directory: parts.directory, sources: sources, files: files)
     reader.mistakes = text.mistakes + ConfigurationCheck.run(root)

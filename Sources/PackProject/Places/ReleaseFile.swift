@@ -6,6 +6,9 @@ package enum ReleaseFile {
   package static let folder = "dist"
   /// The lock file, next to `packer.yml`.
   package static let lock = "packer.lock.json"
+  /// The directory of the recorded app versions, next to the lock file. Each version has a file of its own, so that branches that record different
+  /// versions merge.
+  package static let apps = "packer.apps"
   /// The signed manifest.
   package static let manifest = "manifest.json"
   /// The list of packs for apps with their own parser.

@@ -9,7 +9,7 @@ struct ProposalRule: Sendable {
   static let own = "packer's own files"
 
   private static let kinds: [(reason: String, patterns: [String])] = [
-    (own, ["packer.yml", "packer.lock.json"]),
+    (own, ["packer.yml", "packer.lock.json", "packer.apps/"]),
     ("source maps", ["*.js.map", "*.mjs.map", "*.cjs.map", "*.css.map", "*.ts.map", "*.wasm.map"]),
     (
       "sources of images and models",

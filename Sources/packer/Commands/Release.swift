@@ -4,16 +4,17 @@ import ArgumentParser
 struct Release: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "release",
-    abstract: "Maintains packer.lock.json, the record of what was released and which app versions are in use.",
+    abstract: "Maintains packer.lock.json and packer.apps, the record of what was released and which app versions are in use.",
     discussion: """
-      The lock file is kept beside packer.yml and belongs in version control. 'packer build' takes versions from it, and \
-      'packer verify' checks a release against every app version in it that is not retired.
+      Both are kept beside packer.yml and belong in version control. 'packer build' takes versions from it, and \
+      'packer verify' checks a release against every app version that is not retired.
 
       Examples:
         packer release record
         packer release record --app 2.1.0 --plist App/Info.plist
         packer release list
         packer release retire 1.8.2
+        packer release resolve
       """,
-    subcommands: [ReleaseRecord.self, ReleaseList.self, ReleaseRetire.self])
+    subcommands: [ReleaseRecord.self, ReleaseList.self, ReleaseRetire.self, ReleaseResolve.self])
 }

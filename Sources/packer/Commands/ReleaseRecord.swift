@@ -49,6 +49,7 @@ struct ReleaseRecord: Verb {
     var recording = ReleaseRecording(
       dist: dist ?? configuration.path(of: ReleaseFile.folder), lockPath: configuration.path(of: ReleaseFile.lock))
     recording.configuration = configuration
+    recording.origin = RecordOrigin.current(time: try BuildTime.fromEnvironment().now) { ProcessEnvironment.text(of: $0) }
     var trusted: [SigningPublicKey] = []
     for text in configuration.trustedKeys { trusted.append(try SigningPublicKey(text: text)) }
     recording.trustedKeys = trusted.isEmpty ? try session.publicKeys(ofSigning: configuration.signKeys) : trusted
@@ -155,6 +156,49 @@ struct ReleaseRetire: Verb {
   }
 }
 
+/// `packer release resolve`
+struct ReleaseResolve: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "resolve",
+    abstract: "Resolves the conflicts that a merge left in packer.lock.json and packer.apps.",
+    discussion: """
+      Of the manifest and of each pack, the higher version stays. What both branches released under one version is listed: 'packer build' \
+      then gives it the next version, which replaces both on every device. Without conflicts, nothing is changed.
+
+      Examples:
+        packer release resolve
+        packer release resolve --take theirs
+      """)
+
+  @Option(help: "The side whose values count where both recorded one app version differently: ours or theirs.")
+  var take: String?
+
+  @OptionGroup var project: ProjectOption
+  @OptionGroup var output: OutputOptions
+
+  static var leavesNothingBehind: Bool { false }
+  var isQuiet: Bool { output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    let side = take.map(ReleaseResolution.Side.init(rawValue:))
+    if let side, side == nil { throw PackError(.usage, "--take is '\(take ?? "")'", hint: "write ours or theirs") }
+    let path = try ReleaseLock.path(besides: project.path)
+    let report = try ReleaseResolution(lockPath: path, side: side ?? nil).run()
+    let console = session.console
+    guard !report.resolved.isEmpty else {
+      console.result(ResolvedRecord(report), ["\(path): there is nothing to resolve"])
+      return .done
+    }
+    for remark in report.remarks where remark.wentOutTwice { console.warning(remark.message, hint: nil) }
+    let others = report.remarks.filter { !$0.wentOutTwice }.map { "  \($0.message)" }
+    let paths = report.resolved.map(ShellWord.path).joined(separator: " ")
+    console.result(
+      ResolvedRecord(report), ["\(report.resolved.joined(separator: ", ")): resolved"] + others + ["next: git add \(paths) && packer build"]
+    )
+    return .done
+  }
+}
+
 /// Prints a lock file, as text or as records.
 private struct LockView {
   let path: String
@@ -184,8 +228,10 @@ private struct LockView {
         ["manifest \(released.manifestVersion), issued \(released.issued), valid until \(released.expires)"]
           + (released.rootKeyID.map { ["  each pack has its own key, derived from root key \($0)"] } ?? []))
       let names = released.packs.map(\.id.count).max() ?? 0
+      if let recorded = released.recorded { console.result(OriginRecord(recorded), ["  recorded \(recorded.summary)"]) }
       for pack in released.packs {
-        let line = "  \(Table.left(pack.id, names))  \(pack.version)  key \(pack.keyID)\(pack.isRemoved ? "  removed" : "")"
+        let size = pack.size.map { "  \(ByteCount($0))" } ?? ""
+        let line = "  \(Table.left(pack.id, names))  \(pack.version)  key \(pack.keyID)\(size)\(pack.isRemoved ? "  removed" : "")"
         console.result(LockedPackRecord(pack), [line])
       }
     } else {
@@ -195,7 +241,9 @@ private struct LockView {
       let numbers = (app.budget?.named ?? []).map { "  \($0.key) \(Table.grouped(Int64(clamping: $0.bytes)))" }
       let state = app.isRetired ? ", retired" : ""
       console.result(
-        LockedAppRecord(app), ["app \(app.title)\(state), since manifest \(app.firstManifest), format \(app.format)"] + numbers)
+        LockedAppRecord(app),
+        ["app \(app.title)\(state), since manifest \(app.firstManifest), format \(app.format)"] + numbers
+          + (app.recorded.map { ["  recorded \($0.summary)"] } ?? []))
     }
   }
 }
@@ -210,10 +258,41 @@ private struct ReleasedRecord: Encodable {
   let isUnchanged: Bool
 }
 
+private struct OriginRecord: Encodable {
+  let type = "recorded"
+  let time: String
+  let by: String?
+  let commit: String?
+
+  init(_ origin: RecordOrigin) {
+    time = origin.time.description
+    by = origin.by
+    commit = origin.commit
+  }
+}
+
+private struct ResolvedRecord: Encodable {
+  struct Remark: Encodable {
+    let name: String?
+    let wentOutTwice: Bool
+    let message: String
+  }
+
+  let type = "resolved"
+  let files: [String]
+  let remarks: [Remark]
+
+  init(_ report: ReleaseResolution.Report) {
+    files = report.resolved
+    remarks = report.remarks.map { Remark(name: $0.name, wentOutTwice: $0.wentOutTwice, message: $0.message) }
+  }
+}
+
 private struct LockedPackRecord: Encodable {
   let type = "pack"
   let id: String
   let version: UInt64
+  let size: UInt64?
   let sha256: String
   let contentRoot: String
   let keyID: String
@@ -222,6 +301,7 @@ private struct LockedPackRecord: Encodable {
   init(_ pack: ReleaseLock.Pack) {
     id = pack.id
     version = pack.version
+    size = pack.size
     sha256 = pack.sha256.hex
     contentRoot = pack.contentRoot.hex
     keyID = pack.keyID
@@ -241,6 +321,7 @@ private struct LockedAppRecord: Encodable {
   let format: String
   let firstManifest: UInt64
   let isRetired: Bool
+  let recorded: String?
 
   init(_ app: ReleaseLock.App) {
     version = app.version
@@ -253,6 +334,7 @@ private struct LockedAppRecord: Encodable {
     format = app.format
     firstManifest = app.firstManifest
     isRetired = app.isRetired
+    recorded = app.recorded?.summary
   }
 }
 

@@ -93,6 +93,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .invalidConfiguration: .badInput,
     .invalidManifest: .badInput,
     .invalidRecord: .badInput,
+    .unmergedRecord: .badInput,
     .releaseConflict: .badInput,
     .notAStore: .badInput,
     .missingInput: .inputMissing,

@@ -161,12 +161,15 @@ enum FailureCatalog {
       "Correct them; 'packer schema config' lists every key."),
     Entry(
       "invalid-record", "packer.lock.json or build.json is not in a form that this version reads.",
-      "Resolve merge conflicts, or update packer; you may delete build.json, but never the lock file."),
+      "Update packer; you may delete build.json, but never the lock file."),
+    Entry(
+      "unmerged-record", "A merge left conflict markers in packer.lock.json or packer.apps.",
+      "Run 'packer release resolve', then 'packer build'."),
     Entry(
       "release-conflict", "What is recorded now contradicts an earlier record.",
       "Use a new app version; a recorded one never changes."),
     Entry(
-      "missing-lock", "packer.yml says 'lock: required', but there is no packer.lock.json.",
+      "missing-lock", "packer.lock.json or packer.apps is missing, although there must be one.",
       "Restore it from version control; only before the first release, make an empty one."),
     Entry(
       "malformed-url", "The system cannot download from the URL.",

@@ -24,9 +24,9 @@ struct ReleaseLockTests {
         id: id, version: 3, sha256: digest(1), contentRoot: digest(2), keyID: "0011223344556677", settings: "level=\"9\"\\", created: time,
         isRemoved: isRemoved)
     }
-    func app(_ version: String, isRetired: Bool = false) -> ReleaseLock.App {
+    func app(_ version: String, platform: String? = nil, isRetired: Bool = false) -> ReleaseLock.App {
       ReleaseLock.App(
-        version: version, budget: budget, hosts: ["a.example", "ü.example"], manifestURL: "https://a.example/m.json",
+        version: version, platform: platform, budget: budget, hosts: ["a.example", "ü.example"], manifestURL: "https://a.example/m.json",
         trustedKeys: ["pkp1-x"],
         keyIDs: ["0011223344556677"], format: "1.0", firstManifest: 5, isRetired: isRetired)
     }
@@ -34,7 +34,7 @@ struct ReleaseLockTests {
       released: ReleaseLock.Release(
         manifestVersion: 6, signedDigest: digest(3), contentDigest: digest(4), issued: time, expires: time, rootKeyID: "8899aabbccddeeff",
         packs: [pack("a"), pack("b", isRemoved: true)]),
-      apps: [app("1.9"), app("1.10", isRetired: true)])
+      apps: [app("1.9", platform: "iOS"), app("1.10", isRetired: true)])
   }
 
   private func read(_ text: String) throws(PackError) -> ReleaseLock {
@@ -51,7 +51,7 @@ struct ReleaseLockTests {
     }
     let lines = String(decoding: try sample().document, as: UTF8.self).split(separator: "\n")
     #expect(lines.count { $0.hasPrefix("      {\"id\": ") } == 2)
-    #expect(lines.count { $0.hasPrefix("    {\"version\": ") } == 2)
+    #expect(directory.names(in: "packer.apps") == ["1.10.json", "1.9@iOS.json"])
     var shuffled = try sample()
     shuffled.apps.reverse()
     shuffled.released?.packs.reverse()
@@ -64,6 +64,68 @@ struct ReleaseLockTests {
     #expect(try ReleaseLock.readIfPresent(directory("none")) == ReleaseLock())
   }
 
+  @Test("of version 1 holds the app versions as a list, which get a file each when it is written")
+  func firstVersion() throws {
+    let sample = try sample()
+    let released = try #require(sample.released).record.line
+    let list = RecordValue.list(sample.apps.map(\.record)).line
+    let lock = try read("{\"apps\": \(list), \"released\": \(released), \"version\": 1}")
+    #expect(lock == sample)
+    try lock.write(to: directory("lock"), files: FaultyFiles())
+    #expect(directory.bytes(of: "lock") == sample.document)
+    #expect(try ReleaseLock.read(directory("lock")) == sample)
+  }
+
+  @Test("says whether app versions were recorded, so that the loss of all their files is an error")
+  func lostApps() throws {
+    let lock = try sample()
+    try lock.write(to: directory("lock"), files: FaultyFiles())
+    for name in directory.names(in: "packer.apps") { try SystemFiles().remove(directory("packer.apps/\(name)"), .file, in: nil) }
+    var error = #expect(throws: PackError.self) { try ReleaseLock.read(directory("lock")) }
+    #expect(error?.code == .missingLock)
+    #expect(error?.message.hasSuffix("packer.apps holds no app version, but \(directory("lock")) says that some were recorded") == true)
+    // The other way round, the app versions say that there was a lock file.
+    try lock.write(to: directory("lock"), files: FaultyFiles())
+    try SystemFiles().remove(directory("lock"), .file, in: nil)
+    error = #expect(throws: PackError.self) { try ReleaseLock.readIfPresent(directory("lock")) }
+    #expect(error?.code == .missingLock)
+  }
+
+  @Test("is readable if writing it stops at any file operation, with the earlier release until every app version is written")
+  func everyStop() throws {
+    var before = try sample()
+    before.apps = [before.apps[0]]
+    before.released?.manifestVersion = 5
+    let after = try sample()
+    let counting = FaultyFiles()
+    try before.write(to: directory("lock"), files: SystemFiles())
+    try after.write(to: directory("lock"), files: counting)
+    #expect(counting.calls.count > 10)
+    var states: Set<ReleaseLock> = []
+    for number in counting.calls.indices {
+      try SystemFiles().remove(directory("packer.apps/1.10.json"), .file, in: nil)
+      try before.write(to: directory("lock"), files: SystemFiles())
+      #expect(throws: PackError.self) { try after.write(to: directory("lock"), files: FaultyFiles.stopping(at: number)) }
+      let found = try ReleaseLock.read(directory("lock"))
+      states.insert(found)
+      #expect(found.released == before.released || found == after, "from \(counting.calls[number]) on")
+      try after.write(to: directory("lock"), files: SystemFiles())
+      #expect(try ReleaseLock.read(directory("lock")) == after)
+    }
+    #expect(states.count == 3)
+  }
+
+  @Test("takes app versions only from files with their names")
+  func appNames() throws {
+    try sample().write(to: directory("lock"), files: FaultyFiles())
+    let file = try #require(directory.bytes(of: "packer.apps/1.10.json"))
+    for name in ["1.10.json.orig", ".1.10.json", "README.md"] { try directory.write(file, to: "packer.apps/\(name)") }
+    #expect(try ReleaseLock.read(directory("lock")) == sample())
+    try directory.write(file, to: "packer.apps/1.10 (copy).json")
+    let error = #expect(throws: PackError.self) { try ReleaseLock.read(directory("lock")) }
+    #expect(error?.message.hasSuffix("1.10 (copy).json describes app 1.10, which belongs into 1.10.json") == true)
+  }
+
   @Test(
     "is refused with the position and the fault",
     arguments: [
@@ -74,6 +136,7 @@ struct ReleaseLockTests {
       ("{\"apps\": [], \"version\": 01}", "1:27: a number starts with a zero"),
       ("{\"apps\": null, \"version\": 1}", "1:10: an object, a list, a text, a whole number, true or false was expected"),
       ("<<<<<<< ours\n{}", "1:1: an object, a list, a text, a whole number, true or false was expected"),
+      ("[{},]", "1:5: an object, a list, a text, a whole number, true or false was expected"),
       ("{} {}", "1:4: something follows the document"),
       ("{\"a\": \"\\ud800\"}", "1:14: a text contains half a surrogate pair"),
       ("{\"a\": \"\u{1}\"}", "1:8: a text contains a control character"),
@@ -90,10 +153,8 @@ struct ReleaseLockTests {
     arguments: [
       ("[]", "the lock is not an object", nil),
       ("{\"apps\": []}", "the lock has no 'version'", nil),
-      (
-        "{\"apps\": [], \"version\": 2}", "the lock has version 2, but this packer reads version 1",
-        "use the packer that wrote it, or a newer one"
-      ),
+      ("{\"version\": 3}", "the lock has version 3, but this packer reads versions 1 to 2", "use the packer that wrote it, or a newer one"),
+      ("{\"apps\": [], \"version\": 2}", "'apps' of the lock is neither true nor false", nil),
       ("{\"apps\": {}, \"version\": 1}", "'apps' of the lock is not a list", nil),
       ("{\"apps\": [], \"version\": 1, \"extra\": true}", "the lock has the unknown key 'extra'", nil),
       ("{\"apps\": [{}], \"version\": 1}", "an app has no 'version'", nil),
@@ -109,11 +170,10 @@ struct ReleaseLockTests {
   @Test("is refused if a pack or an app is in it twice")
   func twice() throws {
     var lock = try sample()
-    lock.apps[1].version = "1.9"
+    let app = lock.apps[0].record.line
     #expect(
-      #expect(throws: PackError.self) { try read(String(decoding: lock.document, as: UTF8.self)) }?.message.contains(
-        "app 1.9 is recorded twice") == true)
-    lock = try sample()
+      #expect(throws: PackError.self) { try read("{\"apps\": [\(app), \(app)], \"version\": 1}") }?.message.contains(
+        "app 1.9 for iOS is recorded twice") == true)
     lock.released?.packs[1].id = "a"
     #expect(
       #expect(throws: PackError.self) { try read(String(decoding: lock.document, as: UTF8.self)) }?.message.contains(

@@ -1,0 +1,85 @@
+import PackFiles
+import PackFormat
+import PackProject
+
+extension ReleaseLock {
+  /// Returns the directory of the app versions beside a lock file. If the lock file is a symbolic link, it is beside the link.
+  static func appsFolder(besides path: String) throws(PackError) -> String {
+    guard let parts = PathParts(path) else { throw PackError(.usage, "'\(path)' is not the path of a file") }
+    return parts.directory == "."
+      ? ReleaseFile.apps : parts.directory == "/" ? "/\(ReleaseFile.apps)" : "\(parts.directory)/\(ReleaseFile.apps)"
+  }
+
+  /// Adds the app versions beside a lock file. Files whose names do not end in `.json` are not read.
+  ///
+  /// - Parameter known: the paths of files that are not read, because their versions were added already.
+  mutating func readApps(besides path: String, except known: Set<String> = [], files: any FileSystem) throws(PackError) {
+    let folder = try Self.appsFolder(besides: path)
+    for name in try Self.appFiles(in: folder, files: files) {
+      let file = "\(folder)/\(name)"
+      guard !known.contains(file) else { continue }
+      let value = try RecordFile.read(file, files: files)
+      let app: App
+      do throws(PackError) {
+        app = try App(value)
+      } catch {
+        throw error.about(file)
+      }
+      guard app.fileName == name else {
+        throw PackError(
+          .invalidRecord, of: file, "describes app \(app.title), which belongs into \(app.fileName)",
+          hint: "restore it from version control, or remove it if it is a copy")
+      }
+      apps.append(app)
+    }
+    try sortApps()
+    guard !hasApps || !apps.isEmpty else {
+      throw PackError(
+        .missingLock, of: folder, "holds no app version, but \(path) says that some were recorded",
+        hint: "git restore \(ShellWord.path(folder))")
+    }
+  }
+
+  /// Returns the names of the files of app versions, in order.
+  static func appFiles(in folder: String, files: any FileSystem) throws(PackError) -> [String] {
+    do throws(FileFailure) {
+      let directory = try files.open(folder, .directory, in: nil)
+      return try files.names(in: directory).filter { $0.text.hasSuffix(App.fileEnding) && !$0.text.hasPrefix(".") }.map(\.text)
+        .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    } catch {
+      guard error.isMissing else { throw error.reading(folder) }
+      // A broken link is not the same as no directory.
+      guard (try? files.status(of: folder, in: nil, following: .asThemselves)) == nil else {
+        throw PackError(.missingInput, of: folder, "is a broken symbolic link", hint: "restore its target, or remove the link")
+      }
+      return []
+    }
+  }
+
+  /// Writes the files of the app versions that differ from those on the disk.
+  func writeApps(besides path: String, files: any FileSystem) throws(PackError) {
+    guard !apps.isEmpty else { return }
+    let folder = try Self.appsFolder(besides: path)
+    do throws(FileFailure) {
+      try files.makeDirectory(folder, mode: 0o755, in: nil)
+    } catch {
+      guard error.isExisting else { throw error.writing(folder) }
+    }
+    for app in apps {
+      let file = "\(folder)/\(app.fileName)"
+      let document = app.record.document
+      guard let copy = try? App(RecordParser.parse(document)), copy == app else {
+        throw PackError(.internalError, of: file, "would not read back as it was written; it was not changed")
+      }
+      if let old = try? files.contents(of: file, limit: RecordFile.largestSize), old == document { continue }
+      try OutputFile.write(document, to: file, files: files)
+    }
+  }
+}
+
+extension ReleaseLock.App {
+  static let fileEnding = ".json"
+
+  /// The name of its file. Versions do not contain an `@`, so that no two have the same.
+  package var fileName: String { "\(version)\(platform.map { "@\($0)" } ?? "")\(Self.fileEnding)" }
+}
