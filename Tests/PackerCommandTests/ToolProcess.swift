@@ -36,9 +36,18 @@ final class ToolProcess {
   ) throws {
     #if canImport(Darwin)
       var actions: posix_spawn_file_actions_t?
+      var attributes: posix_spawnattr_t?
     #else
       var actions = posix_spawn_file_actions_t()
+      var attributes = posix_spawnattr_t()
     #endif
+    // The threads that run tests block signals, and a shell that inherits that waits for its children for ever.
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     let flags = O_WRONLY | O_CREAT | O_TRUNC
@@ -59,7 +68,7 @@ final class ToolProcess {
     var started: pid_t = 0
     let number = withCStrings(command) { arguments in
       withCStrings(variables.map { "\($0.key)=\($0.value)" }) { environment in
-        posix_spawn(&started, "/bin/sh", &actions, nil, arguments, environment)
+        posix_spawn(&started, "/bin/sh", &actions, &attributes, arguments, environment)
       }
     }
     guard number == 0 else { throw ScriptError("it did not start: \(String(cString: strerror(number)))") }

@@ -43,7 +43,8 @@ struct ProposalRule: Sendable {
 
   /// The kinds that no game needs. Others may be wanted: a document of developers may be a license.
   static let unintended: Set<String> = [
-    own, "source maps", "sources of images and models", "Node packages", "version control", "editor files", "backups", "logs", "debug symbols",
+    own, "source maps", "sources of images and models", "Node packages", "version control", "editor files", "backups", "logs",
+    "debug symbols",
   ]
 
   private static let all = kinds.flatMap { kind in kind.patterns.map { ProposalRule(pattern: $0, reason: kind.reason) } }
