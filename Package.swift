@@ -75,6 +75,7 @@ let package = Package(
     .systemLibrary(name: "CLibYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"]), .brew(["libyaml"])]),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CVector"),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
 
     // Client side.
@@ -154,7 +155,7 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "PackProject",
-      dependencies: ["CLibYAML", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackReading", "PackWork"],
+      dependencies: ["CLibYAML", "CVector", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackReading", "PackWork"],
       swiftSettings: settings),
     .target(
       name: "PackBuild",

@@ -50,7 +50,7 @@ GRAPH = {
 }
 
 # External libraries, and the folder name that may import each.
-LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "COpenSSL": "OpenSSL", "CLibSSL": "OpenSSL", "CZstd": "Zstd", "libzstd": "Zstd", "CryptoKit": "CryptoKit", "Crypto": "CryptoKit", "CLibYAML": "LibYAML", "NIOCore": "NIO", "NIOPosix": "NIO", "NIOHTTP1": "NIO", "OSLog": "OSLog"}
+LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "COpenSSL": "OpenSSL", "CLibSSL": "OpenSSL", "CZstd": "Zstd", "libzstd": "Zstd", "CryptoKit": "CryptoKit", "Crypto": "CryptoKit", "CLibYAML": "LibYAML", "CVector": "Vector", "NIOCore": "NIO", "NIOPosix": "NIO", "NIOHTTP1": "NIO", "OSLog": "OSLog"}
 
 # The files on the client side that may import Foundation: only if it is the platform's own, or behind the trait that tests use.
 FOUNDATION_ALLOWED = {
@@ -281,7 +281,7 @@ def check_source(name, text, client):
         for module, number in imported.items():
             if module.startswith("Foundation") and name not in FOUNDATION_ALLOWED and target not in (NETWORK_TARGET, APP_TARGET, *APPLE_TARGETS):
                 offend(name, number, f"{target} is client side and imports {module}")
-            if module in ("CLibArchive", "CLibYAML", "ArgumentParser"):
+            if module in ("CLibArchive", "CLibYAML", "CVector", "ArgumentParser"):
                 offend(name, number, f"{target} is client side and imports {module}, which only the packing side may import")
         for number, literal in literals(text):
             if COMMAND.search(literal):
@@ -302,6 +302,11 @@ def check_source(name, text, client):
     for number, line in code_lines(text):
         if re.search(r"\b(FileManager|FileHandle)\b", line) and name not in FILE_MANAGER_ALLOWED | CODE_TEMPLATES:
             offend(name, number, f"{target} uses Foundation's file functions instead of PackFiles")
+
+    # A terminal has 80 columns, and an example that wraps cannot be copied.
+    for number, line in enumerate(text.split("\n"), 1):
+        if target == "packer" and re.match(r" {8}packer \w", line) and len(line) > 86:
+            offend(name, number, "an example is longer than 78 columns")
 
     check_comments(name, text)
 

@@ -1,4 +1,7 @@
+import PackFormat
 import PackManifest
+import PackProject
+import PackReading
 package import PackServing
 import PackWork
 
@@ -59,17 +62,30 @@ package final class GameSite: Site {
       return .text(403, "Pages of other origins may link to this server, but not load anything from it.\n", isHead: isHead)
     }
     let shelf = shelf.withLock { $0 }
-    if stock.isSingle { return SiteReply(try respond(shelf.games[0], to: request)) }
+    if stock.isSingle { return try respond(shelf.games[0], to: request) }
     guard case .name(let name) = field else { return root(shelf, request, host, isHead: isHead) }
     guard let game = shelf.game(named: name) else {
       return .text(404, "There is no pack '\(name)' in this release.\n", isHead: isHead)
     }
-    return SiteReply(try respond(game, to: request))
+    return try respond(game, to: request)
   }
 
-  private func respond(_ game: Game, to request: PackRequest) throws(PackError) -> PackResponse {
-    try PackResponder(game.pack, options: options).respond(to: request)
+  private func respond(_ game: Game, to request: PackRequest) throws(PackError) -> SiteReply {
+    let response = try PackResponder(game.pack, options: options).respond(to: request)
+    guard response.status == 404, let target = RequestTarget(request.target) else { return SiteReply(response, note: note(on: game)) }
+    // For a person who develops the game: most often the case of a letter is wrong, which other servers and file systems do not mind.
+    var nearest = NearestPath(to: target.path)
+    try game.pack.forEachEntry { (entry) throws(PackError) in nearest.look(at: entry.path) }
+    let advice = nearest.path.map { " Did you mean /\(RequestTarget.encoded($0))?" } ?? ""
+    let text = "There is no file '\(printable(target.path.utf8))' in pack '\(game.id)'.\(advice)\n"
+    let headers = HeaderFields(response.headers.fields.filter { $0.name != "Content-Length" })
+    var reply = SiteReply.text(404, text, headers: headers, isHead: request.method == "HEAD")
+    reply.note = [note(on: game), nearest.path.map { "near: \(printable($0.utf8))" }].compactMap(\.self).joined(separator: "; ")
+    return reply
   }
+
+  /// The note for the log about the game that answers, if there are several.
+  private func note(on game: Game) -> String? { stock.isSingle ? nil : game.id }
 
   /// Returns whether a request comes from a page of the same origin, directly from the user of a browser, or not from a browser. A browser without
   /// `Sec-Fetch-Site` still sends the `Origin` of a page that fetches.

@@ -18,7 +18,7 @@ private final class PackReplyBody: SiteBody {
 }
 
 extension SiteReply {
-  init(_ response: PackResponse) {
-    self.init(status: response.status, headers: response.headers, body: response.body.map { PackReplyBody($0) })
+  init(_ response: PackResponse, note: String? = nil) {
+    self.init(status: response.status, headers: response.headers, body: response.body.map { PackReplyBody($0) }, note: note)
   }
 }

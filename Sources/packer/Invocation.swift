@@ -32,7 +32,10 @@ enum Invocation: Sendable {
       try command.run()
       self = .text("")
     } catch {
-      guard Packer.exitCode(for: error).isSuccess else { throw Self.usage(error) }
+      guard Packer.exitCode(for: error).isSuccess else {
+        try Self.checkOptions(arguments)
+        throw Self.usage(error)
+      }
       let text = Packer.fullMessage(for: error)
       self = .text(text == Version.title ? Version.text : text)
     }
@@ -57,13 +60,21 @@ enum Invocation: Sendable {
       guard !commands.isEmpty, !word.hasPrefix("-"), word != "help" || !front.isEmpty else { return }
       guard let command = commands.first(where: { $0.configuration.commandName == word }) else {
         let names = commands.compactMap { $0.configuration.commandName } + (front.isEmpty ? ["help"] : [])
-        let nearest = SpellingSuggestion.nearest(to: word, among: names).map { " (did you mean '\(front)\($0)'?)" } ?? ""
+        let known = front.isEmpty ? Self.otherNames[word] : nil
+        let nearest = (known ?? SpellingSuggestion.nearest(to: word, among: names)).map { " (did you mean '\(front)\($0)'?)" } ?? ""
         throw PackError(.usage, "there is no command '\(front)\(word)'\(nearest)", hint: "see 'packer \(front)--help'")
       }
       front += word + " "
       commands = command.configuration.subcommands
     }
   }
+
+  /// What commands of other tools are called here.
+  private static let otherNames = [
+    "list": "ls", "dir": "ls", "show": "cat", "info": "inspect", "extract": "unpack", "encrypt": "pack", "create": "pack",
+    "check": "verify",
+    "test": "verify", "validate": "verify", "keygen": "key new", "record": "release record", "version": "--version",
+  ]
 
   /// Throws if an argument contains a key. Runs first, before any message can repeat an argument.
   ///
@@ -79,6 +90,25 @@ enum Invocation: Sendable {
       if KeyReference.isKeyText(value) || (isSigning || isValue(of: "--key")) && KeyReference.isSecret(value) {
         throw KeyReference.secretRefused(KeyReference.kind(ofSecret: value, unlessSaid: isSigning ? .signing : .content))
       }
+    }
+  }
+
+  /// Throws if an option is not one of the command's. The argument parser names missing arguments first, and suggests less.
+  private static func checkOptions(_ arguments: [String]) throws(PackError) {
+    var type: any ParsableCommand.Type = Packer.self
+    var name = "packer"
+    for word in arguments {
+      guard let next = type.configuration.subcommands.first(where: { $0.configuration.commandName == word }) else { break }
+      type = next
+      name += " \(word)"
+    }
+    let help = Packer.helpMessage(for: type)
+    let known = Set(help.matches(of: /--[a-z][a-z-]*/).map { String($0.output) })
+    for word in arguments.prefix(while: { $0 != "--" }) where word.hasPrefix("--") {
+      let option = String(word.prefix { $0 != "=" })
+      guard !known.contains(option) else { continue }
+      let nearest = SpellingSuggestion.nearest(to: option, among: known.sorted()).map { " (did you mean '\($0)'?)" } ?? ""
+      throw PackError(.usage, "unknown option '\(option)'\(nearest)", hint: "see '\(name) --help'")
     }
   }
 

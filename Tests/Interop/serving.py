@@ -259,6 +259,8 @@ def release(place):
             status, page = get(served.url, Host=f"{game}.localhost:{served.port}")
             expect(status == 200 and b"<" in page, f"{game} is not at its origin: {status}")
         expect(get(served.url, Host="nothing.localhost")[0] == 404, "a pack that is not there is served")
+        status, page = get(served.url + "INDEX.html", Host=f"{games[0]}.localhost:{served.port}")
+        expect((status, page) == (404, f"There is no file 'INDEX.html' in pack '{games[0]}'. Did you mean /index.html?\n".encode()), f"{status}: {page!r}")
         link = http.client.HTTPConnection("127.0.0.1", served.port)
         link.request("GET", f"/{games[0]}/a%20b?c=1")
         response = link.getresponse()

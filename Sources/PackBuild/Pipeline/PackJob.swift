@@ -36,6 +36,8 @@ package struct PackJob: Sendable {
   package var usesPackKey = false
   /// Whether files that look like private keys or credentials are packed. Otherwise they are refused.
   package var allowsSecrets = false
+  /// Which of these files are packed nevertheless.
+  package var allowedSecrets: [AllowedSecret] = []
   /// Whether files are packed whose names some platforms do not support. Otherwise they are refused.
   package var allowsUnportablePaths = false
   /// Whether the report lists files that no player needs, such as source maps.
@@ -81,10 +83,11 @@ package struct PackJob: Sendable {
 
     progress?(PackProgress(phase: .scanning, done: 0, total: 0))
     let options = DirectoryScan.Options(
-      excludes: excludes, followsSymlinks: followsSymlinks, allowsSecrets: allowsSecrets,
+      excludes: excludes, followsSymlinks: followsSymlinks, allowsSecrets: allowsSecrets, allowedSecrets: allowedSecrets,
       allowsUnportablePaths: allowsUnportablePaths)
     let (order, found) = try await scan(options, sourceProblems, jobs: workers)
-    let reader = try SourceReader(root: source, followsSymlinks: followsSymlinks, files: files, sourceProblems: sourceProblems)
+    let reader = try SourceReader(
+      root: source, followsSymlinks: followsSymlinks, files: files, sourceProblems: sourceProblems, allowedSecrets: allowedSecrets)
     try await refuse(order.entries, reader)
     let duplicates = try await DuplicateSearch(
       order.entries, reader: reader, backend: backend, jobs: workers, progress: progress)

@@ -58,9 +58,10 @@ final class PayloadBuilder: Sendable {
     jobs: Int, contentSize: UInt64, source: String, progress: ProgressHandler?
   ) async throws(PackError) -> Result {
     try await packFrames(jobs: jobs, contentSize: contentSize, progress: progress)
-    if !reader.sourceProblems.isEmpty {
-      // Copies of a file were not read, but may have the same problems.
-      for item in layout.items where item.isLink { reader.look(at: item.entry, allowsSecrets: allowsSecrets) }
+    // Copies of a file were not read, but may have the same problems, also where they are allowed in the original.
+    let hasProblems = !reader.sourceProblems.isEmpty
+    for item in layout.items where item.isLink && (hasProblems || reader.mayAllow(layout.items[Int(item.original)].entry)) {
+      reader.look(at: item.entry, allowsSecrets: allowsSecrets)
     }
     try reader.sourceProblems.check(source)
     for (number, item) in layout.items.enumerated() where item.isLink {
@@ -112,6 +113,8 @@ final class PayloadBuilder: Sendable {
     private var content: [UInt8]
     private var header: [UInt8] = []
     private var openFile: (number: Int, file: OpenFile)?
+    /// The items that were read whole into the frame, with their places, if they are to be searched for secrets.
+    private var filled: [(number: Int, range: Range<Int>)] = []
 
     init(_ builder: PayloadBuilder, spanning: SpanningDigests) throws(PackError) {
       self.builder = builder
@@ -137,6 +140,7 @@ final class PayloadBuilder: Sendable {
       }
       let end = layout.tarSize - UInt64(TarWriter.endSize)
       clear(&content, end..<layout.tarSize, of: frame)
+      checkSecrets(content.byteSpan.extracting(first: size))
       let capacity = Limits.compressBound(builder.frameSize)
       var buffer = builder.spareBuffers.withLock { $0.popLast() } ?? Self.untouched(capacity)
       guard reader.sourceProblems.isEmpty else {
@@ -200,8 +204,9 @@ final class PayloadBuilder: Sendable {
         guard reader.read(file, item.entry, at: part.lowerBound - item.dataOffset, into: &target) else { return false }
       }
       let bytes = content.byteSpan.extracting(range)
-      if part.lowerBound == item.dataOffset, !builder.allowsSecrets {
-        reader.checkSecrets(item.entry, start: bytes)
+      if !builder.allowsSecrets {
+        if part.lowerBound == item.dataOffset { reader.checkSecrets(item.entry, start: bytes) }
+        if part == item.dataRange { filled.append((number, range)) } else { checkSecrets(item, part, bytes, in: file) }
       }
       var result: [UInt8]?
       if part == item.dataRange {
@@ -216,6 +221,40 @@ final class PayloadBuilder: Sendable {
       }
       builder.store(result, for: number)
       return true
+    }
+
+    /// Searches the items that are whole in a frame for secrets. Most are not looked at one by one.
+    private func checkSecrets(_ frame: Span<UInt8>) {
+      var candidate = -1
+      for (number, range) in filled {
+        if candidate < range.lowerBound {
+          candidate = SecretScanner.nextCandidate(frame, in: range.lowerBound..<frame.count) ?? frame.count
+        }
+        let bytes = frame.extracting(range)
+        guard candidate < range.upperBound || SecretScanner.mayStart(bytes) else { continue }
+        var scanner = SecretScanner()
+        scanner.add(bytes, isLast: true)
+        let matches = scanner.matches
+        if !matches.isEmpty, let file = reader.open(layout.items[number].entry) {
+          reader.checkSecrets(layout.items[number].entry, file, found: matches)
+        }
+      }
+      filled.removeAll(keepingCapacity: true)
+    }
+
+    /// Searches a part of a file for secrets. The part before it may be with another worker, so the bytes before this part are read again.
+    private func checkSecrets(_ item: TarLayout.Item, _ part: Range<UInt64>, _ bytes: Span<UInt8>, in file: OpenFile) {
+      let start = part.lowerBound - item.dataOffset
+      var scanner = SecretScanner(from: start)
+      if start > 0 {
+        let count = min(start, SecretScanner.overlap)
+        var before = [UInt8](repeating: 0, count: Int(count))
+        var target = before.mutableByteSpan
+        guard reader.read(file, item.entry, at: start - count, into: &target) else { return }
+        scanner.add(before.byteSpan, isLast: false)
+      }
+      scanner.add(bytes, isLast: part.upperBound == item.dataRange.upperBound)
+      reader.checkSecrets(item.entry, file, found: scanner.matches)
     }
 
     private func clear(_ content: inout [UInt8], _ range: Range<UInt64>, of frame: TarLayout.Frame) {

@@ -123,6 +123,7 @@ extension ReleaseBuild {
     job.followsSymlinks = pack.followsSymlinks
     job.usesPackKey = configuration.perPackKeys
     job.allowsSecrets = pack.allowsSecrets
+    job.allowedSecrets = pack.allowedSecrets
     job.allowsUnportablePaths = pack.allowsUnportablePaths
     job.jobs = jobs
     job.files = files
@@ -233,6 +234,8 @@ extension ReleaseBuild {
     var job = decision.job
     job.output = staged.path(of: name)
     job.packVersion = version
+    // The census has searched the same bytes, as the content root shows.
+    job.allowsSecrets = true
     let report = try await job.run(key: key, progress: progress)
     guard report.contentRoot == census.contentRoot else {
       throw PackError(

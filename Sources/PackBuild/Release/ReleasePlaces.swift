@@ -1,3 +1,4 @@
+import PackCrypto
 import PackFiles
 package import PackFormat
 package import PackProject
@@ -29,6 +30,14 @@ package enum ReleasePlaces {
   package static func keyBeside(_ pack: String) -> String? {
     guard let path = configuration(above: pack) else { return nil }
     return try? PackerConfiguration.read(path).key
+  }
+
+  /// Whether the configuration above a pack allows unportable paths for the pack with this id.
+  package static func allowsUnportablePaths(_ pack: String, id: [UInt8]) -> Bool {
+    guard let path = configuration(above: pack), let configuration = try? PackerConfiguration.read(path, sources: .optional) else {
+      return false
+    }
+    return configuration.packs.contains { $0.allowsUnportablePaths && (try? PackID.bytes(for: $0.id)) == id }
   }
 
   /// Returns the directory of a release.

@@ -24,9 +24,11 @@ struct SourceCensus: Sendable {
     let sourceProblems = SourceProblems(job.words)
     let options = DirectoryScan.Options(
       excludes: job.excludes, followsSymlinks: job.followsSymlinks, allowsSecrets: job.allowsSecrets,
-      allowsUnportablePaths: job.allowsUnportablePaths)
+      allowedSecrets: job.allowedSecrets, allowsUnportablePaths: job.allowsUnportablePaths)
     let scan = try await DirectoryScan.run(job.source, options: options, files: job.files, sourceProblems: sourceProblems, jobs: workers)
-    let reader = try SourceReader(root: job.source, followsSymlinks: job.followsSymlinks, files: job.files, sourceProblems: sourceProblems)
+    let reader = try SourceReader(
+      root: job.source, followsSymlinks: job.followsSymlinks, files: job.files, sourceProblems: sourceProblems,
+      allowedSecrets: job.allowedSecrets)
     let numbers = scan.entries.indices.filter { scan.entries[$0].kind != .directory }.map { Int32($0) }
     let digests = try await SourceDigests.run(
       numbers, scan.entries, limit: .max, checkingSecrets: !job.allowsSecrets, reader: reader, backend: job.backend, jobs: workers,

@@ -5,7 +5,7 @@ import PackProject
 import PackReading
 import PackWork
 
-/// Surveys the entries of all packs: junk and secrets in one pack, content that several packs share.
+/// Surveys the entries of all packs: junk and names of secrets in one pack, content that several packs share.
 ///
 /// Takes about 100 bytes of memory for each different file of 4 KiB or more.
 final class ContentSurvey: Sendable {
@@ -27,16 +27,12 @@ final class ContentSurvey: Sendable {
   private static let smallestShared: UInt64 = 4096
   /// The largest number of paths of a pack that are searched for in its bytes.
   private static let mostPaths = 16
-  /// The largest number of small files of a pack whose first bytes are read.
-  private static let mostLooks = 1000
 
   /// Surveys all entries of one pack.
   func look(into pack: Pack, number: Int, _ sighting: inout PackSighting, _ search: inout PlaintextSearch) throws(PackError) {
     var count = InstallSizeCount()
-    var (junk, secrets): ([String], [String]) = ([], [])
+    var junk: [String] = []
     var developers = UnneededFiles.Search()
-    var toLookInto: [Entry] = []
-    var pointers: [Entry] = []
     var pages = WebPages()
     var sampled = 0
     var contents: [(digest: [UInt8], size: UInt64, path: String)] = []
@@ -55,12 +51,8 @@ final class ContentSurvey: Sendable {
       if entry.kind == .directory { sighting.emptyDirectories.append("'\(printable(entry.path.utf8))'") }
       if entry.kind == .file {
         pages.add(entry.path)
-        if SourceRules.pointerSizes.contains(entry.size), pointers.count < Self.mostLooks { pointers.append(entry) }
-        let name = String(components.last ?? "")
-        if let reason = SourceRules.secret(name) {
-          secrets.append("'\(printable(entry.path.utf8))', which \(reason)")
-        } else if entry.size > 0, entry.size <= SourceRules.largestSecret, Self.mayHoldKey(name), toLookInto.count < Self.mostLooks {
-          toLookInto.append(entry)
+        if let reason = SourceRules.secret(String(components.last ?? "")) {
+          sighting.secrets.append(PackSighting.Secret(path: entry.path, rule: SecretRule.fileName, reason: reason))
         }
         if entry.size >= Self.smallestShared { contents.append((entry.sha256, entry.size, entry.path)) }
       }
@@ -71,20 +63,9 @@ final class ContentSurvey: Sendable {
       index += 1
     }
     for path in toFind { search.add(path: path) }
-    for entry in toLookInto {
-      var start: [UInt8] = []
-      try pack.read(entry, range: 0..<min(entry.size, 64)) { piece in start.append(copying: piece) }
-      if let reason = SourceRules.secret(content: start.byteSpan) { secrets.append("'\(printable(entry.path.utf8))', which \(reason)") }
-    }
-    for entry in pointers {
-      var start: [UInt8] = []
-      try pack.read(entry, range: 0..<min(entry.size, 64)) { piece in start.append(copying: piece) }
-      if SourceRules.isPointer(start.byteSpan) { sighting.pointers.append("'\(printable(entry.path.utf8))'") }
-    }
     sighting.lostPage = pages.lost
     sighting.installSize = count.total
     sighting.junk = junk
-    sighting.secrets = secrets
     add(contents, number)
   }
 
@@ -109,13 +90,6 @@ final class ContentSurvey: Sendable {
           packs: place.packs.map { ids[$0] }.sorted(), path: place.path, size: place.size, surplus: UInt64(place.packs.count - 1))
       }
     }.sorted { ($1.size, $0.path) < ($0.size, $1.path) }
-  }
-
-  /// Returns whether the name of a file has no ending, or one that is common for files with keys.
-  private static func mayHoldKey(_ name: String) -> Bool {
-    guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else { return true }
-    let ending = String(name[name.utf8.index(after: dot)...]).lowercased()
-    return ["asc", "cfg", "conf", "crt", "env", "ini", "key", "pem", "ppk", "txt", "yaml", "yml"].contains(ending)
   }
 }
 

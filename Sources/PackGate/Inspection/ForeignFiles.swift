@@ -63,8 +63,8 @@ struct ForeignFilesSearch {
   /// The largest number of files that are compared with those of the packs.
   private static let mostCompared = 10_000
 
-  /// The size in bytes of the largest file that is searched for keys.
-  private static let largestSearched: UInt64 = 64 << 10
+  /// The size in bytes of the largest file that is searched for secrets.
+  private static let largestSearched: UInt64 = 1 << 20
 
   /// What was found in the directory of a release.
   struct Result {
@@ -164,26 +164,12 @@ struct ForeignFilesSearch {
   private func secret(in path: String, size: UInt64) -> UploadedSecret.Kind? {
     if size > 0, size <= Self.largestSearched, var content = try? bytes(of: path) {
       defer { wipe(&content) }
-      if Self.holdsKey("pks1-", content) { return .signingKey }
-      if Self.holdsKey("pkk1-", content) { return .contentKey }
-      let text = String(decoding: content, as: UTF8.self)
-      if text.contains(#/-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/#) { return .other("contains a private key") }
-      if let reason = SourceRules.secret(content: content.byteSpan) { return .other(reason) }
+      let secrets = SecretScanner.secrets(in: content.byteSpan)
+      if secrets.contains(where: { $0.rule == "packer-signing-key" }) { return .signingKey }
+      if secrets.contains(where: { $0.rule == "packer-content-key" }) { return .contentKey }
+      if let first = secrets.first { return .other(first.reason) }
     }
     return SourceRules.secret(PathParts(path)?.name ?? path).map { .other($0) }
-  }
-
-  /// Returns whether a key of packer is anywhere in some bytes: its prefix and the 64 digits that follow.
-  private static func holdsKey(_ prefix: String, _ bytes: [UInt8]) -> Bool {
-    let prefix = Array(prefix.utf8)
-    var rest = bytes[...]
-    while let start = rest.firstIndex(of: prefix[0]) {
-      rest = rest[start...]
-      let digits = rest.dropFirst(prefix.count).prefix(64)
-      if rest.starts(with: prefix), digits.count == 64, digits.allSatisfy({ Unicode.Scalar($0).properties.isASCIIHexDigit }) { return true }
-      rest = rest.dropFirst()
-    }
-    return false
   }
 
   /// Compares the digests of files with those of all entries of all packs that can be opened.

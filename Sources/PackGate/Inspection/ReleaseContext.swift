@@ -139,8 +139,10 @@ struct PackSighting: Sendable {
   var junk: [String] = []
   /// The paths of files that only developers need, such as source maps, each with the reason.
   var unneeded: [String] = []
-  /// The paths of files that look like secrets, each with the reason.
-  var secrets: [String] = []
+  /// The files that look like secrets.
+  var secrets: [Secret] = []
+  /// The paths of files with an unresolved conflict of a merge, each with the place.
+  var conflicts: [String] = []
   /// The paths of Git LFS pointers, which stand for files that were not fetched.
   var pointers: [String] = []
   /// The paths of empty directories.
@@ -159,6 +161,15 @@ struct PackSighting: Sendable {
   /// Returns whether its bytes are not those of the manifest entry. False for a file of another size, which is a finding of its own.
   func isChanged(since entry: ManifestPack) -> Bool {
     size == entry.size && sha256 != nil && sha256 != entry.sha256
+  }
+
+  /// A file that looks like a secret.
+  struct Secret: Sendable {
+    var path: String
+    /// The id of the rule that found it.
+    var rule: String
+    /// The reason, which continues a sentence about the file.
+    var reason: String
   }
 
   /// The values in the readable start of a pack.

@@ -143,8 +143,13 @@ struct ReleaseInspection: Sendable {
           guard error.code == .unportablePath else { throw error }
           release.packs[number].unportable = error.details.isEmpty ? [error.message] : error.details
         }
-        _ = try await PackVerification.run(
-          pack, allowsUnportablePaths: true, jobs: jobs, progress: progress.map { Self.part(of: total, after: done, $0) })
+        try pack.checkContentSize(Limits.contentSizeWithoutManifest)
+        let search = ContentSearch()
+        // Also of a damaged pack.
+        defer { search.finish(pack, &release.packs[number]) }
+        try await ArchiveComparison.run(
+          pack, jobs: jobs, phase: .verifying, progress: progress.map { Self.part(of: total, after: done, $0) },
+          makeObserver: { search.makeObserver() }, onStop: { search.close() })
         done = done.adding(entry.contentSize)
         release.packs[number].differences = try await differences(of: pack, entry, release)
         release.packs[number].excludesPage = excludesPage(entry, release)

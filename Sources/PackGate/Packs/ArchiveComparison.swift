@@ -9,9 +9,13 @@ import PackWork
 ///
 /// Every frame is decompressed once. The workers that check digests pass the bytes between contents, in order, to a thread that reads the tar.
 enum ArchiveComparison {
-  /// - Parameter output: the directory to which the tree is written, if any.
+  /// - Parameters:
+  ///   - output: the directory to which the tree is written, if any.
+  ///   - makeObserver: makes another observer of the frames of one worker.
+  ///   - onStop: called if the work stops early, so that no such observer waits.
   static func run(
-    _ pack: Pack, into output: OutputDirectory? = nil, jobs: Int, phase: PackProgress.Phase, progress: ProgressHandler?
+    _ pack: Pack, into output: OutputDirectory? = nil, jobs: Int, phase: PackProgress.Phase, progress: ProgressHandler?,
+    makeObserver: (@Sendable () -> any FrameObserver)? = nil, onStop: (@Sendable () -> Void)? = nil
   ) async throws(PackError) {
     let channel = GapChannel()
     let blocks = IndexCache.shared(pack)
@@ -29,7 +33,11 @@ enum ArchiveComparison {
     let walking = await failure { () throws(PackError) in
       try await TreeWalk.run(
         pack, into: output, blocks: blocks, jobs: jobs, phase: phase, strictness: .release, progress: progress,
-        makeObserver: { GapSender(channel) }, onStop: { channel.close() })
+        makeObserver: { GapSender(channel, makeObserver?()) },
+        onStop: {
+          channel.close()
+          onStop?()
+        })
     }
     if walking == nil { channel.finish() } else { channel.close() }
     let comparing = await reading
@@ -151,12 +159,14 @@ enum ArchiveComparison {
   }
 }
 
-/// Pushes the gaps of one worker's frames to a channel.
+/// Pushes the gaps of one worker's frames to a channel, and lets another observer see the frames.
 private final class GapSender: FrameObserver {
   private let channel: GapChannel
+  private let other: (any FrameObserver)?
 
-  init(_ channel: GapChannel) {
+  init(_ channel: GapChannel, _ other: (any FrameObserver)?) {
     self.channel = channel
+    self.other = other
   }
 
   func observe(
@@ -188,6 +198,7 @@ private final class GapSender: FrameObserver {
       return TarPiece(start: place.lowerBound, bytes: rest.prefix(place.count))
     }
     try channel.push(frame.index, gaps)
+    try other?.observe(frame, content, table, records, reader: reader)
   }
 }
 

@@ -145,10 +145,21 @@ extension ConfigurationMap {
     ConfigurationKey(
       "followSymlinks", .scalar(.flag), "Whether symbolic links inside the directory are followed.", standard: false),
     ConfigurationKey(
-      "allowSecrets", .scalar(.flag), "Whether files that look like secrets are packed.", standard: false),
+      "allowSecrets", .either(.scalar(.flag), .maps(allowedSecret, smallestCount: 1)),
+      "Whether files that look like secrets are packed, or a list of those that are.", standard: false),
     ConfigurationKey(
       "allowUnportablePaths", .scalar(.flag), "Whether to pack names that some platforms do not support.", standard: false),
   ]
+
+  private static let allowedSecret = ConfigurationMap(
+    noun: "the entry",
+    keys: [
+      ConfigurationKey("path", .scalar(.glob), isRequired: true, "A pattern of paths, as in exclude.", example: "config/web.json"),
+      ConfigurationKey(
+        "rule", .scalar(.choice(AllowedSecret.rules, "kind of secret")), "The only kind that is allowed. Default: any.",
+        example: "gcp-api-key"),
+      ConfigurationKey("reason", .scalar(.text(longest: 2000)), isRequired: true, "Why it is no secret."),
+    ])
 
   private static let defaults = ConfigurationMap(noun: "'defaults'", keys: settings)
 

@@ -290,8 +290,14 @@ struct ConfigurationReader {
       frameSize: setting("frameSize")?.scalarText(.anySize).flatMap { ByteCount(parsing: $0)?.bytes },
       followsSymlinks: setting("followSymlinks")?.isTrue ?? false,
       allowsSecrets: setting("allowSecrets")?.isTrue ?? false,
+      allowedSecrets: setting("allowSecrets")?.items.compactMap(Self.allowedSecret) ?? [],
       allowsUnportablePaths: setting("allowUnportablePaths")?.isTrue ?? false,
       budget: budget(entry["budget"], filled), position: entry.position)
+  }
+
+  private static func allowedSecret(_ node: ConfigurationNode) -> AllowedSecret? {
+    guard let path = node.text("path", .glob), let reason = node.text("reason", .text(longest: 2000)) else { return nil }
+    return AllowedSecret(path: path, rule: node.text("rule", .text(longest: 100)), reason: reason)
   }
 
   private func budget(_ node: ConfigurationNode?, _ filled: (String) -> String) -> PackerConfiguration.PackBudget? {

@@ -110,6 +110,8 @@ package struct PackerConfiguration: Hashable, Sendable {
     package var followsSymlinks: Bool
     /// Whether files that look like secrets are packed.
     package var allowsSecrets: Bool
+    /// Which of these files are packed nevertheless.
+    package var allowedSecrets: [AllowedSecret] = []
     /// Whether names that some platforms do not support are packed.
     package var allowsUnportablePaths: Bool
     /// Its size limits.

@@ -158,7 +158,9 @@ extension ScalarFormat {
   private static func choiceProblem(_ text: String, _ choices: [String], _ noun: String) -> String? {
     guard !choices.contains(text) else { return nil }
     if noun == "platform", text == "iPadOS" { return "'iPadOS', which is not a separate platform: iOS includes it" }
-    return "\(shown(text)), which is not a valid \(noun): use \(list(choices))\(suggestion(text, choices))"
+    // A long list is no help; the schema has it.
+    let names = choices.count > 20 ? "'packer schema config' lists all" : "use \(list(choices))"
+    return "\(shown(text)), which is not a valid \(noun): \(names)\(suggestion(text, choices))"
   }
 
   private static func list(_ choices: [String]) -> String {

@@ -150,7 +150,7 @@ package struct ConfigurationProposal: Sendable {
       return start == PackHeader.magic
     }
     try await WorkerPool.run(1) { (pool, _) throws(PackError) in
-      for entry in entries where entry.kind != .directory && entry.size <= SourceRules.largestSecret {
+      for entry in entries where entry.kind != .directory && entry.size <= Self.largestSearched {
         try pool.checkpoint()
         reader.look(at: entry, allowsSecrets: false)
       }
@@ -205,6 +205,9 @@ package struct ConfigurationProposal: Sendable {
       throw error.isExisting ? Self.exists(path) : error.writing(path)
     }
   }
+
+  /// The size in bytes of the largest file that is searched for secrets. The build searches all of them.
+  private static let largestSearched: UInt64 = 16 << 20
 
   /// Writes a `.gitignore` beside the configuration. An existing one is never changed.
   ///

@@ -48,12 +48,17 @@ package struct DirectoryScan: Sendable {
     package var excludes: [String] = []
     package var followsSymlinks = false
     package var allowsSecrets = false
+    package var allowedSecrets: [AllowedSecret] = []
     package var allowsUnportablePaths = false
 
-    package init(excludes: [String] = [], followsSymlinks: Bool = false, allowsSecrets: Bool = false, allowsUnportablePaths: Bool = false) {
+    package init(
+      excludes: [String] = [], followsSymlinks: Bool = false, allowsSecrets: Bool = false, allowedSecrets: [AllowedSecret] = [],
+      allowsUnportablePaths: Bool = false
+    ) {
       self.excludes = excludes
       self.followsSymlinks = followsSymlinks
       self.allowsSecrets = allowsSecrets
+      self.allowedSecrets = allowedSecrets
       self.allowsUnportablePaths = allowsUnportablePaths
     }
   }
@@ -349,7 +354,7 @@ private final class DirectoryScanner: @unchecked Sendable {
     _ name: String, path: String, _ status: FileStatus, siblings: inout Siblings
   ) -> ScannedDirectory.Child {
     guard check(path, name, siblings: &siblings) else { return .problem }
-    if !options.allowsSecrets, let reason = SourceRules.secret(name) {
+    if !options.allowsSecrets, let reason = SourceRules.secret(name), !options.allowedSecrets.allow(path, rule: SecretRule.fileName) {
       sourceProblems.addSecret(path, reason)
       return .problem
     }
@@ -365,22 +370,26 @@ private final class DirectoryScanner: @unchecked Sendable {
 
   /// Returns whether a symbolic link may be followed: only if the options allow it, and only inside the tree.
   private func checkLink(_ path: String) throws(FileFailure) -> Bool {
-    guard options.followsSymlinks else {
-      sourceProblems.add(
-        path, .unsuitableSource, "is a symbolic link",
-        hint: "pack what it points to with \(sourceProblems.words.followSymlinks), or exclude it with \(sourceProblems.words.exclude)")
-      return false
-    }
+    let exclude = "exclude it with \(sourceProblems.words.exclude)"
     let target: String
     do throws(FileFailure) {
       target = try files.canonicalPath(of: "\(canonicalRoot)/\(path)")
     } catch {
-      sourceProblems.add(path, .unsuitableSource, "is a broken symbolic link")
+      sourceProblems.add(
+        path, .unsuitableSource, "is a broken symbolic link", hint: "restore what it points to, remove it, or \(exclude)")
+      return false
+    }
+    guard options.followsSymlinks else {
+      sourceProblems.add(
+        path, .unsuitableSource, "is a symbolic link",
+        hint: "pack what it points to with \(sourceProblems.words.followSymlinks), or \(exclude)")
       return false
     }
     // Compared as bytes: strings are equal if they differ only in normalization, but such names are different files.
     guard target.utf8.elementsEqual(canonicalRoot.utf8) || target.utf8.starts(with: (canonicalRoot + "/").utf8) else {
-      sourceProblems.add(path, .unsuitableSource, "is a symbolic link that leaves the directory")
+      sourceProblems.add(
+        path, .unsuitableSource, "is a symbolic link that leaves the directory",
+        hint: "copy what it points to into the directory, or \(exclude)")
       return false
     }
     return true

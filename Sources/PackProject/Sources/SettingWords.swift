@@ -16,7 +16,7 @@ package enum SettingWords: Hashable, Sendable {
   var allowSecrets: String {
     switch self {
     case .options: "--allow-secrets"
-    case .keys: "'allowSecrets: true'"
+    case .keys: "an entry under 'allowSecrets'"
     }
   }
 

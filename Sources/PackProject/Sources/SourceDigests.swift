@@ -7,7 +7,7 @@ import PackWork
 package enum SourceDigests {
   /// Computes the digests of the first `limit` bytes of the entries with these numbers, on several threads.
   ///
-  /// - Parameter checkingSecrets: whether a file is a problem if its first bytes show that it is a key.
+  /// - Parameter checkingSecrets: whether a file is a problem if it contains a secret.
   /// - Returns: the digests by number. Files that could not be read are missing; they are in the reader's `sourceProblems`.
   package static func run(
     _ numbers: [Int32], _ entries: [SourceEntry], limit: Int, checkingSecrets: Bool = false, reader: SourceReader,
@@ -30,6 +30,7 @@ package enum SourceDigests {
         guard let file = reader.open(entry, toReadAtOnce: true) else { continue }
         var offset: UInt64 = 0
         let end = min(entry.size, UInt64(limit))
+        var scanner = SecretScanner()
         while offset < end {
           try pool.checkpoint()
           let count = Int(min(end - offset, UInt64(buffer.count)))
@@ -37,10 +38,14 @@ package enum SourceDigests {
           var target = whole._mutatingExtracting(first: count)
           guard reader.read(file, entry, at: offset, into: &target) else { break }
           if checkingSecrets, offset == 0 { reader.checkSecrets(entry, start: buffer.byteSpan.extracting(first: count)) }
+          if checkingSecrets {
+            scanner.add(buffer.byteSpan.extracting(first: count), isLast: offset + UInt64(count) == end)
+          }
           try digest.update(buffer.byteSpan.extracting(first: count))
           offset += UInt64(count)
           counter.add(UInt64(count))
         }
+        reader.checkSecrets(entry, file, found: scanner.matches)
         let value = try digest.finish()
         if offset == end, reader.confirm(file, entry) { results.withLock { $0[number] = value } }
       }

@@ -26,15 +26,21 @@ package final class SourceProblems: Sendable {
   var firstUnread: PackError? { sorted.first { $0.error.code == .cannotRead }?.error }
 
   func add(_ path: String, _ code: PackError.Code, _ problem: String, hint: String? = nil) {
-    let error = PackError(code, of: path, problem, hint: hint)
+    let error = PackError(code, of: Self.shown(path), problem, hint: hint)
     sourceProblems.withLock { $0.append(Problem(path: path, problem: problem, error: error)) }
   }
 
   /// Adds a file that may be a secret.
   func addSecret(_ path: String, _ reason: String) {
     let error = PackError(
-      .unsuitableSource, of: path, reason, hint: "exclude it with \(words.exclude), or allow it with \(words.allowSecrets)")
+      .unsuitableSource, of: Self.shown(path), reason, hint: "exclude it with \(words.exclude), or allow it with \(words.allowSecrets)")
     sourceProblems.withLock { $0.append(Problem(path: path, problem: reason, error: error, isSecret: true)) }
+  }
+
+  /// Returns the path for messages: in quotes if a blank at the start or end of a name could not be seen otherwise.
+  private static func shown(_ path: String) -> String {
+    let hasBlanks = path.split(separator: "/").contains { $0.first?.isWhitespace == true || $0.last?.isWhitespace == true }
+    return hasBlanks ? "'\(path)'" : path
   }
 
   /// Throws all problems as one error, if there are any: one line each, in the order of the paths.

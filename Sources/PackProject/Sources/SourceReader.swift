@@ -8,9 +8,13 @@ package struct SourceReader: Sendable {
   private let root: OpenFile
   private let followsSymlinks: Bool
   private let files: any FileSystem
+  private let allowedSecrets: [AllowedSecret]
 
-  package init(root: String, followsSymlinks: Bool, files: any FileSystem, sourceProblems: SourceProblems) throws(PackError) {
+  package init(
+    root: String, followsSymlinks: Bool, files: any FileSystem, sourceProblems: SourceProblems, allowedSecrets: [AllowedSecret] = []
+  ) throws(PackError) {
     self.sourceProblems = sourceProblems
+    self.allowedSecrets = allowedSecrets
     self.followsSymlinks = followsSymlinks
     self.files = files
     do {
@@ -38,20 +42,54 @@ package struct SourceReader: Sendable {
     }
   }
 
-  /// Adds a file to `sourceProblems` if it contains a secret.
+  /// Adds a file to `sourceProblems` if it starts like a key.
   package func checkSecrets(_ entry: SourceEntry, start content: Span<UInt8>) {
-    guard entry.size <= SourceRules.largestSecret, let reason = SourceRules.secret(content: content) else { return }
+    guard entry.size <= SourceRules.largestSecret, let reason = SourceRules.secret(content: content),
+      !allowedSecrets.allow(entry.path, rule: SecretRule.keyFile)
+    else { return }
     sourceProblems.addSecret(entry.path, reason)
   }
+
+  /// Adds a file to `sourceProblems` for the first secret that was found in it and is not allowed.
+  package func checkSecrets(_ entry: SourceEntry, _ file: OpenFile, found matches: [SecretScanner.Match]) {
+    guard let match = matches.first(where: { !allowedSecrets.allow(entry.path, rule: $0.rule.id) }) else { return }
+    // Read again up to there, instead of counting the lines of all files.
+    var place = LinePlace()
+    var buffer = [UInt8](repeating: 0, count: Self.pieceSize)
+    var offset: UInt64 = 0
+    while offset < match.offset {
+      let count = Int(min(match.offset - offset, UInt64(buffer.count)))
+      var whole = buffer.mutableByteSpan
+      var target = whole._mutatingExtracting(first: count)
+      guard read(file, entry, at: offset, into: &target) else { break }
+      place.add(buffer.byteSpan.extracting(first: count))
+      offset += UInt64(count)
+    }
+    sourceProblems.addSecret(entry.path, match.rule.finding(at: place))
+  }
+
+  /// Whether secrets are allowed in a file that are not allowed in its copies.
+  package func mayAllow(_ entry: SourceEntry) -> Bool { allowedSecrets.mention(entry.path) }
 
   /// Checks whether a file can be read and contains a secret, without packing it.
   package func look(at entry: SourceEntry, allowsSecrets: Bool) {
     guard let file = open(entry), !allowsSecrets else { return }
-    var start = [UInt8](repeating: 0, count: Int(min(entry.size, 64)))
-    var target = start.mutableByteSpan
-    guard read(file, entry, at: 0, into: &target) else { return }
-    checkSecrets(entry, start: start.byteSpan)
+    var scanner = SecretScanner()
+    var buffer = [UInt8](repeating: 0, count: Int(min(entry.size, UInt64(Self.pieceSize))))
+    var offset: UInt64 = 0
+    while offset < entry.size {
+      let count = Int(min(entry.size - offset, UInt64(buffer.count)))
+      var whole = buffer.mutableByteSpan
+      var target = whole._mutatingExtracting(first: count)
+      guard read(file, entry, at: offset, into: &target) else { return }
+      if offset == 0 { checkSecrets(entry, start: buffer.byteSpan.extracting(first: count)) }
+      offset += UInt64(count)
+      scanner.add(buffer.byteSpan.extracting(first: count), isLast: offset == entry.size)
+    }
+    checkSecrets(entry, file, found: scanner.matches)
   }
+
+  private static let pieceSize = 256 << 10
 
   /// Fills `buffer` with the bytes of a file from `offset` on. Returns false if there are not enough of them.
   package func read(

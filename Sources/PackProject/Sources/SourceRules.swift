@@ -56,7 +56,16 @@ package enum SourceRules {
 
   /// Returns why the first bytes of a file show that it is a key, or nil.
   package static func secret(content: Span<UInt8>) -> String? {
-    let start = Array(copying: content.extracting(first: min(content.count, 64)))
+    // White space around a key text is ignored where it is read.
+    var first = 0
+    while first < min(content.count, 64), content[first] <= 0x20 { first += 1 }
+    // No allocation for most files.
+    guard first < content.count else { return nil }
+    switch content[first] {
+    case UInt8(ascii: "-"), UInt8(ascii: "p"), UInt8(ascii: "A"), UInt8(ascii: "P"): break
+    default: return nil
+    }
+    let start = Array(copying: content.extracting(first..<min(content.count, first + 64)))
     func begins(with text: String) -> Bool { start.starts(with: text.utf8) }
     if begins(with: "-----BEGIN ") {
       let firstLine = String(decoding: start.prefix { $0 != 10 && $0 != 13 }, as: UTF8.self)

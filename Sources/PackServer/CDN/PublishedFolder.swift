@@ -37,7 +37,14 @@ package final class PublishedFolder: Site {
     var path = target.path
     let wasMoved = path.hasPrefix(Self.elsewhere)
     if wasMoved { path.removeFirst(Self.elsewhere.count) }
-    guard let file = try open(path) else { return .text(404, "There is no such file in the release.\n", isHead: isHead) }
+    guard let file = try open(path) else {
+      var nearest = NearestPath(to: path)
+      for name in names() where !Self.isHidden(name) { nearest.look(at: name) }
+      let advice = nearest.path.map { " Did you mean /\(RequestTarget.encoded($0))?" } ?? ""
+      var reply = SiteReply.text(404, "There is no such file in the release.\(advice)\n", isHead: isHead)
+      reply.note = nearest.path.map { "near: \(printable($0.utf8))" }
+      return reply
+    }
     let name = path.split(separator: "/").last.map(String.init) ?? path
     if let reason = file.secret(name) {
       var reply = SiteReply.text(403, "This file \(reason), so it is not served.\n", isHead: isHead)
@@ -60,6 +67,11 @@ package final class PublishedFolder: Site {
 
   /// Returns the paths of files that look like keys, which are not served: those of the folder, and one level below. Looks at some thousand names.
   package func keys() -> [String] {
+    names().filter { name in (try? open(name)).flatMap { $0 }?.secret(name) != nil }
+  }
+
+  /// Returns the paths of the files in the folder and in the folders directly in it, at most some thousand.
+  private func names() -> [String] {
     var (found, left) = ([] as [String], 4096)
     func search(_ folder: String, below depth: Int) {
       guard let opened = try? files.open("\(directory)/\(folder)", .directory, in: nil), let names = try? files.names(in: opened) else {
@@ -69,7 +81,7 @@ package final class PublishedFolder: Site {
         left -= 1
         guard let status = try? files.status(of: name, in: opened, following: .followed) else { continue }
         if status.kind == .directory, depth > 0, !Self.isHidden(name) { search("\(folder)\(name)/", below: depth - 1) }
-        if status.kind == .file, let file = try? open(folder + name), file.secret(name) != nil { found.append(folder + name) }
+        if status.kind == .file { found.append(folder + name) }
       }
     }
     search("", below: 1)
@@ -173,10 +185,8 @@ extension PlainFile {
     var bytes = [UInt8](repeating: 0, count: Int(size))
     var whole = bytes.mutableByteSpan
     guard (try? files.readExactly(file, at: 0, into: &whole, name: place)) != nil else { return nil }
-    // White space around a key text is ignored where it is read. In a file in PEM form, a certificate may come first.
-    let start = bytes.firstIndex { $0 > 0x20 } ?? 0
-    return SourceRules.secret(content: bytes.byteSpan.extracting(start...))
-      ?? (bytes.firstRange(of: "PRIVATE KEY-----".utf8) == nil ? nil : "contains a private key")
+    // In a file in PEM form, a certificate may come first.
+    return SecretScanner.secrets(in: bytes.byteSpan).first?.reason
   }
 }
 

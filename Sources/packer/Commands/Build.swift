@@ -23,7 +23,7 @@ struct Build: Verb {
         packer build
         packer build core --dry-run
         packer build --strict
-        packer build -c game/packer.yml -o public --key env:GAME_KEY --sign-key env:GAME_SIGN_KEY
+        packer build -c game/packer.yml -o public --key env:GAME_KEY
       """)
 
   @Argument(

@@ -35,7 +35,7 @@ struct Cat: Verb {
     let resolved = try session.key(key, for: file)
     try naming(file) { () throws(PackError) in
       let pack = try Pack.open(file, key: resolved.key)
-      let entry = try pack.entry(at: path)
+      let entry = try find(path, in: pack)
       guard entry.kind == .file else {
         throw PackError(.noSuchEntry, "'\(path)' is a directory, not a file", hint: "list the files with 'packer ls'")
       }
@@ -48,5 +48,19 @@ struct Cat: Verb {
       }
     }
     return .done
+  }
+
+  /// Returns the entry at a path. If there is none, the error names the path that was probably meant.
+  private func find(_ path: String, in pack: Pack) throws(PackError) -> Entry {
+    do throws(PackError) {
+      return try pack.entry(at: path)
+    } catch {
+      guard error.code == .noSuchEntry else { throw error }
+      var nearest = NearestPath(to: path)
+      try pack.forEachEntry { (entry) throws(PackError) in nearest.look(at: entry.path) }
+      guard let other = nearest.path else { throw error }
+      throw PackError(
+        error.code, "there is no '\(printable(path.utf8))' in the pack (did you mean '\(printable(other.utf8))'?)", advice: error.advice)
+    }
   }
 }

@@ -17,7 +17,7 @@ struct KeyDerive: Verb {
 
       Examples:
         packer key derive --pack game-kart --key root.key -o game-kart.key
-        packer key derive --pack game-kart --key root.key | packer ls kart.pack --key stdin
+        packer key derive --pack kart --key root.key | packer ls kart.pack --key stdin
       """)
 
   @Option(name: .customLong("pack"), help: ArgumentHelp("The name the pack is published under.", valueName: "id"))

@@ -18,8 +18,8 @@ struct PackVerb: Verb {
 
       Examples:
         packer pack build/game -o game.pack --key game.key
-        packer pack build/game -o game.pack --key env:GAME_KEY --pack-version 7 --level 12
-        packer pack build/game -o game.pack --key game.key --exclude '*.map' --exclude 'drafts/**'
+        packer pack build/game -o game.pack --key env:GAME_KEY --level 12
+        packer pack build/game -o game.pack --key game.key --exclude '*.map'
       """)
 
   @Argument(help: "The directory to pack.", completion: .directory)
@@ -86,6 +86,7 @@ struct PackVerb: Verb {
   func run(in session: Session) async throws(PackError) -> Outcome {
     try checkOutput()
     let job = try makeJob()
+    try checkSource()
     let resolved = try session.key(key)
     let report = try await session.withProgress { (progress) async throws(PackError) in
       try await job.run(key: resolved.key, progress: progress)
@@ -119,6 +120,19 @@ struct PackVerb: Verb {
     throw PackError(
       .usage, of: path, "is inside \(directory), and the next pack would hold it",
       hint: "choose a place outside it with -o, or exclude it: --exclude \(ShellWord.quoted("/\(place)"))")
+  }
+
+  /// Checks what is packed before a key is asked for.
+  private func checkSource() throws(PackError) {
+    let status: FileStatus
+    do throws(FileFailure) {
+      status = try SystemFiles().status(of: directory, in: nil, following: .followed)
+    } catch {
+      throw error.reading(directory)
+    }
+    guard status.kind != .directory else { return }
+    throw PackError(
+      .unsuitableSource, of: directory, "is not a directory", hint: "packs are made of directories: name the one that holds the file")
   }
 
   private func makeJob() throws(PackError) -> PackJob {

@@ -18,7 +18,7 @@ struct PlistCheck: Verb {
       Examples:
         packer plist check App/Info.plist
         packer plist check App/Info.plist -c packer.yml --strict
-        packer plist check App/Info.plist --extension Downloader/Info.plist --entitlements App/App.entitlements
+        packer plist check Info.plist --extension Downloader/Info.plist
       """)
 
   @Argument(help: "The app's Info.plist.", completion: .file(extensions: ["plist"]))

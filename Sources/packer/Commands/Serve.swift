@@ -136,6 +136,10 @@ struct Serve: Verb {
       if key.references.isEmpty { _ = try key.reference() }
     } catch  where error.code == .noKey {
       let given = error
+      if isRelease, let beside = ReleasePlaces.keyBeside("\(target)/\(ReleaseFile.manifest)") {
+        session.console.note("the key is that of packer.yml: \(beside)")
+        return try session.key(key, configured: beside)
+      }
       do throws(PackError) {
         _ = try GameSite(GameStock(target, isRelease: isRelease, keys: KeyRing(), only: only), options: .init())
       } catch  where error.code == .noKey {

@@ -40,7 +40,7 @@ struct Unpack: Verb {
       if let name { try pack.checkName(name) }
       try await session.withProgress { (progress) async throws(PackError) in
         try await PackUnpacking.run(
-          pack, to: directory, allowsUnportablePaths: check.allowsUnportablePaths, jobs: jobs, progress: progress)
+          pack, to: directory, allowsUnportablePaths: try check.allowsUnportablePaths(in: file), jobs: jobs, progress: progress)
       }
       return pack
     }

@@ -105,7 +105,7 @@ struct Verify: Verb {
           try await session.withProgress { (progress) async throws(PackError) in
             try await PackVerification.run(
               file, key: resolved.key, name: name, against: tree, excludes: excludes, followsSymlinks: followsSymlinks,
-              allowsUnportablePaths: check.allowsUnportablePaths, jobs: jobs, progress: progress)
+              allowsUnportablePaths: try check.allowsUnportablePaths(in: file), jobs: jobs, progress: progress)
           }
         }
         outcomes.add(show(report, of: file, on: session.console))

@@ -3,6 +3,7 @@ import PackBuild
 import PackCrypto
 import PackFormat
 import PackProject
+import PackReading
 
 /// The option that names the source of the key.
 struct KeyOptions: ParsableArguments {
@@ -117,6 +118,12 @@ struct CheckOptions: ParsableArguments {
 
   @Flag(name: .customLong("allow-unportable-paths"), help: "Accept file names that some platforms cannot store.")
   var allowsUnportablePaths = false
+
+  /// Whether such names are accepted in a pack: because of the option, or because packer.yml, above the pack, allows them.
+  func allowsUnportablePaths(in file: String) throws(PackError) -> Bool {
+    if allowsUnportablePaths { return true }
+    return ReleasePlaces.allowsUnportablePaths(file, id: try PackSummary.read(file).header.packID)
+  }
 
   func name() throws(PackError) -> PackName? {
     guard let nameText else { return nil }

@@ -123,8 +123,11 @@ struct ReleaseGate {
     _ verification: ReleaseVerification, key: consuming ResolvedKey?, in session: Session
   ) async throws(PackError) -> ReleaseReport {
     let meter = ProgressMeter(console: session.console)
-    defer { meter?.end() }
-    return try await verification.run(key: key, progress: meter?.handler)
+    var isComplete = false
+    defer { meter?.end(isComplete: isComplete) }
+    let report = try await verification.run(key: key, progress: meter?.handler)
+    isComplete = true
+    return report
   }
 
   private func outcome(_ report: ReleaseReport) -> Outcome {

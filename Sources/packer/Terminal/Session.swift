@@ -106,8 +106,11 @@ struct Session: Sendable {
     _ body: (ProgressHandler?) async throws(PackError) -> Result
   ) async throws(PackError) -> Result {
     let meter = ProgressMeter(console: console)
-    defer { meter?.end() }
-    return try await body(meter?.handler)
+    var isComplete = false
+    defer { meter?.end(isComplete: isComplete) }
+    let result = try await body(meter?.handler)
+    isComplete = true
+    return result
   }
 }
 

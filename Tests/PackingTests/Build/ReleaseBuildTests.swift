@@ -247,7 +247,7 @@ struct ReleaseBuildTests {
     #expect(error?.code == .unsuitableSource)
     #expect(error?.message == "the sources of 2 packs cannot be packed")
     #expect(error?.details.count == 2)
-    #expect(error?.advice?.description == "exclude it with 'exclude' in packer.yml, or allow it with 'allowSecrets: true'")
+    #expect(error?.advice?.description == "exclude it with 'exclude' in packer.yml, or allow it with an entry under 'allowSecrets'")
     #expect(project.directory.names() == ["build", "packer.yml"])
   }
 

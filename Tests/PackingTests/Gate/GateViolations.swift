@@ -478,13 +478,16 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.release.packs[1].unneeded = ["'main.js.map' (source maps)"]
     },
     Violation("PK6004", "a private key", hint: "exclude it") { sample in
-      sample.release.packs[1].secrets = ["'dev.pem', which contains a private key"]
+      sample.release.packs[1].secrets = [.init(path: "dev.pem", rule: "key-file", reason: "contains a private key")]
     },
     Violation("PK6005", "an image in plaintext", hint: "packer build game-kart") { sample in
       sample.release.packs[1].visible = ["a PNG image, 1 time"]
     },
     Violation("PK6008", "a pointer of Git LFS", hint: "git lfs pull") { sample in
       sample.release.packs[1].pointers = ["'img/hero.png'"]
+    },
+    Violation("PK6008", "an unresolved merge", hint: "resolve it") { sample in
+      sample.release.packs[1].conflicts = ["'js/main.js', line 3, column 1"]
     },
     Violation("PK6008", "a game without index.html", .warning, hint: "its root in packer.yml") { sample in
       sample.release.packs[1].lostPage = "www/index.html"

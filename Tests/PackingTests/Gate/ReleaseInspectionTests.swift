@@ -242,11 +242,15 @@ struct ReleaseInspectionTests {
   @Test("a secret is not just a foreign file: its kind is named, wherever it lies, with or without --quick", arguments: [true, false])
   func uploadedSecrets(isQuick: Bool) async throws {
     let dist = try await DistSample()
-    let digits = String(repeating: "4d", count: 32)
+    let digits = String(repeating: "4d081f6a", count: 8)
     let kinds = [
       ("a.key", "pkk1-\(digits)-00000000\n", "holds a secret content key (pkk1-), which opens packs"),
       ("notes/.env", "A=1\nPACKER_SIGN_KEY=pks1-\(digits)-00000000\n", "holds a secret signing key (pks1-), which signs manifests"),
-      ("id.txt", "my key:\n-----BEGIN EC PRIVATE KEY-----\n", "contains a private key"),
+      (
+        "id.txt", "my key:\n-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIBkg4LVWM9nuwNSk3yByxZpYRTBnVJZ\n-----END EC PRIVATE KEY-----\n",
+        "contains what looks like a private key in line 2, column 1 (private-key)"
+      ),
+      ("ci/token.json", "{\"token\": \"\(SecretCases.forges[0].text)\"}\n", "contains what looks like a GitHub token in line 1, column "),
       (".env", "A=1\n", "looks like environment secrets"),
     ]
     for (name, text, _) in kinds { try dist.directory.write(text.utf8, to: "dist/\(name)") }
@@ -254,11 +258,14 @@ struct ReleaseInspectionTests {
     try dist.directory.write("pkp1-\(digits)-00000000, made with pks1- and pkk1-".utf8, to: "dist/about.txt")
     let report = try await dist.report(isQuick: isQuick)
     let found = report.findings.filter { $0.rule.id == "PK2019" }
-    #expect(Set(found.map(\.message)) == Set(kinds.map { "\(dist.directory("dist/\($0.0)")) \($0.2)" }))
+    #expect(found.count == kinds.count)
+    for (name, _, reason) in kinds {
+      #expect(found.contains { $0.message.hasPrefix("\(dist.directory("dist/\(name)")) \(reason)") }, "\(name)")
+    }
     #expect(found.allSatisfy { $0.level == .error })
     #expect(found.first { $0.message.contains("pks1-") }?.hint?.contains("Documentation/RECOVERY.md, 'A signing key leaked'") == true)
     let others = report.findings.filter { $0.rule.id == "PK2018" }.compactMap(\.file)
-    #expect(Set(others) == [dist.directory("dist/about.txt"), dist.directory("dist/notes")])
+    #expect(Set(others) == [dist.directory("dist/about.txt"), dist.directory("dist/ci"), dist.directory("dist/notes")])
   }
 
   @Test("the commands of the hints lose no file when they are all run, in any order")
@@ -492,6 +499,47 @@ struct ReleaseInspectionTests {
     #expect(ids(report) == ["PK6004", "PK6006"])
     #expect(report.findings.filter { $0.rule.id == "PK6004" }.map(\.pack) == ["core", "game"])
     #expect(report.findings.last?.actual == 1_100_000)
+  }
+
+  @Test("secrets in files are reported in every copy, unless the configuration allows them, and so are unresolved merges")
+  func secretsInFiles() async throws {
+    let text = "a\n" + SecretCases.forges[0].text + "\n"
+    let merge = "x\n<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> b\n"
+    let large = Array(String(repeating: "0123456789abcde\n", count: 200_000).utf8)
+    let dist = try await DistSample([
+      ("core", SampleTree(["index.html": .init(Array(merge.utf8)), "large.txt": .init(large + Array(text.utf8))])),
+      ("game", SampleTree(["a.js": .init(Array(text.utf8)), "b/copy.js": .init(Array(text.utf8)), "c.js": .init([1])])),
+    ])
+    let report = try await dist.report()
+    #expect(ids(report) == ["PK6004", "PK6008"])
+    let secrets = report.findings.filter { $0.rule.id == "PK6004" }
+    #expect(secrets.map(\.pack) == ["core", "game"])
+    #expect(
+      secrets.first?.headline.contains("'large.txt', which contains what looks like a GitHub token in line 200002, column 19") == true)
+    #expect(secrets.last?.details.map { $0.prefix(12) } == ["'a.js', which", "'b/copy.js', w"].map { $0.prefix(12) })
+    #expect(report.findings.last?.headline == "core: the merge conflict in 'index.html', line 2, column 1, is not resolved")
+
+    var configuration = try GateSample.configuration(for: dist.manifest.packs)
+    for index in configuration.packs.indices {
+      configuration.packs[index].root = dist.directory("build/\(dist.manifest.packs[index].id)")
+      configuration.packs[index].allowedSecrets = [
+        AllowedSecret(path: "large.txt", rule: "github-token", reason: "a test"), AllowedSecret(path: "a.js", reason: "a test"),
+      ]
+    }
+    let allowed = configuration
+    let rest = try await dist.report { $0.configuration = allowed }.findings.filter { $0.rule.id == "PK6004" }
+    #expect(rest.map(\.details) == [["'b/copy.js', which contains what looks like a GitHub token in line 2, column 19 (github-token)"]])
+  }
+
+  @Test("an unresolved merge is found in a file of several frames, with any number of threads", arguments: [1, 2, 5])
+  func farMerge(jobs: Int) async throws {
+    let large = String(repeating: "0123456789abcde\n", count: 300_000)
+    let dist = try await DistSample([
+      ("core", SampleTree(["z.txt": .init(Array("x\n<<<<<<< HEAD\n\(large)=======\n\(large)>>>>>>> b\n".utf8)), ".env": .init([1])]))
+    ])
+    let report = try await dist.report { $0.jobs = jobs }
+    #expect(ids(report) == ["PK6004", "PK6008"])
+    #expect(report.findings.last?.headline == "core: the merge conflict in 'z.txt', line 2, column 1, is not resolved")
   }
 
   @Test("a release of many packs is verified like one of few packs")

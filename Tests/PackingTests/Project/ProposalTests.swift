@@ -312,10 +312,14 @@ struct ProposalTests {
     try add(["build/games/kart/art/hero.psd", "build/node_modules/x/.npmrc", "build/.well-known/y", "build/games/poker/.env"])
     try add(["build/games/poker/dev.pem"], "-----BEGIN EC PRIVATE KEY-----\n")
     try add(["build/games/poker/index.html"])
+    let padding = String(repeating: "text\n", count: 8000)
+    try add(["build/games/poker/config.js"], padding + SecretCases.forges[0].text)
 
     let proposal = try await propose()
 
-    #expect(Set(proposal.omitted.filter(\.isSecret).map(\.path)) == ["games/poker/.env", "games/poker/dev.pem"])
+    let secrets = proposal.omitted.filter(\.isSecret)
+    #expect(Set(secrets.map(\.path)) == ["games/poker/.env", "games/poker/dev.pem", "games/poker/config.js"])
+    #expect(secrets.contains { $0.reason.hasSuffix("in line 8001, column 19 (github-token)") })
     #expect(Set(proposal.omitted.filter(\.isSkipped).map(\.path)) == ["games/kart/.DS_Store"])
     let owners = try await packed(proposal)
     #expect(Set(owners.keys) == ["build/games/kart/main.js", "build/games/kart/level.map", "build/games/poker/index.html"])

@@ -6,11 +6,11 @@ enum UnintendedContentCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK6008", "a pack holds what was hardly meant to ship", needs: [.files, .payload],
     what: """
-      No file is a pointer of Git LFS, which stands for a file that was not fetched; no pack is empty; a pack with pages has index.html at \
-      its root, and does not exclude it (warnings); no directory is empty (a note).
+      No file is a pointer of Git LFS, which stands for a file that was not fetched, or has the marks of an unresolved merge; no pack is empty; a \
+      pack with pages has index.html at its root, and does not exclude it (warnings); no directory is empty (a note).
       """,
     onPhone: "A game misses its pictures, or shows no page.",
-    remedy: "Run 'git lfs pull' before the build, or correct the root of the pack in packer.yml.")
+    remedy: "Run 'git lfs pull' and resolve conflicts before the build, or correct the root of the pack in packer.yml.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.flatMap { entry, file in
@@ -21,6 +21,13 @@ enum UnintendedContentCheck: ReleaseCheck {
           finding(
             "\(first) is a pointer of Git LFS, not the file\(more)", pack: entry.id, file: file.path,
             details: Array(file.pointers.prefix(20)), hint: "git lfs pull, then: \(release.rebuild(entry.id))"))
+      }
+      if let first = file.conflicts.first {
+        let more = file.conflicts.count > 1 ? ", and \(file.conflicts.count - 1) more" : ""
+        findings.append(
+          finding(
+            "the merge conflict in \(first), is not resolved\(more)", pack: entry.id, file: file.path,
+            details: Array(file.conflicts.prefix(20)), hint: "resolve it, or exclude the file, then: \(release.rebuild(entry.id))"))
       }
       if file.content?.files == 0 {
         findings.append(

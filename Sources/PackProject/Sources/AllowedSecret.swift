@@ -1,0 +1,46 @@
+/// A file that is packed although it looks like a secret, as packer.yml allows it.
+package struct AllowedSecret: Hashable, Sendable {
+  /// A pattern of paths, as in `exclude`.
+  package var path: String
+  /// The id of the only rule that does not count; nil for all of them.
+  package var rule: String?
+  /// The reason. Never empty.
+  package var reason: String
+
+  package init(path: String, rule: String? = nil, reason: String) {
+    self.path = path
+    self.rule = rule
+    self.reason = reason
+  }
+
+  /// The ids that ``rule`` may have.
+  static let rules: [String] = {
+    var ids = [SecretRule.fileName, SecretRule.keyFile]
+    for rule in SecretRule.all where !ids.contains(rule.id) { ids.append(rule.id) }
+    return ids
+  }()
+}
+
+extension [AllowedSecret] {
+  /// Whether one of them allows what a rule found in a file.
+  package func allow(_ file: String, rule: String) -> Bool {
+    contains { ($0.rule ?? rule) == rule && DirectoryScan.doesMatch(file, $0.path) }
+  }
+
+  /// Whether one of them is for a file.
+  package func mention(_ file: String) -> Bool {
+    contains { DirectoryScan.doesMatch(file, $0.path) }
+  }
+}
+
+extension DirectoryScan {
+  /// Whether a pattern matches a file or a directory above it.
+  fileprivate static func doesMatch(_ file: String, _ pattern: String) -> Bool {
+    Glob(pattern).matches(file, isDirectory: false) || doesExclude(file, above: pattern)
+  }
+
+  private static func doesExclude(_ file: String, above pattern: String) -> Bool {
+    let parts = file.utf8.split(separator: UInt8(ascii: "/")).dropLast()
+    return !parts.isEmpty && doesExclude(parts.map { String(Substring($0)) }.joined(separator: "/"), by: [pattern])
+  }
+}
