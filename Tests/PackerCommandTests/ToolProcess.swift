@@ -14,7 +14,7 @@ final class ToolProcess {
   private var status: Int32?
 
   /// The path of the tool: the value of the variable PACKER, or beside the test bundle.
-  private static let tool: String = {
+  static let tool: String = {
     if let named = ProcessInfo.processInfo.environment["PACKER"] { return named }
     #if os(Linux)
       let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
@@ -27,16 +27,27 @@ final class ToolProcess {
   /// Starts the tool.
   ///
   /// - Parameters:
+  ///   - program: The program to run instead of the tool.
   ///   - directory: The working directory.
   ///   - output: The file for its standard output, or nil for a pipe without a reader.
   init(
-    _ words: [String], in directory: String, variables: [String: String], input: String = "/dev/null", output: String?, errors: String
+    _ words: [String], program: String = tool, in directory: String, variables: [String: String], input: String = "/dev/null",
+    output: String?, errors: String
   ) throws {
     #if canImport(Darwin)
       var actions: posix_spawn_file_actions_t?
+      var attributes: posix_spawnattr_t?
     #else
       var actions = posix_spawn_file_actions_t()
+      var attributes = posix_spawnattr_t()
     #endif
+    // The threads that run tests block signals, and a shell that inherits that waits for its children for ever.
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     let flags = O_WRONLY | O_CREAT | O_TRUNC
@@ -53,11 +64,11 @@ final class ToolProcess {
     defer { if ends[1] >= 0 { close(ends[1]) } }
 
     // The shell changes the working directory, because posix_spawn cannot do that on all platforms.
-    let command = ["/bin/sh", "-c", #"cd "$0" && exec "$@""#, directory, Self.tool] + words
+    let command = ["/bin/sh", "-c", #"cd "$0" && exec "$@""#, directory, program] + words
     var started: pid_t = 0
     let number = withCStrings(command) { arguments in
       withCStrings(variables.map { "\($0.key)=\($0.value)" }) { environment in
-        posix_spawn(&started, "/bin/sh", &actions, nil, arguments, environment)
+        posix_spawn(&started, "/bin/sh", &actions, &attributes, arguments, environment)
       }
     }
     guard number == 0 else { throw ScriptError("it did not start: \(String(cString: strerror(number)))") }

@@ -62,7 +62,7 @@ struct Transcript {
   }
 
   /// Splits a line at spaces. Single quotes group words and keep `$` unchanged. Two single quotes inside quotes stand for one. `#` starts a comment.
-  private static func words(of line: String, variables: [String: String]) throws -> [String] {
+  static func words(of line: String, variables: [String: String]) throws -> [String] {
     var words: [String] = []
     var word: String?
     var rest = Substring(line)

@@ -129,15 +129,22 @@ package struct ReleaseBuild: Sendable {
     }
   }
 
-  /// Throws if the output is inside the root of a pack that does not exclude it: the release would be packed itself, and differ with each build.
+  /// Throws if the output is inside the root of a pack that does not exclude it, or the root inside the output: the release would be packed itself,
+  /// and differ with each build.
   private func checkPlace(_ packs: [PackerConfiguration.Pack]) throws(PackError) {
     guard let parts = PathParts(output) else {
       throw PackError(.usage, "'\(output)' cannot be the directory of a release", hint: "name a directory, as in -o dist")
     }
     // A directory that does not exist is reported later, when it is used.
     guard let parent = try? files.canonicalPath(of: parts.directory) else { return }
+    let own = (try? files.canonicalPath(of: output)) ?? "\(parent == "/" ? "" : parent)/\(parts.name)"
     for pack in packs {
       guard let root = try? files.canonicalPath(of: pack.root) else { continue }
+      guard !root.utf8.elementsEqual(own.utf8), !root.utf8.starts(with: "\(own)/".utf8) else {
+        throw PackError(
+          .usage, of: pack.root, "is the root of pack '\(pack.id)', and is inside \(output), which a build replaces",
+          hint: "correct the root in \(configuration.path), or choose another directory with -o")
+      }
       let front = Array("\(root == "/" ? "" : root)/".utf8)
       guard parent.utf8.elementsEqual(root.utf8) || parent.utf8.starts(with: front) else { continue }
       let place = String(decoding: "\(parent == "/" ? "" : parent)/\(parts.name)".utf8.dropFirst(front.count), as: UTF8.self)

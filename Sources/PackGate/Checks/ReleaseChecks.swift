@@ -76,6 +76,7 @@ enum ReleaseChecks {
     NeedlessPackVersionCheck.self,
     RemovedPackCheck.self,
     PublishedVersionCheck.self,
+    LostReleasesCheck.self,
     ManifestSizeCheck.self,
     StoreLimitCheck.self,
     JunkCheck.self,

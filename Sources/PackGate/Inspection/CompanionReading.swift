@@ -8,6 +8,7 @@ import PackProject
 enum CompanionReading {
   static func all(names: [String], place: ReleaseInspection.Place, manifest: Manifest, files: any FileSystem) -> [Companion] {
     var companions: [Companion] = []
+    if names.contains(BuildRecord.fileName) { companions.append(record(names, place, files)) }
     if names.contains(ReleaseFile.packages) { companions.append(packages(place.path(ReleaseFile.packages), manifest, files)) }
     let name = ReleaseFile.infoFragment
     if names.contains(name) { companions.append(fragment(place.path(name), manifest, files)) }
@@ -16,6 +17,20 @@ enum CompanionReading {
       if names.contains(name) { companions.append(fragment(place.path(name), for: platform, manifest, files)) }
     }
     return companions
+  }
+
+  /// Reads the build record, which `packer release record` needs, and looks for the list of packs that it names.
+  private static func record(_ names: [String], _ place: ReleaseInspection.Place, _ files: any FileSystem) -> Companion {
+    var companion = Companion(path: place.path(BuildRecord.fileName), disagreements: [])
+    do throws(PackError) {
+      let record = try BuildRecord.read(in: place.directory, files: files)
+      if record.files.contains(ReleaseFile.packages), !names.contains(ReleaseFile.packages) {
+        companion.disagreements = ["\(ReleaseFile.packages) is missing"]
+      }
+    } catch {
+      companion.disagreements = ["it cannot be read: \(error.message)"]
+    }
+    return companion
   }
 
   /// A pack in packages.json, the list for apps that parse it themselves.
@@ -98,8 +113,17 @@ enum CompanionReading {
     var companion = Companion(path: path, disagreements: [])
     do throws(PackError) {
       let sighting = PlistSighting(try InfoPlist.read(path, files: files))
+      companion.disagreements = sighting.keys.problems.map(\.message)
+      let isWithout = sighting.numbers.isEmpty && sighting.keys.problems.isEmpty
       for (key, bytes) in manifest.budget?.named ?? [] {
-        guard let value = sighting.number(key), value != bytes else { continue }
+        guard let value = sighting.number(key) else {
+          // With Apple's hosting, no number is there.
+          if !isWithout, !companion.disagreements.contains(where: { $0.contains(key) }) {
+            companion.disagreements.append("\(key) is missing")
+          }
+          continue
+        }
+        guard value != bytes else { continue }
         let sizes = SizeText.pair(value, bytes)
         companion.disagreements.append("\(key) is \(sizes.0), but \(sizes.1) in the manifest")
       }

@@ -32,6 +32,7 @@ final class ContentSurvey: Sendable {
   func look(into pack: Pack, number: Int, _ sighting: inout PackSighting, _ search: inout PlaintextSearch) throws(PackError) {
     var count = InstallSizeCount()
     var junk: [String] = []
+    var developers = UnneededFiles.Search()
     var pages = WebPages()
     var sampled = 0
     var contents: [(digest: [UInt8], size: UInt64, path: String)] = []
@@ -43,6 +44,9 @@ final class ContentSurvey: Sendable {
       let components = entry.path.split(separator: "/")
       if let reason = components.lazy.compactMap({ SourceRules.junk(String($0)) }).first {
         junk.append("'\(printable(entry.path.utf8))' (\(reason))")
+      }
+      if entry.kind == .file, let reason = developers.reason(for: entry.path) {
+        sighting.unneeded.append("'\(printable(entry.path.utf8))' (\(reason))")
       }
       if entry.kind == .directory { sighting.emptyDirectories.append("'\(printable(entry.path.utf8))'") }
       if entry.kind == .file {

@@ -10,6 +10,8 @@ import PackReading
 struct ForeignFiles: Sendable {
   /// The path, as the caller would name it.
   var path: String
+  /// Whether it has the name of a file that a build writes.
+  var isWritten = false
   /// What it is, if it is neither a file nor a directory.
   var oddity: String?
   /// The number of files, links and so on.
@@ -86,11 +88,15 @@ struct ForeignFilesSearch {
     var result = Result()
     var candidates: [Candidate] = []
     let packs = Set(manifest.packs.map(\.fileName))
+    // What the build of this release did not write is left from another one.
+    let written = (try? BuildRecord.read(in: place.directory, files: files))?.files
     for name in names {
       let path = place.path(name)
       let kind = kind(of: path)
-      if Self.known.contains(name) || packs.contains(name) || path == place.manifest, kind != .directory {
+      let isWritten = Self.known.contains(name) && (name == BuildRecord.fileName || written?.contains(name) ?? true)
+      if isWritten || packs.contains(name) || path == place.manifest, kind != .directory {
         if kind == .symbolicLink { result.links.append(path) }
+        if isWritten, kind == .file { try add(path, name, isWritten: true, &result, &candidates) }
         continue
       }
       if name == ReleaseFile.baPackages, kind == .directory {
@@ -103,11 +109,15 @@ struct ForeignFilesSearch {
       }
     }
     if !candidates.isEmpty, !isQuick { try compare(candidates, &result.foreign, key) }
+    result.foreign.removeAll { $0.isWritten && $0.copyCount == 0 }
     return result
   }
 
-  private func add(_ path: String, _ name: String, _ result: inout Result, _ candidates: inout [Candidate]) throws(PackError) {
-    var foreign = ForeignFiles(path: path)
+  /// - Parameter isWritten: whether the file has the name of one that a build writes, so that only content of packs is foreign in it.
+  private func add(
+    _ path: String, _ name: String, isWritten: Bool = false, _ result: inout Result, _ candidates: inout [Candidate]
+  ) throws(PackError) {
+    var foreign = ForeignFiles(path: path, isWritten: isWritten)
     foreign.junk = SourceRules.junk(name)
     var waiting = [(path: path, name: name)]
     while let next = waiting.popLast() {

@@ -137,6 +137,8 @@ struct PackSighting: Sendable {
   var installSize: UInt64?
   /// The paths of junk files, each with the reason.
   var junk: [String] = []
+  /// The paths of files that only developers need, such as source maps, each with the reason.
+  var unneeded: [String] = []
   /// The files that look like secrets.
   var secrets: [Secret] = []
   /// The paths of files with an unresolved conflict of a merge, each with the place.
@@ -147,6 +149,8 @@ struct PackSighting: Sendable {
   var emptyDirectories: [String] = []
   /// A page of a pack that has pages, but no `index.html` at its root.
   var lostPage: String?
+  /// Whether its source directory has an `index.html` that the configuration excludes.
+  var excludesPage = false
   /// The paths that some platforms cannot store.
   var unportable: [String] = []
   /// Plaintext that was found in the bytes of the pack.

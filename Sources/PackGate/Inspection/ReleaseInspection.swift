@@ -152,6 +152,7 @@ struct ReleaseInspection: Sendable {
           makeObserver: { search.makeObserver() }, onStop: { search.close() })
         done = done.adding(entry.contentSize)
         release.packs[number].differences = try await differences(of: pack, entry, release)
+        release.packs[number].excludesPage = excludesPage(entry, release)
       } catch {
         guard error.code != .cancelled else { throw error }
         release.packs[number].failure = error
@@ -164,6 +165,14 @@ struct ReleaseInspection: Sendable {
     { step in
       progress(PackProgress(phase: step.phase, done: min(total, done.adding(step.done)), total: total))
     }
+  }
+
+  /// Returns whether the source directory of a pack has an `index.html` that its configuration excludes.
+  private func excludesPage(_ entry: ManifestPack, _ release: ReleaseContext) -> Bool {
+    guard let source = release.configured(entry.id), DirectoryScan.doesExclude("index.html", isDirectory: false, by: source.excludes) else {
+      return false
+    }
+    return (try? files.status(of: "\(source.root)/index.html", in: nil, following: .followed))?.kind == .file
   }
 
   /// Returns how a pack differs from its source directory; nil if the directory is not known or does not exist.

@@ -36,9 +36,15 @@ struct ProposalRule: Sendable {
     ),
     ("sources of scripts and style sheets", ["*.scss", "*.sass", "*.coffee"]), ("type declarations", ["*.d.ts"]),
     ("editor files", [".idea/", ".vscode/", "*.swp", "*~"]),
-    ("backups", ["*.orig", "*.bak"]),
+    ("backups", ["*.orig", "*.bak", "*.rej"]),
     ("logs", ["*.log"]),
     ("debug symbols", ["*.dSYM/", "*.pdb"]),
+  ]
+
+  /// The kinds that no game needs. Others may be wanted: a document of developers may be a license.
+  static let unintended: Set<String> = [
+    own, "source maps", "sources of images and models", "Node packages", "version control", "editor files", "backups", "logs",
+    "debug symbols",
   ]
 
   private static let all = kinds.flatMap { kind in kind.patterns.map { ProposalRule(pattern: $0, reason: kind.reason) } }

@@ -22,4 +22,18 @@ package struct UnneededFiles: Hashable, Sendable {
     }
     return found.values.sorted { ($1.contentSize, $0.pattern) < ($0.contentSize, $1.pattern) }
   }
+
+  /// A search for files that were hardly meant to ship, whatever the game is. Paths of the same directory should follow each other.
+  package struct Search {
+    private var search = ProposalRule.Search()
+
+    /// Makes a search.
+    package init() {}
+
+    /// Returns what a file is, or nil.
+    package mutating func reason(for path: String) -> String? {
+      guard let rule = search.first(for: path), ProposalRule.unintended.contains(rule.reason) else { return nil }
+      return rule.reason
+    }
+  }
 }

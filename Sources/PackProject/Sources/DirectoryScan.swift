@@ -103,13 +103,13 @@ package struct DirectoryScan: Sendable {
     }
   }
 
-  /// Whether patterns exclude a directory of a source, or a directory above it.
-  package static func doesExclude(_ directory: String, by excludes: [String]) -> Bool {
+  /// Whether patterns exclude a path of a source, or a directory above it.
+  package static func doesExclude(_ path: String, isDirectory: Bool = true, by excludes: [String]) -> Bool {
     let globs = excludes.map(Glob.init)
-    let names = directory.utf8.split(separator: UInt8(ascii: "/"))
+    let names = path.utf8.split(separator: UInt8(ascii: "/"))
     return names.indices.contains { last in
       let path = names[...last].map { String(Substring($0)) }.joined(separator: "/")
-      return globs.contains { $0.matches(path, isDirectory: true) }
+      return globs.contains { $0.matches(path, isDirectory: isDirectory || last < names.index(before: names.endIndex)) }
     }
   }
 }

@@ -84,6 +84,7 @@ struct PackVerb: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
+    try checkOutput()
     let job = try makeJob()
     try checkSource()
     let resolved = try session.key(key)
@@ -93,6 +94,32 @@ struct PackVerb: Verb {
     let layout = try PackSummary.read(path).layout
     show(report, layout, on: session.console)
     return .done
+  }
+
+  /// Throws if the output would replace something other than a pack, or be packed itself by the next run.
+  private func checkOutput() throws(PackError) {
+    let files = SystemFiles()
+    if let status = try? files.status(of: path, in: nil, following: .followed), status.kind == .file, status.size > 0,
+      let file = try? files.open(path, .read, in: nil)
+    {
+      var start = [UInt8](repeating: 0, count: PackHeader.magic.count)
+      var target = start.mutableByteSpan
+      _ = try? files.read(file, at: 0, filling: &target, name: path)
+      guard start == PackHeader.magic else {
+        throw PackError(.outputExists, of: path, "exists and is not a pack", hint: "choose another name with -o, or remove it")
+      }
+    }
+    guard let parts = PathParts(path), let parent = try? files.canonicalPath(of: parts.directory),
+      let root = try? files.canonicalPath(of: directory)
+    else { return }
+    let front = Array("\(root == "/" ? "" : root)/".utf8)
+    let output = Array("\(parent == "/" ? "" : parent)/\(parts.name)".utf8)
+    guard output.starts(with: front) else { return }
+    let place = String(decoding: output.dropFirst(front.count), as: UTF8.self)
+    guard !DirectoryScan.doesExclude(place, isDirectory: false, by: excludes) else { return }
+    throw PackError(
+      .usage, of: path, "is inside \(directory), and the next pack would hold it",
+      hint: "choose a place outside it with -o, or exclude it: --exclude \(ShellWord.quoted("/\(place)"))")
   }
 
   /// Checks what is packed before a key is asked for.

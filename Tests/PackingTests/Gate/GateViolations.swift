@@ -35,7 +35,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { "\(rule): \(what)" }
 
-  static let all: [Violation] = keys + files + foreign + budgets + released + plist + versions + store
+  static let all: [Violation] = keys + files + foreign + budgets + released + plist + versions + lostReleases + store
 
   private static let other = "ffffffffffffffff"
 
@@ -387,7 +387,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
       let root = sample.release.entries[1].contentRoot
       sample.release.lock?.released?.packs[1].contentRoot = root
     },
-    Violation("PK5013", "a pack that is no longer offered", .note, hint: nil) { sample in
+    Violation("PK5013", "a pack that is no longer offered", .warning, hint: "ignore: [{rule: PK5013, pack: game-old") { sample in
       guard var gone = sample.release.lock?.released?.packs[2] else { return }
       gone.id = "game-old"
       sample.release.lock?.released?.packs.append(gone)
@@ -409,6 +409,18 @@ struct Violation: Sendable, CustomTestStringConvertible {
         manifest.version -= 1
         manifest.packs[0].sha256 = [UInt8](repeating: 7, count: 32)
       }
+    },
+  ]
+
+  private static let lostReleases: [Violation] = [
+    Violation("PK5015", "a manifest that is two versions ahead of the lock file", hint: "restore the newest packer.lock.json") { sample in
+      sample.release.manifest.manifest?.version = 3
+    },
+    Violation("PK5015", "a lock file that was started again", hint: "restore the newest packer.lock.json") { sample in
+      sample.release.lock?.released = nil
+    },
+    Violation("PK5015", "a pack whose earlier versions are not in the lock file", hint: "restore the newest packer.lock.json") { sample in
+      sample.release.lock?.released?.packs.removeAll { $0.id == "game-kart" }
     },
   ]
 
@@ -462,6 +474,9 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK6003", "Finder metadata", hint: "packer build game-kart") { sample in
       sample.release.packs[1].junk = ["'img/.DS_Store' (Finder metadata)"]
     },
+    Violation("PK6003", "a source map", .warning, hint: "exclude them") { sample in
+      sample.release.packs[1].unneeded = ["'main.js.map' (source maps)"]
+    },
     Violation("PK6004", "a private key", hint: "exclude it") { sample in
       sample.release.packs[1].secrets = [.init(path: "dev.pem", rule: "key-file", reason: "contains a private key")]
     },
@@ -476,6 +491,9 @@ struct Violation: Sendable, CustomTestStringConvertible {
     },
     Violation("PK6008", "a game without index.html", .warning, hint: "its root in packer.yml") { sample in
       sample.release.packs[1].lostPage = "www/index.html"
+    },
+    Violation("PK6008", "a game whose index.html is excluded", .warning, hint: "'exclude' in packer.yml") { sample in
+      sample.release.packs[1].excludesPage = true
     },
     Violation("PK6008", "an empty directory", .note, hint: "exclude it") { sample in
       sample.release.packs[1].emptyDirectories = ["'levels'"]

@@ -5,8 +5,8 @@ enum CompanionCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK2017", "a file beside the manifest contradicts it, or is missing", needs: [.manifest],
     what: """
-      packages.json names the packs of the manifest, with their sizes and URLs, Info.fragment.plist has the manifest's budget, and \
-      ba-package holds the packs with their policies. With Apple's hosting ba-package is there; with managed hosting its absence is a warning.
+      packages.json names the packs of the manifest, with their sizes and URLs, Info.fragment.plist has the manifest's budget, build.json \
+      can be read, and ba-package holds the packs with their policies. With Apple's hosting ba-package is there; with managed hosting its absence is a warning.
       """,
     onPhone: """
       An app that reads the other file declares a wrong size or requests a file that does not exist. Archives made from ba-package hold \

@@ -6,8 +6,8 @@ enum UnintendedContentCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK6008", "a pack holds what was hardly meant to ship", needs: [.files, .payload],
     what: """
-      No file is a pointer of Git LFS, which stands for a file that was not fetched, or has the marks of an unresolved merge; no pack is empty; a pack with pages has index.html at \
-      its root (a warning); no directory is empty (a note).
+      No file is a pointer of Git LFS, which stands for a file that was not fetched, or has the marks of an unresolved merge; no pack is empty; a \
+      pack with pages has index.html at its root, and does not exclude it (warnings); no directory is empty (a note).
       """,
     onPhone: "A game misses its pictures, or shows no page.",
     remedy: "Run 'git lfs pull' and resolve conflicts before the build, or correct the root of the pack in packer.yml.")
@@ -39,6 +39,12 @@ enum UnintendedContentCheck: ReleaseCheck {
           finding(
             "it has pages such as '\(printable(page.utf8))', but no index.html at its root", level: .warning, pack: entry.id,
             file: file.path, hint: "correct its root in packer.yml, then: \(release.rebuild(entry.id))"))
+      }
+      if file.excludesPage {
+        findings.append(
+          finding(
+            "its index.html is excluded", level: .warning, pack: entry.id, file: file.path,
+            hint: "correct 'exclude' in packer.yml, then: \(release.rebuild(entry.id))"))
       }
       if let first = file.emptyDirectories.first {
         let more = file.emptyDirectories.count > 1 ? ", and \(file.emptyDirectories.count - 1) more" : ""
