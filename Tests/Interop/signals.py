@@ -316,7 +316,8 @@ def cases(directory):
     with_key = ["--key", key, "--quiet"]
     yield Case("pack", ["pack", inputs / "content/core", "-o", "core.pack", *with_key], empty)
     earlier = template("earlier")
-    (earlier / "core.pack").write_bytes(b"earlier")
+    # Only a pack is replaced.
+    packer(inputs, "pack", "content/core", "-o", earlier / "core.pack", "--pack-version", "2", "--key", "game.key")
     yield Case("pack over an earlier one", ["pack", inputs / "content/core", "-o", "core.pack", *with_key], earlier)
     unpack = ["unpack", inputs / "core.pack", "-C", "restored", *with_key]
     yield Case("unpack", unpack, empty, is_repeatable=False)
@@ -336,7 +337,7 @@ def cases(directory):
         check=usable("public", "--sign-key", "new.key"))
     yield Case("key derive", ["key", "derive", "--pack", "core", "--key", key, "-o", "core.key"], empty, is_repeatable=False)
 
-    project = template("project", "content", "packer.yml", "packer.lock.json", "game.key", "game.sign.key", "Info.plist", "Merged.plist", "dist")
+    project = template("project", "content", "packer.yml", "packer.lock.json", "packer.apps", "game.key", "game.sign.key", "Info.plist", "Merged.plist", "dist")
     yield Case("build", ["build", "--quiet"], project)
     yield Case("build --ba-package", ["build", "-o", "public", "--ba-package", "--quiet"], project)
     yield Case("plist merge", ["plist", "merge", "Info.plist"], project)

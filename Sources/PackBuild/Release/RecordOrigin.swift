@@ -26,17 +26,18 @@ package struct RecordOrigin: Hashable, Sendable {
   ///
   /// - Parameter variable: returns the value of an environment variable.
   package static func current(time: ManifestTime, variable: (String) -> String?) -> RecordOrigin {
+    func checked(_ name: String) -> String? {
+      // A record holds one line, and nothing that a terminal obeys.
+      guard let value = variable(name), !value.isEmpty, value.utf8.count <= 500, value.utf8.isPrintableASCII else { return nil }
+      return value
+    }
     func first(_ names: [String]) -> String? {
       for name in names {
-        // A record holds one line, and nothing that a terminal obeys.
-        if let value = variable(name), !value.isEmpty, value.count <= 500, value.utf8.isPrintableASCII {
-          return value
-        }
+        if let value = checked(name) { return value }
       }
       return nil
     }
-    return RecordOrigin(
-      time: time, by: githubRun(variable) ?? azureRun(variable) ?? first(runs) ?? first(users), commit: first(commits))
+    return RecordOrigin(time: time, by: githubRun(checked) ?? azureRun(checked) ?? first(runs) ?? first(users), commit: first(commits))
   }
 
   private static func githubRun(_ variable: (String) -> String?) -> String? {

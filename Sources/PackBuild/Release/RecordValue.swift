@@ -264,6 +264,11 @@ package struct RecordFields {
   /// Whether the object has a member that was not taken yet.
   package func has(_ key: String) -> Bool { members[key] != nil }
 
+  /// Whether the object has a list under a key that was not taken yet.
+  func hasList(_ key: String) -> Bool {
+    if case .list = members[key] { true } else { false }
+  }
+
   mutating func object(_ key: String) throws(PackError) -> RecordValue {
     try take(key)
   }

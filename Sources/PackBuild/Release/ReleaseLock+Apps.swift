@@ -30,6 +30,8 @@ extension ReleaseLock {
           .invalidRecord, of: file, "describes app \(app.title), which belongs into \(app.fileName)",
           hint: "restore it from version control, or remove it if it is a copy")
       }
+      // The list in a file of version 1 stays until the lock file is written, which is after the files of the apps.
+      guard !apps.contains(app) else { continue }
       apps.append(app)
     }
     try sortApps()
@@ -79,6 +81,9 @@ extension ReleaseLock {
 
 extension ReleaseLock.App {
   static let fileEnding = ".json"
+
+  /// Whether a text can be a version. It becomes the name of a file, which must not be hidden.
+  static func isVersion(_ text: String) -> Bool { text.wholeMatch(of: /[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}/) != nil }
 
   /// The name of its file. Versions do not contain an `@`, so that no two have the same.
   package var fileName: String { "\(version)\(platform.map { "@\($0)" } ?? "")\(Self.fileEnding)" }

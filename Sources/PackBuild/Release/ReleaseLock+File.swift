@@ -113,7 +113,8 @@ extension ReleaseLock {
     }
     self.init()
     if fields.has("released") { released = try Release(try fields.object("released")) }
-    if version == 1 {
+    // After a merge with a file of version 1, there may be a list in any version.
+    if version == 1 || fields.hasList("apps") {
       for item in try fields.list("apps") { apps.append(try App(item)) }
     } else if fields.has("apps") {
       hasApps = try fields.flag("apps")
@@ -129,6 +130,12 @@ extension ReleaseLock {
     apps.sort(by: Self.precedes)
     for (left, right) in zip(apps, apps.dropFirst()) where left.version == right.version && left.platform == right.platform {
       throw PackError(.invalidRecord, "app \(left.title) is recorded twice", hint: "keep the correct one")
+    }
+    for (number, app) in apps.enumerated() {
+      guard let other = apps[..<number].first(where: { $0.fileName.lowercased() == app.fileName.lowercased() }) else { continue }
+      throw PackError(
+        .invalidRecord, "apps \(other.title) and \(app.title) differ only in case, and many file systems do not tell their files apart",
+        hint: "rename the version that players do not have")
     }
     if !apps.isEmpty { hasApps = true }
   }
@@ -224,6 +231,10 @@ extension ReleaseLock.App {
       manifestURL: fields.has("manifestURL") ? try fields.text("manifestURL") : nil, trustedKeys: try fields.texts("trustedKeys"),
       keyIDs: try fields.texts("keyIDs"),
       format: try fields.text("format"), firstManifest: try fields.number("firstManifest"))
+    guard Self.isVersion(version) else { throw PackError(.invalidRecord, "'\(version)' is not an app version") }
+    if let platform, !Self.isVersion(platform) {
+      throw PackError(.invalidRecord, "'\(platform)' is not a platform")
+    }
     if fields.has("retired") { isRetired = try fields.flag("retired") }
     if fields.has("recorded") { recorded = try RecordOrigin(try fields.object("recorded")) }
     try fields.finish()

@@ -41,6 +41,9 @@ package struct ReleaseLock: Hashable, Sendable {
     /// When and by whom it was recorded, if that is known.
     package var recorded: RecordOrigin?
 
+    /// Whether two branches released different content under its version. Then nothing else may be released under it.
+    package var isDoubled: Bool { contentDigest.allSatisfy { $0 == 0 } }
+
     /// Makes a value from its parts.
     package init(
       manifestVersion: UInt64, signedDigest: [UInt8], contentDigest: [UInt8], issued: ManifestTime, expires: ManifestTime,
@@ -77,6 +80,9 @@ package struct ReleaseLock: Hashable, Sendable {
     package var created: ManifestTime
     /// Whether the last release no longer offers it.
     package var isRemoved: Bool
+
+    /// Whether two branches released different content under its version. Then nothing else may be released under it.
+    package var isDoubled: Bool { contentRoot.allSatisfy { $0 == 0 } }
 
     /// Makes a value from its parts.
     package init(

@@ -75,6 +75,12 @@ package struct ReleaseRecording: Sendable {
     defer { withExtendedLifetime(turn) {} }
     let before = try ReleaseLock.readIfPresent(lockPath, requiredBy: configuration, files: files)
     var lock = before
+    if let app = before.apps.first(where: { $0.firstManifest > record.manifest.version }) {
+      throw PackError(
+        .releaseConflict,
+        "manifest \(record.manifest.version) in \(dist) is older than manifest \(app.firstManifest), which app \(app.title) knows",
+        hint: "get the newest lock file, then build again with 'packer build'")
+    }
     lock.released = try release(record, after: before.released)
     if let app {
       for plist in app.plists { try Self.add(try entry(app, plist, record: record), to: &lock) }
@@ -157,6 +163,9 @@ package struct ReleaseRecording: Sendable {
       guard manifest.version >= before.manifestVersion else {
         throw Self.conflict("manifest \(manifest.version) in \(dist) is older than manifest \(before.manifestVersion), which was released")
       }
+      guard manifest.version > before.manifestVersion || !before.isDoubled else {
+        throw Self.conflict("manifest \(manifest.version) in \(dist) went out twice, with different content")
+      }
       guard manifest.version > before.manifestVersion || manifest.signedDigest == before.signedDigest else {
         throw Self.conflict("manifest \(manifest.version) in \(dist) differs from the manifest \(manifest.version) that was released")
       }
@@ -167,6 +176,9 @@ package struct ReleaseRecording: Sendable {
       if let old = old[pack.id] {
         guard pack.version >= old.version else {
           throw Self.conflict("pack '\(pack.id)' in \(dist) has version \(pack.version), but version \(old.version) was released")
+        }
+        guard pack.version > old.version || !old.isDoubled else {
+          throw Self.conflict("pack '\(pack.id)' in \(dist) has version \(pack.version), which went out twice, with different content")
         }
         guard pack.version > old.version || pack.sha256 == old.sha256 else {
           throw Self.conflict("pack '\(pack.id)' in \(dist) differs from the version \(pack.version) that was released")
@@ -199,7 +211,7 @@ package struct ReleaseRecording: Sendable {
 
   private func entry(_ app: App, _ build: App.Plist, record: BuildRecord) throws(PackError) -> ReleaseLock.App {
     let (keys, path) = (build.plist.keys, build.plist.path)
-    guard app.version.wholeMatch(of: /[0-9A-Za-z.+_-]{1,64}/) != nil else {
+    guard ReleaseLock.App.isVersion(app.version) else {
       throw PackError(.usage, "'\(app.version)' is not an app version", hint: "write it as on the App Store, such as 2.1.0")
     }
     if let problem = keys.problems.first {
@@ -241,6 +253,11 @@ package struct ReleaseRecording: Sendable {
       throw PackError(
         .releaseConflict, "app \(app.version) is recorded \(other.platform.map { "for \($0)" } ?? "without a platform")",
         hint: "record it under a new version; if the recorded one was never released, remove \(ReleaseFile.apps)/\(other.fileName)")
+    }
+    if let other = lock.apps.first(where: { $0.fileName != app.fileName && $0.fileName.lowercased() == app.fileName.lowercased() }) {
+      throw PackError(
+        .releaseConflict, "app \(app.version) is recorded as \(other.version), and many file systems do not tell them apart",
+        hint: "write the version in the same case")
     }
     guard let index = lock.apps.firstIndex(where: { $0.version == app.version && $0.platform == app.platform }) else {
       lock.apps.append(app)

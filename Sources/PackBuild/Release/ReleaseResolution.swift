@@ -32,6 +32,8 @@ package struct ReleaseResolution: Sendable {
     package let lock: ReleaseLock
     /// The files that had conflicts, in order.
     package let resolved: [String]
+    /// The lock file, and the directory of app versions if there are any: what to commit.
+    package let files: [String]
     /// What both sides released under one number, and what else differed.
     package let remarks: [Remark]
   }
@@ -84,7 +86,7 @@ package struct ReleaseResolution: Sendable {
     }
     try lock.readApps(besides: lockPath, except: Set(resolved), files: files)
     if !resolved.isEmpty { try lock.write(to: lockPath, files: files) }
-    return Report(lock: lock, resolved: resolved, remarks: remarks)
+    return Report(lock: lock, resolved: resolved, files: [lockPath] + (lock.apps.isEmpty ? [] : [folder]), remarks: remarks)
   }
 
   /// Returns both sides of a file, or nil if it has no conflict.
@@ -139,6 +141,8 @@ package struct ReleaseResolution: Sendable {
       remarks.append(Remark(name: nil, wentOutTwice: isTwice, message: text))
       // Whatever is built next gets a version after both.
       merged.contentDigest = [UInt8](repeating: 0, count: 32)
+    } else if other.isDoubled {
+      merged.contentDigest = other.contentDigest
     }
     var packs = Dictionary(uniqueKeysWithValues: other.packs.map { ($0.id, $0) })
     for pack in merged.packs {
@@ -173,6 +177,8 @@ package struct ReleaseResolution: Sendable {
       merged.contentRoot = [UInt8](repeating: 0, count: 32)
     } else {
       merged.isRemoved = pack.isRemoved && rival.isRemoved
+      // An earlier merge found it.
+      if rival.isDoubled { merged.contentRoot = rival.contentRoot }
     }
     return merged
   }

@@ -178,13 +178,20 @@ struct ForeignFilesSearch {
     // The first file of each content, with the pack.
     var contents: [[UInt8]: (path: String, pack: String)] = [:]
     var packedSizes: Set<UInt64> = []
-    for entry in manifest.packs {
-      // A pack that cannot be opened is a finding of its own.
-      guard let pack = try? key.open(place.path(entry.fileName), files: files) else { continue }
-      try? pack.forEachEntry { (content) throws(PackError) in
+    func look(in entry: ManifestPack) throws(PackError) {
+      guard let pack = try key.open(place.path(entry.fileName), files: files) else { return }
+      try pack.forEachEntry { (content) throws(PackError) in
         guard content.kind == .file, sizes.contains(content.size), contents[content.sha256] == nil else { return }
         contents[content.sha256] = (content.path, entry.id)
         packedSizes.insert(content.size)
+      }
+    }
+    for entry in manifest.packs {
+      do throws(PackError) {
+        try look(in: entry)
+      } catch {
+        // A pack that cannot be opened is a finding of its own. If it can be opened now, it was not the pack that failed.
+        guard (try? look(in: entry)) == nil else { throw error }
       }
     }
     for copy in candidates where packedSizes.contains(copy.size) {

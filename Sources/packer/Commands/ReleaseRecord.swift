@@ -191,7 +191,7 @@ struct ReleaseResolve: Verb {
     }
     for remark in report.remarks where remark.wentOutTwice { console.warning(remark.message, hint: nil) }
     let others = report.remarks.filter { !$0.wentOutTwice }.map { "  \($0.message)" }
-    let paths = report.resolved.map(ShellWord.path).joined(separator: " ")
+    let paths = report.files.map(ShellWord.path).joined(separator: " ")
     console.result(
       ResolvedRecord(report), ["\(report.resolved.joined(separator: ", ")): resolved"] + others + ["next: git add \(paths) && packer build"]
     )

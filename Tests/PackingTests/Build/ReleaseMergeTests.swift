@@ -118,6 +118,15 @@ struct ReleaseMergeTests {
     #expect(try resolve(theirs, ours).lock.released?.packs == [Self.pack("core", 3, 1)])
   }
 
+  @Test("keeps what an earlier merge found to be out twice")
+  func earlierMerge() throws {
+    var merged = try Self.lock(manifest: 6, 1, packs: [Self.pack("core", 3, 1)])
+    let other = merged
+    merged.released?.contentDigest = [UInt8](repeating: 0, count: 32)
+    merged.released?.packs[0].contentRoot = [UInt8](repeating: 0, count: 32)
+    for (ours, theirs) in [(merged, other), (other, merged)] { #expect(try resolve(ours, theirs).lock == merged) }
+  }
+
   @Test("is unchanged if there is nothing to resolve")
   func nothing() throws {
     let lock = try Self.lock(manifest: 6, 1, packs: [Self.pack("core", 3, 1)], apps: [Self.app("1.0")])
@@ -197,6 +206,8 @@ struct RecordOriginTests {
       ),
       (["USER": "mara"], "mara", nil),
       (["USER": "", "LOGNAME": "mara\u{1B}[31m"], nil, nil),
+      (["GITHUB_SERVER_URL": "https://x\u{1B}[31m\n", "GITHUB_REPOSITORY": "a/b", "GITHUB_RUN_ID": "7", "USER": "mara"], "mara", nil),
+      (["GITHUB_SERVER_URL": "", "GITHUB_REPOSITORY": "", "GITHUB_RUN_ID": "", "USER": "mara"], "mara", nil),
       ([:], nil, nil),
     ] as [([String: String], String?, String?)])
   func current(variables: [String: String], by: String?, commit: String?) throws {

@@ -298,6 +298,10 @@ struct ReleaseRecordingTests {
     #expect(app.budget == nil && app.hosts == nil && app.manifestURL == nil && app.trustedKeys.count == 1)
     #expect(try ReleaseLock.read(project.directory("packer.lock.json")) == report.lock)
     #expect(try project.record(try self.app(project, "3.0")).isUnchanged)
+    // File systems that ignore case would keep only one of the two files.
+    try project.record(try self.app(project, "3.0b"))
+    let error = #expect(throws: PackError.self) { try project.record(try self.app(project, "3.0B")) }
+    #expect(error?.code == .releaseConflict && error?.message.contains("is recorded as 3.0b") == true)
   }
 
   @Test("refuses a build record that does not match the manifest and the files")

@@ -228,7 +228,7 @@ struct ReleaseInspectionTests {
     #expect(found.filter { $0.message.contains("of its packs in the clear") }.count == 2)
   }
 
-  @Test("a directory that cannot be read is a finding, and a file that never ends is not read", .timeLimit(.minutes(1)))
+  @Test("a directory that cannot be read is a finding, and a file that never ends is not read", .timeLimit(.minutes(10)))
   func endless() async throws {
     let dist = try await DistSample()
     try dist.directory.makeDirectory("dist/ba-package")
