@@ -71,46 +71,6 @@ __attribute__((target("avx2"))) static inline size_t packer_find_avx2(const uint
   }
 }
 
-// The same with vectors of twice the width.
-typedef struct {
-  __m512i low, high;
-} packer_wide_groups;
-
-__attribute__((target("avx512f,avx512bw"), always_inline)) static inline packer_wide_groups packer_wide_look(
-    const __m512i *mask, const uint8_t *bytes) {
-  const __m512i value = _mm512_loadu_si512(bytes);
-  const __m512i upper = _mm512_and_si512(_mm512_srli_epi16(value, 3), _mm512_set1_epi8(15));
-  return (packer_wide_groups){
-      _mm512_and_si512(_mm512_shuffle_epi8(mask[0], value), _mm512_shuffle_epi8(mask[1], upper)),
-      _mm512_and_si512(_mm512_shuffle_epi8(mask[2], value), _mm512_shuffle_epi8(mask[3], upper))};
-}
-
-__attribute__((target("avx512f,avx512bw"))) static inline size_t packer_find_avx512(
-    const uint8_t *table, const uint8_t *bytes, size_t index, size_t end) {
-  __m512i mask[16];
-  if (end - index < 64) return packer_find_avx2(table, bytes, index, end);
-  for (int i = 0; i < 16; i++) mask[i] = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)(table + 16 * i)));
-  for (;;) {
-    const packer_wide_groups a = packer_wide_look(mask, bytes + index), b = packer_wide_look(mask + 4, bytes + index + 1),
-                             c = packer_wide_look(mask + 8, bytes + index + 2);
-    const __m512i low = _mm512_and_si512(_mm512_and_si512(a.low, b.low), c.low);
-    const __m512i high = _mm512_and_si512(_mm512_and_si512(a.high, b.high), c.high);
-    const __m512i either = _mm512_or_si512(low, high);
-    if (__builtin_expect(_mm512_test_epi8_mask(either, either) != 0, 0)) {
-      const packer_wide_groups d = packer_wide_look(mask + 12, bytes + index + 3);
-      const __m512i all = _mm512_or_si512(_mm512_and_si512(low, d.low), _mm512_and_si512(high, d.high));
-      uint64_t places = _mm512_test_epi8_mask(all, all);
-      for (; places != 0; places &= places - 1) {
-        size_t place = index + (size_t)__builtin_ctzll(places);
-        if (packer_is_anchor(table, bytes + place)) return place;
-      }
-    }
-    index += 64;
-    if (index == end) return end;
-    if (end - index < 64) index = end - 64;
-  }
-}
-
 __attribute__((target("ssse3"))) static inline size_t packer_find_ssse3(
     const uint8_t *table, const uint8_t *bytes, size_t index, size_t end) {
   const __m128i low = _mm_set1_epi8(15), none = _mm_setzero_si128(), *mask = (const __m128i *)table;
@@ -231,8 +191,7 @@ static inline size_t packer_find_text_neon(const uint8_t *bytes, size_t index, s
 static inline size_t packer_find_width(void) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  if (!__builtin_cpu_supports("avx2")) return __builtin_cpu_supports("ssse3") ? 16 : 1;
-  return __builtin_cpu_supports("avx512bw") ? 64 : 32;
+  return __builtin_cpu_supports("avx2") ? 32 : __builtin_cpu_supports("ssse3") ? 16 : 1;
 #elif defined(__aarch64__)
   return 16;
 #else
@@ -243,7 +202,6 @@ static inline size_t packer_find_width(void) {
 // The search of a width that the processor has.
 static inline size_t packer_find(const uint8_t *table, size_t width, const uint8_t *bytes, size_t index, size_t end) {
 #if defined(__x86_64__)
-  if (width == 64) return packer_find_avx512(table, bytes, index, end);
   if (width == 32) return packer_find_avx2(table, bytes, index, end);
   if (width == 16) return packer_find_ssse3(table, bytes, index, end);
 #elif defined(__aarch64__)
@@ -254,7 +212,7 @@ static inline size_t packer_find(const uint8_t *table, size_t width, const uint8
 
 static inline size_t packer_find_text(size_t width, const uint8_t *bytes, size_t index, size_t end) {
 #if defined(__x86_64__)
-  if (width >= 32) return packer_find_text_avx2(bytes, index, end);
+  if (width == 32) return packer_find_text_avx2(bytes, index, end);
 #elif defined(__aarch64__)
   if (width == 16) return packer_find_text_neon(bytes, index, end);
 #else

@@ -1,6 +1,6 @@
 import CVector
 
-/// A search for any of some hundred texts of four bytes, up to 64 bytes at a time.
+/// A search for any of some hundred texts of four bytes, 32 bytes at a time.
 ///
 /// The texts are in 16 groups. A bit of a vector's byte says whether the byte at a place is one that a text of a group has there. Where a group is left
 /// after four bytes, a hash decides. The method is known as Teddy, from Hyperscan.
@@ -13,8 +13,6 @@ struct AnchorSearch: Sendable {
     case vectors16 = 16
     /// With AVX2.
     case vectors32 = 32
-    /// With AVX-512 for bytes.
-    case vectors64 = 64
 
     /// The fastest one of this processor.
     static let best = Method(rawValue: packer_find_width()) ?? .bytes
