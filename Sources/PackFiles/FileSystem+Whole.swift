@@ -243,4 +243,9 @@ package struct PathParts: Hashable, Sendable {
     directory = front.isEmpty ? "." : String(front) ?? "."
     self.name = name
   }
+
+  /// Returns the path of another name in the directory.
+  package func sibling(_ name: String) -> String {
+    directory == "." ? name : directory == "/" ? "/\(name)" : "\(directory)/\(name)"
+  }
 }

@@ -67,6 +67,15 @@ package final class OutputFile: Sendable {
     try output.commit()
   }
 
+  /// Writes a whole file unless it holds the same bytes. In either case, temporary files of this output that killed processes left are removed.
+  package static func update(_ path: String, to bytes: [UInt8], files: any FileSystem) throws(PackError) {
+    if let old = try? files.contents(of: path, limit: bytes.count), old == bytes {
+      _ = try StagedName(for: path, files: files)
+    } else {
+      try write(bytes, to: path, files: files)
+    }
+  }
+
   /// Throws if the path exists and is not a file or a link. A rename by a privileged user would remove the device `/dev/null`, and a rename onto a
   /// directory would fail only after all the work.
   private static func checkPlace(_ path: String, in staging: StagedName, files: any FileSystem) throws(PackError) {
@@ -271,7 +280,7 @@ package final class StagedName: @unchecked Sendable {
 
   /// The path by which the process can open the temporary file or directory.
   package var temporaryPath: String? {
-    temporaryName.map { parts.directory == "." ? $0 : parts.directory == "/" ? "/\($0)" : "\(parts.directory)/\($0)" }
+    temporaryName.map(parts.sibling)
   }
 
   /// Returns a temporary name for an output in the same directory. If it is left behind, the next output of that name removes it.

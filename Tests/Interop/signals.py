@@ -343,7 +343,13 @@ def cases(directory):
     yield Case("plist merge", ["plist", "merge", "Info.plist"], project)
     yield Case("plist merge -o", ["plist", "merge", "Info.plist", "-o", "App.plist"], project)
     fresh = template("fresh", "content", "packer.yml", "game.sign.key", "Merged.plist", "dist")
-    yield Case("release record", ["release", "record", "--app", "1.0", "--plist", "Merged.plist"], fresh)
+    # A lock file that records nothing comes before the first app version, so that none is there without it.
+    yield Case(
+        "release record", ["release", "record", "--app", "1.0", "--plist", "Merged.plist"], fresh, is_stepwise=True,
+        normal=lambda state: {name: what for name, what in state.items() if name != "packer.lock.json" or b"released" in what[2]})
+    recorded = template("recorded", "content", "packer.yml", "game.sign.key", "Merged.plist", "dist")
+    packer(recorded, "release", "record", "--app", "1.0", "--plist", "Merged.plist")
+    yield Case("release record of another app", ["release", "record", "--app", "1.1", "--plist", "Merged.plist"], recorded)
     yield Case("release retire", ["release", "retire", "1.0"], project)
     yield Case(
         "verify --report", ["verify", dist, "--quick", "-c", inputs / "packer.yml", "--report", "junit=v.xml", "--report", "json=v.json", "--quiet"],

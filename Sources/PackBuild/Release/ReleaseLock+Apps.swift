@@ -6,8 +6,7 @@ extension ReleaseLock {
   /// Returns the directory of the app versions beside a lock file. If the lock file is a symbolic link, it is beside the link.
   static func appsFolder(besides path: String) throws(PackError) -> String {
     guard let parts = PathParts(path) else { throw PackError(.usage, "'\(path)' is not the path of a file") }
-    return parts.directory == "."
-      ? ReleaseFile.apps : parts.directory == "/" ? "/\(ReleaseFile.apps)" : "\(parts.directory)/\(ReleaseFile.apps)"
+    return parts.sibling(ReleaseFile.apps)
   }
 
   /// Adds the app versions beside a lock file. Files whose names do not end in `.json` are not read.
@@ -73,8 +72,7 @@ extension ReleaseLock {
       guard let copy = try? App(RecordParser.parse(document)), copy == app else {
         throw PackError(.internalError, of: file, "would not read back as it was written; it was not changed")
       }
-      if let old = try? files.contents(of: file, limit: RecordFile.largestSize), old == document { continue }
-      try OutputFile.write(document, to: file, files: files)
+      try OutputFile.update(file, to: document, files: files)
     }
   }
 }

@@ -11,8 +11,7 @@ extension ReleaseLock {
     guard let parts = PathParts(configurationPath) else {
       throw PackError(.usage, "'\(configurationPath)' is not the path of a file", hint: "name the configuration, as in -c packer.yml")
     }
-    return parts.directory == "."
-      ? ReleaseFile.lock : parts.directory == "/" ? "/\(ReleaseFile.lock)" : "\(parts.directory)/\(ReleaseFile.lock)"
+    return parts.sibling(ReleaseFile.lock)
   }
 
   /// The version of the file that this build writes. Version 1, which it also reads, held the app versions as a list.
@@ -31,8 +30,8 @@ extension ReleaseLock {
     try readIfPresent(path, files: SystemFiles())
   }
 
-  /// Writes the files of app versions that changed, then the lock file. Each replaces an earlier one atomically. If the path is a symbolic link, its
-  /// target is replaced.
+  /// Writes the files of app versions that changed, then the lock file if it changed. Each replaces an earlier one atomically. If the path is a
+  /// symbolic link, its target is replaced. What a killed process left beside these files is removed.
   package func write(to path: String) throws(PackError) {
     try write(to: path, files: SystemFiles())
   }
@@ -88,10 +87,12 @@ extension ReleaseLock {
     } catch {
       guard error.isMissing else { throw error.reading(path) }
       place = path
+      // App versions without a lock file would mean that it is lost.
+      if !apps.isEmpty { try OutputFile.write(ReleaseLock().document, to: place, files: files) }
     }
     // The lock file comes last. If that fails, the apps' release is not recorded yet, and recording it again completes both.
     try writeApps(besides: path, files: files)
-    try OutputFile.write(document, to: place, files: files)
+    try OutputFile.update(place, to: document, files: files)
   }
 
   /// The bytes of the lock file. Equal locks give equal bytes.

@@ -85,7 +85,8 @@ package struct ReleaseRecording: Sendable {
     if let app {
       for plist in app.plists { try Self.add(try entry(app, plist, record: record), to: &lock) }
     }
-    if lock != before { try lock.write(to: lockPath, files: files) }
+    // Also if nothing changed: a run that was killed may have left temporary files.
+    try lock.write(to: lockPath, files: files)
     return Report(lock: lock, isUnchanged: lock == before)
   }
 
@@ -101,7 +102,7 @@ package struct ReleaseRecording: Sendable {
         .usage, of: lockPath, "has no app \(version)", hint: known.isEmpty ? nil : "it has \(known)")
     }
     for index in lock.apps.indices where lock.apps[index].version == version { lock.apps[index].isRetired = true }
-    if lock != before { try lock.write(to: lockPath) }
+    try lock.write(to: lockPath)
     return Report(lock: lock, isUnchanged: lock == before)
   }
 

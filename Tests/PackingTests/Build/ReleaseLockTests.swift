@@ -130,6 +130,27 @@ struct ReleaseLockTests {
     #expect(states.count == 3)
   }
 
+  @Test("is readable if writing the first one stops at any file operation")
+  func everyStopOfTheFirst() throws {
+    let counting = FaultyFiles()
+    try sample().write(to: directory("counted"), files: counting)
+    #expect(counting.calls.count > 20)
+    for number in counting.calls.indices {
+      try SystemFiles().makeDirectory(directory("\(number)"), mode: 0o755, in: nil)
+      let path = directory("\(number)/lock")
+      #expect(throws: PackError.self) { try sample().write(to: path, files: FaultyFiles.stopping(at: number)) }
+      let found = try ReleaseLock.readIfPresent(path)
+      #expect(try found.released == nil || found == sample(), "from \(counting.calls[number]) on")
+      try sample().write(to: path, files: SystemFiles())
+      #expect(try ReleaseLock.read(path) == sample())
+      // An earlier process was killed while it wrote what is there now.
+      for name in [".lock", "packer.apps/.1.10.json"] { try directory.write([1], to: "\(number)/\(name).packer-0123456789abcdef") }
+      try sample().write(to: path, files: SystemFiles())
+      #expect(directory.names(in: "\(number)").sorted() == ["lock", "packer.apps"])
+      #expect(directory.names(in: "\(number)/packer.apps").sorted() == ["1.10.json", "1.9@iOS.json"])
+    }
+  }
+
   @Test("takes app versions only from files with their names")
   func appNames() throws {
     try sample().write(to: directory("lock"), files: FaultyFiles())
