@@ -76,11 +76,10 @@ package final class GameSite: Site {
     // For a person who develops the game: most often the case of a letter is wrong, which other servers and file systems do not mind.
     var nearest = NearestPath(to: target.path)
     try game.pack.forEachEntry { (entry) throws(PackError) in nearest.look(at: entry.path) }
-    let advice = nearest.path.map { " Did you mean /\(RequestTarget.encoded($0))?" } ?? ""
-    let text = "There is no file '\(printable(target.path.utf8))' in pack '\(game.id)'.\(advice)\n"
-    let headers = HeaderFields(response.headers.fields.filter { $0.name != "Content-Length" })
-    var reply = SiteReply.text(404, text, headers: headers, isHead: request.method == "HEAD")
-    reply.note = [note(on: game), nearest.path.map { "near: \(printable($0.utf8))" }].compactMap(\.self).joined(separator: "; ")
+    var reply = SiteReply.missing(
+      "There is no file '\(printable(target.path.utf8))' in pack '\(game.id)'.", near: nearest.path,
+      headers: HeaderFields(response.headers.fields.filter { $0.name != "Content-Length" }), isHead: request.method == "HEAD")
+    reply.note = [note(on: game), reply.note].compactMap(\.self).joined(separator: "; ")
     return reply
   }
 

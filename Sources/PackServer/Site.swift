@@ -1,3 +1,4 @@
+import PackFormat
 package import PackServing
 import PackWork
 
@@ -40,6 +41,20 @@ package struct SiteReply: Sendable {
     all.append("Content-Type", type)
     all.append("Content-Length", "\(bytes.count)")
     return SiteReply(status: status, headers: all, body: isHead ? nil : TextBody(bytes))
+  }
+}
+
+extension SiteReply {
+  /// Returns a reply of status 404 that names the path that was probably meant, if there is one.
+  ///
+  /// - Parameters:
+  ///   - text: what is not there, as a sentence.
+  ///   - near: the nearest path.
+  static func missing(_ text: String, near: String?, headers: HeaderFields = [:], isHead: Bool) -> SiteReply {
+    let advice = near.map { " Did you mean /\(RequestTarget.encoded($0))?" } ?? ""
+    var reply = SiteReply.text(404, "\(text)\(advice)\n", headers: headers, isHead: isHead)
+    reply.note = near.map { "near: \(printable($0.utf8))" }
+    return reply
   }
 }
 

@@ -66,7 +66,7 @@ extension ReleaseLock {
     }
     guard isOther || !others.isEmpty else { return nil }
     // Whatever is built gets a version after both.
-    self.released?.contentDigest = [UInt8](repeating: 0, count: 32)
+    self.released?.contentDigest = Self.noContent
     adopt(others, of: manifest, forcing: true)
     return isOther ? "this manifest \(manifest.version)" : "pack '\(others[0].id)' of manifest \(manifest.version)"
   }
@@ -86,7 +86,7 @@ extension ReleaseLock {
       replacing: entries.map { entry in
         Pack(
           id: entry.id, version: entry.version, size: entry.size, sha256: entry.sha256,
-          contentRoot: forcing ? [UInt8](repeating: 0, count: 32) : entry.contentRoot, keyID: entry.keyID, settings: "",
+          contentRoot: forcing ? Self.noContent : entry.contentRoot, keyID: entry.keyID, settings: "",
           created: entry.created ?? manifest.issued ?? manifest.expires)
       })
     released?.packs = adopted

@@ -21,6 +21,9 @@ package struct ReleaseLock: Hashable, Sendable {
     hasApps = !apps.isEmpty
   }
 
+  /// In the place of a digest of content: different from that of any content, so that whatever is built next gets a version after this one.
+  static let noContent = [UInt8](repeating: 0, count: 32)
+
   /// A `dist` that was released.
   package struct Release: Hashable, Sendable {
     /// The version of its manifest.
@@ -42,7 +45,7 @@ package struct ReleaseLock: Hashable, Sendable {
     package var recorded: RecordOrigin?
 
     /// Whether two branches released different content under its version. Then nothing else may be released under it.
-    package var isDoubled: Bool { contentDigest.allSatisfy { $0 == 0 } }
+    package var isDoubled: Bool { contentDigest == ReleaseLock.noContent }
 
     /// Makes a value from its parts.
     package init(
@@ -82,7 +85,7 @@ package struct ReleaseLock: Hashable, Sendable {
     package var isRemoved: Bool
 
     /// Whether two branches released different content under its version. Then nothing else may be released under it.
-    package var isDoubled: Bool { contentRoot.allSatisfy { $0 == 0 } }
+    package var isDoubled: Bool { contentRoot == ReleaseLock.noContent }
 
     /// Makes a value from its parts.
     package init(

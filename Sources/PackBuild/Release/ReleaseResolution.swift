@@ -140,7 +140,7 @@ package struct ReleaseResolution: Sendable {
         : "manifest \(ours.manifestVersion), \(Self.origin(ours)), and manifest \(theirs.manifestVersion), \(Self.origin(theirs)), went out"
       remarks.append(Remark(name: nil, wentOutTwice: isTwice, message: text))
       // Whatever is built next gets a version after both.
-      merged.contentDigest = [UInt8](repeating: 0, count: 32)
+      merged.contentDigest = ReleaseLock.noContent
     } else if other.isDoubled {
       merged.contentDigest = other.contentDigest
     }
@@ -174,7 +174,7 @@ package struct ReleaseResolution: Sendable {
           name: pack.id, wentOutTwice: true,
           message: "pack '\(pack.id)' version \(pack.version) went out twice: SHA-256 \(pack.sha256.hex.prefix(16))… and "
             + "\(rival.sha256.hex.prefix(16))…; the next build makes version \(pack.version + 1)"))
-      merged.contentRoot = [UInt8](repeating: 0, count: 32)
+      merged.contentRoot = ReleaseLock.noContent
     } else {
       merged.isRemoved = pack.isRemoved && rival.isRemoved
       // An earlier merge found it.

@@ -92,3 +92,8 @@ extension ReleaseRule {
   /// All rules, in ascending order of their ids.
   package static let all: [ReleaseRule] = ReleaseChecks.all.map { $0.rule }.sorted { $0.id < $1.id }
 }
+
+extension [String] {
+  /// How many follow the first, for a message that names only that one; empty if none do.
+  var andMore: String { count > 1 ? ", and \(count - 1) more" : "" }
+}

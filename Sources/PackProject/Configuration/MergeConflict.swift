@@ -11,6 +11,8 @@ package struct MergeConflict: Sendable {
 
   /// Reads the text. Nil if it has no complete set of markers.
   package init?(_ bytes: [UInt8]) {
+    // Every packer.yml is looked at, and hardly any has one.
+    guard bytes.firstRange(of: "<<<<<<<".utf8) != nil else { return nil }
     var part = Part.common
     var first: Int?
     var names = (ours: "", theirs: "")

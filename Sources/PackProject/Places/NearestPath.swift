@@ -2,7 +2,6 @@ import PackFormat
 
 /// A search for the path that was probably meant by one that does not exist.
 package struct NearestPath: Sendable {
-  private let wanted: String
   private let folded: String
   private let name: Substring
   private let scalars: [Unicode.Scalar]
@@ -14,7 +13,6 @@ package struct NearestPath: Sendable {
 
   /// - Parameter path: the path that does not exist.
   package init(to path: String) {
-    wanted = path
     folded = path.lowercased()
     name = folded.split(separator: "/").last ?? ""
     scalars = Array(folded.unicodeScalars.prefix(256))

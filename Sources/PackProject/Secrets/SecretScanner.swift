@@ -118,7 +118,7 @@ package struct SecretScanner: ~Copyable {
     }
   }
 
-  /// Examines the rules whose fixed text starts with a byte before the token, where there is none.
+  /// Examines the rules whose fixed text begins with the byte before the token, at the start of a file. A line feed stands for that byte.
   private mutating func examineStart(_ bytes: Span<UInt8>) {
     guard bytes.count >= 4 else { return }
     guard let candidates = table.candidates(atStart: bytes) else { return }

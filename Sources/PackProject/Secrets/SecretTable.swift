@@ -2,7 +2,7 @@
 struct SecretTable: Sendable {
   /// The search for the four bytes of all candidates.
   let anchors: AnchorSearch
-  /// The four bytes that are searched for, in an open hash table; 0 where it is empty.
+  /// The four bytes that are searched for, in an open hash table. An empty place has 0.
   private let keys: [UInt32]
   /// For each of them, the range in ``candidates``.
   private let ranges: [Range<Int32>]

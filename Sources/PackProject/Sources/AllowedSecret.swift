@@ -24,23 +24,11 @@ package struct AllowedSecret: Hashable, Sendable {
 extension [AllowedSecret] {
   /// Whether one of them allows what a rule found in a file.
   package func allow(_ file: String, rule: String) -> Bool {
-    contains { ($0.rule ?? rule) == rule && DirectoryScan.doesMatch(file, $0.path) }
+    contains { ($0.rule ?? rule) == rule && DirectoryScan.doesExclude(file, isDirectory: false, by: [$0.path]) }
   }
 
   /// Whether one of them is for a file.
   package func mention(_ file: String) -> Bool {
-    contains { DirectoryScan.doesMatch(file, $0.path) }
-  }
-}
-
-extension DirectoryScan {
-  /// Whether a pattern matches a file or a directory above it.
-  fileprivate static func doesMatch(_ file: String, _ pattern: String) -> Bool {
-    Glob(pattern).matches(file, isDirectory: false) || doesExclude(file, above: pattern)
-  }
-
-  private static func doesExclude(_ file: String, above pattern: String) -> Bool {
-    let parts = file.utf8.split(separator: UInt8(ascii: "/")).dropLast()
-    return !parts.isEmpty && doesExclude(parts.map { String(Substring($0)) }.joined(separator: "/"), by: [pattern])
+    contains { DirectoryScan.doesExclude(file, isDirectory: false, by: [$0.path]) }
   }
 }

@@ -55,16 +55,7 @@ package struct SourceReader: Sendable {
     guard let match = matches.first(where: { !allowedSecrets.allow(entry.path, rule: $0.rule.id) }) else { return }
     // Read again up to there, instead of counting the lines of all files.
     var place = LinePlace()
-    var buffer = [UInt8](repeating: 0, count: Self.pieceSize)
-    var offset: UInt64 = 0
-    while offset < match.offset {
-      let count = Int(min(match.offset - offset, UInt64(buffer.count)))
-      var whole = buffer.mutableByteSpan
-      var target = whole._mutatingExtracting(first: count)
-      guard read(file, entry, at: offset, into: &target) else { break }
-      place.add(buffer.byteSpan.extracting(first: count))
-      offset += UInt64(count)
-    }
+    _ = forEachPiece(of: file, entry, upTo: match.offset) { (piece, _) in place.add(piece) }
     sourceProblems.addSecret(entry.path, match.rule.finding(at: place))
   }
 
@@ -75,18 +66,29 @@ package struct SourceReader: Sendable {
   package func look(at entry: SourceEntry, allowsSecrets: Bool) {
     guard let file = open(entry), !allowsSecrets else { return }
     var scanner = SecretScanner()
-    var buffer = [UInt8](repeating: 0, count: Int(min(entry.size, UInt64(Self.pieceSize))))
+    let isWhole = forEachPiece(of: file, entry, upTo: entry.size) { (piece, offset) in
+      if offset == 0 { checkSecrets(entry, start: piece) }
+      scanner.add(piece, isLast: offset + UInt64(piece.count) == entry.size)
+    }
+    guard isWhole else { return }
+    checkSecrets(entry, file, found: scanner.matches)
+  }
+
+  /// Calls `body` with the bytes of a file before `end`, piece by piece, each with its offset. Returns false if they cannot all be read.
+  private func forEachPiece(
+    of file: OpenFile, _ entry: SourceEntry, upTo end: UInt64, _ body: (Span<UInt8>, UInt64) -> Void
+  ) -> Bool {
+    var buffer = [UInt8](repeating: 0, count: Int(min(end, UInt64(Self.pieceSize))))
     var offset: UInt64 = 0
-    while offset < entry.size {
-      let count = Int(min(entry.size - offset, UInt64(buffer.count)))
+    while offset < end {
+      let count = Int(min(end - offset, UInt64(buffer.count)))
       var whole = buffer.mutableByteSpan
       var target = whole._mutatingExtracting(first: count)
-      guard read(file, entry, at: offset, into: &target) else { return }
-      if offset == 0 { checkSecrets(entry, start: buffer.byteSpan.extracting(first: count)) }
+      guard read(file, entry, at: offset, into: &target) else { return false }
+      body(buffer.byteSpan.extracting(first: count), offset)
       offset += UInt64(count)
-      scanner.add(buffer.byteSpan.extracting(first: count), isLast: offset == entry.size)
     }
-    checkSecrets(entry, file, found: scanner.matches)
+    return true
   }
 
   private static let pieceSize = 256 << 10

@@ -56,7 +56,7 @@ package enum SourceRules {
 
   /// Returns why the first bytes of a file show that it is a key, or nil.
   package static func secret(content: Span<UInt8>) -> String? {
-    // White space around a key text is ignored where it is read.
+    // Readers of key texts ignore white space around them.
     var first = 0
     while first < min(content.count, 64), content[first] <= 0x20 { first += 1 }
     // No allocation for most files.

@@ -40,10 +40,7 @@ package final class PublishedFolder: Site {
     guard let file = try open(path) else {
       var nearest = NearestPath(to: path)
       for name in names() where !Self.isHidden(name) { nearest.look(at: name) }
-      let advice = nearest.path.map { " Did you mean /\(RequestTarget.encoded($0))?" } ?? ""
-      var reply = SiteReply.text(404, "There is no such file in the release.\(advice)\n", isHead: isHead)
-      reply.note = nearest.path.map { "near: \(printable($0.utf8))" }
-      return reply
+      return .missing("There is no such file in the release.", near: nearest.path, isHead: isHead)
     }
     let name = path.split(separator: "/").last.map(String.init) ?? path
     if let reason = file.secret(name) {

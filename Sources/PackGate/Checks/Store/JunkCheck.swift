@@ -17,7 +17,7 @@ enum JunkCheck: ReleaseCheck {
         .compactMap { paths, level, hint in
           guard let first = paths.first else { return nil }
           return finding(
-            "it holds \(first)\(paths.count > 1 ? ", and \(paths.count - 1) more" : "")", level: level, pack: entry.id, file: file.path,
+            "it holds \(first)\(paths.andMore)", level: level, pack: entry.id, file: file.path,
             details: Array(paths.prefix(20)), hint: hint)
         }
     }

@@ -20,7 +20,7 @@ enum SecretCheck: ReleaseCheck {
       }
       guard let first = secrets.first else { return nil }
       return finding(
-        "it holds \(first)\(secrets.count > 1 ? ", and \(secrets.count - 1) more" : "")", pack: entry.id,
+        "it holds \(first)\(secrets.andMore)", pack: entry.id,
         file: file.path, details: Array(secrets.prefix(20)),
         hint: "exclude it in packer.yml, change the secret, then: \(release.rebuild(entry.id))")
     }

@@ -16,17 +16,15 @@ enum UnintendedContentCheck: ReleaseCheck {
     release.pairs.flatMap { entry, file in
       var findings: [ReleaseFinding] = []
       if let first = file.pointers.first {
-        let more = file.pointers.count > 1 ? ", and \(file.pointers.count - 1) more" : ""
         findings.append(
           finding(
-            "\(first) is a pointer of Git LFS, not the file\(more)", pack: entry.id, file: file.path,
+            "\(first) is a pointer of Git LFS, not the file\(file.pointers.andMore)", pack: entry.id, file: file.path,
             details: Array(file.pointers.prefix(20)), hint: "git lfs pull, then: \(release.rebuild(entry.id))"))
       }
       if let first = file.conflicts.first {
-        let more = file.conflicts.count > 1 ? ", and \(file.conflicts.count - 1) more" : ""
         findings.append(
           finding(
-            "the merge conflict in \(first), is not resolved\(more)", pack: entry.id, file: file.path,
+            "the merge conflict in \(first), is not resolved\(file.conflicts.andMore)", pack: entry.id, file: file.path,
             details: Array(file.conflicts.prefix(20)), hint: "resolve it, or exclude the file, then: \(release.rebuild(entry.id))"))
       }
       if file.content?.files == 0 {
@@ -47,10 +45,9 @@ enum UnintendedContentCheck: ReleaseCheck {
             hint: "correct 'exclude' in packer.yml, then: \(release.rebuild(entry.id))"))
       }
       if let first = file.emptyDirectories.first {
-        let more = file.emptyDirectories.count > 1 ? ", and \(file.emptyDirectories.count - 1) more" : ""
         findings.append(
           finding(
-            "the directory \(first) is empty\(more)", level: .note, pack: entry.id, file: file.path,
+            "the directory \(first) is empty\(file.emptyDirectories.andMore)", level: .note, pack: entry.id, file: file.path,
             details: Array(file.emptyDirectories.prefix(20)), hint: "exclude it in packer.yml if it is not needed"))
       }
       return findings
