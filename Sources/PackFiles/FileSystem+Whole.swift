@@ -153,6 +153,16 @@ extension FileSystem {
     return (file, status)
   }
 
+  /// Returns the path of the file that an output under this name replaces: the target of a symbolic link, or the path itself.
+  package func target(of path: String) throws(PackError) -> String {
+    do throws(FileFailure) {
+      return try canonicalPath(of: path)
+    } catch {
+      guard error.isMissing else { throw error.reading(path) }
+      return path
+    }
+  }
+
   /// Reads a whole file. Throws if it is larger than `limit` bytes.
   package func contents(of name: String, limit: Int) throws(PackError) -> [UInt8] {
     let (file, _) = try openFile(name)

@@ -18,6 +18,11 @@ package enum RecordFile {
           .unmergedRecord, "\(path):\(conflict.line): a merge left conflict markers: \(conflict.names.ours) and \(conflict.names.theirs)",
           hint: "packer release resolve")
       }
+      if let line = MergeConflict.firstMarker(in: bytes) {
+        throw PackError(
+          .unmergedRecord, "\(path):\(line): this line is a conflict marker of a merge, but not all markers are there",
+          hint: "git checkout --merge \(ShellWord.path(path)), then: packer release resolve")
+      }
       // The position follows the path, as in compiler messages.
       throw PackError(error.code, "\(path):\(error.message)", advice: error.advice)
     }

@@ -28,7 +28,7 @@ package struct RecordOrigin: Hashable, Sendable {
   package static func current(time: ManifestTime, variable: (String) -> String?) -> RecordOrigin {
     func checked(_ name: String) -> String? {
       // A record holds one line, and nothing that a terminal obeys.
-      guard let value = variable(name), !value.isEmpty, value.utf8.count <= 500, value.utf8.isPrintableASCII else { return nil }
+      guard let value = variable(name), !value.isEmpty, value.utf8.count <= 500, printable(value) == value else { return nil }
       return value
     }
     func first(_ names: [String]) -> String? {

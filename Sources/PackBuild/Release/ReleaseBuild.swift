@@ -70,6 +70,7 @@ package struct ReleaseBuild: Sendable {
     if let published, let unknown = lock.raise(to: published) {
       remarks.append(unrecorded(unknown, at: published.place))
     }
+    try lock.checkApps(at: lockPath)
 
     var decisions = try await decide(packs, keyIDs: try keyIDs(of: packs, key: key), lock: lock, existing: existing, progress: progress)
     if isTrial { return try trial(decisions, existing, remarks) }

@@ -34,6 +34,14 @@ extension ReleaseLock {
       apps.append(app)
     }
     try sortApps()
+    let stems = Set(apps.map(\.stem))
+    for app in apps {
+      guard let lost = app.follows.first(where: { !stems.contains($0) }) else { continue }
+      let file = "\(folder)/\(lost)\(App.fileEnding)"
+      throw PackError(
+        .missingLock, of: file, "does not exist, but app \(app.title) was recorded after it",
+        hint: "git restore \(ShellWord.path(file)), or if it never was with players, remove it from \"follows\" in \(app.fileName)")
+    }
     guard !hasApps || !apps.isEmpty else {
       throw PackError(
         .missingLock, of: folder, "holds no app version, but \(path) says that some were recorded",
@@ -67,7 +75,7 @@ extension ReleaseLock {
       guard error.isExisting else { throw error.writing(folder) }
     }
     for app in apps {
-      let file = "\(folder)/\(app.fileName)"
+      let file = try files.target(of: "\(folder)/\(app.fileName)")
       let document = app.record.document
       guard let copy = try? App(RecordParser.parse(document)), copy == app else {
         throw PackError(.internalError, of: file, "would not read back as it was written; it was not changed")
@@ -84,5 +92,8 @@ extension ReleaseLock.App {
   static func isVersion(_ text: String) -> Bool { text.wholeMatch(of: /[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}/) != nil }
 
   /// The name of its file. Versions do not contain an `@`, so that no two have the same.
-  package var fileName: String { "\(version)\(platform.map { "@\($0)" } ?? "")\(Self.fileEnding)" }
+  package var fileName: String { stem + Self.fileEnding }
+
+  /// The name of its file without the ending.
+  package var stem: String { "\(version)\(platform.map { "@\($0)" } ?? "")" }
 }

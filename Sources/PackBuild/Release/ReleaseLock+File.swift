@@ -30,8 +30,8 @@ extension ReleaseLock {
     try readIfPresent(path, files: SystemFiles())
   }
 
-  /// Writes the files of app versions that changed, then the lock file if it changed. Each replaces an earlier one atomically. If the path is a
-  /// symbolic link, its target is replaced. What a killed process left beside these files is removed.
+  /// Writes the files of app versions that changed, then the lock file if it changed. Each replaces an earlier one atomically. The target of a
+  /// symbolic link is replaced. What a killed process left beside these files is removed.
   package func write(to path: String) throws(PackError) {
     try write(to: path, files: SystemFiles())
   }
@@ -56,6 +56,13 @@ extension ReleaseLock {
   }
 
   package static func read(_ path: String, files: any FileSystem) throws(PackError) -> ReleaseLock {
+    var lock = try readAlone(path, files: files)
+    try lock.readApps(besides: path, files: files)
+    return lock
+  }
+
+  /// Reads a lock file without the app versions beside it.
+  static func readAlone(_ path: String, files: any FileSystem) throws(PackError) -> ReleaseLock {
     let value: RecordValue
     do throws(PackError) {
       value = try RecordFile.read(path, files: files)
@@ -63,16 +70,15 @@ extension ReleaseLock {
       guard error.code == .missingInput, (try? files.status(of: path, in: nil, following: .asThemselves)) == nil,
         let folder = try? appsFolder(besides: path), try !appFiles(in: folder, files: files).isEmpty
       else { throw error }
-      throw PackError(.missingLock, of: path, "does not exist, but \(folder) beside it holds app versions", hint: recovery(of: path))
+      throw PackError(
+        .missingLock, of: path, "does not exist, but \(folder) beside it holds app versions",
+        hint: "git restore \(ShellWord.path(path))")
     }
-    var lock: ReleaseLock
     do throws(PackError) {
-      lock = try ReleaseLock(value)
+      return try ReleaseLock(value)
     } catch {
       throw error.about(path)
     }
-    try lock.readApps(besides: path, files: files)
-    return lock
   }
 
   package func write(to path: String, files: any FileSystem) throws(PackError) {
@@ -81,14 +87,10 @@ extension ReleaseLock {
     guard let copy = try? ReleaseLock(RecordParser.parse(document)), copy.released == released, copy.hasApps == hasApps else {
       throw PackError(.internalError, of: path, "would not read back as it was written; it was not changed")
     }
-    let place: String
-    do throws(FileFailure) {
-      place = try files.canonicalPath(of: path)
-    } catch {
-      guard error.isMissing else { throw error.reading(path) }
-      place = path
-      // App versions without a lock file would mean that it is lost.
-      if !apps.isEmpty { try OutputFile.write(ReleaseLock().document, to: place, files: files) }
+    let place = try files.target(of: path)
+    // App versions without a lock file would mean that it is lost.
+    if !apps.isEmpty, (try? files.status(of: place, in: nil, following: .followed)) == nil {
+      try OutputFile.write(ReleaseLock().document, to: place, files: files)
     }
     // The lock file comes last. If that fails, the apps' release is not recorded yet, and recording it again completes both.
     try writeApps(besides: path, files: files)
@@ -236,6 +238,7 @@ extension ReleaseLock.App {
     if let platform, !Self.isVersion(platform) {
       throw PackError(.invalidRecord, "'\(platform)' is not a platform")
     }
+    if fields.has("follows") { follows = try fields.texts("follows") }
     if fields.has("retired") { isRetired = try fields.flag("retired") }
     if fields.has("recorded") { recorded = try RecordOrigin(try fields.object("recorded")) }
     try fields.finish()
@@ -247,6 +250,7 @@ extension ReleaseLock.App {
       ("platform", platform.map(RecordValue.text)),
       ("budget", budget?.record),
       ("firstManifest", .number(firstManifest)),
+      ("follows", follows.isEmpty ? nil : .texts(follows)),
       ("format", .text(format)),
       ("hosts", hosts.map(RecordValue.texts)),
       ("keyIDs", .texts(keyIDs)),

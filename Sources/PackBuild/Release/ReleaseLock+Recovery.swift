@@ -56,6 +56,18 @@ extension ReleaseLock {
     return true
   }
 
+  /// Throws if an app version knows a later manifest than the last release: its record was lost, and with it the versions of packs.
+  func checkApps(at path: String) throws(PackError) {
+    let last = released?.manifestVersion ?? 0
+    guard let app = apps.first(where: { $0.firstManifest > last }) else { return }
+    throw PackError(
+      .releaseConflict, of: path,
+      released == nil
+        ? "holds no release, but app \(app.title) was shipped with manifest \(app.firstManifest)"
+        : "ends with manifest \(last), but app \(app.title) was shipped with manifest \(app.firstManifest)",
+      hint: "restore the newest one (git log -- \(ShellWord.path(path))), or build with --published URL")
+  }
+
   /// Returns the packs of the last release with these in the place of those of the same names, in order.
   func packs(replacing new: [Pack]) -> [Pack] {
     let ids = Set(new.map(\.id))

@@ -124,6 +124,8 @@ package struct ReleaseLock: Hashable, Sendable {
     package var format: String
     /// The version of the manifest it first saw.
     package var firstManifest: UInt64
+    /// The app versions recorded before it that none of these followed yet, as in ``stem``. Together they show whether the file of one is lost.
+    package var follows: [String] = []
     /// Whether players no longer use it.
     package var isRetired: Bool
     /// When and by whom it was recorded, if that is known.

@@ -261,6 +261,9 @@ package struct ReleaseRecording: Sendable {
         hint: "write the version in the same case")
     }
     guard let index = lock.apps.firstIndex(where: { $0.version == app.version && $0.platform == app.platform }) else {
+      var app = app
+      let followed = Set(lock.apps.flatMap(\.follows))
+      app.follows = lock.apps.map(\.stem).filter { !followed.contains($0) }.sorted()
       lock.apps.append(app)
       lock.apps.sort(by: ReleaseLock.precedes)
       return

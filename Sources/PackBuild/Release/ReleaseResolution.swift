@@ -9,6 +9,8 @@ package struct ReleaseResolution: Sendable {
   package var lockPath: String
   /// The side whose app versions count where both recorded the same one differently. If nil, that is an error.
   package var side: Side?
+  /// The sides for single app versions, by their names as in the files: `2.1.0`, `2.1.0@iOS`.
+  package var sides: [String: Side]
 
   package var files: any FileSystem = SystemFiles()
 
@@ -21,9 +23,10 @@ package struct ReleaseResolution: Sendable {
   }
 
   /// Makes a resolution for a lock file.
-  package init(lockPath: String, side: Side? = nil) {
+  package init(lockPath: String, side: Side? = nil, sides: [String: Side] = [:]) {
     self.lockPath = lockPath
     self.side = side
+    self.sides = sides
   }
 
   /// The result of a resolution.
@@ -61,24 +64,19 @@ package struct ReleaseResolution: Sendable {
     var remarks: [Remark] = []
 
     var lock: ReleaseLock
-    if let (ours, theirs) = try conflict(in: lockPath, { (value) throws(PackError) in try ReleaseLock(value) }) {
+    if let sides = try conflict(in: lockPath, { (value) throws(PackError) in try ReleaseLock(value) }) {
       resolved.append(lockPath)
-      lock = try merge(ours, theirs, &remarks)
+      lock = try merge(sides, &remarks)
     } else {
-      let value = try RecordFile.read(lockPath, files: files)
-      do throws(PackError) {
-        lock = try ReleaseLock(value)
-      } catch {
-        throw error.about(lockPath)
-      }
+      lock = try ReleaseLock.readAlone(lockPath, files: files)
     }
 
     let folder = try ReleaseLock.appsFolder(besides: lockPath)
     for name in try ReleaseLock.appFiles(in: folder, files: files) {
       let path = "\(folder)/\(name)"
-      guard let (ours, theirs) = try conflict(in: path, { (value) throws(PackError) in try ReleaseLock.App(value) }) else { continue }
+      guard let sides = try conflict(in: path, { (value) throws(PackError) in try ReleaseLock.App(value) }) else { continue }
       resolved.append(path)
-      let app = try merge(ours, theirs, &remarks)
+      let app = try merge(sides, &remarks)
       guard app.fileName == name else {
         throw PackError(.invalidRecord, of: path, "describes app \(app.title), which belongs into \(app.fileName)")
       }
@@ -89,11 +87,19 @@ package struct ReleaseResolution: Sendable {
     return Report(lock: lock, resolved: resolved, files: [lockPath] + (lock.apps.isEmpty ? [] : [folder]), remarks: remarks)
   }
 
+  private struct Sides<Value> {
+    let ours: Value
+    let theirs: Value
+    /// What the markers call them.
+    let names: (ours: String, theirs: String)
+  }
+
   /// Returns both sides of a file, or nil if it has no conflict.
   private func conflict<Value>(
     in path: String, _ read: (RecordValue) throws(PackError) -> Value
-  ) throws(PackError) -> (ours: Value, theirs: Value)? {
-    guard let conflict = MergeConflict(try files.contents(of: path, limit: RecordFile.largestSize)) else { return nil }
+  ) throws(PackError) -> Sides<Value>? {
+    // A missing file gets its error from the caller.
+    guard let bytes = try? files.contents(of: path, limit: RecordFile.largestSize), let conflict = MergeConflict(bytes) else { return nil }
     func side(_ text: [UInt8], _ name: String) throws(PackError) -> Value {
       do throws(PackError) {
         return try read(try RecordParser.parse(text))
@@ -103,12 +109,14 @@ package struct ReleaseResolution: Sendable {
           hint: "git checkout --merge \(ShellWord.path(path)), then again packer release resolve")
       }
     }
-    return (try side(conflict.ours, conflict.names.ours), try side(conflict.theirs, conflict.names.theirs))
+    return Sides(
+      ours: try side(conflict.ours, conflict.names.ours), theirs: try side(conflict.theirs, conflict.names.theirs), names: conflict.names)
   }
 
   // MARK: The release
 
-  private func merge(_ ours: ReleaseLock, _ theirs: ReleaseLock, _ remarks: inout [Remark]) throws(PackError) -> ReleaseLock {
+  private func merge(_ sides: Sides<ReleaseLock>, _ remarks: inout [Remark]) throws(PackError) -> ReleaseLock {
+    let (ours, theirs) = (sides.ours, sides.theirs)
     var lock = ours
     if let left = ours.released, let right = theirs.released {
       lock.released = merge(left, right, &remarks)
@@ -121,7 +129,7 @@ package struct ReleaseResolution: Sendable {
         lock.apps.append(app)
         continue
       }
-      lock.apps[index] = try merge(lock.apps[index], app, &remarks)
+      lock.apps[index] = try merge(Sides(ours: lock.apps[index], theirs: app, names: sides.names), &remarks)
     }
     lock.hasApps = lock.hasApps || theirs.hasApps
     return lock
@@ -185,22 +193,27 @@ package struct ReleaseResolution: Sendable {
 
   // MARK: App versions
 
-  private func merge(
-    _ ours: ReleaseLock.App, _ theirs: ReleaseLock.App, _ remarks: inout [Remark]
-  ) throws(PackError) -> ReleaseLock.App {
+  private func merge(_ sides: Sides<ReleaseLock.App>, _ remarks: inout [Remark]) throws(PackError) -> ReleaseLock.App {
+    let (ours, theirs) = (sides.ours, sides.theirs)
     var (left, right) = (ours, theirs)
     (left.recorded, right.recorded) = (nil, nil)
+    left.follows = Set(ours.follows + theirs.follows).sorted()
+    right.follows = left.follows
     left.isRetired = ours.isRetired || theirs.isRetired
     right.isRetired = left.isRetired
     if left == right {
       left.recorded = [ours.recorded, theirs.recorded].compactMap(\.self).min { $0.time < $1.time }
+      if ours.isRetired != theirs.isRetired {
+        remarks.append(
+          Remark(name: ours.title, wentOutTwice: false, message: "app \(ours.title) is retired on one side only: it stays retired"))
+      }
       return left
     }
-    let differences = Self.differences(left.record, right.record)
-    guard let side else {
+    let differences = Self.differences(left.record, right.record, sides.names)
+    guard let side = self.sides[ours.stem] ?? side else {
       throw PackError(
         .releaseConflict, "app \(ours.title) was recorded on both sides with different values: \(differences.joined(separator: "; "))",
-        hint: "packer release resolve --take ours or --take theirs: the one that players have")
+        hint: "name the side that players have: packer release resolve --take \(ours.stem)=ours or --take \(ours.stem)=theirs")
     }
     remarks.append(
       Remark(
@@ -209,13 +222,14 @@ package struct ReleaseResolution: Sendable {
     return side == .ours ? ours : theirs
   }
 
-  private static func differences(_ ours: RecordValue, _ theirs: RecordValue) -> [String] {
+  private static func differences(_ ours: RecordValue, _ theirs: RecordValue, _ names: (ours: String, theirs: String)) -> [String] {
     guard case .object(let left) = ours, case .object(let right) = theirs else { return [] }
     let others = Dictionary(uniqueKeysWithValues: right.map { ($0.key, $0.value) })
     let keys = left.map(\.key) + right.map(\.key).filter { key in !left.contains { $0.key == key } }
     return keys.compactMap { key in
       let (one, other) = (left.first { $0.key == key }?.value, others[key])
-      return one == other ? nil : "\(key) is \(one?.line ?? "missing") in ours and \(other?.line ?? "missing") in theirs"
+      return one == other
+        ? nil : "\(key) is \(one?.line ?? "missing") in ours (\(names.ours)) and \(other?.line ?? "missing") in theirs (\(names.theirs))"
     }
   }
 }

@@ -20,11 +20,7 @@ package struct MergeConflict: Sendable {
     var number = 0
     for line in bytes.split(separator: 0x0A, omittingEmptySubsequences: false) {
       number += 1
-      let marker = line.count >= 7 ? line.first : nil
-      let isMarker = marker.map { byte in
-        line.prefix(7).allSatisfy { $0 == byte } && (line.count == 7 || line.dropFirst(7).first == 0x20 || line.dropFirst(7).first == 0x0D)
-      }
-      switch (isMarker == true ? marker : nil, part) {
+      switch (Self.marker(line), part) {
       case (UInt8(ascii: "<"), .common):
         part = .ours
         if first == nil { (first, names.ours) = (number, Self.name(line)) }
@@ -41,6 +37,19 @@ package struct MergeConflict: Sendable {
     }
     guard let first, part == .common else { return nil }
     (self.line, self.names, self.ours, self.theirs) = (first, names, ours, theirs)
+  }
+
+  /// Returns the number of the first line that is a marker, or nil.
+  package static func firstMarker(in bytes: [UInt8]) -> Int? {
+    bytes.split(separator: 0x0A, omittingEmptySubsequences: false).firstIndex { line in
+      marker(line).map { "<|=>".utf8.contains($0) } == true
+    }.map { $0 + 1 }
+  }
+
+  /// Returns the byte that a line repeats seven times, if a space or nothing follows.
+  private static func marker(_ line: ArraySlice<UInt8>) -> UInt8? {
+    guard line.count >= 7, let byte = line.first, line.prefix(7).allSatisfy({ $0 == byte }) else { return nil }
+    return line.count == 7 || line.dropFirst(7).first == 0x20 || line.dropFirst(7).first == 0x0D ? byte : nil
   }
 
   private enum Part { case common, ours, base, theirs }

@@ -41,8 +41,11 @@ struct LevelEstimateText {
       return
     }
     let lines = lines(limit: 10)
+    guard lines.isEmpty else { return console.output(lines: lines) }
     console.output(
-      lines: lines.isEmpty ? ["level \(level) would save less than 2 % in each pack that is large enough for an estimate"] : lines)
+      lines: estimates.isEmpty
+        ? ["no pack is large enough for an estimate of level \(level)"]
+        : ["level \(level) would save less than 2 % in each pack that is large enough for an estimate"])
   }
 }
 

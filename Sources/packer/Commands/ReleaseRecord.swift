@@ -168,10 +168,14 @@ struct ReleaseResolve: Verb {
       Examples:
         packer release resolve
         packer release resolve --take theirs
+        packer release resolve --take 2.1.0=ours --take 2.1.1=theirs
       """)
 
-  @Option(help: "The side whose values count where both recorded one app version differently: ours or theirs.")
-  var take: String?
+  @Option(
+    help: ArgumentHelp(
+      "The side that counts where both recorded an app version differently: ours or theirs, for one version 2.1.0=theirs.",
+      valueName: "[app=]side"))
+  var take: [String] = []
 
   @OptionGroup var project: ProjectOption
   @OptionGroup var output: OutputOptions
@@ -180,10 +184,16 @@ struct ReleaseResolve: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    let side = take.map(ReleaseResolution.Side.init(rawValue:))
-    if let side, side == nil { throw PackError(.usage, "--take is '\(take ?? "")'", hint: "write ours or theirs") }
     let path = try ReleaseLock.path(besides: project.path)
-    let report = try ReleaseResolution(lockPath: path, side: side ?? nil).run()
+    var resolution = ReleaseResolution(lockPath: path)
+    for text in take {
+      let parts = text.split(separator: "=", maxSplits: 1)
+      guard let side = parts.last.flatMap({ ReleaseResolution.Side(rawValue: String($0)) }) else {
+        throw PackError(.usage, "--take is '\(text)'", hint: "write ours or theirs, or for one app version 2.1.0=theirs")
+      }
+      if parts.count == 2 { resolution.sides[String(parts[0])] = side } else { resolution.side = side }
+    }
+    let report = try resolution.run()
     let console = session.console
     guard !report.resolved.isEmpty else {
       console.result(ResolvedRecord(report), ["\(path): there is nothing to resolve"])

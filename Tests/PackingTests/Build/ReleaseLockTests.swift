@@ -1,3 +1,4 @@
+import Foundation
 import PackFiles
 import PackFormat
 import PackManifest
@@ -106,6 +107,38 @@ struct ReleaseLockTests {
     #expect(error?.code == .missingLock)
   }
 
+  @Test("notices the loss of an app version that a later one follows")
+  func lostApp() throws {
+    var lock = try sample()
+    lock.apps[1].follows = ["1.9@iOS"]
+    try lock.write(to: directory("lock"), files: FaultyFiles())
+    #expect(try ReleaseLock.read(directory("lock")) == lock)
+    try SystemFiles().remove(directory("packer.apps/1.9@iOS.json"), .file, in: nil)
+    let error = #expect(throws: PackError.self) { try ReleaseLock.read(directory("lock")) }
+    #expect(error?.code == .missingLock)
+    #expect(error?.message.hasSuffix("packer.apps/1.9@iOS.json does not exist, but app 1.10 was recorded after it") == true)
+  }
+
+  @Test("keeps the symbolic links under which its files lie")
+  func links() throws {
+    let lock = try sample()
+    try lock.write(to: directory("lock"), files: FaultyFiles())
+    try SystemFiles().makeDirectory(directory("shared"), mode: 0o755, in: nil)
+    for name in ["lock", "packer.apps/1.10.json"] {
+      let target = directory("shared/\(name.split(separator: "/").last ?? "")")
+      try FileManager.default.moveItem(atPath: directory(name), toPath: target)
+      try FileManager.default.createSymbolicLink(atPath: directory(name), withDestinationPath: target)
+    }
+    var changed = lock
+    changed.apps[1].isRetired.toggle()
+    changed.released?.manifestVersion += 1
+    try changed.write(to: directory("lock"), files: FaultyFiles())
+    #expect(try ReleaseLock.read(directory("lock")) == changed)
+    #expect(directory.names(in: "shared") == ["1.10.json", "lock"])
+    #expect(directory.bytes(of: "shared/lock") == changed.document)
+    #expect(directory.bytes(of: "shared/1.10.json") == changed.apps[1].record.document)
+  }
+
   @Test("is readable if writing it stops at any file operation, with the earlier release until every app version is written")
   func everyStop() throws {
     var before = try sample()
@@ -176,7 +209,6 @@ struct ReleaseLockTests {
       ("{\"apps\": [], \"version\": 1.5}", "1:26: a whole number was expected"),
       ("{\"apps\": [], \"version\": 01}", "1:27: a number starts with a zero"),
       ("{\"apps\": null, \"version\": 1}", "1:10: an object, a list, a text, a whole number, true or false was expected"),
-      ("<<<<<<< ours\n{}", "1:1: an object, a list, a text, a whole number, true or false was expected"),
       ("[{},]", "1:5: an object, a list, a text, a whole number, true or false was expected"),
       ("{} {}", "1:4: something follows the document"),
       ("{\"a\": \"\\ud800\"}", "1:14: a text contains half a surrogate pair"),

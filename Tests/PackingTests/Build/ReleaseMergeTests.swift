@@ -149,11 +149,15 @@ struct ReleaseMergeTests {
     #expect(error?.code == .releaseConflict)
     #expect(
       error?.message
-        == "app 2.0 was recorded on both sides with different values: hosts is [\"a.example\"] in ours and [\"b.example\"] in theirs")
+        == "app 2.0 was recorded on both sides with different values: hosts is [\"a.example\"] in ours (HEAD) and [\"b.example\"] in theirs (feature)"
+    )
+    #expect(error?.advice?.description.hasSuffix("packer release resolve --take 2.0=ours or --take 2.0=theirs") == true)
     #expect(directory.bytes(of: "packer.apps/2.0.json") == text)
     for (side, kept) in [(ReleaseResolution.Side.ours, ours), (.theirs, theirs)] {
       try directory.write(text, to: "packer.apps/2.0.json")
-      resolution.side = side
+      // What is said of this version counts more.
+      resolution.side = side == .ours ? .theirs : .ours
+      resolution.sides = ["2.0": side]
       let report = try resolution.run()
       #expect(report.resolved == [directory("packer.apps/2.0.json")])
       #expect(report.remarks.map(\.name) == ["2.0"])
@@ -171,8 +175,41 @@ struct ReleaseMergeTests {
       Self.conflict(Self.app("2.0", isRetired: true, day: 3).record.document, Self.app("2.0", day: 2).record.document),
       to: "packer.apps/2.0.json")
     let report = try ReleaseResolution(lockPath: directory("packer.lock.json")).run()
-    #expect(report.remarks == [])
+    #expect(report.remarks.map(\.message) == ["app 2.0 is retired on one side only: it stays retired"])
     #expect(report.lock.apps == [Self.app("2.0", isRetired: true, day: 2)])
+  }
+
+  @Test("keeps every version that one of the two sides of an app version follows")
+  func follows() throws {
+    let apps = ["1.0", "1.1", "1.2"].map { Self.app($0) }
+    try Self.lock(manifest: 6, 1, packs: [], apps: apps).write(to: directory("packer.lock.json"))
+    var (ours, theirs) = (Self.app("2.0"), Self.app("2.0"))
+    (ours.follows, theirs.follows) = (["1.0", "1.2"], ["1.0", "1.1"])
+    try directory.write(Self.conflict(ours.record.document, theirs.record.document), to: "packer.apps/2.0.json")
+    let report = try ReleaseResolution(lockPath: directory("packer.lock.json")).run()
+    #expect(report.lock.apps.last?.follows == ["1.0", "1.1", "1.2"])
+  }
+
+  @Test("with only some markers is named as that, and stays", arguments: ["<<<<<<< HEAD", "=======", ">>>>>>> feature"])
+  func incomplete(marker: String) throws {
+    let text = try Self.lock(manifest: 6, 1, packs: []).document + Array("\(marker)\n".utf8)
+    try directory.write(text, to: "packer.lock.json")
+    let path = directory("packer.lock.json")
+    for act in [{ _ = try ReleaseLock.read(path) }, { _ = try ReleaseResolution(lockPath: path).run() }] {
+      let error = #expect(throws: PackError.self, performing: act)
+      #expect(error?.code == .unmergedRecord)
+      #expect(error?.message.contains("this line is a conflict marker of a merge, but not all markers are there") == true)
+    }
+    #expect(directory.bytes(of: "packer.lock.json") == text)
+  }
+
+  @Test("that is missing beside app versions is not resolved, but has to be restored")
+  func lost() throws {
+    try Self.lock(manifest: 6, 1, packs: [], apps: [Self.app("1.0")]).write(to: directory("packer.lock.json"))
+    try SystemFiles().remove(directory("packer.lock.json"), .file, in: nil)
+    let error = #expect(throws: PackError.self) { try ReleaseResolution(lockPath: directory("packer.lock.json")).run() }
+    #expect(error?.code == .missingLock)
+    #expect(error?.advice?.description == "git restore \(directory("packer.lock.json"))")
   }
 
   @Test("whose sides cannot be read is refused, and stays")
@@ -205,6 +242,7 @@ struct RecordOriginTests {
         ], "https://dev.azure.com/o/p/_build/results?buildId=9", "ef"
       ),
       (["USER": "mara"], "mara", nil),
+      (["USER": "Łucja"], "Łucja", nil),
       (["USER": "", "LOGNAME": "mara\u{1B}[31m"], nil, nil),
       (["GITHUB_SERVER_URL": "https://x\u{1B}[31m\n", "GITHUB_REPOSITORY": "a/b", "GITHUB_RUN_ID": "7", "USER": "mara"], "mara", nil),
       (["GITHUB_SERVER_URL": "", "GITHUB_REPOSITORY": "", "GITHUB_RUN_ID": "", "USER": "mara"], "mara", nil),

@@ -21,7 +21,9 @@ enum ReleasedManifestCheck: ReleaseCheck {
           "app \(app.title) was shipped with manifest version \(app.firstManifest), but this is version \(manifest.version)",
           app: app.version,
           file: release.lockPath, actual: manifest.version, limit: app.firstManifest,
-          hint: "packer build -o \(ShellWord.path(release.directory))")
+          hint: (release.lock?.released?.manifestVersion ?? 0) < app.firstManifest
+            ? "restore the newest \(ReleaseFile.lock), then: packer build -o \(ShellWord.path(release.directory))"
+            : "packer build -o \(ShellWord.path(release.directory))")
       }
       guard let configuration = release.configuration, let url = app.manifestURL, configuration.serve.manifestURL != url else {
         return nil
