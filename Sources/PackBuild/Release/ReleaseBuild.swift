@@ -71,6 +71,7 @@ package struct ReleaseBuild: Sendable {
       remarks.append(unrecorded(unknown, at: published.place))
     }
     try lock.checkApps(at: lockPath)
+    if let remark = removed(packs, lock) { remarks.append(remark) }
 
     var decisions = try await decide(packs, keyIDs: try keyIDs(of: packs, key: key), lock: lock, existing: existing, progress: progress)
     if isTrial { return try trial(decisions, existing, remarks) }
@@ -104,6 +105,21 @@ package struct ReleaseBuild: Sendable {
   }
 
   // MARK: Checks
+
+  /// Returns a remark about packs of the last release that the configuration does not name.
+  private func removed(_ packs: [PackerConfiguration.Pack], _ lock: ReleaseLock) -> ReleaseBuildReport.Remark? {
+    let kept = Set(packs.map(\.id.text))
+    let offered = (lock.released?.packs ?? []).filter { !$0.isRemoved }.map(\.id)
+    let removed = offered.filter { !kept.contains($0) }
+    guard let first = removed.first else { return nil }
+    guard removed.count == offered.count else {
+      let more = removed.count > 1 ? ", and \(removed.count - 1) more" : ""
+      return .note("pack '\(first)' of the last release is not in \(configuration.path)\(more)")
+    }
+    return .warning(
+      "no pack of the last release is in \(configuration.path), neither '\(first)' nor any other",
+      hint: "if \(lockPath) is that of another configuration, give each its own directory")
+  }
 
   /// The warning that the lock file lacks a release.
   private func unrecorded(_ release: String, at place: String) -> ReleaseBuildReport.Remark {

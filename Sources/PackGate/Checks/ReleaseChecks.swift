@@ -85,6 +85,7 @@ enum ReleaseChecks {
     SharedContentCheck.self,
     CollidingPathCheck.self,
     UnintendedContentCheck.self,
+    MisspelledReferenceCheck.self,
   ]
 }
 

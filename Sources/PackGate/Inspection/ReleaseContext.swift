@@ -147,6 +147,8 @@ struct PackSighting: Sendable {
   var pointers: [String] = []
   /// The paths of empty directories.
   var emptyDirectories: [String] = []
+  /// Sentences about pages that name files in the wrong case.
+  var misspelled: [String] = []
   /// A page of a pack that has pages, but no `index.html` at its root.
   var lostPage: String?
   /// Whether its source directory has an `index.html` that the configuration excludes.

@@ -151,6 +151,7 @@ struct ReleaseInspection: Sendable {
           pack, jobs: jobs, phase: .verifying, progress: progress.map { Self.part(of: total, after: done, $0) },
           makeObserver: { search.makeObserver() }, onStop: { search.close() })
         done = done.adding(entry.contentSize)
+        release.packs[number].misspelled = try PageReferences.misspelled(in: pack)
         release.packs[number].differences = try await differences(of: pack, entry, release)
         release.packs[number].excludesPage = excludesPage(entry, release)
       } catch {

@@ -495,6 +495,9 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK6008", "a game whose index.html is excluded", .warning, hint: "'exclude' in packer.yml") { sample in
       sample.release.packs[1].excludesPage = true
     },
+    Violation("PK6011", "a name in the wrong case", .warning, hint: "write it as the file has it") { sample in
+      sample.release.packs[1].misspelled = ["'index.html' names 'JS/main.js', but the file is 'js/main.js'"]
+    },
     Violation("PK6008", "an empty directory", .note, hint: "exclude it") { sample in
       sample.release.packs[1].emptyDirectories = ["'levels'"]
     },

@@ -531,6 +531,36 @@ struct ReleaseInspectionTests {
     #expect(rest.map(\.details) == [["'b/copy.js', which contains what looks like a GitHub token in line 2, column 19 (github-token)"]])
   }
 
+  @Test("names in the wrong case are found in pages and style sheets, and others are left alone")
+  func misspelledNames() async throws {
+    let page = """
+      <!DOCTYPE html><link rel=x href="CSS/Main.css"><script src = 'js/Main.js?v=1#a'></script><img src="js/main.js"><a href="/levels/">x</a>
+      <!-- <img src="JS/main.js"> --><img src="https://example.com/JS/main.js"><img src="//example.com/JS/main.js"><img src="gone.png">
+      <img src="${JS}/main.js"><img data-src="JS/main.js"><a href="../up.html"></a><a href="#JS/main.js"></a><video poster="Caf%C3%A9.png">
+      <script>image.src = "IMG/a b.png"; x.src = name + "JS/main.js"</script><img src="%zz"><img src="">
+      """
+    let style =
+      "a { background: url(../IMG/a%20b.png); b: url( 'Main.css' ); c: url(\"../img/a b.png\"); d: url(data:image/png;base64,JS) }"
+    let names = ["index.html", "css/Main.css", "js/main.js", "img/a b.png", "Levels/index.html", "café.png", "based/a.html"]
+    var tree = SampleTree(Dictionary(uniqueKeysWithValues: names.map { ($0, .init([1])) }))
+    tree.files["index.html"] = .init(Array(page.utf8))
+    tree.files["css/Main.css"] = .init(Array(style.utf8))
+    tree.files["based/a.html"] = .init(Array("<BASE href='/'><img src='JS/main.js'>".utf8))
+    tree.files["large.html"] = .init(Array(String(repeating: "<img src='JS/main.js'>", count: 50_000).utf8))
+    let dist = try await DistSample([("core", tree)])
+    let report = try await dist.report()
+    #expect(ids(report) == ["PK6011"])
+    #expect(
+      report.findings.first?.details == [
+        "'css/Main.css' names '../IMG/a%20b.png', but the file is 'img/a b.png'",
+        "'index.html' names '/levels/', but the file is 'Levels/index.html'",
+        "'index.html' names 'CSS/Main.css', but the file is 'css/Main.css'",
+        "'index.html' names 'Caf%C3%A9.png', but the file is 'café.png'",
+        "'index.html' names 'IMG/a b.png', but the file is 'img/a b.png'",
+        "'index.html' names 'js/Main.js?v=1#a', but the file is 'js/main.js'",
+      ])
+  }
+
   @Test("an unresolved merge is found in a file of several frames, with any number of threads", arguments: [1, 2, 5])
   func farMerge(jobs: Int) async throws {
     let large = String(repeating: "0123456789abcde\n", count: 300_000)
