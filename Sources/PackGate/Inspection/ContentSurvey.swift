@@ -52,7 +52,8 @@ final class ContentSurvey: Sendable {
       if entry.kind == .file {
         pages.add(entry.path)
         if let reason = SourceRules.secret(String(components.last ?? "")) {
-          sighting.secrets.append(PackSighting.Secret(path: entry.path, rule: SecretRule.fileName, reason: reason))
+          sighting.secrets.append(
+            PackSighting.Secret(path: entry.path, rule: SecretRule.fileName, reason: "\(reason) (\(SecretRule.fileName))"))
         }
         if entry.size >= Self.smallestShared { contents.append((entry.sha256, entry.size, entry.path)) }
       }

@@ -355,7 +355,7 @@ private final class DirectoryScanner: @unchecked Sendable {
   ) -> ScannedDirectory.Child {
     guard check(path, name, siblings: &siblings) else { return .problem }
     if !options.allowsSecrets, let reason = SourceRules.secret(name), !options.allowedSecrets.allow(path, rule: SecretRule.fileName) {
-      sourceProblems.addSecret(path, reason)
+      sourceProblems.addSecret(path, "\(reason) (\(SecretRule.fileName))")
       return .problem
     }
     // Checked before sizes are added up, because sparse files may claim exabytes.

@@ -20,7 +20,7 @@ extension SecretScanner {
   package static func secrets(_ matches: [Match], in content: Span<UInt8>) -> [Reason] {
     var reasons: [Reason] = []
     if content.count <= Int(SourceRules.largestSecret), let reason = SourceRules.secret(content: content) {
-      reasons.append(Reason(rule: SecretRule.keyFile, reason: reason))
+      reasons.append(Reason(rule: SecretRule.keyFile, reason: "\(reason) (\(SecretRule.keyFile))"))
     }
     for match in matches.sorted(by: { $0.offset < $1.offset }) {
       var place = LinePlace()

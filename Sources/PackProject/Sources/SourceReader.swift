@@ -47,7 +47,7 @@ package struct SourceReader: Sendable {
     guard entry.size <= SourceRules.largestSecret, let reason = SourceRules.secret(content: content),
       !allowedSecrets.allow(entry.path, rule: SecretRule.keyFile)
     else { return }
-    sourceProblems.addSecret(entry.path, reason)
+    sourceProblems.addSecret(entry.path, "\(reason) (\(SecretRule.keyFile))")
   }
 
   /// Adds a file to `sourceProblems` for the first secret that was found in it and is not allowed.

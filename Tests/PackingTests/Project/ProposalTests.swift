@@ -370,7 +370,7 @@ struct ProposalTests {
     let proposal = try await propose()
 
     #expect(proposal.problems.map(\.path) == ["core/${name}.p12", "core/${x}.txt"])
-    #expect(proposal.problems[1].message == "contains a private key, and no pattern can exclude only this file")
+    #expect(proposal.problems[1].message == "contains a private key (key-file), and no pattern can exclude only this file")
     #expect(proposal.packs.map(\.excludes) == [["/a.p12"]])
   }
 
