@@ -298,8 +298,8 @@ let package = Package(
     .testTarget(
       name: "PackingTests",
       dependencies: [
-        "PackArchive", "PackBuild", "PackCrypto", "PackFiles", "PackFormat", "PackGate", "PackManifest", "PackProject", "PackReading",
-        "PackWork", "TestSupport",
+        "CLibArchive", "PackArchive", "PackBuild", "PackCrypto", "PackFiles", "PackFormat", "PackGate", "PackManifest", "PackProject",
+        "PackReading", "PackWork", "TestSupport",
       ],
       swiftSettings: leafSettings),
     .testTarget(
