@@ -225,7 +225,7 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "PackBuild", "PackCrypto", "PackDownloads", "PackFiles", "PackFormat", "PackLog", "PackWork",
+        "CLibArchive", "PackBuild", "PackCrypto", "PackDownloads", "PackFiles", "PackFormat", "PackLog", "PackWork",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ], path: "Tests/TestSupport",
       swiftSettings: leafSettings),
@@ -298,8 +298,8 @@ let package = Package(
     .testTarget(
       name: "PackingTests",
       dependencies: [
-        "CLibArchive", "PackArchive", "PackBuild", "PackCrypto", "PackFiles", "PackFormat", "PackGate", "PackManifest", "PackProject",
-        "PackReading", "PackWork", "TestSupport",
+        "PackArchive", "PackBuild", "PackCrypto", "PackFiles", "PackFormat", "PackGate", "PackManifest", "PackProject", "PackReading",
+        "PackWork", "TestSupport",
       ],
       swiftSettings: leafSettings),
     .testTarget(

@@ -5,7 +5,7 @@ import PackFormat
 ///
 /// Needs little memory: of each part of a file only its header is kept, then what the header names. A length in the file is a claim, and is refused
 /// if it reaches beyond what contains it.
-struct ExecutableReading {
+package struct ExecutableReading {
   /// A part of the file that is needed next.
   private struct Want {
     let start: UInt64
@@ -65,12 +65,12 @@ struct ExecutableReading {
   private static let mostSlices: UInt32 = 16
   private static let mostBlobs: UInt32 = 64
 
-  init(size: UInt64) {
+  package init(size: UInt64) {
     self.size = size
   }
 
   /// Passes the next bytes of the file.
-  mutating func add(_ piece: Span<UInt8>) {
+  package mutating func add(_ piece: Span<UInt8>) {
     let end = position + UInt64(piece.count)
     do throws(Fault) {
       while let want = wants.first, fault == nil {
@@ -192,7 +192,7 @@ struct ExecutableReading {
   /// Returns the app groups of all architectures after all bytes were passed.
   ///
   /// - Parameter place: the place of the executable, for messages.
-  func groups(place: String) -> BuiltApp.Groups {
+  package func groups(place: String) -> BuiltApp.Groups {
     if let fault { return .unreadable(fault) }
     guard wants.isEmpty else { return .unreadable("ends at byte \(position), before its code signature is complete") }
     // What the linker of a Mac signs by itself has neither a certificate nor entitlements.

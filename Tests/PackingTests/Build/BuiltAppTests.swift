@@ -26,6 +26,14 @@ struct BuiltAppTests {
     }
   }
 
+  /// Returns the Info.plist of an app with another value for a key, in binary form.
+  private func plist(of app: SampleApp, _ key: String, _ value: PropertyList?) throws -> [UInt8] {
+    var members = try PropertyList(parsing: app.files["Info.plist"] ?? [], path: "Info.plist").members ?? []
+    members.removeAll { $0.key == key }
+    if let value { members.append(.init(key, value)) }
+    return try PropertyList.dictionary(members.sorted()).bytes(as: .binary)
+  }
+
   private func read(_ bytes: [UInt8]) throws -> BuiltApp { try BuiltApp.read(try directory.write(bytes, to: "Game.ipa")) }
 
   // MARK: Refusals
@@ -61,7 +69,7 @@ struct BuiltAppTests {
 
   @Test("an archive that is cut is refused, wherever it is cut")
   func cut() throws {
-    let whole = try SampleApp().ipa()
+    let whole = SampleApp().ipa()
     for count in stride(from: 0, to: whole.count, by: 97) {
       #expect(try error(Array(whole[..<count]))?.code == .unreadableApp, "\(count)")
     }
@@ -69,7 +77,7 @@ struct BuiltAppTests {
 
   @Test("no change of a byte makes it crash, and one in a content is found")
   func damaged() throws {
-    var app = try SampleApp()
+    var app = SampleApp()
     app.files["data.bin"] = [UInt8](repeating: 5, count: 2000)
     let whole = app.ipa { $0.options = "zip:compression=store" }
     for index in stride(from: 0, to: whole.count, by: 31) {
@@ -86,23 +94,23 @@ struct BuiltAppTests {
 
   @Test("an encrypted archive is refused")
   func encrypted() throws {
-    let error = try error(try SampleApp().ipa { $0.password = "secret" })
+    let error = try error(SampleApp().ipa { $0.password = "secret" })
     #expect(error?.code == .unreadableApp && error?.message.contains("is encrypted") == true, "\(error?.message ?? "")")
   }
 
   @Test("paths that leave the archive are refused", arguments: ["../Info.plist", "/etc/passwd", "Payload/../x", "Payload//x", "a/./b"])
   func paths(_ path: String) throws {
-    let error = try error(try SampleApp().ipa { $0.files.append((path, [1])) })
+    let error = try error(SampleApp().ipa { $0.files.append((path, [1])) })
     #expect(error?.message.hasSuffix("has the path '\(path)', which no app has") == true, "\(error?.message ?? "")")
   }
 
   @Test("several apps, none, and one without an Info.plist are refused")
   func count() throws {
-    var error = try error(try SampleApp().ipa { $0.files.append(("Payload/Other.app/Info.plist", [1])) })
+    var error = try error(SampleApp().ipa { $0.files.append(("Payload/Other.app/Info.plist", [1])) })
     #expect(error?.message.hasSuffix("has 2 apps: Payload/Game.app, Payload/Other.app") == true, "\(error?.message ?? "")")
-    error = try self.error(SampleZip(files: [("Game.app/Info.plist", [1])]).bytes)
+    error = try self.error(SampleZip([("Game.app/Info.plist", [1])]).bytes)
     #expect(error?.message.hasSuffix("has no app: there is nothing named Payload/….app") == true, "\(error?.message ?? "")")
-    var app = try SampleApp()
+    var app = SampleApp()
     app.files["Info.plist"] = nil
     error = try self.error(app.ipa())
     #expect(error?.message.hasSuffix("has no Info.plist in Payload/Game.app") == true, "\(error?.message ?? "")")
@@ -110,13 +118,13 @@ struct BuiltAppTests {
 
   @Test("a file that is there twice is refused")
   func twice() throws {
-    let error = try error(try SampleApp().ipa { $0.files.append(("Payload/Game.app/Info.plist", [1])) })
+    let error = try error(SampleApp().ipa { $0.files.append(("Payload/Game.app/Info.plist", [1])) })
     #expect(error?.message.hasSuffix("has the file Payload/Game.app/Info.plist twice") == true, "\(error?.message ?? "")")
   }
 
   @Test("an Info.plist that is damaged or too large is refused, and named")
   func plist() throws {
-    var app = try SampleApp()
+    var app = SampleApp()
     app.files["Info.plist"] = Array("bplist00rubbish".utf8)
     var error = try error(app.ipa())
     #expect(error?.code == .malformedPlist && error?.message.contains("Game.ipa: Payload/Game.app/Info.plist") == true)
@@ -127,7 +135,7 @@ struct BuiltAppTests {
 
   @Test("links that leave the app are refused, and others not", arguments: ["/etc", "../../x", "../../../x", "a/../../../x"])
   func links(_ target: String) throws {
-    var app = try SampleApp()
+    var app = SampleApp()
     app.links["Frameworks/Current"] = target
     let error = try error(app.ipa())
     #expect(error?.message.hasSuffix("has a symbolic link that leaves the app: Payload/Game.app/Frameworks/Current") == true)
@@ -153,7 +161,7 @@ struct BuiltAppTests {
 
   @Test("reading stops when it is cancelled")
   func cancelled() throws {
-    let path = try directory.write(try SampleApp().ipa(), to: "Game.ipa")
+    let path = try directory.write(SampleApp().ipa(), to: "Game.ipa")
     #expect(throws: PackError.self) { _ = try BuiltApp.read(path, isCancelled: { true }) }
   }
 
@@ -172,13 +180,13 @@ struct BuiltAppTests {
 
   @Test("an .ipa is read, stored or compressed, with 64-bit sizes or not", arguments: [nil, "zip:compression=store", "zip:zip64"])
   func ipa(_ options: String?) throws {
-    expectSample(try read(try SampleApp().ipa { $0.options = options }), at: "Payload/Game.app")
+    expectSample(try read(SampleApp().ipa { $0.options = options }), at: "Payload/Game.app")
   }
 
   @Test("what lies beside the app in an .ipa is left alone")
   func besides() throws {
     let key = Array("pks1-".utf8) + [UInt8](repeating: 0x61, count: 64) + Array("-00000000".utf8)
-    let app = try SampleApp().ipa { zip in
+    let app = SampleApp().ipa { zip in
       zip.files += [
         ("iTunesMetadata.plist", [1]), ("SwiftSupport/iphoneos/libswiftCore.dylib", [2]), ("Symbols/a", key),
         ("__MACOSX/Payload/._Game.app", [3]), ("Payload/._Game.app", [3]),
@@ -189,7 +197,7 @@ struct BuiltAppTests {
 
   @Test("an .app and an .xcarchive are read, and nothing is written")
   func directories() throws {
-    let sample = try SampleApp()
+    let sample = SampleApp()
     let app = try sample.write(to: "Game.app", in: directory)
     let archive = "Game.xcarchive"
     _ = try sample.write(to: "\(archive)/Products/Applications/Game.app", in: directory)
@@ -204,7 +212,7 @@ struct BuiltAppTests {
 
   @Test("the layout of a Mac is read")
   func mac() throws {
-    var sample = try SampleApp()
+    var sample = SampleApp()
     let plist = sample.files["Info.plist"] ?? []
     let inner = sample.files["Extensions/Downloader.appex/Info.plist"] ?? []
     sample.files = [
@@ -221,13 +229,13 @@ struct BuiltAppTests {
 
   @Test("a missing executable, and a simulator's build, are said")
   func oddities() throws {
-    var sample = try SampleApp()
+    var sample = SampleApp()
     sample.files["Game"] = nil
     #expect(try read(sample.ipa()).bundle.groups == .unreadable("has no executable"))
-    try sample.set("CFBundleSupportedPlatforms", .array([.string("iPhoneSimulator")]))
+    sample.files["Info.plist"] = try plist(of: sample, "CFBundleSupportedPlatforms", .array([.string("iPhoneSimulator")]))
     #expect(try read(sample.ipa()).isForSimulator)
-    try sample.set("CFBundleSupportedPlatforms", nil)
-    try sample.set("DTPlatformName", .string("iphonesimulator"))
+    sample.files["Info.plist"] = try plist(of: sample, "CFBundleSupportedPlatforms", nil)
+    sample.files["Info.plist"] = try plist(of: sample, "DTPlatformName", .string("iphonesimulator"))
     #expect(try read(sample.ipa()).isForSimulator)
   }
 
@@ -240,7 +248,7 @@ struct BuiltAppTests {
     let key = try PackKey(bytes: [UInt8](1...32).byteSpan)
     var text: [UInt8] = []
     try key.withText { (span) throws(PackError) in text = Array(copying: span) }
-    var sample = try SampleApp()
+    var sample = SampleApp()
     sample.files["data.bin"] = [UInt8](repeating: 0, count: offset) + text + [UInt8](repeating: 0, count: 2000)
     var app = try read(sample.ipa())
     #expect(app.secrets == [.init(place: "Payload/Game.app/data.bin", kind: .contentKeys(["\(key.id)"]))])
@@ -251,7 +259,7 @@ struct BuiltAppTests {
 
   @Test("private keys and the names of key stores are found, and what apps have anyway is not")
   func secrets() throws {
-    var sample = try SampleApp()
+    var sample = SampleApp()
     sample.files["push.p8"] = [1]
     sample.files["a/server.txt"] = Array("-----BEGIN PRIVATE KEY-----\nMIIE\n".utf8)
     sample.files["GoogleService-Info.plist"] = Array("<string>AIzaSyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q</string>".utf8)
@@ -262,7 +270,7 @@ struct BuiltAppTests {
 
   @Test("a pack in the app is recognised by its first bytes")
   func packs() throws {
-    var sample = try SampleApp()
+    var sample = SampleApp()
     let pack = PackHeader.magic + [UInt8](repeating: 3, count: 300_000)
     sample.files["Packs/core.pack"] = pack
     let path = try directory.write(pack, to: "core.pack")

@@ -97,7 +97,9 @@ struct AppCheckTests {
   func reports() throws {
     var sample = try GateSample()
     let app = try #require(sample.release.app)
-    sample.release.plist = PlistSighting(of: app)
+    sample.release.plist?.path = app.path
+    sample.release.plist?.place = app.bundle.plistPlace
+    sample.release.plist?.platform = .iOS
     sample.release.plist?.keys.downloadAllowance = 1
     sample.release.app?.extensions = []
     let report = sample.report()
@@ -115,6 +117,7 @@ struct AppCheckTests {
     var sample = try GateSample()
     let app = try #require(sample.release.app)
     sample.release.plist = PlistSighting(of: app)
+    #expect(sample.release.plist?.title == "build/Game.ipa: Payload/Game.app/Info.plist" && sample.release.plist?.platform == .iOS)
     sample.release.configuration?.app.bundleID = "com.example.other"
     let finding = try #require(sample.report { $0.only = ["PK4011"] }.findings.first)
     #expect(finding.hint?.contains("give --app the app com.example.other") == true)

@@ -1,5 +1,6 @@
 import PackFormat
 import PackManifest
+import TestSupport
 
 @testable import PackBuild
 @testable import PackGate
@@ -39,7 +40,7 @@ struct GateSample {
     release = ReleaseContext(
       directory: "dist", keyID: Self.keyID, manifest: sighting, packs: packs.map(Self.sighting), plist: plist,
       lock: Self.lock(budget), configuration: configuration, now: now)
-    release.app = try Self.app(keys)
+    release.app = try Self.app()
   }
 
   /// Returns the report of a verification with changed options.
@@ -114,8 +115,8 @@ struct GateSample {
       delivery: delivery, install: install, tags: [id])
   }
 
-  static func app(_ keys: BackgroundAssetsKeys) throws(PackError) -> BuiltApp {
-    let sample = try SampleApp(keys: keys)
+  static func app() throws(PackError) -> BuiltApp {
+    let sample = SampleApp()
     func bundle(_ place: String) throws(PackError) -> BuiltApp.Bundle {
       let plist = "\(place)/Info.plist"
       let name = String(plist.dropFirst("Payload/Game.app/".count))

@@ -1,55 +1,44 @@
 import CLibArchive
-import PackFormat
-import TestSupport
-
-@testable import PackBuild
 
 /// A built app for tests: its files, which can be made into a directory or an archive.
-struct SampleApp {
+package struct SampleApp {
   /// The files by their paths in the app.
-  var files: [String: [UInt8]]
+  package var files: [String: [UInt8]]
   /// Symbolic links by their paths in the app, with their targets.
-  var links: [String: String] = [:]
+  package var links: [String: String] = [:]
 
-  static let group = "group.com.example.arcade"
+  package static let group = "group.com.example.arcade"
 
   /// An app for a phone with a downloader extension, both signed for one group.
-  init(keys: BackgroundAssetsKeys = BackgroundAssetsKeys()) throws(PackError) {
-    var app = (keys.propertyList.members ?? []) + Self.identity("com.example.arcade", executable: "Game")
-    app.append(.init("CFBundleSupportedPlatforms", .array([.string("iPhoneOS")])))
-    var inner = Self.identity("com.example.arcade.downloader", executable: "Downloader")
-    inner.append(.init("EXAppExtensionAttributes", .dictionary([.init("EXExtensionPointIdentifier", .string(AppTargets.point))])))
+  ///
+  /// - Parameter keys: further members of its Info.plist, as XML.
+  package init(keys: String = "") {
+    let app = Self.identity("com.example.arcade", executable: "Game")
+    let inner = Self.identity("com.example.arcade.downloader", executable: "Downloader")
+    let point = "<key>EXExtensionPointIdentifier</key><string>com.apple.background-asset-downloader-extension</string>"
     files = [
-      "Info.plist": try PropertyList.dictionary(app.sorted()).bytes(as: .binary),
+      "Info.plist": Self.plist("\(keys)\(app)<key>CFBundleSupportedPlatforms</key><array><string>iPhoneOS</string></array>"),
       "Game": SampleExecutable().bytes,
-      "Extensions/Downloader.appex/Info.plist": try PropertyList.dictionary(inner.sorted()).bytes(as: .xml),
+      "Extensions/Downloader.appex/Info.plist": Self.plist("\(inner)<key>EXAppExtensionAttributes</key><dict>\(point)</dict>"),
       "Extensions/Downloader.appex/Downloader": SampleExecutable().bytes,
     ]
   }
 
-  private static func identity(_ bundleID: String, executable: String) -> [PropertyList.Member] {
-    [
-      .init("CFBundleIdentifier", .string(bundleID)), .init("CFBundleExecutable", .string(executable)),
-      .init("CFBundleShortVersionString", .string("2.1.0")),
-    ]
+  private static func identity(_ bundleID: String, executable: String) -> String {
+    let values = [("CFBundleIdentifier", bundleID), ("CFBundleExecutable", executable), ("CFBundleShortVersionString", "2.1.0")]
+    return values.map { "<key>\($0)</key><string>\($1)</string>" }.joined()
   }
 
-  /// Sets a text in a plist of the app, or removes it.
-  mutating func set(_ key: String, _ value: PropertyList?, in plist: String = "Info.plist") throws(PackError) {
-    var members = try PropertyList(parsing: files[plist] ?? [], path: plist).members ?? []
-    members.removeAll { $0.key == key }
-    if let value { members.append(.init(key, value)) }
-    files[plist] = try PropertyList.dictionary(members.sorted()).bytes(as: .binary)
-  }
+  package static func plist(_ members: String) -> [UInt8] { Array("<plist version=\"1.0\"><dict>\(members)</dict></plist>".utf8) }
 
   /// Writes the app as a directory, and returns its path.
-  func write(to name: String, in directory: TemporaryDirectory) throws -> String {
+  package func write(to name: String, in directory: TemporaryDirectory) throws -> String {
     for (path, bytes) in files { try directory.write(bytes, to: "\(name)/\(path)") }
     return directory(name)
   }
 
   /// Returns an .ipa with the app.
-  func ipa(_ change: (inout SampleZip) -> Void = { _ in }) -> [UInt8] {
+  package func ipa(_ change: (inout SampleZip) -> Void = { _ in }) -> [UInt8] {
     var zip = SampleZip()
     for (path, bytes) in files.sorted(by: { $0.key < $1.key }) { zip.files.append(("Payload/Game.app/\(path)", bytes)) }
     for (path, target) in links { zip.links.append(("Payload/Game.app/\(path)", target)) }
@@ -59,18 +48,22 @@ struct SampleApp {
 }
 
 /// A zip archive that libarchive writes.
-struct SampleZip {
-  var files: [(path: String, bytes: [UInt8])] = []
-  var links: [(path: String, target: String)] = []
+package struct SampleZip {
+  package var files: [(path: String, bytes: [UInt8])]
+  package var links: [(path: String, target: String)] = []
   /// Options of the writer, such as `zip:compression=store`.
-  var options: String?
-  var password: String?
+  package var options: String?
+  package var password: String?
+
+  package init(_ files: [(path: String, bytes: [UInt8])] = []) {
+    self.files = files
+  }
 
   private final class Sink {
     var bytes: [UInt8] = []
   }
 
-  var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     let sink = Sink()
     let writer = archive_write_new()
     precondition(archive_write_set_format_zip(writer) == ARCHIVE_OK)
@@ -110,16 +103,29 @@ struct SampleZip {
 }
 
 /// A small Mach-O executable with a code signature.
-struct SampleExecutable {
-  var groups: [String]? = [SampleApp.group]
+package struct SampleExecutable {
+  /// The app groups in its entitlements; nil if it has no entitlements.
+  package var groups: [String]?
   /// Whether a certificate is in the signature.
-  var isCertified = true
-  var isSigned = true
+  package var isCertified: Bool
+  package var isSigned: Bool
   /// Changes of the signature's bytes.
-  var changeSignature: ([UInt8]) -> [UInt8] = { $0 }
-  var change: ([UInt8]) -> [UInt8] = { $0 }
+  package var changeSignature: ([UInt8]) -> [UInt8]
+  /// Changes of all its bytes.
+  package var change: ([UInt8]) -> [UInt8]
 
-  var entitlements: [UInt8] {
+  package init(
+    groups: [String]? = [SampleApp.group], isCertified: Bool = true, isSigned: Bool = true,
+    changeSignature: @escaping ([UInt8]) -> [UInt8] = { $0 }, change: @escaping ([UInt8]) -> [UInt8] = { $0 }
+  ) {
+    self.groups = groups
+    self.isCertified = isCertified
+    self.isSigned = isSigned
+    self.changeSignature = changeSignature
+    self.change = change
+  }
+
+  private var entitlements: [UInt8] {
     let items = (groups ?? []).map { "<string>\($0)</string>" }.joined()
     return Array("<plist version=\"1.0\"><dict><key>com.apple.security.application-groups</key><array>\(items)</array></dict></plist>".utf8)
   }
@@ -138,7 +144,7 @@ struct SampleExecutable {
   }
 
   /// The code of one architecture.
-  var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     let code = [UInt8](repeating: 0x90, count: 300)
     let signature = isSigned ? self.signature : []
     var commands = Self.little(0x19) + Self.little(16) + Self.little(0) + Self.little(0)
@@ -153,7 +159,7 @@ struct SampleExecutable {
   }
 
   /// A file for several architectures.
-  static func fat(_ slices: [[UInt8]], is64: Bool = false) -> [UInt8] {
+  package static func fat(_ slices: [[UInt8]], is64: Bool = false) -> [UInt8] {
     var table: [UInt8] = []
     var content: [UInt8] = []
     let start = 8 + slices.count * (is64 ? 32 : 20)
@@ -167,7 +173,7 @@ struct SampleExecutable {
     return big(is64 ? 0xCAFE_BABF : 0xCAFE_BABE) + big(UInt32(slices.count)) + table + content
   }
 
-  static func big(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> UInt32(24 - 8 * $0)) } }
-  static func little(_ value: UInt32) -> [UInt8] { big(value).reversed() }
-  static func blob(_ magic: UInt32, _ content: [UInt8]) -> [UInt8] { big(magic) + big(UInt32(content.count + 8)) + content }
+  package static func big(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> UInt32(24 - 8 * $0)) } }
+  package static func little(_ value: UInt32) -> [UInt8] { big(value).reversed() }
+  package static func blob(_ magic: UInt32, _ content: [UInt8]) -> [UInt8] { big(magic) + big(UInt32(content.count + 8)) + content }
 }
