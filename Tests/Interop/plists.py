@@ -190,7 +190,7 @@ def check_app(place):
     expect((recorded["version"], recorded["platform"]) == ("3.0.1", "iOS"), f"recorded was {recorded}")
     expect(recorded["budget"]["BADownloadAllowance"] == restrictions["BADownloadAllowance"], "another allowance was recorded")
 
-    ipa = write("secret.ipa", zipfile.ZIP_DEFLATED, {"keys.txt": b"x" * 300_000 + (place / "arcade.sign.key").read_bytes()})
+    ipa = write("secret.ipa", zipfile.ZIP_STORED, {"keys.txt": b"x" * 300_000 + b"\n" + (place / "arcade.sign.key").read_bytes()})
     lines = [json.loads(line) for line in run(place, 1, "verify", "--json", "--app", ipa).splitlines()]
     expect([line["rule"] for line in lines if line["type"] == "finding" and line["level"] == "error"] == ["PK6009"], f"it found {lines}")
     broken = bytearray((place / ipa).read_bytes())

@@ -285,10 +285,11 @@ final class HabitRelease: @unchecked Sendable {
   /// At further places it has files of the project, or nothing if the path is empty. `PLACE=unsigned` stands for an executable without a signature.
   private func makeApp(_ words: [String]) throws {
     var app = SampleApp()
-    let identity = "<key>CFBundleExecutable</key><string>Game</string><key>CFBundleSupportedPlatforms</key><array><string>iPhoneOS</string></array>"
-    let version = "<key>CFBundleShortVersionString</key><string>2.0</string>"
+    let identity = "<key>CFBundleExecutable</key><string>Game</string><key>CFBundleShortVersionString</key><string>2.0</string>"
+    let members = identity + "<key>CFBundleSupportedPlatforms</key><array><string>iPhoneOS</string></array>"
     let plist = [UInt8](try Data(contentsOf: URL(fileURLWithPath: try path("App/Info.plist"))))
-    app.files["Info.plist"] = try Self.replace(Array("<dict>\n  <key>A".utf8), Array("<dict>\(identity)\(version)\n  <key>A".utf8), in: plist)
+    let start = "\n  <key>AppGroupIdentifier"
+    app.files["Info.plist"] = try Self.replace(Array(start.utf8), Array((members + start).utf8), in: plist)
     for word in words.dropFirst(2) {
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       guard parts.count == 2 else { throw ScriptError("'\(word)' is not PLACE=PATH") }

@@ -183,7 +183,8 @@ private struct AppSurvey {
     }
     if let kind = search?.found { app.secrets.append(BuiltApp.Secret(place: item.place, kind: kind)) }
     if let digest { app.packs.append(BuiltApp.EmbeddedPack(place: item.place, size: size, sha256: try digest.finish())) }
-    guard let number, let groups = executable?.groups(place: "\(contents.path): \(item.place)") else { return }
+    guard let number, var groups = executable?.groups(place: "\(contents.path): \(item.place)") else { return }
+    if case .unreadable(let reason) = groups { groups = .unreadable("has an executable that \(reason)") }
     if number == 0 { app.bundle.groups = groups } else { app.extensions[number - 1].groups = groups }
   }
 

@@ -148,7 +148,7 @@ package struct ExecutableReading {
       let count = Self.big(bytes, 4)
       let is64 = Self.big(bytes, 0) == Self.fatMagic64
       // The class files of Java start with the same bytes.
-      guard count > 0, count <= Self.mostSlices else { throw Fault(text: "is not an executable of an app") }
+      guard count > 0, count <= Self.mostSlices else { throw Fault(text: "is no Mach-O file") }
       expect(.fatTable(is64: is64), at: 8, Int(count) * (is64 ? 32 : 20))
     default:
       slices = [Slice(start: 0, size: size)]
@@ -167,7 +167,7 @@ package struct ExecutableReading {
   }
 
   private mutating func readMagic(_ bytes: [UInt8], _ number: Int) throws(Fault) {
-    guard Self.little(bytes, 0) == Self.magic else { throw Fault(text: "is not a 64-bit executable") }
+    guard Self.little(bytes, 0) == Self.magic else { throw Fault(text: "is no 64-bit Mach-O file") }
     expect(.header(number), at: slices[number].start + 8, 24)
   }
 

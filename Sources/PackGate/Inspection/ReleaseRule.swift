@@ -130,7 +130,7 @@ package enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
     case .payload: "pack contents not read (--quick)"
     case .plist: "no Info.plist (--plist FILE)"
     case .app: "no built app (--app FILE)"
-    case .entitlements: "no entitlements, because the app is not signed"
+    case .entitlements: "no entitlements (--app with a signed app)"
     case .lock: "no lock file (--lock FILE)"
     case .configuration: "no packer.yml (--config FILE)"
     }

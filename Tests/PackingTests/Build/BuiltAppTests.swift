@@ -227,11 +227,13 @@ struct BuiltAppTests {
     #expect(app.extensions.map(\.groups) == [.known([SampleApp.group])])
   }
 
-  @Test("a missing executable, and a simulator's build, are said")
+  @Test("a missing executable, another file in its place, and a simulator's build are said")
   func oddities() throws {
     var sample = SampleApp()
     sample.files["Game"] = nil
     #expect(try read(sample.ipa()).bundle.groups == .unreadable("has no executable"))
+    sample.files["Game"] = Array("#!/bin/sh\n".utf8)
+    #expect(try read(sample.ipa()).bundle.groups == .unreadable("has an executable that is no 64-bit Mach-O file"))
     sample.files["Info.plist"] = try plist(of: sample, "CFBundleSupportedPlatforms", .array([.string("iPhoneSimulator")]))
     #expect(try read(sample.ipa()).isForSimulator)
     sample.files["Info.plist"] = try plist(of: sample, "CFBundleSupportedPlatforms", nil)

@@ -28,8 +28,8 @@ struct ExecutableReadingTests {
 
   @Test("an executable with 32 bits and a class file of Java are refused")
   func others() {
-    #expect(groups(SampleExecutable(change: { [0xCE] + $0.dropFirst() }).bytes) == .unreadable("is not a 64-bit executable"))
-    #expect(groups([0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 61, 0, 1]) == .unreadable("is not an executable of an app"))
+    #expect(groups(SampleExecutable(change: { [0xCE] + $0.dropFirst() }).bytes) == .unreadable("is no 64-bit Mach-O file"))
+    #expect(groups([0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 61, 0, 1]) == .unreadable("is no Mach-O file"))
   }
 
   @Test("an executable that ends early is refused, wherever it ends")

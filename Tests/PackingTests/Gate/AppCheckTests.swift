@@ -33,7 +33,7 @@ struct AppCheckTests {
     #expect(report.findings.map(\.rule.id) == ["PK4015", "PK4015"] && report.findings.allSatisfy { $0.level == .note })
     #expect(report.rules.filter { !$0.missing.isEmpty }.map(\.rule.id) == ["PK4013"])
     let text = TextReport.lines(report, isStrict: true)
-    #expect(text.contains("1 rule skipped: no entitlements, because the app is not signed"))
+    #expect(text.contains("1 rule skipped: no entitlements (--app with a signed app)"))
     #expect(text.last == "dist/manifest.json: ok, 2 notes, 1 rule skipped")
     #expect(sample.report { $0.required = ["all"] }.verdict(isStrict: false) == .other)
   }

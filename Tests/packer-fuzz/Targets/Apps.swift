@@ -13,7 +13,8 @@ extension FuzzTarget {
         FuzzSeed("signed", [7] + signed), FuzzSeed("unsigned", [1] + SampleExecutable(isSigned: false).bytes),
         FuzzSeed("by-the-linker", [2] + SampleExecutable(groups: nil, isCertified: false).bytes),
         FuzzSeed("fat", [63] + SampleExecutable.fat([signed, SampleExecutable(groups: ["group.b"]).bytes])),
-        FuzzSeed("fat-64", [9] + SampleExecutable.fat([signed, signed], is64: true)), FuzzSeed("class-file", [0, 0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 61]),
+        FuzzSeed("fat-64", [9] + SampleExecutable.fat([signed, signed], is64: true)),
+        FuzzSeed("class-file", [0, 0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 61]),
       ]
     },
     run: { (input) throws(BrokenPromise) in

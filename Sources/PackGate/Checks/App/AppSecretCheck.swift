@@ -29,7 +29,7 @@ enum AppSecretCheck: ReleaseCheck {
             hint: "give the app the keys of its packs: packer key derive --pack ID")
         }
         return finding(
-          "\(secret.place) holds the content key \(ids[0])\(ids.andMore): whoever unpacks the app can open its packs", level: .note,
+          "\(secret.place) holds the content key \(ids[0])\(ids.andMore), with which people who unpack the app open packs", level: .note,
           file: app.path, hint: "see Documentation/KEYS_IN_APPS.md")
       case .other(let reason):
         return finding(

@@ -21,7 +21,7 @@ enum UnknownEntitlementsCheck: ReleaseCheck {
           "\(bundle.title) is not signed, so its app groups are not checked", file: app.path, hint: "give --app the exported, signed app")
       case .unreadable(let reason):
         return finding(
-          "the executable of \(bundle.title) cannot be checked: it \(reason)", level: .warning, file: app.path, hint: "build the app again")
+          "\(bundle.title) \(reason), so its app groups are not checked", level: .warning, file: app.path, hint: "build the app again")
       }
     }
   }
