@@ -6,4 +6,5 @@
 enum {
   packer_AE_IFREG = AE_IFREG,
   packer_AE_IFDIR = AE_IFDIR,
+  packer_AE_IFLNK = AE_IFLNK,
 };

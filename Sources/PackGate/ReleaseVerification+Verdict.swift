@@ -29,10 +29,10 @@ extension ReleaseVerification {
   func judge(_ release: ReleaseContext) -> ReleaseReport {
     let inputs = release.inputs
     var release = release
-    if !required.isEmpty { release.unchecked = unchecked(inputs) }
+    if !required.isEmpty { release.unchecked = unchecked(release) }
     var findings: [ReleaseFinding] = []
     var outcomes: [ReleaseReport.RuleOutcome] = []
-    for check in ReleaseChecks.all where isAsked(check.rule) {
+    for check in ReleaseChecks.all where isAsked(check.rule) && appliesTo(release, check.rule) {
       let missing = check.rule.needs.subtracting(inputs).sorted { $0.rawValue < $1.rawValue }
       outcomes.append(ReleaseReport.RuleOutcome(rule: check.rule, missing: missing))
       if missing.isEmpty { findings += check.run(release) }
@@ -74,10 +74,18 @@ extension ReleaseVerification {
     only.isEmpty || only.contains { rule.id.hasPrefix($0) } || rule == RequiredRuleCheck.rule && !required.isEmpty
   }
 
+  /// Whether a rule is checked or counted as skipped. Without a built app, the rules about it are neither, because its Info.plist says enough of the
+  /// release; an option that names one of them asks for it.
+  private func appliesTo(_ release: ReleaseContext, _ rule: ReleaseRule) -> Bool {
+    guard release.app == nil, rule.needs.contains(.app) else { return true }
+    return (only + required).contains(rule.id)
+  }
+
   /// Returns the requested rules that must be checked, but are not because of missing inputs.
-  private func unchecked(_ inputs: Set<ReleaseInput>) -> [ReleaseReport.RuleOutcome] {
-    ReleaseRule.all.filter { rule in
-      isAsked(rule) && required.contains { $0 == Self.everyRule || rule.id.hasPrefix($0) }
+  private func unchecked(_ release: ReleaseContext) -> [ReleaseReport.RuleOutcome] {
+    let inputs = release.inputs
+    return ReleaseRule.all.filter { rule in
+      isAsked(rule) && appliesTo(release, rule) && required.contains { $0 == Self.everyRule || rule.id.hasPrefix($0) }
     }.compactMap { rule in
       let missing = rule.needs.subtracting(inputs)
       return missing.isEmpty ? nil : ReleaseReport.RuleOutcome(rule: rule, missing: missing.sorted { $0.rawValue < $1.rawValue })
@@ -129,7 +137,8 @@ extension ReleaseVerification {
       add("manifest", "cannot be read")
     }
     add("packs", packs(release))
-    add("Info.plist", release.plist?.path ?? "not given, not checked (--plist FILE)")
+    add("Info.plist", release.plist?.title ?? "not given, not checked (--plist FILE)")
+    if let app = release.app { add("app", describe(app, release)) }
     let apps = release.apps.map(\.title)
     if release.lock == nil {
       add("released apps", "no lock file, not checked (--lock FILE)")
@@ -137,6 +146,14 @@ extension ReleaseVerification {
       add("released apps", apps.isEmpty ? "none recorded in \(release.lockPath)" : apps.joined(separator: ", "))
     }
     return facts
+  }
+
+  private static func describe(_ app: BuiltApp, _ release: ReleaseContext) -> String {
+    var parts = app.version ?? "no version"
+    if let platform = release.plist?.platform { parts += " for \(platform.rawValue)" }
+    for downloader in release.downloaders { parts += ", \(downloader.place)" }
+    parts += ", \(app.searched) \(app.searched == 1 ? "file" : "files") searched for secrets"
+    return app.unsearched == 0 ? parts : parts + ", \(app.unsearched) too large"
   }
 
   /// Returns how many packs were checked, and how far. What was not checked is not said to be.

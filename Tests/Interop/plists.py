@@ -2,12 +2,15 @@
 """Python's plistlib on the property lists that packer writes and changes.
 
   the fragment        plistlib reads the keys, and writes the same bytes for them
+  a built app         packer reads the version, platform and keys of an .ipa that zipfile makes, with a binary plist of plistlib; records it; finds
+                      the key that zipfile puts in; and refuses what zipfile refuses
   merging             every other key and value comes back with its type, from XML and from binary plists, made at random among others
 
 The command is named by the variable PACKER. Needs nothing but Python.
 """
 
 import datetime
+import json
 import math
 import os
 import pathlib
@@ -17,6 +20,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKER = os.environ.get("PACKER", str(ROOT / ".build/debug/packer"))
@@ -132,6 +136,70 @@ def check_merge(place, values, title):
         packer("check", merged, "--dist", place)
 
 
+CONFIGURATION = """
+app: {bundleID: com.example.arcade}
+serve: {baseURL: "https://cdn.example.com/packs/"}
+key: file:arcade.key
+signKey: file:arcade.sign.key
+packs:
+  - {id: core, root: core, delivery: prefetch}
+"""
+
+
+def run(place, status, *arguments):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PACKER")}
+    done = subprocess.run([PACKER, *arguments], cwd=place, env=dict(environment, LC_ALL="C.UTF-8"), capture_output=True, text=True)
+    expect(done.returncode == status, f"packer {' '.join(arguments)} ended with {done.returncode}, not {status}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def check_app(place):
+    (place / "packer.yml").write_text(CONFIGURATION)
+    (place / "core").mkdir()
+    (place / "core/index.html").write_text("<p>core</p>" * 1000)
+    run(place, 0, "key", "new", "-o", "arcade.key")
+    run(place, 0, "key", "new", "--signing", "-o", "arcade.sign.key")
+    run(place, 0, "build", "-q")
+    keys = plistlib.loads(run(place, 0, "plist", "print").encode())
+    app = dict(EVERYTHING, **keys)
+    app |= {"CFBundleIdentifier": "com.example.arcade", "CFBundleShortVersionString": "3.0.1", "CFBundleSupportedPlatforms": ["iPhoneOS"]}
+    point = {"EXExtensionPointIdentifier": "com.apple.background-asset-downloader-extension"}
+    downloader = {"CFBundleIdentifier": "com.example.arcade.downloader", "EXAppExtensionAttributes": point}
+
+    def write(name, method, further={}):
+        with zipfile.ZipFile(place / name, "w", method) as archive:
+            archive.mkdir("Payload/Ärcade.app")
+            archive.writestr("Payload/Ärcade.app/Info.plist", plistlib.dumps(app, fmt=plistlib.FMT_BINARY))
+            archive.writestr("Payload/Ärcade.app/Extensions/D.appex/Info.plist", plistlib.dumps(downloader))
+            for path, content in further.items():
+                archive.writestr(f"Payload/Ärcade.app/{path}", content)
+        return name
+
+    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        ipa = write(f"{method}.ipa", method)
+        lines = [json.loads(line) for line in run(place, 0, "verify", "--json", "--app", ipa).splitlines()]
+        release = next(line for line in lines if line["type"] == "release")
+        expect(release["facts"]["Info.plist"] == f"{ipa}: Payload/Ärcade.app/Info.plist", f"the report says {release['facts']}")
+        restrictions = keys["BAInitialDownloadRestrictions"]
+        wanted = dict(restrictions, **keys)
+        found = {row["key"]: row["allowed"] for row in release["budget"]}
+        expect(found == {key: wanted[key] for key in found} and len(found) == 4, f"the sizes are {found}")
+    run(place, 0, "release", "record", "--app", ipa)
+    listed = [json.loads(line) for line in run(place, 0, "release", "list", "--json").splitlines()]
+    recorded = next(line for line in listed if line["type"] == "app")
+    expect((recorded["version"], recorded["platform"]) == ("3.0.1", "iOS"), f"recorded was {recorded}")
+    expect(recorded["budget"]["BADownloadAllowance"] == restrictions["BADownloadAllowance"], "another allowance was recorded")
+
+    ipa = write("secret.ipa", zipfile.ZIP_STORED, {"keys.txt": b"x" * 300_000 + b"\n" + (place / "arcade.sign.key").read_bytes()})
+    lines = [json.loads(line) for line in run(place, 1, "verify", "--json", "--app", ipa).splitlines()]
+    expect([line["rule"] for line in lines if line["type"] == "finding" and line["level"] == "error"] == ["PK6009"], f"it found {lines}")
+    broken = bytearray((place / ipa).read_bytes())
+    broken[len(broken) // 2] ^= 1
+    (place / "broken.ipa").write_bytes(broken)
+    expect(zipfile.ZipFile(place / "broken.ipa").testzip() is not None, "zipfile does not find the damage")
+    run(place, 65, "verify", "--app", "broken.ipa")
+
+
 # Calls for which Apple wants a reason, the categories they are in, and ours: files of the app's own containers, and whether there is room to write.
 REASONS = {
     r"\bf?l?stat(at)?\(": ("NSPrivacyAccessedAPICategoryFileTimestamp", "C617.1"),
@@ -162,9 +230,11 @@ def main():
         check_fragment(place)
         check_merge(place, EVERYTHING, "every type")
         check_merge(place, {}, "an empty plist")
+        (place / "app").mkdir()
+        check_app(place / "app")
         for number in range(RANDOM_PLISTS):
             check_merge(place, any_dictionary(chance, 3), f"random plist {number}")
-    print("ok: plistlib reads the fragment, and every other value of merged plists, XML and binary")
+    print("ok: plistlib reads the fragment, and every other value of merged plists, XML and binary; packer reads the .ipa of zipfile")
 
 
 if __name__ == "__main__":

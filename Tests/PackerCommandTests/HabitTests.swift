@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("The gate stops what people, machines and attackers do to a release")
@@ -174,6 +175,7 @@ final class HabitRelease: @unchecked Sendable {
     case ("replace", 4):
       let (old, new) = (Array(words[2].utf8), Array(words[3].utf8))
       try change(words[1]) { $0 = try Self.replace(old, new, in: $0) }
+    case ("ipa", 2...): try makeApp(words)
     case ("crlf", 2): try change(words[1]) { $0 = $0.flatMap { $0 == 10 ? [13, 10] : [$0] } }
     case ("bom", 2): try change(words[1]) { $0 = [0xEF, 0xBB, 0xBF] + $0 }
     case ("utf16", 2):
@@ -277,6 +279,27 @@ final class HabitRelease: @unchecked Sendable {
     try body(&bytes)
     guard bytes != before else { throw ScriptError("\(name) does not change") }
     try Data(bytes).write(to: url)
+  }
+
+  /// Makes an .ipa: `ipa FILE PLACE=PATH...` with the Info.plist of the project, version 2.0, a signed executable and a signed downloader extension.
+  /// At further places it has files of the project, or nothing if the path is empty. `PLACE=unsigned` stands for an executable without a signature.
+  private func makeApp(_ words: [String]) throws {
+    var app = SampleApp()
+    let identity = "<key>CFBundleExecutable</key><string>Game</string><key>CFBundleShortVersionString</key><string>2.0</string>"
+    let members = identity + "<key>CFBundleSupportedPlatforms</key><array><string>iPhoneOS</string></array>"
+    let plist = [UInt8](try Data(contentsOf: URL(fileURLWithPath: try path("App/Info.plist"))))
+    let start = "\n  <key>AppGroupIdentifier"
+    app.files["Info.plist"] = try Self.replace(Array(start.utf8), Array((members + start).utf8), in: plist)
+    for word in words.dropFirst(2) {
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      guard parts.count == 2 else { throw ScriptError("'\(word)' is not PLACE=PATH") }
+      switch parts[1] {
+      case "": app.files[parts[0]] = nil
+      case "unsigned": app.files[parts[0]] = SampleExecutable(isSigned: false).bytes
+      default: app.files[parts[0]] = [UInt8](try Data(contentsOf: URL(fileURLWithPath: try path(parts[1]))))
+      }
+    }
+    try write(app.ipa(), to: words[1])
   }
 
   private static func replace(_ old: [UInt8], _ new: [UInt8], in bytes: [UInt8]) throws -> [UInt8] {

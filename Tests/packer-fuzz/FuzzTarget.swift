@@ -39,7 +39,7 @@ package struct FuzzTarget: Sendable {
   /// Every target, in the order of the documentation.
   package static let all: [FuzzTarget] = [
     header, stanzas, index, seekTable, frames, manifest, json, records, plist, configuration, keyText, ranges, fields, journal, batch,
-    status, store, asset, pack, tree, tamper, delivery, tar,
+    status, store, asset, pack, tree, tamper, delivery, tar, executable, zip,
   ]
 
   /// Returns the target with a name, or nil if there is none.

@@ -57,7 +57,7 @@ struct ReadHandle: ~Copyable {
   }
 
   /// Returns the path of an entry, or nil if it is not UTF-8.
-  private static func path(_ entry: OpaquePointer) -> String? {
+  static func path(_ entry: OpaquePointer) -> String? {
     // libarchive keeps paths in the locale's encoding and would convert them to UTF-8. ASCII is the same in both.
     if let path = unsafe archive_entry_pathname(entry).map({ unsafe String(cString: $0) }), path.withBytes({ isASCII($0) }) {
       return path

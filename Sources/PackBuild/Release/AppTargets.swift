@@ -26,7 +26,7 @@ package struct AppTargets: Sendable {
   /// The extension point in Xcode's template for a downloader extension.
   static let point = "com.apple.background-asset-downloader-extension"
   /// The extension point in some templates for managed asset packs. Reported to work only for these.
-  private static let managedPoint = "com.apple.background-assets.content-request"
+  static let managedPoint = "com.apple.background-assets.content-request"
 
   /// Whether the text contains a variable that Xcode replaces, so that it cannot be checked.
   package static func isVariable(_ text: String) -> Bool {

@@ -62,6 +62,10 @@ enum ReleaseChecks {
     AppGroupCheck.self,
     EncryptionDeclarationCheck.self,
     BundleIdentifierCheck.self,
+    MissingExtensionCheck.self,
+    SharedGroupCheck.self,
+    ExtensionIdentifierCheck.self,
+    UnknownEntitlementsCheck.self,
     UnreadableManifestCheck.self,
     UntrustedSignatureCheck.self,
     NoTrustedKeyCheck.self,
@@ -85,6 +89,8 @@ enum ReleaseChecks {
     SharedContentCheck.self,
     CollidingPathCheck.self,
     UnintendedContentCheck.self,
+    AppSecretCheck.self,
+    EmbeddedPackCheck.self,
     MisspelledReferenceCheck.self,
   ]
 }

@@ -33,6 +33,8 @@ struct ReleaseContext: Sendable {
   /// The rules that are required, but cannot be checked.
   var unchecked: [ReleaseReport.RuleOutcome] = []
   var plist: PlistSighting?
+  /// The built app from which the Info.plist was taken.
+  var app: BuiltApp?
   var lock: ReleaseLock?
   /// The manifest that devices have now.
   var published: PublishedManifest?
@@ -76,6 +78,17 @@ struct ReleaseContext: Sendable {
     ReleaseDemand(entries, for: platform, manifestSize: manifest.size)
   }
 
+  /// How the packs are hosted: as packer.yml says, otherwise as the Info.plist does.
+  var hosting: PackerConfiguration.Hosting { configuration?.hosting ?? plist?.keys.hosting ?? .unmanaged }
+
+  /// The downloader extensions of the built app.
+  var downloaders: [BuiltApp.Bundle] {
+    app?.extensions.filter { $0.isDownloader(isManaged: hosting != .unmanaged) } ?? []
+  }
+
+  /// Whether the app groups of an app and all its downloader extensions are known.
+  private func hasEntitlements(_ app: BuiltApp) -> Bool { ([app.bundle] + downloaders).allSatisfy { $0.groups.names != nil } }
+
   /// Returns the configuration of a pack; nil if there is none.
   func configured(_ id: String) -> PackerConfiguration.Pack? { configuration?.packs.first { $0.id.text == id } }
 
@@ -87,6 +100,10 @@ struct ReleaseContext: Sendable {
     if hasKey { inputs.insert(.key) }
     if hasKey, !isQuick { inputs.insert(.payload) }
     if plist != nil { inputs.insert(.plist) }
+    if let app {
+      inputs.insert(.app)
+      if hasEntitlements(app) { inputs.insert(.entitlements) }
+    }
     if lock != nil { inputs.insert(.lock) }
     if configuration != nil { inputs.insert(.configuration) }
     return inputs
@@ -238,8 +255,17 @@ struct PlistSighting: Sendable {
   /// The platform that it names; nil if it names none or several.
   var platform: DeviceProfile.Platform?
 
+  /// Where it is in the built app; nil if it is a file of its own.
+  var place: String?
+
+  /// The path, and the place if it is in a built app.
+  var title: String { place.map { "\(path): \($0)" } ?? path }
+
   /// The command that writes the values of the release into it.
-  var mergeHint: String { "packer plist merge \(ShellWord.path(path))\(isPackersOwn ? "" : " --replace")" }
+  var mergeHint: String {
+    guard place == nil else { return "run 'packer plist merge' on the project's Info.plist, then build the app again" }
+    return "packer plist merge \(ShellWord.path(path))\(isPackersOwn ? "" : " --replace")"
+  }
 
   /// The sizes that it has as integers, in ascending order of the keys.
   var numbers: [(key: String, bytes: UInt64)] {

@@ -22,7 +22,8 @@ struct ReleaseInspection: Sendable {
   func run(progress: ProgressHandler?) async throws(PackError) -> ReleaseContext {
     let place = try locate()
     let lock: ReleaseLock? = if let path = options.lock { try ReleaseLock.read(path, files: files) } else { nil }
-    var plist: PlistSighting? = if let path = options.plist { PlistSighting(try InfoPlist.read(path, files: files)) } else { nil }
+    var plist: PlistSighting? = options.app.map { PlistSighting(of: $0) }
+    if plist == nil, let path = options.plist { plist = PlistSighting(try InfoPlist.read(path, files: files)) }
     if let platform = options.platform { plist?.platform = platform }
     var release = ReleaseContext(
       directory: place.directory, isQuick: options.isQuick, keyID: key.id,
@@ -31,8 +32,10 @@ struct ReleaseInspection: Sendable {
       lockPath: options.lock ?? ReleaseFile.lock, configuration: options.configuration, now: options.now,
       wording: options.wording)
     release.published = options.published
-    guard let manifest = release.manifest.manifest, options.looksAtFiles else { return release }
+    release.app = options.app
+    guard let manifest = release.manifest.manifest else { return release }
     release.roots = roots(manifest, lock, in: place)
+    guard options.looksAtFiles else { return release }
     let names = try names(in: place.directory)
     let published = Set(manifest.packs.map(\.fileName))
     release.strayPacks = names.filter { $0.hasSuffix(".pack") && !published.contains($0) }.map { place.path($0) }
@@ -192,6 +195,12 @@ struct ReleaseInspection: Sendable {
 }
 
 extension PlistSighting {
+  init(of app: BuiltApp) {
+    self.init(app.bundle.plist)
+    path = app.path
+    place = app.bundle.plistPlace
+  }
+
   init(_ plist: InfoPlist) {
     self.init(path: plist.path, keys: plist.keys)
     names = Set((plist.content.members ?? []).map(\.key))

@@ -112,6 +112,10 @@ package enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
   case payload
   /// The app's Info.plist.
   case plist = "Info.plist"
+  /// The app as it was built. Rules that need it are left out without it, unless an option names them.
+  case app = "built app"
+  /// The entitlements of that app and its downloader extension.
+  case entitlements
   /// `packer.lock.json`.
   case lock = "lock file"
   /// `packer.yml`.
@@ -125,6 +129,8 @@ package enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
     case .key: "no content key (--key REF)"
     case .payload: "pack contents not read (--quick)"
     case .plist: "no Info.plist (--plist FILE)"
+    case .app: "no built app (--app FILE)"
+    case .entitlements: "no entitlements (--app with a signed app)"
     case .lock: "no lock file (--lock FILE)"
     case .configuration: "no packer.yml (--config FILE)"
     }

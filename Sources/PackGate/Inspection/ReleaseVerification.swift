@@ -15,6 +15,8 @@ package struct ReleaseVerification: Sendable {
   package var configuration: PackerConfiguration?
   /// The app's Info.plist.
   package var plist: String?
+  /// The built app, whose Info.plist counts instead of ``plist``; nil if it is not known.
+  package var app: BuiltApp?
   /// The platform of the Info.plist; nil if it says so itself.
   package var platform: DeviceProfile.Platform?
   /// The lock file.

@@ -14,14 +14,18 @@ struct ReleaseRecord: Verb {
     discussion: """
       Run this after the packs are uploaded and before the manifest is. The recorded versions never change afterwards: anything that differs \
       gets the next version. With --app, the budgets and hosts of the app's Info.plist and the keys that the app trusts are recorded, and \
-      later releases have to fit them. The Info.plist is checked as 'packer verify' does, and refused if this release does not fit it.
+      later releases have to fit them. The Info.plist is checked as 'packer verify' does, and refused if this release does not fit it. A built \
+      app given as --app has its version, its platform and its Info.plist in it.
 
       Examples:
         packer release record
         packer release record --app 2.1.0 --plist App/Info.plist
+        packer release record --app build/Game.ipa
       """)
 
-  @Option(help: ArgumentHelp("The app version shipped with the release.", valueName: "version"))
+  @Option(
+    help: ArgumentHelp("The app version shipped with the release, or the built app: an .ipa, .xcarchive or .app.", valueName: "version"),
+    completion: .file(extensions: ["ipa", "xcarchive", "app"]))
   var app: String?
 
   @Option(
@@ -42,8 +46,15 @@ struct ReleaseRecord: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    guard (app == nil) == plist.isEmpty else {
-      throw PackError(.usage, "--app and --plist go together", hint: "packer release record --app 2.1.0 --plist App/Info.plist")
+    let isBuilt = app.map(BuiltApp.isPath) ?? false
+    guard !isBuilt || plist.isEmpty else {
+      throw PackError(
+        .usage, "--plist cannot be given with a built app, which has its own", hint: "packer release record --app build/Game.ipa")
+    }
+    guard isBuilt || (app == nil) == plist.isEmpty else {
+      throw PackError(
+        .usage, "--app and --plist go together",
+        hint: "packer release record --app 2.1.0 --plist App/Info.plist\npacker release record --app build/Game.ipa")
     }
     let configuration = try PackerConfiguration.read(project.path)
     var recording = ReleaseRecording(
@@ -54,7 +65,9 @@ struct ReleaseRecord: Verb {
     for text in configuration.trustedKeys { trusted.append(try SigningPublicKey(text: text)) }
     recording.trustedKeys = trusted.isEmpty ? try session.publicKeys(ofSigning: configuration.signKeys) : trusted
     var recorded: ReleaseRecording.App?
-    if let app {
+    if let app, isBuilt {
+      recorded = try await read(app, recording, configuration, in: session)
+    } else if let app {
       recorded = ReleaseRecording.App(version: app, plists: try plists(), trustedKeys: recording.trustedKeys)
       for build in recorded?.plists ?? [] { try await check(build, recording, configuration) }
     }
@@ -84,20 +97,41 @@ extension ReleaseRecord {
     return builds
   }
 
+  /// Reads and checks a built app.
+  private func read(
+    _ path: String, _ recording: ReleaseRecording, _ configuration: PackerConfiguration, in session: Session
+  ) async throws(PackError) -> ReleaseRecording.App {
+    let app = try BuiltApp.read(path, isCancelled: { Task.isCancelled })
+    guard let version = app.version else {
+      throw PackError(
+        .unreadableApp, of: app.title, "has no CFBundleShortVersionString",
+        hint: "set MARKETING_VERSION in Xcode, or give --app VERSION --plist FILE")
+    }
+    guard !app.isForSimulator else {
+      throw PackError(.releaseConflict, of: path, "is built for a simulator, so no player has it", hint: "give the app as it is uploaded")
+    }
+    let build = ReleaseRecording.App.Plist(platform: app.bundle.plist.platform, app.bundle.plist)
+    session.console.note("\(app.title): app \(version)\(build.platform.map { " for \($0.rawValue)" } ?? "")")
+    try await check(build, of: app, recording, configuration)
+    return ReleaseRecording.App(version: version, plists: [build], trustedKeys: recording.trustedKeys)
+  }
+
   /// Throws if the release does not fit the Info.plist, by the rules of `packer verify`.
   private func check(
-    _ build: ReleaseRecording.App.Plist, _ recording: ReleaseRecording, _ configuration: PackerConfiguration
+    _ build: ReleaseRecording.App.Plist, of app: BuiltApp? = nil, _ recording: ReleaseRecording, _ configuration: PackerConfiguration
   ) async throws(PackError) {
     let plist = build.plist
     var verification = ReleaseVerification.ofPlist(plist.path, for: recording.dist, configuration, now: try ManifestTime.now())
+    verification.app = app
     verification.platform = build.platform
     verification.wording = { $0.hint }
     let errors = try await verification.run(key: nil).findings.filter { $0.level == .error && !$0.isAccepted }
     guard let first = errors.first else { return }
     throw PackError(
-      .releaseConflict, of: plist.path, "does not fit this release: \(first.rule.id): \(first.message)",
+      .releaseConflict, of: app?.path ?? plist.path, "does not fit this release: \(first.rule.id): \(first.message)",
       details: errors.count > 1 ? errors.map { "\($0.rule.id): \($0.message)" } : [],
-      hint: first.hint ?? "packer plist check \(ShellWord.path(plist.path))")
+      hint: first.hint
+        ?? (app.map { "packer verify --app \(ShellWord.path($0.path))" } ?? "packer plist check \(ShellWord.path(plist.path))"))
   }
 }
 

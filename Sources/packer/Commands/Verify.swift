@@ -12,7 +12,8 @@ struct Verify: Verb {
     discussion: """
       For a release (a directory, or its manifest), prints everything that would fail on a phone. Files are compared with the manifest, packs \
       are opened and read whole, budgets are compared with the Info.plist and every app version of the lock file, and hosts, versions and \
-      signature are checked. Nothing is sent anywhere. 'packer explain' lists the rules.
+      signature are checked. With --app, the Info.plist is that of a built app, and its extension, app groups and files are checked too. Nothing \
+      is sent anywhere. 'packer explain' lists the rules.
 
       For single packs, every tag and every digest is checked, and the index is compared with the archive as an independent reader sees it. \
       With --against, every difference from the directory is a finding. The exit status is the largest of all packs.
@@ -23,6 +24,7 @@ struct Verify: Verb {
       Examples:
         packer verify
         packer verify dist --plist App/Info.plist
+        packer verify dist --app build/Game.ipa
         packer verify dist --quick --format github --report junit=verify.xml
         packer verify game.pack --key game.key --against build/game
       """)

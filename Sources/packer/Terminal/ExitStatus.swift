@@ -88,6 +88,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .unsuitableSource: .badInput,
     .unportablePath: .badInput,
     .malformedPlist: .badInput,
+    .unreadableApp: .badInput,
     .plistConflict: .badInput,
     .malformedURL: .badInput,
     .invalidConfiguration: .badInput,

@@ -175,6 +175,9 @@ enum FailureCatalog {
       "malformed-url", "The system cannot download from the URL.",
       "Use 'https', a host, and no credentials."),
     Entry(
+      "unreadable-app", "The built app is damaged or encrypted, or holds no app or several.",
+      "Export it again, and copy it whole."),
+    Entry(
       "malformed-plist", "The file is not a property list, or contains values that property lists do not allow.",
       "Check it with 'plutil -lint' or your editor."),
     Entry(

@@ -11,6 +11,11 @@ struct GateOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The app's Info.plist.", valueName: "file"), completion: .file())
   var plist: String?
 
+  @Option(
+    help: ArgumentHelp("The built app, with its Info.plist, extension and entitlements: .ipa, .xcarchive or .app.", valueName: "file"),
+    completion: .file(extensions: ["ipa", "xcarchive", "app"]))
+  var app: String?
+
   @Option(help: ArgumentHelp("The platform of that app. (default: that of the Info.plist, or enough for all)", valueName: "platform"))
   var platform: String?
 
@@ -46,7 +51,8 @@ struct GateOptions: ParsableArguments {
   /// The first of these options that was given, or nil. None of them applies to single packs.
   var given: String? {
     let options: [(String, Bool)] = [
-      ("--config", configuration != nil), ("--plist", plist != nil), ("--platform", platform != nil), ("--lock", lockFile.lock != nil),
+      ("--config", configuration != nil), ("--plist", plist != nil), ("--app", app != nil), ("--platform", platform != nil),
+      ("--lock", lockFile.lock != nil),
       ("--published", published.published != nil), ("--trust", !keyTexts.trust.isEmpty),
       ("--quick", isQuick), ("--strict", isStrict), ("--only", !only.isEmpty), ("--ignore", !ignore.isEmpty),
       ("--require", !require.isEmpty),

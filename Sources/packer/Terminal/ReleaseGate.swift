@@ -41,7 +41,9 @@ struct ReleaseGate {
     if printed == .github || printed == .junit {
       console.output(lines: String(decoding: bytes(printed), as: UTF8.self).split(separator: "\n").map(String.init))
     }
-    let inputs = [options.configuration ?? PackerConfiguration.defaultPath, options.lockFile.lock ?? ReleaseFile.lock, options.plist]
+    let inputs = [
+      options.configuration ?? PackerConfiguration.defaultPath, options.lockFile.lock ?? ReleaseFile.lock, options.plist, options.app,
+    ]
     for (format, path) in files {
       do throws(PackError) {
         try ReportFile.check(path, against: inputs.compactMap { $0 }, release: ReleasePlaces.directory(of: target ?? ReleaseFile.folder))
@@ -55,6 +57,9 @@ struct ReleaseGate {
   private func check(
     _ target: String?, printed: GateOptions.Format, files: [(format: GateOptions.Format, path: String)], in session: Session
   ) async throws(PackError) -> Outcome {
+    guard options.plist == nil || options.app == nil else {
+      throw PackError(.usage, "--plist and --app exclude each other", hint: "give only --app, which has the Info.plist of the built app")
+    }
     let required = options.require.filter { $0 != ReleaseVerification.everyRule }
     try ReleaseVerification.checkRules(only: options.only + required, ignored: options.ignore)
     let configuration = try ReleasePlaces.configuration(at: options.configuration)
@@ -67,6 +72,7 @@ struct ReleaseGate {
     verification.configuration = configuration
     verification.lock = ReleasePlaces.lockFile(options.lockFile.lock, beside: verification.configuration, of: verification.target)
     verification.plist = options.plist
+    verification.app = try options.app.map { (path) throws(PackError) in try BuiltApp.read(path, isCancelled: { Task.isCancelled }) }
     verification.platform = try options.platform.map(DeviceProfile.Platform.init(option:))
     verification.isQuick = options.isQuick
     verification.only = options.only
@@ -76,7 +82,7 @@ struct ReleaseGate {
     verification.wording = { $0.hint }
     verification.trusted = try session.trustedKeys(options.keyTexts.trust, verification.configuration)
     verification.published = try published(verification)
-    let inputs = [configuration?.path, verification.lock, verification.plist].compactMap { $0 }
+    let inputs = [configuration?.path, verification.lock, verification.plist, options.app].compactMap { $0 }
     for (_, path) in files { try ReportFile.check(path, against: inputs, release: ReleasePlaces.directory(of: verification.target)) }
     let content = try hinting(at: target, configuration) { () throws(PackError) in try contentKey(configuration, in: session) }
     let report = try await look(verification, key: content, in: session)

@@ -1,5 +1,6 @@
 import PackFormat
 import PackManifest
+import TestSupport
 
 @testable import PackBuild
 @testable import PackGate
@@ -39,6 +40,7 @@ struct GateSample {
     release = ReleaseContext(
       directory: "dist", keyID: Self.keyID, manifest: sighting, packs: packs.map(Self.sighting), plist: plist,
       lock: Self.lock(budget), configuration: configuration, now: now)
+    release.app = try Self.app()
   }
 
   /// Returns the report of a verification with changed options.
@@ -111,6 +113,20 @@ struct GateSample {
       id: id, version: version, url: "https://\(host)/packs/\(id)-\(sha256.prefix(8).hex).pack", size: size, sha256: sha256,
       contentRoot: digest(seed + 50), contentSize: content, installSize: installed, files: 10, maxFrame: 2 << 20, keyID: keyID,
       delivery: delivery, install: install, tags: [id])
+  }
+
+  static func app() throws(PackError) -> BuiltApp {
+    let sample = SampleApp()
+    func bundle(_ place: String) throws(PackError) -> BuiltApp.Bundle {
+      let plist = "\(place)/Info.plist"
+      let name = String(plist.dropFirst("Payload/Game.app/".count))
+      return BuiltApp.Bundle(
+        place: place, plist: try InfoPlist(parsing: sample.files[name] ?? [], path: plist), plistPlace: plist,
+        groups: .known([SampleApp.group]))
+    }
+    return BuiltApp(
+      path: "build/Game.ipa", bundle: try bundle("Payload/Game.app"),
+      extensions: [try bundle("Payload/Game.app/Extensions/Downloader.appex")], secrets: [], packs: [], searched: 4, unsearched: 0)
   }
 
   static func sighting(_ entry: ManifestPack) -> PackSighting {

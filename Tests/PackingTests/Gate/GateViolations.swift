@@ -35,7 +35,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { "\(rule): \(what)" }
 
-  static let all: [Violation] = keys + files + foreign + budgets + released + plist + versions + lostReleases + store
+  static let all: [Violation] = keys + files + foreign + budgets + released + plist + app + versions + lostReleases + store
 
   private static let other = "ffffffffffffffff"
 
@@ -335,7 +335,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK4008", "another manifest URL", hint: "packer plist merge Info.plist") { sample in
       sample.release.plist?.keys.manifestURL = "https://cdn.example.com/packs/other.json"
     },
-    Violation("PK4009", "another app group", hint: "packer plist merge Info.plist") { sample in
+    Violation("PK4009", "another app group", hint: "packer plist merge Info.plist", also: ["PK4013"]) { sample in
       sample.release.plist?.keys.appGroupIdentifier = "group.com.example.other"
     },
     Violation("PK4010", "a declaration about encryption", .note, hint: "packer explain PK4010") { sample in
@@ -343,6 +343,45 @@ struct Violation: Sendable, CustomTestStringConvertible {
     },
     Violation("PK4011", "the Info.plist of another app", hint: "give --plist the Info.plist of com.example.arcade") { sample in
       sample.release.plist?.bundleID = "com.example.other"
+    },
+  ]
+
+  private static let app: [Violation] = [
+    Violation("PK4012", "a built app without an extension", hint: "embed the downloader extension") { sample in
+      sample.release.app?.extensions = []
+    },
+    Violation("PK4013", "an extension with another app group", hint: "group.com.example.arcade to both targets") { sample in
+      sample.release.app?.extensions[0].groups = .known(["group.com.example.other"])
+    },
+    Violation("PK4014", "an extension with the identifier of another app", hint: "com.example.arcade.downloader") { sample in
+      sample.release.app?.extensions[0].plist = try InfoPlist(
+        parsing: Array(
+          """
+          <plist version="1.0"><dict><key>CFBundleIdentifier</key><string>com.example.arcade2.downloader</string>
+          <key>EXAppExtensionAttributes</key><dict><key>EXExtensionPointIdentifier</key><string>\(AppTargets.point)</string></dict></dict></plist>
+          """.utf8), path: "Info.plist")
+    },
+    Violation("PK4015", "an app that is not signed", .note, hint: "signed app") { sample in
+      sample.release.app?.bundle.groups = .unsigned
+    },
+    Violation("PK4015", "an extension without an executable", .warning, hint: "build the app again") { sample in
+      sample.release.app?.extensions[0].groups = .unreadable("has no executable")
+    },
+    Violation("PK6009", "a signing key in the app", hint: "Documentation/RECOVERY.md") { sample in
+      sample.release.app?.secrets = [.init(place: "Payload/Game.app/a.key", kind: .signingKey)]
+    },
+    Violation("PK6009", "the root key in the app", hint: "packer key derive --pack ID") { sample in
+      sample.release.lock?.released?.rootKeyID = other
+      sample.release.app?.secrets = [.init(place: "Payload/Game.app/Game", kind: .contentKeys([GateSample.keyID, other]))]
+    },
+    Violation("PK6009", "a content key in the app", .note, hint: "KEYS_IN_APPS.md") { sample in
+      sample.release.app?.secrets = [.init(place: "Payload/Game.app/Game", kind: .contentKeys([GateSample.keyID]))]
+    },
+    Violation("PK6009", "a key store in the app", .warning, hint: "change the secret") { sample in
+      sample.release.app?.secrets = [.init(place: "Payload/Game.app/push.p8", kind: .other("looks like a key store"))]
+    },
+    Violation("PK6010", "a pack in the app", .note, hint: "leave it out") { sample in
+      sample.release.app?.packs = [.init(place: "Payload/Game.app/core.pack", size: 3_000_000, sha256: GateSample.digest(1))]
     },
   ]
 

@@ -133,6 +133,7 @@ struct ReleaseGateTests {
   func teamGroup() throws {
     for (group, rules) in [("ABCDE12345.com.example", []), ("group.com.example", []), ("com.example", ["PK4009"])] {
       var sample = try GateSample()
+      sample.release.app = nil
       sample.release.plist?.keys.appGroupIdentifier = group
       sample.release.configuration?.app.group = group
       #expect(sample.report().findings.map(\.rule.id) == rules, "\(group)")

@@ -16,7 +16,7 @@ enum BundleIdentifierCheck: ReleaseCheck {
     return [
       finding(
         "CFBundleIdentifier is '\(found)', but app.bundleID in packer.yml is '\(wanted)'", file: plist.path,
-        hint: "give --plist the Info.plist of \(wanted), or correct app.bundleID in packer.yml")
+        hint: "give \(plist.place == nil ? "--plist the Info.plist of" : "--app the app") \(wanted), or correct app.bundleID in packer.yml")
     ]
   }
 }
