@@ -3,7 +3,7 @@ import PackReading
 
 /// The files that pages and style sheets of a pack name, to find names in the wrong case.
 ///
-/// Windows and macOS find such a file, the paths of a pack do not. Names that fit no file in any case are left alone: a script may answer them.
+/// Windows and macOS find such a file, the paths of a pack do not. Names that fit no file in any case are not reported: a script may answer them.
 enum PageReferences {
   /// Larger pages are not read, in bytes.
   private static let largestPage: UInt64 = 1 << 20
