@@ -66,7 +66,7 @@ final class Console: Sendable {
   // MARK: Results
 
   /// Prints a result: the record with `--json`, otherwise the lines.
-  func result(_ record: @autoclosure () -> some Encodable, _ lines: @autoclosure () -> [String]) {
+  func result(_ record: @autoclosure () -> any Encodable, _ lines: @autoclosure () -> [String]) {
     if isJSON {
       let bytes = Self.encode(record())
       state.withLock { append(bytes, to: &$0) }
