@@ -53,7 +53,7 @@ package struct ZipReader: ~Copyable {
       guard status == ARCHIVE_OK || status == ARCHIVE_WARN, let entry = unsafe entry else { return (status, nil) }
       let type = unsafe archive_entry_filetype(entry)
       let kind: ZipEntry.Kind =
-        switch type {
+        switch UInt32(type) {
         case UInt32(packer_AE_IFREG): .file
         case UInt32(packer_AE_IFDIR): .directory
         case UInt32(packer_AE_IFLNK): .symbolicLink
@@ -104,6 +104,9 @@ private final class FileFeed {
 
   /// Small, because the reader seeks to the start of each entry and needs few bytes there.
   private static let pieceSize = 32 << 10
+  // SEEK_CUR and SEEK_END of <stdio.h>, which have the same values on all systems.
+  private static let fromHere: CInt = 1
+  private static let fromEnd: CInt = 2
 
   init(size: UInt64, limit: UInt64, _ read: @escaping (UInt64, inout MutableSpan<UInt8>) throws(PackError) -> Int) {
     self.size = size
@@ -143,8 +146,8 @@ private final class FileFeed {
   func seek(_ offset: Int64, _ origin: CInt) -> Int64 {
     let base: Int64 =
       switch origin {
-      case SEEK_CUR: Int64(clamping: position)
-      case SEEK_END: Int64(clamping: size)
+      case Self.fromHere: Int64(clamping: position)
+      case Self.fromEnd: Int64(clamping: size)
       default: 0
       }
     let (target, overflow) = base.addingReportingOverflow(offset)

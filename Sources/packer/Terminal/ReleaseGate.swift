@@ -60,6 +60,9 @@ struct ReleaseGate {
     guard options.plist == nil || options.app == nil else {
       throw PackError(.usage, "--plist and --app exclude each other", hint: "give only --app, which has the Info.plist of the built app")
     }
+    if let path = options.plist, BuiltApp.isPath(path) {
+      throw PackError(.usage, "\(path) is a built app, not an Info.plist", hint: "packer verify --app \(ShellWord.path(path))")
+    }
     let required = options.require.filter { $0 != ReleaseVerification.everyRule }
     try ReleaseVerification.checkRules(only: options.only + required, ignored: options.ignore)
     let configuration = try ReleasePlaces.configuration(at: options.configuration)

@@ -87,7 +87,14 @@ struct AppCheckTests {
     #expect(
       sample.report { $0.only = ["PK4013"] }.findings.map(\.message)
         == ["the app may use 'group.a', 'group.b', but Payload/Game.app/Extensions/Downloader.appex no app group"])
+    sample.release.plist?.keys.appGroupIdentifier = "group.c"
+    #expect(sample.report { $0.only = ["PK4013"] }.findings.map(\.level) == [.error, .error])
+    sample.release.app?.extensions[0].groups = .known(["group.b"])
+    #expect(sample.report { $0.only = ["PK4013"] }.findings.map(\.level) == [.warning, .warning])
     sample.release.configuration?.hosting = .managed
+    sample.release.plist?.keys.appGroupID = "group.a"
+    #expect(sample.report { $0.only = ["PK4013"] }.findings.map(\.level) == [.error])
+    sample.release.app?.extensions[0].groups = .known([])
     sample.release.plist?.keys.appGroupID = "group.b"
     let findings = sample.report { $0.only = ["PK4013"] }.findings
     #expect(findings.map(\.message) == ["Payload/Game.app/Extensions/Downloader.appex may use no app group, but BAAppGroupID is 'group.b'"])
