@@ -124,7 +124,7 @@ final class PayloadBuilder: Sendable {
       let level = builder.level
       encoder = try FrameCompressor(level.strength, forText: level.textStrength, forJoined: level.joinedStrength)
       digest = try builder.backend.makeDigest()
-      content = [UInt8](repeating: 0, count: builder.usualFrameSize)
+      content = []
     }
 
     deinit {
@@ -138,7 +138,7 @@ final class PayloadBuilder: Sendable {
       let size = Int(frame.range.upperBound - frame.range.lowerBound)
       if size > content.count {
         wipe(&content)
-        content = Self.untouched(builder.frameSize)
+        content = Self.untouched(frame.isJoined ? builder.frameSize : builder.usualFrameSize)
       }
       for number in frame.items {
         try fill(&content, with: number, of: frame)
@@ -159,7 +159,9 @@ final class PayloadBuilder: Sendable {
 
     /// Returns a buffer whose memory the system provides as it is written. A buffer filled with zeros would take all of it at once.
     private static func untouched(_ count: Int) -> [UInt8] {
-      unsafe [UInt8](unsafeUninitializedCapacity: count) { (_, initialized) in initialized = count }
+      var buffer = unsafe [UInt8](unsafeUninitializedCapacity: count) { (_, initialized) in initialized = count }
+      if count > Limits.defaultFrameSize * 2 { SystemMemory.preferLargePages(in: &buffer) }
+      return buffer
     }
 
     /// Writes the part of an item that is in a frame: header, content and padding.
