@@ -59,7 +59,7 @@ extension FrameStrengths {
   // a few milliseconds.
 
   /// The size of a tar in bytes up to which a tree is small.
-  private static let smallTar: UInt64 = 4 << 20
+  private static let smallTar: UInt64 = 3 << 20
   /// Up to this size, frames of text are compressed more if files are small on average and few are identical.
   private static let largeTar: UInt64 = 16_000_000
   private static let smallFile: UInt64 = 16 << 10

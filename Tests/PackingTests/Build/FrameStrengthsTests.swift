@@ -32,8 +32,8 @@ struct FrameStrengthsTests {
     #expect(try levels(layout([])) == [3, 3, 3])
     #expect(try levels(layout([0])) == [6, 6, 6])
     // Besides a header, and the end of the tar.
-    #expect(try levels(layout([(4 << 20) - 512 - 1024])) == [6, 6, 6])
-    #expect(try levels(layout([(4 << 20) - 512 - 1024 + 1])) == [3, 3, 3])
+    #expect(try levels(layout([(3 << 20) - 512 - 1024])) == [6, 6, 6])
+    #expect(try levels(layout([(3 << 20) - 512 - 1024 + 1])) == [3, 3, 3])
   }
 
   @Test("in larger trees of small files, only text and joined frames are")
