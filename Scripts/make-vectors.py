@@ -555,16 +555,18 @@ def extension(path, kind="file"):
     at = base.rfind(b".")
     if kind == "directory" or at <= 0:
         return b""
-    return bytes(byte + 32 if 0x41 <= byte <= 0x5A else byte for byte in base[at + 1:])
+    lower = bytes(byte + 32 if 0x41 <= byte <= 0x5A else byte for byte in base[at + 1:])
+    return b"ttf" if lower == b"eot" else lower
 
 
 def reference_order(items):
+    def likeness(item):
+        return item.path[item.path.rfind(b"/") + 1:], 0 if item.kind == "directory" else len(item.content)
+
     groups = {}
     for item in items:
-        name = item.path[item.path.rfind(b"/") + 1:]
-        groups[name] = min(groups.get(name, item.path), item.path)
-    return sorted(items, key=lambda item: (
-        extension(item.path, item.kind), groups[item.path[item.path.rfind(b"/") + 1:]], item.path))
+        groups[likeness(item)] = min(groups.get(likeness(item), item.path), item.path)
+    return sorted(items, key=lambda item: (extension(item.path, item.kind), groups[likeness(item)], item.path))
 
 
 def directory_record(path):

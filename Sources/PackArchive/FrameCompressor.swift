@@ -20,14 +20,35 @@ enum CompressionTrial: Hashable {
   }
 }
 
+/// The compression settings for the frames of a pack.
+package struct FrameStrengths: Hashable, Sendable {
+  /// For frames of no other kind.
+  package var usual: CompressionStrength
+  /// For frames whose samples shrink a lot, which most texts do.
+  package var text: CompressionStrength
+  /// For joined frames: matches at any distance, and tables that remember as much.
+  package var joined: CompressionStrength
+
+  /// For the index.
+  package var index: CompressionStrength
+
+  /// Makes the settings. Those that are not given are the same as for usual frames.
+  package init(
+    usual: CompressionStrength, text: CompressionStrength? = nil, joined: CompressionStrength? = nil, index: CompressionStrength? = nil
+  ) {
+    self.usual = usual
+    self.index = index ?? usual
+    self.text = text ?? usual
+    self.joined = joined ?? usual
+  }
+}
+
 /// A compressor of frames that spends little time on those that do not shrink: most images, sounds and videos. Each worker needs its own.
 ///
 /// The result depends only on the content of a frame. File extensions are not used: real trees of images and sounds still shrink by up to a fifth.
 package final class FrameCompressor {
   private let context: CompressionContext
-  private let strength: CompressionStrength
-  private let textStrength: CompressionStrength
-  private let joinedStrength: CompressionStrength
+  private let strengths: FrameStrengths
   private let trial: CompressionTrial
 
   /// For a whole frame. If it shrinks a frame by less than a fiftieth, higher levels save only half a percent more, in ten times the time.
@@ -39,17 +60,10 @@ package final class FrameCompressor {
   private static let sampleSize = 32 << 10
   private static let samples = 3
 
-  /// - Parameters:
-  ///   - textStrength: the strength for frames whose samples shrink a lot; nil for the same as for others.
-  ///   - joinedStrength: the strength for joined frames; nil for the same as for others.
-  package init(
-    _ strength: CompressionStrength, forText textStrength: CompressionStrength? = nil, forJoined joinedStrength: CompressionStrength? = nil
-  ) throws(PackError) {
-    self.strength = strength
-    self.textStrength = textStrength ?? strength
-    self.joinedStrength = joinedStrength ?? strength
-    trial = CompressionTrial(before: strength.level)
-    context = try CompressionContext(strength)
+  package init(_ strengths: FrameStrengths) throws(PackError) {
+    self.strengths = strengths
+    trial = CompressionTrial(before: strengths.usual.level)
+    context = try CompressionContext(strengths.usual)
   }
 
   /// Compresses `content` to one frame at the start of `frame`, and returns its length. `frame` must have room for
@@ -60,10 +74,10 @@ package final class FrameCompressor {
     _ content: Span<UInt8>, isJoined: Bool = false, into frame: inout MutableSpan<UInt8>
   ) throws(PackError) -> Int {
     if isJoined {
-      try context.use(joinedStrength)
+      try context.use(strengths.joined)
       return try context.compress(content, into: &frame)
     }
-    var chosen = strength
+    var chosen = strengths.usual
     switch trial {
     case .none:
       break
@@ -71,10 +85,10 @@ package final class FrameCompressor {
       try context.use(Self.sampleStrength)
       switch try shrinkage(content, scratch: &frame) {
       case .some(.large):
-        chosen = textStrength
+        chosen = strengths.text
       case .some(.small), nil:
         break
-      case .some(.none) where strength.level < Self.sampleStrength.level:
+      case .some(.none) where strengths.usual.level < Self.sampleStrength.level:
         break
       case .some(.none):
         let size = try context.compress(content, into: &frame)

@@ -23,7 +23,7 @@ struct FrameCompressorTests {
     let size =
       byContext
       ? try CompressionContext(strength).compress(content.byteSpan, into: &target)
-      : try FrameCompressor(strength).compress(content.byteSpan, into: &target)
+      : try FrameCompressor(FrameStrengths(usual: strength)).compress(content.byteSpan, into: &target)
     return Array(frame[..<size])
   }
 
@@ -47,7 +47,7 @@ struct FrameCompressorTests {
     for (content, expected) in [(text(1 << 20), forText), (mixture, usual), (text(100_000), usual)] {
       var compressed = [UInt8](repeating: 0, count: Limits.compressBound(content.count))
       var target = compressed.mutableByteSpan
-      let size = try FrameCompressor(usual, forText: forText).compress(content.byteSpan, into: &target)
+      let size = try FrameCompressor(FrameStrengths(usual: usual, text: forText)).compress(content.byteSpan, into: &target)
       #expect(try Array(compressed[..<size]) == frame(content, expected, byContext: true))
     }
   }
@@ -70,7 +70,7 @@ struct FrameCompressorTests {
 
   @Test("a frame depends only on its content, not on earlier frames")
   mutating func independent() throws {
-    let compressor = try FrameCompressor(CompressionStrength(level: 3, hashLog: 16, chainLog: 13))
+    let compressor = try FrameCompressor(FrameStrengths(usual: CompressionStrength(level: 3, hashLog: 16, chainLog: 13)))
     var frames: [[UInt8]] = []
     let contents = [text(500_000), random.bytes(500_000), text(300_000)]
     for content in contents + contents.reversed() {
@@ -87,7 +87,8 @@ struct FrameCompressorTests {
     let noise = random.bytes(3_000_000)
     let content = noise + random.bytes(1_000_000) + noise
     let usual = CompressionStrength(level: 3, hashLog: 16, chainLog: 13)
-    let compressor = try FrameCompressor(usual, forJoined: CompressionStrength(level: 3, hashLog: 18, chainLog: 14, windowLog: 23))
+    let compressor = try FrameCompressor(
+      FrameStrengths(usual: usual, joined: CompressionStrength(level: 3, hashLog: 18, chainLog: 14, windowLog: 23)))
     var sizes: [Bool: Int] = [:]
     for isJoined in [false, true] {
       var frame = [UInt8](repeating: 0, count: Limits.compressBound(content.count))

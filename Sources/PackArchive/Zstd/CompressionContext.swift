@@ -15,13 +15,22 @@ package struct CompressionStrength: Hashable, Sendable {
   package let chainLog: Int
   /// The base-2 logarithm of the largest distance of a match, or 0 for the default of the level. Limited by the content.
   package let windowLog: Int
+  /// Whether blocks are split where their content changes, as from one small file to the next. From level 16 on, zstd does that anyway.
+  package let splitsBlocks: Bool
+  /// Whether long matches are looked for first, at any distance in the window. Only then are they found between incompressible content at levels
+  /// from 5 on, which pass over it without remembering much.
+  package let findsLongMatches: Bool
 
-  package init(level: Int, hashLog: Int = 0, chainLog: Int = 0, windowLog: Int = 0) {
+  package init(
+    level: Int, hashLog: Int = 0, chainLog: Int = 0, windowLog: Int = 0, splitsBlocks: Bool = false, findsLongMatches: Bool = false
+  ) {
     precondition(level == -1 || Limits.compressionLevels.contains(level))
     self.level = level
     self.hashLog = hashLog
     self.chainLog = chainLog
     self.windowLog = windowLog
+    self.splitsBlocks = splitsBlocks
+    self.findsLongMatches = findsLongMatches
   }
 }
 
@@ -43,7 +52,7 @@ package struct CompressionContext: ~Copyable {
     }
     do throws(PackError) {
       try unsafe Self.set([(ZSTD_c_contentSizeFlag, 1), (ZSTD_c_checksumFlag, 0), (ZSTD_c_dictIDFlag, 0)], of: raw)
-      try unsafe Self.set(Self.settings(strength), of: raw)
+      try unsafe Self.use(strength, in: raw)
     } catch {
       unsafe ZSTD_freeCCtx(raw)
       throw error
@@ -53,14 +62,19 @@ package struct CompressionContext: ~Copyable {
 
   /// Sets the strength for the next frames.
   package func use(_ strength: CompressionStrength) throws(PackError) {
-    try unsafe Self.set(Self.settings(strength), of: raw)
+    try unsafe Self.use(strength, in: raw)
   }
 
-  private static func settings(_ strength: CompressionStrength) -> [(ZSTD_cParameter, CInt)] {
-    [
-      (ZSTD_c_compressionLevel, CInt(strength.level)), (ZSTD_c_hashLog, CInt(strength.hashLog)),
-      (ZSTD_c_chainLog, CInt(strength.chainLog)), (ZSTD_c_windowLog, CInt(strength.windowLog)),
-    ]
+  private static func use(_ strength: CompressionStrength, in raw: OpaquePointer) throws(PackError) {
+    try unsafe set(
+      [
+        (ZSTD_c_compressionLevel, CInt(strength.level)), (ZSTD_c_hashLog, CInt(strength.hashLog)),
+        (ZSTD_c_chainLog, CInt(strength.chainLog)), (ZSTD_c_windowLog, CInt(strength.windowLog)),
+        (ZSTD_c_enableLongDistanceMatching, strength.findsLongMatches ? 1 : 0),
+      ], of: raw)
+    // The parameter for splitting blocks, 1 for always and 0 for the default of the level. zstd has it since 1.5.1, without a name that Swift can
+    // import; without it, frames are only larger.
+    unsafe _ = ZSTD_CCtx_setParameter(raw, ZSTD_c_experimentalParam13, strength.splitsBlocks ? 1 : 0)
   }
 
   private static func set(_ settings: [(ZSTD_cParameter, CInt)], of raw: OpaquePointer) throws(PackError) {

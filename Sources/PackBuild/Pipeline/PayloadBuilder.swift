@@ -25,7 +25,8 @@ final class PayloadBuilder: Sendable {
   private let layout: TarLayout
   private let reader: SourceReader
   private let draft: PackDraft
-  private let level: PackLevel
+  private let strengths: FrameStrengths
+  private let isSlow: Bool
   /// The size of the largest frame in bytes, and of the largest that is not joined.
   private let frameSize: Int
   private let usualFrameSize: Int
@@ -45,7 +46,8 @@ final class PayloadBuilder: Sendable {
     self.layout = layout
     self.reader = reader
     self.draft = draft
-    self.level = level
+    strengths = FrameStrengths(level, for: layout)
+    isSlow = level.zstdLevel >= 10
     frameSize = layout.largestFrame()
     usualFrameSize = layout.largestFrame { !$0.isJoined }
     self.knownDigests = knownDigests
@@ -94,7 +96,7 @@ final class PayloadBuilder: Sendable {
 
   /// Returns how many frames may be in progress. Each needs a buffer, but with too few of them threads would wait for a frame that takes long.
   private func window(_ jobs: Int) -> Int {
-    level.zstdLevel < 10 ? jobs + 1 : 2 * jobs
+    isSlow ? 2 * jobs : jobs + 1
   }
 
   private func store(_ digest: [UInt8], for number: Int) {
@@ -121,10 +123,9 @@ final class PayloadBuilder: Sendable {
       layout = builder.layout
       reader = builder.reader
       self.spanning = spanning
-      let level = builder.level
-      encoder = try FrameCompressor(level.strength, forText: level.textStrength, forJoined: level.joinedStrength)
+      encoder = try FrameCompressor(builder.strengths)
       digest = try builder.backend.makeDigest()
-      content = [UInt8](repeating: 0, count: builder.usualFrameSize)
+      content = []
     }
 
     deinit {
@@ -138,7 +139,7 @@ final class PayloadBuilder: Sendable {
       let size = Int(frame.range.upperBound - frame.range.lowerBound)
       if size > content.count {
         wipe(&content)
-        content = Self.untouched(builder.frameSize)
+        content = Self.untouched(frame.isJoined ? builder.frameSize : builder.usualFrameSize)
       }
       for number in frame.items {
         try fill(&content, with: number, of: frame)
@@ -159,7 +160,9 @@ final class PayloadBuilder: Sendable {
 
     /// Returns a buffer whose memory the system provides as it is written. A buffer filled with zeros would take all of it at once.
     private static func untouched(_ count: Int) -> [UInt8] {
-      unsafe [UInt8](unsafeUninitializedCapacity: count) { (_, initialized) in initialized = count }
+      var buffer = unsafe [UInt8](unsafeUninitializedCapacity: count) { (_, initialized) in initialized = count }
+      if count > Limits.defaultFrameSize * 2 { SystemMemory.preferLargePages(in: &buffer) }
+      return buffer
     }
 
     /// Writes the part of an item that is in a frame: header, content and padding.
@@ -290,7 +293,7 @@ final class PayloadBuilder: Sendable {
       try await WorkerPool.run(min(jobs, blockCount)) { pool in
         OrderedParallelMap<IndexBlockBytes>(count: blockCount, window: 2 * jobs, pool: pool)
       } work: { [self] (_, map) throws(PackError) in
-        let encoder = try CompressionContext(level: level.textStrength.level)
+        let encoder = try CompressionContext(strengths.index)
         try map.work { (number) throws(PackError) in
           let first = number * Limits.recordsPerBlock
           return try block(order[first..<min(first + Limits.recordsPerBlock, order.count)], encoder: encoder)
@@ -358,7 +361,7 @@ final class PayloadBuilder: Sendable {
         .unsuitableSource, "the index needs a directory of \(bytes.count) bytes, more than \(Limits.indexDirectorySize)",
         hint: "shorten the paths, or split the tree into several packs")
     }
-    return try compressed(bytes, encoder: try CompressionContext(level: level.textStrength.level))
+    return try compressed(bytes, encoder: try CompressionContext(strengths.index))
   }
 
   private func appendSkippable(_ bytes: [UInt8]) throws(PackError) -> UInt32 {

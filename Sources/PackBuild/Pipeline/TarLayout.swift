@@ -189,19 +189,24 @@ extension TarLayout {
     let byPath: [Int32]
   }
 
-  /// Returns the order of the tar: by extension, then by the first path that ends in the same name, then by path (FORMAT.md §4.2.4).
+  /// Returns the order of the tar: by extension, then by the first path whose name and size are the same, then by path (FORMAT.md §4.2.4).
   ///
-  /// Files of the same kind compress best side by side, and files with the same name in several directories are often versions of one another.
+  /// Files of the same kind compress best side by side. Files with the same name and size in several directories are often the same or versions of
+  /// one another. With other sizes, most are parts of series, and the others of their series are more similar.
   static func order(_ found: [SourceEntry]) -> Order {
     // A scan returns them in order already.
     let entries = isSorted(found) ? found : found.sorted { Self.precedes($0, $1) }
     struct Place {
       var fileExtension: Int
-      /// The first entry of the same name.
+      /// The first entry of the same name and size.
       var group: Int
       var number: Int
     }
-    var groups: [String: Int] = [:]
+    struct Likeness: Hashable {
+      var name: String
+      var size: UInt64
+    }
+    var groups: [Likeness: Int] = [:]
     var extensions: [[UInt8]: Int] = [:]
     var places: [Place] = []
     places.reserveCapacity(entries.count)
@@ -210,8 +215,9 @@ extension TarLayout {
       let fileExtension = entry.kind == .directory ? [] : Self.fileExtension(of: name)
       let extensionNumber = extensions[fileExtension] ?? extensions.count
       extensions[fileExtension] = extensionNumber
-      let group = groups[name] ?? number
-      groups[name] = group
+      let likeness = Likeness(name: name, size: entry.size)
+      let group = groups[likeness] ?? number
+      groups[likeness] = group
       places.append(Place(fileExtension: extensionNumber, group: group, number: number))
     }
     var ranks = [Int](repeating: 0, count: extensions.count)
@@ -234,6 +240,7 @@ extension TarLayout {
   }
 
   /// Returns the bytes after the last dot of the last component, with ASCII letters in lower case. Empty if there is no dot except a leading one.
+  /// A font `eot` is a `ttf` with another header, so it has the same extension.
   static func fileExtension(of path: String) -> [UInt8] {
     path.withBytes { path in
       var index = path.count
@@ -243,7 +250,7 @@ extension TarLayout {
         guard index > 0, path[index - 1] != UInt8(ascii: "/") else { return [] }
         var bytes = [UInt8](copying: path.extracting((index + 1)...))
         for position in bytes.indices where (65...90).contains(bytes[position]) { bytes[position] += 32 }
-        return bytes
+        return bytes == Array("eot".utf8) ? Array("ttf".utf8) : bytes
       }
       return []
     }

@@ -98,8 +98,8 @@ extension ReleaseBuild {
     let sums = Monitor(Samples(tarSize: layout.tarSize))
     let workers = min(try WorkerPool.size(for: jobs), count)
     try await WorkerPool.run(workers) { (pool, _) throws(PackError) in
-      let own = try FrameCompressor(job.level.strength, forText: job.level.textStrength)
-      let others = try FrameCompressor(other.strength, forText: other.textStrength)
+      let own = try FrameCompressor(FrameStrengths(job.level, for: layout))
+      let others = try FrameCompressor(FrameStrengths(other, for: layout))
       var content = [UInt8](repeating: 0, count: Self.sampleSize)
       var compressed = [UInt8](repeating: 0, count: Limits.compressBound(Self.sampleSize))
       while let number = next.withLock({ next -> Int? in

@@ -95,6 +95,21 @@ struct RepetitionSearchTests {
     _ = try await project.verify(against: project.source)
   }
 
+  @Test("small files that contain most of earlier ones are found")
+  func smallFiles() async throws {
+    var random = SeededGenerator(seed: 79)
+    let project = try SampleProject()
+    for number in 0..<40 {
+      let content = random.bytes(17_000)
+      try project.add("a\(number).bin", content)
+      try project.add("z\(number).bin", [UInt8(number)] + content)
+    }
+    try project.add("m.bin", random.bytes(1_600_000))
+    let report = try await project.pack { $0.frameSize = nil }
+    #expect(report.joinedFrames == 1)
+    #expect(report.packSize < 2_400_000)
+  }
+
   @Test("the number of threads changes nothing")
   func threads() async throws {
     let (project, _) = try project()

@@ -42,13 +42,26 @@ struct TarLayoutTests {
       ])
   }
 
-  @Test("entries with the same name are placed together, where the first of them would be, and the index follows the paths")
+  @Test("entries with the same name and size are placed together, where the first of them would be, and the index follows the paths")
   func namesakes() {
     let paths = ["c/z.js", "b/a.js", "a/m.js", "b/m.js", "d/a.js", "c/m.js", "a/z.JS"]
     let order = TarLayout.order(paths.map { entry($0) })
     #expect(
       order.entries.map(\.path) == ["a/m.js", "b/m.js", "c/m.js", "a/z.JS", "b/a.js", "d/a.js", "c/z.js"])
     #expect(order.byPath.map { order.entries[Int($0)].path } == paths.sorted())
+  }
+
+  @Test("entries with the same name and different sizes stay with the others of their directory")
+  func series() {
+    let found = [("a/1.png", 10), ("a/2.png", 20), ("b/1.png", 11), ("b/2.png", 20), ("c/1.png", 10), ("c/3.png", 5)]
+    let order = TarLayout.order(found.map { entry($0.0, UInt64($0.1)) })
+    #expect(order.entries.map(\.path) == ["a/1.png", "c/1.png", "a/2.png", "b/2.png", "b/1.png", "c/3.png"])
+  }
+
+  @Test("a font is placed beside itself with another header")
+  func fonts() {
+    let order = TarLayout.order(["f/a.eot", "f/a.svg", "f/a.ttf", "f/a.woff", "f/b.EOT", "f/b.ttf"].map { entry($0) })
+    #expect(order.entries.map(\.path) == ["f/a.svg", "f/a.eot", "f/a.ttf", "f/b.EOT", "f/b.ttf", "f/a.woff"])
   }
 
   @Test("the order does not depend on the order of discovery")
