@@ -72,9 +72,13 @@ package struct CompressionContext: ~Copyable {
         (ZSTD_c_chainLog, CInt(strength.chainLog)), (ZSTD_c_windowLog, CInt(strength.windowLog)),
         (ZSTD_c_enableLongDistanceMatching, strength.findsLongMatches ? 1 : 0),
       ], of: raw)
-    // The parameter for splitting blocks, 1 for always and 0 for the default of the level. zstd has it since 1.5.1, without a name that Swift can
-    // import; without it, frames are only larger.
-    unsafe _ = ZSTD_CCtx_setParameter(raw, ZSTD_c_experimentalParam13, strength.splitsBlocks ? 1 : 0)
+    do throws(PackError) {
+      // The parameter for splitting blocks, 1 for always and 0 for the default of the level, without a name that Swift can import.
+      try unsafe set([(ZSTD_c_experimentalParam13, strength.splitsBlocks ? 1 : 0)], of: raw)
+    } catch {
+      // zstd has it since 1.5.1. Before, frames are only larger.
+      guard ZSTD_versionNumber() < 10501 else { throw error }
+    }
   }
 
   private static func set(_ settings: [(ZSTD_cParameter, CInt)], of raw: OpaquePointer) throws(PackError) {

@@ -53,7 +53,9 @@ struct StoreInstallTests {
     middle[bytes.count / 2] ^= 1
     // Of another content, and not shorter.
     var other = try await stage.offer("core", 1, size: 20_000, salt: 1)
-    for salt in 2...100 as ClosedRange<UInt64> where other.entry.size < UInt64(bytes.count) { other = try await stage.offer("core", 1, size: 20_000, salt: salt) }
+    for salt in 2...100 as ClosedRange<UInt64> where other.entry.size < UInt64(bytes.count) {
+      other = try await stage.offer("core", 1, size: 20_000, salt: salt)
+    }
     let files: [(String, PackError.Code)] = [
       (try stage.directory.write(middle, to: "middle"), .digestMismatch),
       (try stage.directory.write(bytes.dropLast(10_000), to: "short"), .truncated),
