@@ -83,6 +83,9 @@ package struct ReleaseResolution: Sendable {
       lock.apps.append(app)
     }
     try lock.readApps(besides: lockPath, except: Set(resolved), files: files)
+    for name in sides.keys.sorted() where !lock.apps.contains(where: { $0.stem == name }) {
+      throw PackError(.usage, of: lockPath, "has no app '\(name)'", hint: "its apps are \(lock.apps.map(\.stem).joined(separator: ", "))")
+    }
     if !resolved.isEmpty { try lock.write(to: lockPath, files: files) }
     return Report(lock: lock, resolved: resolved, files: [lockPath] + (lock.apps.isEmpty ? [] : [folder]), remarks: remarks)
   }

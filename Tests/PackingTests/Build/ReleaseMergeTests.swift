@@ -152,6 +152,10 @@ struct ReleaseMergeTests {
         == "app 2.0 was recorded on both sides with different values: hosts is [\"a.example\"] in ours (HEAD) and [\"b.example\"] in theirs (feature)"
     )
     #expect(error?.advice?.description.hasSuffix("packer release resolve --take 2.0=ours or --take 2.0=theirs") == true)
+    // A side for an app that is not there is no answer.
+    resolution.side = .ours
+    resolution.sides = ["3.0": .theirs]
+    #expect(#expect(throws: PackError.self) { try resolution.run() }?.code == .usage)
     #expect(directory.bytes(of: "packer.apps/2.0.json") == text)
     for (side, kept) in [(ReleaseResolution.Side.ours, ours), (.theirs, theirs)] {
       try directory.write(text, to: "packer.apps/2.0.json")
