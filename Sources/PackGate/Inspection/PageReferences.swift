@@ -155,6 +155,6 @@ enum PageReferences {
       else { return nil }
       text.append(UInt8(high << 4 | low))
     }
-    return String(validating: text, as: UTF8.self)
+    return String(validUTF8: text)
   }
 }
