@@ -27,7 +27,7 @@ extension PackerConfiguration {
   ) throws(PackError) -> PackerConfiguration {
     let (configuration, mistakes) = try ConfigurationReader.run(path, sources: sources, files: files)
     if let configuration { return configuration }
-    let lines = mistakes.map { $0.line(in: path) }
+    let lines = ConfigurationMistake.lines(of: mistakes, in: path)
     var hints: [String] = []
     for hint in mistakes.compactMap(\.hint) where !hints.contains(hint) { hints.append(hint) }
     throw PackError(
@@ -56,6 +56,18 @@ package struct ConfigurationMistake: Hashable, Sendable {
     self.position = position
     self.message = message
     self.hint = hint
+  }
+
+  /// Returns one line for each mistake. A mistake that is made more than three times has one line, which names the next places.
+  static func lines(of mistakes: [ConfigurationMistake], in path: String) -> [String] {
+    let places = Dictionary(grouping: mistakes, by: \.message)
+    return mistakes.compactMap { mistake in
+      guard let all = places[mistake.message], all.count > 3 else { return mistake.line(in: path) }
+      guard all.first == mistake else { return nil }
+      let next = all.dropFirst().prefix(3).map { String($0.position.line) }.joined(separator: ", ")
+      let others = all.count > 4 ? "lines \(next) and \(all.count - 4) more" : "lines \(next)"
+      return "\(mistake.line(in: path)) (also in \(others))"
+    }
   }
 
   /// Returns the message with file, line and column before it, as in compiler messages.

@@ -104,6 +104,24 @@ struct ConfigurationTests {
 
   // MARK: Errors
 
+  @Test("one mistake in every pack is one line, which says where else")
+  func oneLineForManyPlaces() throws {
+    let project = try ConfiguredProject()
+    let packs = { (count: Int) in (1...count).map { "  - id: p\($0)\n    root: build/core\n    delivery: later\n" }.joined() }
+    for (count, end, lines) in [(3, "", 3), (4, " (also in lines 8, 11, 14)", 1), (60, " (also in lines 8, 11, 14 and 56 more)", 1)] {
+      let path = try project.write("serve: {baseURL: https://cdn.example.net/}\npacks:\n\(packs(count))")
+      let error = try #require(#expect(throws: PackError.self) { try PackerConfiguration.read(path) })
+      #expect(error.message.contains("packer.yml:5:15: 'delivery' is 'later'"))
+      let found = error.details.isEmpty ? [error.message] : error.details
+      let later = found.filter { $0.contains("'later'") }
+      #expect(later.count == lines)
+      #expect(later.first?.contains("(also") == !end.isEmpty)
+      #expect(end.isEmpty || later.first?.hasSuffix(end) == true)
+      // For marks in a pull request, each place counts.
+      #expect(try PackerConfiguration.mistakes(in: path).count { $0.message.contains("'later'") } == count)
+    }
+  }
+
   @Test("its first mistake is the message, all are the details, and every one names the file")
   func message() throws {
     let path = try project.write("serve: {baseURL: cdn}\npacks:\n  - {id: core, root: nowhere}\n")
