@@ -32,9 +32,9 @@ def download(url, start=None):
     return float(speed), int(size)
 
 
-def first_bytes(port, paths):
+def first_bytes(port, paths, host="127.0.0.1"):
     """Returns the milliseconds from each request to the first byte of its body, one after the other on one connection."""
-    link = http.client.HTTPConnection("127.0.0.1", port)
+    link = http.client.HTTPConnection(host, port)
     link.request("GET", "/index.html")
     link.getresponse().read()
     times = []
@@ -92,7 +92,7 @@ def main():
                             assert size == large - (start or 0)
                             speeds[kind].append(speed)
             times = {
-                "packer": first_bytes(served.port, paths[:400]), "nginx": first_bytes(int(plain.rstrip("/").rsplit(":", 1)[1]), paths[:400])}
+                "packer": first_bytes(served.port, paths[:400], served.host), "nginx": first_bytes(int(plain.rstrip("/").rsplit(":", 1)[1]), paths[:400])}
         record = {
             "type": "serve", "packSize": pack.stat().st_size, "largeSize": large,
             "downloads": [{

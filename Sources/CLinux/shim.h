@@ -18,3 +18,8 @@ static inline void packer_set_heap_count(int count) { mallopt(M_ARENA_MAX, count
 #else
 static inline void packer_set_heap_count(int count) { (void)count; }
 #endif
+
+#include <sys/prctl.h>
+
+// Swift cannot call a function with a variable number of arguments.
+static inline int packer_refuse_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }

@@ -8,6 +8,9 @@
 
 /// Secret memory: wiped on release, kept out of swap and core dumps if the system allows it, never printed.
 ///
+/// This is so for the bytes of this value only. A context of the crypto library that uses a key has an expanded copy of it on the ordinary heap, which
+/// the library wipes when the context is freed: ``SegmentCipher`` as long as its pack is open. Swap and core dumps can contain that copy.
+///
 /// Each value has pages of its own, because memory locks work by page and do not nest: releasing one secret would unlock another one on the same
 /// page. Locking is best effort. If the system refuses it (`RLIMIT_MEMLOCK`), nothing else changes.
 @safe

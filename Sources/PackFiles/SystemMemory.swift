@@ -1,4 +1,6 @@
-#if !canImport(Darwin)
+#if canImport(Darwin)
+  import Darwin
+#else
   import CLinux
   import Glibc
 #endif
@@ -12,6 +14,26 @@ package enum SystemMemory {
   package static func shareHeaps() {
     #if !canImport(Darwin)
       packer_set_heap_count(CInt(max(1, sysconf(CInt(_SC_NPROCESSORS_ONLN)) / 2)))
+    #endif
+  }
+
+  /// Makes a crash of this process leave no core dump, and stops other processes of the same user from reading its memory on Linux.
+  ///
+  /// Locked memory is not in dumps anyway, but the crypto library has keys in use on its ordinary heap. Only a program that owns
+  /// its process may call this. The owner of the files in `/proc` becomes the root user, but the process itself can still read its own. Programs that
+  /// it starts can raise the limit again.
+  package static func refuseDumps() {
+    var limit = rlimit()
+    #if canImport(Darwin)
+      unsafe getrlimit(RLIMIT_CORE, &limit)
+      limit.rlim_cur = 0
+      unsafe setrlimit(RLIMIT_CORE, &limit)
+    #else
+      unsafe getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+      limit.rlim_cur = 0
+      unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+      // The limit does not apply if dumps go to a program.
+      _ = packer_refuse_dumps()
     #endif
   }
 

@@ -7,26 +7,30 @@ import PackWork
 
 /// A site with the games of one pack or of one release, decrypted on request and never stored.
 ///
-/// A single pack is served at the root of the address. Every pack of a release has its own origin, `http://<id>.localhost:<port>/`, so that games
-/// cannot read each other's saved data, and pages may use paths that start with a slash. The root of the address then lists the games.
+/// Every pack has its own origin, `http://<id>.localhost:<port>/`, also if it is the only one, so that games cannot read each other's saved data or
+/// leave a worker that answers in the place of the next game. Pages may use paths that start with a slash. The root of the address belongs to no
+/// game: it lists them, or redirects to the only one. Service workers are refused unless they are allowed.
 package final class GameSite: Site {
   private let shelf: Monitor<Shelf>
   private let stock: GameStock
   private let options: PackResponder.Options
+  private let allowsServiceWorkers: Bool
 
   /// Opens the packs to be served.
   ///
+  /// - Parameter allowsServiceWorkers: whether games may register service workers, which stay in the browser and answer later requests.
   /// - Throws: if a pack or the manifest is damaged, missing or untrusted, or a pack needs another key.
-  package init(_ stock: GameStock, options: PackResponder.Options) throws(PackError) {
+  package init(_ stock: GameStock, options: PackResponder.Options, allowsServiceWorkers: Bool = false) throws(PackError) {
     self.stock = stock
     self.options = options
+    self.allowsServiceWorkers = allowsServiceWorkers
     shelf = Monitor(try stock.load(replacing: nil))
   }
 
   /// The games, in the order of the manifest.
   package var games: [Game] { shelf.withLock { $0.games } }
 
-  /// Whether only one game is served, at the root of the address.
+  /// Whether only one game is served, to which the root of the address redirects.
   package var isSingle: Bool { stock.isSingle }
 
   /// Loads a new version if the files have changed, and serves it from then on. Replies under way continue with the old version.
@@ -61,11 +65,14 @@ package final class GameSite: Site {
     guard Self.isOwn(request, of: host) || Self.isVisit(request) else {
       return .text(403, "Pages of other origins may link to this server, but not load anything from it.\n", isHead: isHead)
     }
+    // A worker would answer in the place of this server, also after an update or a restart.
+    guard allowsServiceWorkers || !Self.isServiceWorker(request) else {
+      return .text(403, "Service workers are not allowed. 'packer serve --service-workers' allows them.\n", isHead: isHead)
+    }
     let shelf = shelf.withLock { $0 }
-    if stock.isSingle { return try respond(shelf.games[0], to: request) }
     guard case .name(let name) = field else { return root(shelf, request, host, isHead: isHead) }
     guard let game = shelf.game(named: name) else {
-      return .text(404, "There is no pack '\(name)' in this release.\n", isHead: isHead)
+      return .text(404, "There is no pack '\(name)' here.\n", isHead: isHead)
     }
     return try respond(game, to: request)
   }
@@ -94,6 +101,11 @@ package final class GameSite: Site {
     return host.map { "http://\($0)".lowercased() == origin.lowercased() } ?? false
   }
 
+  /// Returns whether a browser requests the script of a service worker.
+  private static func isServiceWorker(_ request: PackRequest) -> Bool {
+    request.headers["Service-Worker"] != nil || request.headers["Sec-Fetch-Dest"] == "serviceworker"
+  }
+
   /// Returns whether the response becomes a page of its own, not a frame of another page.
   private static func isVisit(_ request: PackRequest) -> Bool {
     request.headers["Sec-Fetch-Mode"] == "navigate" && ["document", nil].contains(request.headers["Sec-Fetch-Dest"])
@@ -115,6 +127,12 @@ package final class GameSite: Site {
     }
     guard let target = RequestTarget(request.target) else { return .text(400, "The request target is not a valid path.\n", isHead: isHead) }
     let port = HostField.port(host)
+    if stock.isSingle {
+      let path = RequestTarget.encoded(target.path)
+      return .text(
+        302, "", headers: ["Location": "\(shelf.games[0].origin(port: port))/\(path)\(target.query ?? "")", "Cache-Control": "no-store"],
+        isHead: isHead)
+    }
     if target.path.isEmpty {
       return .text(
         200, GameList(shelf.games, version: shelf.version, port: port).html, type: "text/html; charset=utf-8",
@@ -134,7 +152,7 @@ package final class GameSite: Site {
 
 /// A pack that is being served.
 package struct Game: Sendable {
-  /// The id in the manifest, or the name of the file without `.pack`.
+  /// The id in the manifest, or a name for a single file that differs for packs with different ids.
   package let id: String
   /// The name for people; nil if the manifest has none.
   package let name: String?
@@ -145,7 +163,7 @@ package struct Game: Sendable {
   /// Returns the origin of the game.
   ///
   /// - Parameter port: the port with its colon; may be empty.
-  func origin(port: String) -> String { "http://\(id.lowercased()).localhost\(port)" }
+  package func origin(port: String) -> String { "http://\(id.lowercased()).localhost\(port)" }
 
   package var version: UInt64 { pack.header.packVersion }
 }

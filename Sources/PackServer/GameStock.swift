@@ -1,4 +1,5 @@
 import PackFiles
+import PackFormat
 import PackManifest
 package import PackReading
 import PackStore
@@ -59,9 +60,8 @@ package struct GameStock: Sendable {
   func load(replacing current: Shelf?) throws(PackError) -> Shelf {
     let stamp = try stamp()
     guard isRelease else {
-      let name = PathParts(path)?.name ?? path
-      let id = name.hasSuffix(".pack") ? String(name.dropLast(5)) : name
-      return Shelf(stamp: stamp, games: [Game(id: id, name: nil, pack: try open(path), entry: nil)])
+      let pack = try open(path)
+      return Shelf(stamp: stamp, games: [Game(id: id(of: pack), name: nil, pack: pack, entry: nil)])
     }
     let manifest = try manifest()
     var games: [Game] = []
@@ -81,6 +81,20 @@ package struct GameStock: Sendable {
         hint: only.map { _ in "there are: \(manifest.packs.map(\.id).joined(separator: ", "))" })
     }
     return Shelf(stamp: stamp, version: manifest.version, games: games)
+  }
+
+  /// Returns the id of a single pack, which contains only the digest of its id: the name of its file as far as that is the id, otherwise a name that
+  /// the digest makes different from those of other packs.
+  private func id(of pack: Pack) -> String {
+    let file = PathParts(path)?.name ?? path
+    let stem = file.hasSuffix(".pack") ? String(file.dropLast(5)) : file
+    // A release adds a hyphen and 16 digits to the names of its files.
+    for text in [stem, String(stem.dropLast(17))] {
+      if let name = PackName(fileName: text) ?? (try? PackName(text)), (try? PackID.bytes(for: name)) == pack.header.packID {
+        return name.text
+      }
+    }
+    return "pack-" + pack.header.packID.prefix(8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
   }
 
   private func manifest() throws(PackError) -> Manifest {

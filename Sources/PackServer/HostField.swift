@@ -18,7 +18,7 @@ package enum HostField: Hashable {
       self = .machine
       return
     }
-    guard var host = Self.host(value) else {
+    guard var host = Self.split(value)?.host else {
       self = .stranger
       return
     }
@@ -33,20 +33,30 @@ package enum HostField: Hashable {
     }
   }
 
-  /// Returns the host in lower case, without the port; nil if anything but a port follows an address in brackets.
-  private static func host(_ value: String) -> String? {
-    let text = value.lowercased()
-    guard text.hasPrefix("[") else { return String(text.prefix { $0 != ":" }) }
-    guard let end = text.firstIndex(of: "]") else { return nil }
-    let rest = text[text.index(after: end)...]
-    return rest.isEmpty || rest.hasPrefix(":") ? String(text[...end]) : nil
+  /// Returns the host in lower case and the port, which may be empty; nil if the value is anything but a host, or a host, a colon and a port.
+  ///
+  /// The characters are those of names of packs, so that a user name, a path or another host in the value is refused and not skipped.
+  private static func split(_ value: String) -> (host: String, port: String)? {
+    // Some other letters become ASCII ones in lower case.
+    guard value.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+    var host = value.lowercased()
+    var port = ""
+    if let colon = host.lastIndex(of: ":"), !host.hasSuffix("]") {
+      let digits = host[host.index(after: colon)...]
+      guard !digits.isEmpty, digits.utf8.count <= 5, isNumber(digits), UInt16(digits) != nil else { return nil }
+      port = String(digits)
+      host = String(host[..<colon])
+    }
+    let isName = host.utf8.allSatisfy { byte in
+      (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D || byte == 0x2E || byte == 0x5F
+    }
+    return isName && !host.isEmpty || host == "[::1]" ? (host, port) : nil
   }
 
   /// Returns the port with its colon, or an empty string.
   static func port(_ value: String?) -> String {
-    guard let value, let colon = value.lastIndex(of: ":"), !value.hasSuffix("]") else { return "" }
-    let digits = value[value.index(after: colon)...]
-    return isNumber(digits) && UInt16(digits) != nil ? ":\(digits)" : ""
+    guard let value, let port = split(value)?.port, !port.isEmpty else { return "" }
+    return ":\(port)"
   }
 
   private static func isLoopback(_ host: String) -> Bool {

@@ -10,6 +10,16 @@ enum Invocation: Sendable {
 
   init(_ arguments: [String]) throws(PackError) {
     try Self.refuseSecrets(in: arguments)
+    do throws(PackError) {
+      try self.init(harmless: arguments)
+    } catch {
+      // Digits without a prefix may be a digest, or a key in a place where none belongs.
+      guard KeyShape(in: error.description).isKey else { throw error }
+      throw PackError(.usage, "the arguments are not valid; they are not shown, because one may be a key", hint: "see 'packer --help'")
+    }
+  }
+
+  private init(harmless arguments: [String]) throws(PackError) {
     // A shortcut: the argument parser would build the options of every verb first.
     if arguments == ["--version"] {
       self = .text(Version.text)
@@ -78,17 +88,18 @@ enum Invocation: Sendable {
 
   /// Throws if an argument contains a key. Runs first, before any message can repeat an argument.
   ///
-  /// A file may be named after its digest, so 64 hexadecimal digits count as a secret only as the value of `--key` or `--sign-key`.
+  /// A file may be named after its digest, so 64 hexadecimal digits count as a secret only in the value of `--key` or `--sign-key`, and among the
+  /// arguments of `packer key`.
   private static func refuseSecrets(in arguments: [String]) throws(PackError) {
     var previous = ""
     for argument in arguments {
-      let value = argument.hasPrefix("--") ? argument.split(separator: "=", maxSplits: 1).dropFirst().first : argument[...]
       defer { previous = argument }
-      guard let value = value.map(String.init) else { continue }
       func isValue(of option: String) -> Bool { previous == option || argument.hasPrefix(option + "=") }
       let isSigning = isValue(of: "--sign-key")
-      if KeyReference.isKeyText(value) || (isSigning || isValue(of: "--key")) && KeyReference.isSecret(value) {
-        throw KeyReference.secretRefused(KeyReference.kind(ofSecret: value, unlessSaid: isSigning ? .signing : .content))
+      let isReference = isSigning || isValue(of: "--key") || arguments.first == "key"
+      let shape = KeyShape(in: argument)
+      if isReference ? shape.isKey : shape.prefixed != nil {
+        throw KeyReference.secretRefused(shape.prefixed ?? (isSigning ? .signing : .content))
       }
     }
   }

@@ -12,6 +12,7 @@ import PackFormat
 enum Main {
   static func main() {
     let arguments = Array(CommandLine.arguments.dropFirst())
+    SystemMemory.refuseDumps()
     SystemMemory.shareHeaps()
     StandardStreams.prepare()
     let console = Console(arguments: arguments)

@@ -106,10 +106,10 @@ class Answer:
         return self.fields.get(name.lower())
 
 
-def ask(port, method, target, fields):
-    lines = [f"{method} {target} HTTP/1.1"]
+def ask(port, method, target, fields, host="localhost"):
+    lines = [f"{method} {target.replace('http://localhost', f'http://{host}')} HTTP/1.1"]
     if not any(name == "Host" for name, _ in fields):
-        lines.append(f"Host: localhost:{port}")
+        lines.append(f"Host: {host}:{port}")
     lines += [f"{name}: {value}" for name, value in fields] + ["Connection: close", "", ""]
     body = b"abc" if any(name == "Content-Length" for name, _ in fields) else b""
     with socket.create_connection(("127.0.0.1", port), 20) as link:
@@ -174,10 +174,10 @@ def main():
             table = cases(dice)
             for name, method, target, fields in table:
                 answers = []
-                for port in ports:
-                    about = ask(port, "HEAD", target, [])
+                for port, host in zip(ports, (served.host, "localhost")):
+                    about = ask(port, "HEAD", target, [], host)
                     said = {"tag": about["ETag"] or '"none"', "date": about["Last-Modified"] or "Sat, 01 Jan 2022 00:00:00 GMT"}
-                    answers.append(ask(port, method, target, [(field, value.replace("{tag}", said["tag"]).replace("{date}", said["date"])) for field, value in fields]))
+                    answers.append(ask(port, method, target, [(field, value.replace("{tag}", said["tag"]).replace("{date}", said["date"])) for field, value in fields], host))
                 mine, theirs = answers
                 if name in DIFFERENCES:
                     seen.add(name)

@@ -2,11 +2,17 @@
 """Runs every verb of `packer` with keys, contents and a home directory that are marked, in text and as JSON, where it works and where it refuses, and
 looks for the marks in everything that was written: both streams, every file that is left, and what strace saw written while it ran.
 
+Then it gives a key, spelled in every wrong way, in the place of a key reference: at every option of every verb, in every variable and at every value of
+packer.yml. None of it is printed.
+
 A key stands in the key files that hold it, and nowhere else. A content stands in the source, and in what was asked to bring it back. The command is named by
 the variable PACKER. Prints how much was searched.
 """
 
 import base64
+import concurrent.futures
+import itertools
+import json
 import os
 import pathlib
 import re
@@ -33,6 +39,134 @@ def forms(key):
     yield digits[32:].encode()
 
 
+def spellings(key):
+    """The key in the ways in which people get it wrong. The text of a variable or an option cannot contain a zero."""
+    text = key.decode() if isinstance(key, bytes) else key
+    yield text
+    for before, after in (
+            (" ", ""), ("", " "), ("", "\r"), ("", "\r\n"), ("\t", "\n"), ("'", "'"), ('"', '"'), ('"', ""), ("\u201c", "\u201d"), ("0x", ""), ("env:", ""), ("file:", ""), ("fd:", ""),
+            ("cmd:", ""), ("cmd:echo ", ""), ("cmd:echo '", "'"), ("cmd:'", ""), ("cmd:sh -c 'echo ", "'"), ("file: ", ""), ("env:0x", ""), ("stdin:", ""), ("./", ""), ("/", ""), ("keys/", ".key"),
+            ("key=", ""), ("<", ">"), ("\ufeff", ""), ("\u200b", ""), ("-", ""), ("--", ""), ("", "/"), ("base64:", ""), ("", text)):
+        yield f"{before}{text}{after}"
+    yield text.upper()
+    yield f"env:{text.upper()}"
+    yield " ".join((text[:20], text[20:]))
+    yield "\n".join((text[:40], text[40:]))
+    yield " ".join(text)
+    yield ":".join(text[start:start + 2] for start in range(0, len(text), 2))
+    yield "cmd:echo " + " ".join(text[start:start + 8] for start in range(0, len(text), 8))
+    yield text[:-1]
+    yield text[1:]
+    yield text[:40]
+    yield text[:10] + "l" + text[11:50] + "O" + text[51:]
+    yield text + "0"
+
+
+def options(verb):
+    """The options of a verb, as its help names them, with the verbs below it."""
+    help = subprocess.run([PACKER, *verb, "--help"], capture_output=True, text=True).stdout
+    below = re.search(r"SUBCOMMANDS:\n(.*)", help, re.S)
+    if below:
+        for name in re.findall(r"^  ([a-z-]+)", below.group(1), re.M):
+            if name != "help":
+                yield from options([*verb, name])
+    else:
+        yield verb, sorted(set(re.findall(r"--(?:sign-)?key\b(?!-)", help)))
+
+
+def values(schema, path=()):
+    """The places of single values in packer.yml, by its schema."""
+    for choice in schema.get("anyOf", [schema]):
+        if choice.get("type") == "object" or "properties" in choice:
+            for name, value in choice.get("properties", {}).items():
+                yield from values(value, (*path, name))
+        elif choice.get("type") == "array":
+            yield from values(choice["items"], (*path, 0))
+        else:
+            yield path
+
+
+def configured(path, value, as_name=False):
+    """A configuration with a value at a place, or with the value as a name there."""
+    result = {
+        "serve": {"baseURL": "https://cdn.example.com/packs/"}, "key": "file:game.key", "signKey": "file:game.sign.key",
+        "packs": [{"id": "core", "root": "content/core"}]}
+    place = result
+    for step, following in itertools.zip_longest(path, path[1:]):
+        if following is None:
+            break
+        if isinstance(place, list):
+            if not place:
+                place.append([] if following == 0 else {})
+            place = place[0]
+        else:
+            if not isinstance(place.get(step), list if following == 0 else dict):
+                place[step] = [] if following == 0 else {}
+            place = place[step]
+    if isinstance(place, list):
+        place[:] = [value]
+    elif as_name:
+        place[value] = 1
+    else:
+        place[path[-1]] = value
+    return json.dumps(result)
+
+
+def tries(place, texts):
+    """Gives keys where references belong. Returns how many runs there were."""
+    spelled = [text for key in texts for text in spellings(key)]
+    digits = [re.search("[0-9a-f]{64}", key).group() for key in texts]
+    pieces = {key[start:start + 20].encode() for key in digits for start in range(45)}
+    # Overlapping windows of 20 digits are found by any digits that are as long.
+    jobs = []
+    pairs = [(verb, option) for verb, found in options([]) for option in found]
+    if len(pairs) < 12:
+        fail(f"only {len(pairs)} verbs with options for keys are found")
+    for turn, (verb, option) in enumerate(pairs):
+        for number, text in enumerate(spelled):
+            # Every spelling at `packer key`, and at every verb a fifth of them, not the same ones.
+            if verb[0] != "key" and (number + turn) % 5:
+                continue
+            form = [] if number % 2 else ["--json"]
+            jobs.append(([*verb, "core.pack", f"{option}={text}" if number % 3 == 0 else option, *([] if number % 3 == 0 else [text]), *form], {}, None))
+    for variable, number in itertools.product(("PACKER_KEY", "PACKER_SIGN_KEY"), range(len(spelled))):
+        for suffix in ("", "_FILE", "_COMMAND"):
+            verb = ["key", "public"] if "SIGN" in variable else ["key", "id"]
+            jobs.append(([*verb, *([] if number % 2 else ["--json"])], {variable + suffix: spelled[number]}, None))
+    for variable, text in itertools.product(("SOURCE_DATE_EPOCH", "TMPDIR", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_REF", "TERM", "NO_COLOR"), spelled[::7]):
+        jobs.append((["build", "--dry-run"], {variable: text}, None))
+    schema = json.loads(subprocess.run([PACKER, "schema", "config"], capture_output=True, check=True).stdout)
+    places = sorted(set(values(schema)), key=str)
+    for number, (path, text) in enumerate(itertools.product(places, spelled)):
+        if path == ("trust", 0) or path in (("key",), ("signKey",), ("signKey", 0)) or number % 13 == 0:
+            verb = [["plist", "print"], ["build", "--dry-run"], ["verify", "--format", "github"], ["verify", "--format", "sarif"], ["plist", "print", "--json"]][number // 13 % 5]
+            jobs.append((verb, {}, configured(path, text, as_name=number % 39 == 0)))
+
+    def run(numbered):
+        number, (arguments, variables, configuration) = numbered
+        if configuration:
+            file = place.work / f"tried-{number}.yml"
+            file.write_text(configuration)
+            arguments = [*arguments, "--config", file.name]
+        environment = place.environment(**variables)
+        done = subprocess.run([PACKER, *arguments], cwd=place.work, env=environment, input=b"", capture_output=True, timeout=60)
+        if configuration:
+            file.unlink()
+        for stream, text in (("output", done.stdout), ("errors", done.stderr)):
+            squeezed = re.sub(rb"[^0-9a-z]", b"", text.lower())
+            if any(piece in squeezed for piece in pieces):
+                return f"a key is in the {stream} of packer {arguments!r} {variables!r} {configuration or ''}: {text!r}"
+        if done.returncode < 0 or done.returncode == 70:
+            return f"packer {arguments!r} {variables!r} ended with {done.returncode}"
+        return None
+
+    with concurrent.futures.ThreadPoolExecutor(2 * (os.cpu_count() or 1)) as pool:
+        faults = [fault for fault in pool.map(run, enumerate(jobs)) if fault]
+    if faults:
+        fail(f"{len(faults)} of {len(jobs)} runs:\n" + "\n".join(faults[:20]))
+    return len(jobs), len(pairs), len(places), len(spelled)
+
+
 class Place:
     def __init__(self, directory):
         # The name of the home directory is a mark too.
@@ -48,7 +182,7 @@ class Place:
         self.strace = shutil.which("strace")
 
     def environment(self, **more):
-        return dict(inherited(), HOME=str(self.home), TMPDIR=str(self.home / "tmp"), LC_ALL="C.UTF-8", **more)
+        return {**inherited(), "HOME": str(self.home), "TMPDIR": str(self.home / "tmp"), "LC_ALL": "C.UTF-8", **more}
 
     def learn(self, name):
         text = (self.work / name).read_text().strip()
@@ -163,6 +297,10 @@ def main():
         place.run("pack", "content/core", "-o", "x.pack", "--key", key_text, status=64)
         place.run("ls", "x.pack", "--key", f"env:{key_text}", status=64)
 
+        # What is almost a key, where a reference belongs.
+        sign_text = (place.work / "game.sign.key").read_text().strip()
+        tried = tries(place, [key_text, key_text[5:69], sign_text])
+
         # One pack.
         both(place, "pack", "content/core", "-o", "core.pack", "--key", "game.key")
         place.run("pack", "content/core", "-o", "random.pack", "--key", "game.key", "--random-salt")
@@ -235,6 +373,7 @@ def main():
             pass
         else:
             fail("the search does not find a content that is there")
+        print(f"{tried[0]} runs with {tried[3]} spellings of keys at {tried[1]} options, 6 variables and {tried[2]} values of packer.yml: none is printed")
         how = "with what strace saw of every write" if place.strace else "without strace, which is not installed: files without a name were not seen"
         print(f"{place.runs} runs, {place.searched} bytes searched, {count} files left: no key, no content, no home directory; {how}")
 

@@ -67,8 +67,19 @@ def user():
     return "user root;" if os.getuid() == 0 else ""
 
 
+_getaddrinfo = socket.getaddrinfo
+
+
+def _resolve(host, *arguments, **keywords):
+    """Names below localhost are this machine (RFC 6761), which the system's resolver may not know."""
+    return _getaddrinfo("127.0.0.1" if isinstance(host, str) and host.endswith(".localhost") else host, *arguments, **keywords)
+
+
+socket.getaddrinfo = _resolve
+
+
 class Served:
-    """A running `packer serve`."""
+    """A running `packer serve`. The address of a single pack is that of its origin."""
 
     def __init__(self, process, first, errors):
         self.process = process
@@ -76,6 +87,10 @@ class Served:
         self.said = errors
         self.url = first["url"]
         self.games = first.get("games")
+        self.host = "localhost"
+        if self.games and len(self.games) == 1:
+            self.host = f"{self.games[0]['id'].lower()}.localhost"
+            self.url = f"http://{self.host}:{self.port}/"
         self.records = []
         self.errors = ""
 
@@ -88,10 +103,10 @@ class Served:
 
 
 @contextlib.contextmanager
-def packer_serve(packer, *arguments, wrapper=(), **keywords):
+def packer_serve(packer, *arguments, wrapper=(), port=0, **keywords):
     """`packer serve` with the arguments; gives it with its address and, when it has ended, all that it said."""
     process = subprocess.Popen(
-        [*wrapper, str(packer), "serve", *map(str, arguments), "--port", "0", "--json", "-v"],
+        [*wrapper, str(packer), "serve", *map(str, arguments), "--port", str(port), "--json", "-v"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **keywords)
     errors = []
     listener = threading.Thread(target=lambda: errors.extend(process.stderr), daemon=True)

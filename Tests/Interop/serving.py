@@ -12,6 +12,7 @@ import shutil
 import signal
 import socket
 import ssl
+import struct
 import subprocess
 import sys
 import tempfile
@@ -60,8 +61,12 @@ def talk(port, data, half=False, wait=3):
         return answer, True
 
 
+# The host of the pack that is served.
+HOST = "localhost"
+
+
 def request(method="GET", target="/a.txt", *fields, version="1.1"):
-    return "\r\n".join([f"{method} {target} HTTP/{version}", "Host: localhost", *fields, "", ""]).encode()
+    return "\r\n".join([f"{method} {target} HTTP/{version}", f"Host: {HOST}", *fields, "", ""]).encode()
 
 
 def statuses(answer):
@@ -141,7 +146,7 @@ def crowd(served, tree, seed):
 
     def client(number):
         dice = random.Random(seed + number)
-        link = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
+        link = http.client.HTTPConnection(served.host, served.port, timeout=60)
         while time.monotonic() < end and not wrong:
             name = dice.choice(names[:1] * 4 + names)
             content = contents[name]
@@ -522,6 +527,42 @@ def https(dist, place):
     expect(ownership.returncode == 0, f"openssl refuses the certificate: {ownership.stdout}{ownership.stderr}")
 
 
+def silent(dist):
+    """Clients that say nothing, stop between two requests or do not read: at an address for other machines they are closed soon, and here they are not."""
+    large = dist / "large.bin"
+    large.write_bytes(bytes(64 << 20))
+    for host, limits in (("127.0.0.1", None), ("0.0.0.0", {"nothing": 5, "half a request": 5, "idle": 15, "stalled": 30})):
+        with packer_serve(PACKER, "--cdn", dist, *(["--host", host] if limits else [])) as served:
+            links = {name: socket.create_connection(("127.0.0.1", served.port)) for name in ("nothing", "half a request", "idle", "stalled")}
+            links["half a request"].sendall(b"GET / HTTP/1.1\r\nHost: ")
+            links["idle"].sendall(b"GET /manifest.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            links["stalled"].sendall(b"GET /large.bin HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            start, ended = time.monotonic(), {}
+            while time.monotonic() - start < (36 if limits else 9):
+                time.sleep(0.2)
+                for name, link in links.items():
+                    if name not in ended and name != "stalled" and struct.unpack("B", link.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1))[0] != 1:
+                        ended[name] = time.monotonic() - start
+            # A client that does not read learns of the end only when it does: after what was on its way, nothing more comes.
+            links["stalled"].settimeout(5)
+            count = 0
+            try:
+                while count < (64 << 20) and (piece := links["stalled"].recv(1 << 20)):
+                    count += len(piece)
+            except OSError:
+                pass
+            if count < 64 << 20:
+                ended["stalled"] = 30
+            if limits:
+                for name, limit in limits.items():
+                    expect(name in ended and limit - 2 < ended[name] < limit + 5, f"at a public address a client ({name}) ends after {ended.get(name)} s, not {limit} s")
+            else:
+                expect(not ended, f"at this machine's address clients are closed: {ended}")
+            for link in links.values():
+                link.close()
+    large.unlink()
+
+
 def ending(place):
     """The end: what is being sent is sent, the status says which signal it was, and the port is free at once."""
     # A script in the background ignores SIGINT, and so would what it starts.
@@ -566,6 +607,7 @@ def main():
         run("pack", tree, "-o", place / "t.pack", "--key", place / "key", "--quiet")
         parts = sys.argv[1:] or ["connections", "too-many", "crowd", "choices", "versions", "release", "ending"]
         with packer_serve(PACKER, place / "t.pack", "--key", place / "key") as served:
+            globals()["HOST"] = served.host
             if "connections" in parts:
                 connections(served.port)
             if "too-many" in parts:
@@ -582,6 +624,7 @@ def main():
         if "release" in parts:
             dist = release(place)
             faults(dist)
+            silent(dist)
             https(dist, place)
             foreign(dist, place)
         if "ending" in parts:

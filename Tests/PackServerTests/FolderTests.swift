@@ -89,6 +89,7 @@ struct FolderTests {
     arguments: [
       "pkk1-0000", " \n pks1-0000", "-----BEGIN EC PRIVATE KEY-----\nAAAA\n", "-----BEGIN ENCRYPTED PRIVATE KEY-----\n",
       "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIHJ5c3RhbA==\n-----END PRIVATE KEY-----\n",
+      String(repeating: "0123456789abcdef", count: 4) + "\n",
       "settings: 1\nkey: pkk1-\(String(repeating: "0123456789abcdef", count: 4))-00000000\n",
     ])
   func keys(_ text: String) throws {
@@ -103,7 +104,10 @@ struct FolderTests {
       #expect(String(decoding: answer.bytes, as: UTF8.self).hasSuffix(", so it is not served.\n"), "\(target)")
       #expect(try Answer(folder, "/\(target)", method: "HEAD").bytes.isEmpty)
     }
-    #expect(folder.keys() == ["a.pack", "p2.key", "plain.txt", "sub/p2.key"])
+    try directory.write(Array(text.utf8), to: "dist/.hidden.key")
+    try directory.write(Array(text.utf8), to: "dist/.git/a/b/key")
+    #expect(
+      Set(folder.keys()) == [".git/a/b/key", ".hidden.key", "a.pack", "p2.key", "plain.txt", "sub/p2.key", "sub/sub/p2.key"])
     #expect(try Answer(folder, "/manifest.json").status == 200)
   }
 
@@ -256,26 +260,83 @@ struct FolderTests {
 struct GameSiteTests {
   private let directory: TemporaryDirectory
   private let site: GameSite
+  private let path: String
+  private let key: [UInt8]
+  /// The host of the game's origin.
+  private let host: String
 
   init() async throws {
     directory = try TemporaryDirectory()
     let path = try await makePack(SampleTree(["index.html": SampleTree.File(Array("<!doctype html>".utf8))]), in: directory)
     let bytes = (0..<32).map { UInt8($0) }
+    self.path = path
+    key = bytes
     site = try GameSite(GameStock(path, isRelease: false, keys: KeyRing(try PackKey(bytes: bytes.byteSpan))), options: .init())
+    host = String(site.games[0].origin(port: "").dropFirst("http://".count))
   }
 
   @Test(
-    "a request with a host name of this machine gets the game",
-    arguments: ["localhost", "LOCALHOST:7225", "127.0.0.1:80", "127.9.9.9", "[::1]:7225", "chess.localhost", "localhost."])
+    "a request with a host name of this machine is redirected to the origin of the game, with path, query and port",
+    arguments: ["localhost", "LOCALHOST:7225", "127.0.0.1:80", "127.9.9.9", "[::1]:7225", "localhost.", "[::1]"])
   func own(_ host: String) throws {
+    let answer = try Answer(site, "/a%20b?c=d", ["Host": host])
+    #expect(answer.status == 302)
+    let port = host.split(separator: ":").last.flatMap { UInt16($0) }.map { ":\($0)" } ?? ""
+    #expect(answer["Location"] == "http://\(self.host)\(port)/a%20b?c=d")
+    #expect(!String(decoding: answer.bytes, as: UTF8.self).contains("doctype"))
+  }
+
+  @Test("only the origin of its id gets a single game")
+  func origins() throws {
     #expect(try Answer(site, "/", ["Host": host]).status == 200)
+    #expect(try Answer(site, "/", ["Host": "\(host.uppercased()).:7225"]).status == 200)
+    #expect(try Answer(site, "/", ["Host": "other.localhost"]).status == 404)
+    #expect(try Answer(site, "/", ["Host": "x.\(host)"]).status == 404)
+    #expect(try Answer(site, "/").status == 302)
+  }
+
+  @Test("a file of another name has the origin of the pack's id, and a pack with another id never has the same")
+  func renamed() async throws {
+    let id = site.games[0].id
+    var hosts: Set<String> = []
+    for name in ["\(id).pack", "\(id)-0123456789abcdef.pack", "Other One.pack", "renamed.pack", "x.pack"] {
+      try FileManager.default.createDirectory(atPath: directory("of \(name)"), withIntermediateDirectories: true)
+      try FileManager.default.copyItem(atPath: path, toPath: directory("of \(name)/\(name)"))
+      let copy = try GameSite(
+        GameStock(directory("of \(name)/\(name)"), isRelease: false, keys: KeyRing(try PackKey(bytes: key.byteSpan))), options: .init())
+      hosts.insert(copy.games[0].origin(port: ""))
+      #expect(copy.games[0].id == id || copy.games[0].id.hasPrefix("pack-"))
+    }
+    // By the name if it is the id, otherwise by the digest of the id.
+    #expect(hosts.count <= 2)
+    #expect(hosts.contains("http://\(host)"))
+  }
+
+  @Test("the script of a service worker is refused unless it is allowed", arguments: [false, true])
+  func serviceWorkers(_ isAllowed: Bool) throws {
+    let site = try GameSite(
+      GameStock(path, isRelease: false, keys: KeyRing(try PackKey(bytes: key.byteSpan))), options: .init(), allowsServiceWorkers: isAllowed)
+    for fields: HeaderFields in [["Service-Worker": "script"], ["service-worker": "x"], ["Sec-Fetch-Dest": "serviceworker"]] {
+      var all: HeaderFields = ["Host": host]
+      all.fields += fields.fields
+      let answer = try Answer(site, "/index.html", all)
+      #expect(answer.status == (isAllowed ? 200 : 403))
+      #expect(String(decoding: answer.bytes, as: UTF8.self).contains("doctype") == isAllowed)
+    }
+    #expect(try Answer(site, "/index.html", ["Host": host, "Sec-Fetch-Dest": "worker"]).status == 200)
   }
 
   @Test(
     "a request with any other host is refused",
     arguments: [
       "games.example", "localhost.example", "127.0.0.1.example", "127.0.0.example", "192.168.0.1", "0.0.0.0", "[::2]", ".localhost",
-      "evillocalhost",
+      "evillocalhost", "localhost:80@evil.com", "localhost:", "localhost:80:80", "localhost:+80", "localhost:65536", "localhost:000080",
+      "localhost:٣",
+      "user@localhost", "localhost/", "localhost#", "localhost?", "localhost ", " localhost", "localhost,evil.com", "localhost\\",
+      "127.0.0.1:80@evil.com",
+      "[::1]:", "[::1]x", "[::1]:80@evil.com", "[::1", "::1", "[0::1]", "chess.localhost:80@evil.com", "evil.com:80.localhost",
+      "a@b.localhost",
+      "a/b.localhost", "%6cocalhost", "localhost..", ".", ":80", "@localhost", "\u{212A}.localhost",
     ])
   func strangers(_ host: String) throws {
     let answer = try Answer(site, "/", ["Host": host])
@@ -286,13 +347,14 @@ struct GameSiteTests {
   @Test("the host of an absolute target counts, not the Host field")
   func absolute() throws {
     #expect(try Answer(site, "http://games.example/", ["Host": "localhost"]).status == 421)
-    #expect(try Answer(site, "http://localhost/", ["Host": "games.example"]).status == 200)
+    #expect(try Answer(site, "http://\(host)/", ["Host": "games.example"]).status == 200)
+    #expect(try Answer(site, "http://localhost:80@evil.com/", ["Host": host]).status == 421)
   }
 
   @Test("a page of another origin may link here, but not fetch or frame anything", arguments: ["cross-site", "same-site"])
   func otherOrigin(_ whose: String) throws {
     func status(_ mode: String, _ destination: String) throws -> Int {
-      try Answer(site, "/", ["Host": "localhost", "Sec-Fetch-Site": whose, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": destination]).status
+      try Answer(site, "/", ["Host": host, "Sec-Fetch-Site": whose, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": destination]).status
     }
     #expect(try status("no-cors", "image") == 403)
     #expect(try status("cors", "empty") == 403)
@@ -304,18 +366,20 @@ struct GameSiteTests {
   @Test("a page of the game itself may fetch and frame everything", arguments: ["same-origin", "none"])
   func ownOrigin(_ whose: String) throws {
     for mode in ["cors", "no-cors", "navigate"] {
-      let fields: HeaderFields = ["Host": "localhost", "Sec-Fetch-Site": whose, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": "iframe"]
+      let fields: HeaderFields = ["Host": host, "Sec-Fetch-Site": whose, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": "iframe"]
       #expect(try Answer(site, "/", fields).status == 200)
     }
   }
 
   @Test("without Sec-Fetch-Site, the Origin field decides")
   func origin() throws {
-    for origin in ["http://games.example", "null", "https://localhost:7225", "http://localhost", "http://localhost:72250"] {
-      let answer = try Answer(site, "/", ["Host": "localhost:7225", "Origin": origin])
+    for origin in [
+      "http://games.example", "null", "https://\(host):7225", "http://\(host)", "http://\(host):72250", "http://localhost:7225",
+    ] {
+      let answer = try Answer(site, "/", ["Host": "\(host):7225", "Origin": origin])
       #expect(answer.status == 403 && answer["Access-Control-Allow-Origin"] == nil, "\(origin)")
     }
-    #expect(try Answer(site, "/", ["Host": "localhost:7225", "Origin": "http://LOCALHOST:7225"]).status == 200)
+    #expect(try Answer(site, "/", ["Host": "\(host):7225", "Origin": "http://\(host.uppercased()):7225"]).status == 200)
   }
 }
 

@@ -3,6 +3,8 @@
   import PackFormat
 
   /// AES-256-GCM with OpenSSL. The key is expanded once. Each call sets only the nonce and allocates nothing.
+  ///
+  /// The expanded key, which starts with the key itself, is on OpenSSL's ordinary heap, and is wiped with the context.
   final class OpenSSLCipherContext: CipherContext {
     private let context: OpenSSLObject
 

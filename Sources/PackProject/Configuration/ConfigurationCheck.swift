@@ -57,7 +57,7 @@ struct ConfigurationCheck {
     default:
       if refuseSecrets(in: node) { return }
       var advice = ""
-      if case .scalar(let scalar) = node.content, case .list = shape, scalar.kind == .text {
+      if case .scalar(let scalar) = node.content, case .list = shape, scalar.kind == .text, KeyShape(in: scalar.text).isHarmless {
         advice = ": write [\(JSONString.quoted(scalar.text))]"
       }
       add(node.position, "\(subject.phrase) \(node.typeName); expected \(shape.typeName)\(advice)")
@@ -67,10 +67,8 @@ struct ConfigurationCheck {
   private mutating func check(
     _ scalar: ConfigurationNode.Scalar, _ format: ScalarFormat, _ subject: Subject, at position: SourcePosition
   ) {
-    if let kind = scalar.keyKind {
-      refuseSecret(kind, at: position)
-    } else if case .keyReference = format, KeyReference.isSecret(scalar.text) {
-      refuseSecret(subject.name == "signKey" ? .signing : .content, at: position)
+    if let kind = scalar.keyKind(format) {
+      refuseSecret(kind ?? (subject.name == "signKey" ? .signing : .content), at: position)
     } else if let problem = format.problem(of: scalar) {
       add(position, "\(subject.phrase) \(problem)")
     }
@@ -80,7 +78,7 @@ struct ConfigurationCheck {
     var lines: [String: Int] = [:]
     for item in items {
       check(item, .scalar(format), item.inList(subject.name))
-      guard isSet, case .scalar(let scalar) = item.content, scalar.keyKind == nil else { continue }
+      guard isSet, case .scalar(let scalar) = item.content, scalar.keyKind(format) == nil else { continue }
       if let line = lines[scalar.text] {
         let place = line == item.position.line ? "" : ", first in line \(line)"
         add(item.position, "\(item.inList(subject.name).phrase) \(ScalarFormat.shown(scalar.text)) twice\(place)")
@@ -103,8 +101,8 @@ struct ConfigurationCheck {
   private mutating func check(_ fields: [ConfigurationNode.Field], _ map: ConfigurationMap, at position: SourcePosition) {
     var places: [String: SourcePosition] = [:]
     for field in fields {
-      if let kind = ConfigurationNode.Scalar(quoted: field.key).keyKind {
-        refuseSecret(kind, at: field.keyPosition)
+      if let kind = ConfigurationNode.Scalar(quoted: field.key).keyKind() {
+        refuseSecret(kind ?? .content, at: field.keyPosition)
         continue
       }
       if let first = places[field.key] {
@@ -162,7 +160,7 @@ struct ConfigurationCheck {
     case .refused:
       break
     case .scalar(let scalar):
-      if let kind = scalar.keyKind { refuseSecret(kind, at: node.position) }
+      if let kind = scalar.keyKind() { refuseSecret(kind ?? .content, at: node.position) }
     case .list(let items):
       for item in items { _ = refuseSecrets(in: item) }
     case .map(let fields):
@@ -177,10 +175,19 @@ extension ConfigurationNode {
 }
 
 extension ConfigurationNode.Scalar {
-  /// The kind of the secret key that the text contains; nil if it contains none.
-  fileprivate var keyKind: KeyKind? {
-    let lower = text.lowercased()
-    return lower.contains("pks1-") ? .signing : lower.contains("pkk1-") ? .content : nil
+  /// The kind of the secret key that the text contains, or an unknown kind if the key has no prefix; nil if it contains none.
+  ///
+  /// - Parameter format: the format that the text should have; nil if it should not be here.
+  fileprivate func keyKind(_ format: ScalarFormat? = nil) -> KeyKind?? {
+    let shape = KeyShape(in: text)
+    guard shape.isKey else { return nil }
+    if let kind = shape.prefixed { return kind }
+    switch format {
+    case .publicKey: return nil
+    // A file or directory may be named after its digest.
+    case .baseURL, .manifestURL, .glob, .directory, .directoryPattern: return text.contains { $0 == "/" || $0 == "." } ? nil : .some(nil)
+    default: return .some(nil)
+    }
   }
 }
 

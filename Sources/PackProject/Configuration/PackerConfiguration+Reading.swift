@@ -54,7 +54,8 @@ package struct ConfigurationMistake: Hashable, Sendable {
 
   init(_ position: SourcePosition, _ message: String, hint: String? = nil) {
     self.position = position
-    self.message = message
+    // Every message about a value is made here, so that none repeats a key in a place where it was not expected.
+    self.message = KeyShape(in: message).isHarmless ? message : "a value that may be a key is not valid here, and is not shown"
     self.hint = hint
   }
 

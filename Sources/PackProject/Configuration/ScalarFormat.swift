@@ -39,6 +39,12 @@ enum ScalarFormat: Sendable {
 extension ScalarFormat {
   /// Returns why a value does not match this format, as the end of a sentence that starts with "'key' is"; nil if it matches.
   func problem(of scalar: ConfigurationNode.Scalar) -> String? {
+    guard let problem = anyProblem(of: scalar) else { return nil }
+    // Most problems repeat a part of the text.
+    return KeyShape(in: problem).isHarmless ? problem : "\(KeyShape.withheld); expected \(typeName)"
+  }
+
+  private func anyProblem(of scalar: ConfigurationNode.Scalar) -> String? {
     if let problem = typeProblem(of: scalar) { return problem }
     let text = scalar.text
     let shown = Self.shown(text)
@@ -134,7 +140,7 @@ extension ScalarFormat {
 
   /// Returns a value as shown in messages. Secrets are not shown.
   static func shown(_ text: String) -> String {
-    if KeyReference.isSecret(text) { return "'…' (not shown, may be a key)" }
+    guard KeyShape(in: text).isHarmless else { return KeyShape.withheld }
     let start = text.prefix(80)
     return start.endIndex == text.endIndex ? "'\(text)'" : "'\(start)…'"
   }
@@ -231,7 +237,7 @@ extension ScalarFormat {
   static func placeholderProblem(_ text: String) -> String? {
     for match in text.matches(of: /\$\{([^}]*)(\}?)/) {
       if match.2.isEmpty { return "a '${' has no '}'" }
-      if match.1 != "name" { return "'${\(match.1)}' is unknown: use ${name}" }
+      if match.1 != "name" { return "\(shown("${\(match.1)}")) is unknown: use ${name}" }
     }
     return nil
   }
@@ -338,7 +344,7 @@ extension ScalarFormat {
     case .baseURL: Self.pattern(#"^[hH][tT][tT][pP][sS]://[^/?#@]+(/[^?#]*)?$"#)
     case .manifestURL: Self.pattern(#"^[hH][tT][tT][pP][sS]://[^/?#@]+/[^#]*[^/#]$"#)
     case .host: Self.pattern(#"^(\*\.[A-Za-z0-9_-]+\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$"#)
-    case .keyReference: ["type": "string", "minLength": 1, "not": Self.pattern("[pP][kK][kKsS]1-|^[0-9A-Fa-f]{64}$")]
+    case .keyReference: ["type": "string", "minLength": 1, "not": Self.pattern("[pP][kK][kKsS]1-|[0-9A-Fa-f]{64}")]
     case .publicKey: Self.pattern("^pkp1-[0-9a-f]{64}-[0-9a-f]{8}$")
     case .duration: Self.pattern("^[0-9]{1,6} *(hour|day|week)s?$")
     case .choice(let choices, _): ["enum": .list(choices.map { .text($0) })]

@@ -7,7 +7,7 @@ enum KeyCommand {
   ///
   /// It inherits standard input and standard error, so a password manager can ask for a password. It does not inherit variables that concern keys.
   static func run(_ words: [String], files: any FileSystem) throws(PackError) -> KeyInput {
-    let name = "key command '\(words[0])'"
+    let name = "key command \(KeyReference.quoted(words[0]))"
     var program = try ProgramStart(words).runPiped(name, failing: .noKey)
     var output = SecretInput()
     var failure: FileFailure?

@@ -45,9 +45,10 @@ package enum KeyFile {
     }
   }
 
-  /// Reads a key file, and warns if other users can read it.
+  /// Reads a key file, and warns if other users can read or change it.
   static func read(_ path: String, _ kind: KeyKind, files: any FileSystem) throws(PackError) -> KeyInput {
-    let origin = "\(kind.name) file \(path)"
+    let shown = KeyShape.shown(path)
+    let origin = "\(kind.name) file \(shown)"
     var text = SecretInput()
     let status: FileStatus
     do throws(FileFailure) {
@@ -58,15 +59,27 @@ package enum KeyFile {
       guard error.isMissing else { throw error.reading(origin) }
       throw PackError(
         .noKey, of: origin, "does not exist",
-        hint: "name another with \(kind.option), or make one: \(kind.making(at: path))")
+        hint: "name another with \(kind.option), or make one: \(shown == path ? kind.making(at: path) : kind.making)")
     }
     guard status.kind != .directory else {
       throw PackError(.noKey, of: origin, "is a directory", hint: "name the file in it that holds the key")
     }
-    guard status.kind == .file, status.mode & 0o044 != 0 else { return KeyInput(text, from: origin) }
+    guard status.kind == .file, let fault = openness(UInt32(status.mode)) else { return KeyInput(text, from: origin) }
     let warning = ResolvedKey.Warning(
-      message: "\(origin) can be read by other users of this machine", hint: "chmod 600 \(ShellWord.path(path))")
+      message: "\(origin) \(fault)", hint: "chmod 600 \(shown == path ? ShellWord.path(path) : "the file")")
     return KeyInput(text, from: origin, warnings: [warning])
+  }
+
+  /// Returns what other users can do with a file, as the end of a sentence that starts with the file; nil if they can neither read nor change it.
+  package static func openness(_ mode: UInt32) -> String? {
+    let verb: String
+    switch (mode & 0o044 != 0, mode & 0o022 != 0) {
+    case (true, true): verb = "read and changed"
+    case (true, false): verb = "read"
+    case (false, true): verb = "changed"
+    case (false, false): return nil
+    }
+    return "can be \(verb) by other users of this machine"
   }
 
   private static func failure(_ failure: FileFailure, path: String, directory: String) -> PackError {

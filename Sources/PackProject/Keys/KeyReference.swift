@@ -4,8 +4,8 @@ package import PackFormat
 
 /// The place from which a key is read, as people write it: `file:PATH`, `env:NAME`, `fd:N`, `stdin`, `cmd:PROGRAM ARG…`.
 ///
-/// A reference is never the secret itself, because arguments are in process lists and shell histories. A text that looks like a key is refused, and
-/// not repeated in the message.
+/// A reference is never the secret itself, because arguments are in process lists and shell histories. A text with a key in it
+/// (``KeyShape``) is refused, and not repeated in the message.
 package struct KeyReference: Hashable, Sendable {
   /// The kinds of places.
   enum Place: Hashable, Sendable {
@@ -27,17 +27,19 @@ package struct KeyReference: Hashable, Sendable {
   /// - Throws: ``PackError/Code/usage`` if the text is a secret or names nothing.
   package init(parsing text: String) throws(PackError) {
     let (scheme, rest) = Self.split(text)
-    guard !Self.isSecret(text), !Self.isSecret(rest) else { throw Self.secretRefused(Self.kind(ofSecret: rest, unlessSaid: .content)) }
+    let shape = KeyShape(in: text)
+    guard !shape.isKey else { throw Self.secretRefused(shape.prefixed ?? .content) }
+    guard !shape.isPublic else { throw Self.publicKeyRefused }
     switch scheme {
     case "env":
       guard !rest.isEmpty, !rest.contains("=") else {
-        throw PackError(.usage, of: "key reference '\(text)'", "does not name an environment variable", hint: "write env:NAME")
+        throw PackError(.usage, of: "key reference \(Self.quoted(text))", "does not name an environment variable", hint: "write env:NAME")
       }
       place = .environment(rest)
     case "fd":
       guard !rest.isEmpty, rest.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = CInt(rest) else {
         throw PackError(
-          .usage, of: "key reference '\(text)'", "does not name a file descriptor", hint: "write fd:N with a number, as in fd:3")
+          .usage, of: "key reference \(Self.quoted(text))", "does not name a file descriptor", hint: "write fd:N with a number, as in fd:3")
       }
       place = .descriptor(number)
       // A program that is started before the key is read must not read it instead. Standard streams stay open for programs.
@@ -48,7 +50,7 @@ package struct KeyReference: Hashable, Sendable {
       place = .command(try CommandWords.split(rest))
     default:
       guard !rest.isEmpty else {
-        throw PackError(.usage, of: "key reference '\(text)'", "does not name a file", hint: "write one of \(Self.forms)")
+        throw PackError(.usage, of: "key reference \(Self.quoted(text))", "does not name a file", hint: "write one of \(Self.forms)")
       }
       place = .file(rest)
     }
@@ -93,35 +95,22 @@ package struct KeyReference: Hashable, Sendable {
     guard let value = ProcessEnvironment.text(of: name) else {
       throw PackError(.usage, of: name, "is not UTF-8")
     }
-    guard !isSecret(value) else {
+    let shape = KeyShape(in: value)
+    guard !shape.isKey else {
       throw PackError(
         .usage, of: name, "contains a key itself", hint: "put the key text into \(variable), or into a file that \(name) names")
     }
+    guard !shape.isPublic else { throw publicKeyRefused.about(name) }
     return name == fileVariable ? KeyReference(.file(value)) : KeyReference(.command(try CommandWords.split(value)))
   }
 
-  /// Whether an argument is a secret that must not be in a process list: a key text, or 64 hexadecimal digits.
-  package static func isSecret(_ text: String) -> Bool {
-    isKeyText(text) || text.utf8.count == 64 && text.allSatisfy(\.isHexDigit)
+  /// Returns a text in quotation marks for a message, or a sign for it if it may be a key.
+  static func quoted(_ text: String) -> String {
+    KeyShape(in: text).isHarmless ? "'\(text)'" : KeyShape.withheld
   }
 
-  /// Whether a text starts with the prefix of a key text, content or signing.
-  package static func isKeyText(_ text: String) -> Bool {
-    keyStarts.contains(text.prefix(5).lowercased())
-  }
-
-  /// The prefixes of key texts, content and signing.
-  static let keyStarts = ["pkk1-", "pks1-"]
-
-  /// Returns the kind of a secret, by its prefix.
-  ///
-  /// - Parameter kind: the kind if the secret has no prefix, only digits.
-  package static func kind(ofSecret text: String, unlessSaid kind: KeyKind) -> KeyKind {
-    switch text.prefix(5).lowercased() {
-    case "pkk1-": .content
-    case "pks1-": .signing
-    default: kind
-    }
+  private static var publicKeyRefused: PackError {
+    PackError(.usage, "a public key was given where the secret key is needed", hint: "give a key reference: \(forms)")
   }
 
   /// Returns the error for a secret among the arguments. It does not repeat the secret.
@@ -167,7 +156,7 @@ package struct KeyReference: Hashable, Sendable {
     case .environment(let name):
       var text = try Self.take(variable: name, kind)
       defer { wipe(&text) }
-      return KeyInput(SecretInput(text.byteSpan), from: "environment variable \(name)")
+      return KeyInput(SecretInput(text.byteSpan), from: "environment variable \(KeyShape.shown(name))")
     case .descriptor(let number):
       return try Self.stream(OpenFile(borrowing: number), name: "file descriptor \(number)", kind, files: files)
     case .standardInput:
@@ -197,14 +186,14 @@ package struct KeyReference: Hashable, Sendable {
   private static func take(variable name: String, _ kind: KeyKind) throws(PackError) -> [UInt8] {
     guard let text = ProcessEnvironment.take(name) else {
       throw PackError(
-        .noKey, "environment variable \(name) is not set", hint: "export it, or give another \(kind.option): \(forms)")
+        .noKey, "environment variable \(KeyShape.shown(name)) is not set", hint: "export it, or give another \(kind.option): \(forms)")
     }
     guard !text.isEmpty else { throw emptyVariable(name) }
     return text
   }
 
   private static func emptyVariable(_ name: String) -> PackError {
-    PackError(.noKey, "environment variable \(name) is set but empty", hint: "unset it, or check what should set it")
+    PackError(.noKey, "environment variable \(KeyShape.shown(name)) is set but empty", hint: "unset it, or check what should set it")
   }
 
   /// Returns the scheme of a reference and the text after it. Without a known scheme, the scheme is `file`.

@@ -34,8 +34,8 @@ package enum ProcessEnvironment {
     return copy
   }
 
-  /// Lends the variables for a program that this process starts. Leaves out variables that concern keys by their names, and those that contain a key,
-  /// such as the one of an `env:NAME` that is read later. Nothing is copied.
+  /// Lends the variables for a program that this process starts. Leaves out variables that concern keys by their names, and those that contain the text of a
+  /// key, such as the one of an `env:NAME` that is read later. Nothing is copied.
   static func lendWithoutKeys<Result>(_ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result) -> Result {
     var entries: [UnsafeMutablePointer<CChar>?] = unsafe []
     if var next = unsafe list {
@@ -52,10 +52,9 @@ package enum ProcessEnvironment {
   private static func concernsKeys(_ entry: UnsafePointer<CChar>) -> Bool {
     if keyVariables.contains(where: { unsafe strncmp(entry, $0, $0.utf8.count) == 0 }) { return true }
     guard let sign = unsafe strchr(entry, CInt(UInt8(ascii: "="))) else { return false }
-    // A key text may have white space around it.
-    let value = unsafe UnsafePointer(sign + 1)
-    let start = unsafe value + strspn(value, " \t\r\n")
-    return KeyReference.keyStarts.contains { unsafe strncasecmp(start, $0, $0.utf8.count) == 0 }
+    let value = unsafe UnsafeBufferPointer(start: sign + 1, count: strlen(sign + 1))
+    // Digits without a prefix may be anything, such as a token that the program needs.
+    return unsafe value.withMemoryRebound(to: UInt8.self) { unsafe KeyShape(in: Span(_unsafeElements: $0)).prefixed != nil }
   }
 
   private static var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? {

@@ -109,9 +109,8 @@ package struct CertificateFolder: Sendable {
           .cannotServe, of: paths.certificate, reason,
           hint: "check this machine's clock, or \(newDirectory), and have clients trust its \(authorityName)")
       }
-      guard mode & 0o044 != 0 else { return (context, nil) }
-      let warning = PackError(
-        .cannotServe, of: paths.key, "can be read by other users of this machine", hint: "chmod 600 \(ShellWord.path(paths.key))")
+      guard let fault = KeyFile.openness(UInt32(mode)) else { return (context, nil) }
+      let warning = PackError(.cannotServe, of: paths.key, fault, hint: "chmod 600 \(ShellWord.path(paths.key))")
       return (context, warning)
     }
     throw PackError(

@@ -39,7 +39,7 @@ package final class PublishedFolder: Site {
     if wasMoved { path.removeFirst(Self.elsewhere.count) }
     guard let file = try open(path) else {
       var nearest = NearestPath(to: path)
-      for name in names() where !Self.isHidden(name) { nearest.look(at: name) }
+      for name in names(below: 1) where !Self.isHidden(name) { nearest.look(at: name) }
       return .missing("There is no such file in the release.", near: nearest.path, isHead: isHead)
     }
     let name = path.split(separator: "/").last.map(String.init) ?? path
@@ -62,13 +62,14 @@ package final class PublishedFolder: Site {
     return reply
   }
 
-  /// Returns the paths of files that look like keys, which are not served: those of the folder, and one level below. Looks at some thousand names.
+  /// Returns the paths of files that look like keys, hidden ones too. They are not served, but an upload would publish them. Looks at some thousand
+  /// names.
   package func keys() -> [String] {
-    names().filter { name in (try? open(name)).flatMap { $0 }?.secret(name) != nil }
+    names(below: 16, hidden: true).filter { name in (try? open(name, hidden: true)).flatMap { $0 }?.secret(name) != nil }
   }
 
-  /// Returns the paths of the files in the folder and in the folders directly in it, at most some thousand.
-  private func names() -> [String] {
+  /// Returns the paths of the files in the folder and in the folders below it, at most some thousand.
+  private func names(below levels: Int, hidden: Bool = false) -> [String] {
     var (found, left) = ([] as [String], 4096)
     func search(_ folder: String, below depth: Int) {
       guard let opened = try? files.open("\(directory)/\(folder)", .directory, in: nil), let names = try? files.names(in: opened) else {
@@ -77,11 +78,11 @@ package final class PublishedFolder: Site {
       for name in names.map(\.text).sorted() where left > 0 {
         left -= 1
         guard let status = try? files.status(of: name, in: opened, following: .followed) else { continue }
-        if status.kind == .directory, depth > 0, !Self.isHidden(name) { search("\(folder)\(name)/", below: depth - 1) }
+        if status.kind == .directory, depth > 0, hidden || !Self.isHidden(name) { search("\(folder)\(name)/", below: depth - 1) }
         if status.kind == .file { found.append(folder + name) }
       }
     }
-    search("", below: 1)
+    search("", below: levels)
     return found
   }
 
@@ -92,13 +93,15 @@ package final class PublishedFolder: Site {
 
   /// Opens a file of the folder.
   ///
+  /// - Parameter hidden: whether files and folders whose names begin with a dot are opened too.
   /// - Returns: nil if there is no such file, or if it must not be served.
-  private func open(_ path: String) throws(PackError) -> PlainFile? {
+  private func open(_ path: String, hidden: Bool = false) throws(PackError) -> PlainFile? {
     // On other systems, a backslash is a separator.
-    guard !path.isEmpty, !Self.isHidden(path), !path.contains("\\") else { return nil }
+    guard !path.isEmpty, hidden || !Self.isHidden(path), !path.contains("\\") else { return nil }
     // A link to a file inside the folder is followed. A target outside the folder was not meant to be published.
     guard let root = (try? files.canonicalPath(of: directory)).map({ $0 == "/" ? $0 : "\($0)/" }),
-      let place = try? files.canonicalPath(of: "\(directory)/\(path)"), place.hasPrefix(root), !Self.isHidden(place.dropFirst(root.count))
+      let place = try? files.canonicalPath(of: "\(directory)/\(path)"), place.hasPrefix(root),
+      hidden || !Self.isHidden(place.dropFirst(root.count))
     else { return nil }
     do throws(FileFailure) {
       let file = try files.open(place, .read, in: nil)
@@ -182,6 +185,9 @@ extension PlainFile {
     var bytes = [UInt8](repeating: 0, count: Int(size))
     var whole = bytes.mutableByteSpan
     guard (try? files.readExactly(file, at: 0, into: &whole, name: place)) != nil else { return nil }
+    let text = bytes.drop { $0 <= 0x20 }.reversed().drop { $0 <= 0x20 }
+    // The digits of a key without its prefix, and nothing else: a file of digests has names too.
+    if text.count == 64, KeyShape(in: bytes.byteSpan).isKey { return "has the digits of a key" }
     // In a file in PEM form, a certificate may come first.
     return SecretScanner.secrets(in: bytes.byteSpan).first?.reason
   }

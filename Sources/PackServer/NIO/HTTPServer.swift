@@ -27,6 +27,15 @@ package final class HTTPServer: Sendable {
     package var threads = max(2, WorkerPool.defaultSize)
 
     package init() {}
+
+    /// The limits for an address that other machines can reach: silent and stalled clients are closed sooner, so that they cannot keep others out.
+    package static var `public`: Self {
+      var limits = Self()
+      limits.requestSeconds = 5
+      limits.idleSeconds = 15
+      limits.stalledSeconds = 30
+      return limits
+    }
   }
 
   private let group: MultiThreadedEventLoopGroup

@@ -14,9 +14,9 @@ struct Serve: Verb {
     commandName: "serve",
     abstract: "Serves the content of packs to a browser on this machine.",
     discussion: """
-      A single pack is served at the root of the address. For a release that 'packer build' made, every pack gets its own origin, \
-      http://ID.localhost:PORT/, and the root of the address lists them. The first line on standard output is the address. If the pack \
-      or the manifest is replaced, the new version is served.
+      Every pack gets its own origin, http://ID.localhost:PORT/. The first line on standard output is the address, which redirects to a \
+      single pack, and lists the packs of a release that 'packer build' made. If the pack or the manifest is replaced, the new version is \
+      served.
 
       Only this machine is served: the address is 127.0.0.1 (and ::1), requests for other host names are refused, and nothing is \
       written to disk. Ctrl-C stops the server after the current responses.
@@ -55,7 +55,7 @@ struct Serve: Verb {
   var opens = false
 
   @Option(
-    name: .customLong("pack"), help: ArgumentHelp("Serve only this pack of the release, at the root of the address.", valueName: "id"))
+    name: .customLong("pack"), help: ArgumentHelp("Serve only this pack of the release.", valueName: "id"))
   var only: String?
 
   @Option(help: ArgumentHelp("Refuse a manifest not signed by one of these public keys. Repeatable.", valueName: "key"))
@@ -63,6 +63,9 @@ struct Serve: Verb {
 
   @Flag(name: .customLong("isolated"), help: "Send COOP, COEP and CORP headers, which SharedArrayBuffer and WebAssembly threads need.")
   var isIsolated = false
+
+  @Flag(help: "Let games register service workers, which stay in the browser and answer later requests.")
+  var serviceWorkers = false
 
   @Option(
     help: ArgumentHelp("The page to serve for paths that do not exist, as a single-page application needs.", valueName: "path"))
@@ -105,7 +108,7 @@ struct Serve: Verb {
     options.fallback = fallback
     options.contentSecurityPolicy = contentSecurityPolicy
     let stock = GameStock(target, isRelease: isRelease, keys: KeyRing(resolved.key), trusting: trusted, only: only)
-    let site = try GameSite(stock, options: options)
+    let site = try GameSite(stock, options: options, allowsServiceWorkers: serviceWorkers)
     try checkFallback(in: site)
     let server = try await start(site, hosts: ["127.0.0.1", "::1"], in: session)
     let console = session.console
@@ -123,7 +126,7 @@ struct Serve: Verb {
     }
     let address = "http://127.0.0.1:\(server.port)/"
     tell(address, games: site, on: console)
-    open(address, in: session)
+    open(site.isSingle ? "\(site.games[0].origin(port: ":\(server.port)"))/" : address, in: session)
     await untilStopped()
     stopWatching()
     await server.stop(within: 2)
@@ -169,19 +172,20 @@ struct Serve: Verb {
   private func tell(_ address: String, games site: GameSite, on console: Console) {
     console.result(ServingRecord(url: address, games: site.games.map { RefreshRecord.Game($0) }), [address])
     console.flushOutput()
-    if !site.isSingle {
-      let port = address.split(separator: ":").last.map { $0.dropLast() } ?? ""
-      for game in site.games { console.note("\(game.id) is at http://\(game.id.lowercased()).localhost:\(port)/") }
-    }
+    let port = address.split(separator: ":").last.map { $0.dropLast() } ?? ""
+    for game in site.games { console.note("\(game.id) is at \(game.origin(port: ":\(port)"))/") }
     console.note("serving this machine only; Ctrl-C stops the server")
   }
 
   // MARK: The release as files
 
   private func serveFolder(in session: Session) async throws(PackError) -> Outcome {
-    guard key.references.isEmpty, only == nil, trust.isEmpty, !isIsolated, fallback == nil, contentSecurityPolicy == nil, !opens else {
+    guard key.references.isEmpty, only == nil, trust.isEmpty, !isIsolated, !serviceWorkers, fallback == nil, contentSecurityPolicy == nil,
+      !opens
+    else {
       throw PackError(
-        .usage, "--cdn serves the folder unchanged, so --key, --open, --pack, --trust, --isolated, --fallback and --csp do not apply"
+        .usage,
+        "--cdn serves the folder unchanged, so --key, --open, --pack, --trust, --isolated, --service-workers, --fallback and --csp do not apply"
       )
     }
     let (plan, isSeedChosen) = try faults.plan()
@@ -246,7 +250,8 @@ struct Serve: Verb {
     let advice = connectionAdvice(tls, names)
     let told = Monitor<Set<ConnectionFailure.Kind>>([])
     // Failures of the server are reported even without --verbose.
-    return try await HTTPServer(site, hosts: hosts, port: port, tls: tls?.context) { exchange in
+    let limits = hosts.allSatisfy(ServerNames.isLoopback) ? HTTPServer.Limits() : .public
+    return try await HTTPServer(site, hosts: hosts, port: port, tls: tls?.context, limits: limits) { exchange in
       if let failure = exchange.failure { console.warning("\(exchange.request.target): \(failure.message)", hint: failure.hint) }
       guard isVerbose else { return }
       if console.isJSON {

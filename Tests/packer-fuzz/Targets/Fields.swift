@@ -21,7 +21,9 @@ extension FuzzTarget {
         FuzzSeed("years", "bytes */10\nSun, 06 Nov 999999999 08:49:37 GMT\nSun, 06 Nov 19994 08:49:37 GMT\n127.0.0.1.example.com"),
         FuzzSeed("stranger", "\n-1\nSunday, 06-Nov-94 08:49:37 GMT\nexample.com:80"), FuzzSeed("empty", ""),
         FuzzSeed("behind-address", "\n\n\n[::1].example.com"), FuzzSeed("address-dot", "\n\n\n[::1]."),
-        FuzzSeed("no-ascii", "\nFri, 3\u{313}1 Dec 999 23:59:59 GMT\n\n"), FuzzSeed("behind-name", "\n\n\ngame.localhost.example.com:80"),
+        FuzzSeed("no-ascii", "\nFri, 3\u{313}1 Dec 999 23:59:59 GMT\n\n"), FuzzSeed("user", "\n\n\nlocalhost:80@evil.com"),
+        FuzzSeed("no-port", "\n\n\nlocalhost:"), FuzzSeed("two-ports", "\n\n\n127.0.0.1:1:2"),
+        FuzzSeed("behind-name", "\n\n\ngame.localhost.example.com:80"),
       ]
     },
     run: { (bytes) throws(BrokenPromise) in
@@ -44,6 +46,11 @@ extension FuzzTarget {
       }
 
       let host = line(3).lowercased()
+      if HostField(line(3)) != .stranger, !host.isEmpty {
+        try hold(
+          host.wholeMatch(of: /(?:[a-z0-9._-]+|\[::1\])(?::[0-9]{1,5})?/) != nil,
+          "\(line(3).debugDescription) is more than a host and a port")
+      }
       switch HostField(line(3)) {
       case .stranger: break
       case .machine:

@@ -167,6 +167,49 @@ extension FuzzTarget {
       try hold(kinds <= 1, "a text is valid for two kinds of keys")
     })
 
+  /// Key references. The first line is a reference; the second one is written between the digits of a known key.
+  static let keyReference = FuzzTarget(
+    "key-reference", largestInput: 512,
+    files: [
+      "Sources/PackProject/Keys/KeyShape.swift", "Sources/PackProject/Keys/KeyReference.swift",
+      "Sources/PackProject/Keys/CommandWords.swift",
+    ],
+    seeds: {
+      let digits = [UInt8](0..<32).hex
+      return [
+        FuzzSeed("file", "file:keys/game.key\n, "), FuzzSeed("env", "env:GAME_KEY\n0x"), FuzzSeed("fd", "fd:3\n\\x"),
+        FuzzSeed("stdin", "stdin\n-"),
+        FuzzSeed("command", "cmd:op read \"op://vault/game key\" 'a'\n\u{200B}"), FuzzSeed("key", "pkk1-\(digits)-00000000\n\t"),
+        FuzzSeed("digits", " 0x\(digits.uppercased())\r\n'"), FuzzSeed("signing", "env:pks1-\(digits)\n:"),
+        FuzzSeed("public", "pkp1-\(digits)-00000000 \(digits)\n."),
+        FuzzSeed("directory", "/builds/\(digits)/game.key\n;"), FuzzSeed("part", String(digits.prefix(40))), FuzzSeed("empty", ""),
+      ]
+    },
+    run: { (bytes) throws(BrokenPromise) in
+      let lines = bytes.split(separator: 0x0A, maxSplits: 1, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
+      let text = lines.first ?? ""
+      let shape = KeyShape(in: text)
+      try hold(!shape.isKey || !shape.isHarmless, "a key is harmless")
+      try hold(KeyShape(in: KeyShape.shown(text)).isHarmless, "a text that is shown has the digits of a key")
+      // A text in front of a key does not hide it.
+      try hold(KeyShape(in: "\(text) /pkk1-\([UInt8](0..<32).hex)").isKey, "a key behind \(text.debugDescription) is not found")
+      switch Result(catching: { () throws(PackError) in try KeyReference(parsing: text) }) {
+      case .success:
+        try hold(!shape.isKey, "a reference contains a key")
+      case .failure(let error):
+        try checkRefusal(error)
+        try hold(KeyShape(in: error.description).isHarmless, "an error repeats a part of a key: \(error.description.debugDescription)")
+      }
+      // What is neither a letter, a digit nor a slash does not hide a key.
+      let between = (lines.count > 1 ? lines[1] : "").unicodeScalars
+      let noise = between.filter { $0 != "/" && !($0.isASCII && ($0.properties.isAlphabetic || $0.properties.numericType != nil)) }
+        .reduce(into: "") { $0.unicodeScalars.append($1) }
+      for key in ["pkk1-", "pks1-", ""].map({ $0 + [UInt8](0..<32).hex }) {
+        let spelled = noise + key.map(String.init).joined(separator: noise) + noise
+        try hold(KeyShape(in: spelled).isKey, "a key is not found in \(spelled.debugDescription)")
+      }
+    })
+
   /// The fields of a request. The lines are target, range, list of tags, and size of the file.
   static let ranges = FuzzTarget(
     "ranges", largestInput: 1024,
