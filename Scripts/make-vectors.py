@@ -71,6 +71,7 @@ MAX_ENTRIES = 131072
 MAX_RECORDS = 1 << 20
 MAX_PATH = 1024
 MAX_COMPONENT = 255
+MAX_DEPTH_OF_PATH, MAX_DIRECTORIES = 64, 65536
 MAX_FRAME = 8 << 20
 MAX_BLOCK = 128 * (19 + 1024)
 MAX_DIRECTORY = 2 << 20
@@ -795,6 +796,7 @@ def check_path(path):
     """§5.1: what concerns one path alone."""
     require(len(path) >= 1, "an empty path")
     require(len(path) <= MAX_PATH, "a path above 1024 bytes", "limit")
+    require(path.count(b"/") < MAX_DEPTH_OF_PATH, "a path of more than 64 components", "limit")
     try:
         text = path.decode("utf-8")
     except UnicodeDecodeError:
@@ -827,7 +829,17 @@ def check_paths(paths):
         require(path not in leading, f"{path!r} is a record and a leading directory")
 
 
-DEVICES = {"con", "prn", "aux", "nul"} | {a + b for a in ("com", "lpt") for b in "123456789¹²³"}
+def check_directories(paths, are_directories):
+    """§6: directories, implied ones and the root included."""
+    directories = {parent for path in paths for parent in leading_directories(path)}
+    count = 1 + len(directories) + sum(are_directories)
+    require(count <= MAX_DIRECTORIES, f"{count} directories", "limit")
+
+
+INVISIBLE = [(0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
+             (0x200B, 0x200F), (0x2028, 0x2029), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF),
+             (0xFFA0, 0xFFA0), (0xFFF0, 0xFFFB), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF)]
+DEVICES = {"con", "prn", "aux", "nul", "conin$", "conout$"} | {a + b for a in ("com", "lpt") for b in "123456789¹²³"}
 
 
 def portability_problem(path):
@@ -835,6 +847,8 @@ def portability_problem(path):
     text = path.decode("utf-8")
     if re.search(r'[:*?"<>|]', text):
         return "a character that Windows refuses"
+    if any(first <= ord(c) <= last for c in text for first, last in INVISIBLE):
+        return "an invisible character"
     for component in text.split("/"):
         if component[-1] in ". ":
             return "a component that ends in a dot or a space"
@@ -884,17 +898,19 @@ def frame_content_size(frame):
     size = number(frame, at, length) + (256 if code == 1 else 0)
     if not single:
         b = 1 << (10 + (frame[5] >> 3))
-        require(b + (b >> 3) * (frame[5] & 7) <= size, "a zstd window above the content size")
-    return size, at + length
+        window = b + (b >> 3) * (frame[5] & 7)
+        require(window <= size, "a zstd window above the content size")
+    return size, at + length, min(size if single else window, 128 << 10)
 
 
-def frame_length(frame, at):
-    """§4.4 item 3: the length of the frame whose blocks begin at `at`."""
+def frame_length(frame, at, most):
+    """§4.4 item 3: the length of the frame whose blocks begin at `at` and have at most `most` bytes."""
     while True:
         require(at + 3 <= len(frame), "a zstd frame that runs past its place")
         h = number(frame, at, 3)
         kind, size = h >> 1 & 3, h >> 3
         require(kind != 3, "a zstd block of type 3")
+        require(size <= most, "a zstd block above its window")
         at += 3 + (1 if kind == 1 else size)
         require(at <= len(frame), "a zstd block that runs past its place")
         if h & 1:
@@ -903,13 +919,13 @@ def frame_length(frame, at):
 
 def check_frame(place, *, exactly=None, limit=None, what="", open_end=False):
     """§4.4 items 1–3 for the frame that fills `place` (with `open_end`: begins it)."""
-    size, at = frame_content_size(place)
+    size, at, most = frame_content_size(place)
     if exactly is not None:
         require(size == exactly, "a content size that differs from the seek table's")
     require(size >= 1, "a zstd frame with content size 0")
     if limit is not None:
         require(size <= limit, f"{what} of {size} bytes", "limit")
-    length = frame_length(place, at)
+    length = frame_length(place, at, most)
     require(open_end or length == len(place), "a zstd frame that does not fill its place")
     require(length <= bound(size), "a zstd frame longer than its bound")
     return FrameInfo(size, length)
@@ -1047,6 +1063,7 @@ def read_index(payload, seek, minor):
         count = min(128, head.records - len(records))
         records += read_block(block, first, count, minor, seek.tar_length)
     check_paths([record.path for record in records])
+    check_directories([record.path for record in records], [record.type == DIRECTORY for record in records])
     require(sum(record.size for record in records) == head.content, "the content size differs")
     return head, records
 
@@ -1399,6 +1416,7 @@ def check_tree(items):
     paths = [item.path for item in items]
     try:
         check_paths(paths)
+        check_directories(paths, [item.kind == "directory" for item in items])
         require(len(items) <= MAX_RECORDS, f"{len(items)} files", "limit")
         first_paths = paths[::128]
         require(sum(6 + len(path) for path in first_paths) <= MAX_DIRECTORY, "the index directory", "limit")
@@ -1538,11 +1556,15 @@ def valid_trees():
     long = "/".join("c" * 63 for _ in range(16))
     yield valid_tree("path-1024-bytes", "a path of 1024 bytes, the longest",
                      [file(long + "e", b"hello")])
+    yield valid_tree("path-64-components", "a path of 64 components, the most", [
+        file("d/" * 63 + "e", b"hello"), directory("e/" * 63 + "e")])
     yield valid_tree("component-255-bytes", "a component of 255 bytes, the longest",
                      [file("d/" + "c" * 255, b"hello")])
     yield valid_tree("path-portability", "paths that readers tolerate (§5.2): devices, `:`, dots and "
                      "spaces at the end", [file("aux.txt", b"1"), file("a:b", b"2"), file("end.", b"3"),
-                                           file("end ", b"4"), file("que?stion*", b"5")])
+                                           file("end ", b"4"), file("que?stion*", b"5"),
+                                           file("conin$", b"6"), file("soft\u00adhyphen", b"7"),
+                                           file("left\u200fright", b"8")])
     yield valid_tree("path-case-twins", "paths that differ in case: readers tolerate them (§5.2), but "
                      "unpacking aborts on a volume that does not distinguish case (§5.3)",
                      [file("A.txt", b"1"), file("a.txt", b"2")])
@@ -1904,6 +1926,11 @@ def hostile_tar(name, comment, builder, records, client="ok", **changes):
     return hostile(name, comment, make_payload(builder.finish(closing), records, **changes), client=client)
 
 
+def many_directories(count):
+    """Files, each under directories of its own, that need this many directories beside the root."""
+    return [file(f"{start:05}/" + "d/" * (min(63, count - start) - 1) + "e") for start in range(0, count, 63)]
+
+
 def hostile_paths():
     """§5.1: the path stands in the index and in the tar alike."""
     for name, comment, path in (
@@ -1931,6 +1958,14 @@ def hostile_paths():
     long = b"/".join([b"c" * 63] * 16) + b"/e"
     assert len(long) == 1025
     yield hostile_tree("path-1025-bytes", "a path of 1025 bytes", [file(long, b"evil")], "limit")
+    yield hostile_tree("path-65-components", "a path of 65 components", [file("d/" * 64 + "e", b"evil")], "limit")
+    yield hostile_tree("path-65-components-directory", "an empty directory with a path of 65 components",
+                       [directory("d/" * 64 + "e")], "limit")
+    yield hostile_tree("path-509-directories", "300 empty files, each under 509 directories of its own",
+                       [file(f"{number:03}/" + "d/" * 508 + "e") for number in range(300)], "limit", codec=zstd_frame)
+    # With the root, 1041 · 63 = 65 583 directories.
+    yield hostile_tree("directories-65537", "65 537 directories, each file under 63 of its own",
+                       many_directories(65536), "limit", codec=zstd_frame)
     yield hostile_tree("path-empty", "an empty path", [file("a", b"")], contents=lambda c: [bytes(19)],
                        directory=lambda d: d[:4] + u16(0))
     yield hostile_tree("path-file-as-directory", "`a` is a file and a leading directory of `a/b`; `a-b` "
@@ -2110,6 +2145,8 @@ def hostile_frames():
             ("no-last-block", "no block has the last bit", frame_header(n) + b"".join(
                 [zstd_block(0, n // 2, tar[:n // 2], False), zstd_block(0, n // 2, tar[n // 2:], False)])),
             ("block-overrun", "a block that runs past its place", (frame_header(n) + body)[:-1]),
+            ("raw-block-above-window", "a raw block of 4096 bytes in a window of 2048", frame_header(n, window=1 << 3)
+             + zstd_block(0, n, tar, True)),
             ("empty-blocks", "more bytes than the bound: empty blocks in front", frame_header(n)
              + zstd_block(0, 0, b"", False) * 2000 + body),
             ("hidden-second", "a second frame in the same place", run_frame(tar) + run_frame(b"hidden")),
@@ -2119,6 +2156,11 @@ def hostile_frames():
              run_frame(tar[:n // 2]) + run_frame(tar[n // 2:])),
             ("bomb", "a frame of 4096 bytes that expands to 128 MiB", bomb_frame(n, 1024))):
         yield hostile_tree("frame-" + name, comment, data=only_frame(frame))
+    zeros = tar_of([file("zeros", bytes(4096))])
+    yield hostile_tree("frame-run-above-window", "a run of 2048 bytes in a window of 1024", [file("zeros", bytes(4096))],
+                       data=only_frame(frame_header(len(zeros), window=0) + zstd_block(0, 512, zeros[:512], False)
+                                       + zstd_block(1, 2048, b"\0", False) + 2 * zstd_block(1, 1024, b"\0", False)
+                                       + zstd_block(1, 1024, b"\0", True)))
     yield hostile_tree("frame-8-mib-and-1", "a data frame of 8 MiB + 512 bytes",
                        [file("zeros", bytes((8 << 20) - 1024))], "limit", sizes=[(8 << 20) + 512])
     zeros = bytes(64 << 20)

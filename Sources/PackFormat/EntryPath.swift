@@ -17,6 +17,7 @@ package enum EntryPath {
     guard path.count <= Limits.pathLength else {
       return "is \(path.count) bytes long, more than \(Limits.pathLength)"
     }
+    if let problem = depthProblem(of: path) { return problem }
     var isASCII = true
     var componentStart = 0
     for index in 0...path.count {
@@ -36,6 +37,14 @@ package enum EntryPath {
     return isASCII ? nil : unicodeProblem(of: path)
   }
 
+  /// Returns why a path has too many components, or nil if it has not.
+  package static func depthProblem(of path: Span<UInt8>) -> String? {
+    guard path.count >= Limits.pathDepth else { return nil }
+    var depth = 1
+    for index in 0..<path.count where path[index] == UInt8(ascii: "/") { depth += 1 }
+    return depth > Limits.pathDepth ? "has \(depth) components, more than \(Limits.pathDepth)" : nil
+  }
+
   /// Whether a path is short and ASCII, and no component is empty or starts with a dot. Almost all paths are like this. They are checked eight bytes
   /// at a time.
   private static func isPlainlySafe(_ path: Span<UInt8>) -> Bool {
@@ -47,6 +56,7 @@ package enum EntryPath {
     let high: UInt64 = 0x8080_8080_8080_8080
     let low: UInt64 = 0x7F7F_7F7F_7F7F_7F7F
     var separatorBefore: UInt64 = 0x80
+    var depth = 1
     for start in stride(from: 0, to: path.count, by: 8) {
       var word: UInt64
       if start + 8 <= path.count {
@@ -65,8 +75,9 @@ package enum EntryPath {
       let isDot = ~((word ^ 0x2E2E_2E2E_2E2E_2E2E) + low) & high
       guard (isSeparator << 8 | separatorBefore) & (isSeparator | isDot) == 0 else { return false }
       separatorBefore = isSeparator >> 56
+      depth += isSeparator.nonzeroBitCount
     }
-    return true
+    return depth <= Limits.pathDepth
   }
 
   /// Returns why a path does not work on every platform, or nil if it does. Only writers check this; readers accept such paths.
@@ -86,6 +97,9 @@ package enum EntryPath {
     for component in path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false) {
       if let scalar = component.first(where: { ":*?\"<>|".unicodeScalars.contains($0) }) {
         return "holds '\(scalar)', which Windows refuses"
+      }
+      if let scalar = component.first(where: isInvisible) {
+        return "holds the invisible character U+\(hex(scalar)), so it may look like another path"
       }
       if component.last == "." || component.last == " " {
         return "has a component that ends in a dot or a space, which Windows drops"
@@ -118,8 +132,9 @@ package enum EntryPath {
         continue
       }
       if index > componentStart, path[index - 1] == UInt8(ascii: ".") || path[index - 1] == UInt8(ascii: " ") { return false }
-      // Device names have three letters, or three letters and a digit. The full check decides.
-      if (3...4).contains((stemEnd ?? index) - componentStart), startsLikeDevice(path.extracting(componentStart..<componentStart + 3)) {
+      // Device names have three letters, three letters and a digit, or six or seven characters. The full check decides.
+      if [3, 4, 6, 7].contains((stemEnd ?? index) - componentStart), startsLikeDevice(path.extracting(componentStart..<componentStart + 3))
+      {
         return false
       }
       componentStart = index + 1
@@ -158,8 +173,23 @@ package enum EntryPath {
     return bits < 0x80 ? String(decoding: bytes, as: UTF8.self) : caseFolded(String(decoding: [UInt8](copying: path), as: UTF8.self))
   }
 
+  /// Whether a character shows nothing, or changes how its neighbours are shown (FORMAT.md §5.2).
+  private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0xAD, 0x34F, 0x61C, 0x115F...0x1160, 0x17B4...0x17B5, 0x180B...0x180F, 0x200B...0x200F, 0x2028...0x2029, 0x2060...0x206F, 0x3164,
+      0xFE00...0xFE0F, 0xFEFF, 0xFFA0, 0xFFF0...0xFFFB, 0x1BCA0...0x1BCA3, 0x1D173...0x1D17A, 0xE0000...0xE0FFF:
+      true
+    default: false
+    }
+  }
+
+  private static func hex(_ scalar: Unicode.Scalar) -> String {
+    let digits = String(scalar.value, radix: 16, uppercase: true)
+    return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+  }
+
   private static let deviceNames: Set<String> = {
-    var names: Set<String> = ["CON", "PRN", "AUX", "NUL"]
+    var names: Set<String> = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"]
     for digit in ["1", "2", "3", "4", "5", "6", "7", "8", "9", "¹", "²", "³"] {
       names.insert("COM\(digit)")
       names.insert("LPT\(digit)")

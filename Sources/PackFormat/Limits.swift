@@ -60,6 +60,13 @@ public enum Limits {
   /// The largest content that is unpacked unless a signed manifest allows more, in bytes (64 GiB).
   public static let contentSizeWithoutManifest: UInt64 = 64 << 30
 
+  /// The largest number of directories of a tree, implied ones and the root included. They take 256 MiB, although a few kilobytes of index name them.
+  package static let directories = 65_536
+
+  /// The largest number of components of a path. Reading or removing a tree keeps one directory open for each, and an app on Apple systems may open
+  /// 256 files.
+  package static let pathDepth = 64
+
   /// The piece of payload that one tag of the deterministic salt covers, in bytes (FORMAT.md §2).
   package static let saltPiece = 1 << 20
 

@@ -89,6 +89,9 @@ extension IndexRecord {
       }
       let path = try cursor.range("index record", count: pathLength, in: bytes)
       func name() -> String { printable([UInt8](copying: bytes.extracting(path))) }
+      if let problem = EntryPath.depthProblem(of: bytes.extracting(path)) {
+        throw PackError(.limitExceeded, "entry '\(name())' \(problem)")
+      }
       if let problem = EntryPath.securityProblem(of: bytes.extracting(path)) {
         throw PackError(.illegalPath, "entry '\(name())' \(problem)")
       }

@@ -5,7 +5,7 @@ import PackWork
 /// The place of every file's content, in the order of the tar: 16 bytes per record that has content.
 ///
 /// Creating it reads the whole index once and checks what only a full pass can check (FORMAT.md §4.4, §5): the order of the paths, that no entry is
-/// below another one, the sum of the sizes, the content root, and that any two content ranges are either identical or disjoint.
+/// below another one, the sum of the sizes, the number of directories, the content root, and that any two content ranges are either identical or disjoint.
 package struct ContentTable: Sendable {
   /// One record with content.
   package struct Item: Sendable {
@@ -39,13 +39,13 @@ package struct ContentTable: Sendable {
 
   /// Ascending by offset; records that share their content are adjacent.
   let items: [Item]
+  /// What the tree makes on a disk.
+  package let count: TreeCount
+  /// The numbers of the index blocks that have records without content.
+  private let blocksWithEmpty: [Int32]
 
-  /// - Parameters:
-  ///   - reader: reads the index; the blocks it keeps are those that were checked here.
-  ///   - visitEmpty: receives the path and kind of every record without content, including directories, in the order of the paths.
-  init(
-    _ pack: Pack, reader: PackReader, pool: WorkerPool, visitEmpty: (Span<UInt8>, IndexRecord.Kind) throws(PackError) -> Void
-  ) throws(PackError) {
+  /// - Parameter reader: reads the index; the blocks it keeps are those that were checked here.
+  init(_ pack: Pack, reader: PackReader, pool: WorkerPool) throws(PackError) {
     let head = pack.index.head
     let root = try ContentRoot(backend: pack.source.backend)
     let emptyDigest = try pack.source.backend.makeDigest().finish()
@@ -54,9 +54,12 @@ package struct ContentTable: Sendable {
     var items: [Item] = []
     items.reserveCapacity(Int(head.recordCount))
     var contentSize: UInt64 = 0
+    var count = TreeCount()
+    var blocksWithEmpty: [Int32] = []
     for number in 0..<head.blockCount {
       try pool.checkpoint()
       let block = try reader.block(number, order: &order)
+      var hasEmpty = false
       for row in 0..<block.count {
         let size = block.size(of: row)
         let kind = block.kind(of: row)
@@ -66,6 +69,7 @@ package struct ContentTable: Sendable {
         try block.withDigest(of: row) { (digest) throws(PackError) in
           try block.withPath(of: row) { (path) throws(PackError) in
             try root.add(path: path, kind: kind, size: size, digest: digest)
+            try count.add(path: path, kind: kind, size: size)
           }
           let expected = kind == .directory ? noDigest : emptyDigest
           guard size > 0 || equal(digest, expected.byteSpan) else {
@@ -73,7 +77,7 @@ package struct ContentTable: Sendable {
           }
         }
         if size == 0 {
-          try block.withPath(of: row) { (path) throws(PackError) in try visitEmpty(path, kind) }
+          hasEmpty = true
         } else {
           items.append(
             Item(
@@ -81,6 +85,7 @@ package struct ContentTable: Sendable {
               size: size, pathLength: block.withPath(of: row) { $0.count }))
         }
       }
+      if hasEmpty { blocksWithEmpty.append(Int32(number)) }
     }
     guard contentSize == head.contentSize else {
       throw PackError(
@@ -96,6 +101,23 @@ package struct ContentTable: Sendable {
       }
     }
     self.items = items
+    self.count = count
+    self.blocksWithEmpty = blocksWithEmpty
+  }
+
+  /// Calls `body` with the path and kind of every record without content, including directories, in the order of the paths.
+  ///
+  /// - Parameter reader: a reader with the cache that the table was made with, so that the records are those that were checked.
+  func forEachEmpty(
+    reader: PackReader, pool: WorkerPool, _ body: (Span<UInt8>, IndexRecord.Kind) throws(PackError) -> Void
+  ) throws(PackError) {
+    for number in blocksWithEmpty {
+      try pool.checkpoint()
+      let block = try reader.block(Int(number), isKept: false)
+      for row in 0..<block.count where block.size(of: row) == 0 {
+        try block.withPath(of: row) { (path) throws(PackError) in try body(path, block.kind(of: row)) }
+      }
+    }
   }
 
   /// Returns the items whose content has bytes in `range` of the tar.

@@ -1,4 +1,5 @@
 package import PackFiles
+package import PackFormat
 
 extension Pack {
   /// Verifies the whole pack without writing anything: every tag, every frame, every file's digest, and all rules that a client can check.
@@ -42,10 +43,26 @@ extension Pack {
     _ directory: String, progress: ProgressHandler?, walk: (OutputDirectory) async throws(PackError) -> Void
   ) async throws(PackError) {
     let output = try OutputDirectory(directory, files: source.files)
-    try output.checkSpace(contentSize)
     try await walk(output)
     progress?(PackProgress(phase: .syncing, done: contentSize, total: contentSize))
     try output.commit(mode: 0o755)
+  }
+
+  /// Counts what the tree makes on a disk. Reads the whole index, but no content.
+  ///
+  /// - Throws: ``PackError/Code/limitExceeded`` if the tree is more than a pack may hold.
+  package func measureTree() throws(PackError) -> TreeCount {
+    var count = TreeCount()
+    do throws(PackError) {
+      try forEachRecord { (block, row) throws(PackError) in
+        try block.withPath(of: row) { (path) throws(PackError) in
+          try count.add(path: path, kind: block.kind(of: row), size: block.size(of: row))
+        }
+      }
+    } catch {
+      throw error.about(source)
+    }
+    return count
   }
 
   package func checkContentSize(_ limit: UInt64) throws(PackError) {

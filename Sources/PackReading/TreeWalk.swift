@@ -59,15 +59,18 @@ package final class TreeWalk: Sendable {
 
   /// Reads a whole pack: every tag, every frame, every digest.
   ///
+  /// The whole index is checked, and the tree counted, before anything is written.
+  ///
   /// - Parameters:
-  ///   - output: the directory to write the tree to; nothing is written if nil.
+  ///   - output: the directory to write the tree to; nothing is written if nil. Throws if its volume has no room for the tree.
   ///   - blocks: the index cache that all workers share; a new one if nil.
   ///   - makeObserver: creates the observer of one worker.
   ///   - onStop: called if the work stops early, so that an observer that waits does not wait forever.
+  ///   - beforeEmpty: called after the last frame, before files and directories without content are written. May wait.
   package static func run(
     _ pack: Pack, into output: OutputDirectory?, blocks: IndexCache? = nil, jobs: Int?, phase: PackProgress.Phase,
     strictness: Strictness = .client, progress: ProgressHandler?, makeObserver: (@Sendable () -> any FrameObserver)? = nil,
-    onStop: (@Sendable () -> Void)? = nil
+    onStop: (@Sendable () -> Void)? = nil, beforeEmpty: (@Sendable () throws(PackError) -> Void)? = nil
   ) async throws(PackError) {
     // A tar has at least one frame.
     let workers = min(try WorkerPool.size(for: jobs), pack.table.dataFrameCount)
@@ -75,12 +78,10 @@ package final class TreeWalk: Sendable {
     pack.dropBuffers()
     do throws(PackError) {
       let table = try await WorkerPool.value { (pool) throws(PackError) in
-        let writer = output.map { StagingWriter($0, files: pack.source.files) }
         let reader = try PackReader(pack, blocks: blocks)
-        let table = try ContentTable(pack, reader: reader, pool: pool) { (path, kind) throws(PackError) in
-          try writer?.make(path, kind)
-        }
+        let table = try ContentTable(pack, reader: reader, pool: pool)
         try Self.authenticateRest(of: pack, strictness, by: reader)
+        try output?.checkSpace(table.count.diskSize)
         return table
       }
       let counter = ProgressCounter(phase, total: pack.contentSize, handler: progress)
@@ -92,6 +93,14 @@ package final class TreeWalk: Sendable {
         // Registered by each worker, because a worker that waits in an observer must not depend on one that never started.
         if let onStop { pool.onStop(onStop) }
         try walk.work()
+      }
+      guard let output else { return }
+      try await WorkerPool.value { (pool) throws(PackError) in
+        try beforeEmpty?()
+        let writer = StagingWriter(output, files: pack.source.files)
+        try table.forEachEmpty(reader: try PackReader(pack, blocks: blocks), pool: pool) { (path, kind) throws(PackError) in
+          try writer.make(path, kind)
+        }
       }
     } catch {
       throw error.about(pack.source)

@@ -56,27 +56,27 @@ struct Installation: Sendable {
   private func install(_ order: Order, keys: any KeyProvider) async throws(PackError) -> InstalledPack {
     try await WorkerPool.settled { () throws(PackError) in try self.checkSize(order.entry) }
     let pack = try await open(order.entry, keys: keys)
-    let isMovable = try await WorkerPool.value { (pool) throws(PackError) in
+    let (isMovable, tree) = try await WorkerPool.value { (pool) throws(PackError) in
       try pack.check(against: order.entry)
       let isMovable = try self.isMovable(pack)
       try self.checkDigest(of: pack, order, pool: pool)
+      let tree = order.mode == .unpacked ? try pack.measureTree(against: order.entry) : nil
       tell(try StoreTrials(directory).makeWay(for: order.entry.bytes, of: id))
-      try StoreSpace(directory, manifests).makeRoom(
-        for: Self.needs(order.entry, order.mode, isMovable: isMovable), of: "pack '\(order.entry.id)'", sparing: [order.entry.id]
-      ) { events in
+      let needs = Self.needs(order.entry, order.mode, isMovable: isMovable, tree: tree)
+      try StoreSpace(directory, manifests).makeRoom(for: needs, of: "pack '\(order.entry.id)'", sparing: [order.entry.id]) { events in
         note?.withLock { $0.removed += events.compactMap(\.purgedPack) }
         tell(events)
       }
       // The content of a file that is moved may not be on the disk yet.
       if order.mode == .packed, isMovable { try self.sync(pack.source.file) }
-      return isMovable
+      return (isMovable, tree)
     }
     var candidate = try await prepare(pack, order, isMovable: isMovable)
-    var result = try await place(candidate, order, pack)
+    var result = try await place(candidate, order, pack, tree)
     if result == nil {
       // The file is on another volume, although its device number is the same.
       candidate = try await prepare(pack, order, isMovable: false)
-      result = try await place(candidate, order, pack)
+      result = try await place(candidate, order, pack, tree)
     }
     guard let result else { throw PackError(.internalError, of: file, "was copied into the store, but could not be moved into place") }
     if taking == .moving, candidate.staged != nil { await WorkerPool.settled { removeFile() } }
@@ -194,11 +194,14 @@ struct Installation: Sendable {
   }
 
   /// Returns the number of bytes needed on the volume and in the store.
-  static func needs(_ entry: ManifestPack, _ mode: InstallMode, isMovable: Bool) -> StoreSpace.Needs {
+  ///
+  /// - Parameter tree: what the pack makes if it is unpacked. Nil before the pack was opened: then the manifest says it.
+  static func needs(_ entry: ManifestPack, _ mode: InstallMode, isMovable: Bool, tree: TreeCount? = nil) -> StoreSpace.Needs {
     let blocks = (entry.size.adding(4095)) / 4096 * 4096
     return switch mode {
     case .packed: StoreSpace.Needs(volume: isMovable ? 0 : blocks, store: blocks)
-    case .unpacked: StoreSpace.Needs(volume: entry.installSize, store: entry.installSize)
+    case .unpacked:
+      StoreSpace.Needs(volume: tree?.diskSize ?? entry.installSize, store: tree?.diskSize ?? entry.installSize)
     }
   }
 
@@ -307,12 +310,12 @@ struct Installation: Sendable {
   /// Moves the candidate into place and records it, unless another task or process installed the same in the meantime.
   ///
   /// - Returns: nil if the caller's file is on another volume. Then nothing changed.
-  private func place(_ candidate: Candidate, _ order: Order, _ pack: Pack) async throws(PackError) -> InstalledPack? {
+  private func place(_ candidate: Candidate, _ order: Order, _ pack: Pack, _ tree: TreeCount?) async throws(PackError) -> InstalledPack? {
     do throws(PackError) {
       // From here on, the installation cannot be cancelled.
       guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
       return try await WorkerPool.settled { () throws(PackError) in
-        try self.record(candidate, order, pack)
+        try self.record(candidate, order, pack, tree)
       }
     } catch {
       if let staged = candidate.staged { await WorkerPool.settled { directory.empty([staged]) } }
@@ -320,7 +323,7 @@ struct Installation: Sendable {
     }
   }
 
-  private func record(_ candidate: Candidate, _ order: Order, _ pack: Pack) throws(PackError) -> InstalledPack? {
+  private func record(_ candidate: Candidate, _ order: Order, _ pack: Pack, _ tree: TreeCount?) throws(PackError) -> InstalledPack? {
     let item = order.itemName
     var isIn = false
     var isKept = true
@@ -335,7 +338,8 @@ struct Installation: Sendable {
         throw PackError(
           .limitExceeded, "\(PackRecord.contentLimit) versions of pack '\(id)' are installed", advice: .closePack)
       }
-      try StoreSpace(directory, manifests).checkQuota(for: Self.needs(order.entry, order.mode, isMovable: candidate.staged == nil), of: id)
+      let needs = Self.needs(order.entry, order.mode, isMovable: candidate.staged == nil, tree: tree)
+      try StoreSpace(directory, manifests).checkQuota(for: needs, of: id)
       if candidate.staged == nil {
         let (named, open) = (try directory.status(outside: file), try status(of: pack.source.file))
         guard let named else { throw PackError(.missingInput, of: file, "does not exist") }

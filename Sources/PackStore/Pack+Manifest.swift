@@ -34,6 +34,20 @@ extension Pack {
     try refuse(differences)
   }
 
+  /// Counts what the pack makes on the device if it is unpacked, and compares it with what the manifest promises. Reads the whole index.
+  ///
+  /// - Throws: ``PackError/Code/limitExceeded`` if the tree takes more than the manifest says, or more than any pack may.
+  func measureTree(against entry: ManifestPack) throws(PackError) -> TreeCount {
+    let tree = try measureTree()
+    guard tree.installSize <= entry.installSize else {
+      throw PackError(
+        .limitExceeded, "pack takes \(tree.installSize) bytes unpacked, but the manifest says \(entry.installSize)",
+        advice: .publishNewVersion
+      ).about(source)
+    }
+    return tree
+  }
+
   /// Checks that the file is, byte for byte, the one that a manifest names. Reads the whole file.
   ///
   /// - Throws: ``PackError/Code/digestMismatch``, or ``PackError/Code/wrongPack`` if the size differs.

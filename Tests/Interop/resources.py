@@ -71,7 +71,7 @@ def wide(directory, count):
 
 def deep(directory, count):
     """Files whose paths have as many components as fit, and share all but the last."""
-    below = directory.joinpath(*(["d"] * 505))
+    below = directory.joinpath(*(["d"] * 63))
     below.mkdir(parents=True)
     for number in range(count):
         (below / f"{number:07}").write_bytes(b"")
@@ -86,8 +86,8 @@ def long_names(directory, count):
 
 
 def directories(directory, count):
-    """Empty directories, each an entry."""
-    for number in range(count):
+    """Empty directories, each an entry; a quarter as many, because a pack has at most 65 536."""
+    for number in range(count // 4):
         (directory / f"{number % 256:02x}" / f"{number:07}").mkdir(parents=True)
 
 

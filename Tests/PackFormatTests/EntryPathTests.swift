@@ -53,9 +53,16 @@ struct EntryPathTests {
 
   @Test("a path of 1024 bytes is accepted, one more byte is refused")
   func length() {
-    let longest = String(repeating: "d/", count: 511) + "xy"
+    let longest = String(repeating: String(repeating: "d", count: 63) + "/", count: 15) + String(repeating: "x", count: 64)
     #expect(EntryPath.securityProblem(of: Array(longest.utf8).byteSpan) == nil)
     #expect(EntryPath.securityProblem(of: Array((longest + "z").utf8).byteSpan) != nil)
+  }
+
+  @Test("a path of 64 components is accepted, one of 65 is not", arguments: ["d", "ä", ".d", "long-name"])
+  func depth(component: String) {
+    func path(_ count: Int) -> [UInt8] { Array(Array(repeating: component, count: count).joined(separator: "/").utf8) }
+    #expect(EntryPath.securityProblem(of: path(64).byteSpan) == nil)
+    #expect(EntryPath.securityProblem(of: path(65).byteSpan)?.contains("65 components") == true)
   }
 
   @Test(
@@ -63,7 +70,7 @@ struct EntryPathTests {
     arguments: [
       "a:b", "a*", "?", "\"", "a<b", ">", "a|b", "d/a:b", "a.", "a ", "d./x", "d /x", "a\u{301}.", "CON", "con", "Prn.txt",
       "aux.tar.gz", "NUL", "nul.", "com1", "LPT9.x", "COM\u{B9}", "lpt\u{B3}.a", "x/con/y", ":\u{301}", "a?\u{301}b",
-      "\u{301}/CON", "CON/\u{301}",
+      "\u{301}/CON", "CON/\u{301}", "CONIN$", "conout$", "x/ConIn$.txt", "conout$ .a/b",
     ])
   func notPortable(path: String) {
     #expect(EntryPath.portabilityProblem(of: path) != nil)
@@ -71,9 +78,32 @@ struct EntryPathTests {
 
   @Test(
     "a name that only resembles such a name is portable",
-    arguments: ["console", "icon", "com", "com0", "com10", "lpt", "a.con", "nulx", "auxiliary", ".a", "a b", "conin", "ü", "COM\u{2074}"])
+    arguments: [
+      "console", "icon", "com", "com0", "com10", "lpt", "a.con", "nulx", "auxiliary", ".a", "a b", "conin", "conout", "xconin$", "conin$$",
+      "icon$in", "ü", "COM\u{2074}",
+    ])
   func portable(path: String) {
     #expect(EntryPath.portabilityProblem(of: path) == nil)
+  }
+
+  @Test(
+    "an invisible or bidirectional character is not portable, and named by its number",
+    arguments: [
+      0xAD, 0x34F, 0x61C, 0x115F, 0x17B4, 0x180E, 0x200B, 0x200C, 0x200D, 0x200E, 0x200F, 0x2028, 0x2060, 0x206F, 0x3164, 0xFE0F, 0xFEFF,
+      0xFFA0, 0xFFF9, 0x1D173, 0xE0001, 0xE0FFF,
+    ] as [UInt32])
+  func invisible(scalar: UInt32) throws {
+    let character = try #require(Unicode.Scalar(scalar))
+    let problem = EntryPath.portabilityProblem(of: "a/b\(character)c")
+    let digits = String(scalar, radix: 16, uppercase: true)
+    #expect(problem?.contains("U+\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits),") == true)
+  }
+
+  @Test(
+    "a visible neighbour of such a character is portable",
+    arguments: [0xAE, 0x200A, 0x2010, 0x2027, 0x2070, 0xFE20, 0x1F600] as [UInt32])
+  func visible(scalar: UInt32) throws {
+    #expect(EntryPath.portabilityProblem(of: "a\(try #require(Unicode.Scalar(scalar)))b") == nil)
   }
 
   // The classes of Python's str.casefold().

@@ -34,9 +34,17 @@ struct IndexRecordTests {
 
   @Test("a path of 1024 bytes is accepted, a longer one is beyond the limit")
   func pathLength() throws {
-    let longest = String(repeating: "d/", count: 511) + "xy"
+    let longest = String(repeating: String(repeating: "d", count: 63) + "/", count: 15) + String(repeating: "x", count: 64)
     #expect(try parse(bytes(path: longest)).path.count == 1024)
     #expect(code { () throws(PackError) in _ = try parse(bytes(path: longest + "z")) } == .limitExceeded)
+  }
+
+  @Test("a path of 64 components is accepted, one of more is beyond the limit, whatever its components are", arguments: ["d", "..", ""])
+  func pathDepth(component: String) throws {
+    let deepest = String(repeating: "d/", count: 63) + "e"
+    #expect(try parse(bytes(path: deepest)).path.count == 127)
+    let deeper = Array(repeating: component, count: 65).joined(separator: "/")
+    #expect(code { () throws(PackError) in _ = try parse(bytes(path: deeper)) } == .limitExceeded)
   }
 
   @Test("a path that breaks a rule is refused", arguments: ["", "/", "..", "a/", "/a", "a//b", "a\u{0}b"])

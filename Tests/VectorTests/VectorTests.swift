@@ -86,6 +86,24 @@ struct VectorTests {
   }
 
   @Test(
+    "of a pack whose tar differs from its index, the tool writes nothing, not even for a moment",
+    arguments: TestVector.all.filter { $0.hasPrefix("hostile/") })
+  func strictBeforeWriting(_ name: String) async throws {
+    let vector = try TestVector(named: name)
+    guard vector.expect != "ok" else { return }
+    let file = try directory.write(vector.pack, to: "vector.pack")
+    let files = FaultyFiles()
+    _ = await Class.of { () async throws(PackError) in
+      let key = try PackKey(bytes: vector.key.byteSpan)
+      let pack = try Pack(file, key: key, files: files, backend: CryptoBackends.standard)
+      try await PackUnpacking.run(pack, to: directory("out"), allowsUnportablePaths: true, jobs: 2)
+    }
+    // The one directory is the temporary one for the whole tree.
+    #expect(files.calls.count { $0.operation == .makeDirectory } <= 1, "\(name)")
+    #expect(files.calls.count { $0.operation == .write } == 0, "\(name)")
+  }
+
+  @Test(
     "the tool refuses paths that do not work on every platform, unless an option allows them",
     arguments: [
       "valid/path-case-twins.vector", "valid/path-portability.vector", "others/libarchive-patterns_4-04.vector",

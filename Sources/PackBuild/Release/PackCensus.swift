@@ -14,20 +14,20 @@ package struct PackCensus: Hashable, Sendable {
   /// Reads the whole index.
   package init(_ pack: Pack) throws(PackError) {
     let root = try ContentRoot(backend: pack.source.backend)
-    var count = InstallSizeCount()
+    var count = TreeCount()
     var files: UInt64 = 0
     try pack.forEachRecord { (block, row) throws(PackError) in
       let (kind, size) = (block.kind(of: row), block.size(of: row))
       try block.withDigest(of: row) { (digest) throws(PackError) in
         try block.withPath(of: row) { (path) throws(PackError) in
           try root.add(path: path, kind: kind, size: size, digest: digest)
-          count.add(path: path, kind: kind, size: size)
+          try count.add(path: path, kind: kind, size: size)
         }
       }
       files += 1
     }
     contentRoot = try root.finish()
-    installSize = count.total
+    installSize = count.installSize
     self.files = files
   }
 }

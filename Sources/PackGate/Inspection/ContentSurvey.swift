@@ -30,7 +30,7 @@ final class ContentSurvey: Sendable {
 
   /// Surveys all entries of one pack.
   func look(into pack: Pack, number: Int, _ sighting: inout PackSighting, _ search: inout PlaintextSearch) throws(PackError) {
-    var count = InstallSizeCount()
+    var count = TreeCount()
     var junk: [String] = []
     var developers = UnneededFiles.Search()
     var pages = WebPages()
@@ -40,7 +40,7 @@ final class ContentSurvey: Sendable {
     var index = 0
     var toFind: [String] = []
     try pack.forEachEntry { (entry) throws(PackError) in
-      count.add(path: Array(entry.path.utf8).byteSpan, kind: entry.kind == .directory ? .directory : .file, size: entry.size)
+      try count.add(path: Array(entry.path.utf8).byteSpan, kind: entry.kind == .directory ? .directory : .file, size: entry.size)
       let components = entry.path.split(separator: "/")
       if let reason = components.lazy.compactMap({ SourceRules.junk(String($0)) }).first {
         junk.append("'\(printable(entry.path.utf8))' (\(reason))")
@@ -65,7 +65,7 @@ final class ContentSurvey: Sendable {
     }
     for path in toFind { search.add(path: path) }
     sighting.lostPage = pages.lost
-    sighting.installSize = count.total
+    sighting.installSize = count.installSize
     sighting.junk = junk
     add(contents, number)
   }

@@ -7,7 +7,9 @@ import PackWork
 
 /// Compares the tar, as libarchive reads it, with the index (FORMAT.md §4.8): a standard tool must get the same tree as a client.
 ///
-/// Every frame is decompressed once. The workers that check digests pass the bytes between contents, in order, to a thread that reads the tar.
+/// Every frame is decompressed once. The workers that check digests pass the bytes between contents, in order, to a thread that reads the tar. A
+/// file is written after that thread has compared the headers of its frame. Files and directories without content are written last, after the whole
+/// tar was compared, because a small index may name very many that the tar does not have.
 enum ArchiveComparison {
   /// - Parameters:
   ///   - output: the directory to which the tree is written, if any.
@@ -25,6 +27,7 @@ enum ArchiveComparison {
           pool.onStop { channel.close() }
           defer { channel.close() }
           try compare(pack, channel, blocks)
+          channel.succeed()
         }
       } catch {
         throw error.about(pack.source.path)
@@ -33,10 +36,14 @@ enum ArchiveComparison {
     let walking = await failure { () throws(PackError) in
       try await TreeWalk.run(
         pack, into: output, blocks: blocks, jobs: jobs, phase: phase, strictness: .release, progress: progress,
-        makeObserver: { GapSender(channel, makeObserver?()) },
+        makeObserver: { GapSender(channel, waitsForReader: output != nil, makeObserver?()) },
         onStop: {
           channel.close()
           onStop?()
+        },
+        beforeEmpty: { () throws(PackError) in
+          channel.finish()
+          try channel.waitForSuccess()
         })
     }
     if walking == nil { channel.finish() } else { channel.close() }
@@ -162,10 +169,13 @@ enum ArchiveComparison {
 /// Pushes the gaps of one worker's frames to a channel, and lets another observer see the frames.
 private final class GapSender: FrameObserver {
   private let channel: GapChannel
+  /// Whether a frame is handed on only after the reader has read it.
+  private let waitsForReader: Bool
   private let other: (any FrameObserver)?
 
-  init(_ channel: GapChannel, _ other: (any FrameObserver)?) {
+  init(_ channel: GapChannel, waitsForReader: Bool, _ other: (any FrameObserver)?) {
     self.channel = channel
+    self.waitsForReader = waitsForReader
     self.other = other
   }
 
@@ -199,6 +209,7 @@ private final class GapSender: FrameObserver {
     }
     try channel.push(frame.index, gaps)
     try other?.observe(frame, content, table, records, reader: reader)
+    if waitsForReader { try channel.waitForReader(of: frame.index) }
   }
 }
 
@@ -233,7 +244,10 @@ final class GapChannel: Sendable {
     var waiting: [Int: FrameGaps] = [:]
     /// The size of the waiting gaps in bytes.
     var size = 0
+    /// The number of frames that the reader is done with.
+    var doneFrames = 0
     var isFinished = false
+    var hasSucceeded = false
     var isClosed = false
   }
 
@@ -259,6 +273,8 @@ final class GapChannel: Sendable {
 
   /// Returns the gaps of the next frame; nil after the last one.
   func pull() throws(PackError) -> FrameGaps? {
+    // A reader that asks for a frame is done with those before.
+    state.update { $0.doneFrames = $0.nextFrame }
     let gaps = state.wait { state -> FrameGaps??? in
       if let gaps = state.waiting.removeValue(forKey: state.nextFrame) {
         state.nextFrame += 1
@@ -276,6 +292,29 @@ final class GapChannel: Sendable {
   /// Pulls all remaining frames.
   func drain() throws(PackError) {
     while try pull() != nil {}
+  }
+
+  /// Waits until the reader is done with frame `number`.
+  func waitForReader(of number: Int) throws(PackError) {
+    let isDone = state.wait { state -> Bool? in
+      if state.doneFrames > number { return true }
+      return state.isClosed ? false : nil
+    }
+    guard isDone else { throw Self.closed }
+  }
+
+  /// Marks that the reader found nothing wrong.
+  func succeed() {
+    state.update { $0.hasSucceeded = true }
+  }
+
+  /// Waits until the reader has read everything and found nothing wrong.
+  func waitForSuccess() throws(PackError) {
+    let hasSucceeded = state.wait { state -> Bool? in
+      if state.hasSucceeded { return true }
+      return state.isClosed ? false : nil
+    }
+    guard hasSucceeded else { throw Self.closed }
   }
 
   /// Marks the end: no frame follows.

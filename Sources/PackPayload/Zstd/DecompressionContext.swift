@@ -88,6 +88,22 @@ package struct DecompressionContext: ~Copyable {
     guard whole == frame.count else {
       throw PackError(.damagedPayload, "\(name) is not one zstd frame of \(frame.count) bytes")
     }
+    try checkBlocks(of: frame, header, name: name)
+  }
+
+  /// Checks that no block is larger than a block may be. zstd checks it only where it decodes in pieces, so other readers would refuse the frame.
+  private static func checkBlocks(of frame: Span<UInt8>, _ header: FrameHeader, name: String) throws(PackError) {
+    let most = min(header.windowSize, 128 << 10)
+    var position = header.size
+    while position + 3 <= frame.count {
+      let block = UInt64(frame[position]) | UInt64(frame[position + 1]) << 8 | UInt64(frame[position + 2]) << 16
+      guard block >> 3 <= most else {
+        throw PackError(.damagedPayload, "\(name) has a block of \(block >> 3) bytes, more than \(most)")
+      }
+      guard block & 1 == 0 else { return }
+      // A run is one byte, repeated.
+      position += 3 + (block >> 1 & 3 == 1 ? 1 : Int(block >> 3))
+    }
   }
 
   /// Checks the decoder's result.

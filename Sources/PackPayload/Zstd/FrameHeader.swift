@@ -6,6 +6,8 @@ package struct FrameHeader: Hashable, Sendable {
   package let contentSize: UInt64
   /// The window that a decoder must keep in memory, in bytes.
   package let windowSize: UInt64
+  /// The length of the header in bytes: where the first block starts.
+  package let size: Int
 
   /// Reads the header. Throws for what FORMAT.md §4.2 excludes: a dictionary, a checksum, a reserved bit, an unknown content size.
   ///
@@ -37,6 +39,6 @@ package struct FrameHeader: Hashable, Sendable {
     case 2: contentSize = UInt64(try cursor.uint32(name, in: bytes))
     default: contentSize = try cursor.uint64(name, in: bytes)
     }
-    return FrameHeader(contentSize: contentSize, windowSize: isSingleSegment ? contentSize : windowSize)
+    return FrameHeader(contentSize: contentSize, windowSize: isSingleSegment ? contentSize : windowSize, size: cursor.offset)
   }
 }

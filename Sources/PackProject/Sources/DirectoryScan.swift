@@ -80,6 +80,7 @@ package struct DirectoryScan: Sendable {
     var scan = DirectoryScan()
     scan.entries.reserveCapacity(scanner.found)
     scan.collect(scanner.root)
+    try scan.count(source)
     scan.omitted.sort { before($0.path, $1.path) }
     return scan
   }
@@ -99,6 +100,18 @@ package struct DirectoryScan: Sendable {
         omitted.append(path)
       case .problem:
         break
+      }
+    }
+  }
+
+  /// Counts the tree as readers do, so that no pack is made that they refuse.
+  private func count(_ source: String) throws(PackError) {
+    var count = TreeCount()
+    for entry in entries {
+      do throws(PackError) {
+        try count.add(path: Array(entry.path.utf8).byteSpan, kind: entry.kind, size: entry.size)
+      } catch {
+        throw PackError(.unsuitableSource, of: source, "cannot be packed: \(error.message)", hint: "split it into several packs")
       }
     }
   }

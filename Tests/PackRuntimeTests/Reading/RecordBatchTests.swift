@@ -23,7 +23,7 @@ struct RecordBatchTests {
 
   private func table(_ pack: Pack, blocks: IndexCache? = nil) async throws -> ContentTable {
     try await WorkerPool.value { (pool) throws(PackError) in
-      try ContentTable(pack, reader: try PackReader(pack, blocks: blocks), pool: pool) { (_, _) throws(PackError) in }
+      try ContentTable(pack, reader: try PackReader(pack, blocks: blocks), pool: pool)
     }
   }
 

@@ -54,10 +54,39 @@ struct UnpackTests {
   @Test("a volume without enough space is refused, with the number of missing bytes")
   func noSpace() async throws {
     let path = try await makePack(Self.few, in: directory)
-    let pack = try open(path, files: FaultyFiles { $0.operation == .freeSpace ? .freeSpace(70_000) : nil })
+    let pack = try open(path, files: FaultyFiles { $0.operation == .freeSpace ? .freeSpace(94_204) : nil })
     let error = await failure { () throws(PackError) in try await pack.unpack(to: directory("out")) }
     #expect(error?.code == .noSpace)
     #expect(error?.message.contains("4 bytes are missing") == true)
+    #expect(outputs == [])
+  }
+
+  @Test("a tree for which the volume has no room is refused before anything is written, although its content is empty")
+  func noSpaceForDirectories() async throws {
+    let path = try await makePack(SampleTree(["a/b/c/d/e.txt": .init([])], emptyDirectories: ["f"]), in: directory)
+    let files = FaultyFiles { $0.operation == .freeSpace ? .freeSpace(6 * 4096 - 1) : nil }
+    let pack = try open(path, files: files)
+    let error = await failure { () throws(PackError) in try await pack.unpack(to: directory("out")) }
+    #expect(error?.code == .noSpace)
+    #expect(error?.message.contains("1 bytes are missing") == true)
+    // The one directory is the temporary one for the whole tree.
+    #expect(files.calls.count { $0.operation == .makeDirectory } == 1)
+    #expect(outputs == [])
+  }
+
+  @Test(
+    "an index that breaks a rule is refused before its empty files and directories are made",
+    arguments: ["hostile/path-509-directories.vector", "hostile/directories-65537.vector", "hostile/head-content-root.vector"])
+  func nothingBeforeIndex(_ name: String) async throws {
+    let vector = try TestVector(named: name)
+    let files = FaultyFiles()
+    let path = try directory.write(vector.pack, to: "sample.pack")
+    let error = await failure { () throws(PackError) in
+      let pack = try Pack(path, key: try PackKey(bytes: vector.key.byteSpan), files: files, backend: CryptoBackends.standard)
+      try await pack.unpack(to: directory("out"))
+    }
+    #expect(error != nil)
+    #expect(files.calls.count { $0.operation == .makeDirectory } <= 1)
     #expect(outputs == [])
   }
 

@@ -294,6 +294,22 @@ struct StoreInstallTests {
     #expect(try stage.snapshot() == before)
   }
 
+  @Test("a pack that takes more than its manifest says is refused before anything is written or removed", arguments: [1, 4096] as [UInt64])
+  func largerThanPromised(by excess: UInt64) async throws {
+    let store = try await stage.open(StorePolicy(quota: 1 << 20, freeSpaceMargin: 0))
+    var offer = try await stage.offer(install: .unpacked)
+    offer.entry.installSize -= excess
+    try await store.adopt(stage.manifest(1, [offer]))
+    let before = try stage.snapshot()
+    let error = await failure { () async throws(PackError) in _ = try await store.install(offer.path, as: "core", taking: .copying) }
+    #expect(error?.code == .limitExceeded)
+    #expect(error?.message.contains("but the manifest says \(offer.entry.installSize)") == true, "\(error?.message ?? "")")
+    #expect(error?.advice == .publishNewVersion)
+    #expect(try stage.snapshot() == before)
+    // A pack that stays packed makes no tree.
+    #expect(try await store.install(offer.path, as: "core", taking: .copying, mode: .packed).mode == .packed)
+  }
+
   @Test("content that fits only after the system has purged other files is installed", arguments: InstallMode.allCases)
   func purgeableSpace(mode: InstallMode) async throws {
     let files = FaultyFiles { $0.operation == .freeSpace ? .freeSpace($0.name == FaultyFiles.available ? 1 << 30 : 0) : nil }

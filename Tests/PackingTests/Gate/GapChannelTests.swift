@@ -43,6 +43,33 @@ struct GapChannelTests {
     #expect(pulled.withLock { $0 } == expected)
   }
 
+  @Test("makes a worker wait until the reader asks for a later frame, and refuses if the channel closes before")
+  func reader() async throws {
+    let channel = GapChannel()
+    try channel.push(0, piece(0))
+    try channel.push(1, piece(1))
+    let order = Monitor<[String]>([])
+    try await WorkerPool.run(2) { (pool, member) throws(PackError) in
+      pool.onStop { channel.close() }
+      if member == 0 {
+        try channel.waitForReader(of: 0)
+        order.withLock { $0.append("worker") }
+        try channel.push(2, piece(2))
+      } else {
+        _ = try channel.pull()
+        order.withLock { $0.append("reader") }
+        _ = try channel.pull()
+        _ = try channel.pull()
+      }
+    }
+    #expect(order.withLock { $0 } == ["reader", "worker"])
+    channel.close()
+    #expect { try channel.waitForReader(of: 2) } throws: { ($0 as? PackError)?.code == GapChannel.closed.code }
+    #expect { try channel.waitForSuccess() } throws: { ($0 as? PackError)?.code == GapChannel.closed.code }
+    channel.succeed()
+    try channel.waitForSuccess()
+  }
+
   @Test("makes a worker wait if the channel is full, unless its frame is the next one")
   func bound() async throws {
     let channel = GapChannel()

@@ -17,6 +17,31 @@ struct DirectoryScanTests {
     return project
   }
 
+  // MARK: Limits
+
+  @Test("a path of more than 64 components is refused, and one of 64 is packed")
+  func depth() async throws {
+    let project = try project()
+    let deepest = String(repeating: "d/", count: 63)
+    try project.add("\(deepest)e.txt")
+    _ = try await project.pack()
+    try project.add("\(deepest)e/f.txt")
+    let error = await project.refusal()
+    #expect(error?.code == .unsuitableSource)
+    #expect(error?.message.contains("has 65 components, more than 64") == true, "\(error?.message ?? "")")
+  }
+
+  @Test("a tree of more directories than readers accept is refused")
+  func directories() async throws {
+    let project = try project()
+    // 256 directories, and 256 more for each link: 65 537 with the root.
+    for number in 0..<255 { try project.directory.makeDirectory("\(project.source)/d/\(number)") }
+    for number in 0..<255 { try project.link("link\(number)", to: "d") }
+    let error = await project.refusal { $0.followsSymlinks = true }
+    #expect(error?.code == .unsuitableSource)
+    #expect(error?.message.contains("more than 65536 directories") == true, "\(error?.message ?? "")")
+  }
+
   // MARK: Links
 
   @Test("a symbolic link is refused unless links are followed")
