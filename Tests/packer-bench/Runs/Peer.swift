@@ -78,7 +78,7 @@ struct Peer {
       list: "borg list --format '{type} {path}{NL}' OUT::a", one: "borg extract --stdout OUT::a FILE",
       verify: "borg check --verify-data OUT",
       listColumn: 2, listsFile: { $0.hasPrefix("- ") },
-      lacks: "A repository of many files for its own client, not one file to be served."),
+      lacks: "Many files for its own client."),
   ]
 
   /// The tool to compare verification with.
@@ -89,7 +89,7 @@ struct Peer {
     list: "restic -q -r OUT ls --json latest | sed -n 's/.*\"type\":\"file\",\"path\":\"\\([^\"]*\\)\".*/\\1/p'",
     one: "restic -q -r OUT dump latest /FILE",
     verify: "restic -q -r OUT check --read-data",
-    lacks: "A repository of many files for its own client, not one file to be served.")
+    lacks: "Many files for its own client.")
 
   static func sevenZip() -> Peer { others[0] }
 }
