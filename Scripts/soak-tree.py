@@ -44,7 +44,7 @@ def awkward(root, noise):
     write(f"{root}/{'n' * 251}.txt", [b"255 bytes"])
     write(f"{root}/{'漢' * 84}.md", [b"255 bytes in UTF-8"])
     write(f"{root}/ünï/çödé/ñandú 漢字 🐀.txt", ["non-ASCII, composed\n".encode()])
-    write(f"{root}/{'/'.join(['deep'] * 190)}/leaf", [b"leaf"])
+    write(f"{root}/{'/'.join(['deep'] * 63)}/leaf", [b"leaf"])
     os.makedirs(f"{root}/empty/directory")
     os.makedirs(f"{root}/ünï/leer")
 

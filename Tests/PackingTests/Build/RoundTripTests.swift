@@ -16,7 +16,8 @@ struct RoundTripTests {
       tree.files["edge/\(size).dat"] = .init(random.bytes(size))
     }
     tree.files["long/" + String(repeating: "ü", count: 127) + "x"] = .init([1])
-    tree.files[String(repeating: "0123456/", count: 127) + "12345678"] = .init([2])
+    // The longest path, with the most components.
+    tree.files[String(repeating: "0123456789abcde/", count: 63) + "0123456789abcdef"] = .init([2])
     tree.files["日本語/ファイル.txt"] = .init(Array("text".utf8))
     tree.files["bin/tool"] = .init([3], isExecutable: true)
     tree.files["bin/tool-copy"] = .init([3], isExecutable: true)
