@@ -99,6 +99,16 @@ struct tm {
 };
 time_t time(time_t *);
 
+// sys/resource.h
+#define RLIMIT_CORE 4
+typedef uint64_t rlim_t;
+struct rlimit {
+  rlim_t rlim_cur;
+  rlim_t rlim_max;
+};
+int getrlimit(int, struct rlimit *);
+int setrlimit(int, const struct rlimit *);
+
 // sys/stat.h. The S_ constants are in the overlay.
 struct stat {
   dev_t st_dev;
