@@ -44,7 +44,8 @@ struct OwnershipTests {
     let left = bytes(0...31)
     let isEqual = equalInConstantTime(left.byteSpan, left.byteSpan)
     let isEqualToPrefix = equalInConstantTime(left.byteSpan, left.byteSpan.extracting(0..<31))
-    #expect(isEqual && !isEqualToPrefix)
+    let isPrefixEqual = equalInConstantTime(left.byteSpan.extracting(0..<31), left.byteSpan)
+    #expect(isEqual && !isEqualToPrefix && !isPrefixEqual)
     for index in left.indices {
       var right = left
       right[index] ^= 0x10

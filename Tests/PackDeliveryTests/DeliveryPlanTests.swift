@@ -193,6 +193,13 @@ struct DeliveryPlanTests {
     #expect(plan.orphans == [identifier("a")])
   }
 
+  @Test("a file of other bytes is an orphan, unless it is being installed", arguments: [false, true])
+  func otherFile(isBeingInstalled: Bool) {
+    let file = WaitingFile(identifier: DownloadIdentifier(id: "a", bytes: bytes("a", 1)), size: 1000, isBeingInstalled: isBeingInstalled)
+    let plan = plan(offer("a", 2), records: [status("a", 2, .scheduled(isEssential: false))], files: [file])
+    #expect(plan.orphans == (isBeingInstalled ? [] : [identifier("a", 1)]))
+  }
+
   @Test("a pack is ready if the device has exactly its bytes")
   func ready() {
     #expect(plan(offer("a"), facts: DeliveryFacts(.launch, at: now, device: [installed("a")])).ready == ["a"])

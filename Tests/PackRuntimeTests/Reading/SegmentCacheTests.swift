@@ -54,6 +54,15 @@ struct SegmentCacheTests {
     #expect(try bytes(reader, first.lowerBound + 10..<first.lowerBound + 50) == right)
   }
 
+  @Test("bytes up to the end of the payload can be read, and none beyond it", arguments: [0, 1] as [UInt64])
+  func end(excess: UInt64) async throws {
+    let pack = try await pack()
+    let reader = try SegmentReader(pack.source)
+    let size = pack.layout.payloadSize
+    let code = code { () throws(PackError) in _ = try bytes(reader, size - 10..<size + excess) }
+    #expect(code == (excess > 0 ? .damagedPayload : nil))
+  }
+
   @Test("a frame is read again after another one could not be read")
   func frame() async throws {
     let pack = try await pack()
