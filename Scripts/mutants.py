@@ -140,6 +140,15 @@ def verdict(tree, fault):
         "--filter", "(" + "|".join(fault.suites) + ")/"]
     process = subprocess.Popen(command, cwd=tree, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
     os.set_blocking(process.stdout.fileno(), False)
+    try:
+        return watch(process, began)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def watch(process, began):
     output, end = b"", None
     while end is None:
         output += process.stdout.read() or b""
@@ -155,14 +164,13 @@ def verdict(tree, fault):
             end = "hung"
         else:
             time.sleep(0.05)
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
     where = re.search(rb'Test "?(.*?)"? recorded an issue', output)
     return end, time.monotonic() - began, where[1].decode(errors="replace") if where else ""
 
 
 def run(tree, patterns):
+    # The tests run in sessions of their own, and end with this script.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     chosen = [f for f in faults() if not patterns or any(re.search(p, f"{f.area}/{f.name}") for p in patterns)]
     score = {}
     bad = []

@@ -106,6 +106,47 @@ struct StateInterleavingTests {
     print("interleaving: \(first.testDescription) with \(Self.operations.count) operations: \(points) switch points, \(runs) runs")
   }
 
+  @Test("two plans at the same time never hand over the same download")
+  func twoPlans() async throws {
+    let base = try Self.base()
+    var point = 0
+    var isReached = true
+    while isReached {
+      isReached = false
+      for back in [nil] + Array(stride(from: 1, to: 60, by: 4)) as [Int?] {
+        let disk = base.after(.kill)
+        let switches = Interleaving(first: point, second: back)
+        let gate = Monitor<Interleaving?>(nil)
+        let downloads = Monitor<[String]>([])
+        let states = try [0, 1].map { process in
+          try SharedState.sample(
+            MemoryFiles(disk, before: { gate.withLock { $0 }?.step(process) }), SwitchingClock(gate, process))
+        }
+        gate.withLock { $0 = switches }
+        await withTaskGroup(of: Void.self) { group in
+          for process in [0, 1] {
+            group.addTask {
+              await WorkerPool.settled {
+                let facts = DeliveryFacts(.launch, at: now, asked: ["e"])
+                let packs = ["a", "b", "c", "d", "e"].map { offer($0) }
+                if let plan = try? states[process].plan(for: manifest(packs), facts: facts).plan {
+                  downloads.withLock { $0 += plan.downloads.map(\.id) }
+                }
+                switches.end(process)
+              }
+            }
+          }
+        }
+        gate.withLock { $0 = nil }
+        isReached = isReached || switches.counts[0] > point
+        #expect(
+          downloads.withLock { $0 } == ["e"], "the first until operation \(point), the second until \(back.map(String.init) ?? "its end")")
+      }
+      point += 1
+    }
+    #expect(point > 20)
+  }
+
   /// Whether each file that waits has a record that says so. Plans and starts of the app read before they change something.
   private static func isWhole(_ lines: [String]) -> Bool {
     lines.allSatisfy { line in

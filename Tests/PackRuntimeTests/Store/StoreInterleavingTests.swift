@@ -139,6 +139,27 @@ struct StoreInterleavingTests {
     print("interleaving: \(first.testDescription) with \(Self.operations.count) operations: \(points) switch points, \(runs) runs")
   }
 
+  @Test("lose no update if the lock file is removed between its opening and its locking")
+  func removedLock() async throws {
+    let sample = try await CrashSample.shared()
+    let base = try await Self.base(sample, .linux)
+    let first = try #require(Self.operations.first { $0.testDescription == "activation" })
+    let second = try #require(Self.operations.first { $0.testDescription == "preservation, with a lock file that is removed" })
+    let expected = try await Self.run([first, second], on: base, sample)
+    var runs = 0
+    // The first operations of each process are those around its lock.
+    for point in 0..<10 {
+      for back in 0..<24 {
+        let disk = base.after(.kill)
+        let failures = try await Self.run(first, second, Interleaving(first: point, second: back), on: disk, sample)
+        let left = try Snapshot(disk, sample)
+        #expect(failures == expected.failures && left.lines == expected.records, "until operation \(point), and until \(back)")
+        runs += 1
+      }
+    }
+    print("interleaving: a removed lock file: 240 pairs of switch points, \(runs) runs")
+  }
+
   @Test("an installation that fails leaves the file where it was, and nothing in the store", arguments: [Taking.moving, .copying])
   func everyFailure(taking: Taking) async throws {
     let sample = try await CrashSample.shared()
