@@ -257,7 +257,7 @@ let package = Package(
       ],
       swiftSettings: leafSettings),
     .testTarget(
-      name: "PackFilesTests", dependencies: ["PackFiles", "PackFormat", "TestSupport"], swiftSettings: leafSettings),
+      name: "PackFilesTests", dependencies: ["PackFiles", "PackFormat", "PackWork", "TestSupport"], swiftSettings: leafSettings),
     .testTarget(
       name: "PackRuntimeTests",
       dependencies: [

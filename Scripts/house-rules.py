@@ -127,6 +127,10 @@ DOCUMENTED_ELSEWHERE = re.compile(r"^\s*(?:description\b|debugDescription\b|hash
 offences = []
 
 
+SUITE = re.compile(r'@Suite\("[^\n]*\)\n')
+ASYNCHRONOUS_TEST = re.compile(r"@Test\b(?:(?!@Test\b).)*?\n\s*func \w+\([^{]*\basync\b", re.DOTALL)
+
+
 def offend(path, line, message):
     offences.append(f"{path}:{line}: {message}")
 
@@ -324,6 +328,15 @@ def check_comments(name, text):
             offend(name, index + 1, f"no doc comment: {line.strip()}")
 
 
+def check_time_limits(name, text):
+    """An asynchronous test that hangs must end with a verdict."""
+    suites = list(SUITE.finditer(text))
+    for suite, following in zip(suites, suites[1:] + [None]):
+        body = text[suite.end() : following.start() if following else len(text)]
+        if ".timeLimit(" not in suite.group() and ASYNCHRONOUS_TEST.search(body):
+            offend(name, text.count("\n", 0, suite.start()) + 1, "a suite with asynchronous tests has no time limit")
+
+
 def check_words(name):
     for number, line in enumerate((ROOT / name).read_text(encoding="utf-8").splitlines(), 1):
         if UNFINISHED.search(line):
@@ -418,6 +431,8 @@ def main():
                 check_foundation(name, text)
         if name.startswith(("Sources/", "Tests/")) and name.endswith(".swift"):
             check_words(name)
+        if name.startswith("Tests/") and name.endswith(".swift"):
+            check_time_limits(name, (ROOT / name).read_text(encoding="utf-8"))
         if name.endswith(".md"):
             check_links(name, set(files))
     for target, texts in targets.items():

@@ -87,23 +87,42 @@ final class StoreDirectory: Sendable {
       throw error.reading(root)
     }
     // Another process may have created some of these and been stopped, or may be creating them right now.
-    let own = Set(Part.allCases.map(\.rawValue) + ["lock", "store"])
+    let own = Set(Part.allCases.map(\.rawValue) + ["lock", "store"] + Self.documents)
     for name in names where !own.contains(name.text) { throw notAStore("it holds '\(printable(name.text.utf8))'") }
+    var isEmpty = !names.contains { Self.documents.contains($0.text) }
     for part in [Part.state, .packs] where names.contains(where: { $0.text == part.rawValue }) {
-      guard try self.names(in: part).isEmpty else { throw notAStore("its file 'store' is missing") }
+      if try !self.names(in: part).isEmpty { isEmpty = false }
+    }
+    if !isEmpty {
+      // A store that lost its marker is a store if one of its records can be read.
+      let known = try records()
+      guard !known.isEmpty else { throw notAStore("its file 'store' is missing") }
     }
     try makeParts()
     try replace("store", with: Self.marker)
   }
+
+  /// The files of a store beside its directories, its lock and its marker.
+  private static let documents = ["manifest", "memory", "preservation"]
 
   private func notAStore(_ reason: String) -> PackError {
     PackError(.notAStore, of: root, "is not a store: \(reason)", advice: .chooseDirectory)
   }
 
   /// Creates the directories that do not exist.
-  func makeParts() throws(PackError) {
+  ///
+  /// - Parameter removesOthers: Whether something else in the place of a directory is removed.
+  func makeParts(removesOthers: Bool = false) throws(PackError) {
     var isNew = false
-    for part in Part.allCases where try status(part.rawValue) == nil {
+    for part in Part.allCases {
+      if let kind = try status(part.rawValue)?.kind {
+        guard kind != .directory, removesOthers else { continue }
+        do throws(FileFailure) {
+          try files.remove(part.rawValue, kind, in: handle)
+        } catch {
+          throw error.writing(path(part.rawValue))
+        }
+      }
       do throws(FileFailure) {
         try files.makeDirectory(part.rawValue, mode: 0o755, in: handle)
         isNew = true
@@ -243,6 +262,8 @@ final class StoreDirectory: Sendable {
   // MARK: Small files
 
   /// Returns the content of a file, or nil if it does not exist.
+  ///
+  /// - Throws: ``PackError/Code/damagedStore`` if it is too long, or if something that is not a file has its name.
   func contents(of name: String, limit: Int) throws(PackError) -> [UInt8]? {
     let file: OpenFile
     do throws(FileFailure) {
@@ -250,6 +271,7 @@ final class StoreDirectory: Sendable {
       guard try files.status(of: file).kind == .file else { throw FileFailure.isDirectory }
     } catch {
       if error.isMissing { return nil }
+      if let kind = try status(name)?.kind, kind != .file { throw PackError(.damagedStore, of: path(name), "is not a file") }
       throw error.reading(path(name))
     }
     // Reads one byte more than the limit, to detect a file that is too long.
@@ -264,13 +286,27 @@ final class StoreDirectory: Sendable {
     throw PackError(.damagedStore, of: path(name), "is more than \(limit) bytes")
   }
 
-  /// Replaces a file atomically. Returns when the change is on the disk.
+  /// Replaces a file atomically. Returns when the change is on the disk. Removes a directory that has its name.
   func replace(_ name: String, with bytes: [UInt8]) throws(PackError) {
     do throws(FileFailure) {
-      try files.replace(name, with: bytes.byteSpan, by: freshName(in: .staging), mode: 0o644, in: handle)
+      do throws(FileFailure) {
+        try files.replace(name, with: bytes.byteSpan, by: freshName(in: .staging), mode: 0o644, in: handle)
+      } catch {
+        guard moveAside(name) else { throw error }
+        try files.replace(name, with: bytes.byteSpan, by: freshName(in: .staging), mode: 0o644, in: handle)
+      }
     } catch {
       throw error.writing(path(name), missingBytes: missingBytes(for: UInt64(bytes.count)))
     }
+  }
+
+  /// Moves something that is not a file out of the place of a file, and removes it.
+  ///
+  /// - Returns: Whether there was such a thing, and it is out of the way.
+  private func moveAside(_ name: String) -> Bool {
+    guard let kind = (try? status(name))?.kind, kind != .file, let gone = discard(name) else { return false }
+    empty([gone])
+    return true
   }
 
   /// Returns how many of the needed bytes are not free on the volume. Returns nil if they all are, or if the free space is not known.
@@ -335,7 +371,7 @@ final class StoreDirectory: Sendable {
       try files.remove(name, .file, in: handle)
     } catch {
       if error.isMissing { return }
-      throw error.writing(path(name))
+      guard moveAside(name) else { throw error.writing(path(name)) }
     }
     try sync(Part.state.rawValue)
   }

@@ -31,7 +31,7 @@ struct StoreRepair {
   }
 
   func run() throws(PackError) -> ([StoreFinding], [StoreEvent]) {
-    try directory.makeParts()
+    try directory.makeParts(removesOthers: true)
     try sweep()
     try checkManifest()
     let items = try itemsByPack()

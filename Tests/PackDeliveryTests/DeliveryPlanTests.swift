@@ -154,6 +154,25 @@ struct DeliveryPlanTests {
     #expect(plan.ready == ["r"])
   }
 
+  @Test("the download of a pack that is no longer listed is cancelled, even if the system's list is unknown", arguments: [false, true])
+  func unlisted(isKnown: Bool) {
+    let records = [status("gone", .scheduled(isEssential: false), .began), status("done", .found(.packed))]
+    let facts = DeliveryFacts(.periodic, at: now, downloads: isKnown ? [identifier("gone")] : nil)
+    let plan = plan(offer("a"), records: records, facts: facts)
+    #expect(plan.cancellations == [identifier("gone")])
+    #expect(plan.downloads.map(\.id) == ["a"])
+  }
+
+  @Test("a download of older bytes is cancelled if their record is the only trace of it, and one that is wanted again is not")
+  func replaced() {
+    let record = status("a", .scheduled(isEssential: false), .began)
+    #expect(plan(offer("a", 2), records: [record], facts: DeliveryFacts(.periodic, at: now)).cancellations == [identifier("a")])
+    let forgotten = status("a", .scheduled(isEssential: false), .downloadFailed(.offline))
+    let facts = DeliveryFacts(.launch, at: now + 4, downloads: [identifier("a")], asked: ["a"])
+    let again = plan(offer("a"), records: [forgotten], facts: facts)
+    #expect(!again.cancellations.contains { $0 == identifier("a") })
+  }
+
   @Test("a waiting file is handed over, even if it was not recorded")
   func handOver() {
     let records: [[PackStatus]] = [
@@ -172,6 +191,13 @@ struct DeliveryPlanTests {
     let plan = plan(offer("a"), records: [status("a", .arrived)], files: [waiting("a", size: 999)])
     #expect(plan.downloads.map(\.id) == ["a"])
     #expect(plan.orphans == [identifier("a")])
+  }
+
+  @Test("a file of other bytes is an orphan, unless it is being installed", arguments: [false, true])
+  func otherFile(isBeingInstalled: Bool) {
+    let file = WaitingFile(identifier: DownloadIdentifier(id: "a", bytes: bytes("a", 1)), size: 1000, isBeingInstalled: isBeingInstalled)
+    let plan = plan(offer("a", 2), records: [status("a", 2, .scheduled(isEssential: false))], files: [file])
+    #expect(plan.orphans == (isBeingInstalled ? [] : [identifier("a", 1)]))
   }
 
   @Test("a pack is ready if the device has exactly its bytes")

@@ -66,6 +66,14 @@ struct ManifestMemoryTests {
     try memory.check(verified(10))
   }
 
+  @Test("without trusted keys no manifest is accepted, and the advice is to give some")
+  func noKeys() throws {
+    let document = try sign(.sample(version: 1, packs: []), by: [0])
+    let error = failure { () throws(PackError) in _ = try document.verify(trusting: []) }
+    #expect(error?.code == .untrustedSignature)
+    #expect(error?.advice == .giveTrustedKeys)
+  }
+
   @Test("the highest version of a stolen key is forgotten with the key, not earlier")
   func forgetting() throws {
     var memory = ManifestMemory(trusting: try keys(0, 1))

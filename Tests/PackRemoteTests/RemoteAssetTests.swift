@@ -475,6 +475,7 @@ struct RemoteAssetTests {
     while count.value < 2, let next = await count.next(after: seen) { seen = next.revision }
     source.isOpen.set(true)
     await source.asked(2)
+    #expect(count.value == 2)
     task.cancel()
     await task.value
   }

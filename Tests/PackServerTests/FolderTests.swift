@@ -26,7 +26,7 @@ private struct Answer {
   }
 }
 
-@Suite("A release folder served like a CDN")
+@Suite("A release folder served like a CDN", .timeLimit(.minutes(5)))
 struct FolderTests {
   private let directory: TemporaryDirectory
   private static let pack = (0..<1000).map { UInt8(truncatingIfNeeded: $0) }

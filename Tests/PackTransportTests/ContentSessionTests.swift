@@ -8,7 +8,7 @@ import Testing
 
 @testable import PackTransport
 
-@Suite("The content of an asset over HTTP", .enabled(if: NginxServer.program != nil, "nginx is not installed"))
+@Suite("The content of an asset over HTTP", .enabled(if: NginxServer.program != nil, "nginx is not installed"), .timeLimit(.minutes(5)))
 struct ContentSessionTests {
   private let directory: TemporaryDirectory
   private let session: ContentSession
@@ -71,10 +71,13 @@ struct ContentSessionTests {
       "config", bundled: .text("bundled"), as: .text, from: .url("\(server.url)/config", over: session).every(.milliseconds(100)),
       cache: directory("cache"), appVersion: "1")
     let task = Task { await asset.run() }
+    var values: [String] = []
     for await value in asset.updates {
+      values.append(value)
       if value == "first" { try write("second", at: 1_700_000_001) }
       if value == "second" { break }
     }
+    #expect(values.suffix(2) == ["first", "second"])
     task.cancel()
     await task.value
   }

@@ -7,7 +7,7 @@ import PackTransport
 import TestSupport
 import Testing
 
-@Suite("The guide to remote assets")
+@Suite("The guide to remote assets", .timeLimit(.minutes(5)))
 struct RemoteGuideTests {
   @Test("its example is code that compiles")
   func snippet() throws {

@@ -106,12 +106,9 @@ final class HabitRelease: @unchecked Sendable {
   private static let files = FileManager.default
   private static let seconds: TimeInterval = 120
 
-  private static let sharedRoot = files.temporaryDirectory.appendingPathComponent("packer-habits-\(UUID().uuidString)").path
-
   /// The project that all habits start with. It is made once.
   static let shared = Result {
-    let release = try HabitRelease(sharedRoot)
-    atexit { try? FileManager.default.removeItem(atPath: HabitRelease.sharedRoot) }
+    let release = try HabitRelease(try TestPlace.newPath())
     let text = try String(contentsOf: Habit.folder.appendingPathComponent("release.txt"), encoding: .utf8)
     let parts = text.split(separator: "\n-- ", maxSplits: 1).map(String.init)
     for part in "\n-- \(parts[1])".components(separatedBy: "\n-- ").dropFirst() {
@@ -139,7 +136,7 @@ final class HabitRelease: @unchecked Sendable {
 
   /// Returns a copy in a new directory.
   func copy() throws -> HabitRelease {
-    let place = try HabitRelease(Self.files.temporaryDirectory.appendingPathComponent("packer-habit-\(UUID().uuidString)").path)
+    let place = try HabitRelease(try TestPlace.newPath())
     try Self.files.removeItem(atPath: place.work)
     try Self.files.copyItem(atPath: work, toPath: place.work)
     place.variables["SHELF"] = variables["SHELF"]

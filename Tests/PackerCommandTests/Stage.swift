@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 #if canImport(Darwin)
   import Darwin
@@ -22,7 +23,7 @@ final class Stage {
   private static let deadline: TimeInterval = 120
 
   init() throws {
-    root = Self.files.temporaryDirectory.appendingPathComponent("packer-transcript-\(UUID().uuidString)")
+    root = URL(fileURLWithPath: try TestPlace.newPath())
     work = root.appendingPathComponent("work")
     try Self.files.createDirectory(at: work, withIntermediateDirectories: true)
     variables = ["WORK": work.path, "HOME": root.path, "LC_ALL": "C.UTF-8", "TERM": "dumb", "ESC": "\u{1B}"]

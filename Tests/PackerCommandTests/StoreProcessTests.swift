@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("A store that several processes change")
@@ -164,7 +165,7 @@ final class ReleaseHistory: Sendable {
   static let ids = ["core", "movie"]
 
   init() throws {
-    root = FileManager.default.temporaryDirectory.appendingPathComponent("packer-store-\(UUID().uuidString)").path
+    root = try TestPlace.newPath()
     try write(
       Data(
         """

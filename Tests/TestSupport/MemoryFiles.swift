@@ -33,6 +33,7 @@ package final class MemoryFiles: FileSystem {
   package let disk: MemoryDisk
   private let plan: Plan
   private let process: Monitor<Process>
+  private let before: @Sendable () -> Void
 
   private struct Process {
     var calls = 0
@@ -46,9 +47,11 @@ package final class MemoryFiles: FileSystem {
     var struck: Call?
   }
 
-  package init(_ disk: MemoryDisk, _ plan: Plan = .nothing) {
+  /// - Parameter before: Called before each call, and may block. Other processes may use the disk meanwhile.
+  package init(_ disk: MemoryDisk, _ plan: Plan = .nothing, before: @escaping @Sendable () -> Void = {}) {
     self.disk = disk
     self.plan = plan
+    self.before = before
     process = Monitor(Process())
   }
 
@@ -72,7 +75,8 @@ package final class MemoryFiles: FileSystem {
     _ operation: String, _ name: String = "", changes isChange: Bool = false, half: ((inout MemoryVolume) -> Void)? = nil,
     _ body: (inout MemoryVolume) throws(FileFailure) -> Result
   ) throws(FileFailure) -> Result {
-    try disk.volume.withLock { (volume) throws(FileFailure) in
+    before()
+    return try disk.volume.withLock { (volume) throws(FileFailure) in
       let failure: (FileFailure, ends: Bool)? = process.withLock { process in
         guard !process.hasEnded else { return (.inputOutput, false) }
         let call = Call(number: process.calls, operation: operation, name: name, isChange: isChange)

@@ -8,8 +8,7 @@ package final class TemporaryDirectory: Sendable {
   package let path: String
 
   package init() throws {
-    let base = FileManager.default.temporaryDirectory.path
-    path = "\(base)/packer-tests-\(UUID().uuidString)"
+    path = try TestPlace.newPath()
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
   }
 

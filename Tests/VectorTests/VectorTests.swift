@@ -7,7 +7,7 @@ import PackReading
 import TestSupport
 import Testing
 
-@Suite("A reader gives the expected result for every vector")
+@Suite("A reader gives the expected result for every vector", .timeLimit(.minutes(5)))
 struct VectorTests {
   let directory: TemporaryDirectory
 

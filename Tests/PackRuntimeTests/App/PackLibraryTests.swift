@@ -14,7 +14,7 @@ import Testing
 @testable import PackApp
 
 /// Tests of an app that knows only `PackLibrary`. Its downloads run in a queue, over a network with faults.
-@Suite("An app's packs through one object")
+@Suite("An app's packs through one object", .timeLimit(.minutes(5)))
 struct PackLibraryTests {
   private let place: DeliveryStage
   private var stage: StoreStage { place.stage }
@@ -135,6 +135,23 @@ struct PackLibraryTests {
       Issue.record("the pack is not ready")
       return
     }
+  }
+
+  @Test("progress: it is finished only when the pack is ready, even if all its bytes have arrived")
+  func progress() async throws {
+    let core = try await stage.offer("core", 1, size: 50_000, delivery: .onDemand)
+    try publish(1, [core])
+    let (late, continuation) = AsyncStream.makeStream(of: ServiceNotice.self)
+    let packs = try await library(try place.network([core]) { _ in .stuck(at: 1000, isKnown: true) }, late: late)
+    let progress = packs.progress(of: "core")
+    let request = Task { try await packs.ensure("core") }
+    try await eventually("it does not begin") { progress.completedUnitCount > 0 }
+    continuation.yield(ServiceNotice(events: [.progress(id: "core", received: core.entry.size, size: core.entry.size)]))
+    try await eventually("the bytes do not arrive") { progress.completedUnitCount >= 990 }
+    #expect(progress.completedUnitCount == 990)
+    #expect(!progress.isFinished)
+    request.cancel()
+    _ = await code { try await request.value }
   }
 
   @Test("status: progress that arrives after the installation is not reported")

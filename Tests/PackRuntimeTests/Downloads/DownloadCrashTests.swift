@@ -6,7 +6,7 @@ import Testing
 @testable import PackDownloads
 @testable import PackWork
 
-@Suite("A download queue that is stopped anywhere")
+@Suite("A download queue that is stopped anywhere", .timeLimit(.minutes(5)))
 struct DownloadCrashTests {
   /// Runs the life of a process: it submits, downloads, pauses and cancels until the files stop working.
   private func life(_ place: QueuePlace, _ transport: FaultyTransport, _ files: FaultyFiles, finished: Monitor<Set<String>>) async {
@@ -71,6 +71,32 @@ struct DownloadCrashTests {
     }
     #expect(number > 100)
     print("crash points: download queue: stopped at \(number) operations")
+  }
+
+  @Test("a group that was removed stays removed if the power fails, and the others stay", arguments: [MemoryDisk.Kind.linux, .apple])
+  func removedGroup(_ kind: MemoryDisk.Kind) async throws {
+    let files = MemoryFiles(MemoryDisk(kind))
+    func open(_ files: MemoryFiles) async throws(PackError) -> DownloadQueue {
+      var policy = QueuePolicy()
+      policy.freeSpaceMargin = 0
+      return try await DownloadQueue(
+        root: "/downloads", transport: FaultyTransport(content: Samples.content(of:)), policy: policy, files: files, clock: FastClock(),
+        random: SeededGenerator(seed: 1))
+    }
+    do {
+      let queue = try await open(files)
+      for group in ["levels", "music"] { try await queue.submit(try Samples.requests(3), group: group) }
+      try await queue.run(until: .idle)
+      try await queue.remove(group: "levels")
+      await queue.close()
+    }
+    files.end()
+    for crash in [MemoryDisk.Crash.kill, .powerCut, .zeroedContent, .emptiedContent] {
+      let queue = try await open(MemoryFiles(files.disk.after(crash)))
+      #expect(await queue.groups == ["music"], "after \(crash)")
+      #expect(try await queue.status(ofGroup: "music").finished == 3, "after \(crash)")
+      await queue.close()
+    }
   }
 
   @Test(

@@ -3,7 +3,7 @@ import PackLog
 import TestSupport
 import Testing
 
-@Suite("The log of a queue")
+@Suite("The log of a queue", .timeLimit(.minutes(5)))
 struct DownloadLogTests {
   private let place: QueuePlace
   private let logger = RecordingLogger()

@@ -6,7 +6,7 @@ import Testing
 @testable import PackDownloads
 @testable import PackWork
 
-@Suite("The download queue")
+@Suite("The download queue", .timeLimit(.minutes(5)))
 struct DownloadQueueTests {
   private let place: QueuePlace
 
@@ -317,6 +317,30 @@ struct DownloadQueueTests {
     #expect(transport.largestRunning == 2)
   }
 
+  @Test("only an urgent request takes the place of another, and no urgent one makes way")
+  func notUrgent() async throws {
+    var place = place
+    place.policy.concurrentDownloads = 2
+    let transport = FaultyTransport(content: Samples.content(of:)) { $0.offset > 0 ? nil : .stuck(at: 1, isKnown: true) }
+    let queue = try await place.open(transport)
+    try await queue.submit([try Samples.request(3, priority: 0.1), try Samples.request(4, priority: 1)], group: "levels")
+    try await queue.running {
+      for number in [3, 4] {
+        try await eventually("the downloads do not start") { try await queue.status(of: Samples.id(number)).state == .running(received: 1) }
+      }
+      try await queue.submit([try Samples.request(8, priority: 0.99)], group: "levels")
+      try await Task.sleep(for: .milliseconds(50))
+      #expect(Set(transport.running) == ["levels/file-3", "levels/file-4"])
+      try await queue.submit([try Samples.request(9, priority: 1)], group: "levels")
+      try await eventually("the urgent one does not start") { transport.running.contains("levels/file-9") }
+      #expect(Set(transport.running) == ["levels/file-4", "levels/file-9"])
+      try await queue.submit([try Samples.request(10, priority: 1)], group: "levels")
+      try await Task.sleep(for: .milliseconds(50))
+      #expect(Set(transport.running) == ["levels/file-4", "levels/file-9"])
+    }
+    #expect(!transport.calls.contains { $0.request.identifier == "levels/file-8" })
+  }
+
   @Test("a download that the system lost is detected and retried")
   func forgotten() async throws {
     let transport = FaultyTransport(content: Samples.content(of:)) { $0.attempt == 0 ? .stuck(at: 700, isKnown: false) : nil }
@@ -327,7 +351,9 @@ struct DownloadQueueTests {
       try await eventually("the download does not start") { try await queue.status(of: Samples.id(3)).state == .running(received: 700) }
       // The first check may have been too early for the transport.
       await queue.reconcile()
+      try await Task.sleep(for: .milliseconds(50))
       #expect(try await queue.status(of: Samples.id(3)).state == .running(received: 700))
+      #expect(transport.calls.count == 1)
       await queue.reconcile()
       try await task.value
     }
@@ -473,6 +499,46 @@ struct DownloadQueueTests {
     try await queue.run(until: .idle)
     #expect(try await queue.status(of: Samples.id(3)).state == .failed(.unreachable))
     #expect(transport.calls.count == 5)
+  }
+
+  @Test("a download starts if its bytes and the margin are free, and not with one byte less", arguments: [0, 1] as [UInt64])
+  func margin(missing: UInt64) async throws {
+    var place = place
+    place.policy.freeSpaceMargin = 1000
+    let size = UInt64(Samples.content(3).count)
+    let files = FaultyFiles { $0.operation == .freeSpace ? .freeSpace(size + 1000 - missing) : nil }
+    let transport = FaultyTransport(content: Samples.content(of:))
+    let queue = try await place.open(transport, files: files)
+    try await queue.submit([try Samples.request(3)], group: "levels")
+    let events = try await events(queue) {
+      try await queue.running {
+        try await eventually("the request does not settle") {
+          switch try await queue.status(of: Samples.id(3)).state {
+          case .retrying, .finished: true
+          default: false
+          }
+        }
+      }
+    }
+    #expect(transport.calls.isEmpty == (missing > 0))
+    #expect(events.contains { if case .lowSpace(_, size + 1000, size + 999) = $0 { true } else { false } } == (missing > 0))
+  }
+
+  @Test("a batch has from 1 to 500 requests", arguments: [0, 1, 500, 501])
+  func batchSize(size: Int) async throws {
+    var place = place
+    place.policy.batchSize = size
+    let error = await failure { [place] () async throws(PackError) in
+      _ = try await place.open(FaultyTransport(content: Samples.content(of:)))
+    }
+    #expect(error?.code == ((1...500).contains(size) ? nil : .usage))
+  }
+
+  @Test("500 requests are one batch, and one more begins the next", arguments: [(500, 1), (501, 2)])
+  func fullBatch(count: Int, batches: Int) async throws {
+    let queue = try await place.open(FaultyTransport(content: Samples.content(of:)))
+    try await queue.submit(try Samples.requests(count), group: "levels")
+    #expect(try place.files("requests").count == batches)
   }
 
   @Test("without enough space nothing is started, both numbers are reported, and the attempt does not count")

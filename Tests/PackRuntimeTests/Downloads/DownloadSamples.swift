@@ -93,11 +93,11 @@ extension DownloadQueue {
   }
 }
 
-/// Waits until a condition holds. Fails if it does not hold after minutes in which this task ran often enough.
+/// Waits until a condition holds. Fails if it does not hold after half a minute in which this task ran often enough.
 func eventually(_ comment: Comment, _ body: () async throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation) async throws {
   let start = ContinuousClock.now
   var count = 0
-  while count < 4000 || start.duration(to: .now) < .seconds(180) {
+  while count < 1000 || start.duration(to: .now) < .seconds(30) {
     if try await body() { return }
     try await Task.sleep(for: .milliseconds(5))
     count += 1

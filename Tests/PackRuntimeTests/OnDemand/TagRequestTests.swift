@@ -10,7 +10,7 @@ import Testing
 @testable import PackStore
 @testable import PackWork
 
-@Suite("Requests by tags")
+@Suite("Requests by tags", .timeLimit(.minutes(5)))
 struct TagRequestTests {
   let tags: TagStage
   private var stage: StoreStage { tags.stage }
@@ -74,6 +74,57 @@ struct TagRequestTests {
     #expect(error?.message == "version 2 of pack 'core' failed on this device: blank page")
     #expect(transport.calls.isEmpty)
     #expect(request.progress.phase == .failed)
+  }
+
+  @Test(
+    "the fraction is 1 only if the packs are ready",
+    arguments: [.waiting, .downloading, .installing, .ready, .failed] as [TagProgress.Phase])
+  func fraction(phase: TagProgress.Phase) {
+    var progress = TagProgress()
+    (progress.downloaded, progress.downloadSize, progress.installed, progress.installSize) = (1000, 1000, 3000, 3000)
+    progress.phase = phase
+    #expect((progress.fraction == 1) == (phase == .ready))
+    #expect(progress.fraction > 0.99)
+    // More than was announced, as after a download that began again.
+    progress.downloaded = 1500
+    #expect((progress.fraction >= 1) == (phase == .ready))
+  }
+
+  @Test("if another version is activated while the packs are opened, there is no access")
+  func otherVersion() async throws {
+    let other = try await stage.open(as: "other")
+    let isArmed = Monitor(false)
+    let files = FaultyFiles { call in
+      guard call.operation == .open, call.name.contains("packs/a@2"),
+        isArmed.withLock({ isArmed in
+          defer { isArmed = false }
+          return isArmed
+        })
+      else { return nil }
+      let isDone = Monitor(false)
+      Task {
+        _ = try? await other.activate("b", version: 1, onTrial: false)
+        isDone.update { $0 = true }
+      }
+      isDone.waitUntil { $0 }
+      return nil
+    }
+    let store = try await stage.open(files: files)
+    let packs = try await OnDemandPacks(store: store, queue: tags.queue(tags.noNetwork()))
+    var offers: [[StoreStage.Offer]] = []
+    for version in [1, 2] as [UInt64] {
+      offers.append([try await tags.offer("a", version, tags: ["boot"]), try await tags.offer("b", version, tags: ["boot"])])
+    }
+    try await store.adopt(stage.manifest(1, offers[0]))
+    try await tags.deliver(offers[0], to: store)
+    try await store.adopt(stage.manifest(2, offers[1]))
+    for offer in offers[1] { try await store.install(offer.path, as: offer.entry.id, taking: .copying) }
+    isArmed.withLock { $0 = true }
+    let error = await failure { () async throws(PackError) in _ = try await TagRequest(["boot"], of: packs).begin() }
+    #expect(!isArmed.withLock { $0 })
+    #expect(error?.code == .notInstalled)
+    #expect(error?.message == "version 2 of pack 'b' is not running: another version was activated in the meantime")
+    #expect(try await TagRequest(["boot"], of: packs).begin().packs.map(\.installed.version) == [2, 2])
   }
 
   @Test("with an expired manifest nothing is downloaded, but installed packs are still accessible")

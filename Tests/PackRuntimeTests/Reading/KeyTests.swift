@@ -6,7 +6,7 @@ import PackReading
 import TestSupport
 import Testing
 
-@Suite("Keys for opening packs")
+@Suite("Keys for opening packs", .timeLimit(.minutes(5)))
 struct KeyTests {
   let directory: TemporaryDirectory
   let tree = SampleTree(["index.html": .init(Array("<p>Hello</p>".utf8))])

@@ -6,7 +6,7 @@ import PackWork
 import TestSupport
 import Testing
 
-@Suite("Unpacking")
+@Suite("Unpacking", .timeLimit(.minutes(5)))
 struct UnpackTests {
   let directory: TemporaryDirectory
   let tree: SampleTree

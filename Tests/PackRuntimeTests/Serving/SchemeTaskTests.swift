@@ -54,7 +54,7 @@ private final class StrictTask: SchemeReceiver {
   func stop() { if !isOver { state = .stopped } }
 }
 
-@Suite("Responses to a web view")
+@Suite("Responses to a web view", .timeLimit(.minutes(5)))
 @MainActor
 struct SchemeTaskTests {
   private typealias Server = SchemeServer<StrictTask>

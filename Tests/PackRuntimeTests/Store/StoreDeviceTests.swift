@@ -3,7 +3,7 @@ import PackStore
 import TestSupport
 import Testing
 
-@Suite("Packs for other devices in a store")
+@Suite("Packs for other devices in a store", .timeLimit(.minutes(5)))
 struct StoreDeviceTests {
   private let stage: StoreStage
 

@@ -10,7 +10,7 @@ import PackWork
 import TestSupport
 import Testing
 
-@Suite("Installing into a store")
+@Suite("Installing into a store", .timeLimit(.minutes(5)))
 struct StoreInstallTests {
   let stage: StoreStage
 
@@ -325,7 +325,26 @@ struct StoreInstallTests {
     let store = try await stage.open(files: files)
     let offer = try await stage.offer()
     try await store.adopt(stage.manifest(1, [offer]))
+    let installed = try await store.install(offer.path, as: "core")
+    #expect(try await store.installed() == [installed])
+    #expect(!FileManager.default.fileExists(atPath: offer.path))
+  }
+
+  @Test("content that no record names is replaced, but not while another process has it open")
+  func unrecordedInUse() async throws {
+    let store = try await stage.open()
+    let offer = try await stage.offer()
+    try await store.adopt(stage.manifest(1, [offer]))
+    let item = "core@1-\(offer.entry.sha256.prefix(8).hex).pack"
+    try stage.directory.write([1, 2, 3], to: "store/packs/\(item)")
+    try stage.directory.write([], to: "store/uses/\(item)~other")
+    let error = await failure { () async throws(PackError) in try await store.install(offer.path, as: "core") }
+    #expect(error?.code == .inUse)
+    #expect(stage.directory.bytes(of: "store/packs/\(item)") == [1, 2, 3])
+    #expect(FileManager.default.fileExists(atPath: offer.path))
+    stage.end("other")
     try await store.install(offer.path, as: "core")
+    #expect(try await store.reconcile(.thorough).map(\.kind) == [.staleUse])
   }
 
   @Test("a file that only seems to be on the same volume is copied and then removed")

@@ -6,7 +6,7 @@ import PackManifest
 import TestSupport
 import Testing
 
-@Suite("Manifests of a store")
+@Suite("Manifests of a store", .timeLimit(.minutes(5)))
 struct StoreManifestTests {
   let stage: StoreStage
 

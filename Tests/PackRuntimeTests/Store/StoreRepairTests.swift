@@ -6,7 +6,7 @@ import PackStore
 import TestSupport
 import Testing
 
-@Suite("Repair of a store")
+@Suite("Repair of a store", .timeLimit(.minutes(5)))
 struct StoreRepairTests {
   let stage: StoreStage
 
@@ -45,11 +45,75 @@ struct StoreRepairTests {
     #expect(await failure { () async throws(PackError) in _ = try await stage.open() }?.code == code)
   }
 
-  @Test("a store without its marker is not taken for an empty directory")
+  @Test("a store that lost its marker gets it back, and what only looks like one is refused")
   func lostMarker() async throws {
-    _ = try await stage.updatable()
+    let (store, _, _) = try await stage.updatable()
+    let before = try stage.snapshot()
     try FileManager.default.removeItem(atPath: stage.directory("store/store"))
-    #expect(await failure { () async throws(PackError) in _ = try await stage.open() }?.code == .notAStore)
+    let again = try await stage.open(as: "again")
+    #expect(try stage.snapshot() == before)
+    #expect(try await again.current("core")?.version == 1)
+    #expect(try await again.reconcile(.thorough) == [])
+    for (name, text) in [("state/core", "not a record"), ("packs/letter.txt", "Dear"), ("manifest", "{}"), ("memory", "")] {
+      try FileManager.default.removeItem(atPath: stage.root)
+      for part in ["state", "packs", "staging", "trash", "uses"] { try stage.directory.makeDirectory("store/\(part)") }
+      try stage.directory.write(Array(text.utf8), to: "store/\(name)")
+      #expect(await failure { () async throws(PackError) in _ = try await stage.open() }?.code == .notAStore, "\(name)")
+    }
+    withExtendedLifetime(store) {}
+  }
+
+  /// Puts something else in the place of a file or directory of the store.
+  private func replace(_ name: String, with other: String) throws {
+    let path = stage.directory("store/\(name)")
+    try FileManager.default.removeItem(atPath: path)
+    switch other {
+    case "a directory": try stage.directory.write([1], to: "store/\(name)/inside")
+    case "a pipe": #expect(mkfifo(path, 0o644) == 0)
+    case "a link": try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: stage.directory("elsewhere"))
+    default: try stage.directory.write([1], to: "store/\(name)")
+    }
+  }
+
+  @Test(
+    "a directory, a pipe or a link in the place of a record is moved out of the way, and the record is rebuilt",
+    arguments: ["a directory", "a pipe", "a link"])
+  func otherKindOfRecord(other: String) async throws {
+    let (store, _, _) = try await stage.updatable()
+    try stage.directory.write([7], to: "elsewhere")
+    try replace("state/core", with: other)
+    #expect(try await store.damagedRecords() == ["core"])
+    #expect(await failure { () async throws(PackError) in _ = try await store.open("core") }?.advice == .reconcileStore)
+    #expect(try await kinds(store) == [.damagedRecord])
+    #expect(try await store.current("core")?.version == 1)
+    #expect(try await store.open("core").installed.version == 1)
+    #expect(stage.directory.bytes(of: "elsewhere") == [7], "the target of the link stays")
+  }
+
+  @Test("the same for a record of a pack without content", arguments: ["a directory", "a pipe", "a link"])
+  func otherKindOfEmptyRecord(other: String) async throws {
+    let (store, _, _) = try await stage.updatable()
+    try stage.directory.write([7], to: "store/state/nobody")
+    try replace("state/nobody", with: other)
+    #expect(try await kinds(store) == [.damagedRecord])
+    #expect(stage.directory.names(in: "store/state") == ["core"])
+  }
+
+  @Test(
+    "the same for the manifest, the memory, and the store's directories",
+    arguments: [
+      ("manifest", "a directory"), ("manifest", "a pipe"), ("memory", "a directory"), ("memory", "a pipe"), ("uses", "a file"),
+      ("staging", "a file"), ("trash", "a file"), ("trash", "a pipe"), ("staging", "a link"),
+    ])
+  func otherKind(name: String, other: String) async throws {
+    let (store, _, new) = try await stage.updatable()
+    try replace(name, with: other)
+    _ = try await store.reconcile()
+    #expect(try await store.reconcile() == [], "it finds something again")
+    #expect(try await store.open("core").installed.version == 1)
+    try await store.adopt(stage.manifest(3, [new]))
+    try await store.install(new.path, as: "core", taking: .copying)
+    #expect(try await store.reconcile(.thorough) == [])
   }
 
   @Test("a store whose creation was interrupted is completed")

@@ -7,7 +7,7 @@ import PackWork
 import TestSupport
 import Testing
 
-@Suite("Space in a store")
+@Suite("Space in a store", .timeLimit(.minutes(5)))
 struct StoreSpaceTests {
   let stage: StoreStage
 
@@ -91,6 +91,22 @@ struct StoreSpaceTests {
     #expect(try await store.purge(toFree: .max).removed.map { "\($0.pack.id) \($0.pack.version)" } == ["gone 1", "a 1", "a 2"])
     #expect(try opened.read("index.html").count > 0)
     withExtendedLifetime((opened, offers)) {}
+  }
+
+  @Test("room for a new version never comes from the running version of the same pack", arguments: [false, true])
+  func roomForUpdate(hasOther: Bool) async throws {
+    let store = try await stage.open()
+    let offers = try await fill(store, [("core", .onDemand)] + (hasOther ? [("other", .prefetch)] : []))
+    let new = try await stage.offer("core", 2, size: 40_000)
+    try await store.adopt(stage.manifest(2, [new] + offers.dropFirst()))
+    let taken = try await store.usage().reduce(0) { $0 + $1.sizeOnDevice }
+    // The running version of the pack would be purged first: it is the less dear one.
+    let tight = try await stage.open(as: "two", StorePolicy(quota: taken + 8192, freeSpaceMargin: 0))
+    let error = await failure { () async throws(PackError) in try await tight.install(new.path, as: "core") }
+    #expect(error?.code == (hasOther ? nil : .quotaExceeded))
+    #expect(try await tight.current("core")?.version == 1)
+    #expect(try await tight.open("core").installed.version == 1)
+    #expect(try await tight.current("other") == nil)
   }
 
   @Test("a failed version is purged first")

@@ -7,7 +7,7 @@ import PackStore
 import TestSupport
 import Testing
 
-@Suite("Trials of a store")
+@Suite("Trials of a store", .timeLimit(.minutes(5)))
 struct StoreTrialTests {
   let stage: StoreStage
 

@@ -282,7 +282,7 @@ struct ReleaseVersionTests {
   }
 }
 
-@Suite("Recording a release")
+@Suite("Recording a release", .timeLimit(.minutes(5)))
 struct ReleaseRecordingTests {
   private func app(_ project: ReleaseProject, _ version: String, plist: String = "dist/Info.fragment.plist") throws -> ReleaseRecording.App
   {

@@ -100,7 +100,7 @@ extension SampleTree {
   }
 }
 
-@Suite("The verification of release files")
+@Suite("The verification of release files", .timeLimit(.minutes(5)))
 struct ReleaseInspectionTests {
   /// The rules with findings, without notes: the sample has an empty directory.
   private func ids(_ report: ReleaseReport) -> Set<String> { Set(report.findings.filter { $0.level != .note }.map(\.rule.id)) }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PackProject
 
-@Suite("A proposal")
+@Suite("A proposal", .timeLimit(.minutes(5)))
 struct ProposalTests {
   private let directory: TemporaryDirectory
 

@@ -175,7 +175,9 @@ struct DeliveryRun {
         case .obsolete: try take(.removed, record)
         default: break
         }
-        guard let next = records[id], case .ready = next.state, !device.contains(where: { $0.id == id && $0.sha256 == next.bytes.sha256 })
+        // Two versions may have the same digest here, and the store has each of them apart.
+        guard let next = records[id], case .ready = next.state,
+          !device.contains(where: { $0.id == id && $0.version == next.bytes.version && $0.sha256 == next.bytes.sha256 })
         else { continue }
         device.append(DevicePack(id: id, version: next.bytes.version, sha256: next.bytes.sha256, mode: .packed))
       }
