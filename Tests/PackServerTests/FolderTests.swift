@@ -256,7 +256,7 @@ struct FolderTests {
   }
 }
 
-@Suite("Games from one pack")
+@Suite("Games from one pack", .timeLimit(.minutes(10)))
 struct GameSiteTests {
   private let directory: TemporaryDirectory
   private let site: GameSite
