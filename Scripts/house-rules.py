@@ -333,8 +333,8 @@ def check_time_limits(name, text):
     suites = list(SUITE.finditer(text))
     for suite, following in zip(suites, suites[1:] + [None]):
         body = text[suite.end() : following.start() if following else len(text)]
-        if ".timeLimit(" not in suite.group() and ASYNCHRONOUS_TEST.search(body):
-            offend(name, text.count("\n", 0, suite.start()) + 1, "a suite with asynchronous tests has no time limit")
+        if ".bounded" not in suite.group() and ASYNCHRONOUS_TEST.search(body):
+            offend(name, text.count("\n", 0, suite.start()) + 1, "a suite with asynchronous tests is not .bounded")
 
 
 def check_words(name):

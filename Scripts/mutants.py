@@ -19,7 +19,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FAULTS = ROOT / "Tests/Mutants"
-# Longer than the time limit of any suite, which is a minute or two.
+# The limit of a test in minutes, and that of a run in seconds, which is longer.
+MINUTES = 3
 SECONDS = 200
 
 SWITCH = """#if canImport(Glibc)
@@ -134,7 +135,7 @@ def plant(tree):
 def verdict(tree, fault):
     """How a run of the fault's suites ends: noticed, survived or hung; and the seconds that it took."""
     began = time.monotonic()
-    environment = dict(os.environ, PACKER_FAULT=fault.name if fault else "")
+    environment = dict(os.environ, PACKER_FAULT=fault.name if fault else "", PACKER_TEST_MINUTES=str(MINUTES))
     command = [
         ".build/debug/packerPackageTests.xctest", "--testing-library", "swift-testing",
         "--filter", "(" + "|".join(fault.suites) + ")/"]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import packer_fuzz
 
-@Suite("Fuzz targets", .timeLimit(.minutes(5)))
+@Suite("Fuzz targets", .bounded)
 struct FuzzTests {
   private static let names = FuzzTarget.all.map(\.name)
 

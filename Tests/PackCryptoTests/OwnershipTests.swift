@@ -1,4 +1,5 @@
 import PackFormat
+import TestSupport
 import Testing
 
 @testable import PackCrypto
@@ -8,7 +9,7 @@ import Testing
   import Glibc
 #endif
 
-@Suite("secrets and contexts are released", .serialized, .timeLimit(.minutes(5)))
+@Suite("secrets and contexts are released", .serialized, .bounded)
 struct OwnershipTests {
   @Test("a buffer is zeros after it was wiped")
   func wiped() {

@@ -8,7 +8,7 @@ import Testing
 #if os(Linux)
   import Foundation
 
-  @Suite("The cost of planning in an extension", .serialized, .timeLimit(.minutes(5)))
+  @Suite("The cost of planning in an extension", .serialized, .bounded)
   struct DeliveryCostTests {
     /// Returns a manifest of the maximum size: 2000 packs and 1 MiB.
     private static func largest() throws(PackError) -> [UInt8] {

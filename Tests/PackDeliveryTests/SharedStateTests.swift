@@ -5,7 +5,7 @@ import PackManifest
 import TestSupport
 import Testing
 
-@Suite("The state that app and extension share", .timeLimit(.minutes(5)))
+@Suite("The state that app and extension share", .bounded)
 struct SharedStateTests {
   private let disk = MemoryDisk()
   private let clock = TestClock()

@@ -9,7 +9,7 @@ import Testing
 @testable import PackDelivery
 
 /// The oracle: two changes at the same time end as one after the other, and what they reported is on the disk when they return.
-@Suite("App and extension with one state", .timeLimit(.minutes(LongForm.isOn ? 60 : 5)))
+@Suite("App and extension with one state", .bounded)
 struct StateInterleavingTests {
   /// The operations of the second process before which the first one continues.
   private static let returns: [Int?] = LongForm.isOn ? [nil] + Array(1..<40) : [nil, 9, 17, 25]

@@ -4,7 +4,7 @@ import PackWork
 import TestSupport
 import Testing
 
-@Suite("A new file that two processes make", .timeLimit(.minutes(2)))
+@Suite("A new file that two processes make", .bounded)
 struct NewFileTests {
   @Test(
     "never replaces the other one, at any switch between the two, and is on the disk",

@@ -7,7 +7,7 @@ import Testing
 #if os(Linux)
   import Foundation
 
-  @Suite("The memory cost of a manifest", .serialized, .timeLimit(.minutes(5)))
+  @Suite("The memory cost of a manifest", .serialized, .bounded)
   struct ManifestCostTests {
     /// The largest manifest: 2000 packs and 1 MiB.
     private static func largest() throws(PackError) -> [UInt8] {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PackRemote
 
-@Suite("The saved content of a remote asset", .timeLimit(.minutes(5)))
+@Suite("The saved content of a remote asset", .bounded)
 struct AssetCacheTests {
   @Test("a file that is truncated or changed at any byte is ignored and removed")
   func damaged() async throws {

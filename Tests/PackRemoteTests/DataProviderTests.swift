@@ -5,7 +5,7 @@ import Testing
 
 @testable import PackRemote
 
-@Suite("A provider of content", .timeLimit(.minutes(10)))
+@Suite("A provider of content", .bounded)
 struct DataProviderTests {
   private let clock = ManualClock()
   private var request: ContentRequest { ContentRequest(known: nil, sizeLimit: 100, clock: clock) }

@@ -6,7 +6,7 @@
 
   @testable import PackRemote
 
-  @Suite("An observed asset", .timeLimit(.minutes(10)))
+  @Suite("An observed asset", .bounded)
   @MainActor
   struct ObservedAssetTests {
     @Test("has the value at once, and notifies observers of each change")

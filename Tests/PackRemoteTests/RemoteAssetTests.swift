@@ -6,7 +6,7 @@ import Testing
 
 @testable import PackRemote
 
-@Suite("A remote asset", .timeLimit(.minutes(10)))
+@Suite("A remote asset", .bounded)
 struct RemoteAssetTests {
   private let place = AssetPlace()
 

@@ -13,7 +13,7 @@ extension AssetKey where Value == [Int] {
   fileprivate static let levels = AssetKey("levels")
 }
 
-@Suite("All assets of an app", .timeLimit(.minutes(10)))
+@Suite("All assets of an app", .bounded)
 struct RemoteAssetsTests {
   private let disk = MemoryDisk()
   private let clock = ManualClock()

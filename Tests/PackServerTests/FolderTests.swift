@@ -26,7 +26,7 @@ private struct Answer {
   }
 }
 
-@Suite("A release folder served like a CDN", .timeLimit(.minutes(5)))
+@Suite("A release folder served like a CDN", .bounded)
 struct FolderTests {
   private let directory: TemporaryDirectory
   private static let pack = (0..<1000).map { UInt8(truncatingIfNeeded: $0) }
@@ -256,7 +256,7 @@ struct FolderTests {
   }
 }
 
-@Suite("Games from one pack", .timeLimit(.minutes(10)))
+@Suite("Games from one pack", .bounded)
 struct GameSiteTests {
   private let directory: TemporaryDirectory
   private let site: GameSite

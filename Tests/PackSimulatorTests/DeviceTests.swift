@@ -8,7 +8,7 @@ import PackSimulator
 import TestSupport
 import Testing
 
-@Suite("The platform and the languages of the simulated device", .timeLimit(.minutes(5)))
+@Suite("The platform and the languages of the simulated device", .bounded)
 struct SimulatedDeviceTests {
   private let directory: TemporaryDirectory
   private let release: SimulatedRelease

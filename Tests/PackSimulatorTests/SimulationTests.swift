@@ -7,7 +7,7 @@ import PackSimulator
 import TestSupport
 import Testing
 
-@Suite("Errors of the system, each with the reaction of our code", .timeLimit(.minutes(5)))
+@Suite("Errors of the system, each with the reaction of our code", .bounded)
 struct SimulatedErrorTests {
   @Test(
     "an installation without faults reports no errors: essential packs are present at the first start, the others soon after, and all of them open"
@@ -197,7 +197,7 @@ struct SimulatedErrorTests {
   }
 }
 
-@Suite("Faults without an error of the system", .timeLimit(.minutes(5)))
+@Suite("Faults without an error of the system", .bounded)
 struct SimulatedFaultTests {
   @Test("forgotten: a download that the system lost is detected at the start of the app, and fetched again")
   func forgotten() async throws {
@@ -356,7 +356,7 @@ struct SimulatedFaultTests {
   }
 }
 
-@Suite("Findings of a simulation", .timeLimit(.minutes(5)))
+@Suite("Findings of a simulation", .bounded)
 struct SimulationFindingTests {
   @Test("a pack that is missing or different on the server is missing in the end")
   func wrongFile() async throws {

@@ -13,7 +13,7 @@ import TestSupport
 import Testing
 
 /// Tests of common faults in sample apps with background downloads, one by one, with a real extension, app, store and packs.
-@Suite("Common weaknesses of sample apps, from end to end", .timeLimit(.minutes(5)))
+@Suite("Common weaknesses of sample apps, from end to end", .bounded)
 struct WeaknessTests {
   @Test("offline wipe: neither extension nor app removes a pack because the manifest is missing or invalid")
   func offlineWipe() async throws {

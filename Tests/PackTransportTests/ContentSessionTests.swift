@@ -8,7 +8,7 @@ import Testing
 
 @testable import PackTransport
 
-@Suite("The content of an asset over HTTP", .enabled(if: NginxServer.program != nil, "nginx is not installed"), .timeLimit(.minutes(5)))
+@Suite("The content of an asset over HTTP", .enabled(if: NginxServer.program != nil, "nginx is not installed"), .bounded)
 struct ContentSessionTests {
   private let directory: TemporaryDirectory
   private let session: ContentSession

@@ -4,7 +4,7 @@ import PackWork
 import TestSupport
 import Testing
 
-@Suite("A queue in a process that is killed", .serialized, .timeLimit(.minutes(LongForm.isOn ? 60 : 5)))
+@Suite("A queue in a process that is killed", .serialized, .bounded)
 struct DownloadServerTests {
   private let directory: TemporaryDirectory
 

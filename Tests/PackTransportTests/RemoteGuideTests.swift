@@ -7,7 +7,7 @@ import PackTransport
 import TestSupport
 import Testing
 
-@Suite("The guide to remote assets", .timeLimit(.minutes(5)))
+@Suite("The guide to remote assets", .bounded)
 struct RemoteGuideTests {
   @Test("its example is code that compiles")
   func snippet() throws {

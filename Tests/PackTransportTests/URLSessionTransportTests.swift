@@ -7,7 +7,7 @@ import Testing
 
 @testable import PackTransport
 
-@Suite("Downloads over HTTP", .enabled(if: NginxServer.program != nil, "nginx is not installed"), .timeLimit(.minutes(5)))
+@Suite("Downloads over HTTP", .enabled(if: NginxServer.program != nil, "nginx is not installed"), .bounded)
 struct URLSessionTransportTests {
   private let directory: TemporaryDirectory
 

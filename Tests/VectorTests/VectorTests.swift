@@ -7,7 +7,7 @@ import PackReading
 import TestSupport
 import Testing
 
-@Suite("A reader gives the expected result for every vector", .timeLimit(.minutes(5)))
+@Suite("A reader gives the expected result for every vector", .bounded)
 struct VectorTests {
   let directory: TemporaryDirectory
 

@@ -14,7 +14,7 @@ import Testing
 @testable import PackApp
 
 /// Tests of an app that knows only `PackLibrary`. Its downloads run in a queue, over a network with faults.
-@Suite("An app's packs through one object", .timeLimit(.minutes(5)))
+@Suite("An app's packs through one object", .bounded)
 struct PackLibraryTests {
   private let place: DeliveryStage
   private var stage: StoreStage { place.stage }

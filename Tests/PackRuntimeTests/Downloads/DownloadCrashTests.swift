@@ -6,7 +6,7 @@ import Testing
 @testable import PackDownloads
 @testable import PackWork
 
-@Suite("A download queue that is stopped anywhere", .timeLimit(.minutes(5)))
+@Suite("A download queue that is stopped anywhere", .bounded)
 struct DownloadCrashTests {
   /// Runs the life of a process: it submits, downloads, pauses and cancels until the files stop working.
   private func life(_ place: QueuePlace, _ transport: FaultyTransport, _ files: FaultyFiles, finished: Monitor<Set<String>>) async {

@@ -3,7 +3,7 @@ import PackLog
 import TestSupport
 import Testing
 
-@Suite("The log of a queue", .timeLimit(.minutes(5)))
+@Suite("The log of a queue", .bounded)
 struct DownloadLogTests {
   private let place: QueuePlace
   private let logger = RecordingLogger()

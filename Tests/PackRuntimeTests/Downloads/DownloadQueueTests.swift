@@ -6,7 +6,7 @@ import Testing
 @testable import PackDownloads
 @testable import PackWork
 
-@Suite("The download queue", .timeLimit(.minutes(5)))
+@Suite("The download queue", .bounded)
 struct DownloadQueueTests {
   private let place: QueuePlace
 

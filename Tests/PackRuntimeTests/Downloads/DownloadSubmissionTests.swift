@@ -4,7 +4,7 @@ import PackFormat
 import TestSupport
 import Testing
 
-@Suite("Submitting downloads, and the directory of a queue", .timeLimit(.minutes(5)))
+@Suite("Submitting downloads, and the directory of a queue", .bounded)
 struct DownloadSubmissionTests {
   private let place: QueuePlace
   private let transport = FaultyTransport(content: Samples.content(of:))

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests of an app's queue with downloads that arrive or end in other ways.
-@Suite("An app's queue and the system's downloads", .timeLimit(.minutes(5)))
+@Suite("An app's queue and the system's downloads", .bounded)
 struct AppDeliveryQueueTests {
   private let place: DeliveryStage
   private var stage: StoreStage { place.stage }

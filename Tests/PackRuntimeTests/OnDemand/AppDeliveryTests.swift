@@ -10,7 +10,7 @@ import PackWork
 import TestSupport
 import Testing
 
-@Suite("The app's side of deliveries", .timeLimit(.minutes(5)))
+@Suite("The app's side of deliveries", .bounded)
 struct AppDeliveryTests {
   let place: DeliveryStage
 

@@ -11,7 +11,7 @@ import Testing
 @testable import PackReading
 @testable import PackStore
 
-@Suite("A request by tags that is stopped at any operation", .timeLimit(.minutes(LongForm.isOn ? 60 : 5)))
+@Suite("A request by tags that is stopped at any operation", .bounded)
 struct TagCrashTests {
   /// Whether the long form runs, with every failure: if PACKER_SOAK is set.
   private static let isLong = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1"

@@ -11,7 +11,7 @@ import Testing
 @testable import PackStore
 @testable import PackWork
 
-@Suite("Downloads of requests by tags", .timeLimit(.minutes(LongForm.isOn ? 60 : 5)))
+@Suite("Downloads of requests by tags", .bounded)
 struct TagDownloadTests {
   /// The number of rounds: more in the long form, if PACKER_SOAK is set.
   private static let rounds = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1" ? 300 : 12

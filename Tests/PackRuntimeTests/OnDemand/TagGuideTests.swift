@@ -3,7 +3,7 @@ import PackFormat
 import TestSupport
 import Testing
 
-@Suite("The guide to requests by tags", .timeLimit(.minutes(5)))
+@Suite("The guide to requests by tags", .bounded)
 struct TagGuideTests {
   @Test("its example is code that compiles")
   func snippet() throws {

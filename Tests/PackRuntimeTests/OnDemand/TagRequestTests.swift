@@ -10,7 +10,7 @@ import Testing
 @testable import PackStore
 @testable import PackWork
 
-@Suite("Requests by tags", .timeLimit(.minutes(5)))
+@Suite("Requests by tags", .bounded)
 struct TagRequestTests {
   let tags: TagStage
   private var stage: StoreStage { tags.stage }

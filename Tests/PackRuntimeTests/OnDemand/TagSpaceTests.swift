@@ -10,7 +10,7 @@ import Testing
 @testable import PackStore
 @testable import PackWork
 
-@Suite("Space and requests by tags", .timeLimit(.minutes(5)))
+@Suite("Space and requests by tags", .bounded)
 struct TagSpaceTests {
   let tags: TagStage
   private var stage: StoreStage { tags.stage }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The count of a tree against what `du` says of the unpacked tree, on the volume of temporary files and, if there is one, in memory.
-@Suite("What a tree takes on a disk", .timeLimit(.minutes(10)))
+@Suite("What a tree takes on a disk", .bounded)
 struct DiskSizeTests {
   /// A tree to measure.
   struct Sample: Sendable, CustomStringConvertible {

@@ -6,7 +6,7 @@ import PackReading
 import TestSupport
 import Testing
 
-@Suite("Keys for opening packs", .timeLimit(.minutes(5)))
+@Suite("Keys for opening packs", .bounded)
 struct KeyTests {
   let directory: TemporaryDirectory
   let tree = SampleTree(["index.html": .init(Array("<p>Hello</p>".utf8))])

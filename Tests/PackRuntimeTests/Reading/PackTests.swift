@@ -7,7 +7,7 @@ import PackWork
 import TestSupport
 import Testing
 
-@Suite("Open packs", .timeLimit(.minutes(5)))
+@Suite("Open packs", .bounded)
 struct PackTests {
   let directory: TemporaryDirectory
   let tree: SampleTree

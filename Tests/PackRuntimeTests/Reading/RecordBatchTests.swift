@@ -8,7 +8,7 @@ import Testing
 @testable import PackReading
 @testable import PackWork
 
-@Suite("Batches of index records", .timeLimit(.minutes(5)))
+@Suite("Batches of index records", .bounded)
 struct RecordBatchTests {
   /// Creates a pack with files of the same name in many directories: their records are spread over the index.
   private func makePack(_ directory: TemporaryDirectory) async throws -> Pack {

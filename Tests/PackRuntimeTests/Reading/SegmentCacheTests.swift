@@ -6,7 +6,7 @@ import Testing
 
 @testable import PackReading
 
-@Suite("What a reader keeps", .timeLimit(.minutes(5)))
+@Suite("What a reader keeps", .bounded)
 struct SegmentCacheTests {
   private let directory: TemporaryDirectory
 

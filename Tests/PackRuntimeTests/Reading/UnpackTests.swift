@@ -6,7 +6,7 @@ import PackWork
 import TestSupport
 import Testing
 
-@Suite("Unpacking", .timeLimit(.minutes(5)))
+@Suite("Unpacking", .bounded)
 struct UnpackTests {
   let directory: TemporaryDirectory
   let tree: SampleTree

@@ -9,7 +9,7 @@
   @testable import PackReading
 
   /// Looks at memory after its owner has released it. A buffer that was wiped has nothing of its former content; one that was not has most of it.
-  @Suite("Plaintext and derivations are wiped", .timeLimit(.minutes(5)))
+  @Suite("Plaintext and derivations are wiped", .bounded)
   struct WipingTests {
     private let directory: TemporaryDirectory
 

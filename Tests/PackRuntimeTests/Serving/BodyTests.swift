@@ -8,7 +8,7 @@ import PackWork
 import TestSupport
 import Testing
 
-@Suite("Response bodies", .timeLimit(.minutes(5)))
+@Suite("Response bodies", .bounded)
 struct BodyTests {
   @Test("a player's consecutive ranges decompress each frame once")
   func sequentialRanges() async throws {

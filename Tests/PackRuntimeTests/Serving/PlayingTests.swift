@@ -25,7 +25,7 @@ private final class GatheringTask: SchemeReceiver {
   }
 }
 
-@Suite("Serving packs from a store", .timeLimit(.minutes(5)))
+@Suite("Serving packs from a store", .bounded)
 @MainActor
 struct PlayingTests {
   /// Returns what a page receives for a file.

@@ -54,7 +54,7 @@ struct Site: Sendable {
   func tag(_ target: String) throws -> String { try #require(try ask(target).headers["ETag"]) }
 }
 
-@Suite("Responses to paths and methods", .timeLimit(.minutes(5)))
+@Suite("Responses to paths and methods", .bounded)
 struct ResponderPathTests {
   @Test("the response to a file has its whole content, its type and its tag")
   func file() async throws {
@@ -222,7 +222,7 @@ struct ResponderPathTests {
   }
 }
 
-@Suite("Responses to conditions", .timeLimit(.minutes(5)))
+@Suite("Responses to conditions", .bounded)
 struct ResponderConditionTests {
   @Test(
     "a file that the client already has is not sent again: tags are compared weakly, in any list (RFC 9110 §13.1.2)",
@@ -291,7 +291,7 @@ struct ResponderConditionTests {
   }
 }
 
-@Suite("Responses to ranges", .timeLimit(.minutes(5)))
+@Suite("Responses to ranges", .bounded)
 struct ResponderRangeTests {
   @Test(
     "the response to one range has its bytes and their position (RFC 9110 §14.1.2)",
@@ -407,7 +407,7 @@ struct ResponderRangeTests {
   }
 }
 
-@Suite("Responses to random requests", .timeLimit(.minutes(5)))
+@Suite("Responses to random requests", .bounded)
 struct ResponderHostilityTests {
   @Test("every response has one of the known statuses, and its bytes are those that it declares")
   func anything() async throws {

@@ -54,7 +54,7 @@ private final class StrictTask: SchemeReceiver {
   func stop() { if !isOver { state = .stopped } }
 }
 
-@Suite("Responses to a web view", .timeLimit(.minutes(5)))
+@Suite("Responses to a web view", .bounded)
 @MainActor
 struct SchemeTaskTests {
   private typealias Server = SchemeServer<StrictTask>

@@ -5,7 +5,7 @@ import PackReading
 import TestSupport
 import Testing
 
-@Suite("Checking a pack against a manifest entry", .timeLimit(.minutes(5)))
+@Suite("Checking a pack against a manifest entry", .bounded)
 struct ManifestEntryTests {
   let directory: TemporaryDirectory
 

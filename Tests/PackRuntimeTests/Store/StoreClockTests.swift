@@ -2,7 +2,7 @@ import PackFormat
 import TestSupport
 import Testing
 
-@Suite("A store whose clock is set back", .timeLimit(.minutes(5)))
+@Suite("A store whose clock is set back", .bounded)
 struct StoreClockTests {
   /// Returns what a store reports in the life of a pack, step by step. Calls `set` with the clock before each step.
   private func life(_ set: (StageClock) -> Void) async throws -> [String] {

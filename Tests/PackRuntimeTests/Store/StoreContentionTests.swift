@@ -8,7 +8,7 @@ import PackStore
 import TestSupport
 import Testing
 
-@Suite("A store that two sessions use at once", .timeLimit(.minutes(LongForm.isOn ? 60 : 5)))
+@Suite("A store that two sessions use at once", .bounded)
 struct StoreContentionTests {
   /// Whether the long form runs: if PACKER_SOAK is set.
   private static let isLong = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1"

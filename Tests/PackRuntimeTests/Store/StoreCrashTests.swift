@@ -8,7 +8,7 @@ import PackStore
 import TestSupport
 import Testing
 
-@Suite("A store that is stopped at any operation", .timeLimit(.minutes(LongForm.isOn ? 60 : 5)))
+@Suite("A store that is stopped at any operation", .bounded)
 struct StoreCrashTests {
   /// Whether the long form runs, if PACKER_SOAK is set: every stop with every crash, on both kinds of volume, and many seeds.
   private static let isLong = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1"

@@ -3,7 +3,7 @@ import PackStore
 import TestSupport
 import Testing
 
-@Suite("Packs for other devices in a store", .timeLimit(.minutes(5)))
+@Suite("Packs for other devices in a store", .bounded)
 struct StoreDeviceTests {
   private let stage: StoreStage
 

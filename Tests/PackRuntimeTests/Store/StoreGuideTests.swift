@@ -7,7 +7,7 @@ import PackStore
 import TestSupport
 import Testing
 
-@Suite("The guide to the store", .timeLimit(.minutes(5)))
+@Suite("The guide to the store", .bounded)
 struct StoreGuideTests {
   @Test("its example is code that compiles")
   func snippet() throws {

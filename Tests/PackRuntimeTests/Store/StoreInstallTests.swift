@@ -10,7 +10,7 @@ import PackWork
 import TestSupport
 import Testing
 
-@Suite("Installing into a store", .timeLimit(.minutes(5)))
+@Suite("Installing into a store", .bounded)
 struct StoreInstallTests {
   let stage: StoreStage
 

@@ -12,7 +12,7 @@ import Testing
 @testable import PackStore
 
 /// The oracle: two operations at the same time end as one after the other, and what they did is on the disk when they return.
-@Suite("Two processes with one store", .serialized, .timeLimit(.minutes(LongForm.isOn ? 60 : 5)))
+@Suite("Two processes with one store", .serialized, .bounded)
 struct StoreInterleavingTests {
   /// Whether every file operation is a switch point, if PACKER_SOAK is set, and pairs of switch points are tried too.
   private static let isLong = LongForm.isOn

@@ -7,7 +7,7 @@ import PackStore
 import TestSupport
 import Testing
 
-@Suite("The log of a store", .timeLimit(.minutes(5)))
+@Suite("The log of a store", .bounded)
 struct StoreLogTests {
   let stage: StoreStage
   let logger = RecordingLogger()

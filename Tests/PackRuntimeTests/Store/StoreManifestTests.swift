@@ -6,7 +6,7 @@ import PackManifest
 import TestSupport
 import Testing
 
-@Suite("Manifests of a store", .timeLimit(.minutes(5)))
+@Suite("Manifests of a store", .bounded)
 struct StoreManifestTests {
   let stage: StoreStage
 

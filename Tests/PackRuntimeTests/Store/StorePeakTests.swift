@@ -122,7 +122,7 @@ private struct History {
   }
 }
 
-@Suite("The most space that a store takes", .timeLimit(.minutes(5)))
+@Suite("The most space that a store takes", .bounded)
 struct StorePeakTests {
   private struct Run {
     let history: Int

@@ -6,7 +6,7 @@ import PackStore
 import TestSupport
 import Testing
 
-@Suite("Repair of a store", .timeLimit(.minutes(5)))
+@Suite("Repair of a store", .bounded)
 struct StoreRepairTests {
   let stage: StoreStage
 

@@ -6,7 +6,7 @@ import PackManifest
 import TestSupport
 import Testing
 
-@Suite("A store with as many packs as a manifest can name", .timeLimit(.minutes(LongForm.isOn ? 60 : 5)))
+@Suite("A store with as many packs as a manifest can name", .bounded)
 struct StoreScaleTests {
   /// Writes a full store directly in its documented layout, which is much faster than installing.
   private func fill(_ stage: StoreStage, _ count: Int) async throws -> SignedManifest {

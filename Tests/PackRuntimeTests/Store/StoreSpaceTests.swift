@@ -7,7 +7,7 @@ import PackWork
 import TestSupport
 import Testing
 
-@Suite("Space in a store", .timeLimit(.minutes(5)))
+@Suite("Space in a store", .bounded)
 struct StoreSpaceTests {
   let stage: StoreStage
 

@@ -7,7 +7,7 @@ import PackStore
 import TestSupport
 import Testing
 
-@Suite("Trials of a store", .timeLimit(.minutes(5)))
+@Suite("Trials of a store", .bounded)
 struct StoreTrialTests {
   let stage: StoreStage
 

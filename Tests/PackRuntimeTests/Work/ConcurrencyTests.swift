@@ -5,7 +5,7 @@ import PackWork
 import TestSupport
 import Testing
 
-@Suite("Worker pools", .timeLimit(.minutes(5)))
+@Suite("Worker pools", .bounded)
 struct CrewTests {
   @Test("every member runs once, with its number", arguments: [1, 2, 8])
   func members(size: Int) async throws {
@@ -71,7 +71,7 @@ struct CrewTests {
   }
 }
 
-@Suite("Values shared by threads", .timeLimit(.minutes(5)))
+@Suite("Values shared by threads", .bounded)
 struct MonitorTests {
   @Test("no change by any of many threads is lost")
   func counter() async throws {
@@ -108,7 +108,7 @@ struct MonitorTests {
   }
 }
 
-@Suite("Ordered parallel map", .timeLimit(.minutes(5)))
+@Suite("Ordered parallel map", .bounded)
 struct OrderedMapTests {
   /// Doubles numbers and returns the consumed ones.
   private func run(
@@ -239,7 +239,7 @@ extension OrderedMapTests {
   }
 }
 
-@Suite("Digests of contents that span frames", .timeLimit(.minutes(5)))
+@Suite("Digests of contents that span frames", .bounded)
 struct SpanningDigestsTests {
   @Test("parts of several contents, added by many threads, give the correct digests", arguments: [1, 2, 4])
   func parts(workers: Int) async throws {

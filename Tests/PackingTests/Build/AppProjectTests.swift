@@ -8,7 +8,7 @@ import Testing
 @testable import PackBuild
 @testable import PackProject
 
-@Suite("An app is made from a release", .timeLimit(.minutes(5)))
+@Suite("An app is made from a release", .bounded)
 struct AppProjectTests {
   /// Three configurations whose apps differ.
   enum Sample: String, CaseIterable {

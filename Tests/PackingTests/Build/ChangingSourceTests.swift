@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A tree that another process changes while it is packed. The wrapped files make the change at a certain call.
-@Suite("A source that changes while it is packed", .timeLimit(.minutes(10)))
+@Suite("A source that changes while it is packed", .bounded)
 struct ChangingSourceTests {
   /// A change that another process makes to a file.
   enum Change: String, CaseIterable, Sendable {

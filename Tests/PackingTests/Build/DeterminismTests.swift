@@ -11,7 +11,7 @@ import Testing
   import Glibc
 #endif
 
-@Suite("The same tree gives the same pack", .timeLimit(.minutes(5)))
+@Suite("The same tree gives the same pack", .bounded)
 struct DeterminismTests {
   private let project: SampleProject
   private let tree: SampleTree

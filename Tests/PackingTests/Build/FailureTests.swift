@@ -8,7 +8,7 @@ import Testing
 @testable import PackWork
 
 /// Packing that cannot be finished must leave the earlier output and nothing else.
-@Suite("Packing that fails", .timeLimit(.minutes(10)))
+@Suite("Packing that fails", .bounded)
 struct FailureTests {
   private func project(large: Bool = false) throws -> SampleProject {
     let project = try SampleProject()

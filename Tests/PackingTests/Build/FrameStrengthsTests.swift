@@ -7,7 +7,7 @@ import Testing
 @testable import PackBuild
 @testable import PackProject
 
-@Suite("How hard frames are compressed depends on the tree", .timeLimit(.minutes(5)))
+@Suite("How hard frames are compressed depends on the tree", .bounded)
 struct FrameStrengthsTests {
   /// Returns a layout of files of these sizes. The last `copies` of them are identical to the first.
   private func layout(_ sizes: [UInt64], copies: Int = 0) throws -> TarLayout {

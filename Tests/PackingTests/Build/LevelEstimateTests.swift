@@ -6,7 +6,7 @@ import Testing
 
 @testable import PackBuild
 
-@Suite("What another level would bring", .timeLimit(.minutes(5)))
+@Suite("What another level would bring", .bounded)
 struct LevelEstimateTests {
   /// Text of random words, which shrinks as real text does.
   private func text(_ count: Int, _ random: inout SeededGenerator) -> [UInt8] {

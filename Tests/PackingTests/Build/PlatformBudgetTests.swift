@@ -8,7 +8,7 @@ import Testing
 @testable import PackGate
 @testable import PackProject
 
-@Suite("Budgets of platforms", .timeLimit(.minutes(5)))
+@Suite("Budgets of platforms", .bounded)
 struct PlatformBudgetTests {
   private static let configuration = """
     app: {bundleID: com.example.arcade, group: group.com.example.arcade}

@@ -83,7 +83,7 @@ private enum WritePath: String, CaseIterable, CustomTestStringConvertible {
 }
 
 /// Packing, unpacking and building on a disk that fails in every way at every operation. The store and the queue have their own tests of this kind.
-@Suite("Every write leaves the old or the new output", .timeLimit(.minutes(20)))
+@Suite("Every write leaves the old or the new output", .bounded)
 struct PowerCutTests {
   /// Whether the long form runs, because PACKER_SOAK is 1: every operation, with every crash and many seeds.
   private static let isLong = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1"

@@ -11,7 +11,7 @@ import Testing
 @testable import PackProject
 @testable import PackWork
 
-@Suite("A release", .timeLimit(.minutes(5)))
+@Suite("A release", .bounded)
 struct ReleaseBuildTests {
   private static let all = ["core", "game-kart", "game-poker", "movie", "voices-de"]
 

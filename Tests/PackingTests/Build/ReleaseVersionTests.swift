@@ -11,7 +11,7 @@ import Testing
 @testable import PackProject
 
 /// Versions follow from the lock file. They are never typed by hand.
-@Suite("Versions", .timeLimit(.minutes(5)))
+@Suite("Versions", .bounded)
 struct ReleaseVersionTests {
   @Test("and all bytes stay the same if nothing changes after a release, even in a new directory and at any time")
   func unchanged() async throws {
@@ -282,7 +282,7 @@ struct ReleaseVersionTests {
   }
 }
 
-@Suite("Recording a release", .timeLimit(.minutes(5)))
+@Suite("Recording a release", .bounded)
 struct ReleaseRecordingTests {
   private func app(_ project: ReleaseProject, _ version: String, plist: String = "dist/Info.fragment.plist") throws -> ReleaseRecording.App
   {

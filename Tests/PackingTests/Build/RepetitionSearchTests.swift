@@ -8,7 +8,7 @@ import Testing
 
 @testable import PackBuild
 
-@Suite("Frames are joined where content repeats at a distance", .timeLimit(.minutes(5)))
+@Suite("Frames are joined where content repeats at a distance", .bounded)
 struct RepetitionSearchTests {
   private static let frame: UInt64 = 2 << 20
 

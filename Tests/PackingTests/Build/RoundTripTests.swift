@@ -4,7 +4,7 @@ import PackFormat
 import TestSupport
 import Testing
 
-@Suite("Packing and unpacking", .timeLimit(.minutes(5)))
+@Suite("Packing and unpacking", .bounded)
 struct RoundTripTests {
   @Test("an awkward tree comes back exactly, and verify finds no difference", arguments: [1, 3])
   func awkward(_ jobs: Int) async throws {
@@ -146,7 +146,7 @@ struct RoundTripTests {
   }
 }
 
-@Suite("Files with equal content", .timeLimit(.minutes(5)))
+@Suite("Files with equal content", .bounded)
 struct DuplicateTests {
   @Test("are stored once and come back as separate files", arguments: [8192, 70_000, 300_000])
   func storedOnce(_ size: Int) async throws {

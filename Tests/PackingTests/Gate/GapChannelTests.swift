@@ -7,7 +7,7 @@ import Testing
 @testable import PackReading
 @testable import PackWork
 
-@Suite("A channel of gaps from many workers to one reader", .timeLimit(.minutes(5)))
+@Suite("A channel of gaps from many workers to one reader", .bounded)
 struct GapChannelTests {
   private func piece(_ number: Int, count: Int = 512) -> FrameGaps {
     FrameGaps(

@@ -7,7 +7,7 @@ import Testing
 @testable import PackGate
 @testable import PackProject
 
-@Suite("The checks before a release", .timeLimit(.minutes(5)))
+@Suite("The checks before a release", .bounded)
 struct ReleaseGateTests {
   @Test("a clean release has no findings, and every rule is checked")
   func clean() throws {

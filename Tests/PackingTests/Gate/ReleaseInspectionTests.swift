@@ -100,7 +100,7 @@ extension SampleTree {
   }
 }
 
-@Suite("The verification of release files", .timeLimit(.minutes(5)))
+@Suite("The verification of release files", .bounded)
 struct ReleaseInspectionTests {
   /// The rules with findings, without notes: the sample has an empty directory.
   private func ids(_ report: ReleaseReport) -> Set<String> { Set(report.findings.filter { $0.level != .note }.map(\.rule.id)) }
@@ -228,7 +228,7 @@ struct ReleaseInspectionTests {
     #expect(found.filter { $0.message.contains("of its packs in the clear") }.count == 2)
   }
 
-  @Test("a directory that cannot be read is a finding, and a file that never ends is not read", .timeLimit(.minutes(10)))
+  @Test("a directory that cannot be read is a finding, and a file that never ends is not read", .bounded)
   func endless() async throws {
     let dist = try await DistSample()
     try dist.directory.makeDirectory("dist/ba-package")

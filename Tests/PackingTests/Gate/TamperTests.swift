@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A pack whose bytes were changed without the key. A reader must refuse it with the class of error of FORMAT.md §1.4 and §3.4, and leave no tree.
-@Suite("A pack that was tampered with", .timeLimit(.minutes(30)))
+@Suite("A pack that was tampered with", .bounded)
 struct TamperTests {
   private let directory: TemporaryDirectory
   private let pack: [UInt8]

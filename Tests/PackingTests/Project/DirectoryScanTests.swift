@@ -9,7 +9,7 @@ import Testing
   import Glibc
 #endif
 
-@Suite("What a tree may contain", .timeLimit(.minutes(5)))
+@Suite("What a tree may contain", .bounded)
 struct DirectoryScanTests {
   private func project() throws -> SampleProject {
     let project = try SampleProject()

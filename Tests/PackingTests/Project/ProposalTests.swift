@@ -7,7 +7,7 @@ import Testing
 
 @testable import PackProject
 
-@Suite("A proposal", .timeLimit(.minutes(5)))
+@Suite("A proposal", .bounded)
 struct ProposalTests {
   private let directory: TemporaryDirectory
 

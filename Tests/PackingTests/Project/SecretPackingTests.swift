@@ -6,7 +6,7 @@ import Testing
 @testable import PackBuild
 @testable import PackProject
 
-@Suite("Secrets in files that are packed", .timeLimit(.minutes(5)))
+@Suite("Secrets in files that are packed", .bounded)
 struct SecretPackingTests {
   private let token = SecretCases.forges[0].text
 
