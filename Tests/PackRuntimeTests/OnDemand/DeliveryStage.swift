@@ -22,7 +22,9 @@ final class DeliveryStage: Sendable {
   }
 
   func state(_ files: any FileSystem = FaultyFiles()) throws(PackError) -> SharedState {
-    try SharedState(directory: stage.directory("shared"), files: files, clock: clock)
+    var policy = DeliveryPolicy()
+    policy.lockTimeoutMilliseconds = 1_000_000
+    return try SharedState(directory: stage.directory("shared"), policy: policy, files: files, clock: clock)
   }
 
   func `extension`(_ files: any FileSystem = FaultyFiles()) throws(PackError) -> ExtensionDelivery {

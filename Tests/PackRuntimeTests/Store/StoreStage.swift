@@ -29,9 +29,12 @@ final class StoreStage: Sendable {
     var entry: ManifestPack
   }
 
+  /// A long lock timeout: whoever holds the lock may wait for the processor while other tests run.
+  static let patient = StorePolicy(lockTimeout: .seconds(1000), freeSpaceMargin: 0)
+
   /// Opens the store as a running process with this session name.
   func open(
-    as session: String = "one", _ policy: StorePolicy = StorePolicy(freeSpaceMargin: 0), files: any FileSystem = FaultyFiles(),
+    as session: String = "one", _ policy: StorePolicy = StoreStage.patient, files: any FileSystem = FaultyFiles(),
     trusting signers: [UInt8] = [0], lowestVersion: UInt64 = 0, logger: (any PackLogger)? = nil,
     keys provider: (any KeyProvider)? = nil
   ) async throws(PackError) -> AssetStore {
@@ -104,7 +107,7 @@ final class StoreStage: Sendable {
 
   /// Returns a store in which version 1 of `core` is current and version 2 is offered.
   func updatable(
-    _ policy: StorePolicy = StorePolicy(freeSpaceMargin: 0), install: InstallMode = .packed
+    _ policy: StorePolicy = StoreStage.patient, install: InstallMode = .packed
   ) async throws -> (store: AssetStore, old: Offer, new: Offer) {
     let store = try await open(policy)
     let old = try await offer("core", 1, install: install)
