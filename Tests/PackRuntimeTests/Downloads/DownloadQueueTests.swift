@@ -82,6 +82,8 @@ struct DownloadQueueTests {
     #expect(try await queue.file(of: Samples.id(3)) == nil)
     #expect(try place.files(".file").isEmpty)
     #expect(!events.contains { if case .finished = $0 { true } else { false } })
+    // However much the server sends, no more than the file is written.
+    #expect(events.allSatisfy { if case .progress(_, let received, let size) = $0 { received <= size } else { true } })
   }
 
   @Test("a failed attempt is repeated, up to five attempts, and then the request fails until the app retries it")
@@ -134,6 +136,16 @@ struct DownloadQueueTests {
     #expect(try await queue.status(of: Samples.id(1)).state == .failed(.status(code, retryAfter: nil)))
   }
 
+  @Test("a refusal that passes is retried", arguments: [408, 416, 425, 429, 500])
+  func temporary(_ code: Int) async throws {
+    let transport = FaultyTransport(content: Samples.content(of:)) { $0.attempt == 0 ? .failure(.status(code, retryAfter: nil)) : nil }
+    let queue = try await place.open(transport)
+    try await queue.submit([try Samples.request(1)], group: "levels")
+    try await queue.run(until: .idle)
+    #expect(transport.calls.count == 2)
+    #expect(try await place.content(queue, 1) == Samples.content(1))
+  }
+
   @Test("an interrupted download resumes at its offset, with the entity tag of the bytes on disk")
   func resumed() async throws {
     let transport = FaultyTransport(content: Samples.content(of:)) { $0.attempt == 0 ? .cut(at: 700, .unreachable) : nil }
@@ -152,6 +164,17 @@ struct DownloadQueueTests {
     try await queue.submit([try Samples.request(3)], group: "levels")
     try await queue.run(until: .idle)
     #expect(transport.calls.map(\.offset) == [0, 700])
+    #expect(try await place.content(queue, 3) == Samples.content(3))
+  }
+
+  @Test("bytes from another place of the file are refused, and the download resumes where it was")
+  func elsewhere() async throws {
+    let faults = [FaultyTransport.Fault.cut(at: 700, .unreachable), .elsewhere(701)]
+    let transport = FaultyTransport(content: Samples.content(of:)) { $0.attempt < faults.count ? faults[$0.attempt] : nil }
+    let queue = try await place.open(transport)
+    try await queue.submit([try Samples.request(3)], group: "levels")
+    try await queue.run(until: .idle)
+    #expect(transport.calls.map(\.offset) == [0, 700, 700])
     #expect(try await place.content(queue, 3) == Samples.content(3))
   }
 
