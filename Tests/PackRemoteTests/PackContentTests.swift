@@ -10,7 +10,7 @@ import Testing
 
 @testable import PackRemote
 
-@Suite("Content from a pack", .timeLimit(.minutes(10)))
+@Suite("Content from a pack", .timeLimit(.minutes(2)))
 struct PackContentTests {
   private let directory: TemporaryDirectory
   private let clock = ManualClock()
