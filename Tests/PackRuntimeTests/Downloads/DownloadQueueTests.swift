@@ -190,6 +190,16 @@ struct DownloadQueueTests {
     #expect(try await place.content(second, 3) == Samples.content(3))
   }
 
+  @Test("a wrong file of the right size, left by an earlier process, is fetched again from its start")
+  func staleFile() async throws {
+    try await leave([UInt8](repeating: 0, count: Samples.content(3).count), in: ".part", at: place)
+    let transport = FaultyTransport(content: Samples.content(of:))
+    let second = try await place.open(transport)
+    try await second.run(until: .idle)
+    #expect(transport.calls.map(\.offset) == [0])
+    #expect(try await place.content(second, 3) == Samples.content(3))
+  }
+
   @Test(
     "an invalid entity tag left by a crash is not sent",
     arguments: [[], [0, 0, 0], Array("\"a\r\nb\"".utf8), [0xFF]])
