@@ -408,7 +408,8 @@ struct PackLibraryTests {
       #expect(try text(packs) == "core 2 0")
     }
     stage.end("one")
-    let handle = try #require(FileHandle(forWritingAtPath: try #require(path)))
+    let place = try #require(path)
+    let handle = try #require(FileHandle(forWritingAtPath: place))
     try handle.seek(toOffset: 40)
     try handle.write(contentsOf: Data(repeating: 0x55, count: 32))
     try handle.close()
