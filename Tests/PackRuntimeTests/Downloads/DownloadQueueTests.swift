@@ -362,14 +362,12 @@ struct DownloadQueueTests {
         try await eventually("the downloads do not start") { try await queue.status(of: Samples.id(number)).state == .running(received: 1) }
       }
       try await queue.submit([try Samples.request(8, priority: 0.99)], group: "levels")
-      try await Task.sleep(for: .milliseconds(400))
-      #expect(Set(transport.running) == ["levels/file-3", "levels/file-4"])
+      try await steadily("another download makes way") { Set(transport.running) == ["levels/file-3", "levels/file-4"] }
       try await queue.submit([try Samples.request(9, priority: 1)], group: "levels")
       try await eventually("the urgent one does not start") { transport.running.contains("levels/file-9") }
       #expect(Set(transport.running) == ["levels/file-4", "levels/file-9"])
       try await queue.submit([try Samples.request(10, priority: 1)], group: "levels")
-      try await Task.sleep(for: .milliseconds(400))
-      #expect(Set(transport.running) == ["levels/file-4", "levels/file-9"])
+      try await steadily("an urgent download makes way") { Set(transport.running) == ["levels/file-4", "levels/file-9"] }
     }
     #expect(!transport.calls.contains { $0.request.identifier == "levels/file-8" })
   }
@@ -384,9 +382,8 @@ struct DownloadQueueTests {
       try await eventually("the download does not start") { try await queue.status(of: Samples.id(3)).state == .running(received: 700) }
       // The first check may have been too early for the transport.
       await queue.reconcile()
-      try await Task.sleep(for: .milliseconds(400))
+      try await steadily("it is given up at once") { transport.calls.count == 1 }
       #expect(try await queue.status(of: Samples.id(3)).state == .running(received: 700))
-      #expect(transport.calls.count == 1)
       await queue.reconcile()
       try await task.value
     }
