@@ -2006,6 +2006,8 @@ def hostile_records():
             ("digest-wrong", "a wrong digest, which the content root holds as well",
              replaced(b"a.txt", digest=sha256(b"other")), "damaged")):
         yield with_records(function, name="record-" + name, comment=comment, expect=expect)
+    yield with_records(replaced(b"a.txt", digest=sha256(b"other")), [file("a.txt", bytes(4096))], "record-digest-wrong-frames",
+                       "a wrong digest of a file in three frames, which the content root holds as well", sizes=[1024, 2048, 2560])
     yield with_records(replaced(b"a.txt", size=1 << 63), name="record-size-2-63", comment="a size of 2^63; the "
                        "content size of the head is small", fields=lambda f: dict(f, content=7))
     yield with_records(replaced(b"a.txt", size=1 << 63), name="record-size-2-63-stated", expect="limit",
@@ -2383,6 +2385,11 @@ def hostile_tar_form():
     builder, a = started()
     builder.add(b"a.txt", content=b"hello")
     yield hostile_tar("tar-duplicate-same", "a path twice in the tar, with the same content", builder, [a])
+    builder, a = started()
+    builder.add(b"b")
+    builder.add(b"b")
+    yield hostile_tar("tar-duplicate-for-another", "an empty file twice in the tar, and another one missing", builder,
+                      [a, file_record(b"b", b"", 0), file_record(b"c", b"", 0)])
     builder, a = started()
     builder.add(b"b", "directory")
     builder.add(b"b/c")

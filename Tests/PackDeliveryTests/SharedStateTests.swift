@@ -29,6 +29,13 @@ struct SharedStateTests {
     #expect(try open().status(of: "b") == nil)
   }
 
+  @Test("a record survives a power failure, also in a new directory")
+  func powerFailure() throws {
+    _ = try plan(try open(), offer("a"))
+    let state = try SharedState.sample(MemoryFiles(disk.after(.powerCut)), clock)
+    #expect(try state.status(of: "a")?.state == .scheduled)
+  }
+
   @Test("a directory of a later version is refused, and a damaged marker of this version is repaired")
   func versions() throws {
     disk.write(Array("packer-delivery/2\n".utf8), to: "/group/delivery")

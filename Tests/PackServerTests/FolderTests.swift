@@ -62,11 +62,14 @@ struct FolderTests {
   }
 
   @Test(
-    "a link inside the folder is followed, and a link out of it gets 404", arguments: ["out.pack", "up/outside.pack", "loop"])
+    "a link inside the folder is followed, and a link out of it gets 404",
+    arguments: ["out.pack", "up/outside.pack", "loop", "older/chess-1.pack"])
   func links(_ name: String) throws {
     try FileManager.default.createSymbolicLink(atPath: directory("dist/out.pack"), withDestinationPath: "../outside.pack")
     try FileManager.default.createSymbolicLink(atPath: directory("dist/up"), withDestinationPath: "..")
     try FileManager.default.createSymbolicLink(atPath: directory("dist/loop"), withDestinationPath: "loop")
+    try directory.write(Self.pack, to: "dist-of-may/chess-1.pack")
+    try FileManager.default.createSymbolicLink(atPath: directory("dist/older"), withDestinationPath: "../dist-of-may")
     try FileManager.default.createSymbolicLink(atPath: directory("dist/latest.pack"), withDestinationPath: "chess-1.pack")
     #expect(try Answer(folder(), "/\(name)").status == 404)
     #expect(try Answer(folder(), "/latest.pack").bytes == Self.pack)

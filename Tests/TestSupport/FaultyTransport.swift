@@ -32,6 +32,8 @@ package final class FaultyTransport: Transport {
     case fromStart
     /// The server ignores the requested offset, and the download fails at this offset.
     case fromStartCut(at: UInt64)
+    /// The server sends the bytes from this offset on, instead of from the requested one.
+    case elsewhere(UInt64)
     /// The download stops at this offset without an end. `isKnown` is whether the system lists it.
     case stuck(at: UInt64, isKnown: Bool)
     /// The download starts after this time.
@@ -123,6 +125,7 @@ package final class FaultyTransport: Transport {
       bytes += [UInt8](repeating: 7, count: count)
       end = bytes.count
     case .fromStart: start = 0
+    case .elsewhere(let offset): start = offset
     case .fromStartCut(let offset): (start, end, ending) = (0, Int(offset), .unreachable)
     case .stuck(let offset, _): (end, isStuck) = (Int(offset), true)
     case .slow(let duration): await sleep(duration)

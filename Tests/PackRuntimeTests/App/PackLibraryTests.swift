@@ -227,11 +227,14 @@ struct PackLibraryTests {
       request.cancel()
       #expect(await code { try await request.value } == .cancelled)
     }
-    let network = try place.network([core]) { $0.attempt < 3 ? .failure(.status(404, retryAfter: nil)) : nil }
+    let network = try place.network([core]) { $0.attempt < 6 ? .failure(.status(404, retryAfter: nil)) : nil }
     let packs = try await library(network, session: "two")
+    let began = place.clock.secondsSince1970
     try await packs.ensure("core")
     #expect(try text(packs) == "core 1 0")
-    #expect(network.calls.count >= 4)
+    #expect(network.calls.count >= 7)
+    // The waits of plans grow: they would come to an hour.
+    #expect(place.clock.secondsSince1970 - began < 1500)
   }
 
   @Test("purge: a pack that the system removed is downloaded again when it is needed")
@@ -381,6 +384,53 @@ struct PackLibraryTests {
     try await packs.ensure("core")
     #expect(try text(packs) == "core 1 0")
     #expect(try await packs.store.installed().map(\.version) == [1])
+  }
+
+  @Test("a version that is damaged after it ran is replaced by the one before, at the next start")
+  func damagedLater() async throws {
+    let (old, new) = (try await stage.offer("core", 1), try await stage.offer("core", 2))
+    try publish(1, [old])
+    let network = try place.network([old, new])
+    var path: String?
+    do {
+      let packs = try await library(network)
+      try await packs.ensure("core")
+      try publish(2, [new])
+      let events = packs.store.events()
+      try await packs.refresh()
+      for await event in events {
+        if case .installed(let pack) = event, pack.version == 2 {
+          path = pack.path
+          break
+        }
+      }
+      try await packs.ensure("core")
+      #expect(try text(packs) == "core 2 0")
+    }
+    stage.end("one")
+    let place = try #require(path)
+    let handle = try #require(FileHandle(forWritingAtPath: place))
+    try handle.seek(toOffset: 40)
+    try handle.write(contentsOf: Data(repeating: 0x55, count: 32))
+    try handle.close()
+    let packs = try await library(network, session: "two")
+    try await packs.ensure("core")
+    #expect(try text(packs) == "core 1 0")
+  }
+
+  @Test("a running download that is cancelled ends, and begins again if its pack is needed")
+  func cancelledLate() async throws {
+    let core = try await stage.offer("core", 1, delivery: .onDemand)
+    try publish(1, [core])
+    let network = try place.network([core]) { $0.attempt == 0 ? .stuck(at: 1, isKnown: true) : nil }
+    let packs = try await library(network)
+    let waiting = Task { await code { try await packs.ensure("core") } }
+    try await eventually("the download does not start") { !network.running.isEmpty }
+    try await packs.cancel("core")
+    #expect(await waiting.value == .cancelled)
+    try await eventually("the download does not end") { network.running.isEmpty }
+    try await packs.ensure("core")
+    #expect(try text(packs) == "core 1 0")
   }
 
   @Test("a download that is cancelled while another pack is installed does not start")

@@ -82,6 +82,8 @@ struct DownloadQueueTests {
     #expect(try await queue.file(of: Samples.id(3)) == nil)
     #expect(try place.files(".file").isEmpty)
     #expect(!events.contains { if case .finished = $0 { true } else { false } })
+    // However much the server sends, no more than the file is written.
+    #expect(events.allSatisfy { if case .progress(_, let received, let size) = $0 { received <= size } else { true } })
   }
 
   @Test("a failed attempt is repeated, up to five attempts, and then the request fails until the app retries it")
@@ -134,6 +136,16 @@ struct DownloadQueueTests {
     #expect(try await queue.status(of: Samples.id(1)).state == .failed(.status(code, retryAfter: nil)))
   }
 
+  @Test("a refusal that passes is retried", arguments: [408, 416, 425, 429, 500])
+  func temporary(_ code: Int) async throws {
+    let transport = FaultyTransport(content: Samples.content(of:)) { $0.attempt == 0 ? .failure(.status(code, retryAfter: nil)) : nil }
+    let queue = try await place.open(transport)
+    try await queue.submit([try Samples.request(1)], group: "levels")
+    try await queue.run(until: .idle)
+    #expect(transport.calls.count == 2)
+    #expect(try await place.content(queue, 1) == Samples.content(1))
+  }
+
   @Test("an interrupted download resumes at its offset, with the entity tag of the bytes on disk")
   func resumed() async throws {
     let transport = FaultyTransport(content: Samples.content(of:)) { $0.attempt == 0 ? .cut(at: 700, .unreachable) : nil }
@@ -155,6 +167,17 @@ struct DownloadQueueTests {
     #expect(try await place.content(queue, 3) == Samples.content(3))
   }
 
+  @Test("bytes from another place of the file are refused, and the download resumes where it was")
+  func elsewhere() async throws {
+    let faults = [FaultyTransport.Fault.cut(at: 700, .unreachable), .elsewhere(701)]
+    let transport = FaultyTransport(content: Samples.content(of:)) { $0.attempt < faults.count ? faults[$0.attempt] : nil }
+    let queue = try await place.open(transport)
+    try await queue.submit([try Samples.request(3)], group: "levels")
+    try await queue.run(until: .idle)
+    #expect(transport.calls.map(\.offset) == [0, 700, 700])
+    #expect(try await place.content(queue, 3) == Samples.content(3))
+  }
+
   @Test("wrong bytes of an earlier process are discarded and do not count against the request")
   func staleParts() async throws {
     var place = place
@@ -164,6 +187,16 @@ struct DownloadQueueTests {
     let second = try await place.open(transport)
     try await second.run(until: .idle)
     #expect(transport.calls.map(\.offset) == [700, 0])
+    #expect(try await place.content(second, 3) == Samples.content(3))
+  }
+
+  @Test("a wrong file of the right size, left by an earlier process, is fetched again from its start")
+  func staleFile() async throws {
+    try await leave([UInt8](repeating: 0, count: Samples.content(3).count), in: ".part", at: place)
+    let transport = FaultyTransport(content: Samples.content(of:))
+    let second = try await place.open(transport)
+    try await second.run(until: .idle)
+    #expect(transport.calls.map(\.offset) == [0])
     #expect(try await place.content(second, 3) == Samples.content(3))
   }
 
@@ -329,14 +362,12 @@ struct DownloadQueueTests {
         try await eventually("the downloads do not start") { try await queue.status(of: Samples.id(number)).state == .running(received: 1) }
       }
       try await queue.submit([try Samples.request(8, priority: 0.99)], group: "levels")
-      try await Task.sleep(for: .milliseconds(50))
-      #expect(Set(transport.running) == ["levels/file-3", "levels/file-4"])
+      try await steadily("another download makes way") { Set(transport.running) == ["levels/file-3", "levels/file-4"] }
       try await queue.submit([try Samples.request(9, priority: 1)], group: "levels")
       try await eventually("the urgent one does not start") { transport.running.contains("levels/file-9") }
       #expect(Set(transport.running) == ["levels/file-4", "levels/file-9"])
       try await queue.submit([try Samples.request(10, priority: 1)], group: "levels")
-      try await Task.sleep(for: .milliseconds(50))
-      #expect(Set(transport.running) == ["levels/file-4", "levels/file-9"])
+      try await steadily("an urgent download makes way") { Set(transport.running) == ["levels/file-4", "levels/file-9"] }
     }
     #expect(!transport.calls.contains { $0.request.identifier == "levels/file-8" })
   }
@@ -351,9 +382,8 @@ struct DownloadQueueTests {
       try await eventually("the download does not start") { try await queue.status(of: Samples.id(3)).state == .running(received: 700) }
       // The first check may have been too early for the transport.
       await queue.reconcile()
-      try await Task.sleep(for: .milliseconds(50))
+      try await steadily("it is given up at once") { transport.calls.count == 1 }
       #expect(try await queue.status(of: Samples.id(3)).state == .running(received: 700))
-      #expect(transport.calls.count == 1)
       await queue.reconcile()
       try await task.value
     }

@@ -104,3 +104,14 @@ func eventually(_ comment: Comment, _ body: () async throws -> Bool, sourceLocat
   }
   Issue.record(comment, sourceLocation: sourceLocation)
 }
+
+/// Fails if a condition does not hold during a hundred looks. On a busy machine, these take as much longer as what they wait for.
+func steadily(_ comment: Comment, _ body: () async throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+  for _ in 0..<100 {
+    guard try await body() else {
+      Issue.record(comment, sourceLocation: sourceLocation)
+      return
+    }
+    try await Task.sleep(for: .milliseconds(5))
+  }
+}

@@ -127,6 +127,39 @@ struct TagRequestTests {
     #expect(try await TagRequest(["boot"], of: packs).begin().packs.map(\.installed.version) == [2, 2])
   }
 
+  @Test("if a manifest that changes the packs is accepted while a request looks for them, there is no access")
+  func changedMeanwhile() async throws {
+    let other = try await stage.open(as: "other")
+    let (old, new) = try await (tags.offer("core", 1, tags: ["boot"]), tags.offer("core", 2, tags: ["boot"]))
+    let manifest = try stage.manifest(2, [new])
+    let isArmed = Monitor(false)
+    let files = FaultyFiles { call in
+      // The request has read the manifest by then.
+      guard call.operation == .open, call.name.hasSuffix("lock"),
+        isArmed.withLock({ isArmed in
+          defer { isArmed = false }
+          return isArmed
+        })
+      else { return nil }
+      let isDone = Monitor(false)
+      Task {
+        _ = try? await other.adopt(manifest)
+        isDone.update { $0 = true }
+      }
+      isDone.waitUntil { $0 }
+      return nil
+    }
+    let store = try await stage.open(files: files)
+    let packs = try await OnDemandPacks(store: store, queue: tags.queue(tags.noNetwork()))
+    try await store.adopt(stage.manifest(1, [old]))
+    try await tags.deliver([old], to: store)
+    #expect(try await TagRequest(["boot"], of: packs).conditionallyBegin() != nil)
+    isArmed.withLock { $0 = true }
+    let error = await failure { () async throws(PackError) in _ = try await TagRequest(["boot"], of: packs).conditionallyBegin() }
+    #expect(!isArmed.withLock { $0 })
+    #expect(error?.code == .manifestChanged)
+  }
+
   @Test("with an expired manifest nothing is downloaded, but installed packs are still accessible")
   func expired() async throws {
     let store = try await stage.open()

@@ -330,6 +330,33 @@ struct StoreInstallTests {
     #expect(!FileManager.default.fileExists(atPath: offer.path))
   }
 
+  @Test("a file that is replaced during its installation is never taken for the one that was checked", arguments: 0..<8)
+  func replacedFile(turn: Int) async throws {
+    let offer = try await stage.offer()
+    let bytes = try #require(FileManager.default.contents(atPath: offer.path))
+    let (turns, isReplaced) = (Monitor(Int.min), Monitor(false))
+    let files = FaultyFiles { call in
+      guard call.operation == .open, call.name.hasSuffix("lock") else { return nil }
+      let now = turns.withLock { turns in
+        defer { turns += 1 }
+        return turns
+      }
+      guard now == turn else { return nil }
+      try? FileManager.default.removeItem(atPath: offer.path)
+      isReplaced.withLock { $0 = FileManager.default.createFile(atPath: offer.path, contents: Data(count: bytes.count)) }
+      return nil
+    }
+    let store = try await stage.open(files: files)
+    try await store.adopt(stage.manifest(1, [offer]))
+    turns.withLock { $0 = 0 }
+    let installed = try? await store.install(offer.path, as: "core", taking: .moving)
+    turns.withLock { $0 = .min }
+    #expect(try await store.installed().count == (installed == nil ? 0 : 1))
+    if let installed { #expect(FileManager.default.contents(atPath: installed.path) == bytes) }
+    // Otherwise no turn would come between check and move.
+    #expect(turn > 0 || isReplaced.withLock { $0 })
+  }
+
   @Test("content that no record names is replaced, but not while another process has it open")
   func unrecordedInUse() async throws {
     let store = try await stage.open()

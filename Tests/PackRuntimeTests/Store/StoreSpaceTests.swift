@@ -54,6 +54,36 @@ struct StoreSpaceTests {
     #expect(await failure { () async throws(PackError) in _ = try await store.open("core") }?.code == .notInstalled)
   }
 
+  @Test("a pack that another process opens after it was chosen is not purged")
+  func openedMeanwhile() async throws {
+    let other = try await stage.open(as: "other")
+    let isArmed = Monitor(false)
+    let opened = Monitor<OpenedPack?>(nil)
+    let files = FaultyFiles { call in
+      // The size of the chosen pack is looked up.
+      guard call.operation == .status, call.name.contains("packs/core@"),
+        isArmed.withLock({ isArmed in
+          defer { isArmed = false }
+          return isArmed
+        })
+      else { return nil }
+      Task {
+        let pack = try? await other.open("core")
+        opened.update { $0 = pack }
+      }
+      opened.waitUntil { $0 != nil }
+      return nil
+    }
+    let store = try await stage.open(files: files)
+    _ = try await fill(store, [("core", .prefetch)])
+    isArmed.withLock { $0 = true }
+    #expect(try await store.purge(toFree: .max).removed == [])
+    #expect(!isArmed.withLock { $0 })
+    #expect(try await store.installed().map(\.id) == ["core"])
+    opened.withLock { $0 = nil }
+    #expect(try await store.purge(toFree: .max).removed.map(\.pack.id) == ["core"])
+  }
+
   @Test("packs with the lowest preservation are purged first, then the longest unused, and no more than requested")
   func order() async throws {
     let store = try await stage.open()

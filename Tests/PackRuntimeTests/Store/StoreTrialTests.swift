@@ -4,6 +4,7 @@ import PackFormat
 import PackManifest
 import PackReading
 import PackStore
+import PackWork
 import TestSupport
 import Testing
 
@@ -35,6 +36,18 @@ struct StoreTrialTests {
     #expect(await failure { () async throws(PackError) in try await store.rollback("none", reason: "x") }?.code == .notInstalled)
     #expect(await failure { () async throws(PackError) in _ = try await store.open("none") }?.code == .notInstalled)
     #expect(await failure { () async throws(PackError) in _ = try await store.open("../state/core") }?.code == .notInstalled)
+  }
+
+  @Test("a version whose content is gone from the device cannot be activated")
+  func missingContent() async throws {
+    let store = try await stage.open()
+    let offer = try await stage.offer()
+    try await store.adopt(stage.manifest(1, [offer]))
+    let installed = try await store.install(offer.path, as: "core")
+    try FileManager.default.removeItem(atPath: installed.path)
+    let error = await failure { () async throws(PackError) in try await store.activate("core") }
+    #expect(error?.code == .notInstalled)
+    #expect(error?.advice == .reconcileStore)
   }
 
   @Test("a missing input of the key provider is not reported as a missing version")
@@ -153,6 +166,36 @@ struct StoreTrialTests {
     #expect(try await store.current("core")?.state == .current)
   }
 
+  @Test("a confirmation counts that comes while the end of the trial waits for the lock")
+  func confirmedAtTheEnd() async throws {
+    _ = try await ready()
+    let other = try await stage.open(as: "other")
+    let token = Monitor<BootToken?>(nil)
+    let files = FaultyFiles { call in
+      guard call.operation == .open, call.name.hasSuffix("lock"),
+        let token = token.withLock({ token in
+          defer { token = nil }
+          return token
+        })
+      else { return nil }
+      let isDone = Monitor(false)
+      Task {
+        try? await other.confirm(token)
+        isDone.update { $0 = true }
+      }
+      isDone.waitUntil { $0 }
+      return nil
+    }
+    let store = try await stage.open(StorePolicy(trialTimeout: .milliseconds(200), freeSpaceMargin: 0), files: files)
+    let begun = try await store.activate("core")
+    // The last tick before the time is over.
+    stage.clock.onTick { number in if number == 4 { token.withLock { $0 = begun } } }
+    try await store.confirmation(of: begun)
+    #expect(token.withLock { $0 } == nil)
+    #expect(try await store.current("core")?.version == 2)
+    #expect(try await store.current("core")?.state == .current)
+  }
+
   @Test("cancelling the wait does not end the trial")
   func cancelledWait() async throws {
     let store = try await ready()
@@ -240,6 +283,14 @@ struct StoreTrialTests {
     #expect(back?.state == .current)
     #expect(try await content(store) == "core 1 0")
     #expect(stage.directory.names(in: "store/packs").count == 1)
+  }
+
+  @Test("a version that never ran does not take the place of one that is rolled back")
+  func unproven() async throws {
+    let store = try await ready()
+    #expect(try await store.rollback("core", reason: "blank page") == nil)
+    #expect(try await store.current("core") == nil)
+    #expect(try await store.activate("core").version == 2)
   }
 
   @Test("the policy decides how many versions are kept, and versions in use are not removed")

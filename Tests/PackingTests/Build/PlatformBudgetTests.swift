@@ -136,6 +136,14 @@ struct PlatformBudgetTests {
     #expect(found.isEmpty, "\(found)")
   }
 
+  @Test("a released app of another platform needs no room for it", arguments: [("iOS", false), ("macOS", true)])
+  func releasedPlatform(platform: String, isFound: Bool) throws {
+    var sample = try sample(.iOS)
+    sample.release.lock?.apps[0].platform = platform
+    sample.release.lock?.apps[0].budget?.downloadAllowance = 3_000_001
+    #expect(sample.report().findings.map(\.rule.id) == (isFound ? ["PK3007"] : []))
+  }
+
   @Test("the fragment of a platform that does not fit its packs, or is above the manifest's numbers, is found")
   func companion() async throws {
     let project = try ReleaseProject(Self.configuration)

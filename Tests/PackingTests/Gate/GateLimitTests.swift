@@ -84,4 +84,65 @@ struct GateLimitTests {
     let levels: [Int: FindingLevel] = [80: .warning, 200: .warning, 201: .error]
     #expect(sample.report().findings.first { $0.rule.id == "PK6002" && $0.message.hasPrefix("packs of one app") }?.level == levels[count])
   }
+
+  /// A release that only resembles one with a fault.
+  private struct Harmless: Sendable, CustomTestStringConvertible {
+    let what: String
+    let change: @Sendable (inout GateSample) throws -> Void
+
+    init(_ what: String, change: @escaping @Sendable (inout GateSample) throws -> Void) {
+      self.what = what
+      self.change = change
+    }
+
+    var testDescription: String { what }
+  }
+
+  private static let other = "ffffffffffffffff"
+
+  private static let harmless: [Harmless] = [
+    Harmless("packs of exactly the totals in packer.yml") { sample in
+      sample.release.configuration?.totals.essentialDownload = 3_000_000
+      sample.release.configuration?.totals.otherInstalled = 12_288_000
+    },
+    Harmless("an app that was shipped with this manifest") { $0.release.lock?.apps[0].firstManifest = 2 },
+    Harmless("an app that also trusts a key that did not sign") { $0.release.lock?.apps[0].trustedKeys.append("pkp1-other") },
+    Harmless("an app with the root key") { try haveKeysOfTheirOwn(&$0) },
+    Harmless("the same salt under different keys") { sample in
+      try haveKeysOfTheirOwn(&sample)
+      let core = sample.release.packs[0].start?.core ?? []
+      sample.release.packs[1].start?.core = core
+    },
+    Harmless("a manifest for a month, on its first day") { sample in
+      sample.release.manifest.manifest?.issued = sample.release.now
+      sample.release.manifest.manifest?.expires = GateSample.time("2026-12-20T12:00:00Z")
+    },
+    Harmless("a new version of the same content, with another key") { sample in
+      let root = sample.release.entries[1].contentRoot
+      sample.release.lock?.released?.packs[1].contentRoot = root
+      sample.release.lock?.released?.packs[1].keyID = other
+    },
+    Harmless("a pack that was removed in an earlier release") { sample in
+      guard var gone = sample.release.lock?.released?.packs[2] else { return }
+      (gone.id, gone.isRemoved) = ("game-old", true)
+      sample.release.lock?.released?.packs.append(gone)
+    },
+  ]
+
+  /// Derives the keys of the packs from a root key, which the app has.
+  private static func haveKeysOfTheirOwn(_ sample: inout GateSample) throws {
+    let root = "eeeeeeeeeeeeeeee"
+    sample.release.roots = [GateSample.keyID: root, other: root]
+    sample.release.keyID = root
+    sample.release.configuration?.perPackKeys = true
+    sample.release.lock?.apps[0].keyIDs = [root]
+    sample.change(1) { $0.keyID = other }
+  }
+
+  @Test("what only resembles a fault is no finding", arguments: harmless)
+  private func noFinding(_ harmless: Harmless) throws {
+    var sample = try GateSample()
+    try harmless.change(&sample)
+    #expect(sample.report().findings.map { "\($0.rule.id) \($0.headline)" } == [])
+  }
 }

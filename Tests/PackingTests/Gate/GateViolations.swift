@@ -154,6 +154,16 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.release.packs.append(sample.release.packs[1])
       try sample.refit()
     },
+    Violation("PK2013", "ids that differ only in case", hint: "another id") { sample in
+      try sample.fill(to: 4)
+      sample.change(3) { entry in
+        entry.id = "Core"
+        entry.url = "https://\(GateSample.host)/packs/\(ReleaseBuild.fileName(entry.id, entry.sha256))"
+      }
+      // The configuration is made again.
+      try sample.fill(to: 4)
+      sample.release.lock?.released?.packs.removeLast()
+    },
     Violation("PK2014", "a file that is not named after its content", .warning, hint: "packer build") { sample in
       sample.change(1) { $0.url = "https://cdn.example.com/packs/kart.pack" }
     },
@@ -273,6 +283,12 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample in
       sample.release.lock?.apps[0].budget?.downloadAllowance = 8_000_000
     },
+    Violation("PK3007", "another app version with a smaller allowance", .error, .released, hint: "packer release retire 2.0.0") { sample in
+      guard var app = sample.release.lock?.apps[0] else { return }
+      app.version = "2.0.0"
+      app.budget?.downloadAllowance = 8_000_000
+      sample.release.lock?.apps.append(app)
+    },
     Violation("PK3022", "an app version with a smaller install size", .warning, .released, hint: "set 'delivery: onDemand'") { sample in
       sample.release.lock?.apps[0].budget?.maxInstallSize = 12_287_999
     },
@@ -319,6 +335,12 @@ struct Violation: Sendable, CustomTestStringConvertible {
     },
     Violation("PK4004", "an empty allow list", hint: "packer plist merge Info.plist") { sample in
       sample.release.plist?.keys.allowList = AllowList([])
+    },
+    Violation("PK4004", "a manifest on a host that is not in the allow list", hint: "packer plist merge Info.plist") { sample in
+      let url = "https://manifests.example.com/manifest.json"
+      sample.release.plist?.keys.manifestURL = url
+      sample.release.configuration?.serve.manifestURL = url
+      sample.release.lock?.apps[0].manifestURL = url
     },
     Violation("PK4005", "an entry with a scheme", hint: "packer plist merge Info.plist") { sample in
       sample.release.plist?.keys.allowList = AllowList(["cdn.example.com", "https://cdn.example.com/"])

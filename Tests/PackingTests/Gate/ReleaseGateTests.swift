@@ -242,6 +242,22 @@ struct ReleaseGateTests {
     #expect(sample.report().counting(isStrict: false).map(\.pack) == ["game-kart"])
   }
 
+  @Test(
+    "a finding about a released app is accepted only for that app, and up to a last second",
+    arguments: [
+      (nil, nil, false), ("2.1.0", nil, false), (nil, "2026-12-31T00:00:00Z", false), ("2.0.0", "2026-12-31T00:00:00Z", false),
+      ("2.1.0", "2026-11-21T11:59:59Z", false), ("2.1.0", "2026-11-21T12:00:00Z", true),
+    ] as [(String?, String?, Bool)])
+  func acceptedForAnApp(app: String?, until: String?, isAccepted: Bool) throws {
+    var sample = try GateSample()
+    sample.release.lock?.apps[0].budget?.downloadAllowance = 8_000_000
+    var exception = Violation.ignoring("PK3007")
+    (exception.app, exception.until) = (app, until.map(GateSample.time))
+    sample.release.configuration?.ignored = [exception]
+    let finding = try #require(sample.report().findings.first { $0.rule.id == "PK3007" })
+    #expect(finding.isAccepted == isAccepted)
+  }
+
   @Test("tampering, an untrusted signature and a wrong key cannot be accepted", arguments: ["PK1001", "PK2004", "PK2006", "PK5002"])
   func notAccepted(rule: String) async throws {
     var sample = try GateSample()
@@ -335,6 +351,16 @@ struct ReleaseGateTests {
     #expect(report.verdict(isStrict: false) == .damaged)
     // If that rule is not requested, the others report it.
     #expect(Set(sample.report { $0.only = ["PK2003", "PK2004"] }.findings.map(\.rule.id)) == ["PK2003"])
+  }
+
+  @Test("damage of a pack is reported beside two packs that were swapped")
+  func swappedAndDamaged() throws {
+    var sample = try GateSample()
+    for (number, digest) in [(0, sample.release.packs[1].sha256), (1, sample.release.packs[0].sha256)] {
+      sample.release.packs[number].sha256 = digest
+    }
+    sample.release.packs[2].failure = PackError(.truncated, "pack ends inside its seek table")
+    #expect(Set(sample.report().findings.map(\.rule.id)) == ["PK2006", "PK2008"])
   }
 
   @Test("more than five findings of a rule are shown as one with a count, and their number is still that of all")
