@@ -33,7 +33,7 @@ enum UnintendedContentCheck: ReleaseCheck {
       if let first = file.unfit.first {
         findings.append(
           finding(
-            "\(first), which its name does not say\(file.unfit.andMore)", pack: entry.id, file: file.path,
+            "\(first), so it is not what its name says\(file.unfit.andMore)", pack: entry.id, file: file.path,
             details: Array(file.unfit.prefix(20)), hint: "get the file again, or exclude it, then: \(release.rebuild(entry.id))"))
       }
       if let first = file.emptyFiles.first {
