@@ -115,7 +115,7 @@ enum KeyText {
       let bare = kind == .content ? ", or is \(2 * keySize) hexadecimal digits" : ""
       throw PackError(
         .malformedKey, "text of \(text.count) bytes is not \(kind.name)",
-        advice: .developer("a key starts with \(kind.prefixText) and has \(size) bytes\(bare)"))
+        advice: .developer(wrapping(text) ?? "a key starts with \(kind.prefixText) and has \(size) bytes\(bare)"))
     }
     guard text.count >= size else {
       throw PackError(
@@ -132,6 +132,15 @@ enum KeyText {
       throw PackError(.malformedKey, "key text has no hyphen before its checksum, at byte \(digits.upperBound)")
     }
     return digits
+  }
+
+  /// Returns what to do if another program wrote quotes or a byte order mark before a key; nil if there are none.
+  private static func wrapping(_ text: Span<UInt8>) -> String? {
+    switch text[0] {
+    case 0xEF, 0xFE, 0xFF: "save the key as plain ASCII, without a byte order mark"
+    case UInt8(ascii: "\""), UInt8(ascii: "'"): "write the key without quotes"
+    default: nil
+    }
   }
 
   /// Reads lower-case hexadecimal digits. `offset` is their position in the whole text, for messages.

@@ -65,6 +65,20 @@ package struct PackHeader: Hashable, Sendable {
     return bytes
   }
 
+  /// Returns what a file is that is no pack, to continue a sentence about its start; empty if that is not known.
+  private static func guess(_ bytes: Span<UInt8>) -> String {
+    guard bytes.count >= 4 else { return "" }
+    switch (bytes[0], bytes[1], bytes[2], bytes[3]) {
+    case (0, 0, 0, 0): return ", but with zeros"
+    case (0x1F, 0x8B, _, _): return ", but like a gzip file"
+    case (0x28, 0xB5, 0x2F, 0xFD): return ", but like a zstd file"
+    case (0x50, 0x4B, 3, 4): return ", but like a zip archive"
+    case (UInt8(ascii: "<"), _, _, _): return ", but like a web page"
+    case (UInt8(ascii: "v"), UInt8(ascii: "e"), UInt8(ascii: "r"), UInt8(ascii: "s")): return ", but like a pointer of Git LFS"
+    default: return ""
+    }
+  }
+
   /// Reads the core from the first bytes of a file.
   ///
   /// Nothing here is authenticated yet; the header's MAC is checked before any value but the segment size is used.
@@ -72,7 +86,7 @@ package struct PackHeader: Hashable, Sendable {
     let shared = min(bytes.count, magic.count)
     guard equal(bytes.extracting(0..<shared), magic.byteSpan.extracting(0..<shared)) else {
       throw PackError(
-        .notAPack, "the file does not start like a pack",
+        .notAPack, "the file does not start like a pack\(guess(bytes))",
         advice: .fetchAgain)
     }
     guard bytes.count >= magic.count else {

@@ -26,6 +26,11 @@ extension PropertyList {
     guard !bytes.contains(0) else {
       throw PackError(.malformedPlist, "\(path) is in UTF-16 or has zero bytes, but only UTF-8 is supported", hint: convert)
     }
+    if let conflict = MergeConflict(bytes) {
+      throw PackError(
+        .malformedPlist, "\(path):\(conflict.line): a merge left conflict markers: \(conflict.names.ours) and \(conflict.names.theirs)",
+        hint: "keep what is right of both sides, without the markers")
+    }
     let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
     guard text.first(where: { $0 > 0x20 }) == UInt8(ascii: "<") else {
       throw PackError(.malformedPlist, "\(path) is neither an XML nor a binary property list", hint: convert)

@@ -25,3 +25,11 @@ extension InfoPlist {
     "XRSimulator": .visionOS,
   ]
 }
+
+extension InfoPlist {
+  /// The version of the app that players see. Nil if the Info.plist has none, or one with a variable that Xcode replaces.
+  package var version: String? {
+    guard case .string(let text) = content[key: "CFBundleShortVersionString"], !AppTargets.isVariable(text) else { return nil }
+    return text
+  }
+}

@@ -21,7 +21,10 @@ package struct PublishedManifest: Sendable {
   package static func read(_ place: String, trusting keys: [SigningPublicKey]) throws(PackError) -> PublishedManifest {
     let files = SystemFiles()
     do throws(PackError) {
-      let bytes = try place.lowercased().hasPrefix("https://") ? fetched(place) : files.contents(of: place, limit: Manifest.largestSize)
+      let bytes = try place.contains("://") ? fetched(place) : files.contents(of: place, limit: Manifest.largestSize)
+      if UnfitContent(bytes.byteSpan) == .page {
+        throw PackError(.damagedManifest, "it is a web page, not a manifest", hint: "check the address, and what the server answers there")
+      }
       let verified = try SignedManifest(bytes).verify(trusting: keys)
       let content = try verified.manifest.contentBytes()
       return PublishedManifest(place: place, verified: verified, contentDigest: try CryptoBackends.standard.digest(of: content.byteSpan))

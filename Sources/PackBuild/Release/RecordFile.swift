@@ -9,7 +9,9 @@ package enum RecordFile {
   static let largestSize = 16 << 20
 
   package static func read(_ path: String, files: any FileSystem) throws(PackError) -> RecordValue {
-    let bytes = try files.contents(of: path, limit: largestSize)
+    var bytes = try files.contents(of: path, limit: largestSize)
+    // Some editors write a byte order mark.
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
     do throws(PackError) {
       return try RecordParser.parse(bytes)
     } catch {

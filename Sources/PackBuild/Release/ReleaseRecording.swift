@@ -39,12 +39,15 @@ package struct ReleaseRecording: Sendable {
     package struct Plist: Sendable {
       /// The platform of the build; nil if there is one build.
       package var platform: DeviceProfile.Platform?
+      /// Whether only the Info.plist names the platform. A version that was recorded without one then stays so.
+      package var isImplied: Bool
       /// The Info.plist.
       package var plist: InfoPlist
 
       /// Makes a value from its parts.
-      package init(platform: DeviceProfile.Platform? = nil, _ plist: InfoPlist) {
+      package init(platform: DeviceProfile.Platform? = nil, isImplied: Bool = false, _ plist: InfoPlist) {
         self.platform = platform
+        self.isImplied = isImplied
         self.plist = plist
       }
     }
@@ -83,7 +86,10 @@ package struct ReleaseRecording: Sendable {
     }
     lock.released = try release(record, after: before.released)
     if let app {
-      for plist in app.plists { try Self.add(try entry(app, plist, record: record), to: &lock) }
+      for var plist in app.plists {
+        if plist.isImplied, before.apps.contains(where: { $0.version == app.version && $0.platform == nil }) { plist.platform = nil }
+        try Self.add(try entry(app, plist, record: record), to: &lock)
+      }
     }
     // Also if nothing changed: a run that was killed may have left temporary files.
     try lock.write(to: lockPath, files: files)

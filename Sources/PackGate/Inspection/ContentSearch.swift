@@ -4,7 +4,8 @@ import PackProject
 import PackReading
 import PackWork
 
-/// A search through the content of all files of a pack while it is verified: for secrets, unresolved merges and pointers of Git LFS.
+/// A search through the content of all files of a pack while it is verified: for secrets, unresolved merges, pointers of Git LFS and what cannot be the
+/// content of such a file.
 ///
 /// The workers that check the digests search the frames that they have opened. The parts of a file that spans frames are searched in order: a worker
 /// waits for the worker of the frame before.
@@ -17,6 +18,8 @@ final class ContentSearch: Sendable {
     case conflict(LinePlace)
     case farConflict(UInt64)
     case pointer
+    /// A content that some files cannot have.
+    case unfit(UnfitContent)
   }
 
   /// The search through a file that spans frames. Only the worker whose part is next uses it.
@@ -70,6 +73,8 @@ final class ContentSearch: Sendable {
         sighting.conflicts.append("\(shown), \(Self.place(of: offset, in: path, pack))")
       case .pointer:
         sighting.pointers.append(shown)
+      case .unfit(let content):
+        sighting.unfit.append("\(shown) \(content.reason)")
       }
     }
     // The names were judged before.
@@ -98,7 +103,12 @@ final class ContentSearch: Sendable {
       place.add(content.extracting(first: Int(conflict)))
       found.append(.conflict(place))
     }
-    if SourceRules.pointerSizes.contains(UInt64(content.count)), SourceRules.isPointer(content) { found.append(.pointer) }
+    if SourceRules.pointerSizes.contains(UInt64(content.count)), SourceRules.isPointer(content) {
+      found.append(.pointer)
+    } else if let unfit = UnfitContent(content) {
+      found.append(.unfit(unfit))
+    }
+    if let narrow = WideText.narrowed(content) { found += search(narrow.byteSpan) }
     return found
   }
 
@@ -130,7 +140,9 @@ final class ContentSearch: Sendable {
 
   private func add(_ found: [Finding], in path: Span<UInt8>) {
     let path = String(decoding: [UInt8](copying: path), as: UTF8.self)
-    state.withLock { $0.found += found.map { (path, $0) } }
+    let fitting = found.filter { if case .unfit(let content) = $0 { content.isUnfit(for: path) } else { true } }
+    guard !fitting.isEmpty else { return }
+    state.withLock { $0.found += fitting.map { (path, $0) } }
   }
 
   private final class Observer: FrameObserver {

@@ -51,6 +51,9 @@ final class ContentSurvey: Sendable {
       if entry.kind == .directory { sighting.emptyDirectories.append("'\(printable(entry.path.utf8))'") }
       if entry.kind == .file {
         pages.add(entry.path)
+        if entry.size == 0, UnfitContent.nothing.isUnfit(for: entry.path) {
+          sighting.emptyFiles.append("'\(printable(entry.path.utf8))'")
+        }
         if let reason = SourceRules.secret(String(components.last ?? "")) {
           sighting.secrets.append(
             PackSighting.Secret(path: entry.path, rule: SecretRule.fileName, reason: "\(reason) (\(SecretRule.fileName))"))

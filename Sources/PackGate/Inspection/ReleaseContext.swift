@@ -162,6 +162,10 @@ struct PackSighting: Sendable {
   var conflicts: [String] = []
   /// The paths of Git LFS pointers, which stand for files that were not fetched.
   var pointers: [String] = []
+  /// The paths of files whose content cannot be what their names say, each with the reason.
+  var unfit: [String] = []
+  /// The paths of empty files that should hold a picture, a sound or the like.
+  var emptyFiles: [String] = []
   /// The paths of empty directories.
   var emptyDirectories: [String] = []
   /// Sentences about pages that name files in the wrong case.

@@ -35,16 +35,18 @@ struct ProposalRule: Sendable {
       ]
     ),
     ("sources of scripts and style sheets", ["*.scss", "*.sass", "*.coffee"]), ("type declarations", ["*.d.ts"]),
-    ("editor files", [".idea/", ".vscode/", "*.swp", "*~"]),
+    ("editor files", [".idea/", ".vscode/", "*.swp", "*.swo", "*~", "~$*", ".~lock.*"]),
     ("backups", ["*.orig", "*.bak", "*.rej"]),
-    ("logs", ["*.log"]),
+    ("unfinished downloads", ["*.crdownload", "*.partial"]),
+    ("files of the system", ["desktop.ini", "ehthumbs.db", ".nfs*", ".fuse_hidden*", ".directory", ".Trashes/", ".Spotlight-V100/"]),
+    ("logs", ["*.log", "nohup.out"]),
     ("debug symbols", ["*.dSYM/", "*.pdb"]),
   ]
 
   /// The kinds that no game needs. Others may be wanted: a document of developers may be a license.
   static let unintended: Set<String> = [
-    own, "source maps", "sources of images and models", "Node packages", "version control", "editor files", "backups", "logs",
-    "debug symbols",
+    own, "source maps", "sources of images and models", "Node packages", "version control", "editor files", "backups",
+    "unfinished downloads", "files of the system", "logs", "debug symbols",
   ]
 
   private static let all = kinds.flatMap { kind in kind.patterns.map { ProposalRule(pattern: $0, reason: kind.reason) } }
@@ -105,6 +107,7 @@ struct ProposalRule: Sendable {
 
   private func names(_ component: String) -> Bool {
     let text = isOfDirectories ? String(pattern.dropLast()) : pattern
-    return text.hasPrefix("*") ? component.hasSuffix(text.dropFirst()) : component == text
+    if text.hasPrefix("*") { return component.hasSuffix(text.dropFirst()) }
+    return text.hasSuffix("*") ? component.hasPrefix(text.dropLast()) : component == text
   }
 }

@@ -1,7 +1,7 @@
-/// A search for the three marks that a merge leaves around a conflict, in this order and each at the start of a line. A heading that is underlined with
-/// equality signs is not one.
+/// A search for the three marks that a merge leaves around a conflict, in this order and each at the start of a line. The last one may be missing, as
+/// after half a correction. A heading that is underlined with equality signs is not a conflict.
 struct ConflictSearch: Sendable {
-  /// Where the first conflict starts; nil until all its marks were seen.
+  /// Where the first conflict starts; nil until all its marks were seen, or the file ended after the second.
   private(set) var found: UInt64?
   /// Where the next byte is in the file.
   private var position: UInt64
@@ -44,5 +44,6 @@ struct ConflictSearch: Sendable {
   /// Ends the search at the end of the file.
   mutating func finish() {
     if count == 7, equal == 7 { note(isEnd: true, isBlank: false) }
+    if let start, start.isDivided, found == nil { found = start.offset }
   }
 }

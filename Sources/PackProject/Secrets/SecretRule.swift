@@ -68,6 +68,9 @@ extension SecretRule {
   /// The id under which a file is allowed that starts like a key.
   package static let keyFile = "key-file"
 
+  /// The ids of the rules that find keys of packer.
+  package static let own: Set<String> = ["packer-content-key", "packer-signing-key"]
+
   /// Says that a file contains it, at a place.
   package func finding(at place: LinePlace) -> String { "contains what looks like \(what) in \(place) (\(id))" }
 

@@ -2,7 +2,7 @@ import PackFormat
 
 /// A search for secrets and for marks of unresolved conflicts in the content of one file, which is passed in pieces.
 ///
-/// Needs less than 4 KiB of memory besides the pieces. A text in UTF-16 or in a compressed file is not understood. In other files, only texts of 16 or
+/// Needs less than 4 KiB of memory besides the pieces. A text in UTF-16 (see ``WideText``) or in a compressed file is not understood. In other files, only texts of 16 or
 /// more bytes of ASCII and what is near them are searched.
 package struct SecretScanner: ~Copyable {
   /// What was found.
@@ -17,7 +17,7 @@ package struct SecretScanner: ~Copyable {
 
   /// The first match of each rule, in the order in which they were found.
   package private(set) var matches: [Match] = []
-  /// Where the first conflict starts of which all three marks were found, in bytes from the start of the file; nil if there is none.
+  /// Where the first conflict starts, in bytes from the start of the file; nil if there is none, or its marks have not all been found yet.
   package var conflict: UInt64? { conflicts?.found }
 
   /// How many bytes a rule may look at after the start of its fixed text, and before it.

@@ -9,11 +9,11 @@ extension SecretScanner {
     package let reason: String
   }
 
-  /// Searches a whole file, also for the start of a key.
+  /// Searches a whole file, also for the start of a key, and also as a text in UTF-16.
   package static func secrets(in content: Span<UInt8>) -> [Reason] {
     var scanner = SecretScanner()
     scanner.add(content, isLast: true)
-    return secrets(scanner.matches, in: content)
+    return secrets(scanner.matches, in: content) + (WideText.narrowed(content).map { secrets(in: $0.byteSpan) } ?? [])
   }
 
   /// Returns the matches in a whole file with their lines, in the order of the lines, and before them what its first bytes show.

@@ -48,7 +48,10 @@ package enum SourceRules {
   /// Whether the first bytes of a file are those of a pointer of Git LFS, which stands for a file that was not fetched
   /// (git-lfs, docs/spec.md).
   package static func isPointer(_ start: Span<UInt8>) -> Bool {
-    Array(copying: start).starts(with: "version https://git-lfs.github.com/spec/".utf8)
+    let start = Array(copying: start.extracting(first: min(start.count, 64)))
+    // The second and third are those of its first versions, which it still reads.
+    return ["version https://git-lfs.github.com/spec/", "version https://hawser.github.com/spec/", "version http://git-media.io/v/"]
+      .contains { start.starts(with: $0.utf8) }
   }
 
   /// The size in bytes of the largest file whose content is checked. Keys are small.
@@ -61,6 +64,7 @@ package enum SourceRules {
     while first < min(content.count, 64), content[first] <= 0x20 { first += 1 }
     // No allocation for most files.
     guard first < content.count else { return nil }
+    if first == 0, content[0] == KeyContainer.sequence, let reason = KeyContainer.reason(content) { return reason }
     switch content[first] {
     case UInt8(ascii: "-"), UInt8(ascii: "p"), UInt8(ascii: "A"), UInt8(ascii: "P"): break
     default: return nil

@@ -69,6 +69,7 @@ struct ReleaseRecord: Verb {
       recorded = try await read(app, recording, configuration, in: session)
     } else if let app {
       recorded = ReleaseRecording.App(version: app, plists: try plists(), trustedKeys: recording.trustedKeys)
+      for build in recorded?.plists ?? [] { warn(of: build.plist, recordedAs: app, in: session) }
       for build in recorded?.plists ?? [] { try await check(build, recording, configuration) }
     }
     let report = try recording.record(recorded)
@@ -92,9 +93,23 @@ extension ReleaseRecord {
       guard !builds.contains(where: { $0.platform == platform }) else {
         throw PackError(.usage, "--plist is given twice for \(platform?.rawValue ?? "")", hint: "give it once for each platform")
       }
-      builds.append(.init(platform: platform, try InfoPlist.read(platform == nil ? text : parts[1])))
+      let content = try InfoPlist.read(platform == nil ? text : parts[1])
+      if let platform, let own = content.platform, own != platform {
+        throw PackError(
+          .usage, of: content.path, "is that of a build for \(own.rawValue), but --plist says \(platform.rawValue)",
+          hint: "write \(own.rawValue)=\(ShellWord.path(content.path)), or name the other Info.plist")
+      }
+      builds.append(.init(platform: platform ?? content.platform, isImplied: platform == nil, content))
     }
     return builds
+  }
+
+  /// Warns if an Info.plist is that of another version. It may be right, because some teams change the number only when they build the app.
+  private func warn(of plist: InfoPlist, recordedAs version: String, in session: Session) {
+    guard let own = plist.version, own != version else { return }
+    session.console.warning(
+      "\(plist.path) is that of app \(own), but its sizes are recorded for app \(version)",
+      hint: "give the Info.plist of app \(version), or the built app: packer release record --app build/Game.ipa")
   }
 
   /// Reads and checks a built app.

@@ -49,7 +49,7 @@ extension PackError {
 
   private var fetchAgain: String {
     switch code {
-    case .notAPack: "a transfer that converts line endings damages packs; a pack starts with 89 50 41 4B"
+    case .notAPack: "an error page, compression or converted line endings may have replaced it; a pack starts with 89 50 41 4B"
     case .truncated: "fetch the pack again; the transfer was cut"
     case .wrongPack: "fetch the pack again; it is another file, or was renamed or replaced after the manifest was made"
     case .authenticationFailed:

@@ -550,6 +550,12 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK6008", "an unresolved merge", hint: "resolve it") { sample in
       sample.release.packs[1].conflicts = ["'js/main.js', line 3, column 1"]
     },
+    Violation("PK6008", "a web page in place of a picture", hint: "get the file again") { sample in
+      sample.release.packs[1].unfit = ["'img/hero.png' holds a web page"]
+    },
+    Violation("PK6008", "an empty picture", .warning, hint: "get the file again") { sample in
+      sample.release.packs[1].emptyFiles = ["'img/hero.png'"]
+    },
     Violation("PK6008", "a game without index.html", .warning, hint: "its root in packer.yml") { sample in
       sample.release.packs[1].lostPage = "www/index.html"
     },

@@ -16,6 +16,12 @@ final class DistSample {
   var manifest: Manifest
   private let now = GateSample.time("2026-11-21T12:00:00Z")
 
+  /// The SHA-256 of the manifest's signed bytes.
+  func signedDigest() throws -> [UInt8] {
+    let bytes = try manifest.signedBytes()
+    return try CryptoBackends.standard.digest(of: bytes.byteSpan)
+  }
+
   /// - Parameter trees: the contents of the packs, with their ids.
   init(_ trees: [(id: String, tree: SampleTree)] = DistSample.trees, delivery: DeliveryClass = .prefetch) async throws {
     directory = try TemporaryDirectory()
@@ -414,7 +420,11 @@ struct ReleaseInspectionTests {
   func touchedUnderLock() async throws {
     let dist = try await DistSample()
     let other = try SigningKey.random()
+    let digest = try dist.signedDigest()
     var lock = ReleaseLock()
+    lock.released = ReleaseLock.Release(
+      manifestVersion: dist.manifest.version, signedDigest: digest, contentDigest: digest, issued: dist.manifest.expires,
+      expires: dist.manifest.expires, packs: [])
     lock.apps = [
       ReleaseLock.App(
         version: "1.0", budget: nil, hosts: nil, manifestURL: nil, trustedKeys: [dist.signer.publicKey.text],

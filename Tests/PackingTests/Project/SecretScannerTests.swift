@@ -146,7 +146,7 @@ struct SecretScannerTests {
     "finds the marks of a merge",
     arguments: [
       merge, "x\n" + merge, merge.replacing("\n", with: "\r\n"), "<<<<<<< a\n||||||| base\n=======\n>>>>>>> b",
-      "<<<<<<< a\n<<<<<<< b\n=======\n>>>>>>> c\n", "Title\n=======\n" + merge,
+      "<<<<<<< a\n<<<<<<< b\n=======\n>>>>>>> c\n", "Title\n=======\n" + merge, "<<<<<<< a\nb\n=======\nc\n", "<<<<<<< a\n=======",
     ])
   func conflict(_ text: String) {
     let bytes = Array(text.utf8)

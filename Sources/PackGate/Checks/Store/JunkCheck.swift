@@ -6,7 +6,8 @@ enum JunkCheck: ReleaseCheck {
     "PK6003", "a pack holds files that do not belong in a release", needs: [.files, .payload],
     what: """
       No entry is metadata of Finder, of Windows or of an archive (.DS_Store, ._*, __MACOSX, Thumbs.db), or part of a Git repository; none is a \
-      file of packer, a source map, a source of images, a Node package, a backup, a log, or a file of an editor or debugger (a warning).
+      file of packer, a source map, a source of images, a Node package, a backup, a log, an unfinished download, or a file of an editor, a debugger \
+      or the system (a warning).
       """,
     onPhone: "Players download these files, which may reveal names and paths of the machine they were made on.",
     remedy: "Run 'packer build', which skips metadata and prints its names. Exclude the others in packer.yml.")

@@ -6,11 +6,14 @@ enum UnintendedContentCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK6008", "a pack holds what was hardly meant to ship", needs: [.files, .payload],
     what: """
-      No file is a pointer of Git LFS, which stands for a file that was not fetched, or has the marks of an unresolved merge; no pack is empty; a \
-      pack with pages has index.html at its root, and does not exclude it (warnings); no directory is empty (a note).
+      No file is a pointer of Git LFS, which stands for a file that was not fetched, or has the marks of an unresolved merge; no picture, sound, \
+      font or script is a web page, a text or zeros, as failed downloads leave them, or empty (a warning); no pack is empty; a pack with pages has \
+      index.html at its root, and does not exclude it (warnings); no directory is empty (a note).
       """,
     onPhone: "A game misses its pictures, or shows no page.",
-    remedy: "Run 'git lfs pull' and resolve conflicts before the build, or correct the root of the pack in packer.yml.")
+    remedy: """
+      Run 'git lfs pull', resolve conflicts and get broken files again before the build, or correct the root of the pack in packer.yml.
+      """)
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.flatMap { entry, file in
@@ -26,6 +29,18 @@ enum UnintendedContentCheck: ReleaseCheck {
           finding(
             "the merge conflict in \(first), is not resolved\(file.conflicts.andMore)", pack: entry.id, file: file.path,
             details: Array(file.conflicts.prefix(20)), hint: "resolve it, or exclude the file, then: \(release.rebuild(entry.id))"))
+      }
+      if let first = file.unfit.first {
+        findings.append(
+          finding(
+            "\(first), so it is not what its name says\(file.unfit.andMore)", pack: entry.id, file: file.path,
+            details: Array(file.unfit.prefix(20)), hint: "get the file again, or exclude it, then: \(release.rebuild(entry.id))"))
+      }
+      if let first = file.emptyFiles.first {
+        findings.append(
+          finding(
+            "\(first) is empty\(file.emptyFiles.andMore)", level: .warning, pack: entry.id, file: file.path,
+            details: Array(file.emptyFiles.prefix(20)), hint: "get the file again, or exclude it, then: \(release.rebuild(entry.id))"))
       }
       if file.content?.files == 0 {
         findings.append(

@@ -8,7 +8,9 @@ import PackTrust
 enum LostReleasesCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK5015", "the lock file does not know the releases before this one", needs: [.manifest, .lock],
-    what: "The versions of manifest and packs are those of packer.lock.json, or one higher.",
+    what: """
+      The versions of manifest and packs are those of packer.lock.json, or one higher, and it has a release if it has an app version.
+      """,
     onPhone: "App versions that the lock file no longer names are not checked: they may get a release that they cannot use.",
     remedy: """
       Restore the newest packer.lock.json from version control. If it is lost, record the app versions in use again, and accept the finding \
@@ -26,6 +28,14 @@ enum LostReleasesCheck: ReleaseCheck {
         finding(
           "the manifest has version \(manifest.version), but \(Self.title(known)) in \(release.lockPath)", file: release.lockPath,
           actual: manifest.version, limit: known, hint: hint)
+      ]
+    }
+    // PK3012 finds an app version that knows a later manifest than this one.
+    if lock.released == nil, let app = lock.apps.first(where: { $0.firstManifest <= manifest.version }) {
+      return [
+        finding(
+          "app \(app.title) was shipped with manifest \(app.firstManifest), but no release is in \(release.lockPath)",
+          file: release.lockPath, actual: app.firstManifest, limit: 0, hint: hint)
       ]
     }
     let recorded = Dictionary(
