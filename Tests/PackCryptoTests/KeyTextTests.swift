@@ -70,6 +70,20 @@ struct KeyTextTests {
     }
   }
 
+  @Test("every byte that is not a lower-case hexadecimal digit is refused, also if there is no checksum")
+  func otherDigits() {
+    for (text, places) in [(Self.digits, [0, 31, 63]), (Self.text, [5, 68, 70, 77])] {
+      for byte in UInt8.min...UInt8.max where !"0123456789abcdef".utf8.contains(byte) {
+        for place in places {
+          var bytes = Array(text.utf8)
+          bytes[place] = byte
+          let error = failure { () throws(PackError) in _ = try PackKey(text: bytes.byteSpan) }
+          #expect(error?.code == .malformedKey, "byte \(byte) at \(place)")
+        }
+      }
+    }
+  }
+
   @Test("a key has 32 bytes", arguments: [0, 31, 33])
   func size(_ count: Int) {
     let bytes = [UInt8](repeating: 1, count: count)

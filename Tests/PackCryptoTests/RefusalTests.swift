@@ -89,6 +89,23 @@ struct RefusalTests {
     try expectRefusal(of: Array(file[..<(144 + 2 * 4096)]), segment: 1, backend)
   }
 
+  @Test("a segment that was the last one only after a cut is recognized, and no plaintext of it stays", arguments: Backend.all)
+  func cutRecognized(_ backend: Backend) throws {
+    let file = Array(try Self.threeSegments(backend)[..<(144 + 2 * 4096)])
+    let key = try KnownAnswer.key(backend.value)
+    let opened = try HeaderAuthentication.open(file.byteSpan, key: key, backend: backend.value)
+    let layout = try SegmentLayout(packSize: UInt64(file.count), headerSize: 144, segmentSize: 4096)
+    let cipher = try SegmentCipher(schedule: opened.schedule, layout: layout, backend: backend.value)
+    for (flippedBytes, wasMiddle) in [(0, true), (1, false)] {
+      var segment = Array(file[(144 + 4096)...])
+      for index in 0..<flippedBytes { segment[index] ^= 1 }
+      var scratch = [UInt8](repeating: 0xAA, count: 4080)
+      var span = scratch.mutableByteSpan
+      #expect(cipher.wasSealedAsMiddle(segment: 1, segment.byteSpan, scratch: &span) == wasMiddle)
+      #expect(scratch == [UInt8](repeating: 0, count: 4080))
+    }
+  }
+
   @Test("a pack that continues after its last segment is refused", arguments: Backend.all)
   func extended(_ backend: Backend) throws {
     let file = try KnownAnswer.pack(KnownAnswer.pattern(8120), KnownAnswer.header(), backend.value)

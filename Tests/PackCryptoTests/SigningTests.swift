@@ -96,6 +96,14 @@ struct SigningTests {
     }
   }
 
+  @Test("a signature that a fault of the machine made wrong is not returned", arguments: Backend.all)
+  func faultySigner(_ backend: Backend) throws {
+    let key = try SigningKey(seed: secret(Self.seed), backend: FaultySigner(base: backend.value))
+    let message = bytes(0...99)
+    let error = failure { () throws(PackError) in _ = try key.signature(of: message.byteSpan) }
+    #expect(error?.code == .internalError)
+  }
+
   @Test("what one back end signs, another accepts, also 1 MiB")
   func crossed() throws {
     let message = KnownAnswer.pattern(1 << 20)
@@ -217,4 +225,41 @@ struct SigningKeyTextTests {
       }
     }
   }
+}
+
+/// A back end that flips one bit of each signature.
+private struct FaultySigner: CryptoBackend {
+  let base: any CryptoBackend
+
+  var name: String { base.name }
+
+  func makeDigest() throws(PackError) -> any DigestContext { try base.makeDigest() }
+
+  func makeCipher(key: borrowing SecretBytes) throws(PackError) -> any CipherContext { try base.makeCipher(key: key) }
+
+  func authenticationCode(of message: Span<UInt8>, key: borrowing SecretBytes) throws(PackError) -> [UInt8] {
+    try base.authenticationCode(of: message, key: key)
+  }
+
+  func derive(
+    from secret: borrowing SecretBytes, salt: Span<UInt8>, info: Span<UInt8>, count: Int
+  ) throws(PackError) -> SecretBytes {
+    try base.derive(from: secret, salt: salt, info: info, count: count)
+  }
+
+  func signingPublicKey(ofSeed seed: borrowing SecretBytes) throws(PackError) -> [UInt8] { try base.signingPublicKey(ofSeed: seed) }
+
+  func signature(of message: Span<UInt8>, seed: borrowing SecretBytes) throws(PackError) -> [UInt8] {
+    var signature = try base.signature(of: message, seed: seed)
+    signature[40] ^= 1
+    return signature
+  }
+
+  func isAccepted(
+    _ signature: Span<UInt8>, of message: Span<UInt8>, publicKey: Span<UInt8>
+  ) throws(PackError) -> Bool {
+    try base.isAccepted(signature, of: message, publicKey: publicKey)
+  }
+
+  func fillRandom(_ bytes: inout MutableSpan<UInt8>) throws(PackError) { try base.fillRandom(&bytes) }
 }

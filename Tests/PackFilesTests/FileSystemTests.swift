@@ -104,6 +104,19 @@ struct FileSystemTests {
     #expect(directory.bytes(of: "made") == nil)
   }
 
+  @Test("no file is passed on to programs that are started, however it was opened")
+  func notInherited() throws {
+    let files = SystemFiles()
+    let folder = try files.open(directory(""), .directory, in: nil)
+    try directory.write([1], to: "file")
+    var opened = [folder]
+    for access in [.read, .readUnlinked, .writeUnlinked] as [FileAccess] { opened.append(try files.open("file", access, in: folder)) }
+    opened.append(try files.open(directory(""), .directoryUnlinked, in: nil))
+    opened.append(try files.open("new", .create(mode: 0o600), in: folder))
+    if let nameless = try? files.open(".", .nameless(mode: 0o600), in: folder) { opened.append(nameless) }
+    for file in opened { #expect(fcntl(file.descriptor, F_GETFD) & FD_CLOEXEC != 0) }
+  }
+
   @Test("a lock is held by one open file at a time, until that is closed")
   func lock() throws {
     let files = SystemFiles()

@@ -137,6 +137,21 @@ struct OutputFileTests {
     #expect(directory.bytes(of: "out") == new)
   }
 
+  @Test("if another process removes a new temporary file before it is locked, another name is tried")
+  func removedBeforeLock() throws {
+    let directory = directory
+    let files = FaultyFiles { call in
+      if call.operation == .lock, call.number < 8 {
+        for name in directory.names() where name.hasPrefix(".out.packer-") { try? FileManager.default.removeItem(atPath: directory(name)) }
+      }
+      return nil
+    }
+    try write(files)
+    #expect(files.calls.count { $0.operation == .lock } > 1)
+    #expect(directory.bytes(of: "out") == new)
+    #expect(directory.names() == ["out"])
+  }
+
   @Test("permissions are the caller's without those in the process's mask")
   func permissions() throws {
     let masked = try OutputFile(directory("masked"), files: FaultyFiles(mask: 0o077))

@@ -42,6 +42,45 @@ struct ManifestTextTests {
     #expect(error(ofValue: json)?.code == .damagedManifest)
   }
 
+  @Test("bytes that are not UTF-8 in its shortest form are refused, and the first and last ones of each length are not")
+  func sequences() {
+    func code(_ bytes: [UInt8]) -> PackError.Code? {
+      let front = Array(#"{"a":""#.utf8)
+      let document = front + bytes + Array(#"","expires":"2027-01-01T00:00:00Z","packs":[],"schema":"pack-manifest/1","version":1}"#.utf8)
+      return failure { () throws(PackError) in _ = try Manifest(parsingSigned: document.byteSpan) }?.code
+    }
+    // RFC 3629: the limits of each row of its table.
+    let rows: [(leads: ClosedRange<UInt8>, second: ClosedRange<UInt8>, rest: Int)] = [
+      (0xC2...0xDF, 0x80...0xBF, 0), (0xE0...0xE0, 0xA0...0xBF, 1), (0xE1...0xEC, 0x80...0xBF, 1), (0xED...0xED, 0x80...0x9F, 1),
+      (0xEE...0xEF, 0x80...0xBF, 1), (0xF0...0xF0, 0x90...0xBF, 2), (0xF1...0xF3, 0x80...0xBF, 2), (0xF4...0xF4, 0x80...0x8F, 2),
+    ]
+    for lead in UInt8(0x80)...0xFF {
+      let row = rows.first { $0.leads.contains(lead) }
+      for second in UInt8(0x7F)...0xC0 {
+        for last in [0x7F, 0x80, 0xBF, 0xC0] as [UInt8] {
+          let count = row?.rest ?? 1
+          let isLegal = row?.second.contains(second) == true && (count == 0 || (0x80...0xBF).contains(last))
+          let sequence = [lead, second] + (count == 0 ? [] : [UInt8](repeating: 0x80, count: count - 1) + [last])
+          #expect(code(sequence) == (isLegal ? nil : .damagedManifest), "\(sequence.hex)")
+        }
+      }
+    }
+  }
+
+  @Test("each control character has one form, and no other character has an escape with a number")
+  func escapes() {
+    let short: [UInt8: String] = [0x08: "b", 0x09: "t", 0x0A: "n", 0x0C: "f", 0x0D: "r"]
+    for value in UInt8(0)..<0x80 {
+      let number = #"\u00"# + [value].hex
+      #expect((error(ofValue: "\"\(number)\"") == nil) == (value < 0x20 && short[value] == nil), "\(number)")
+    }
+    for letter in UInt8(0x20)..<0x7F {
+      let isKnown = "\"\\".utf8.contains(letter) || short.values.contains(String(UnicodeScalar(letter)))
+      guard letter != UInt8(ascii: "u") else { continue }
+      #expect((error(ofValue: "\"\\\(UnicodeScalar(letter))\"") == nil) == isKnown, "\(UnicodeScalar(letter))")
+    }
+  }
+
   @Test("objects and arrays nest at most eight deep, including the outermost object")
   func depth() {
     func nested(_ count: Int) -> String { String(repeating: "[", count: count) + String(repeating: "]", count: count) }

@@ -127,8 +127,8 @@ final class HabitRelease: @unchecked Sendable {
       "WORK": root + "/work", "SHELF": root + "/shelf", "HOME": root, "LC_ALL": "C.UTF-8", "TERM": "dumb", "ESC": "\u{1B}",
       "PACKER": ToolProcess.tool, "TMPDIR": root + "/tmp",
     ]
-    // PATH for the programs of the system, the others for builds with sanitizers and for coverage.
-    for name in ["PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "LD_LIBRARY_PATH", "LLVM_PROFILE_FILE"] {
+    // PATH for the programs of the system, the others for builds with sanitizers, for coverage and for planted faults.
+    for name in ["PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "LD_LIBRARY_PATH", "LLVM_PROFILE_FILE", "PACKER_FAULT"] {
       variables[name] = ProcessInfo.processInfo.environment[name]
     }
     for name in ["tmp", "shelf", "work"] { try Self.files.createDirectory(atPath: "\(root)/\(name)", withIntermediateDirectories: true) }

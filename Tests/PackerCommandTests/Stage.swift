@@ -27,8 +27,8 @@ final class Stage {
     work = root.appendingPathComponent("work")
     try Self.files.createDirectory(at: work, withIntermediateDirectories: true)
     variables = ["WORK": work.path, "HOME": root.path, "LC_ALL": "C.UTF-8", "TERM": "dumb", "ESC": "\u{1B}"]
-    // PATH for the programs that print keys, the others for builds with sanitizers and for coverage.
-    for name in ["PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "LD_LIBRARY_PATH", "LLVM_PROFILE_FILE"] {
+    // PATH for the programs that print keys, the others for builds with sanitizers, for coverage and for planted faults.
+    for name in ["PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "LD_LIBRARY_PATH", "LLVM_PROFILE_FILE", "PACKER_FAULT"] {
       variables[name] = ProcessInfo.processInfo.environment[name]
     }
   }

@@ -216,7 +216,7 @@ final class ReleaseHistory: Sendable {
 
   static let variables: [String: String] = {
     var variables = ["LC_ALL": "C.UTF-8", "TERM": "dumb"]
-    for name in ["PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "LD_LIBRARY_PATH"] {
+    for name in ["PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "LD_LIBRARY_PATH", "PACKER_FAULT"] {
       variables[name] = ProcessInfo.processInfo.environment[name]
     }
     return variables

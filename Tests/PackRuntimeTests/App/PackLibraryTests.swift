@@ -508,6 +508,7 @@ struct PackLibraryTests {
     let packs = try await library(try place.network([core])) { $0.confirmsVersions = false }
     try await packs.ensure("core")
     #expect(try await packs.reject("core", reason: "black screen") == nil)
+    #expect(await code { _ = try packs.data("core", "index.html") } == .notInstalled)
     #expect(await code { try await packs.ensure("core") } == .versionFailed)
     #expect(await code { try await packs.ensure("nothing") } == .unknownPack)
     #expect(await code { _ = try packs.data("core", "index.html") } == .notInstalled)

@@ -105,6 +105,63 @@ struct DownloadQueueTests {
     #expect(try await place.content(queue, 1) == Samples.content(1))
   }
 
+  @Test("failed attempts of an earlier process count")
+  func attemptsOfEarlierProcess() async throws {
+    let place = place
+    let first = try await place.open(
+      FaultyTransport(content: Samples.content(of:)) {
+        $0.attempt < 2 ? .failure(.status(503, retryAfter: nil)) : .stuck(at: 10, isKnown: true)
+      })
+    try await first.submit([try Samples.request(1)], group: "levels")
+    try await first.running {
+      try await eventually("the third attempt does not start") { try await first.status(of: Samples.id(1)).state == .running(received: 10) }
+    }
+    await first.close()
+    let transport = FaultyTransport(content: Samples.content(of:)) { _ in .failure(.status(503, retryAfter: nil)) }
+    let second = try await place.open(transport)
+    #expect(try await second.status(of: Samples.id(1)).failures == 2)
+    try await second.run(until: .idle)
+    #expect(transport.calls.count == 3)
+    #expect(try await second.status(of: Samples.id(1)).failures == 5)
+  }
+
+  @Test("a decision that cannot be written is an error, and changes nothing")
+  func unwritableDecision() async throws {
+    let isFull = Monitor(false)
+    let files = FaultyFiles { $0.operation == .write && isFull.withLock { $0 } ? .failure(.fullDisk) : nil }
+    let queue = try await place.open(FaultyTransport(content: Samples.content(of:)), files: files)
+    try await queue.submit(try Samples.requests(2), group: "levels")
+    isFull.withLock { $0 = true }
+    let decisions: [(DownloadQueue) async throws -> Void] = [
+      { try await $0.pause(Samples.id(0)) }, { try await $0.cancel(Samples.id(1)) }, { try await $0.setPriority(1, of: Samples.id(0)) },
+      { try await $0.pause(group: "levels") }, { try await $0.cancel(group: "levels") },
+    ]
+    for decision in decisions {
+      let error = await #expect(throws: PackError.self) { try await decision(queue) }
+      #expect(error?.code == .noSpace)
+    }
+    for number in 0..<2 { #expect(try await queue.status(of: Samples.id(number)).state == .waiting) }
+    #expect(try await queue.status(of: Samples.id(0)).priority == 0.5)
+    let status = try await queue.status(ofGroup: "levels")
+    #expect(!status.isPaused && !status.isCancelled)
+    isFull.withLock { $0 = false }
+    try await queue.run(until: .idle)
+    #expect(try await queue.status(ofGroup: "levels").finished == 2)
+  }
+
+  @Test("the size of a finished file is remembered, also after its priority was changed")
+  func finishedSize() async throws {
+    let queue = try await place.open(FaultyTransport(content: Samples.content(of:)))
+    try await queue.submit(try Samples.requests(3), group: "levels")
+    try await queue.run(until: .idle)
+    try await queue.setPriority(1, of: Samples.id(1))
+    await queue.close()
+    let again = try await place.open(FaultyTransport(content: Samples.content(of:)))
+    let status = try await again.status(ofGroup: "levels")
+    #expect(status.finished == 3)
+    #expect(status.finishedSize == status.totalSize)
+  }
+
   @Test("a failed request whose id cannot be read is reported with its group")
   func unreadableID() async throws {
     var place = place
@@ -164,6 +221,24 @@ struct DownloadQueueTests {
     try await queue.submit([try Samples.request(3)], group: "levels")
     try await queue.run(until: .idle)
     #expect(transport.calls.map(\.offset) == [0, 700])
+    #expect(try await place.content(queue, 3) == Samples.content(3))
+  }
+
+  @Test("a download that started again from the start resumes with the entity tag, although the tag is the same as before")
+  func restartedAndResumed() async throws {
+    let transport = FaultyTransport(content: Samples.content(of:)) { call in
+      switch call.attempt {
+      case 0: .cut(at: 700, .unreachable)
+      case 1: .fromStartCut(at: 300)
+      default: nil
+      }
+    }
+    let queue = try await place.open(transport)
+    try await queue.submit([try Samples.request(3)], group: "levels")
+    try await queue.run(until: .idle)
+    let tag = "\"\(Samples.url(3))\""
+    #expect(transport.calls.map(\.offset) == [0, 700, 300])
+    #expect(transport.calls.map(\.validator) == [nil, tag, tag])
     #expect(try await place.content(queue, 3) == Samples.content(3))
   }
 
@@ -304,6 +379,21 @@ struct DownloadQueueTests {
     try await again.remove(group: "levels")
     #expect(await again.groups.isEmpty)
     #expect(try place.files("").filter { $0.hasPrefix("groups/") }.isEmpty)
+  }
+
+  @Test("a paused request that is cancelled leaves nothing behind")
+  func cancelledWhilePaused() async throws {
+    let transport = FaultyTransport(content: Samples.content(of:)) { _ in .stuck(at: 700, isKnown: true) }
+    let queue = try await place.open(transport)
+    try await queue.submit([try Samples.request(3)], group: "levels")
+    try await queue.running {
+      try await eventually("the download does not start") { try await queue.status(of: Samples.id(3)).state == .running(received: 700) }
+      try await queue.pause(Samples.id(3))
+      try await eventually("the download does not stop") { transport.running.isEmpty }
+    }
+    #expect(try place.files(".part").count == 1 && place.files(".tag").count == 1)
+    try await queue.cancel(Samples.id(3))
+    #expect(try place.files(".part") == [] && place.files(".tag") == [])
   }
 
   @Test("essential requests come first, then by priority, then in the order of submission")
@@ -473,6 +563,23 @@ struct DownloadQueueTests {
     #expect(try await queue.status(of: Samples.id(0)).failures == 0)
     #expect(events.contains { if case .offline = $0 { true } else { false } })
     #expect(events.contains { if case .online = $0 { true } else { false } })
+  }
+
+  @Test("while there is no network, only one download is tried at a time")
+  func oneAtATime() async throws {
+    let count = Monitor(0)
+    let transport = FaultyTransport(content: Samples.content(of:)) { _ in
+      count.withLock { count in
+        count += 1
+        return count <= 20 ? .failure(.offline) : .stuck(at: 1, isKnown: true)
+      }
+    }
+    let queue = try await place.open(transport)
+    try await queue.submit(try Samples.requests(100), group: "levels")
+    try await queue.running {
+      try await eventually("no download is tried again") { transport.calls.count > 20 }
+      try await steadily("another download is tried") { transport.calls.count == 21 }
+    }
   }
 
   @Test("a temporary failure of the server does not make every request fail")

@@ -62,6 +62,42 @@ struct DownloadSubmissionTests {
     #expect(await queue.groups == ["levels", "music"])
   }
 
+  @Test("a group that is added in a later process does not take the place of an earlier one")
+  func laterGroup() async throws {
+    let first = try await place.open(transport)
+    try await first.submit(try Samples.requests(3), group: "levels")
+    try await first.submit(try Samples.requests(2), group: "music")
+    await first.close()
+    let second = try await place.open(transport)
+    try await second.submit([try Samples.request(100, id: "other")], group: "voices")
+    // Numbers of removed groups may be used again, but only those.
+    try await second.remove(group: "music")
+    await second.close()
+    let third = try await place.open(transport)
+    try await third.submit([try Samples.request(101, id: "last")], group: "faces")
+    await third.close()
+    let fourth = try await place.open(transport)
+    #expect(Set(await fourth.groups) == ["levels", "voices", "faces"])
+    #expect(fourth.damage == [])
+    for number in 0..<3 { #expect(try await fourth.status(of: Samples.id(number)).request == Samples.request(number)) }
+    #expect(try await fourth.status(of: DownloadID(group: "voices", id: "other")).request.url == Samples.url(100))
+    #expect(try await fourth.status(of: DownloadID(group: "faces", id: "last")).request.url == Samples.url(101))
+  }
+
+  @Test("what is left of a removed group goes when the queue is opened again")
+  func restOfGroup() async throws {
+    let files = FaultyFiles { $0.operation == .remove ? .failure(.inputOutput) : nil }
+    let queue = try await place.open(transport, files: files)
+    try await queue.submit(try Samples.requests(3), group: "levels")
+    try await queue.remove(group: "levels")
+    #expect(try place.files("/requests").count == 1)
+    await queue.close()
+    let again = try await place.open(transport)
+    #expect(await again.groups.isEmpty)
+    #expect(try place.files("/requests") == [])
+    #expect(try !place.directory.tree("downloads").contains { $0.contains("trash-") })
+  }
+
   @Test("concurrent submissions all succeed")
   func together() async throws {
     var place = place

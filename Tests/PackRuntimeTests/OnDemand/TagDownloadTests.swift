@@ -135,6 +135,36 @@ struct TagDownloadTests {
     }
   }
 
+  @Test("a file that was damaged after its download is not used again: the next request fetches it")
+  func damagedFile() async throws {
+    let damaged = Monitor(0)
+    let files = FaultyFiles { call in
+      guard call.operation == .status, call.name.hasSuffix(".file"),
+        damaged.withLock({
+          $0 += 1
+          return $0 == 1
+        }),
+        var bytes = FileManager.default.contents(atPath: call.name)
+      else { return nil }
+      bytes[bytes.count / 2] ^= 1
+      try? bytes.write(to: URL(fileURLWithPath: call.name))
+      return nil
+    }
+    let store = try await stage.open(files: files)
+    let transport = tags.transport()
+    let queue = try await tags.queue(transport)
+    let packs = try await OnDemandPacks(store: store, queue: queue)
+    let offer = try await tags.offer("core", tags: ["boot"])
+    try await store.adopt(stage.manifest(1, [offer]))
+    try await queue.running {
+      #expect(await self.error(self.begin(TagRequest(["boot"], of: packs)))?.code == .digestMismatch)
+      #expect(damaged.withLock { $0 } > 0)
+      let access = try await TagRequest(["boot"], of: packs).begin()
+      #expect(access.packs.count == 1)
+      #expect(transport.calls.count == 2)
+    }
+  }
+
   @Test("bytes with a new URL are fetched from there")
   func movedFile() async throws {
     let (store, transport, queue, packs) = try await tags.open {

@@ -69,6 +69,7 @@ struct TagRequestTests {
     try await store.rollback("core", reason: "blank page")
     let request = TagRequest(["boot"], of: packs)
     #expect(try await request.conditionallyBegin() == nil)
+    try #require(await store.hold([new.entry]).failure?.code == .versionFailed)
     let error = await failure { () async throws(PackError) in _ = try await request.begin() }
     #expect(error?.code == .versionFailed)
     #expect(error?.message == "version 2 of pack 'core' failed on this device: blank page")
@@ -315,6 +316,8 @@ struct TagRequestTests {
     offer.entry.platforms = ["vision"]
     try await store.adopt(stage.manifest(1, [offer]))
     #expect(try await packs.catalog().tags == [])
+    // This does not wait, whatever is missing.
+    try #require(await TagRequest(["graphics"], of: packs).conditionallyBegin() != nil)
     #expect(try await TagRequest(["graphics"], of: packs).begin().packs.isEmpty)
     #expect(transport.calls.isEmpty)
   }

@@ -109,6 +109,35 @@ struct UnpackTests {
     #expect(try directory.mode(of: "out") == 0o755)
   }
 
+  @Test("a file or a link that appears in the temporary directory is not written through", arguments: ["a.txt", "b"])
+  func intruder(name: String) async throws {
+    let directory = directory
+    try directory.makeDirectory("outside")
+    let isPlaced = Monitor(false)
+    // Placed at the first operation with this name.
+    let files = FaultyFiles { call in
+      guard call.name == name, let staging = directory.names().first(where: { $0.hasPrefix(".out.packer-") }) else { return nil }
+      isPlaced.withLock { isPlaced in
+        guard !isPlaced else { return }
+        isPlaced = true
+        if name == "b" {
+          try? FileManager.default.createSymbolicLink(atPath: directory("\(staging)/b"), withDestinationPath: directory("outside"))
+        } else {
+          try? FileManager.default.linkItem(atPath: directory("outside.txt"), toPath: directory("\(staging)/\(name)"))
+        }
+      }
+      return nil
+    }
+    try directory.write([7, 7, 7, 7], to: "outside.txt")
+    let pack = try open(try await makePack(Self.few, in: directory), files: files)
+    let error = await failure { () throws(PackError) in try await pack.unpack(to: directory("out"), jobs: 1) }
+    #expect(isPlaced.withLock { $0 })
+    #expect(error?.code == .cannotWrite)
+    #expect(directory.names(in: "outside") == [])
+    #expect(directory.bytes(of: "outside.txt") == [7, 7, 7, 7])
+    #expect(outputs == ["outside", "outside.txt"])
+  }
+
   @Test("interrupted and short reads and writes are continued")
   func stutter() async throws {
     let path = try await makePack(tree, in: directory)

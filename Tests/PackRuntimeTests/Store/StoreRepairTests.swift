@@ -3,6 +3,7 @@ import PackFiles
 import PackFormat
 import PackManifest
 import PackStore
+import PackWork
 import TestSupport
 import Testing
 
@@ -43,6 +44,30 @@ struct StoreRepairTests {
     _ = try await stage.open()
     try stage.directory.write(Array(text.utf8), to: "store/store")
     #expect(await failure { () async throws(PackError) in _ = try await stage.open() }?.code == code)
+  }
+
+  @Test("a damaged version that another process installs again during a thorough repair stays")
+  func replacedMeanwhile() async throws {
+    let (_, old, _) = try await stage.updatable()
+    let place = "store/packs/\(item(old))"
+    let sound = try #require(stage.directory.bytes(of: place))
+    try stage.directory.write(sound.reversed(), to: place)
+    let directory = stage.directory
+    let reads = Monitor(0)
+    let files = FaultyFiles { call in
+      if call.operation == .open, call.name.contains("packs/core@") { reads.withLock { $0 += 1 } }
+      // The content was found to be damaged, and the record is about to be changed.
+      guard call.operation == .lock, reads.withLock({ $0 }) > 1 else { return nil }
+      _ = try? directory.write(sound, to: "new")
+      try? FileManager.default.removeItem(atPath: directory(place))
+      try? FileManager.default.moveItem(atPath: directory("new"), toPath: directory(place))
+      return nil
+    }
+    let store = try await stage.open(as: "repairing", files: files)
+    #expect(try await store.reconcile(.thorough) == [])
+    #expect(reads.withLock { $0 } > 1)
+    #expect(stage.directory.bytes(of: place) == sound)
+    #expect(try await store.current("core")?.version == 1)
   }
 
   @Test("a store that lost its marker gets it back, and what only looks like one is refused")

@@ -123,6 +123,15 @@ struct StoreSpaceTests {
     withExtendedLifetime((opened, offers)) {}
   }
 
+  @Test("a manifest that has expired does not decide which packs are obsolete", arguments: [false, true])
+  func expired(isExpired: Bool) async throws {
+    let store = try await stage.open()
+    let offers = try await fill(store, [("core", .essential), ("gone", .essential)])
+    try await store.adopt(stage.manifest(2, [offers[0]], expires: 1_800_000_100))
+    stage.clock.secondsSince1970 = 1_800_000_100 - (isExpired ? 0 : 1)
+    #expect(try await store.purge(toFree: .max).removed.map(\.pack.id) == (isExpired ? [] : ["gone"]))
+  }
+
   @Test("room for a new version never comes from the running version of the same pack", arguments: [false, true])
   func roomForUpdate(hasOther: Bool) async throws {
     let store = try await stage.open()
@@ -180,7 +189,11 @@ struct StoreSpaceTests {
     var opened = [try await store.open("a"), try await store.open("a")]
     #expect(stage.directory.names(in: "store/uses").count == 1)
     opened.removeLast()
-    #expect(await failure { () async throws(PackError) in try await store.remove("a") }?.code == .inUse)
+    #expect(stage.directory.names(in: "store/uses").count == 1)
+    let other = try await stage.open(as: "other")
+    for process in [store, other] {
+      #expect(await failure { () async throws(PackError) in try await process.remove("a") }?.code == .inUse)
+    }
     opened.removeLast()
     #expect(stage.directory.names(in: "store/uses") == [])
     try await store.remove("a")

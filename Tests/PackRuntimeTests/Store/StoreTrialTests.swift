@@ -89,6 +89,30 @@ struct StoreTrialTests {
     #expect(try await content(store) == "core 1 0")
   }
 
+  @Test("activating the current version again ends the trial of another one")
+  func currentAgain() async throws {
+    let store = try await ready()
+    let token = try await store.activate("core")
+    try await store.activate("core", version: 1)
+    #expect(try await store.trial(of: "core") == nil)
+    #expect(try await store.installed().map(\.state) == [.current, .installed])
+    #expect(try await content(store) == "core 1 0")
+    #expect(await failure { () async throws(PackError) in try await store.confirm(token) }?.code == .staleConfirmation)
+  }
+
+  @Test("of two installed packs with one version, the one that the manifest offers is activated", arguments: [false, true])
+  func offeredBytes(isNamed: Bool) async throws {
+    let (store, _, new) = try await stage.updatable()
+    try await store.install(new.path, as: "core")
+    for salt in [1, 2] as [UInt64] {
+      let other = try await stage.offer("core", 2, salt: salt)
+      try await store.adopt(stage.manifest(2 + salt, [other]))
+      try await store.install(other.path, as: "core")
+    }
+    try await store.activate("core", version: isNamed ? 2 : nil, onTrial: false)
+    #expect(try await content(store) == "core 2 2")
+  }
+
   @Test("a token of another trial of the same bytes is stale")
   func otherNonce() async throws {
     let store = try await ready()
@@ -101,6 +125,17 @@ struct StoreTrialTests {
       #expect(await failure { () async throws(PackError) in try await store.confirm(token) }?.code == .staleConfirmation)
     }
     #expect(try await store.current("core")?.state == .trial)
+  }
+
+  @Test(
+    "a pack can be opened although no lock file can be made",
+    arguments: [FileFailure.fullDisk, .readOnly, .notPermitted])
+  func noLockFile(failure: FileFailure) async throws {
+    _ = try await ready()
+    try FileManager.default.removeItem(atPath: "\(stage.root)/lock")
+    let files = FaultyFiles { $0.operation == .open && $0.name == "lock" ? .failure(failure) : nil }
+    let store = try await stage.open(as: "two", files: files)
+    #expect(try await content(store) == "core 1 0")
   }
 
   @Test("a token can be converted to text and back, and other texts are refused")

@@ -65,6 +65,30 @@ struct ReleaseLockTests {
     #expect(try ReleaseLock.readIfPresent(directory("none")) == ReleaseLock())
   }
 
+  @Test("is not taken for a missing one if it, or the folder of its app versions, is a broken link", arguments: ["lock", "packer.apps"])
+  func brokenLink(name: String) throws {
+    if name != "lock" { try ReleaseLock().write(to: directory("lock"), files: FaultyFiles()) }
+    try FileManager.default.createSymbolicLink(atPath: directory(name), withDestinationPath: directory("nowhere"))
+    let error = #expect(throws: PackError.self) { _ = try ReleaseLock.readIfPresent(directory("lock"), files: FaultyFiles()) }
+    #expect(error?.code == .missingInput)
+    #expect(error?.message.contains("is a broken symbolic link") == true)
+  }
+
+  @Test("is refused if an app version was shipped with a later manifest than its last one", arguments: [nil, 0, 4, 5, 6] as [UInt64?])
+  func olderThanApps(last: UInt64?) throws {
+    var lock = try sample()
+    if let last { lock.released?.manifestVersion = last } else { lock.released = nil }
+    do {
+      try lock.checkApps(at: "packer.lock.json")
+      #expect(last ?? 0 >= 5)
+    } catch {
+      #expect(error.code == .releaseConflict)
+      #expect(last ?? 0 < 5)
+    }
+    lock.apps = []
+    try lock.checkApps(at: "packer.lock.json")
+  }
+
   @Test("of version 1 holds the app versions as a list, which get a file each when it is written")
   func firstVersion() throws {
     let sample = try sample()

@@ -139,6 +139,15 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK2009", "another content root", .error, .damaged, hint: "packer build game-kart") { sample in
       sample.release.packs[1].content?.contentRoot = GateSample.digest(78)
     },
+    Violation("PK2009", "another size of the content", .error, .damaged, hint: "packer build game-kart") { sample in
+      sample.release.packs[1].content?.contentSize += 1
+    },
+    Violation("PK2009", "another number of records", .error, .damaged, hint: "packer build game-kart") { sample in
+      sample.release.packs[1].content?.files += 1
+    },
+    Violation("PK2009", "another largest frame", .error, .damaged, hint: "packer build game-kart") { sample in
+      sample.release.packs[1].content?.maxFrame += 1
+    },
     Violation("PK2010", "another size on the device", hint: "packer build game-kart") { sample in
       sample.release.packs[1].installSize = 12_292_096
     },
@@ -443,6 +452,12 @@ struct Violation: Sendable, CustomTestStringConvertible {
     },
     Violation("PK5011", "a changed pack with the same version", hint: "packer build") { sample in
       sample.release.lock?.released?.packs[1].version = 2
+    },
+    Violation("PK5011", "a changed pack with the same version and the same size", hint: "packer build") { sample in
+      guard var pack = sample.release.lock?.released?.packs[1] else { return }
+      pack.version = 2
+      pack.size = sample.release.entries[1].size
+      sample.release.lock?.released?.packs[1] = pack
     },
     Violation("PK5012", "a new version of a pack with the same content", .warning, hint: "packer build") { sample in
       let root = sample.release.entries[1].contentRoot
