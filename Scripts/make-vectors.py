@@ -1849,6 +1849,16 @@ def sealed_as(payload, last_flags, extra=()):
         for i, piece in enumerate(parts))
 
 
+def refused_filling():
+    """§3.4, §4.5: a segment that holds nothing but a skippable frame."""
+    payload = tree_payload(list(SMALL_TREE), extra=lambda extra: [skippable(0x184D2A50, bytes(3 * SMALL))])[0]
+    start = payload.index(skippable(0x184D2A50, b"", 3 * SMALL)) + 8
+    number = (start + SMALL + SMALL // 2 + 40) // (SMALL - 16)
+    assert start + 40 <= number * (SMALL - 16) and (number + 1) * (SMALL - 16) <= start + 3 * SMALL + 40
+    yield refused("segment-skippable-flipped", "damaged", "a bit of a segment that holds nothing but a skippable frame",
+                  flip(pack_of(payload), 144 + number * SMALL + 100))
+
+
 def refused_nonces(small, full):
     """§3.2, §3.3: sealed with the right key, but not as written there."""
     yield refused("last-sealed-as-00", "truncated", "the last segment is sealed with 00",
@@ -1900,6 +1910,7 @@ def refused_vectors():
     yield from refused_keys(small)
     yield from refused_pack_keys(small)
     yield from refused_segments(payload)
+    yield from refused_filling()
     yield from refused_nonces(small, full)
     yield from refused_truncations(payload, small)
     yield refused("appended-byte-at-edge", "truncated", "one byte after a full last segment (§3.4)",
