@@ -105,7 +105,7 @@ package struct KeyReference: Hashable, Sendable {
   }
 
   /// Returns a text in quotation marks for a message, or a sign for it if it may be a key.
-  static func quoted(_ text: String) -> String {
+  package static func quoted(_ text: String) -> String {
     KeyShape(in: text).isHarmless ? "'\(text)'" : KeyShape.withheld
   }
 

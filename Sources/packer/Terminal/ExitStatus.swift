@@ -59,6 +59,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .noKey: .noKey,
     .malformedKey: .noKey,
     .wrongKey: .wrongKey,
+    .notWrapped: .wrongKey,
 
     .damagedHeader: .damaged,
     .wrongPack: .damaged,

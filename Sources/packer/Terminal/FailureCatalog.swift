@@ -92,10 +92,13 @@ enum FailureCatalog {
       "Name one with '--key' or a 'PACKER_KEY' variable; in an app, have the key provider return it."),
     Entry(
       "malformed-key", "The text is not a key: wrong length, kind or checksum.",
-      "Copy the whole key again; 'pkk1-' keys open packs, 'pks1-' keys sign, 'pkp1-' keys are public."),
+      "Copy the whole key again; 'pkk1-' and 'pkx1-' keys open packs, 'pks1-' keys sign, 'pkp1-' and 'pkw1-' keys are public."),
     Entry(
       "wrong-key", "The pack was made with another key; nothing was decrypted.",
       "Give the key with the id that the message names, or the root key it was derived from."),
+    Entry(
+      "not-wrapped", "The pack is not wrapped for the recipient whose key was given; nothing was decrypted.",
+      "Give its publisher your public key, and ask for a copy made with 'packer key wrap'."),
     Entry(
       "no-usable-key", "The pack's header has no key stanza that this version can use.",
       "Update packer or the app, or build the pack for this version."),
