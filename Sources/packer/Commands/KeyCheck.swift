@@ -51,7 +51,7 @@ struct KeyCheck: Verb {
         .usage, "--key is for packs and --sign-key for manifests, and both were given",
         hint: "check them one after the other")
     }
-    let publicKey = try session.signingKey(signKey.reference()).key.publicKey
+    let publicKey = try session.signingKey(signKey.reference()).publicKey
     return try check(session) { (file) throws(PackError) in
       _ = try SignedManifest.read(file).verify(trusting: [publicKey])
       return (CheckRecord(file: file, keyID: publicKey.id), "key \(publicKey.id) signed it")

@@ -32,7 +32,7 @@ struct KeyIdentifier: Verb {
       (kind, id) = (resolved.key.kind == .recipient ? .recipient : .content, "\(resolved.key.id)")
     } else {
       let resolved = try session.signingKey(signKey.reference())
-      (kind, id) = (.signing, resolved.key.publicKey.id)
+      (kind, id) = (.signing, resolved.publicKey.id)
     }
     session.console.result(KeyRecord(kind: kind, keyID: id), [id])
     return .done

@@ -27,7 +27,7 @@ struct KeyPublic: Verb {
   func run(in session: Session) async throws(PackError) -> Outcome {
     guard key.references.isEmpty else { return try printRecipient(in: session) }
     let resolved = try session.signingKey(signKey.reference())
-    let key = resolved.key.publicKey
+    let key = resolved.publicKey
     session.console.result(
       KeyRecord(kind: .signing, keyID: key.id, publicKey: key.text), ["\(key.text)", "key id \(key.id)"])
     return .done

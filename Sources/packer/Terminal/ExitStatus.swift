@@ -58,6 +58,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
   private static let table: [PackError.Code: ExitStatus] = [
     .noKey: .noKey,
     .malformedKey: .noKey,
+    .signingFailed: .noKey,
     .wrongKey: .wrongKey,
     .notWrapped: .wrongKey,
 

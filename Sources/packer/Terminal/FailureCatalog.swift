@@ -43,7 +43,7 @@ enum FailureCatalog {
       Documentation/BUDGETS.md.
       """),
     Entry(
-      "10", "No key was given, or the text is not a key.",
+      "10", "No key was given, the text is not a key, or a program did not sign.",
       "Set '--key', a 'PACKER_KEY' variable, or for releases 'key' in packer.yml."),
     Entry(
       "11", "The pack was made with another key.",
@@ -150,6 +150,9 @@ enum FailureCatalog {
     Entry(
       "untrusted-signature", "No trusted key signed the manifest, or a signature is wrong.",
       "Sign with a key that the app trusts; see Documentation/CONFIGURATION.md."),
+    Entry(
+      "signing-failed", "The program that should sign failed, took too long, or returned no signature that holds under its public key.",
+      "Run it by itself, with the message on standard input; see Examples/Signers."),
     Entry(
       "manifest-expired", "The manifest has expired; installed packs remain usable.",
       "Publish one from 'packer build --renew'; check the device's clock."),

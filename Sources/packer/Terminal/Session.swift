@@ -72,7 +72,7 @@ struct Session: Sendable {
     var keys: [SigningPublicKey] = []
     do throws(PackError) {
       for reference in try KeyReference.unlessGiven(.signing, configured: configured) {
-        keys.append(try signingKey(reference).key.publicKey)
+        keys.append(try signingKey(reference).publicKey)
       }
     } catch {
       // Verifying needs no signing key. The caller uses other trusted keys, or reports that there are none.
