@@ -9,6 +9,7 @@ Needs Python 3.9 and the packages `cryptography` and `zstandard`.
   make-vectors.py check DIR                    read the vectors in DIR and compare with their heads
   make-vectors.py read PACK --key-hex HEX      check a pack, list or extract it
   make-vectors.py write DIR -o PACK …          write a pack
+  make-vectors.py wrap PACK -o COPY --to …     write a copy of a pack for further recipients
 
 `read` ends with 0, or 1 (a problem outside the pack), 2 (usage), or with the class of §0.4:
 10 not-a-pack, 11 unsupported, 12 no-usable-key, 13 wrong-key, 14 truncated, 15 damaged, 16 limit.
@@ -31,6 +32,7 @@ from collections import namedtuple
 import zstandard
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
@@ -144,10 +146,19 @@ def pack_id(name):
     return sha256(label("pack-id") + name.encode("ascii"))
 
 
+def file_key(ak, core):
+    """§2.2: FK"""
+    return hkdf(ak, core[64:96], label("file-key") + core[10:12] + key_id(ak), 32)
+
+
 def schedule(ak, core):
     """§2.2"""
-    salt, suite = core[64:96], core[10:12]
-    fk = hkdf(ak, salt, label("file-key") + suite + key_id(ak), 32)
+    return schedule_of(file_key(ak, core), core)
+
+
+def schedule_of(fk, core):
+    """§2.2: what follows from FK."""
+    salt = core[64:96]
     mk = hkdf(fk, salt, label("header-mac"), 32)
     sk = hkdf(fk, salt, label("stream-key"), 32)
     stream = hkdf(fk, salt, label("stream-header"), 39)
@@ -165,12 +176,112 @@ def key_of_pack(root, name):
     return pack_key(root, pack_id(name))
 
 
-def key_at_hand(key, wanted, identifier):
-    """§1.4, step 4: the key that has the id of DERIVE, of a key that may be a root key."""
-    for ak in (key, pack_key(key, identifier)):
-        if key_id(ak) == wanted:
-            return ak
-    raise Refused("wrong-key", "the pack is for another key")
+def file_key_at_hand(key, stanzas, core):
+    """§1.4, step 4: FK, by a key of any kind."""
+    derive, wraps = stanzas
+    if isinstance(key, Recipient):
+        require((3, key.id) in wraps, "the pack is not wrapped for this recipient", "wrong-key")
+        return unwrap_x25519(key, wraps[3, key.id], core)
+    if key_id(key) == derive:
+        return file_key(key, core)
+    if (2, key_id(key)) in wraps:
+        return unwrap_symmetric(key, wraps[2, key_id(key)], core)
+    own = pack_key(key, core[32:64])
+    require(key_id(own) == derive, "the pack is for another key", "wrong-key")
+    return file_key(own, core)
+
+
+# ---------------------------------------------------------------------------------------------
+# §2.6 Recipients
+# ---------------------------------------------------------------------------------------------
+
+
+class Recipient:
+    """The secret key of a recipient, with its public half."""
+
+    def __init__(self, secret):
+        self.secret = secret
+        self.public = x25519_public(secret)
+        self.id = recipient_id(self.public)
+
+
+def x25519_public(secret):
+    return X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+
+
+def x25519(secret, public):
+    """The shared secret; None if it is zero."""
+    try:
+        return X25519PrivateKey.from_private_bytes(secret).exchange(X25519PublicKey.from_public_bytes(public))
+    except ValueError:
+        return None
+
+
+def recipient_id(public):
+    return sha256(label("recipient-key") + public)[:8]
+
+
+def recipient_text(public):
+    """§2.5"""
+    return f"pkw1-{public.hex()}-{sha256(label('recipient-public-text') + public)[:4].hex()}"
+
+
+def recipient_key_text(secret):
+    """§2.5"""
+    return f"pkx1-{secret.hex()}-{sha256(label('recipient-key-text') + secret)[:4].hex()}"
+
+
+def wrap_symmetric(fk, ak, core):
+    """The content of a WRAP-SYM stanza, behind the key id."""
+    start = symmetric_nonce(fk, ak, core)
+    return start + AESGCM(symmetric_wrapping_key(ak, core)).encrypt(start, fk, b"")
+
+
+def symmetric_nonce(fk, ak, core):
+    return hkdf(fk, core[64:96], label("wrap-sym-nonce") + key_id(ak), 12)
+
+
+def symmetric_wrapping_key(ak, core):
+    return hkdf(ak, core[64:96], label("wrap-sym") + core, 32)
+
+
+def unwrap_symmetric(ak, content, core):
+    fk = unseal(symmetric_wrapping_key(ak, core), content[:12], content[12:])
+    require(content[:12] == symmetric_nonce(fk, ak, core), "the nonce of WRAP-SYM is not the derived one")
+    return fk
+
+
+def ephemeral_secret(fk, public, core):
+    return hkdf(fk, core[64:96], label("wrap-x25519-ephemeral") + public, 32)
+
+
+def x25519_wrapping_key(shared, ephemeral, public, core):
+    return hkdf(shared, core[64:96], label("wrap-x25519") + core + ephemeral + public, 32)
+
+
+def wrap_x25519(fk, public, core):
+    """The content of a WRAP-X25519 stanza, behind the key id."""
+    secret = ephemeral_secret(fk, public, core)
+    ephemeral, shared = x25519_public(secret), x25519(secret, public)
+    if shared is None:
+        raise Problem("a public key of small order")
+    return ephemeral + AESGCM(x25519_wrapping_key(shared, ephemeral, public, core)).encrypt(bytes(12), fk, b"")
+
+
+def unwrap_x25519(key, content, core):
+    ephemeral = content[:32]
+    shared = x25519(key.secret, ephemeral)
+    require(shared is not None, "the ephemeral key of WRAP-X25519 is of small order")
+    fk = unseal(x25519_wrapping_key(shared, ephemeral, key.public, core), bytes(12), content[32:])
+    require(ephemeral == x25519_public(ephemeral_secret(fk, key.public, core)), "the ephemeral key of WRAP-X25519 is not the derived one")
+    return fk
+
+
+def unseal(key, nonce, sealed):
+    try:
+        return AESGCM(key).decrypt(nonce, sealed, b"")
+    except InvalidTag:
+        raise Refused("damaged", "the WRAP stanza for this key does not open")
 
 
 def payload_tags(ak, payload):
@@ -200,7 +311,12 @@ def key_text(ak):
 
 
 def parse_key_text(text):
-    """§2.5: a key text or 64 bare hex digits, lower case only."""
+    """§2.5: a key text or 64 bare hex digits, lower case only. The secret key of a recipient comes as a Recipient."""
+    if re.fullmatch(r"pkx1-[0-9a-f]{64}-[0-9a-f]{8}", text):
+        secret = bytes.fromhex(text[5:69])
+        if recipient_key_text(secret) != text:
+            raise Problem("the last part of the key does not fit: a digit is wrong")
+        return Recipient(secret)
     if re.fullmatch(r"[0-9a-f]{64}", text):
         return bytes.fromhex(text)
     match = re.fullmatch(r"pkk1-([0-9a-f]{64})-([0-9a-f]{8})", text)
@@ -251,9 +367,18 @@ def derive_stanza(ak):
     return stanza(1, key_id(ak))
 
 
+def wrap_stanzas(fk, core, recipients=(), shared=()):
+    """§1.3, §2.6: the WRAP stanzas for public keys and for application keys, as writers order them."""
+    wraps = [(2, key_id(ak), wrap_symmetric(fk, ak, core)) for ak in shared]
+    wraps += [(3, recipient_id(public), wrap_x25519(fk, public, core)) for public in recipients]
+    return b"".join(stanza(kind, identifier + content) for kind, identifier, content in sorted(wraps))
+
+
 def make_header(ak, core, stanzas):
-    """§1.1: bytes 0 … 131+N, and the 40 bytes of the Tink header."""
+    """§1.1: bytes 0 … 131+N, and the 40 bytes of the Tink header. `stanzas` may be a function of core."""
     keys = schedule(ak, core)
+    if callable(stanzas):
+        stanzas = stanzas(core)
     start = core + u32(len(stanzas)) + stanzas
     return start + hmac256(keys.MK, start), b"\x28" + keys.TS + keys.NP
 
@@ -323,9 +448,12 @@ def check_core(data):
     return data[9], S
 
 
+WRAP_LENGTHS = {2: 68, 3: 88}
+
+
 def check_stanzas(stanzas):
-    """§1.3; returns the key id of the DERIVE stanza."""
-    found, at = None, 0
+    """§1.3; returns the key id of the DERIVE stanza, and the contents of WRAP stanzas by type and key id."""
+    found, wraps, at = None, {}, 0
     while at < len(stanzas):
         require(at + 4 <= len(stanzas), "a remainder after the stanzas")
         kind, length = number(stanzas, at, 2), number(stanzas, at + 2, 2)
@@ -334,9 +462,13 @@ def check_stanzas(stanzas):
             require(length == 8, "a DERIVE stanza that has not 8 bytes")
             require(found is None, "two DERIVE stanzas")
             found = stanzas[at + 4:at + 12]
+        elif WRAP_LENGTHS.get(kind) == length:
+            name = kind, stanzas[at + 4:at + 12]
+            require(name not in wraps, "two WRAP stanzas for one key")
+            wraps[name] = stanzas[at + 12:at + 4 + length]
         at += 4 + length
     require(found is not None, "there is no DERIVE stanza", "no-usable-key")
-    return found
+    return found, wraps
 
 
 def open_segment(cipher, prefix, index, last, sealed):
@@ -372,7 +504,7 @@ def open_pack(data, key):
     require(len(data) >= 188 + N, "the file is shorter than its header", "truncated")
     require(len(data) <= MAX_FILE, "a file above 2^40 bytes", "limit")
     core, stanzas = data[:96], data[100:100 + N]
-    keys = schedule(key_at_hand(key, check_stanzas(stanzas), core[32:64]), core)
+    keys = schedule_of(file_key_at_hand(key, check_stanzas(stanzas), core), core)
     mac = data[100 + N:132 + N]
     require(hmac.compare_digest(hmac256(keys.MK, data[:100 + N]), mac), "header MAC")
     body = data[132 + N:]
@@ -1388,6 +1520,24 @@ def argument_key(arguments):
     return read_key_file(arguments.key_file)
 
 
+def command_wrap(arguments):
+    with open(arguments.pack, "rb") as file:
+        data = file.read()
+    opened = open_pack(data, argument_key(arguments))
+    if check_stanzas(opened.stanzas)[1]:
+        raise Problem("the pack is wrapped already")
+    publics = []
+    for text in arguments.to:
+        publics.append(bytes.fromhex(text[5:69]))
+        if recipient_text(publics[-1]) != text:
+            raise Problem("not the public key of a recipient")
+    shared = [read_key_file(path) for path in arguments.to_key_file]
+    stanzas = opened.stanzas + wrap_stanzas(opened.keys.FK, opened.core, publics, shared)
+    start = opened.core + u32(len(stanzas)) + stanzas
+    with open(arguments.output, "wb") as file:
+        file.write(start + hmac256(opened.keys.MK, start) + data[132 + opened.N:])
+
+
 def read_tree(root):
     """§4.2.1, §5.1: the items of a directory; anything but files and directories is refused."""
     items = []
@@ -1449,6 +1599,7 @@ def command_write(arguments):
 # §10.1 Test vectors: packs
 # ---------------------------------------------------------------------------------------------
 
+# The key is bytes, or the secret key of a recipient.
 Vector = namedtuple("Vector", "name expect comment data key client records root", defaults=(None,))
 AK = bytes(range(32))
 OTHER_AK = bytes(range(32, 64))
@@ -1462,7 +1613,10 @@ def vector_bytes(vector):
     lines = [f"expect: {vector.expect}"]
     if vector.client:
         lines.append(f"client: {vector.client}")
-    lines.append(f"key: {vector.key.hex()}")
+    if isinstance(vector.key, Recipient):
+        lines.append(f"recipient: {vector.key.secret.hex()}")
+    else:
+        lines.append(f"key: {vector.key.hex()}")
     if vector.root:
         lines.append(f"root: {vector.root.hex()}")
     lines.append(f"comment: {vector.comment}")
@@ -1481,7 +1635,7 @@ def parse_vector(name, data):
     values, listing = {}, []
     for line in head.decode("utf-8").split("\n"):
         key, colon, value = line.partition(": ")
-        if not (separator and colon) or key not in ("expect", "client", "key", "root", "comment", "path", "sha256"):
+        if not (separator and colon) or key not in ("expect", "client", "key", "recipient", "root", "comment", "path", "sha256"):
             raise Problem(f"{name}: the head of the vector: {line}")
         if key == "path":
             listing.append([value, None])
@@ -1490,8 +1644,10 @@ def parse_vector(name, data):
         else:
             values[key] = value
     root = bytes.fromhex(values["root"]) if "root" in values else None
-    return Vector(name, values["expect"], values.get("comment"), body, bytes.fromhex(values["key"]),
-                  values.get("client"), listing, root)
+    if ("key" in values) == ("recipient" in values):
+        raise Problem(f"{name}: the head of the vector has no key, or two")
+    at_hand = bytes.fromhex(values["key"]) if "key" in values else Recipient(bytes.fromhex(values["recipient"]))
+    return Vector(name, values["expect"], values.get("comment"), body, at_hand, values.get("client"), listing, root)
 
 
 def pack_of(payload, *, ak=AK, S=SMALL, version=VERSION, **fields):
@@ -1684,6 +1840,123 @@ def valid_pack_keys():
                                    [file("noise.bin", noise(13000)), file("z.txt", b"end")], pack=own))
     yield with_pack_key(valid_tree("pack-key-random-salt", "the same with a random salt, R = 40…5f", SMALL_TREE,
                                    pack={**own, "random": bytes(range(0x40, 0x60))}))
+
+
+RECIPIENT = Recipient(bytes(range(0x40, 0x60)))
+SHARED_AK = bytes(range(0x60, 0x80))
+OTHER_RECIPIENT = Recipient(bytes(range(0x80, 0xa0)))
+
+
+def wrapped(*changes, recipients=(RECIPIENT,), shared=(SHARED_AK,), ak=AK):
+    """A function from core to DERIVE and the WRAP stanzas, each of `changes` applied to the bytes of the latter."""
+    def stanzas(core):
+        wraps = wrap_stanzas(file_key(ak, core), core, [key.public for key in recipients], shared)
+        for change in changes:
+            wraps = change(wraps)
+        return derive_stanza(ak) + wraps
+    return stanzas
+
+
+def valid_wraps():
+    """§2.6: one pack, read with each of its keys."""
+    for name, comment, key in (("key", "its own key", AK), ("recipient", "the secret key of a recipient", RECIPIENT),
+                               ("shared", "a key that publisher and recipient have", SHARED_AK)):
+        vector = valid_tree(f"wrap-{name}", f"wrapped for two, read with {comment}", SMALL_TREE, pack={"stanzas": wrapped()})
+        yield vector._replace(key=key)
+    vector = valid_tree("wrap-segments", "wrapped, over several segments", [file("noise.bin", noise(13000)), file("z.txt", b"end")],
+                        pack={"stanzas": wrapped(shared=())})
+    yield vector._replace(key=RECIPIENT)
+    vector = valid_tree("wrap-own-key", "a pack with a key of its own, wrapped, read by the recipient", SMALL_TREE,
+                        pack={"ak": OWN_AK, "stanzas": wrapped(ak=OWN_AK)})
+    yield vector._replace(key=RECIPIENT)
+    yield vector._replace(name="wrap-own-key-root", comment="the same with the root key", key=AK)
+    many = tuple(Recipient(bytes([i]) * 32) for i in range(177))
+    vector = valid_tree("wrap-177", "as many recipients as there is room for", SMALL_TREE,
+                        pack={"stanzas": wrapped(recipients=many, shared=())})
+    yield vector._replace(key=many[100])
+    def order(core):
+        wraps = wrap_stanzas(file_key(AK, core), core, [RECIPIENT.public], [SHARED_AK])
+        return wraps[72:] + stanza(0x7001, b"between") + derive_stanza(AK) + wraps[:72]
+    vector = valid_tree("wrap-other-order", "WRAP stanzas before and behind DERIVE: readers take any order (§1.3)", SMALL_TREE,
+                        pack={"stanzas": order})
+    yield vector._replace(key=RECIPIENT)
+    yield vector._replace(name="wrap-other-order-shared", comment="the same with the shared key", key=SHARED_AK)
+
+
+def refused_wraps(payload):
+    """§2.6, §1.4 step 4; the header MAC holds unless the comment says otherwise."""
+    def bad(name, expect, comment, key, *changes, **fields):
+        return refused(name, expect, comment, pack_of(payload, stanzas=wrapped(*changes, **fields)), key)
+    yield bad("wrap-other-recipient", "wrong-key", "no stanza for this recipient", OTHER_RECIPIENT)
+    yield bad("wrap-other-key", "wrong-key", "no stanza for this shared key", OTHER_AK)
+    yield bad("wrap-kind", "wrong-key", "the 32 bytes of the recipient's secret key as an application key", RECIPIENT.secret)
+    yield bad("wrap-kind-recipient", "wrong-key", "the 32 bytes of the application key as a recipient's secret key", Recipient(AK))
+    yield refused("wrap-none", "wrong-key", "a pack that is wrapped for nobody", pack_of(payload), RECIPIENT)
+    # WRAP-SYM is bytes 0 … 71, WRAP-X25519 72 … 163.
+    for name, comment, key, at in (
+            ("wrap-sym-nonce", "a bit of the nonce of WRAP-SYM", SHARED_AK, 12), ("wrap-sym-key", "a bit of the wrapped FK in WRAP-SYM", SHARED_AK, 24),
+            ("wrap-sym-tag", "the last bit of WRAP-SYM", SHARED_AK, 71),
+            ("wrap-x25519-ephemeral", "a bit of the ephemeral key", RECIPIENT, 84),
+            ("wrap-x25519-ephemeral-high", "the highest bit of the ephemeral key, which X25519 ignores", RECIPIENT, 115),
+            ("wrap-x25519-key", "a bit of the wrapped FK in WRAP-X25519", RECIPIENT, 116),
+            ("wrap-x25519-tag", "the last bit of WRAP-X25519", RECIPIENT, 163)):
+        yield bad(name, "damaged", comment, key, lambda wraps: flip(wraps, at, 0x80))
+    for name, point in (("zero", bytes(32)), ("one", b"\x01" + bytes(31)),
+                        ("order-8", bytes.fromhex("e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800"))):
+        yield bad(f"wrap-x25519-{name}", "damaged", "an ephemeral key of small order: the shared secret is zero", RECIPIENT,
+                  lambda wraps: change(wraps, 84, point))
+
+    def sealed_to_zero(core):
+        # Everybody can compute this wrapping key.
+        fk = file_key(AK, core)
+        sealed = AESGCM(x25519_wrapping_key(bytes(32), bytes(32), RECIPIENT.public, core)).encrypt(bytes(12), fk, b"")
+        return derive_stanza(AK) + stanza(3, RECIPIENT.id + bytes(32) + sealed)
+    yield refused("wrap-x25519-zero-sealed", "damaged", "FK sealed under a shared secret of zero", pack_of(payload, stanzas=sealed_to_zero),
+                  RECIPIENT)
+
+    def random_ephemeral(core):
+        fk, secret = file_key(AK, core), bytes(range(0xa0, 0xc0))
+        ephemeral = x25519_public(secret)
+        wrapping = x25519_wrapping_key(x25519(secret, RECIPIENT.public), ephemeral, RECIPIENT.public, core)
+        return derive_stanza(AK) + stanza(3, RECIPIENT.id + ephemeral + AESGCM(wrapping).encrypt(bytes(12), fk, b""))
+    yield refused("wrap-x25519-not-derived", "damaged", "an ephemeral key that is not derived from FK, otherwise correct",
+                  pack_of(payload, stanzas=random_ephemeral), RECIPIENT)
+
+    def random_nonce(core):
+        sealed = AESGCM(symmetric_wrapping_key(SHARED_AK, core)).encrypt(bytes(12), file_key(AK, core), b"")
+        return derive_stanza(AK) + stanza(2, key_id(SHARED_AK) + bytes(12) + sealed)
+    yield refused("wrap-sym-not-derived", "damaged", "a nonce that is not derived from FK, otherwise correct",
+                  pack_of(payload, stanzas=random_nonce), SHARED_AK)
+
+    def other_file_key(core):
+        return derive_stanza(AK) + wrap_stanzas(file_key(OTHER_AK, core), core, [RECIPIENT.public], [SHARED_AK])
+    for name, key in (("recipient", RECIPIENT), ("shared", SHARED_AK)):
+        yield refused(f"wrap-other-fk-{name}", "damaged", "another FK is wrapped: the MAC holds every recipient to one",
+                      pack_of(payload, stanzas=other_file_key), key)
+    other = pack_of(payload, stanzas=wrapped(), version=VERSION + 1)
+    yield refused("wrap-of-other-version", "damaged", "the WRAP stanzas of another version of the pack",
+                  pack_of(payload, stanzas=other[100:276]), RECIPIENT)
+    for name, key in (("key", AK), ("recipient", RECIPIENT)):
+        yield bad(f"wrap-twice-{name}", "damaged", "two WRAP-X25519 stanzas for one recipient", key, lambda wraps: wraps + wraps[72:])
+    yield bad("wrap-twice-sym", "damaged", "two WRAP-SYM stanzas for one key", AK, lambda wraps: wraps[:72] + wraps)
+    yield bad("wrap-x25519-87", "wrong-key", "a WRAP-X25519 stanza of 87 bytes is unknown", RECIPIENT,
+              lambda wraps: stanza(3, wraps[76:163]))
+    yield bad("wrap-x25519-89", "wrong-key", "a WRAP-X25519 stanza of 89 bytes is unknown", RECIPIENT,
+              lambda wraps: stanza(3, wraps[76:164] + b"\0"))
+    yield bad("wrap-sym-swapped", "wrong-key", "a WRAP-SYM stanza under the type of WRAP-X25519 is unknown", SHARED_AK,
+              lambda wraps: stanza(3, wraps[4:72]))
+    yield refused("wrap-no-derive", "no-usable-key", "WRAP stanzas without DERIVE (§1.3)",
+                  pack_of(payload, stanzas=lambda core: wrapped()(core)[12:]), RECIPIENT)
+    plain, regular = pack_of(payload), pack_of(payload, stanzas=wrapped())
+    yield refused("wrap-mac-flipped", "damaged", "a bit of the header MAC of a wrapped pack", flip(regular, 276), RECIPIENT)
+    yield refused("wrap-removed", "damaged", "the WRAP stanzas were removed after the MAC, read with the pack's key",
+                  regular[:96] + u32(12) + regular[100:112] + regular[276:])
+    added = wrapped()(plain[:96])
+    yield refused("wrap-added", "damaged", "the WRAP stanzas were added after the MAC, read by a recipient",
+                  plain[:96] + u32(len(added)) + added + plain[112:], RECIPIENT)
+    yield refused("wrap-segment-flipped", "damaged", "a bit of the last tag of a wrapped pack", flip(regular, -1), RECIPIENT)
+    yield refused("wrap-178", "limit", "178 recipients",
+                  pack_of(payload, stanzas=wrapped(recipients=[Recipient(bytes([i]) * 32) for i in range(178)], shared=())))
 
 
 def other_frames():
@@ -1909,6 +2182,7 @@ def refused_vectors():
     yield from refused_stanzas(small)
     yield from refused_keys(small)
     yield from refused_pack_keys(small)
+    yield from refused_wraps(small)
     yield from refused_segments(payload)
     yield from refused_filling()
     yield from refused_nonces(small, full)
@@ -2844,7 +3118,7 @@ def suite_of(name):
 def all_vectors():
     """{folder: [vectors]}"""
     return {
-        "valid": [*valid_trees(), *valid_segments(), *valid_frames(), *valid_headers(), *valid_pack_keys()],
+        "valid": [*valid_trees(), *valid_segments(), *valid_frames(), *valid_headers(), *valid_pack_keys(), *valid_wraps()],
         "refused-open": list(refused_vectors()),
         "hostile": [*hostile_paths(), *hostile_records(), *hostile_head(), *hostile_blocks(), *hostile_frames(),
                     *hostile_seek(), *hostile_parts(), *hostile_tar_types(), *hostile_tar_links(),
@@ -3858,6 +4132,29 @@ KAT_PACK_2 = bytes.fromhex("""
     f5d17716 b1a73132 de543442 f2e6e1f0 c91d88bb ad59f1ec f6605b
 """)
 
+KAT_WRAP = {
+    "public": "79a631ee de1bf9c9 8f12032c deadd0e7 a079398f c786b88c c846ec89 af85a51a",
+    "id": "f0125d04 6c0fa903",
+    "text": "pkx1-404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f-d28ab4a3",
+    "public text": "pkw1-79a631eede1bf9c98f12032cdeadd0e7a079398fc786b88cc846ec89af85a51a-da52a584",
+    "e": "3f84403b 0ced7202 79c804f0 7ba04d8c 7e963f70 4f15f28a f991b04b ee140714",
+    "E": "aa2a3768 c65d43b0 c3492553 131efbc8 0a339f81 2f4eabda 5b453b55 73154d26",
+    "Z": "d313b3c8 bd976977 96bd7aa0 0892fac4 4154b8c6 029075c0 5cf2455c d96df700",
+    "W": "be2ab41d d112cec8 031e167e d9ca2e44 a71d2c5d 61868c60 e63bf789 f62a2da9",
+    "shared id": "673ffaf1 b038894e",
+    "nonce": "dfd26a38 607edd38 8ba214d1",
+    "shared W": "bab31ad6 c2c26b4d 333c34ac f1046ce3 8b897822 274f689e 1195f2d4 1c8e64d5",
+    "stanzas": """
+        02004400 673ffaf1 b038894e dfd26a38 607edd38 8ba214d1 cf4d6d41 372d4b4a
+        1503f6a4 b39374ea 62635e7d 746c76d0 fba25aa6 fabde169 17290529 f9767698
+        1030ec44 7d2f5692 03005800 f0125d04 6c0fa903 aa2a3768 c65d43b0 c3492553
+        131efbc8 0a339f81 2f4eabda 5b453b55 73154d26 d4333536 ce6c5403 3de99bb6
+        5af57c2e 1009cc1a 78b0ceb8 429dae3e 0973457b 08f8c955 7c94b721 7214544c
+        523092c0""",
+    "MAC": "02ebf04e 725c338f d8acbba0 ebb988b0 89f9df17 e16d9b06 1f2b6633 b757cfa0",
+    "pack": "c03c6910c167cd6d9bc5401791dcdd5cc49fc1e8406c4801a2af9af3a67537ce",
+}
+
 
 class Answers:
     """Counts comparisons; the first that differs ends the run. With the text of FORMAT.md, every
@@ -3875,7 +4172,7 @@ class Answers:
         if isinstance(want, bytes):
             want = want.hex()
         if isinstance(want, str):
-            want = want.replace(" ", "")
+            want = re.sub(r"\s", "", want)
         if got != want:
             raise Problem(f"{name}: computed {got}, FORMAT.md has {want}")
         if self.document and in_document and re.fullmatch(r"[0-9a-f]{8,}", want) and want not in self.document:
@@ -4006,6 +4303,32 @@ def answers_keys(a):
     text = "pkk1-000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f-a5978502"
     a.equal("§8.4 key text", key_text(AK), text)
     a.equal("§8.4 key text, read", parse_key_text(text), AK)
+
+
+def answers_recipients(a):
+    """§8.8"""
+    core = kat_core(bytes(range(0x20, 0x40)), S=4096, flags=0)
+    fk = file_key(AK, core)
+    a.equal("§8.8 public key", RECIPIENT.public, KAT_WRAP["public"])
+    a.equal("§8.8 recipient's key id", RECIPIENT.id, KAT_WRAP["id"])
+    a.equal("§8.8 text of the secret key", recipient_key_text(RECIPIENT.secret), KAT_WRAP["text"])
+    a.equal("§8.8 text of the public key", recipient_text(RECIPIENT.public), KAT_WRAP["public text"])
+    secret = ephemeral_secret(fk, RECIPIENT.public, core)
+    ephemeral, shared = x25519_public(secret), x25519(secret, RECIPIENT.public)
+    a.equal("§8.8 e", secret, KAT_WRAP["e"])
+    a.equal("§8.8 E", ephemeral, KAT_WRAP["E"])
+    a.equal("§8.8 Z", shared, KAT_WRAP["Z"])
+    a.equal("§8.8 W of WRAP-X25519", x25519_wrapping_key(shared, ephemeral, RECIPIENT.public, core), KAT_WRAP["W"])
+    a.equal("§8.8 id of the shared key", key_id(SHARED_AK), KAT_WRAP["shared id"])
+    a.equal("§8.8 nonce", symmetric_nonce(fk, SHARED_AK, core), KAT_WRAP["nonce"])
+    a.equal("§8.8 W of WRAP-SYM", symmetric_wrapping_key(SHARED_AK, core), KAT_WRAP["shared W"])
+    a.equal("§8.8 stanzas", wrap_stanzas(fk, core, [RECIPIENT.public], [SHARED_AK]), KAT_WRAP["stanzas"])
+    pack = make_pack(AK, "kat", 7, KAT_TEXT, salt=core[64:96], S=4096, flags=0, stanzas=wrapped())
+    a.equal("§8.8 MAC", pack[276:308], KAT_WRAP["MAC"])
+    a.equal("§8.8 pack", sha256(pack), KAT_WRAP["pack"])
+    a.equal("§8.8 length", len(pack), 403)
+    for key in (AK, RECIPIENT, SHARED_AK):
+        a.equal("§8.8 pack, read", open_pack(pack, key).payload == KAT_TEXT, True)
 
 
 def answers_records(a):
@@ -4186,7 +4509,7 @@ def command_known_answers(arguments):
         with open(arguments.format, encoding="utf-8") as file_object:
             document = file_object.read()
     a = Answers(document)
-    for run in (answers_layout, answers_tar_headers, answers_one_segment, answers_salts, answers_keys,
+    for run in (answers_layout, answers_tar_headers, answers_one_segment, answers_salts, answers_keys, answers_recipients,
                 answers_records, answers_empty_tree, answers_small_tree, answers_manifest, answers_vector):
         try:
             run(a)
@@ -4237,6 +4560,13 @@ def parse_arguments():
     write.add_argument("--level", type=int, default=3, help="zstd level")
     write.add_argument("--random-salt", action="store_true", help="the random salt of §2.4")
     write.set_defaults(run=command_write)
+    wrap = commands.add_parser("wrap", help="write a copy of a pack for further recipients")
+    wrap.add_argument("pack", metavar="PACK")
+    wrap.add_argument("-o", "--output", metavar="COPY", required=True)
+    add_key_arguments(wrap)
+    wrap.add_argument("--to", metavar="KEY", action="append", default=[], help="the public key of a recipient (pkw1-, §2.5)")
+    wrap.add_argument("--to-key-file", metavar="FILE", action="append", default=[], help="a file with a key that the recipient has, too")
+    wrap.set_defaults(run=command_wrap)
     return parser.parse_args()
 
 

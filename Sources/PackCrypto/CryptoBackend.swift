@@ -37,6 +37,13 @@ package protocol CryptoBackend: Sendable {
     _ signature: Span<UInt8>, of message: Span<UInt8>, publicKey: Span<UInt8>
   ) throws(PackError) -> Bool
 
+  /// Returns the X25519 public key of a secret of exactly 32 bytes (RFC 7748).
+  func agreementPublicKey(of secret: borrowing SecretBytes) throws(PackError) -> [UInt8]
+
+  /// Returns the X25519 shared secret of a secret and a public key of exactly 32 bytes each. Returns nil if it is zero: the public key is of small
+  /// order, and anyone knows the result.
+  func sharedSecret(of secret: borrowing SecretBytes, with publicKey: Span<UInt8>) throws(PackError) -> SecretBytes?
+
   /// Fills a buffer from the system's cryptographic random source.
   func fillRandom(_ bytes: inout MutableSpan<UInt8>) throws(PackError)
 }

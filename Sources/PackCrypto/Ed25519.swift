@@ -40,13 +40,13 @@ package enum Ed25519 {
   }
 
   /// Whether one number is less than another of the same length, both little-endian.
-  private static func isLess(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+  static func isLess(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     for index in left.indices.reversed() where left[index] != right[index] { return left[index] < right[index] }
     return false
   }
 
   /// p = 2^255 − 19.
-  private static let prime: [UInt8] = [0xED] + [UInt8](repeating: 0xFF, count: 30) + [0x7F]
+  static let prime: [UInt8] = [0xED] + [UInt8](repeating: 0xFF, count: 30) + [0x7F]
 
   /// L = 2^252 + 27742317777372353535851937790883648493.
   private static let order: [UInt8] = [

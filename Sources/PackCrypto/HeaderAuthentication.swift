@@ -20,9 +20,14 @@ package enum HeaderAuthentication {
   package static func seal(
     _ header: PackHeader, key: borrowing PackKey, backend: any CryptoBackend = CryptoBackends.standard
   ) throws(PackError) -> [UInt8] {
-    var bytes = header.bytes
-    let schedule = try KeySchedule(key: key, core: bytes.byteSpan, backend: backend)
-    let stanzas = KeyStanzas.bytes(for: key.id)
+    let core = header.bytes
+    let schedule = try KeySchedule(key: key, core: core.byteSpan, backend: backend)
+    return try seal(core, KeyStanzas(keyID: key.id).bytes, schedule)
+  }
+
+  /// Returns the same for a core and a list of stanzas, whatever these are.
+  package static func seal(_ core: [UInt8], _ stanzas: [UInt8], _ schedule: borrowing KeySchedule) throws(PackError) -> [UInt8] {
+    var bytes = core
     bytes.append(littleEndian: UInt32(stanzas.count))
     bytes += stanzas
     bytes += try schedule.headerMAC(of: bytes.byteSpan)
@@ -31,13 +36,13 @@ package enum HeaderAuthentication {
     return bytes
   }
 
-  /// Checks a header in the format's order: fields, key id, MAC, Tink's header.
+  /// Checks a header in the format's order: fields, stanzas, MAC, Tink's header.
   ///
-  /// If the pack names another key, the given key is tried as the root key from which the pack's key was derived.
+  /// The key is the one that the pack was made with, one for which it is wrapped, or the root key from which the pack's key was derived.
   ///
   /// - Parameter bytes: the file from its start through Tink's header; later bytes are ignored.
-  /// - Throws: ``PackError/Code/wrongKey`` if the pack names another key, ``PackError/Code/damagedHeader`` if it names this key but its MAC or Tink
-  ///   header differs.
+  /// - Throws: ``PackError/Code/wrongKey`` or ``PackError/Code/notWrapped`` if the pack names other keys, ``PackError/Code/damagedHeader`` if it names
+  ///   this key but its stanza does not open, or MAC or Tink header differ.
   package static func open(
     _ bytes: Span<UInt8>, key: borrowing PackKey, backend: any CryptoBackend = CryptoBackends.standard
   ) throws(PackError) -> OpenedHeader {
@@ -52,13 +57,10 @@ package enum HeaderAuthentication {
     let tinkHeader = try cursor.range("header", count: SegmentLayout.tinkHeaderSize, in: bytes)
 
     let stanzas = try KeyStanzas.parse(bytes.extracting(stanzaRange))
-    guard let key = try key.key(stanzas.keyID, ofPack: header.packID, backend: backend) else {
-      throw PackError(
-        .wrongKey, "pack was made with key \(stanzas.keyID), but the key given is \(key.id)",
-        advice: .giveKey(stanzas.keyID))
-    }
     // From the bytes, not from the parsed fields: a reader must authenticate the bytes that it received.
-    let schedule = try KeySchedule(key: key, core: bytes.extracting(0..<PackHeader.size), backend: backend)
+    let core = bytes.extracting(0..<PackHeader.size)
+    let fileKey = try FileKey.find(in: stanzas, of: header, core: core, key: key, backend: backend)
+    let schedule = try KeySchedule(fileKey: fileKey, core: core, backend: backend)
     let expectedMAC = try schedule.headerMAC(of: bytes.extracting(0..<mac.lowerBound))
     guard equalInConstantTime(expectedMAC.byteSpan, bytes.extracting(mac)) else {
       throw PackError(

@@ -13,15 +13,19 @@ package struct KeySchedule: ~Copyable, Sendable {
   static let streamSaltSize = 32
   static let noncePrefixSize = 7
   /// The position of the salt in the core.
-  private static let saltRange = 64..<PackHeader.size
+  static let saltRange = 64..<PackHeader.size
 
-  /// Derives all keys.
+  /// Derives all keys from the key that a pack is made with.
   ///
   /// - Parameter core: the 96 bytes of the header, with the pack's salt.
   package init(
     key: borrowing PackKey, core: Span<UInt8>, backend: any CryptoBackend = CryptoBackends.standard
   ) throws(PackError) {
-    let fileKey = try Self.fileKey(key: key, core: core, backend: backend)
+    try self.init(fileKey: Self.fileKey(key: key, core: core, backend: backend), core: core, backend: backend)
+  }
+
+  /// Derives all keys from FK.
+  init(fileKey: borrowing SecretBytes, core: Span<UInt8>, backend: any CryptoBackend) throws(PackError) {
     let streamKey = try Self.streamKey(fileKey: fileKey, core: core, backend: backend)
     let headerKey = try Self.headerKey(fileKey: fileKey, core: core, backend: backend)
     let header = try backend.derive(
@@ -46,6 +50,7 @@ package struct KeySchedule: ~Copyable, Sendable {
     key: borrowing PackKey, core: Span<UInt8>, backend: any CryptoBackend
   ) throws(PackError) -> SecretBytes {
     precondition(core.count == PackHeader.size)
+    try key.checkMakesPacks()
     var context: [UInt8] = []
     context.append(littleEndian: PackHeader.suite)
     return try backend.derive(

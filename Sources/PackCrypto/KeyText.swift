@@ -7,12 +7,16 @@ enum KeyText {
     case content
     case signing
     case publicKey
+    case recipient
+    case recipientPublic
 
     var prefix: [UInt8] {
       switch self {
       case .content: Array("pkk1-".utf8)
       case .signing: Array("pks1-".utf8)
       case .publicKey: Array("pkp1-".utf8)
+      case .recipient: Array("pkx1-".utf8)
+      case .recipientPublic: Array("pkw1-".utf8)
       }
     }
 
@@ -24,6 +28,8 @@ enum KeyText {
       case .content: .keyText
       case .signing: .signingKeyText
       case .publicKey: .signingPublicText
+      case .recipient: .recipientKeyText
+      case .recipientPublic: .recipientPublicText
       }
     }
 
@@ -33,6 +39,8 @@ enum KeyText {
       case .content: "a pack key (pkk1-)"
       case .signing: "a signing key (pks1-)"
       case .publicKey: "a public key (pkp1-)"
+      case .recipient: "a recipient's secret key (pkx1-)"
+      case .recipientPublic: "a recipient's public key (pkw1-)"
       }
     }
   }
@@ -67,6 +75,11 @@ enum KeyText {
       }
     }
     return secret
+  }
+
+  /// Whether the text, without white space around it, starts as the text of a kind does.
+  static func starts(_ text: Span<UInt8>, as kind: Kind) -> Bool {
+    starts(text.extracting(range(in: text)), with: kind.prefix)
   }
 
   /// Returns the text of a key, in memory that is wiped on release.

@@ -21,6 +21,7 @@ package struct SaltDerivation: ~Copyable {
   package init(
     key: borrowing PackKey, header: PackHeader, backend: any CryptoBackend = CryptoBackends.standard
   ) throws(PackError) {
+    try key.checkMakesPacks()
     var header = header
     header.salt = [UInt8](repeating: 0, count: 32)
     let core = header.bytes

@@ -59,6 +59,8 @@ extension PackError {
 
     /// Copy the text of the key again from its source.
     case copyKeyAgain
+    /// Ask the publisher of the pack for a copy that is wrapped for the key.
+    case askForCopy
     /// Give a key whose text starts with the first prefix (FORMAT.md §2.5); the text that was given starts with the second.
     case giveKeyText(prefix: String, insteadOf: String)
     /// Give the public keys that sign manifests.
@@ -91,6 +93,7 @@ extension PackError {
       case .raiseManifestVersion: "raise-manifest-version"
       case .publishNewVersion: "publish-new-version"
       case .copyKeyAgain: "copy-key-again"
+      case .askForCopy: "ask-for-copy"
       case .giveKeyText: "give-key-text"
       case .giveTrustedKeys: "give-trusted-keys"
       case .developer: "developer"
@@ -123,6 +126,7 @@ extension PackError {
       case .raiseManifestVersion: "publish every change under a higher version"
       case .publishNewVersion: "publish a new version; these bytes are not tried again"
       case .copyKeyAgain: "copy the key again from its source"
+      case .askForCopy: "give the publisher the public half of the key, and ask for a copy that is wrapped for it"
       case .giveKeyText(let prefix, _): "give the key that starts with \(prefix)"
       case .giveTrustedKeys: "name the public keys that may sign manifests"
       case .developer(let sentence): sentence

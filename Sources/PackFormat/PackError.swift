@@ -113,6 +113,8 @@ extension PackError.Code {
   public static let noUsableKey = Self(rawValue: "no-usable-key")
   /// The pack was made with another key. Nothing was decrypted.
   public static let wrongKey = Self(rawValue: "wrong-key")
+  /// The pack is not wrapped for the recipient whose key was given. Nothing was decrypted.
+  public static let notWrapped = Self(rawValue: "not-wrapped")
   /// The header was changed after the pack was made, or no writer may make such a header.
   public static let damagedHeader = Self(rawValue: "damaged-header")
   /// The pack is valid, but not the expected one.

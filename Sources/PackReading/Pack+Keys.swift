@@ -4,7 +4,7 @@ import PackWork
 extension Pack {
   /// Opens the pack at `path` with the key that a provider returns for it.
   ///
-  /// Reads the id of the pack's key, asks the provider for that key, and opens the pack off the cooperative thread pool. Only what is needed to read
+  /// Reads the ids of the keys that open the pack, asks the provider for one of them, and opens the pack off the cooperative thread pool. Only what is needed to read
   /// the pack is kept in memory; the key itself is not.
   ///
   /// - Throws: the errors of ``open(_:key:)``, the errors of the provider, ``PackError/Code/wrongKey`` if the provider returns a key with another id,
@@ -17,10 +17,16 @@ extension Pack {
     _ path: String, keys: some KeyProvider, files: any FileSystem, backend: any CryptoBackend
   ) async throws(PackError) -> Pack {
     let start = try await WorkerPool.value { (_) throws(PackError) in try PackStart(path, files: files) }
-    let request = KeyRequest(keyID: start.stanzas.keyID, packID: start.header.packID, path: path)
-    let key = try await keys.checkedKey(for: request)
+    let key = try await keys.checkedKey(for: KeyRequest(start, path: path))
     return try await WorkerPool.value { (_) throws(PackError) in
       try Pack(start, path: path, key: key, files: files, backend: backend)
     }
+  }
+}
+
+extension KeyRequest {
+  /// Creates the request for the key of a pack whose start was read.
+  package init(_ start: PackStart, path: String) {
+    self.init(keyID: start.stanzas.keyID, packID: start.header.packID, recipientIDs: start.stanzas.recipientIDs, path: path)
   }
 }

@@ -24,8 +24,8 @@ public final class Pack: Sendable {
 
   /// Opens the pack at `path`.
   ///
-  /// - Parameter key: the application key, or the pack's own key if the pack was made with one.
-  /// - Throws: ``PackError`` with a code that distinguishes a wrong key (``PackError/Code/wrongKey``) from a damaged header
+  /// - Parameter key: the application key, the pack's own key if the pack was made with one, or a key for which the pack is wrapped.
+  /// - Throws: ``PackError`` with a code that distinguishes a wrong key (``PackError/Code/wrongKey``, ``PackError/Code/notWrapped``) from a damaged header
   ///   (``PackError/Code/damagedHeader``), a damaged body, a truncated pack, a file that is not a pack, and a pack that needs a newer reader.
   public static func open(_ path: String, key: borrowing PackKey) throws(PackError) -> Pack {
     try Pack(path, key: key, files: SystemFiles(), backend: CryptoBackends.standard)
@@ -71,8 +71,10 @@ public final class Pack: Sendable {
 
   /// The unencrypted start of the pack.
   package var header: PackHeader { source.header }
-  /// The id of the key that opens the pack.
+  /// The id of the key that the pack was made with.
   public var keyID: KeyID { source.stanzas.keyID }
+  /// The ids of the keys for which the pack is wrapped (FORMAT.md §2.6). Usually there are none.
+  public var recipientIDs: [KeyID] { source.stanzas.recipientIDs }
   /// The positions of the segments.
   package var layout: SegmentLayout { source.layout }
   /// The number of entries: files and empty directories.

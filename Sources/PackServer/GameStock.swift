@@ -109,12 +109,13 @@ package struct GameStock: Sendable {
 
   private func open(_ path: String) throws(PackError) -> Pack {
     let start = try PackStart(path, files: files)
-    let wanted = start.stanzas.keyID
     let key: PackKey
     do throws(PackError) {
-      key = try keys.key(for: KeyRequest(keyID: wanted, packID: start.header.packID, path: path))
+      key = try keys.key(for: KeyRequest(start, path: path))
     } catch  where error.code == .wrongKey || error.code == .noKey {
-      throw error.about(path).advising(.giveKey(wanted))
+      throw error.about(path).advising(.giveKey(start.stanzas.keyID))
+    } catch {
+      throw error.about(path)
     }
     return try Pack(start, path: path, key: key, files: files, backend: CryptoBackends.standard)
   }

@@ -94,7 +94,7 @@ struct Installation: Sendable {
     do throws(PackError) {
       return try await Pack.open(file, keys: keys, files: directory.files, backend: directory.backend)
     } catch {
-      guard [.wrongKey, .noKey, .noUsableKey, .unsupported, .limitExceeded].contains(error.code) else { throw error }
+      guard [.wrongKey, .notWrapped, .noKey, .noUsableKey, .unsupported, .limitExceeded].contains(error.code) else { throw error }
       try await WorkerPool.value { (pool) throws(PackError) in try self.checkDigest(entry, pool: pool) }
       throw error
     }

@@ -74,7 +74,7 @@ extension SignedManifest {
   }
 
   /// Returns the message that is signed: a label, so that a signature made for another purpose is not valid for a manifest, and the signed part.
-  private static func message(_ signed: Span<UInt8>) -> [UInt8] {
+  package static func message(_ signed: Span<UInt8>) -> [UInt8] {
     let label = Label.manifest.bytes
     var message: [UInt8] = []
     message.reserveCapacity(label.count + signed.count)

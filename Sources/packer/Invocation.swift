@@ -83,7 +83,7 @@ enum Invocation: Sendable {
   private static let otherNames = [
     "list": "ls", "dir": "ls", "show": "cat", "info": "inspect", "extract": "unpack", "encrypt": "pack", "create": "pack",
     "check": "verify",
-    "test": "verify", "validate": "verify", "keygen": "key new", "record": "release record", "version": "--version",
+    "test": "verify", "validate": "verify", "keygen": "key new", "share": "key wrap", "record": "release record", "version": "--version",
   ]
 
   /// Throws if an argument contains a key. Runs first, before any message can repeat an argument.

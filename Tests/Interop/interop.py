@@ -191,6 +191,24 @@ def check_foreign_pack(work, source, key_file, own_key_file):
     expect_same_tree(work / "third", source, "packer")
 
 
+def check_recipients(work, source, key_file):
+    """Both implementations write the same copies for recipients, and each reads the other's."""
+    review, partner, pack = work / "review.key", work / "partner.key", work / "a.pack"
+    run(PACKER, "key", "new", "--recipient", "-o", review)
+    run(PACKER, "key", "new", "-o", partner)
+    public = vectors.recipient_text(vectors.read_key_file(review).public)
+    run(PACKER, "key", "wrap", pack, "-o", work / "ours.pack", "--to", public, "--to-key", partner, "--key", key_file, "--quiet")
+    run(sys.executable, ROOT / "Scripts/make-vectors.py", "wrap", pack, "-o", work / "theirs.pack", "--to", public, "--to-key-file", partner, "--key-file",
+        key_file)
+    expect((work / "ours.pack").read_bytes() == (work / "theirs.pack").read_bytes(), "make-vectors.py wraps in another way")
+    for number, file in enumerate((review, partner)):
+        run(sys.executable, ROOT / "Scripts/make-vectors.py", "read", work / "ours.pack", "--key-file", file, "--verify", "--to", work / f"second{number}")
+        expect_same_tree(work / f"second{number}", source, "make-vectors.py with the key of a recipient")
+        run(PACKER, "verify", work / "theirs.pack", "--key", file, "--against", source, "--quiet")
+    run(PACKER, "key", "unwrap", work / "theirs.pack", "-o", work / "back.pack", "--all", "--key", review, "--quiet")
+    expect((work / "back.pack").read_bytes() == pack.read_bytes(), "a copy without recipients is not the original")
+
+
 def main():
     for tool in ("bsdtar", "zstd"):
         expect(shutil.which(tool), f"{tool} is missing: install the Debian packages libarchive-tools and zstd")
@@ -215,6 +233,7 @@ def main():
             own_key_file = own_key(work, key_file, options)
             check_pack(work, source, key_file, own_key_file, options)
             check_foreign_pack(work, source, key_file, own_key_file)
+            check_recipients(work, source, key_file)
             print(f"ok: {title}: bsdtar, zstd, pyzstd, Tink both ways, make-vectors.py both ways")
         tink_on_streams()
         print(f"evidence: Tink: {len(cases)} cases, {len(cases)} run, 0 not run")

@@ -31,6 +31,7 @@
   X(EVP_KDF_CTX *, EVP_KDF_CTX_new, (EVP_KDF *kdf), (kdf), EVP_KDF_CTX_free) \
   X(EVP_PKEY *, EVP_PKEY_new_raw_private_key_ex, (OSSL_LIB_CTX *library, const char *type, const char *properties, const unsigned char *key, size_t count), (library, type, properties, key, count), EVP_PKEY_free) \
   X(EVP_PKEY *, EVP_PKEY_new_raw_public_key_ex, (OSSL_LIB_CTX *library, const char *type, const char *properties, const unsigned char *key, size_t count), (library, type, properties, key, count), EVP_PKEY_free) \
+  X(EVP_PKEY_CTX *, EVP_PKEY_CTX_new_from_pkey, (OSSL_LIB_CTX *library, EVP_PKEY *key, const char *properties), (library, key, properties), EVP_PKEY_CTX_free) \
   X(ZSTD_CCtx *, ZSTD_createCCtx, (void), (), ZSTD_freeCCtx) \
   X(ZSTD_DCtx *, ZSTD_createDCtx, (void), (), ZSTD_freeDCtx) \
   X(struct archive *, archive_read_new, (void), (), archive_read_free) \
@@ -43,6 +44,7 @@
   X(void, EVP_MAC_CTX_free, EVP_MAC_CTX) \
   X(void, EVP_KDF_CTX_free, EVP_KDF_CTX) \
   X(void, EVP_PKEY_free, EVP_PKEY) \
+  X(void, EVP_PKEY_CTX_free, EVP_PKEY_CTX) \
   X(size_t, ZSTD_freeCCtx, ZSTD_CCtx) \
   X(size_t, ZSTD_freeDCtx, ZSTD_DCtx) \
   X(int, archive_read_free, struct archive) \
@@ -77,6 +79,9 @@
   X(int, EVP_MAC_update, (EVP_MAC_CTX *c, const unsigned char *d, size_t n), (c, d, n), 0) \
   X(int, EVP_MAC_final, (EVP_MAC_CTX *c, unsigned char *o, size_t *n, size_t m), (c, o, n, m), 0) \
   X(int, EVP_KDF_derive, (EVP_KDF_CTX *c, unsigned char *o, size_t n, const OSSL_PARAM p[]), (c, o, n, p), 0) \
+  X(int, EVP_PKEY_derive_init, (EVP_PKEY_CTX *c), (c), 0) \
+  X(int, EVP_PKEY_derive_set_peer, (EVP_PKEY_CTX *c, EVP_PKEY *p), (c, p), 0) \
+  X(int, EVP_PKEY_derive, (EVP_PKEY_CTX *c, unsigned char *o, size_t *n), (c, o, n), 0) \
   X(int, EVP_PKEY_get_raw_public_key, (const EVP_PKEY *p, unsigned char *o, size_t *n), (p, o, n), 0) \
   X(int, RAND_priv_bytes, (unsigned char *o, int n), (o, n), 0) \
   X(size_t, ZSTD_CCtx_setParameter, (ZSTD_CCtx *c, ZSTD_cParameter p, int v), (c, p, v), NO_MEMORY) \

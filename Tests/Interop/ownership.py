@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import tempfile
 
-from project import PACKER, ROOT, fail
+from project import PACKER, ROOT, fail, vector_key
 
 FUZZ = os.environ.get("PACKER_FUZZ", str(ROOT / ".build/debug/packer-fuzz"))
 VECTORS = ROOT / "Tests/Vectors"
@@ -117,6 +117,9 @@ def stage(directory):
     run("key", "new", "-o", "other.key")
     run("key", "new", "--signing", "-o", "game.sign.key")
     run("pack", "tree", "-o", "game.pack", "--key", "game.key")
+    run("key", "new", "--recipient", "-o", "review.key")
+    public = subprocess.run([PACKER, "key", "public", "--key", "review.key"], cwd=directory, check=True, capture_output=True, text=True).stdout.split()[0]
+    run("key", "wrap", "game.pack", "-o", "review.pack", "--to", public, "--to-key", "other.key", "--key", "game.key")
     run("build")
     run("store", "install", "dist", "--store", "phone")
 
@@ -136,6 +139,12 @@ def verbs():
     yield ("decrypt", "game.pack", "-o", "new.tar.zst", *key), (0,)
     yield ("inspect", "game.pack"), (0,)
     yield ("key", "new", "-o", "new.key"), (0,)
+    yield ("key", "new", "--recipient", "-o", "new.key"), (0,)
+    yield ("key", "wrap", "game.pack", "-o", "new.pack", "--to-key", "other.key", *key), (0,)
+    yield ("key", "unwrap", "review.pack", "-o", "new.pack", "--all", "--key", "review.key"), (0,)
+    yield ("ls", "review.pack", "--key", "review.key"), (0,)
+    yield ("ls", "review.pack", "--key", "other.key"), (0,)
+    yield ("ls", "game.pack", "--key", "review.key"), (11,)
     yield ("key", "public", "game.sign.key"), None
     yield ("key", "id", "game.key"), None
     yield ("build", "-o", "next"), (0,)
@@ -197,7 +206,7 @@ def main():
             place = pathlib.Path(tempfile.mkdtemp(dir=directory))
             head, _, pack = path.read_bytes().partition(b"\n\n")
             fields = dict(line.split(": ", 1) for line in head.decode().splitlines() if ": " in line)
-            (place / "v.key").write_text(fields["key"])
+            (place / "v.key").write_text(vector_key(fields))
             (place / "v.pack").write_bytes(pack)
             verbs = (("verify", "v.pack"), ("unpack", "v.pack", "-C", "out"))
             try:

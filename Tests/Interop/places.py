@@ -264,6 +264,7 @@ VERBS = [
     Verb("key new -o OUT", "new.key"),
     Verb("key new --signing -o OUT", "new.key"),
     Verb(f"key derive --pack core {KEY} -o OUT", "core.key", files=("game.key",)),
+    Verb(f"key wrap core.pack -o OUT --to pkw1-79a631eede1bf9c98f12032cdeadd0e7a079398fc786b88cc846ec89af85a51a-da52a584 {KEY} -q", "copy.pack", files=("core.pack", "game.key")),
     Verb(f"key id {KEY}", files=("game.key",)),
     Verb("key id --key stdin", given="game.key"),
     Verb("key public --sign-key game.sign.key", files=("game.sign.key",)),

@@ -1,5 +1,6 @@
 """What the programs beside this one share: the command they look at, a project for it, and what a run has of the environment."""
 
+import hashlib
 import os
 import pathlib
 import sys
@@ -30,3 +31,11 @@ def fail(message):
 def inherited():
     """What a run needs of the environment of this one, and nothing else of it."""
     return {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS") if name in os.environ}
+
+
+def vector_key(fields):
+    """The text of the key that the head of a test vector names."""
+    if "key" in fields:
+        return fields["key"]
+    secret = bytes.fromhex(fields["recipient"])
+    return f"pkx1-{secret.hex()}-{hashlib.sha256(b'pack/v1/recipient-key-text' + bytes(1) + secret).hexdigest()[:8]}"

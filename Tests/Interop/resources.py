@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+from project import vector_key
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKER = os.environ.get("PACKER", str(ROOT / ".build/debug/packer"))
 
@@ -41,7 +43,7 @@ def vectors(place):
         data = path.read_bytes()
         head, pack = data[: data.index(b"\n\n")].decode(), data[data.index(b"\n\n") + 2 :]
         fields = dict(line.split(": ", 1) for line in head.splitlines() if ": " in line)
-        (place / "key").write_text(fields["key"])
+        (place / "key").write_text(vector_key(fields))
         (place / "v.pack").write_bytes(pack)
         is_good = fields["expect"] == "ok"
         for arguments in (["verify", str(place / "v.pack")], ["unpack", str(place / "v.pack"), "-C", str(place / "out")]):

@@ -264,11 +264,12 @@ def main():
             b"<string>com.example.arcade</string></dict></plist>\n")
 
         # Keys. They are marks from here on: whatever packer says of them later is looked at.
-        for key, kind in (("game.key", []), ("other.key", []), ("game.sign.key", ["--signing"]), ("other.sign.key", ["--signing"])):
+        for key, kind in (("game.key", []), ("other.key", []), ("game.sign.key", ["--signing"]), ("other.sign.key", ["--signing"]),
+                          ("review.key", ["--recipient"])):
             place.run("key", "new", *kind, "-o", key, is_traced=False)
             place.learn(key)
         key_text = (place.work / "game.key").read_text().strip()
-        for arguments in (["key", "id", "--key", "game.key"], ["key", "public", "--sign-key", "game.sign.key"]):
+        for arguments in (["key", "id", "--key", "game.key"], ["key", "public", "--sign-key", "game.sign.key"], ["key", "public", "--key", "review.key"]):
             both(place, *arguments)
         place.run("key", "id", PACKER_KEY=key_text)
         place.run("key", "id", "--key", "env:MINE", MINE=key_text)
@@ -299,7 +300,7 @@ def main():
 
         # What is almost a key, where a reference belongs.
         sign_text = (place.work / "game.sign.key").read_text().strip()
-        tried = tries(place, [key_text, key_text[5:69], sign_text])
+        tried = tries(place, [key_text, key_text[5:69], sign_text, (place.work / "review.key").read_text().strip()])
 
         # One pack.
         both(place, "pack", "content/core", "-o", "core.pack", "--key", "game.key")
@@ -321,6 +322,17 @@ def main():
         for file, status in (("damaged.pack", 12), ("short.pack", 13), ("none.pack", 66), ("packer.yml", 65)):
             both(place, "verify", file, "--key", "game.key", status=64 if file == "packer.yml" else status)
             place.run("unpack", file, "-C", "refused", "--key", "game.key", status=status)
+
+        # Copies for recipients.
+        review_text = (place.work / "review.key").read_text().strip()
+        public = subprocess.run([PACKER, "key", "public", "--key", "review.key"], cwd=place.work, capture_output=True, text=True, check=True).stdout.split()[0]
+        both(place, "key", "wrap", "core.pack", "-o", "review.pack", "--to", public, "--to-key", "other.key", "--key", "game.key")
+        both(place, "key", "unwrap", "review.pack", "-o", "back.pack", "--all", "--key", "review.key")
+        both(place, "ls", "review.pack", "--key", "review.key")
+        both(place, "ls", "core.pack", "--key", "review.key", status=11)
+        for text, status in ((review_text, 64), (key_text, 64), (review_text[:-1], 64)):
+            both(place, "key", "wrap", "core.pack", "-o", "x.pack", "--to", text, "--key", "game.key", status=status)
+            both(place, "key", "unwrap", "review.pack", "-o", "x.pack", "--from", text, "--key", "game.key", status=status)
 
         # A release.
         place.run("init", "content", "-o", "proposed.yml")

@@ -337,6 +337,9 @@ def cases(directory):
         check=usable("public", "--sign-key", "new.key"))
     yield Case("key derive", ["key", "derive", "--pack", "core", "--key", key, "-o", "core.key"], empty, is_repeatable=False)
 
+    recipient = "pkw1-79a631eede1bf9c98f12032cdeadd0e7a079398fc786b88cc846ec89af85a51a-da52a584"
+    yield Case("key wrap", ["key", "wrap", inputs / "core.pack", "-o", "copy.pack", "--to", recipient, *with_key], empty)
+
     project = template("project", "content", "packer.yml", "packer.lock.json", "packer.apps", "game.key", "game.sign.key", "Info.plist", "Merged.plist", "dist")
     yield Case("build", ["build", "--quiet"], project)
     yield Case("build --ba-package", ["build", "-o", "public", "--ba-package", "--quiet"], project)

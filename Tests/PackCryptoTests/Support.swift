@@ -41,6 +41,14 @@ extension CryptoBackend {
     return output.withSpan { [UInt8](copying: $0) }
   }
 
+  /// Returns the shared secret in hex, or nil if there is none that may be used.
+  func agreed(_ scalar: [UInt8], _ publicKey: [UInt8]) throws(PackError) -> String? {
+    switch try sharedSecret(of: secret(scalar), with: publicKey.byteSpan) {
+    case .some(let shared): shared.hex
+    case .none: nil
+    }
+  }
+
   func sha256(_ message: [UInt8]) throws -> String { try digest(of: message.byteSpan).hex }
 }
 

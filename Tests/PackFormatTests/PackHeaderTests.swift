@@ -161,13 +161,54 @@ struct KeyStanzasTests {
     let stanzas = bytes(hex: "02000100 aa") + Self.derive + bytes(hex: "ffff0000")
     let parsed = try KeyStanzas.parse(stanzas.byteSpan)
     #expect(parsed.keyID.description == "e545120e613dd715")
-    #expect(parsed.unknownTypes == [2, 0xFFFF])
+    #expect(parsed.unknown.map(\.type) == [2, 0xFFFF])
+  }
+
+  private static let wraps = [
+    KeyStanzas.Wrap(.x25519, for: KeyID(bytes(hex: "00ff000000000001")), content: [UInt8](repeating: 3, count: 80)),
+    KeyStanzas.Wrap(.symmetric, for: KeyID(bytes(hex: "ff00000000000000")), content: [UInt8](repeating: 2, count: 60)),
+    KeyStanzas.Wrap(.x25519, for: KeyID(bytes(hex: "00ff000000000000")), content: [UInt8](repeating: 1, count: 80)),
+  ]
+
+  @Test("stanzas for recipients are written behind DERIVE, by type and key id, and unknown ones last")
+  func order() throws {
+    var stanzas = try KeyStanzas.parse((bytes(hex: "09000100aa") + Self.derive).byteSpan)
+    stanzas.wraps = Self.wraps
+    let parsed = try KeyStanzas.parse(stanzas.bytes.byteSpan)
+    #expect(stanzas.bytes.starts(with: Self.derive + bytes(hex: "02004400 ff00000000000000")))
+    #expect(stanzas.bytes.suffix(5) == bytes(hex: "09000100aa")[...])
+    #expect(parsed.wraps == [Self.wraps[1], Self.wraps[2], Self.wraps[0]])
+    #expect(parsed.bytes == stanzas.bytes && parsed.unknown.map(\.type) == [9])
+  }
+
+  @Test("a stanza of a recipient's type with another length is unknown", arguments: [0, 8, 67, 69, 87, 89])
+  func otherLength(_ count: Int) throws {
+    for type in [2, 3] as [UInt16] {
+      var stanzas = Self.derive
+      stanzas.append(littleEndian: type)
+      stanzas.append(littleEndian: UInt16(count))
+      stanzas += [UInt8](repeating: 7, count: count)
+      let parsed = try KeyStanzas.parse(stanzas.byteSpan)
+      #expect(parsed.wraps.isEmpty && parsed.unknown.map(\.type) == [type] && parsed.bytes == stanzas)
+    }
+  }
+
+  @Test("two stanzas of one type for one key are damage, and two types for one key are none")
+  func twins() throws {
+    var stanzas = try KeyStanzas.parse(Self.derive.byteSpan)
+    stanzas.wraps = Self.wraps + [Self.wraps[0]]
+    let twice = stanzas.bytes
+    #expect(code { () throws(PackError) in _ = try KeyStanzas.parse(twice.byteSpan) } == .damagedHeader)
+    stanzas.wraps = [
+      Self.wraps[0], KeyStanzas.Wrap(.symmetric, for: Self.wraps[0].keyID, content: [UInt8](repeating: 2, count: 60)),
+    ]
+    #expect(try KeyStanzas.parse(stanzas.bytes.byteSpan).recipientIDs.count == 2)
   }
 
   @Test("the stanza that a writer makes is the known answer")
   func writer() throws {
     let parsed = try KeyStanzas.parse(Self.derive.byteSpan)
-    #expect(KeyStanzas.bytes(for: parsed.keyID) == Self.derive)
+    #expect(KeyStanzas(keyID: parsed.keyID).bytes == Self.derive)
   }
 }
 

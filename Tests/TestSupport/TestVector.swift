@@ -1,4 +1,6 @@
 import Foundation
+import PackCrypto
+import PackFormat
 
 /// One pack vector of Tests/Vectors (FORMAT.md §10.1).
 package struct TestVector: Sendable {
@@ -15,10 +17,18 @@ package struct TestVector: Sendable {
     }
   }
 
+  /// A key that a vector names.
+  package struct Secret: Hashable, Sendable {
+    package var bytes: [UInt8] = []
+    package var kind = PackKey.Kind.application
+
+    package func packKey() throws(PackError) -> PackKey { try PackKey(bytes: bytes, kind: kind) }
+  }
+
   package private(set) var expect = ""
   /// The expected result of a client: the same as ``expect`` unless the vector names another one.
   package var client: String { clientLine ?? expect }
-  package private(set) var key: [UInt8] = []
+  package private(set) var key = Secret()
   /// The root key from which ``key`` is derived, or empty if the pack has no key of its own.
   package private(set) var root: [UInt8] = []
   package private(set) var records: [Record] = []
@@ -28,7 +38,7 @@ package struct TestVector: Sendable {
   private var clientLine: String?
 
   /// The keys with which a reader must give the expected result.
-  package var keys: [[UInt8]] { root.isEmpty ? [key] : [key, root] }
+  package var keys: [Secret] { root.isEmpty ? [key] : [key, Secret(bytes: root)] }
 
   /// The folder of the tests.
   package static let testsFolder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -84,8 +94,9 @@ package struct TestVector: Sendable {
       switch name {
       case "expect" where number == 0: expect = value
       case "client" where clientLine == nil: clientLine = value
-      case "key" where key.isEmpty: key = try Self.bytes(hex: value)
-      case "root" where root.isEmpty && !key.isEmpty: root = try Self.bytes(hex: value)
+      case "key" where key.bytes.isEmpty: key = Secret(bytes: try Self.bytes(hex: value))
+      case "recipient" where key.bytes.isEmpty: key = Secret(bytes: try Self.bytes(hex: value), kind: .recipient)
+      case "root" where root.isEmpty && !key.bytes.isEmpty: root = try Self.bytes(hex: value)
       case "comment": break
       case "path" where expect == "ok":
         records.append(Record(path: value))
@@ -96,7 +107,9 @@ package struct TestVector: Sendable {
       default: throw Fault("'\(line)' is not allowed here")
       }
     }
-    guard !expect.isEmpty, key.count == 32, [0, 32].contains(root.count), !afterFile else { throw Fault("the header is not complete") }
+    guard !expect.isEmpty, key.bytes.count == 32, [0, 32].contains(root.count), !afterFile else {
+      throw Fault("the header is not complete")
+    }
   }
 
   static func bytes(hex: String) throws -> [UInt8] {

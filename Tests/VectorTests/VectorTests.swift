@@ -57,9 +57,9 @@ struct VectorTests {
     let vector = try TestVector(named: name)
     let file = try directory.write(vector.pack, to: "vector.pack")
     for backend in CryptoBackends.all {
-      for bytes in vector.keys {
+      for secret in vector.keys {
         let outcome = await Class.of { () async throws(PackError) in
-          let key = try PackKey(bytes: bytes.byteSpan)
+          let key = try secret.packKey()
           let pack = try Pack(file, key: key, files: FaultyFiles(), backend: backend)
           _ = try await PackVerification.run(pack, allowsUnportablePaths: true, jobs: 2)
         }
@@ -76,7 +76,7 @@ struct VectorTests {
     let path = directory("room/out")
     let outside = Self.outside()
     let outcome = await Class.of { () async throws(PackError) in
-      let pack = try Pack.open(file, key: try PackKey(bytes: vector.key.byteSpan))
+      let pack = try Pack.open(file, key: try vector.key.packKey())
       try await PackUnpacking.run(pack, to: path, allowsUnportablePaths: true, jobs: 2)
     }
     #expect(outcome.name == vector.expect, "\(name): \(outcome.message)")
@@ -94,7 +94,7 @@ struct VectorTests {
     let file = try directory.write(vector.pack, to: "vector.pack")
     let files = FaultyFiles()
     _ = await Class.of { () async throws(PackError) in
-      let key = try PackKey(bytes: vector.key.byteSpan)
+      let key = try vector.key.packKey()
       let pack = try Pack(file, key: key, files: files, backend: CryptoBackends.standard)
       try await PackUnpacking.run(pack, to: directory("out"), allowsUnportablePaths: true, jobs: 2)
     }
@@ -115,7 +115,7 @@ struct VectorTests {
     let vector = try TestVector(named: name)
     let file = try directory.write(vector.pack, to: "vector.pack")
     let path = directory("out")
-    let key = try PackKey(bytes: vector.key.byteSpan)
+    let key = try vector.key.packKey()
     let pack = try Pack.open(file, key: key)
     await #expect(throws: PackError.self) { try await PackUnpacking.run(pack, to: path, jobs: 2) }
     let refusal = await Class.of { () async throws(PackError) in
@@ -131,12 +131,12 @@ struct VectorTests {
     let file = try directory.write(vector.pack, to: "vector.pack")
     let outside = Self.outside()
     let ways = CryptoBackends.all.flatMap { backend in vector.keys.map { (backend, $0) } }
-    for (number, (backend, bytes)) in ways.enumerated() {
+    for (number, (backend, secret)) in ways.enumerated() {
       let target = "room\(number)/out"
       try directory.makeDirectory("room\(number)")
       let path = directory(target)
       let outcome = await Class.of { () async throws(PackError) in
-        let key = try PackKey(bytes: bytes.byteSpan)
+        let key = try secret.packKey()
         let pack = try Pack(file, key: key, files: FaultyFiles(), backend: backend)
         try await pack.unpack(to: path, jobs: 2)
       }
@@ -152,15 +152,15 @@ struct VectorTests {
   }
 
   @Test(
-    "a key provider gives the same results, with the pack's key and with the root key",
-    arguments: TestVector.all.filter { $0.contains("/pack-key") })
+    "a key provider gives the same results, with the pack's key, the root key and a recipient's key",
+    arguments: TestVector.all.filter { $0.contains("/pack-key") || $0.contains("/wrap-") })
   func askedForKey(_ name: String) async throws {
     let vector = try TestVector(named: name)
     let file = try directory.write(vector.pack, to: "vector.pack")
     for backend in CryptoBackends.all {
-      for bytes in vector.keys {
+      for secret in vector.keys {
         let outcome = await Class.of { () async throws(PackError) in
-          let ring = KeyRing(try PackKey(bytes: bytes.byteSpan))
+          let ring = KeyRing(try secret.packKey())
           let pack = try await Pack.open(file, keys: ring, files: FaultyFiles(), backend: backend)
           _ = try await PackVerification.run(pack, jobs: 2)
         }
@@ -173,7 +173,7 @@ struct VectorTests {
   func records(_ name: String) throws {
     let vector = try TestVector(named: name)
     let file = try directory.write(vector.pack, to: "vector.pack")
-    let pack = try Pack.open(file, key: try PackKey(bytes: vector.key.byteSpan))
+    let pack = try Pack.open(file, key: try vector.key.packKey())
     var listed: [TestVector.Record] = []
     try pack.forEachEntry { entry in
       listed.append(
@@ -207,7 +207,7 @@ enum Class {
   static let all: Set<String> = ["ok", "not-a-pack", "unsupported", "no-usable-key", "wrong-key", "truncated", "damaged", "limit"]
 
   private static let names: [PackError.Code: String] = [
-    .notAPack: "not-a-pack", .unsupported: "unsupported", .noUsableKey: "no-usable-key", .wrongKey: "wrong-key",
+    .notAPack: "not-a-pack", .unsupported: "unsupported", .noUsableKey: "no-usable-key", .wrongKey: "wrong-key", .notWrapped: "wrong-key",
     .truncated: "truncated", .limitExceeded: "limit", .damagedHeader: "damaged", .authenticationFailed: "damaged",
     .damagedPayload: "damaged", .damagedArchive: "damaged", .digestMismatch: "damaged", .illegalPath: "damaged",
   ]

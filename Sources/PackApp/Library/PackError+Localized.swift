@@ -13,7 +13,7 @@ extension PackError: LocalizedError {
     case .downloadFailed, .digestMismatch, .truncated: "The download did not succeed."
     case .manifestExpired: "The list of downloads is out of date."
     case .unknownPack, .notInstalled, .purged: "This content is not on the device."
-    case .noKey, .wrongKey, .noUsableKey: "This content cannot be opened on this device."
+    case .noKey, .wrongKey, .notWrapped, .noUsableKey: "This content cannot be opened on this device."
     case .unsupported: "This content needs a newer version of the app."
     case .versionFailed, .damagedPayload, .damagedArchive, .damagedHeader, .authenticationFailed: "This content is damaged."
     case .cancelled: "The download was cancelled."

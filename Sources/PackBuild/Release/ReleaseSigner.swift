@@ -6,22 +6,22 @@ import PackTrust
 
 /// A signing key that a build uses.
 package final class ReleaseSigner: Sendable {
-  private let key: SigningKey
+  private let key: ResolvedSigningKey
 
   /// Takes ownership of a key.
   package init(_ key: consuming SigningKey) {
-    self.key = key
+    self.key = ResolvedSigningKey(key)
   }
 
-  /// Takes ownership of a resolved key.
-  package convenience init(_ resolved: consuming ResolvedSigningKey) {
-    self.init(resolved.takeKey())
+  /// Takes ownership of a resolved key, or of the program that has it.
+  package init(_ resolved: consuming ResolvedSigningKey) {
+    key = resolved
   }
 
   /// The public key, which apps embed.
   package var publicKey: SigningPublicKey { key.publicKey }
 
   func signature(of signed: [UInt8]) throws(PackError) -> ManifestSignature {
-    try SignedManifest.signature(of: signed, by: key)
+    try ManifestSignature(keyID: publicKey.id, signature: key.signature(of: SignedManifest.message(signed.byteSpan).byteSpan))
   }
 }

@@ -93,6 +93,39 @@
       }
     }
 
+    func agreementPublicKey(of secret: borrowing SecretBytes) throws(PackError) -> [UInt8] {
+      Array(try agreementKey(secret).publicKey.rawRepresentation)
+    }
+
+    func sharedSecret(of secret: borrowing SecretBytes, with publicKey: Span<UInt8>) throws(PackError) -> SecretBytes? {
+      precondition(publicKey.count == X25519.keySize)
+      let key = try agreementKey(secret)
+      // The library refuses a zero result on some platforms. Everything else that could fail was checked.
+      guard
+        let other = unsafe publicKey.withUnsafeBytes({ unsafe try? Curve25519.KeyAgreement.PublicKey(rawRepresentation: $0) }),
+        let agreed = try? key.sharedSecretFromKeyAgreement(with: other)
+      else { return nil }
+      var shared = SecretBytes(count: X25519.keySize)
+      shared.withMutableSpan { shared in
+        unsafe agreed.withUnsafeBytes { agreed in
+          for index in agreed.indices { unsafe shared[index] = agreed[index] }
+        }
+      }
+      guard !X25519.isZero(shared) else { return nil }
+      return shared
+    }
+
+    private func agreementKey(_ secret: borrowing SecretBytes) throws(PackError) -> Curve25519.KeyAgreement.PrivateKey {
+      precondition(secret.count == X25519.keySize)
+      do {
+        return try secret.withSpan { secret in
+          try unsafe secret.withUnsafeBytes { try unsafe Curve25519.KeyAgreement.PrivateKey(rawRepresentation: $0) }
+        }
+      } catch {
+        throw PackError(.internalError, "CryptoKit could not take a key for X25519: \(error)")
+      }
+    }
+
     func fillRandom(_ bytes: inout MutableSpan<UInt8>) throws(PackError) {
       // The system's generator on every platform: arc4random_buf on Apple's, getrandom on Linux.
       var generator = SystemRandomNumberGenerator()

@@ -120,12 +120,47 @@
       return status == 1
     }
 
-    private func privateKey(_ seed: borrowing SecretBytes) throws(PackError) -> OpenSSLObject {
-      precondition(seed.count == Ed25519.seedSize)
-      return try seed.withSpan { (seed) throws(PackError) in
-        try unsafe seed.withUnsafeBufferPointer { (bytes) throws(PackError) in
+    func agreementPublicKey(of secret: borrowing SecretBytes) throws(PackError) -> [UInt8] {
+      let key = try privateKey(secret, "X25519")
+      var bytes = [UInt8](repeating: 0, count: X25519.keySize)
+      var count = bytes.count
+      try OpenSSLFailure.check(unsafe EVP_PKEY_get_raw_public_key(key.raw, &bytes, &count), "get a public key")
+      return bytes
+    }
+
+    func sharedSecret(of secret: borrowing SecretBytes, with publicKey: Span<UInt8>) throws(PackError) -> SecretBytes? {
+      precondition(publicKey.count == X25519.keySize)
+      let key = try privateKey(secret, "X25519")
+      let other = try unsafe publicKey.withUnsafeBufferPointer { (bytes) throws(PackError) in
+        try unsafe OpenSSLObject(
+          EVP_PKEY_new_raw_public_key_ex(nil, "X25519", nil, bytes.baseAddress, bytes.count), "a public key"
+        ) { unsafe EVP_PKEY_free($0) }
+      }
+      let context = try unsafe OpenSSLObject(EVP_PKEY_CTX_new_from_pkey(nil, key.raw, nil), "a key exchange") {
+        unsafe EVP_PKEY_CTX_free($0)
+      }
+      try OpenSSLFailure.check(unsafe EVP_PKEY_derive_init(context.raw), "start X25519")
+      try OpenSSLFailure.check(unsafe EVP_PKEY_derive_set_peer(context.raw, other.raw), "take a public key for X25519")
+      var shared = SecretBytes(count: X25519.keySize)
+      let status = shared.withMutableSpan { shared in
+        unsafe shared.withUnsafeMutableBufferPointer { bytes in
+          var count = bytes.count
+          return unsafe EVP_PKEY_derive(context.raw, bytes.baseAddress, &count)
+        }
+      }
+      // With keys of the right size, this fails only if the result is zero.
+      if status != 1 { ERR_clear_error() }
+      guard status == 1, !X25519.isZero(shared) else { return nil }
+      return shared
+    }
+
+    /// - Parameter algorithm: `ED25519` or `X25519`, whose secrets both have 32 bytes.
+    private func privateKey(_ secret: borrowing SecretBytes, _ algorithm: String = "ED25519") throws(PackError) -> OpenSSLObject {
+      precondition(secret.count == Ed25519.seedSize)
+      return try secret.withSpan { (secret) throws(PackError) in
+        try unsafe secret.withUnsafeBufferPointer { (bytes) throws(PackError) in
           try unsafe OpenSSLObject(
-            EVP_PKEY_new_raw_private_key_ex(nil, "ED25519", nil, bytes.baseAddress, bytes.count), "a signing key"
+            EVP_PKEY_new_raw_private_key_ex(nil, algorithm, nil, bytes.baseAddress, bytes.count), "a private key"
           ) { unsafe EVP_PKEY_free($0) }
         }
       }

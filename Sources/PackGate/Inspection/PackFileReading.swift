@@ -29,7 +29,8 @@ final class PackFileReading {
       let start = try PackStart(path, files: files)
       sighting.start = PackSighting.Start(
         format: "\(PackHeader.major).\(start.header.minor)", packVersion: start.header.packVersion, packID: start.header.packID,
-        keyID: "\(start.stanzas.keyID)", core: Array(start.bytes.prefix(PackHeader.size)))
+        keyID: "\(start.stanzas.keyID)", recipientIDs: start.stanzas.recipientIDs.map(\.description),
+        core: Array(start.bytes.prefix(PackHeader.size)))
       var search = PlaintextSearch()
       if let pack = try key.open(path, files: files) {
         sighting.content = PackSighting.Content(

@@ -202,6 +202,8 @@ struct PackSighting: Sendable {
     var packVersion: UInt64
     var packID: [UInt8]
     var keyID: String
+    /// The ids of the keys for which the pack is wrapped. A pack that a build made has none.
+    var recipientIDs: [String] = []
     /// The header bytes that determine its keys and nonces, together with the application key.
     var core: [UInt8]
   }

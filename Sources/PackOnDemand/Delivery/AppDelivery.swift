@@ -179,8 +179,9 @@ public actor AppDelivery {
   /// Returns what an error of the store means for the file: whether the file is kept, or is unusable.
   package static func outcome(of error: PackError) -> SharedState.InstallOutcome {
     switch error.code {
-    case .noSpace, .quotaExceeded, .noKey, .wrongKey, .noUsableKey, .malformedKey, .storeBusy, .cancelled, .noManifest, .manifestExpired,
-      .manifestRollback, .unknownPack, .cannotRead, .cannotWrite, .inUse, .unsupported, .damagedStore, .sourceChanged, .internalError:
+    case .noSpace, .quotaExceeded, .noKey, .wrongKey, .notWrapped, .noUsableKey, .malformedKey, .storeBusy, .cancelled, .noManifest,
+      .manifestExpired, .manifestRollback, .unknownPack, .cannotRead, .cannotWrite, .inUse, .unsupported, .damagedStore, .sourceChanged,
+      .internalError:
       .putOff
     case .versionFailed: .failed(.rejected)
     case .truncated: .failed(.wrongSize)

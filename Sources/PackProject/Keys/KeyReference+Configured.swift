@@ -3,7 +3,8 @@ package import PackFormat
 extension KeyReference {
   /// Returns the names of the variables for a key of a kind.
   package static func environmentNames(of kind: KeyKind) -> [String] {
-    [kind.variable, kind.variable + "_FILE", kind.variable + "_COMMAND"]
+    let suffixes = ["", "_FILE", "_COMMAND"] + (kind == .signing ? ["_SIGNER"] : [])
+    return suffixes.map { kind.variable + $0 }
   }
 
   /// Returns the references to use if the options have none: the one of the environment, or else those of the configuration.

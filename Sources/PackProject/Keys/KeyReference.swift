@@ -2,7 +2,8 @@ import PackCrypto
 package import PackFiles
 package import PackFormat
 
-/// The place from which a key is read, as people write it: `file:PATH`, `env:NAME`, `fd:N`, `stdin`, `cmd:PROGRAM ARG…`.
+/// The place from which a key is read, as people write it: `file:PATH`, `env:NAME`, `fd:N`, `stdin`, `cmd:PROGRAM ARG…`; or for signing a program that
+/// has the key, with its public half: `signer:pkp1-… PROGRAM ARG…`.
 ///
 /// A reference is never the secret itself, because arguments are in process lists and shell histories. A text with a key in it
 /// (``KeyShape``) is refused, and not repeated in the message.
@@ -14,12 +15,15 @@ package struct KeyReference: Hashable, Sendable {
     case descriptor(CInt)
     case standardInput
     case command([String])
+    case signer(SigningPublicKey, [String])
   }
 
   let place: Place
 
   /// The forms of references, for messages and help.
   package static let forms = "file:PATH, env:NAME, fd:N, stdin or cmd:'PROGRAM ARG…'"
+  /// The form of a reference to a program that signs.
+  package static let signerForm = "signer:'pkp1-… PROGRAM ARG…'"
 
   /// Parses a reference. A text without a known scheme is the path of a file. Programs that are started later do not inherit the descriptor of an
   /// `fd` reference.
@@ -29,8 +33,10 @@ package struct KeyReference: Hashable, Sendable {
     let (scheme, rest) = Self.split(text)
     let shape = KeyShape(in: text)
     guard !shape.isKey else { throw Self.secretRefused(shape.prefixed ?? .content) }
-    guard !shape.isPublic else { throw Self.publicKeyRefused }
+    guard !shape.isPublic || scheme == "signer" else { throw Self.publicKeyRefused }
     switch scheme {
+    case "signer":
+      place = try Self.signer(rest)
     case "env":
       guard !rest.isEmpty, !rest.contains("=") else {
         throw PackError(.usage, of: "key reference \(Self.quoted(text))", "does not name an environment variable", hint: "write env:NAME")
@@ -56,6 +62,22 @@ package struct KeyReference: Hashable, Sendable {
     }
   }
 
+  /// Returns a program that signs, from its public key and the words of its command line.
+  private static func signer(_ text: String) throws(PackError) -> Place {
+    var words = try CommandWords.split(text)
+    let key = words.removeFirst()
+    guard key.hasPrefix("pkp1-"), let program = words.first, !program.isEmpty else {
+      throw PackError(
+        .usage, "a signer has no \(key.hasPrefix("pkp1-") ? "program" : "public key (pkp1-…) before its program")",
+        hint: "write \(signerForm)")
+    }
+    do throws(PackError) {
+      return .signer(try SigningPublicKey(text: key), words)
+    } catch {
+      throw error.about("the public key of a signer")
+    }
+  }
+
   /// The path of the file that has the key; nil if the key comes from elsewhere.
   package var file: String? {
     if case .file(let path) = place { path } else { nil }
@@ -77,7 +99,8 @@ package struct KeyReference: Hashable, Sendable {
   /// - Throws: ``PackError/Code/noKey`` if none is set or the one that is set is empty, ``PackError/Code/usage`` if several are set.
   package static func fromEnvironment(_ kind: KeyKind = .content) throws(PackError) -> KeyReference {
     let (variable, fileVariable, commandVariable) = (kind.variable, kind.variable + "_FILE", kind.variable + "_COMMAND")
-    let set = [variable, fileVariable, commandVariable].filter { ProcessEnvironment.isSet($0) }
+    let signerVariable = kind.variable + "_SIGNER"
+    let set = environmentNames(of: kind).filter { ProcessEnvironment.isSet($0) }
     guard let name = set.first else {
       throw PackError(
         .noKey, "no \(kind.name) was given",
@@ -100,12 +123,19 @@ package struct KeyReference: Hashable, Sendable {
       throw PackError(
         .usage, of: name, "contains a key itself", hint: "put the key text into \(variable), or into a file that \(name) names")
     }
+    if name == signerVariable {
+      do throws(PackError) {
+        return KeyReference(try signer(value))
+      } catch {
+        throw error.about(name)
+      }
+    }
     guard !shape.isPublic else { throw publicKeyRefused.about(name) }
     return name == fileVariable ? KeyReference(.file(value)) : KeyReference(.command(try CommandWords.split(value)))
   }
 
   /// Returns a text in quotation marks for a message, or a sign for it if it may be a key.
-  static func quoted(_ text: String) -> String {
+  package static func quoted(_ text: String) -> String {
     KeyShape(in: text).isHarmless ? "'\(text)'" : KeyShape.withheld
   }
 
@@ -143,6 +173,7 @@ package struct KeyReference: Hashable, Sendable {
   }
 
   package func resolveSigningKey(files: any FileSystem) throws(PackError) -> ResolvedSigningKey {
+    if case .signer(let publicKey, let words) = place { return ResolvedSigningKey(SigningProgram(publicKey: publicKey, words: words)) }
     let input = try read(.signing, files: files)
     let key = try input.key { (text) throws(PackError) in try SigningKey(text: text) }
     return ResolvedSigningKey(key, warnings: input.warnings)
@@ -163,6 +194,8 @@ package struct KeyReference: Hashable, Sendable {
       return try Self.stream(OpenFile(borrowing: 0), name: "standard input", kind, files: files)
     case .command(let words):
       return try KeyCommand.run(words, files: files)
+    case .signer:
+      throw PackError(.usage, "a signer signs manifests, and opens no packs", hint: "give a key reference: \(Self.forms)")
     }
   }
 
@@ -199,7 +232,7 @@ package struct KeyReference: Hashable, Sendable {
   /// Returns the scheme of a reference and the text after it. Without a known scheme, the scheme is `file`.
   private static func split(_ text: String) -> (scheme: String, rest: String) {
     if text == "stdin" { return ("stdin", "") }
-    for scheme in ["file", "env", "fd", "cmd"] where text.hasPrefix(scheme + ":") {
+    for scheme in ["file", "env", "fd", "cmd", "signer"] where text.hasPrefix(scheme + ":") {
       return (scheme, String(text.dropFirst(scheme.count + 1)))
     }
     return ("file", text)

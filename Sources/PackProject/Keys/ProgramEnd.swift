@@ -24,6 +24,45 @@ enum ProgramEnd {
         throw PackError(code, of: name, "could not be waited for: \(FileFailure(number: errno).text)")
       }
     }
+    try check(status, name, failing: code, hint: hint)
+  }
+
+  /// Waits in the same way, but not longer than until `deadline`. Then throws `timeout`, and the program still runs.
+  static func wait(
+    for process: Int32, _ name: String, failing code: PackError.Code, hint: String, until deadline: ContinuousClock.Instant,
+    timeout: PackError
+  ) throws(PackError) {
+    var status: CInt = 0
+    while true {
+      let ended = unsafe waitpid(process, &status, WNOHANG)
+      if ended == process { return try check(status, name, failing: code, hint: hint) }
+      guard ended == 0 || errno == EINTR else {
+        throw PackError(code, of: name, "could not be waited for: \(FileFailure(number: errno).text)")
+      }
+      guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
+      guard ContinuousClock.now < deadline else { throw timeout }
+      usleep(5000)
+    }
+  }
+
+  /// Ends a program that may have ended already, and that was not waited for.
+  static func kill(_ process: Int32) {
+    var status: CInt = 0
+    // Its number cannot belong to another process before it was waited for.
+    guard unsafe waitpid(process, &status, WNOHANG) == 0 else { return }
+    _ = signal(SIGKILL, to: process)
+    while unsafe waitpid(process, &status, 0) == -1, errno == EINTR {}
+  }
+
+  private static func signal(_ number: CInt, to process: Int32) -> CInt {
+    #if canImport(Darwin)
+      Darwin.kill(process, number)
+    #else
+      Glibc.kill(process, number)
+    #endif
+  }
+
+  private static func check(_ status: CInt, _ name: String, failing code: PackError.Code, hint: String?) throws(PackError) {
     // The layout that WIFSIGNALED and WEXITSTATUS read. Swift does not import these macros.
     let signal = status & 0x7F
     let exit = status >> 8 & 0xFF

@@ -73,6 +73,8 @@ package struct ProgramStart: Sendable {
   /// A program that runs, with a pipe as its standard output.
   struct Piped {
     let process: Int32
+    /// The writing end of a pipe to its standard input, which does not block; nil if it has none.
+    var input: OpenFile?
     /// The reading end of the pipe. Set it to nil before waiting: a program with more output than was read would block on the pipe and never end.
     var output: OpenFile?
   }
@@ -82,23 +84,32 @@ package struct ProgramStart: Sendable {
   /// - Parameters:
   ///   - name: the program in messages.
   ///   - code: the code of the error if it cannot be started.
-  func runPiped(_ name: String, failing code: PackError.Code) throws(PackError) -> Piped {
-    var ends: [CInt] = [-1, -1]
-    guard unsafe pipe(&ends) == 0 else {
-      throw PackError(code, of: name, "could not be started: \(FileFailure(number: errno).text)")
-    }
-    let readEnd = OpenFile(owning: ends[0])
-    let writeEnd = OpenFile(owning: ends[1])
-    for descriptor in ends { closeOnStart(descriptor) }
+  ///   - hasInput: whether there is a pipe to its standard input, too.
+  func runPiped(_ name: String, failing code: PackError.Code, hasInput: Bool = false) throws(PackError) -> Piped {
+    let output = try Self.makePipe(name, failing: code)
+    let input = hasInput ? try Self.makePipe(name, failing: code) : nil
     var program = self
-    program.streams[1] = .descriptor(ends[1])
+    program.streams[1] = .descriptor(output.writing.descriptor)
+    if let input {
+      program.streams[0] = .descriptor(input.reading.descriptor)
+      _ = fcntl(input.writing.descriptor, F_SETFL, O_NONBLOCK)
+    }
     let (process, number) = program.run()
     // Closed with this scope. As long as this process has the writing end open, the reading end does not end.
-    withExtendedLifetime(writeEnd) {}
+    withExtendedLifetime((output.writing, input?.reading)) {}
     guard number == 0 else {
       let reason = number == ENOENT ? "was not found" : "could not be started: \(FileFailure(number: number).text)"
       throw PackError(code, of: name, reason)
     }
-    return Piped(process: process, output: readEnd)
+    return Piped(process: process, input: input?.writing, output: output.reading)
+  }
+
+  private static func makePipe(_ name: String, failing code: PackError.Code) throws(PackError) -> (reading: OpenFile, writing: OpenFile) {
+    var ends: [CInt] = [-1, -1]
+    guard unsafe pipe(&ends) == 0 else {
+      throw PackError(code, of: name, "could not be started: \(FileFailure(number: errno).text)")
+    }
+    for descriptor in ends { closeOnStart(descriptor) }
+    return (OpenFile(owning: ends[0]), OpenFile(owning: ends[1]))
   }
 }

@@ -1,5 +1,6 @@
 package import PackCrypto
-import PackFormat
+import PackFiles
+package import PackFormat
 
 /// A key that was read, with warnings about its source.
 package struct ResolvedKey: ~Copyable, Sendable {
@@ -22,20 +23,41 @@ package struct ResolvedKey: ~Copyable, Sendable {
   }
 }
 
-/// A signing key that was read, with warnings about its source.
+/// What signs manifests: a signing key that was read, with warnings about its source, or a program that has it.
 package struct ResolvedSigningKey: ~Copyable, Sendable {
-  /// The key.
-  package let key: SigningKey
+  private enum Source: ~Copyable, Sendable {
+    case key(SigningKey)
+    case program(SigningProgram)
+  }
+
+  private let source: Source
+  /// The public half of the key, which apps embed.
+  package let publicKey: SigningPublicKey
   /// The warnings for a person, one sentence each.
   package let warnings: [ResolvedKey.Warning]
 
-  init(_ key: consuming SigningKey, warnings: [ResolvedKey.Warning]) {
-    self.key = key
+  /// Takes ownership of a key.
+  package init(_ key: consuming SigningKey, warnings: [ResolvedKey.Warning] = []) {
+    publicKey = key.publicKey
+    source = .key(key)
     self.warnings = warnings
   }
 
-  /// The key, without the warnings.
-  package consuming func takeKey() -> SigningKey { key }
+  init(_ program: SigningProgram) {
+    publicKey = program.publicKey
+    source = .program(program)
+    warnings = []
+  }
+
+  /// Returns the Ed25519 signature of a message, 64 bytes, which was verified. May block until a program or a person has signed.
+  ///
+  /// - Throws: ``PackError/Code/signingFailed`` if a program did not sign.
+  package borrowing func signature(of message: Span<UInt8>) throws(PackError) -> [UInt8] {
+    switch source {
+    case .key(let key): try key.signature(of: message)
+    case .program(let program): try program.signature(of: message, files: SystemFiles())
+    }
+  }
 }
 
 /// The text of a key, as read.

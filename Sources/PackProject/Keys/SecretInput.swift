@@ -51,6 +51,28 @@ struct SecretInput: ~Copyable {
     }
   }
 
+  /// Reads once. Returns false at the end of the input.
+  mutating func readPiece(of file: OpenFile, files: any FileSystem) throws(FileFailure) -> Bool {
+    let start = count
+    guard start <= Self.limit else { return true }
+    let read = try buffer.withMutableSpan { (span) throws(FileFailure) -> Int in
+      try unsafe span.withUnsafeMutableBytes { (bytes) throws(FileFailure) -> Int in
+        try unsafe files.read(file, into: UnsafeMutableRawBufferPointer(rebasing: bytes[start...]))
+      }
+    }
+    count += read
+    return read > 0
+  }
+
+  /// Whether the input is longer than the limit.
+  var isTooLong: Bool { count > Self.limit }
+
+  /// Calls `body` with the bytes that were read.
+  func withText<R, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
+    let count = count
+    return try buffer.withSpan { (text) throws(E) in try body(text.extracting(first: count)) }
+  }
+
   /// Throws if the input is too long for a key.
   func checkLength(of origin: String) throws(PackError) {
     guard count <= Self.limit else {

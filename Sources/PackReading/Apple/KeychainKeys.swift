@@ -35,7 +35,7 @@ import PackWork
     public func key(for request: KeyRequest) async throws(PackError) -> PackKey {
       let found = try await WorkerPool.value { (_) throws(PackError) -> KeyRing in
         let ring = KeyRing()
-        for id in [request.keyID] + roots where ring.keyIDs.first != request.keyID {
+        for id in [request.keyID] + request.recipientIDs + roots where ring.keyIDs.first != request.keyID {
           if let key = try read(id) { ring.add(key) }
         }
         return ring
@@ -87,10 +87,14 @@ import PackWork
         throw PackError(.noKey, "cannot read key \(id) from the Keychain: status \(status)")
       }
       let data = found as! CFData
-      let key = try unsafe PackKey(bytes: Span(_unsafeStart: CFDataGetBytePtr(data), count: CFDataGetLength(data)))
-      // Keeps the object that holds the bytes alive until they were read.
-      withExtendedLifetime(data) {}
-      return key
+      // The id is derived in another way for each kind, so it shows which kind the item is.
+      for kind in [PackKey.Kind.application, .recipient] {
+        let key = try unsafe PackKey(bytes: Span(_unsafeStart: CFDataGetBytePtr(data), count: CFDataGetLength(data)), kind: kind)
+        // Keeps the object that holds the bytes alive until they were read.
+        withExtendedLifetime(data) {}
+        if key.id == id { return key }
+      }
+      throw PackError(.malformedKey, "the item for key \(id) in the Keychain holds another key")
     }
 
     /// Returns the attributes that identify an item, together with further ones.

@@ -59,7 +59,7 @@ public struct FetchedKeys: KeyProvider {
         return key
       }
       let fetched = try await fetch(request)
-      guard let key = try fetched.key(request.keyID, ofPack: request.packID) else { throw request.refusal(of: fetched.id) }
+      guard let key = try request.key(from: fetched) else { throw request.refusal(of: fetched.id) }
       ring.add(fetched)
       end(request.keyID, .take)
       return key

@@ -6,20 +6,33 @@ public struct KeyRequest: Hashable, Sendable {
   public let keyID: KeyID
   /// The 32 bytes of the pack's header that identify the pack. A root key and these bytes give the pack's own key (FORMAT.md §2.3).
   public let packID: [UInt8]
+  /// The ids of the other keys that open the pack, because its file key is wrapped for them (FORMAT.md §2.6). Usually there are none.
+  public let recipientIDs: [KeyID]
   /// The path of the file that is being opened, or nil if it is not a file. For messages, and for providers that keep keys by file.
   public let path: String?
 
   /// Creates a request for a key.
   ///
-  /// - Parameter packID: the 32 bytes that identify the pack.
-  public init(keyID: KeyID, packID: [UInt8], path: String? = nil) {
+  /// - Parameters:
+  ///   - packID: the 32 bytes that identify the pack.
+  ///   - recipientIDs: the ids of the other keys that open the pack.
+  public init(keyID: KeyID, packID: [UInt8], recipientIDs: [KeyID] = [], path: String? = nil) {
     self.keyID = keyID
     self.packID = packID
+    self.recipientIDs = recipientIDs
     self.path = path
   }
 }
 
 extension KeyRequest {
+  /// Returns the key that opens the pack: the given key, or one derived from it. Returns nil if neither does.
+  func key(from given: borrowing PackKey) throws(PackError) -> PackKey? {
+    try given.key(keyID, recipients: recipientIDs, ofPack: packID)
+  }
+
+  /// Whether the pack names a key with this id.
+  func names(_ id: KeyID) -> Bool { id == keyID || recipientIDs.contains(id) }
+
   /// Returns the error for a key that is not the requested one.
   func refusal(of id: KeyID) -> PackError {
     PackError(
@@ -30,7 +43,7 @@ extension KeyRequest {
 
 /// A source of pack keys: a constant, the Keychain, or a server.
 public protocol KeyProvider: Sendable {
-  /// Returns the key whose id is the requested one.
+  /// Returns the key whose id is the requested one, or one of the request's recipients.
   ///
   /// Called each time a pack is opened, before anything in it is decrypted. It may take any amount of time. The implementation itself must respond to
   /// the cancellation of the task that opens the pack.
@@ -40,11 +53,11 @@ public protocol KeyProvider: Sendable {
 }
 
 extension KeyProvider {
-  /// Returns the key for a pack after checking that it has the requested id. Errors name the file.
+  /// Returns the key for a pack after checking that the request names its id. Errors name the file.
   package func checkedKey(for request: KeyRequest) async throws(PackError) -> PackKey {
     do throws(PackError) {
       let key = try await key(for: request)
-      guard key.id == request.keyID else { throw request.refusal(of: key.id) }
+      guard request.names(key.id) else { throw request.refusal(of: key.id) }
       return key
     } catch {
       throw request.path.map(error.about) ?? error

@@ -3,7 +3,7 @@ import PackWork
 /// A set of keys: the key that packs are made with now, keys of older packs, and root keys.
 ///
 /// Each key is used both as a pack's own key and as a root key. If a pack was made with another id, the ring derives the pack's key from each of its
-/// keys and compares the ids (FORMAT.md §2.3). So an additional key never opens a wrong pack.
+/// keys and compares the ids (FORMAT.md §2.3). So an additional key never opens a wrong pack. A key for which a pack is wrapped opens it, too.
 ///
 /// The ring holds copies of the keys. A copy is wiped when it is removed or when the ring is released. A ring may be used by any number of tasks at
 /// once.
@@ -35,15 +35,19 @@ public final class KeyRing: KeyProvider {
   /// The ids of the keys, in the order in which they were added.
   public var keyIDs: [KeyID] { held.withLock { held in held.map { $0.key.id } } }
 
-  /// Returns the key with the requested id: a copy of a key in the ring, or one derived from a key in the ring as its root.
+  /// Returns a key that the request names: a copy of a key in the ring, or one derived from a key in the ring as its root.
   ///
-  /// - Throws: ``PackError/Code/noKey`` if the ring is empty, or ``PackError/Code/wrongKey`` if none of its keys fits.
+  /// - Throws: ``PackError/Code/noKey`` if the ring is empty, ``PackError/Code/wrongKey`` if none of its keys fits, or
+  ///   ``PackError/Code/notWrapped`` if all of them are recipients' keys.
   public func key(for request: KeyRequest) throws(PackError) -> PackKey {
     if let key = try keyIfHeld(for: request) { return key }
     let ids = keyIDs
     guard !ids.isEmpty else {
       throw PackError(
         .noKey, "pack was made with key \(request.keyID), but no key is available", advice: .giveKey(request.keyID))
+    }
+    guard held.withLock({ held in held.contains { $0.key.kind == .application } }) else {
+      throw PackError.notWrapped(for: ids, keyID: request.keyID, recipients: request.recipientIDs)
     }
     // A ring may hold the keys of hundreds of packs.
     let shown = ids.prefix(8).map(\.description).joined(separator: ", ")
@@ -58,8 +62,8 @@ public final class KeyRing: KeyProvider {
     // Derived outside the lock, so that other tasks need not wait.
     let held = held.withLock { $0 }
     if let found = held.first(where: { $0.key.id == request.keyID }) { return found.key.copy() }
-    for root in held {
-      if let key = try root.key.key(request.keyID, ofPack: request.packID) { return key }
+    for given in held {
+      if let key = try request.key(from: given.key) { return key }
     }
     return nil
   }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PackBuild
+import PackCrypto
 import PackFormat
 import PackManifest
 import PackProject
@@ -85,6 +86,7 @@ struct Build: Verb {
     build.isTrial = isTrial
     build.jobs = try threads.count()
     let resolved = try session.key(key, configured: configuration.key)
+    try resolved.key.checkMakesPacks()
     // A trial run signs nothing.
     let signers = isTrial ? [] : try session.signers(signKey, configured: configuration.signKeys)
     build.published = try published.manifest(

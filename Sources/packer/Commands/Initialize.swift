@@ -172,7 +172,7 @@ struct Initialize: Verb {
     guard configuration.hosting == .unmanaged else { return [] }
     var keys = try app.keyTexts.trust.map { (text) throws(PackError) in try SigningPublicKey(text: text) }
     if keys.isEmpty, !app.signKey.references.isEmpty {
-      for reference in try app.signKey.keyReferences() { keys.append(try session.signingKey(reference).key.publicKey) }
+      for reference in try app.signKey.keyReferences() { keys.append(try session.signingKey(reference).publicKey) }
     }
     if keys.isEmpty { keys = try session.trustedKeys([], configuration) }
     guard !keys.isEmpty else {

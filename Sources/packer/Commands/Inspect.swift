@@ -34,6 +34,9 @@ struct Inspect: Verb {
       ("segments", "\(record.segments) of \(record.segmentSize) bytes"),
       ("payload", "\(record.payloadSize) bytes"),
     ]
+    if !record.recipients.isEmpty {
+      fields.append(("recipients", record.recipients.map { "\($0.keyID) (\($0.kind))" }.joined(separator: ", ")))
+    }
     if !record.unknownKeyStanzas.isEmpty {
       let types = record.unknownKeyStanzas.map(String.init).joined(separator: ", ")
       fields.append(("key stanzas", "types \(types), unknown to this build"))
@@ -51,6 +54,11 @@ private struct SummaryRecord: Encodable {
     let size: UInt64
   }
 
+  struct Recipient: Encodable {
+    let keyID: String
+    let kind: String
+  }
+
   let type = "pack"
   let file: String
   let format: String
@@ -58,6 +66,7 @@ private struct SummaryRecord: Encodable {
   let packVersion: UInt64
   let packID: String
   let keyID: String
+  let recipients: [Recipient]
   let unknownKeyStanzas: [UInt16]
   let salt: String
   let segments: UInt64
@@ -73,7 +82,8 @@ private struct SummaryRecord: Encodable {
     packVersion = summary.header.packVersion
     packID = summary.header.packID.hex
     keyID = "\(summary.stanzas.keyID)"
-    unknownKeyStanzas = summary.stanzas.unknownTypes
+    recipients = summary.stanzas.wraps.map { Recipient(keyID: "\($0.keyID)", kind: $0.kind == .x25519 ? "public key" : "shared key") }
+    unknownKeyStanzas = summary.stanzas.unknown.map(\.type)
     salt = summary.header.hasDeterministicSalt ? "from key and content" : "random"
     segments = summary.layout.segmentCount
     segmentSize = summary.header.segmentSize

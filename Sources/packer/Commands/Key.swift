@@ -12,7 +12,8 @@ struct Key: ParsableCommand {
         packer key check dist/a.pack dist/b.pack --key env:GAME_KEY
         packer key derive --pack a --key root.key -o a.key
         packer key new --signing -o game.sign.key
+        packer key wrap game.pack -o review.pack --to pkw1-… --key game.key
         packer key public --sign-key game.sign.key
       """,
-    subcommands: [KeyNew.self, KeyIdentifier.self, KeyPublic.self, KeyDerive.self, KeyCheck.self])
+    subcommands: [KeyNew.self, KeyIdentifier.self, KeyPublic.self, KeyDerive.self, KeyCheck.self, KeyWrapVerb.self, KeyUnwrap.self])
 }

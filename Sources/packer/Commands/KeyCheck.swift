@@ -35,6 +35,10 @@ struct KeyCheck: Verb {
       let resolved = try session.key(key)
       return try check(session) { (file) throws(PackError) in
         let pack = try Pack.open(file, key: resolved.key)
+        if pack.recipientIDs.contains(resolved.key.id) {
+          let record = CheckRecord(file: file, keyID: "\(pack.keyID)", recipientID: "\(resolved.key.id)")
+          return (record, "recipient key \(resolved.key.id) opens it, made with key \(pack.keyID)")
+        }
         guard pack.keyID != resolved.key.id else { return (CheckRecord(file: file, keyID: "\(pack.keyID)"), "key \(pack.keyID) opens it") }
         return (
           CheckRecord(file: file, keyID: "\(pack.keyID)", rootKeyID: "\(resolved.key.id)"),
@@ -47,7 +51,7 @@ struct KeyCheck: Verb {
         .usage, "--key is for packs and --sign-key for manifests, and both were given",
         hint: "check them one after the other")
     }
-    let publicKey = try session.signingKey(signKey.reference()).key.publicKey
+    let publicKey = try session.signingKey(signKey.reference()).publicKey
     return try check(session) { (file) throws(PackError) in
       _ = try SignedManifest.read(file).verify(trusting: [publicKey])
       return (CheckRecord(file: file, keyID: publicKey.id), "key \(publicKey.id) signed it")
@@ -77,6 +81,7 @@ private struct CheckRecord: Encodable {
   let ok = true
   let keyID: String
   var rootKeyID: String?
+  var recipientID: String?
 }
 
 extension Outcomes {

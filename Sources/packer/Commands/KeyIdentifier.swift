@@ -29,10 +29,10 @@ struct KeyIdentifier: Verb {
     let (kind, id): (KeyKind, String)
     if signKey.references.isEmpty {
       let resolved = try session.key(key)
-      (kind, id) = (.content, "\(resolved.key.id)")
+      (kind, id) = (resolved.key.kind == .recipient ? .recipient : .content, "\(resolved.key.id)")
     } else {
       let resolved = try session.signingKey(signKey.reference())
-      (kind, id) = (.signing, resolved.key.publicKey.id)
+      (kind, id) = (.signing, resolved.publicKey.id)
     }
     session.console.result(KeyRecord(kind: kind, keyID: id), [id])
     return .done

@@ -15,6 +15,7 @@ struct KeyNew: Verb {
         packer key new -o game.key
         packer key new -o ~/keys/game.key --json
         packer key new --signing -o game.sign.key
+        packer key new --recipient -o review.key
       """)
 
   @Option(name: [.customShort("o"), .customLong("output")], help: "The key file to write.", completion: .file())
@@ -22,6 +23,11 @@ struct KeyNew: Verb {
 
   @Flag(name: .customLong("signing"), help: "Create a signing key for manifests instead of a key for packs.")
   var isForSigning = false
+
+  @Flag(
+    name: .customLong("recipient"),
+    help: "Create a recipient's key, for packs that others wrap for it, and print its public half to hand over.")
+  var isForRecipient = false
 
   @OptionGroup var output: OutputOptions
 
@@ -34,8 +40,17 @@ struct KeyNew: Verb {
         .usage, "a key is not written to standard output, because terminals and logs keep it",
         hint: "write a file, as in 'packer key new -o game.key', and move it to a safe place")
     }
+    guard !isForSigning || !isForRecipient else {
+      throw PackError(.usage, "--signing and --recipient were both given", hint: "a key is for one purpose; make two")
+    }
     let record: KeyRecord
-    if isForSigning {
+    if isForRecipient {
+      let key = try PackKey.random(.recipient)
+      try KeyFile.write(key, to: path)
+      record = KeyRecord(kind: .recipient, keyID: "\(key.id)", publicKey: key.recipient?.text, output: path)
+      session.console.result(record, [key.recipient?.text ?? "", "key id \(record.keyID)"])
+      return .done
+    } else if isForSigning {
       let key = try SigningKey.random()
       try KeyFile.write(key, to: path)
       let publicKey = key.publicKey
@@ -53,14 +68,19 @@ struct KeyNew: Verb {
 /// A record of a key.
 struct KeyRecord: Encodable {
   let type = "key"
-  /// `pack` or `signing`.
+  /// `pack`, `signing` or `recipient`.
   let kind: String
   let keyID: String
   var publicKey: String?
   var output: String?
 
   init(kind: KeyKind, keyID: String, publicKey: String? = nil, output: String? = nil) {
-    self.kind = kind == .signing ? "signing" : "pack"
+    self.kind =
+      switch kind {
+      case .content: "pack"
+      case .signing: "signing"
+      case .recipient: "recipient"
+      }
     self.keyID = keyID
     self.publicKey = publicKey
     self.output = output

@@ -7,25 +7,44 @@ import PackProject
 struct KeyPublic: Verb {
   static let configuration = CommandConfiguration(
     commandName: "public",
-    abstract: "Prints the public key of a signing key, for apps to embed, and its id.",
+    abstract: "Prints the public half of a signing key or of a recipient's key, and its id.",
     discussion: """
-      The public key is not secret. An app embeds two: the current one and the next one.
+      It is not secret. An app embeds the public halves of two signing keys: the current one and the next one. A recipient hands over its own, for \
+      'packer key wrap'.
 
       Examples:
         packer key public --sign-key game.sign.key
         packer key public --sign-key env:GAME_SIGN_KEY --json
+        packer key public --key review.key
       """)
 
   @OptionGroup var signKey: SignKeyOptions
+  @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
 
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
+    guard key.references.isEmpty else { return try printRecipient(in: session) }
     let resolved = try session.signingKey(signKey.reference())
-    let key = resolved.key.publicKey
+    let key = resolved.publicKey
     session.console.result(
       KeyRecord(kind: .signing, keyID: key.id, publicKey: key.text), ["\(key.text)", "key id \(key.id)"])
+    return .done
+  }
+
+  private func printRecipient(in session: Session) throws(PackError) -> Outcome {
+    guard signKey.references.isEmpty else {
+      throw PackError(.usage, "--key and --sign-key were both given", hint: "give only the key whose public half to print")
+    }
+    let resolved = try session.key(key)
+    guard let recipient = resolved.key.recipient else {
+      throw PackError(
+        .malformedKey, "key \(resolved.key.id) is a pack key (pkk1-), which has no public half",
+        hint: "give a recipient's key, as 'packer key new --recipient' makes it")
+    }
+    session.console.result(
+      KeyRecord(kind: .recipient, keyID: "\(recipient.id)", publicKey: recipient.text), ["\(recipient.text)", "key id \(recipient.id)"])
     return .done
   }
 }

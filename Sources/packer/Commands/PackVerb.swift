@@ -88,6 +88,7 @@ struct PackVerb: Verb {
     let job = try makeJob()
     try checkSource()
     let resolved = try session.key(key)
+    try resolved.key.checkMakesPacks()
     let report = try await session.withProgress { (progress) async throws(PackError) in
       try await job.run(key: resolved.key, progress: progress)
     }
@@ -98,17 +99,8 @@ struct PackVerb: Verb {
 
   /// Throws if the output would replace something other than a pack, or be packed itself by the next run.
   private func checkOutput() throws(PackError) {
+    try PackOutput.check(path)
     let files = SystemFiles()
-    if let status = try? files.status(of: path, in: nil, following: .followed), status.kind == .file, status.size > 0,
-      let file = try? files.open(path, .read, in: nil)
-    {
-      var start = [UInt8](repeating: 0, count: PackHeader.magic.count)
-      var target = start.mutableByteSpan
-      _ = try? files.read(file, at: 0, filling: &target, name: path)
-      guard start == PackHeader.magic else {
-        throw PackError(.outputExists, of: path, "exists and is not a pack", hint: "choose another name with -o, or remove it")
-      }
-    }
     guard let parts = PathParts(path), let parent = try? files.canonicalPath(of: parts.directory),
       let root = try? files.canonicalPath(of: directory)
     else { return }

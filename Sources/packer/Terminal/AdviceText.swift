@@ -38,6 +38,7 @@ extension PackError {
     case .raiseManifestVersion: "publish every change under a higher version; 'packer build' takes the next one from packer.lock.json"
     case .publishNewVersion: "publish a new version; these bytes are not tried again"
     case .copyKeyAgain: "copy the key again from where it is kept, or print a public key again with 'packer key public'"
+    case .askForCopy: "give the publisher what 'packer key public --key REF' prints, and ask for a copy made with 'packer key wrap'"
     case .giveKeyText(let prefix, let other): giveKeyText(prefix, insteadOf: other)
     case .giveTrustedKeys: "give the keys that 'packer key public' prints"
     case .developer(let sentence): sentence
@@ -79,6 +80,8 @@ extension PackError {
     case ("pkp1-", "pks1-"):
       "a signing key is secret: print its public key with 'packer key public', and keep the signing key private"
     case ("pkk1-", "pks1-"): "give the key that starts with pkk1-; signing keys are named with --sign-key"
+    case ("pkk1-", "pkx1-"): "give the key that starts with pkk1-; a recipient's key only opens packs"
+    case ("pkw1-", "pkx1-"): "print the public half with 'packer key public --key REF', and keep the secret half private"
     case ("pks1-", "pkk1-"): "give the key that starts with pks1-; pack keys are named with --key"
     default: "give the key that starts with \(prefix)"
     }

@@ -58,7 +58,9 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
   private static let table: [PackError.Code: ExitStatus] = [
     .noKey: .noKey,
     .malformedKey: .noKey,
+    .signingFailed: .noKey,
     .wrongKey: .wrongKey,
+    .notWrapped: .wrongKey,
 
     .damagedHeader: .damaged,
     .wrongPack: .damaged,

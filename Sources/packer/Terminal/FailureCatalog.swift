@@ -43,7 +43,7 @@ enum FailureCatalog {
       Documentation/BUDGETS.md.
       """),
     Entry(
-      "10", "No key was given, or the text is not a key.",
+      "10", "No key was given, the text is not a key, or a program did not sign.",
       "Set '--key', a 'PACKER_KEY' variable, or for releases 'key' in packer.yml."),
     Entry(
       "11", "The pack was made with another key.",
@@ -92,10 +92,13 @@ enum FailureCatalog {
       "Name one with '--key' or a 'PACKER_KEY' variable; in an app, have the key provider return it."),
     Entry(
       "malformed-key", "The text is not a key: wrong length, kind or checksum.",
-      "Copy the whole key again; 'pkk1-' keys open packs, 'pks1-' keys sign, 'pkp1-' keys are public."),
+      "Copy the whole key again; 'pkk1-' and 'pkx1-' keys open packs, 'pks1-' keys sign, 'pkp1-' and 'pkw1-' keys are public."),
     Entry(
       "wrong-key", "The pack was made with another key; nothing was decrypted.",
       "Give the key with the id that the message names, or the root key it was derived from."),
+    Entry(
+      "not-wrapped", "The pack is not wrapped for the recipient whose key was given; nothing was decrypted.",
+      "Give its publisher your public key, and ask for a copy made with 'packer key wrap'."),
     Entry(
       "no-usable-key", "The pack's header has no key stanza that this version can use.",
       "Update packer or the app, or build the pack for this version."),
@@ -147,6 +150,9 @@ enum FailureCatalog {
     Entry(
       "untrusted-signature", "No trusted key signed the manifest, or a signature is wrong.",
       "Sign with a key that the app trusts; see Documentation/CONFIGURATION.md."),
+    Entry(
+      "signing-failed", "The program that should sign failed, took too long, or returned no signature that holds under its public key.",
+      "Run it by itself, with the message on standard input; see Examples/Signers."),
     Entry(
       "manifest-expired", "The manifest has expired; installed packs remain usable.",
       "Publish one from 'packer build --renew'; check the device's clock."),

@@ -29,7 +29,9 @@ struct KeyOptions: ParsableArguments {
 struct SignKeyOptions: ParsableArguments {
   @Option(
     name: .customLong("sign-key"),
-    help: ArgumentHelp("The signing key, named as --key names a pack's.", valueName: "ref"), completion: .file())
+    help: ArgumentHelp(
+      "The signing key, named as --key names a pack's, or the program that has it: signer:'pkp1-… PROGRAM ARG…'.", valueName: "ref"),
+    completion: .file())
   var references: [String] = []
 
   func validate() { KeyReference.withhold(references) }

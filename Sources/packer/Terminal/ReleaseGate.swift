@@ -1,4 +1,5 @@
 import PackBuild
+import PackCrypto
 import PackFormat
 import PackGate
 import PackManifest
@@ -163,7 +164,10 @@ struct ReleaseGate {
   /// Returns the content key from the option, the environment or the configuration. Returns nil with `--quick` if there is none.
   private func contentKey(_ configuration: PackerConfiguration?, in session: Session) throws(PackError) -> ResolvedKey? {
     do throws(PackError) {
-      return try session.key(key, configured: configuration?.key)
+      let resolved = try session.key(key, configured: configuration?.key)
+      // Packs of a release are opened as apps open them, and none is wrapped for others.
+      try resolved.key.checkMakesPacks()
+      return resolved
     } catch {
       guard options.isQuick, key.references.isEmpty, error.code == .noKey || error.code == .missingInput else { throw error }
       return nil

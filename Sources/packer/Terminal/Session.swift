@@ -42,7 +42,8 @@ struct Session: Sendable {
     }
   }
 
-  private func key(_ reference: KeyReference) throws(PackError) -> ResolvedKey {
+  /// Reads the key that a reference names, and prints its warnings.
+  func key(_ reference: KeyReference) throws(PackError) -> ResolvedKey {
     // A program, a pipe or a person may take long to give the key, and no work has started yet.
     let resolved = try signals.whileAbandonable { () throws(PackError) in try reference.resolve() }
     for warning in resolved.warnings {
@@ -71,7 +72,7 @@ struct Session: Sendable {
     var keys: [SigningPublicKey] = []
     do throws(PackError) {
       for reference in try KeyReference.unlessGiven(.signing, configured: configured) {
-        keys.append(try signingKey(reference).key.publicKey)
+        keys.append(try signingKey(reference).publicKey)
       }
     } catch {
       // Verifying needs no signing key. The caller uses other trusted keys, or reports that there are none.

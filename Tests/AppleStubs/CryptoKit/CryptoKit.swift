@@ -67,6 +67,19 @@ public struct HKDF<H: HashFunction>: Sendable {
 
 @available(iOS 13.0, macOS 10.15, watchOS 6.0, tvOS 13.0, *)
 public enum Curve25519: Sendable {
+  public enum KeyAgreement: Sendable {
+    public struct PrivateKey: Sendable {
+      public init<D: ContiguousBytes>(rawRepresentation: D) throws {}
+      public var publicKey: PublicKey { fatalError() }
+      public func sharedSecretFromKeyAgreement(with publicKeyShare: PublicKey) throws -> SharedSecret { fatalError() }
+    }
+
+    public struct PublicKey: Sendable {
+      public init<D: ContiguousBytes>(rawRepresentation: D) throws {}
+      public var rawRepresentation: Data { fatalError() }
+    }
+  }
+
   public enum Signing: Sendable {
     public struct PrivateKey: Sendable {
       public init<D: ContiguousBytes>(rawRepresentation data: D) throws {}
@@ -81,6 +94,11 @@ public enum Curve25519: Sendable {
       public func isValidSignature<S: DataProtocol, D: DataProtocol>(_ signature: S, for data: D) -> Bool { false }
     }
   }
+}
+
+@available(iOS 13.0, macOS 10.15, watchOS 6.0, tvOS 13.0, *)
+public struct SharedSecret: ContiguousBytes, Sendable {
+  public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R { fatalError() }
 }
 
 @available(iOS 13.0, macOS 10.15, watchOS 6.0, tvOS 13.0, *)

@@ -1,3 +1,4 @@
+import Foundation
 import PackBuild
 import PackCrypto
 import PackFiles
@@ -37,6 +38,90 @@ struct KeyTests {
       for backend in CryptoBackends.all {
         let pack = try await Pack.open(path, keys: keys, files: FaultyFiles(), backend: backend)
         guard try pack.read("index.html") == Array("<p>Hello</p>".utf8) else { throw PackError(.internalError, "other bytes") }
+      }
+    }
+  }
+
+  // MARK: Recipients
+
+  /// Wraps a pack for the key that counts up from `first`.
+  private func wrap(_ path: String, madeFrom root: UInt8, for first: UInt8, _ kind: PackKey.Kind = .recipient) async throws -> String {
+    let key = try recipient(first, kind)
+    let root = try TestSupport.key(filledFrom: root)
+    let output = directory("wrapped-\(first).pack")
+    _ = try await WrappedCopy.write(path, to: output, key: root) { (header) throws(PackError) in
+      if let recipient = key.recipient { try header.add(recipient) } else { try header.add(key) }
+    }
+    return output
+  }
+
+  private func recipient(_ first: UInt8, _ kind: PackKey.Kind = .recipient) throws(PackError) -> PackKey {
+    try PackKey(bytes: (0..<32).map { first &+ $0 }, kind: kind)
+  }
+
+  @Test(
+    "every provider opens a wrapped pack with a recipient's key, a shared key and the usual key", arguments: [false, true],
+    [PackKey.Kind.recipient, .application])
+  func recipients(ofItsOwn: Bool, kind: PackKey.Kind) async throws {
+    let path = try await wrap(try await pack("a.pack", keyFrom: 0, ofItsOwn: ofItsOwn), madeFrom: 0, for: 0x40, kind)
+    let other = try recipient(0x77)
+    let ring = KeyRing(other)
+    ring.add(try recipient(0x40, kind))
+    #expect(await open(path, ring) == nil)
+    #expect(await open(path, KeyRing(try key(filledFrom: 0))) == nil)
+    let fetched = FetchedKeys { (request) throws(PackError) -> PackKey in
+      guard request.recipientIDs.count == 1 else { throw PackError(.noKey, "the request names no recipient") }
+      return try PackKey(bytes: (0..<32).map { 0x40 + $0 }, kind: kind)
+    }
+    #expect(await open(path, fetched) == nil)
+  }
+
+  @Test("a recipient's key does not open a pack that is not wrapped for it, and the error names the recipients")
+  func notWrapped() async throws {
+    let plain = try await pack("a.pack", keyFrom: 0)
+    let path = try await wrap(plain, madeFrom: 0, for: 0x40)
+    let stranger = try recipient(0x50)
+    let error = await open(path, KeyRing(stranger))
+    #expect(error?.code == .notWrapped)
+    #expect(
+      error?.message
+        == "\(path): pack is not wrapped for recipient key \(stranger.id), only for \(try recipient(0x40).id); it was made with key e545120e613dd715"
+    )
+    #expect(await open(plain, KeyRing(stranger))?.code == .notWrapped)
+    #expect(await open(path, KeyRing(try key(filledFrom: 9)))?.code == .wrongKey)
+    struct Liar: KeyProvider {
+      func key(for request: KeyRequest) async throws(PackError) -> PackKey {
+        try PackKey(bytes: [UInt8](repeating: 9, count: 32), kind: .recipient)
+      }
+    }
+    #expect(await open(path, Liar())?.code == .wrongKey)
+  }
+
+  @Test("a copy has the same body, opens, and appears whole or not at all")
+  func wholeCopies() async throws {
+    let plain = try await pack("a.pack", keyFrom: 0)
+    let path = try await wrap(plain, madeFrom: 0, for: 0x40)
+    let (old, new) = (try #require(directory.bytes(of: "a.pack")), try #require(directory.bytes(of: "wrapped-64.pack")))
+    #expect(new.count == old.count + 92 && new.suffix(old.count - 144) == old.suffix(old.count - 144))
+    let reader = try recipient(0x40)
+    let back = directory("back.pack")
+    _ = try await WrappedCopy.write(path, to: back, key: reader) { (header) throws(PackError) in try header.remove(reader.id) }
+    #expect(directory.bytes(of: "back.pack") == old)
+    let names = directory.names().sorted()
+    let own = try key(filledFrom: 0)
+    for operation in 0..<60 {
+      let files = FaultyFiles.failing(at: operation)
+      let error = await failure { () async throws(PackError) in
+        _ = try await WrappedCopy.write(path, to: directory("half.pack"), key: own, files: files) {
+          (header) throws(PackError) in try header.remove(reader.id)
+        }
+      }
+      if let half = directory.bytes(of: "half.pack") {
+        #expect(half == old, "operation \(operation): \(error?.message ?? "no error")")
+        try FileManager.default.removeItem(atPath: directory("half.pack"))
+      } else {
+        #expect(error != nil)
+        #expect(directory.names().sorted() == names, "operation \(operation)")
       }
     }
   }

@@ -82,7 +82,7 @@ struct UnpackTests {
     let files = FaultyFiles()
     let path = try directory.write(vector.pack, to: "sample.pack")
     let error = await failure { () throws(PackError) in
-      let pack = try Pack(path, key: try PackKey(bytes: vector.key.byteSpan), files: files, backend: CryptoBackends.standard)
+      let pack = try Pack(path, key: try vector.key.packKey(), files: files, backend: CryptoBackends.standard)
       try await pack.unpack(to: directory("out"))
     }
     #expect(error != nil)

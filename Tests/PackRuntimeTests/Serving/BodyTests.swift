@@ -53,7 +53,7 @@ struct BodyTests {
     let vector = try TestVector(named: "hostile/record-digest-wrong.vector")
     let directory = try TemporaryDirectory()
     let path = try directory.write(vector.pack, to: "lying.pack")
-    let pack = try Pack.open(path, key: try PackKey(bytes: vector.key.byteSpan))
+    let pack = try Pack.open(path, key: try vector.key.packKey())
     var refused = 0
     try pack.forEachEntry { (entry) throws(PackError) in
       let response = try PackResponder(pack).respond(to: PackRequest(target: "/\(entry.path)"))
@@ -79,7 +79,7 @@ struct BodyTests {
   func digestLimit() async throws {
     let vector = try TestVector(named: "hostile/record-digest-wrong.vector")
     let directory = try TemporaryDirectory()
-    let pack = try Pack.open(try directory.write(vector.pack, to: "lying.pack"), key: try PackKey(bytes: vector.key.byteSpan))
+    let pack = try Pack.open(try directory.write(vector.pack, to: "lying.pack"), key: try vector.key.packKey())
     func refusals(_ limit: UInt64) throws(PackError) -> Int {
       var options = PackResponder.Options()
       options.digestLimit = limit

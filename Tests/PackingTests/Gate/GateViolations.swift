@@ -133,6 +133,9 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK2008", "another version of the pack", .error, .damaged, hint: "packer build game-kart") { sample in
       sample.release.packs[1].start?.packVersion = 9
     },
+    Violation("PK2008", "a copy for other recipients", .error, .damaged, hint: "packer build game-kart") { sample in
+      sample.release.packs[1].start?.recipientIDs = ["f0125d046c0fa903"]
+    },
     Violation("PK2008", "a renamed pack", .error, .damaged, hint: "packer build game-kart") { sample in
       sample.release.packs[1].content?.isNamed = false
     },

@@ -457,6 +457,23 @@ struct ReleaseInspectionTests {
     #expect(try await dist.report().findings.first?.headline.hasSuffix("is the pack 'game'") == true)
   }
 
+  @Test("a copy for a recipient in the place of a pack is found, and named", arguments: [false, true])
+  func wrappedCopy(isQuick: Bool) async throws {
+    let dist = try await DistSample()
+    let original = try #require(dist.directory.bytes(of: dist.file(0)))
+    let key = try knownKey()
+    let reader = try PackKey.random(.recipient)
+    let publicKey = reader.recipient
+    let recipient = try #require(publicKey)
+    var rewrite = try HeaderRewrite(original.byteSpan, key: key)
+    try rewrite.add(recipient)
+    let header = try rewrite.seal()
+    try dist.change(0) { $0 = header + $0.dropFirst(184) }
+    let report = try await dist.report(isQuick: isQuick)
+    #expect(ids(report).isSuperset(of: ["PK2003", "PK2008"]))
+    #expect(report.findings.contains { $0.rule.id == "PK2008" && $0.message.contains("a copy that is wrapped for \(recipient.id)") })
+  }
+
   @Test("a wrong size on the device in the manifest, and a wrong size in packages.json, are found")
   func sizes() async throws {
     let dist = try await DistSample()

@@ -34,7 +34,7 @@ extension FuzzTarget {
         // A valid MAC cannot be made without the key, so a valid header comes from the seeds.
         try unsealed(opened.header == parsed, "an opened header differs from the parsed one")
         let again = try HeaderAuthentication.seal(opened.header, key: key)
-        if opened.stanzas.unknownTypes.isEmpty, opened.stanzas.keyID == key.id {
+        if opened.stanzas == KeyStanzas(keyID: key.id) {
           try unsealed(bytes.starts(with: again), "a valid header is sealed differently")
         }
       } catch {
@@ -99,24 +99,84 @@ extension FuzzTarget {
     }
   }
 
-  /// The list of key stanzas.
+  /// The list of key stanzas, and the file key that a recipient takes from it under a valid MAC.
   static let stanzas = FuzzTarget(
-    "stanzas", largestInput: 20_000, files: ["Sources/PackFormat/KeyStanza.swift"],
+    "stanzas", largestInput: 20_000,
+    files: [
+      "Sources/PackFormat/KeyStanza.swift", "Sources/PackCrypto/KeyWrap.swift", "Sources/PackCrypto/FileKey.swift",
+      "Sources/PackCrypto/HeaderRewrite.swift",
+    ],
     seeds: {
-      let known = KeyStanzas.bytes(for: try knownKey().id)
+      let known = KeyStanzas(keyID: try knownKey().id).bytes
+      let wrapped = try Recipients.stanzas()
       return [
         FuzzSeed("one", known), FuzzSeed("none", [UInt8]()), FuzzSeed("unknown-first", [2, 0, 3, 0, 9, 9, 9] + known),
-        FuzzSeed("unknown-last", known + [0xFF, 0xFF, 0, 0]), FuzzSeed("two", known + known),
+        FuzzSeed("unknown-last", known + [0xFF, 0xFF, 0, 0]), FuzzSeed("two", known + known), FuzzSeed("wrapped", wrapped),
+        FuzzSeed("wrapped-first", Array(wrapped.dropFirst(known.count)) + known), FuzzSeed("wrapped-twice", wrapped + wrapped.suffix(92)),
+        FuzzSeed("small-order", Array(wrapped.dropLast(80)) + [UInt8](repeating: 0, count: 80)),
       ]
     },
     run: { (bytes) throws(BrokenPromise) in
       guard let stanzas = try accepted({ () throws(PackError) in try KeyStanzas.parse(bytes.byteSpan) }) else { return }
-      if stanzas.unknownTypes.isEmpty {
-        try hold(KeyStanzas.bytes(for: stanzas.keyID) == bytes, "stanzas are written differently than they were read")
-      }
-      try hold(!stanzas.unknownTypes.contains(1), "a known stanza counts as unknown")
-      try hold(bytes.count >= 12 + 4 * stanzas.unknownTypes.count, "there are more stanzas than fit")
+      let written = stanzas.bytes
+      try hold(written.count == bytes.count, "stanzas are written with another length than they were read")
+      let again = try accepted { () throws(PackError) in try KeyStanzas.parse(written.byteSpan) }
+      try hold(again?.bytes == written, "stanzas differ after they were written")
+      try hold(again?.keyID == stanzas.keyID && again.map { Set($0.wraps) } == Set(stanzas.wraps), "a stanza was lost or changed")
+      try hold(again?.unknown == stanzas.unknown, "an unknown stanza was lost, changed or moved")
+      try hold(!stanzas.unknown.contains { $0.type == 1 }, "a known stanza counts as unknown")
+      guard bytes.count <= Limits.stanzaBytes else { return }
+      try Recipients.check(stanzas, bytes)
     })
+}
+
+/// The keys of two recipients, and what they take from a header.
+private enum Recipients {
+  static func secret() throws(PackError) -> PackKey {
+    try PackKey(bytes: [UInt8](0x40..<0x60), kind: .recipient)
+  }
+
+  static func shared() throws(PackError) -> PackKey {
+    try PackKey(bytes: [UInt8](0x60..<0x80))
+  }
+
+  /// The stanzas of a pack that is wrapped for both.
+  static func stanzas() throws(PackError) -> [UInt8] {
+    let key = try knownKey()
+    let other = try shared()
+    let recipient = try secret()
+    let sealed = try HeaderAuthentication.seal(try Sealing.header(), key: key)
+    var rewrite = try HeaderRewrite(sealed.byteSpan, key: key)
+    if let publicKey = recipient.recipient { try rewrite.add(publicKey) }
+    try rewrite.add(other)
+    return rewrite.stanzas.bytes
+  }
+
+  /// Checks that each recipient gets the keys of the pack, or is refused.
+  static func check(_ stanzas: KeyStanzas, _ bytes: [UInt8]) throws(BrokenPromise) {
+    let core = try required("the known core") { () throws(PackError) in try Sealing.header() }.bytes
+    let sealed = try required("sealing any stanzas") { () throws(PackError) in
+      let key = try knownKey()
+      let schedule = try KeySchedule(key: key, core: core.byteSpan)
+      return try HeaderAuthentication.seal(core, bytes, schedule)
+    }
+    let plain = try required("the keys of the pack") { () throws(PackError) in
+      let key = try knownKey()
+      return try KeySchedule(key: key, core: core.byteSpan).streamHeader
+    }
+    for isShared in [false, true] {
+      do throws(PackError) {
+        let key = try isShared ? shared() : secret()
+        let opened = try HeaderAuthentication.open(sealed.byteSpan, key: key)
+        guard opened.schedule.streamHeader == plain, stanzas.recipientIDs.contains(key.id) else {
+          throw PackError(.fuzzing, "a recipient got other keys, or was not named")
+        }
+      } catch {
+        if error.code == .fuzzing { throw BrokenPromise(error.message) }
+        try checkRefusal(error)
+      }
+    }
+  }
 }
 
 extension PackError.Code {

@@ -22,7 +22,7 @@ extension FuzzTarget {
       var seeds: [FuzzSeed] = []
       for name in TestVector.all {
         let vector = try TestVector(named: name)
-        guard let (header, payload) = Sealing.payload(of: vector.pack, key: vector.key), payload.count <= 6000 else { continue }
+        guard let (header, payload) = Sealing.payload(of: vector.pack, key: vector.key.bytes), payload.count <= 6000 else { continue }
         let title = name.dropLast(7).split(separator: "/").joined(separator: "-")
         seeds.append(FuzzSeed(title, [header.minor, UInt8(truncatingIfNeeded: header.segmentSize.trailingZeroBitCount - 12)] + payload))
       }

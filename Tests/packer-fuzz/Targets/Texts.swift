@@ -135,10 +135,13 @@ extension FuzzTarget {
     seeds: {
       let signer = try SigningKey(seed: SecretBytes(copying: [UInt8](0..<32).byteSpan))
       let content = try knownKey().withText { [UInt8](copying: $0) }
+      let recipient = try PackKey(bytes: [UInt8](0..<32), kind: .recipient)
       return [
         FuzzSeed("content", content), FuzzSeed("content-spaces", [0x20, 0x09] + content + [0x0D, 0x0A]),
         FuzzSeed("bare", [UInt8](0..<32).hex), FuzzSeed("signing", signer.withText { [UInt8](copying: $0) }),
-        FuzzSeed("public", signer.publicKey.text), FuzzSeed("empty", [UInt8]()), FuzzSeed("cut", Array(content.dropLast())),
+        FuzzSeed("public", signer.publicKey.text), FuzzSeed("recipient", recipient.withText { [UInt8](copying: $0) }),
+        FuzzSeed("recipient-public", recipient.recipient?.text ?? ""), FuzzSeed("empty", [UInt8]()),
+        FuzzSeed("cut", Array(content.dropLast())),
         FuzzSeed("long", content + content), FuzzSeed("upper", String(decoding: content, as: UTF8.self).uppercased()),
       ]
     },
@@ -163,6 +166,10 @@ extension FuzzTarget {
           kinds += 1
           try hold(Array(key.text.utf8) == Array(text), "a public key is written differently than it was read")
         }
+        if let key = try accepted({ () throws(PackError) in try RecipientPublicKey(text: string) }) {
+          kinds += 1
+          try hold(Array(key.text.utf8) == Array(text), "a recipient's public key is written differently than it was read")
+        }
       }
       try hold(kinds <= 1, "a text is valid for two kinds of keys")
     })
@@ -181,7 +188,8 @@ extension FuzzTarget {
         FuzzSeed("stdin", "stdin\n-"),
         FuzzSeed("command", "cmd:op read \"op://vault/game key\" 'a'\n\u{200B}"), FuzzSeed("key", "pkk1-\(digits)-00000000\n\t"),
         FuzzSeed("digits", " 0x\(digits.uppercased())\r\n'"), FuzzSeed("signing", "env:pks1-\(digits)\n:"),
-        FuzzSeed("public", "pkp1-\(digits)-00000000 \(digits)\n."),
+        FuzzSeed("public", "pkp1-\(digits)-00000000 \(digits)\n."), FuzzSeed("recipient", "env:pkx1-\(digits)\n:"),
+        FuzzSeed("recipient-public", "pkw1-\(digits)-00000000 \(digits)\n."),
         FuzzSeed("directory", "/builds/\(digits)/game.key\n;"), FuzzSeed("part", String(digits.prefix(40))), FuzzSeed("empty", ""),
       ]
     },
@@ -207,7 +215,7 @@ extension FuzzTarget {
       let between = (lines.count > 1 ? lines[1] : "").unicodeScalars
       let noise = between.filter { $0 != "/" && !($0.isASCII && ($0.properties.isAlphabetic || $0.properties.numericType != nil)) }
         .reduce(into: "") { $0.unicodeScalars.append($1) }
-      for key in ["pkk1-", "pks1-", ""].map({ $0 + [UInt8](0..<32).hex }) {
+      for key in ["pkk1-", "pks1-", "pkx1-", ""].map({ $0 + [UInt8](0..<32).hex }) {
         let spelled = noise + key.map(String.init).joined(separator: noise) + noise
         try hold(KeyShape(in: spelled).isKey, "a key is not found in \(spelled.debugDescription)")
       }

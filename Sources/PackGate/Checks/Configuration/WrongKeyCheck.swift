@@ -12,7 +12,7 @@ enum WrongKeyCheck: ReleaseCheck {
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     let findings = release.pairs.compactMap { entry, file -> ReleaseFinding? in
-      guard let failure = file.failure, failure.code == .wrongKey else { return nil }
+      guard let failure = file.failure, failure.code == .wrongKey || failure.code == .notWrapped else { return nil }
       // If the given key is the one in the manifest, a header with another key id was changed, which PK2004 reports.
       guard !file.isChanged(since: entry) || !release.hasKey(of: entry) else { return nil }
       return finding(

@@ -20,5 +20,5 @@ enum UnknownPackCheck: ReleaseCheck {
   }
 
   /// The errors that other rules report.
-  private static let told = DamagedPackCheck.codes.union([.wrongKey, .truncated])
+  private static let told = DamagedPackCheck.codes.union([.wrongKey, .notWrapped, .truncated])
 }

@@ -4,7 +4,8 @@ import PackManifest
 enum WrongPackCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK2008", "a file is not the pack that its manifest entry names", .error, .damaged, needs: [.files],
-    what: "Name, version and key id of every pack are those of its manifest entry.",
+    what:
+      "Name, version and key id of every pack are those of its manifest entry, and it is no copy that was wrapped for other recipients.",
     onPhone: "The app refuses the pack before it unpacks anything: packs were mixed up or renamed.",
     remedy: "Run 'packer build'; never copy one pack over another.")
 
@@ -21,6 +22,9 @@ enum WrongPackCheck: ReleaseCheck {
       }
       if start.keyID != entry.keyID {
         differences.append("it was made with key \(start.keyID), but the manifest says \(entry.keyID)")
+      }
+      if !start.recipientIDs.isEmpty {
+        differences.append("it is a copy that is wrapped for \(start.recipientIDs.joined(separator: ", "))")
       }
       guard let first = differences.first else { return nil }
       return finding(

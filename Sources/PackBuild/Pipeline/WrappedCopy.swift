@@ -1,0 +1,72 @@
+package import PackCrypto
+package import PackFiles
+package import PackFormat
+package import PackReading
+import PackWork
+
+/// A copy of a pack for other recipients: another header, and the same body byte for byte (FORMAT.md §2.6).
+package struct WrappedCopy: Sendable {
+  /// The key that the pack was made with.
+  package let keyID: KeyID
+  /// The keys for which the copy is wrapped.
+  package let recipientIDs: [KeyID]
+  /// The size of the copy in bytes.
+  package let packSize: UInt64
+  /// The SHA-256 of the copy, 32 bytes.
+  package let sha256: [UInt8]
+
+  /// Writes a copy of the pack at `path`, whole or not at all.
+  ///
+  /// The pack is opened first. Its segments are copied as they are, and not verified one by one.
+  ///
+  /// - Parameters:
+  ///   - key: any key that opens the pack.
+  ///   - change: adds and removes recipients.
+  /// - Throws: the errors of opening a pack, of `change`, and of writing.
+  package static func write(
+    _ path: String, to output: String, key: borrowing PackKey, files: any FileSystem = SystemFiles(), progress: ProgressHandler? = nil,
+    change: (inout HeaderRewrite) throws(PackError) -> Void
+  ) async throws(PackError) -> WrappedCopy {
+    let start = try PackStart(path, files: files)
+    let pack = try Pack(start, path: path, key: key, files: files, backend: CryptoBackends.standard)
+    var rewrite = try HeaderRewrite(start.bytes.byteSpan, key: key)
+    do throws(PackError) {
+      try change(&rewrite)
+    } catch {
+      throw error.about(path)
+    }
+    let header = try rewrite.seal()
+    let (keyID, recipientIDs) = (rewrite.stanzas.keyID, try KeyStanzas.parse(rewrite.stanzas.bytes.byteSpan).recipientIDs)
+
+    let layout = pack.layout
+    let bodySize = layout.packSize - UInt64(start.bytes.count)
+    let size = UInt64(header.count) + bodySize
+    let file = try OutputFile(output, files: files)
+    try file.reserve(size)
+    let counter = ProgressCounter(.sealing, total: size, handler: progress)
+    let sha256 = try await WorkerPool.value { (pool) throws(PackError) -> [UInt8] in
+      let digest = try CryptoBackends.standard.makeDigest()
+      try digest.update(header.byteSpan)
+      try file.write(header.byteSpan, at: 0, of: size)
+      var buffer = [UInt8](repeating: 0, count: 1 << 20)
+      var done: UInt64 = 0
+      while done < bodySize {
+        try pool.checkpoint()
+        let count = Int(min(bodySize - done, UInt64(buffer.count)))
+        do {
+          var whole = buffer.mutableByteSpan
+          var target = whole._mutatingExtracting(first: count)
+          try files.readExactly(start.file, at: UInt64(start.bytes.count) + done, into: &target, name: path)
+        }
+        let piece = buffer.byteSpan.extracting(first: count)
+        try digest.update(piece)
+        try file.write(piece, at: UInt64(header.count) + done, of: size)
+        done += UInt64(count)
+        counter.add(UInt64(count))
+      }
+      return try digest.finish()
+    }
+    try file.commit()
+    return WrappedCopy(keyID: keyID, recipientIDs: recipientIDs, packSize: size, sha256: sha256)
+  }
+}
