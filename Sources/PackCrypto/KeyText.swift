@@ -7,12 +7,16 @@ enum KeyText {
     case content
     case signing
     case publicKey
+    case root
+    case rootPublic
 
     var prefix: [UInt8] {
       switch self {
       case .content: Array("pkk1-".utf8)
       case .signing: Array("pks1-".utf8)
       case .publicKey: Array("pkp1-".utf8)
+      case .root: Array("pkt1-".utf8)
+      case .rootPublic: Array("pkq1-".utf8)
       }
     }
 
@@ -24,6 +28,8 @@ enum KeyText {
       case .content: .keyText
       case .signing: .signingKeyText
       case .publicKey: .signingPublicText
+      case .root: .rootKeyText
+      case .rootPublic: .rootPublicText
       }
     }
 
@@ -33,6 +39,8 @@ enum KeyText {
       case .content: "a pack key (pkk1-)"
       case .signing: "a signing key (pks1-)"
       case .publicKey: "a public key (pkp1-)"
+      case .root: "a root signing key (pkt1-)"
+      case .rootPublic: "a public root key (pkq1-)"
       }
     }
   }

@@ -344,7 +344,7 @@ extension ScalarFormat {
     case .baseURL: Self.pattern(#"^[hH][tT][tT][pP][sS]://[^/?#@]+(/[^?#]*)?$"#)
     case .manifestURL: Self.pattern(#"^[hH][tT][tT][pP][sS]://[^/?#@]+/[^#]*[^/#]$"#)
     case .host: Self.pattern(#"^(\*\.[A-Za-z0-9_-]+\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$"#)
-    case .keyReference: ["type": "string", "minLength": 1, "not": Self.pattern("[pP][kK][kKsS]1-|[0-9A-Fa-f]{64}")]
+    case .keyReference: ["type": "string", "minLength": 1, "not": Self.pattern("[pP][kK][kKsStT]1-|[0-9A-Fa-f]{64}")]
     case .publicKey: Self.pattern("^pkp1-[0-9a-f]{64}-[0-9a-f]{8}$")
     case .duration: Self.pattern("^[0-9]{1,6} *(hour|day|week)s?$")
     case .choice(let choices, _): ["enum": .list(choices.map { .text($0) })]

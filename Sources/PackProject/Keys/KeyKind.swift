@@ -4,18 +4,53 @@ package enum KeyKind: Hashable, Sendable {
   case content
   /// It signs manifests (`pks1-`).
   case signing
+  /// It signs keys documents (`pkt1-`).
+  case root
 
   /// The name in messages.
-  var name: String { self == .content ? "key" : "signing key" }
+  var name: String {
+    switch self {
+    case .content: "key"
+    case .signing: "signing key"
+    case .root: "root signing key"
+    }
+  }
+
   /// The option for a key reference.
-  var option: String { self == .content ? "--key" : "--sign-key" }
+  var option: String {
+    switch self {
+    case .content: "--key"
+    case .signing: "--sign-key"
+    case .root: "--root-sign-key"
+    }
+  }
+
   /// The variable that may contain a key. With the suffixes `_FILE` and `_COMMAND`, the variables that say where it is.
-  var variable: String { self == .content ? "PACKER_KEY" : "PACKER_SIGN_KEY" }
+  package var variable: String {
+    switch self {
+    case .content: "PACKER_KEY"
+    case .signing: "PACKER_SIGN_KEY"
+    case .root: "PACKER_ROOT_SIGN_KEY"
+    }
+  }
+
   /// The command that makes one.
-  var making: String { making(at: self == .content ? "game.key" : "game.sign.key") }
+  var making: String {
+    switch self {
+    case .content: making(at: "game.key")
+    case .signing: making(at: "game.sign.key")
+    case .root: making(at: "root-1.key")
+    }
+  }
 
   /// The command that makes one in a file.
   func making(at path: String) -> String {
-    (self == .content ? "packer key new -o " : "packer key new --signing -o ") + ShellWord.path(path)
+    let flag =
+      switch self {
+      case .content: ""
+      case .signing: "--signing "
+      case .root: "--root-signing "
+      }
+    return "packer key new \(flag)-o \(ShellWord.path(path))"
   }
 }

@@ -15,6 +15,7 @@ struct KeyNew: Verb {
         packer key new -o game.key
         packer key new -o ~/keys/game.key --json
         packer key new --signing -o game.sign.key
+        packer key new --root-signing -o root-1.key
       """)
 
   @Option(name: [.customShort("o"), .customLong("output")], help: "The key file to write.", completion: .file())
@@ -22,6 +23,9 @@ struct KeyNew: Verb {
 
   @Flag(name: .customLong("signing"), help: "Create a signing key for manifests instead of a key for packs.")
   var isForSigning = false
+
+  @Flag(name: .customLong("root-signing"), help: "Create a root signing key for keys documents. Do this on a machine without a network.")
+  var isForRoot = false
 
   @OptionGroup var output: OutputOptions
 
@@ -34,8 +38,16 @@ struct KeyNew: Verb {
         .usage, "a key is not written to standard output, because terminals and logs keep it",
         hint: "write a file, as in 'packer key new -o game.key', and move it to a safe place")
     }
+    guard !isForSigning || !isForRoot else {
+      throw PackError(.usage, "--signing and --root-signing were both given", hint: "make one key after the other")
+    }
     let record: KeyRecord
-    if isForSigning {
+    if isForRoot {
+      let key = try RootSigningKey.random()
+      try KeyFile.write(key, to: path)
+      let publicKey = key.publicKey
+      record = KeyRecord(kind: .root, keyID: publicKey.id, publicKey: publicKey.text, output: path)
+    } else if isForSigning {
       let key = try SigningKey.random()
       try KeyFile.write(key, to: path)
       let publicKey = key.publicKey
@@ -45,7 +57,8 @@ struct KeyNew: Verb {
       try KeyFile.write(key, to: path)
       record = KeyRecord(kind: .content, keyID: "\(key.id)", output: path)
     }
-    session.console.result(record, ["key id \(record.keyID)"])
+    // The public root key is needed for 'packer trust', on another machine.
+    session.console.result(record, (isForRoot ? [record.publicKey ?? ""] : []) + ["key id \(record.keyID)"])
     return .done
   }
 }
@@ -53,14 +66,19 @@ struct KeyNew: Verb {
 /// A record of a key.
 struct KeyRecord: Encodable {
   let type = "key"
-  /// `pack` or `signing`.
+  /// `pack`, `signing` or `root-signing`.
   let kind: String
   let keyID: String
   var publicKey: String?
   var output: String?
 
   init(kind: KeyKind, keyID: String, publicKey: String? = nil, output: String? = nil) {
-    self.kind = kind == .signing ? "signing" : "pack"
+    self.kind =
+      switch kind {
+      case .content: "pack"
+      case .signing: "signing"
+      case .root: "root-signing"
+      }
     self.keyID = keyID
     self.publicKey = publicKey
     self.output = output
