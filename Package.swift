@@ -225,7 +225,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "CLibArchive", "PackBuild", "PackCrypto", "PackDownloads", "PackFiles", "PackFormat", "PackLog", "PackWork",
+        "CLibArchive", "PackBuild", "PackCrypto", "PackDownloads", "PackFiles", "PackFormat", "PackLog", "PackManifest", "PackTrust",
+        "PackWork",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ], path: "Tests/TestSupport",
       swiftSettings: leafSettings),
@@ -245,7 +246,8 @@ let package = Package(
     .testTarget(
       name: "PackDeliveryTests",
       dependencies: [
-        "AppleValues", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackLog", "PackManifest", "PackWork", "TestSupport",
+        "AppleValues", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackLog", "PackManifest", "PackTrust", "PackWork",
+        "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: leafSettings),
@@ -263,7 +265,7 @@ let package = Package(
       dependencies: [
         "PackApp", "PackBuild", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackLog", "PackManifest",
         "PackOnDemand",
-        "PackPayload", "PackReading", "PackRuntime", "PackServing", "PackStore", "PackWork", "TestSupport",
+        "PackPayload", "PackReading", "PackRuntime", "PackServing", "PackStore", "PackTrust", "PackWork", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: leafSettings),
@@ -299,7 +301,7 @@ let package = Package(
       name: "PackingTests",
       dependencies: [
         "PackArchive", "PackBuild", "PackCrypto", "PackFiles", "PackFormat", "PackGate", "PackManifest", "PackProject", "PackReading",
-        "PackWork", "TestSupport",
+        "PackTrust", "PackWork", "TestSupport",
       ],
       swiftSettings: leafSettings),
     .testTarget(

@@ -3245,9 +3245,11 @@ def command_check(arguments):
 
 MAX_MANIFEST = 1 << 20
 MAX_SIGNATURES = 16
+MAX_DOCUMENTS, MAX_DOCUMENT, MAX_DOCUMENT_SIGNATURES, MAX_KEYS = 32, 1 << 14, 32, 16
 MAX_DEPTH = 8
 MAX_INTEGER = (1 << 53) - 1
 SCHEMA = "pack-manifest/1"
+KEYS_SCHEMA = "pack-keys/1"
 
 
 def canonical_json(value):
@@ -3398,15 +3400,40 @@ def sign_manifest(seed, signed):
     return {"keyid": key_id_of(public_key(seed)), "sig": signature.hex()}
 
 
-def make_manifest(signed, seeds):
-    """§9.1: `signed` is the bytes of that part, or the value."""
+def make_manifest(signed, seeds, keys=()):
+    """§9.1: `signed` is the bytes of that part, or the value; `keys` are keys documents."""
     if not isinstance(signed, bytes):
         signed = canonical_json(signed).encode("utf-8")
     signatures = sorted((sign_manifest(seed, signed) for seed in seeds), key=lambda s: s["keyid"])
-    return b'{"signatures":' + canonical_json(signatures).encode("ascii") + b',"signed":' + signed + b"}"
+    start = b'{"keys":[' + b",".join(keys) + b"]," if keys else b"{"
+    return start + b'"signatures":' + canonical_json(signatures).encode("ascii") + b',"signed":' + signed + b"}"
 
 
-def read_outer(data):
+def split_keys(data):
+    """§9.6: the keys documents of a manifest, and the manifest without them."""
+    start = b'{"keys":['
+    if not data.startswith(start):
+        return [], data
+    # As Latin-1 each byte is a character, so that places are those of the file.
+    text, place, documents = data.decode("latin-1"), len(start), []
+    while True:
+        try:
+            _, end = json.JSONDecoder().raw_decode(text, place)
+        except (ValueError, RecursionError) as error:
+            raise Refused("damaged", f"keys: {error}")
+        document = data[place:end]
+        require(len(documents) < MAX_DOCUMENTS, "too many keys documents")
+        require(isinstance(parse_canonical(document, 3), dict), "a keys document is no object")
+        require(len(document) <= MAX_DOCUMENT, f"a keys document of {len(document)} bytes")
+        documents.append(document)
+        place = end + 1
+        if text[end:end + 1] == "]":
+            require(text[end + 1:end + 2] == ",", "nothing behind the keys documents")
+            return documents, b"{" + data[end + 2:]
+        require(text[end:end + 1] == ",", "no comma between keys documents")
+
+
+def read_outer(data, most=None):
     """§9.1: the signature list and the signed bytes."""
     require(len(data) <= MAX_MANIFEST, f"{len(data)} bytes")
     match = re.match(rb'\{"signatures":(\[[^\]]*\]),"signed":(?=\{)', data)
@@ -3414,7 +3441,7 @@ def read_outer(data):
     entry = rb'\{"keyid":"([0-9a-f]{16})","sig":"([0-9a-f]{128})"\}'
     require(re.fullmatch(rb"\[(" + entry + rb"(," + entry + rb")*)?\]", match.group(1)) is not None, "the signature list")
     signatures = [(m.group(1).decode(), bytes.fromhex(m.group(2).decode())) for m in re.finditer(entry, match.group(1))]
-    require(len(signatures) <= MAX_SIGNATURES, f"{len(signatures)} signatures")
+    require(len(signatures) <= (most or MAX_SIGNATURES), f"{len(signatures)} signatures")
     ids = [keyid for keyid, _ in signatures]
     require(ids == sorted(set(ids)), "the order of the signatures")
     return signatures, data[match.end():-1]
@@ -3479,10 +3506,95 @@ def check_keys(value, required, optional, what):
         require(key not in value or test(value[key]), f"{what} has another {key}: {value.get(key)}")
 
 
-def read_manifest(data, trusted):
-    """§9: the value of `signed`, and the keyids that vouch for it."""
+def root_id_of(public):
+    """§9.6: keyid."""
+    return sha256(label("root-key") + public)[:8].hex()
+
+
+def public_text(prefix, name, public):
+    """§2.5"""
+    return f"{prefix}-{public.hex()}-{sha256(label(name) + public)[:4].hex()}"
+
+
+def read_public_text(text, prefix, name):
+    """§2.5: the 32 bytes of a public key, for a key that is one (§9.2)."""
+    require(isinstance(text, str) and re.fullmatch(prefix + "-[0-9a-f]{64}-[0-9a-f]{8}", text) is not None, "a key text")
+    public = bytes.fromhex(text[5:69])
+    require(text == public_text(prefix, name, public), "the last part of a key text")
+    require(decode_point(public) is not None, "a key that is none")
+    return public
+
+
+KEYS_VALUES = {"expires": is_time, "issued": is_time, "rootKeys": lambda value: isinstance(value, list), "rootThreshold": is_integer,
+               "signingKeys": lambda value: isinstance(value, list), "signingThreshold": is_integer, "version": is_integer}
+
+
+class KeysDocument:
+    """§9.6: a keys document that was read whole."""
+
+    def __init__(self, data):
+        require(len(data) <= MAX_DOCUMENT, f"{len(data)} bytes")
+        self.signatures, self.signed = read_outer(data, MAX_DOCUMENT_SIGNATURES)
+        value = parse_canonical(self.signed, 4)
+        require(isinstance(value.get("schema"), str), "no schema")
+        require(value["schema"] == KEYS_SCHEMA, f"schema {value['schema']}", "unsupported")
+        check_keys(value, KEYS_VALUES, {}, "signed")
+        require(value["version"] >= 1, "version 0")
+        self.version = value["version"]
+        self.roots = self.keys(value["rootKeys"], "pkq1", "root-public-text", root_id_of)
+        self.signers = self.keys(value["signingKeys"], "pkp1", "sig-public-text", key_id_of)
+        require(not set(self.roots.values()) & set(self.signers.values()), "a key of both kinds")
+        self.root_threshold, self.signing_threshold = value["rootThreshold"], value["signingThreshold"]
+        require(1 <= self.root_threshold <= len(self.roots), "the threshold of root keys")
+        require(1 <= self.signing_threshold <= len(self.signers), "the threshold of signing keys")
+
+    @staticmethod
+    def keys(texts, prefix, name, identify):
+        require(1 <= len(texts) <= MAX_KEYS, f"{len(texts)} keys")
+        publics = [read_public_text(text, prefix, name) for text in texts]
+        require(all(left < right for left, right in zip(publics, publics[1:])), "the order of the keys")
+        keys = {identify(public): public for public in publics}
+        require(len(keys) == len(publics), "two keys with one id")
+        return keys
+
+    def require_signed_by(self, other):
+        """Whether it is signed by the root keys of a document."""
+        count = 0
+        for keyid, signature in self.signatures:
+            if keyid in other.roots:
+                require(signature_holds(other.roots[keyid], label("keys") + self.signed, signature), f"the signature of {keyid}", "untrusted")
+                count += 1
+        require(count >= other.root_threshold, f"{count} signatures", "untrusted")
+
+    def followed_by(self, documents, newest):
+        """The newest document after those of a manifest, which `newest` is told one by one."""
+        current = self
+        newest.append(self)
+        for data in documents:
+            document = KeysDocument(data)
+            if document.version <= current.version:
+                continue
+            document.require_signed_by(current)
+            require(document.version == current.version + 1, f"version {document.version} after {current.version}", "untrusted")
+            document.require_signed_by(document)
+            current = document
+            newest.append(document)
+        return current
+
+
+def read_manifest(data, trusted, embedded=None, newest=None):
+    """§9: the value of `signed`, and the keyids that vouch for it. With an embedded keys document, `newest` gets those that count, in turn."""
+    require(len(data) <= MAX_MANIFEST, f"{len(data)} bytes")
+    documents, data = split_keys(data)
     signatures, signed = read_outer(data)
+    threshold = 1
+    if embedded is not None:
+        first = KeysDocument(embedded)
+        first.require_signed_by(first)
+        keys = first.followed_by(documents, [] if newest is None else newest)
+        trusted, threshold = list(keys.signers.values()), keys.signing_threshold
     signers = check_signatures(signatures, signed, trusted)
+    require(len(signers) >= threshold, f"{len(signers)} of {threshold} signatures", "untrusted")
     value = parse_canonical(signed, 2)
     require(isinstance(value.get("schema"), str), "no schema")
     require(value["schema"] == SCHEMA, f"schema {value['schema']}", "unsupported")
@@ -3500,7 +3612,7 @@ def read_manifest(data, trusted):
 # §10.2 Test vectors: manifests
 # ---------------------------------------------------------------------------------------------
 
-ManifestVector = namedtuple("ManifestVector", "name expect comment data trust version signers packs")
+ManifestVector = namedtuple("ManifestVector", "name expect comment data trust version signers packs embed keys", defaults=(None, None))
 SEED = bytes(range(32))
 NEXT_SEED, STRANGE_SEED = bytes(range(32, 64)), bytes(range(64, 96))
 MANIFEST_FOLDER = "manifest"
@@ -3516,9 +3628,23 @@ def manifest_vector(name, expect, comment, data, trust=None):
     return ManifestVector(name, expect, comment, data, trust, version, signers, packs)
 
 
+def keys_vector(name, expect, comment, data, embed):
+    """A vector for an app that embeds a keys document."""
+    newest, version, signers, packs = [], None, [], []
+    try:
+        value, signers = read_manifest(data, [], embed, newest)
+        version = value["version"]
+        packs = [(pack["id"], pack["version"], pack["size"]) for pack in value["packs"]]
+    except Refused:
+        pass
+    return ManifestVector(name, expect, comment, data, [], version, signers, packs, embed, newest[-1].version if newest else 1)
+
+
 def manifest_vector_bytes(vector):
     """§10.2"""
     lines = [f"expect: {vector.expect}", *(f"trust: {key.hex()}" for key in vector.trust), f"comment: {vector.comment}"]
+    if vector.embed is not None:
+        lines += [f"embed: {vector.embed.decode()}", f"keys: {vector.keys}"]
     if vector.version is not None:
         lines += [f"version: {vector.version}", *(f"signer: {signer}" for signer in vector.signers)]
         lines += [f"pack: {name} {version} {size}" for name, version, size in vector.packs]
@@ -3527,7 +3653,7 @@ def manifest_vector_bytes(vector):
 
 def parse_manifest_vector(name, data):
     head, separator, body = data.partition(b"\n\n")
-    values = {"expect": [], "trust": [], "comment": [], "version": [], "signer": [], "pack": []}
+    values = {"expect": [], "trust": [], "comment": [], "version": [], "signer": [], "pack": [], "embed": [], "keys": []}
     for line in head.decode("utf-8").split("\n"):
         key, colon, value = line.partition(": ")
         if not (separator and colon) or key not in values:
@@ -3535,19 +3661,25 @@ def parse_manifest_vector(name, data):
         values[key].append(value)
     packs = [(pack.split(" ")[0], *map(int, pack.split(" ")[1:])) for pack in values["pack"]]
     return ManifestVector(name, values["expect"][0], values["comment"][0], body, list(map(bytes.fromhex, values["trust"])),
-                          int(values["version"][0]) if values["version"] else None, values["signer"], packs)
+                          int(values["version"][0]) if values["version"] else None, values["signer"], packs,
+                          values["embed"][0].encode("utf-8") if values["embed"] else None, int(values["keys"][0]) if values["keys"] else None)
 
 
 def check_manifest_vector(vector, verbose):
     """The problems of a vector, as texts."""
+    newest = []
     try:
-        value, signers = read_manifest(vector.data, vector.trust)
+        value, signers = read_manifest(vector.data, vector.trust, vector.embed, newest)
     except Refused as error:
+        if newest and newest[-1].version != vector.keys:
+            yield f"keys {vector.keys}, reader stays at {newest[-1].version}"
         if verbose:
             print(f"{vector.name}: {error}")
         if error.name != vector.expect:
             yield f"expect {vector.expect}, reader says {error}"
         return
+    if newest and newest[-1].version != vector.keys:
+        yield f"keys {vector.keys}, reader goes to {newest[-1].version}"
     if vector.expect != "ok":
         yield f"expect {vector.expect}, reader says ok"
     elif (value["version"], signers) != (vector.version, vector.signers):
@@ -3841,8 +3973,128 @@ RFC8785_NUMBERS = (
     ("41b3de4355555557", "333333333.33333343"), ("becbf647612f3696", "-0.0000033333333333333333"), ("43143ff3c1cb0959", "1424953923781206.2"))
 
 
+def root_seed(number):
+    return bytes([number]) * 31 + b"\xa5"
+
+
+def keys_value(version=1, roots=(1, 2, 3), threshold=2, signers=(SEED,), needed=1, **changes):
+    """What a keys document says; a change to None takes a key out."""
+    value = {
+        "schema": KEYS_SCHEMA, "version": version, "issued": "2026-07-01T00:00:00Z", "expires": "2027-07-01T00:00:00Z",
+        "rootKeys": sorted(public_text("pkq1", "root-public-text", public_key(root_seed(number))) for number in roots), "rootThreshold": threshold,
+        "signingKeys": sorted(public_text("pkp1", "sig-public-text", public_key(seed)) for seed in signers), "signingThreshold": needed, **changes}
+    return {key: item for key, item in value.items() if item is not None}
+
+
+def sign_keys(seed, signed, purpose="keys"):
+    """§9.6: an entry of the signature list."""
+    signature = Ed25519PrivateKey.from_private_bytes(seed).sign(label(purpose) + signed)
+    return {"keyid": root_id_of(public_key(seed)), "sig": signature.hex()}
+
+
+def make_keys(value, by=(1, 2), signatures=None):
+    """§9.6: a keys document, signed with root keys."""
+    signed = value if isinstance(value, bytes) else canonical_json(value).encode("utf-8")
+    if signatures is None:
+        signatures = sorted((sign_keys(root_seed(number), signed) for number in by), key=lambda s: s["keyid"])
+    return b'{"signatures":' + canonical_json(signatures).encode("ascii") + b',"signed":' + signed + b"}"
+
+
+def keys_manifests():
+    """§9.6: manifests for an app that embeds a keys document, and their keys documents."""
+    good = kat_signed(packs=[kat_pack()])
+    first = make_keys(keys_value())
+    second = make_keys(keys_value(2, signers=[NEXT_SEED]))
+    third = make_keys(keys_value(3, roots=(2, 3, 4), signers=[NEXT_SEED, STRANGE_SEED], needed=2), by=(1, 2, 4))
+
+    def ok(name, comment, seeds, keys=(), embed=first):
+        return keys_vector("keys-" + name, "ok", comment, make_manifest(good, seeds, keys), embed)
+
+    def bad(name, expect, comment, keys, seeds=(NEXT_SEED,), embed=first):
+        return keys_vector("keys-" + name, expect, comment, make_manifest(good, seeds, keys), embed)
+
+    yield manifest_vector("keys-plain", "ok", "an app with plain keys passes over keys documents", make_manifest(good, [SEED], [second]))
+    yield ok("embedded", "the embedded document and no other", [SEED])
+    yield ok("next", "one document that follows, and a signature of its key", [NEXT_SEED], [second])
+    yield ok("chain", "two documents, other root keys, and a manifest that two keys must sign", [NEXT_SEED, STRANGE_SEED], [second, third])
+    yield ok("old-beside", "documents that are not newer are passed over", [NEXT_SEED], [first, second, second])
+    other = make_keys(keys_value(1, roots=(7, 8), threshold=1, signers=[STRANGE_SEED]), by=(7,))
+    yield ok("old-of-others", "also one that others made", [SEED], [other])
+    yield ok("from-second", "an app that embeds the second document", [NEXT_SEED, STRANGE_SEED], [third], second)
+    yield ok("stranger-beside", "signatures by unknown keys are passed over", [NEXT_SEED], [make_keys(keys_value(2, signers=[NEXT_SEED]), (1, 2, 9))])
+    yield ok("expired", "a document that has expired: the clock is no part of the format", [NEXT_SEED],
+             [make_keys(keys_value(2, signers=[NEXT_SEED], expires="2026-07-02T00:00:00Z"))])
+    yield ok("unknown-keys", "unknown keys are ignored, down to depth 8", [NEXT_SEED],
+             [make_keys(keys_value(2, signers=[NEXT_SEED], a=[[[[]]]], b={"": True}))])
+    many = [bytes([i]) * 32 for i in range(1, 17)]
+    largest = make_keys(keys_value(2, roots=range(1, 17), threshold=16, signers=many, needed=16), by=range(1, 33))
+    yield ok("largest", "as many keys and signatures as there may be", many, [largest])
+    chain = [make_keys(keys_value(n, signers=[NEXT_SEED])) for n in range(2, 34)]
+    yield ok("thirty-two", "as many documents as there may be", [NEXT_SEED], chain)
+
+    signed = canonical_json(keys_value(2, signers=[NEXT_SEED])).encode()
+    one, two = (sign_keys(root_seed(number), signed) for number in (1, 2))
+    wrong = {"keyid": two["keyid"], "sig": one["sig"]}
+
+    def listed(*entries):
+        return make_keys(signed, signatures=sorted(entries, key=lambda s: s["keyid"]))
+
+    for name, comment, keys in (
+            ("removed", "the documents were removed", []),
+            ("old-key", "a manifest signed by a key that the newest document no longer lists", [second]),
+            ("one-root", "one signature of the two that are needed", [make_keys(keys_value(2, signers=[NEXT_SEED]), by=(1,))]),
+            ("own-roots-only", "signed by its own root keys, but not by those before", [make_keys(keys_value(2, roots=(7, 8, 9), signers=[NEXT_SEED]), by=(7, 8))]),
+            ("old-roots-only", "signed by the root keys before, but not by its own", [make_keys(keys_value(2, roots=(7, 8, 9), signers=[NEXT_SEED]), by=(1, 2))]),
+            ("higher-threshold", "its own threshold is not reached", [make_keys(keys_value(2, threshold=3, signers=[NEXT_SEED]), by=(1, 2))]),
+            ("lower-threshold", "the threshold before is not reached", [make_keys(keys_value(2, threshold=1, signers=[NEXT_SEED]), by=(1,))]),
+            ("skipped", "a version is skipped", [make_keys(keys_value(3, signers=[NEXT_SEED]))]),
+            ("highest", "the highest version", [make_keys(keys_value(MAX_INTEGER, signers=[NEXT_SEED]))]),
+            ("swapped", "two documents in the wrong order", [third, second]),
+            ("changed", "an expiry was changed after signing", [second.replace(b"2027-07-01", b"2037-07-01")]),
+            ("borrowed-signature", "a signature under the id of another root key", [listed(one, wrong)]),
+            ("manifest-label", "signed as a manifest", [listed(one, sign_keys(root_seed(2), signed, "manifest"))]),
+            ("second-refused", "the first document counts, the second is refused", [second, make_keys(keys_value(3, signers=[STRANGE_SEED]), by=(3,))])):
+        yield bad(name, "untrusted", comment, keys, [SEED] if name == "old-key" else [NEXT_SEED])
+    yield bad("signing-threshold", "untrusted", "one signing key of the two that are needed", [second, third])
+
+    root, signing = keys_value()["rootKeys"], keys_value(signers=[NEXT_SEED])["signingKeys"]
+    weak = public_text("pkp1", "sig-public-text", encode_point(IDENTITY))
+    changes = [
+        ("threshold-zero", "a threshold of 0", {"rootThreshold": 0}), ("threshold-four", "a threshold above the number of keys", {"rootThreshold": 4}),
+        ("signing-threshold-two", "a threshold above the number of signing keys", {"signingThreshold": 2}),
+        ("threshold-text", "a threshold in a text", {"rootThreshold": "2"}), ("version-zero", "version 0", {"version": 0}),
+        ("roots-descend", "root keys in descending order", {"rootKeys": root[::-1]}), ("root-twice", "a root key twice", {"rootKeys": [root[0], root[0], root[1]]}),
+        ("no-roots", "no root key", {"rootKeys": []}), ("no-signers", "no signing key", {"signingKeys": []}),
+        ("roots-text", "root keys in a text", {"rootKeys": root[0]}),
+        ("seventeen", "17 signing keys", keys_value(signers=[bytes([i]) * 32 for i in range(1, 18)])),
+        ("wrong-kind", "a signing key among the root keys", {"rootKeys": root[:2] + signing}),
+        ("checksum", "a key text whose last part is wrong", {"signingKeys": [signing[0][:-1] + ("0" if signing[0][-1] != "0" else "1")]}),
+        ("bare-key", "a key without its kind", {"signingKeys": [signing[0][5:69]]}), ("weak-key", "a signing key of small order", {"signingKeys": [weak]}),
+        ("both-roles", "a key that is a root key and a signing key", {"signingKeys": [public_text("pkp1", "sig-public-text", public_key(root_seed(1)))]}),
+        ("expires-fraction", "a time with a fraction", {"expires": "2027-07-01T00:00:00.5Z"}), ("issued-integer", "a time in an integer", {"issued": 1}),
+        ("depth-9", "an unknown key down to depth 9", {"a": [[[[[]]]]]}),
+        ("large", "a document above 16 KiB", {"a": "a" * (1 << 14)})]
+    for key in ("expires", "issued", "rootKeys", "rootThreshold", "schema", "signingKeys", "signingThreshold", "version"):
+        changes.append((f"without-{key}", f"a document without {key}", {key: None}))
+    for name, comment, change in changes:
+        value = {**keys_value(2, signers=[NEXT_SEED]), **change, **({} if "version" in change else {"version": 2})}
+        value = {key: item for key, item in value.items() if item is not None}
+        yield bad(name, "damaged", comment, [make_keys(value)])
+    yield bad("thirty-three", "damaged", "more documents than there may be", [*chain, make_keys(keys_value(34, signers=[NEXT_SEED]))])
+    yield bad("signatures-33", "damaged", "33 signatures", [make_keys(keys_value(2, signers=[NEXT_SEED]), by=range(1, 34))])
+    descending = make_keys(signed, signatures=sorted((one, two), key=lambda s: s["keyid"], reverse=True))
+    yield bad("signatures-descend", "damaged", "signatures in descending order", [descending])
+    yield bad("signature-twice", "damaged", "a signature twice", [make_keys(signed, signatures=[one, one])])
+    yield bad("space", "damaged", "a space in a document", [second.replace(b'"signed":{', b'"signed":{ ')])
+    yield bad("extra-key", "damaged", "another key beside those of a document", [second[:-1] + b',"z":1}'])
+    yield bad("array", "damaged", "a document that is no object", [b"[]"])
+    empty = make_manifest(good, [SEED]).replace(b'{"signatures"', b'{"keys":[],"signatures"')
+    yield keys_vector("keys-empty", "damaged", "an empty list of documents", empty, first)
+    yield bad("schema-2", "unsupported", "another schema", [make_keys(keys_value(2, schema="pack-keys/2", rootKeys=1))])
+
+
 def all_manifest_vectors():
-    return [*valid_manifests(), *untrusted_manifests(), *damaged_manifests(), *unsupported_manifests(), *rfc8785_manifests()]
+    return [*valid_manifests(), *untrusted_manifests(), *damaged_manifests(), *unsupported_manifests(), *rfc8785_manifests(), *keys_manifests()]
 
 
 def signature_cases():
@@ -4473,7 +4725,9 @@ def answers_manifest(a):
     public = public_key(SEED)
     a.equal("§9.5 public key", public, "03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8")
     a.equal("§9.5 keyid", key_id_of(public), "17b6f57631a77084")
-    for prefix, name, key, want in (("pks1", "sig-key-text", SEED, "2a6ff9d5"), ("pkp1", "sig-public-text", public, "0124f049")):
+    a.equal("§8.4 keyid of a root signing key", root_id_of(public), "4f231d8577953171")
+    for prefix, name, key, want in (("pks1", "sig-key-text", SEED, "2a6ff9d5"), ("pkp1", "sig-public-text", public, "0124f049"),
+                                    ("pkt1", "root-key-text", SEED, "91c1924c"), ("pkq1", "root-public-text", public, "8fe40773")):
         a.equal(f"§8.4 {prefix}", sha256(label(name) + key)[:4], want)
         if a.document:
             a.equal("§8.4 the text in the document", f"{prefix}-{key.hex()}-{want}" in a.document, True)

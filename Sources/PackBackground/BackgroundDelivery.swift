@@ -62,9 +62,8 @@
     ) {
       self.init(group: group, challenges: challenges, logger: logger, report: report) { () throws(PackError) in
         let state = try SharedState(group: group, policy: policy, logger: logger)
-        return ExtensionDelivery(state: state, isForDevice: { device.accepts($0) && isForDevice($0) }) { (document) throws(PackError) in
-          try document.verify(trusting: keys).manifest
-        }
+        return ExtensionDelivery(
+          state: state, isForDevice: { device.accepts($0) && isForDevice($0) }, trusting: TrustedKeys(keys))
       }
     }
 
@@ -72,7 +71,8 @@
     ///
     /// - Parameters:
     ///   - group: the identifier of the app group, `group.…`.
-    ///   - keys: the trusted public keys, as `packer key public` prints them. A malformed one is reported at each callback, and nothing is downloaded.
+    ///   - keys: the trusted public keys, as `packer key public` prints them, or one keys document. A malformed one is reported at each callback, and
+    ///     nothing is downloaded.
     ///   - challenges: answers authentication challenges of servers.
     ///   - device: decides which packs are for this device. It must be the same in the app.
     ///   - isForDevice: a further condition. It must be the same in the app.
@@ -84,13 +84,9 @@
     ) {
       let logger = SystemLogger(subsystem: Bundle.main.bundleIdentifier ?? "packer")
       self.init(group: group, challenges: challenges, logger: logger, report: report) { () throws(PackError) in
-        var signers: [SigningPublicKey] = []
-        for key in keys { signers.append(try SigningPublicKey(text: key)) }
+        let trusted = try TrustedKeys(texts: keys)
         let state = try SharedState(group: group, logger: logger)
-        return ExtensionDelivery(state: state, isForDevice: { device.accepts($0) && isForDevice($0) }) {
-          [signers] (document) throws(PackError) in
-          try document.verify(trusting: signers).manifest
-        }
+        return ExtensionDelivery(state: state, isForDevice: { device.accepts($0) && isForDevice($0) }, trusting: trusted)
       }
     }
 

@@ -9,6 +9,8 @@ enum KeyText {
     case publicKey
     case recipient
     case recipientPublic
+    case root
+    case rootPublic
 
     var prefix: [UInt8] {
       switch self {
@@ -17,6 +19,8 @@ enum KeyText {
       case .publicKey: Array("pkp1-".utf8)
       case .recipient: Array("pkx1-".utf8)
       case .recipientPublic: Array("pkw1-".utf8)
+      case .root: Array("pkt1-".utf8)
+      case .rootPublic: Array("pkq1-".utf8)
       }
     }
 
@@ -30,6 +34,8 @@ enum KeyText {
       case .publicKey: .signingPublicText
       case .recipient: .recipientKeyText
       case .recipientPublic: .recipientPublicText
+      case .root: .rootKeyText
+      case .rootPublic: .rootPublicText
       }
     }
 
@@ -41,6 +47,8 @@ enum KeyText {
       case .publicKey: "a public key (pkp1-)"
       case .recipient: "a recipient's secret key (pkx1-)"
       case .recipientPublic: "a recipient's public key (pkw1-)"
+      case .root: "a root signing key (pkt1-)"
+      case .rootPublic: "a public root key (pkq1-)"
       }
     }
   }

@@ -25,6 +25,10 @@ package enum Label: String, CaseIterable, Sendable {
   case signingKeyText = "pack/v1/sig-key-text"
   case signingPublicText = "pack/v1/sig-public-text"
   case manifest = "pack/v1/manifest"
+  case rootKeyID = "pack/v1/root-key"
+  case rootKeyText = "pack/v1/root-key-text"
+  case rootPublicText = "pack/v1/root-public-text"
+  case keysDocument = "pack/v1/keys"
 
   /// The label as it is hashed: ASCII, then one zero byte.
   package var bytes: [UInt8] { Array(rawValue.utf8) + [0] }

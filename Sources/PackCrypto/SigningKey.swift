@@ -7,7 +7,7 @@ public struct SigningKey: ~Copyable, Sendable {
   /// The public half, which apps embed.
   public let publicKey: SigningPublicKey
 
-  private let seed: SecretBytes
+  let seed: SecretBytes
   /// The checksum at the end of the key's text.
   private let checksum: [UInt8]
   private let backend: any CryptoBackend

@@ -11,7 +11,8 @@ public struct ExtensionDelivery: Sendable {
   /// The state that app and extension share.
   public let state: SharedState
   private let isForDevice: @Sendable (ManifestPack) -> Bool
-  private let verify: Check
+  private let accept: @Sendable (SharedState, _ path: String) throws(PackError) -> Manifest
+  private let last: @Sendable (SharedState) throws(PackError) -> Manifest?
 
   /// Creates the work of an extension.
   ///
@@ -22,7 +23,23 @@ public struct ExtensionDelivery: Sendable {
   public init(state: SharedState, isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true }, verify: @escaping Check) {
     self.state = state
     self.isForDevice = isForDevice
-    self.verify = verify
+    accept = { (state, path) throws(PackError) in try state.accept(manifestAt: path, verify: verify) }
+    last = { (state) throws(PackError) in try state.lastManifest(verify: verify) }
+  }
+
+  /// Creates the work of an extension that follows keys documents.
+  ///
+  /// - Parameters:
+  ///   - state: the state that app and extension share.
+  ///   - isForDevice: returns whether a pack is meant for this device. It must agree with the app's decision.
+  ///   - trust: the keys that the extension embeds: PackTrust's `TrustedKeys`. They must be those of the app.
+  public init(
+    state: SharedState, isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true }, trusting trust: some ManifestTrust
+  ) {
+    self.state = state
+    self.isForDevice = isForDevice
+    accept = { (state, path) throws(PackError) in try state.accept(manifestAt: path, trusting: trust) }
+    last = { (state) throws(PackError) in try state.lastManifest(trusting: trust) }
   }
 
   /// The answer to a content request.
@@ -53,11 +70,11 @@ public struct ExtensionDelivery: Sendable {
     var answer = Answer()
     let manifest: Manifest
     do throws(PackError) {
-      manifest = try state.accept(manifestAt: path, verify: verify)
+      manifest = try accept(state, path)
     } catch {
       answer.refusal = error
       do throws(PackError) {
-        guard let last = try state.lastManifest(verify: verify) else { return answer }
+        guard let last = try last(state) else { return answer }
         manifest = last
       } catch {
         // Neither the new manifest nor the stored one is usable: report the first error.

@@ -5,6 +5,7 @@ public import PackManifest
 
 extension SharedState {
   private static let manifestName = "manifest"
+  private static let keysName = "keys"
   private static let acceptedName = "accepted"
   private static let allowanceName = "allowance"
   private static let acceptedLine = "packer-delivery-manifest/1"
@@ -31,16 +32,87 @@ extension SharedState {
   /// - Throws: the errors of `verify`, ``PackFormat/PackError/Code/damagedManifest``, ``PackFormat/PackError/Code/manifestRollback``,
   ///   ``PackFormat/PackError/Code/stateBusy``, or an error of the file system.
   public func accept(_ document: [UInt8], verify: ManifestCheck) throws(PackError) -> Manifest {
+    try recordingRefusal { () throws(PackError) in try acceptDocument(try SignedManifest(document), verify) }
+  }
+
+  /// Follows the keys documents of the manifest that the system downloaded, and then accepts the manifest itself, in the same way.
+  ///
+  /// Keys documents that are valid count from now on, also if the manifest is refused.
+  ///
+  /// - Parameters:
+  ///   - document: the document. It is refused unread if it is larger than a manifest may be.
+  ///   - trust: the keys that the app embeds: PackTrust's `TrustedKeys`.
+  /// - Throws: the errors of `trust`, ``PackFormat/PackError/Code/damagedManifest``, ``PackFormat/PackError/Code/manifestRollback``,
+  ///   ``PackFormat/PackError/Code/stateBusy``, or an error of the file system.
+  public func accept(_ document: [UInt8], trusting trust: some ManifestTrust) throws(PackError) -> Manifest {
+    try recordingRefusal { () throws(PackError) in
+      let signed = try SignedManifest(document)
+      try follow(signed, trusting: trust)
+      return try acceptDocument(signed, check(by: trust))
+    }
+  }
+
+  /// Accepts the manifest in a file, like ``accept(_:trusting:)``.
+  public func accept(manifestAt path: String, trusting trust: some ManifestTrust) throws(PackError) -> Manifest {
+    try accept(try directory.files.contents(of: path, limit: Manifest.largestSize), trusting: trust)
+  }
+
+  /// Returns the last accepted manifest, for use if no other is available.
+  ///
+  /// - Returns: nil if no manifest was accepted yet.
+  /// - Throws: the errors of `trust`: the document is checked like a new one.
+  public func lastManifest(trusting trust: some ManifestTrust) throws(PackError) -> Manifest? {
+    try lastManifest(verify: check(by: trust))
+  }
+
+  // MARK: Keys documents
+
+  /// Follows the keys documents of a manifest, and records those that are accepted before it throws the error of one that is not.
+  ///
+  /// The record is written before the manifest that came with it. After a crash in between, the stored manifest may no longer be signed by enough
+  /// keys, and the new one comes again. In the other order, a key that was taken back could replace the stored manifest.
+  ///
+  /// - Throws: the error of a keys document, ``PackFormat/PackError/Code/stateBusy``, or an error of the file system.
+  public func follow(_ document: SignedManifest, trusting trust: some ManifestTrust) throws(PackError) {
+    guard !document.keysBytes.isEmpty else { return }
+    let progress = trust.followed(document, after: try keysRecord())
+    if try progress.record != keysRecord() {
+      try directory.withLock { (root) throws(PackError) in
+        // Another process may have followed more documents in the meantime. A record that cannot be used is replaced.
+        guard let record = trust.followed(document, after: try keysRecord()).record, try record != keysRecord() else { return }
+        try directory.replace(Self.keysName, with: record.byteSpan, in: root)
+      }
+    }
+    if let failure = progress.failure { throw failure }
+  }
+
+  /// Returns the record of keys documents that were followed, for the app's store. Nil if there is none.
+  public func keysRecord() throws(PackError) -> [UInt8]? {
+    let root = try directory.open()
+    guard let size = try directory.status(Self.keysName, in: root)?.size, size <= Self.keysLimit else { return nil }
+    return try directory.read(Self.keysName, limit: Int(size), in: root)
+  }
+
+  /// The largest record of keys documents, in bytes (4 MiB): some thousand documents.
+  private static let keysLimit: UInt64 = 4 << 20
+
+  private func check(by trust: some ManifestTrust) -> @Sendable (SignedManifest) throws(PackError) -> Manifest {
+    { [self] (document) throws(PackError) in try trust.manifest(in: document, record: try keysRecord(), at: time) }
+  }
+
+  // MARK: Accepting
+
+  private func recordingRefusal(_ body: () throws(PackError) -> Manifest) throws(PackError) -> Manifest {
     do throws(PackError) {
-      return try acceptDocument(document, verify)
+      return try body()
     } catch {
       logger.record(.error, .delivery, "manifest refused", .error(error))
       throw error
     }
   }
 
-  private func acceptDocument(_ document: [UInt8], _ verify: ManifestCheck) throws(PackError) -> Manifest {
-    let signed = try SignedManifest(document)
+  private func acceptDocument(_ signed: SignedManifest, _ verify: ManifestCheck) throws(PackError) -> Manifest {
+    let document = signed.bytes
     let manifest = try verify(signed)
     // Most events bring a known manifest and need no lock.
     guard try supersedes(manifest, signed, verify) else { return manifest }
@@ -82,7 +154,10 @@ extension SharedState {
   /// - Throws: ``PackFormat/PackError/Code/manifestRollback`` if the manifest is a rollback.
   private func supersedes(_ manifest: Manifest, _ signed: SignedManifest, _ verify: ManifestCheck) throws(PackError) -> Bool {
     do throws(PackError) {
-      return try isNew(manifest, signed, verify)
+      if try isNew(manifest, signed, verify) { return true }
+      // The same content may be stored with signatures that no longer count, after a keys document that changed only keys.
+      guard try keysRecord() != nil, try lastDocument() != signed.bytes else { return false }
+      return isForgotten(verify)
     } catch {
       guard error.code == .manifestRollback, isForgotten(verify) else { throw error }
       return true

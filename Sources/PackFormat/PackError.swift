@@ -145,6 +145,12 @@ extension PackError.Code {
   public static let manifestExpired = Self(rawValue: "manifest-expired")
   /// The manifest is older than an accepted one, or differs from an accepted one of the same version.
   public static let manifestRollback = Self(rawValue: "manifest-rollback")
+  /// A keys document breaks a rule of FORMAT.md §9.6: it was made by faulty software, or was changed.
+  public static let damagedKeys = Self(rawValue: "damaged-keys")
+  /// A keys document is not signed by enough root signing keys, or is not the successor of the one that counts.
+  public static let untrustedKeys = Self(rawValue: "untrusted-keys")
+  /// The newest keys document has expired. Installed packs stay; nothing new may be installed.
+  public static let keysExpired = Self(rawValue: "keys-expired")
   /// The caller tried to write values that a manifest may not contain.
   public static let invalidManifest = Self(rawValue: "invalid-manifest")
   /// The text is not a key: wrong length, wrong kind, or wrong checksum.

@@ -3,7 +3,7 @@ import PackFormat
 import PackManifest
 package import PackReading
 import PackStore
-import PackTrust
+package import PackTrust
 
 /// The source of games: one pack, or a release with its manifest. It is checked for changes while it is served.
 package struct GameStock: Sendable {
@@ -17,17 +17,17 @@ package struct GameStock: Sendable {
 
   private let path: String
   private let keys: KeyRing
-  private let trusted: [SigningPublicKey]
+  private let trusted: TrustedKeys
   private let only: String?
   private let isRelease: Bool
   private let files: any FileSystem
 
   /// - Parameters:
   ///   - path: a pack, or the directory of a release.
-  ///   - trusted: the public keys that may sign the manifest. If empty, signatures are not checked, because packs open only with the caller's key.
+  ///   - trusted: the keys that may sign the manifest. If there are none, signatures are not checked, because packs open only with the caller's key.
   ///   - only: the only pack of the release to serve, at the root of the address.
   package init(
-    _ path: String, isRelease: Bool, keys: KeyRing, trusting trusted: [SigningPublicKey] = [], only: String? = nil
+    _ path: String, isRelease: Bool, keys: KeyRing, trusting trusted: TrustedKeys = TrustedKeys([]), only: String? = nil
   ) {
     self.path = path
     self.isRelease = isRelease
@@ -100,7 +100,7 @@ package struct GameStock: Sendable {
   private func manifest() throws(PackError) -> Manifest {
     let signed = try SignedManifest.read(watched)
     do throws(PackError) {
-      guard trusted.isEmpty else { return try signed.verify(trusting: trusted).manifest }
+      guard trusted.signingKeys.isEmpty else { return try signed.verify(trusting: trusted).manifest }
       return try Manifest(parsing: signed.bytes.byteSpan, signed.signedBytes)
     } catch {
       throw error.about(watched)

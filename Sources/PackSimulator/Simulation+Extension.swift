@@ -167,9 +167,7 @@ extension Simulation {
       let state = try SharedState(directory: group, files: files, clock: clock)
       let trusted = settings.trusted
       let device = settings.device
-      let delivery = ExtensionDelivery(state: state, isForDevice: device.accepts) { (signed) throws(PackError) in
-        try signed.verify(trusting: trusted).manifest
-      }
+      let delivery = ExtensionDelivery(state: state, isForDevice: device.accepts, trusting: trusted)
       let result = try body(delivery)
       if files.death == nil { return result }
     } catch {
@@ -357,10 +355,7 @@ extension Simulation {
     let state = try SharedState(directory: group, files: CrashInjectingFiles(), clock: clock)
     let (trusted, device) = (settings.trusted, settings.device)
     do throws(PackError) {
-      return try body(
-        ExtensionDelivery(state: state, isForDevice: device.accepts) { (signed) throws(PackError) in
-          try signed.verify(trusting: trusted).manifest
-        })
+      return try body(ExtensionDelivery(state: state, isForDevice: device.accepts, trusting: trusted))
     } catch {
       guard holder != nil, !Self.isOutside(error) else { throw error }
       world.timeline.tell(.app, words(error), pack: pack, remedy: "the next plan finds it", isInjected: true)

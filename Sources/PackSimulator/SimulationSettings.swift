@@ -1,7 +1,7 @@
-package import PackCrypto
 package import PackDelivery
 package import PackManifest
 package import PackReading
+package import PackTrust
 
 /// The settings of a simulation.
 package struct SimulationSettings: Sendable {
@@ -17,8 +17,8 @@ package struct SimulationSettings: Sendable {
   package var changesAfter = 1
   /// The rules in the Info.plist of the app.
   package var rules: SystemRules
-  /// The public keys that the app trusts.
-  package var trusted: [SigningPublicKey]
+  /// The keys that the app embeds.
+  package var trusted: TrustedKeys
   /// The keys of the packs; nil if no pack is to be installed.
   package var keys: KeyRing?
   /// What decides which packs are for the device.
@@ -50,7 +50,7 @@ package struct SimulationSettings: Sendable {
   package var start: Int64?
 
   /// Creates settings without faults.
-  package init(_ event: DeliveryEvent, of release: SimulatedRelease, rules: SystemRules, trusted: [SigningPublicKey], keys: KeyRing?) {
+  package init(_ event: DeliveryEvent, of release: SimulatedRelease, rules: SystemRules, trusted: TrustedKeys, keys: KeyRing?) {
     self.event = event
     self.release = release
     self.rules = rules

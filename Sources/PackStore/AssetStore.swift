@@ -47,6 +47,25 @@ public actor AssetStore {
     policy: StorePolicy = StorePolicy(), device: DeviceProfile = .current, logger: (any PackLogger)? = nil
   ) async throws(PackError) {
     try await self.init(
+      root: root, keys: keys, trusting: TrustedKeys(trusted), lowestVersion: lowestVersion, policy: policy, device: device, logger: logger)
+  }
+
+  /// Opens the store in a directory in the same way, for an app that embeds a keys document.
+  ///
+  /// - Parameters:
+  ///   - root: A directory that does not exist yet, is empty, or is a store.
+  ///   - keys: The source of the keys of packs.
+  ///   - trusted: The keys that the app embeds. The store records the keys documents that follow.
+  ///   - lowestVersion: The lowest manifest version that this release of the app accepts.
+  ///   - policy: The limits and timeouts of the store.
+  ///   - device: What decides which packs are for this device. ``setDevice(_:)`` changes it.
+  ///   - logger: Receives what the store does and what fails.
+  /// - Throws: ``PackError/Code/notAStore``, ``PackError/Code/unsupported``, or ``PackError/Code/usage``, as the other initializer.
+  public init(
+    root: String, keys: some KeyProvider, trusting trusted: TrustedKeys, lowestVersion: UInt64 = 0,
+    policy: StorePolicy = StorePolicy(), device: DeviceProfile = .current, logger: (any PackLogger)? = nil
+  ) async throws(PackError) {
+    try await self.init(
       root: root, keys: keys, trusting: trusted, lowestVersion: lowestVersion, policy: policy, files: SystemFiles(),
       clock: SystemStoreClock(),
       process: .current(), backend: CryptoBackends.standard, device: device, logger: logger)
@@ -56,7 +75,7 @@ public actor AssetStore {
   ///   - clock: The source of the time, and the way to wait.
   ///   - process: The name of this process in the store, and a check of which other processes still run.
   package init(
-    root: String, keys: some KeyProvider, trusting trusted: [SigningPublicKey], lowestVersion: UInt64, policy: StorePolicy,
+    root: String, keys: some KeyProvider, trusting trusted: TrustedKeys, lowestVersion: UInt64, policy: StorePolicy,
     files: any FileSystem,
     clock: any StoreClock, process: StoreProcess, backend: any CryptoBackend, device: DeviceProfile = .any,
     logger: (any PackLogger)? = nil
@@ -91,7 +110,23 @@ public actor AssetStore {
 
   // MARK: Manifest
 
-  /// The manifest that was accepted last, even if it has expired. Nil if there is none, or it is damaged or not signed by a trusted key.
+  /// The keys that count now: those that the app embeds, or those of the newest keys document that followed.
+  public var trustedKeys: TrustedKeys {
+    get async throws(PackError) {
+      try await WorkerPool.settled { [manifests] () throws(PackError) in try manifests.keys() }
+    }
+  }
+
+  /// The keys that the app embeds.
+  package nonisolated var embeddedKeys: TrustedKeys { manifests.embedded }
+
+  /// Follows the keys documents that another part of the app recorded. Changes nothing if the record is damaged or not newer.
+  package func follow(_ record: [UInt8]) async throws(PackError) {
+    guard let documents = try? KeysChain.documents(in: record) else { return }
+    try await WorkerPool.settled { [manifests] () throws(PackError) in try manifests.follow(documents) }
+  }
+
+  /// The manifest that was accepted last, even if it has expired. Nil if there is none, or it is damaged or not signed by trusted keys.
   public var manifest: VerifiedManifest? {
     get async {
       try? await WorkerPool.settled { [manifests] () throws(PackError) in try manifests.usable() }
@@ -101,14 +136,17 @@ public actor AssetStore {
   /// Returns the manifest in a document that is signed by a trusted key, even if it is old or expired.
   package nonisolated func authenticated(_ document: SignedManifest) throws(PackError) -> Manifest { try manifests.authenticated(document) }
 
-  /// Accepts a manifest and returns what is to be downloaded and installed for it. If the manifest is refused, nothing changes.
+  /// Accepts a manifest and returns what is to be downloaded and installed for it. If the manifest is refused, nothing changes, except that keys
+  /// documents in it that are valid count from now on.
   ///
   /// - Throws: ``PackError/Code/untrustedSignature``, ``PackError/Code/damagedManifest``, ``PackError/Code/manifestRollback``,
-  ///   ``PackError/Code/manifestExpired``, ``PackError/Code/storeBusy``.
+  ///   ``PackError/Code/manifestExpired``, ``PackError/Code/untrustedKeys``, ``PackError/Code/damagedKeys``, ``PackError/Code/keysExpired``,
+  ///   ``PackError/Code/storeBusy``.
   @discardableResult
   public func adopt(_ document: SignedManifest) async throws(PackError) -> UpdatePlan {
     let (plan, version) = try await logged("manifest refused") { () async throws(PackError) in
       try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
+        try manifests.follow(document.keysBytes.map { Array(document.bytes[$0]) })
         let candidate = try manifests.verify(document)
         try directory.withLock { () throws(PackError) in try manifests.adopt(document, candidate) }
         return (try StorePlanning(directory).plan(for: candidate), candidate.manifest.version)

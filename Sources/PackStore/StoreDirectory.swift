@@ -103,7 +103,7 @@ final class StoreDirectory: Sendable {
   }
 
   /// The files of a store beside its directories, its lock and its marker.
-  private static let documents = ["manifest", "memory", "preservation"]
+  private static let documents = ["keys", "manifest", "memory", "preservation"]
 
   private func notAStore(_ reason: String) -> PackError {
     PackError(.notAStore, of: root, "is not a store: \(reason)", advice: .chooseDirectory)

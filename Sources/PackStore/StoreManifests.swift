@@ -5,29 +5,105 @@ import PackManifest
 package import PackTrust
 import PackWork
 
-/// The manifest that a store accepted last, and the memory of accepted manifests that protects against rollback.
+/// The manifest that a store accepted last, the memory of accepted manifests that protects against rollback, and the record of keys documents.
 ///
-/// The memory is written first. A crash between the two writes then leaves an older manifest, from which nothing is installed any more, and the
-/// store accepts the newer one when it comes again. In the other order, a crash would leave a newer manifest that an older one could still replace.
+/// The memory is written before the manifest. A crash between the two writes then leaves an older manifest, from which nothing is installed any
+/// more, and the store accepts the newer one when it comes again. In the other order, a crash would leave a newer manifest that an older one could
+/// still replace.
+///
+/// The record of keys documents is written before both, also if the manifest that brought a document is refused afterwards. A crash after it leaves
+/// a manifest that may no longer be signed by enough keys: nothing is installed from it, and the newer one comes again. In the other order, a crash
+/// would leave a manifest that no recorded key signed, and a key that was taken back could replace it.
 final class StoreManifests: Sendable {
+  /// The keys that the app embeds.
+  let embedded: TrustedKeys
   private let directory: StoreDirectory
-  private let trusted: [SigningPublicKey]
   private let lowestVersion: UInt64
   private let known = Monitor<Known?>(nil)
+  private let knownKeys = Monitor<KnownKeys?>(nil)
 
   private struct Known {
     let status: FileStatus
+    let keys: TrustedKeys
     let verified: Result<VerifiedManifest, PackError>
+  }
+
+  private struct KnownKeys {
+    let status: FileStatus
+    let keys: TrustedKeys
   }
 
   private static let name = "manifest"
   private static let memoryName = "memory"
+  private static let keysName = "keys"
 
-  init(_ directory: StoreDirectory, trusting trusted: [SigningPublicKey], lowestVersion: UInt64) {
+  init(_ directory: StoreDirectory, trusting trusted: TrustedKeys, lowestVersion: UInt64) {
     self.directory = directory
-    self.trusted = trusted
+    embedded = trusted
     self.lowestVersion = lowestVersion
   }
+
+  // MARK: Keys
+
+  /// Returns the keys that count now: those that the app embeds, or those of the newest keys document that followed.
+  ///
+  /// The record is read again only if it changed since the last call. A damaged one counts as missing: the documents come again with the next
+  /// manifest.
+  func keys() throws(PackError) -> TrustedKeys {
+    guard embedded.newest != nil, let status = try directory.status(Self.keysName) else { return embedded }
+    if let known = knownKeys.withLock({ $0 }), known.status == status { return known.keys }
+    let keys = try recordedKeys()
+    knownKeys.withLock { $0 = KnownKeys(status: status, keys: keys) }
+    return keys
+  }
+
+  private func recordedKeys() throws(PackError) -> TrustedKeys {
+    do throws(PackError) {
+      return embedded.restored(from: try directory.contents(of: Self.keysName, limit: KeysChain.largestSize), backend: directory.backend)
+    } catch {
+      guard error.code == .damagedStore else { throw error }
+      return embedded
+    }
+  }
+
+  /// Follows the keys documents of a manifest, and records those that are accepted before it throws the error of one that is not.
+  ///
+  /// - Throws: ``PackError/Code/untrustedKeys``, ``PackError/Code/damagedKeys``, ``PackError/Code/unsupported``, or ``PackError/Code/storeBusy``.
+  func follow(_ documents: [[UInt8]]) throws(PackError) {
+    let progress = try keys().following(documents, backend: directory.backend)
+    if try progress.keys != keys() {
+      try directory.withLock { () throws(PackError) in
+        // Another process may have followed more documents in the meantime.
+        let recorded = try recordedKeys()
+        let keys = recorded.following(documents, backend: directory.backend).keys
+        guard keys != recorded, let record = keys.record else { return }
+        try directory.replace(Self.keysName, with: record)
+      }
+    }
+    if let failure = progress.failure { throw failure }
+  }
+
+  /// The record of keys documents, for the state that app and extension share. Nil if no document followed the embedded one.
+  func keysRecord() throws(PackError) -> [UInt8]? { try keys().record }
+
+  /// Returns whether the record of keys documents is there and is damaged.
+  func areKeysDamaged() throws(PackError) -> Bool {
+    do throws(PackError) {
+      guard let record = try directory.contents(of: Self.keysName, limit: KeysChain.largestSize) else { return false }
+      _ = try KeysChain.documents(in: record)
+      return false
+    } catch {
+      guard error.code == .damagedStore || error.code == .damagedKeys else { throw error }
+      return true
+    }
+  }
+
+  /// Removes the record of keys documents, under the store's lock.
+  func discardKeys() {
+    if let name = directory.discard(Self.keysName) { directory.empty([name]) }
+  }
+
+  // MARK: The manifest
 
   /// Returns the manifest that was accepted last, or nil if there is none.
   ///
@@ -35,23 +111,24 @@ final class StoreManifests: Sendable {
   ///
   /// - Throws: The error of the manifest file, for example if it is damaged or not signed by a trusted key.
   func verified() throws(PackError) -> VerifiedManifest? {
+    let keys = try keys()
     guard let status = try directory.status(Self.name) else { return nil }
-    if let known = known.withLock({ $0 }), known.status == status { return try known.verified.get() }
+    if let known = known.withLock({ $0 }), known.status == status, known.keys == keys { return try known.verified.get() }
     guard let bytes = try directory.contents(of: Self.name, limit: Manifest.largestSize) else { return nil }
     let result: Result<VerifiedManifest, PackError>
     do throws(PackError) {
-      result = .success(try SignedManifest(bytes).verify(trusting: trusted, backend: directory.backend))
+      result = .success(try SignedManifest(bytes).verify(trusting: keys, backend: directory.backend))
     } catch {
       result = .failure(error.about(directory.path(Self.name)))
     }
     if case .failure(let error) = result, Self.isOutside(error) { throw error }
-    known.withLock { $0 = Known(status: status, verified: result) }
+    known.withLock { $0 = Known(status: status, keys: keys, verified: result) }
     return try result.get()
   }
 
-  /// Returns the manifest in a document that is signed by a trusted key, even if it is old or expired.
+  /// Returns the manifest in a document that is signed by trusted keys, even if it is old or expired. Its keys documents are not followed.
   func authenticated(_ document: SignedManifest) throws(PackError) -> Manifest {
-    try document.verify(trusting: trusted, backend: directory.backend).manifest
+    try document.verify(trusting: keys(), backend: directory.backend).manifest
   }
 
   /// Returns the manifest that was accepted last. Returns nil if there is none, or it is damaged or not signed by a trusted key.
@@ -86,27 +163,33 @@ final class StoreManifests: Sendable {
   /// Returns the manifest that was accepted last, for callers that install something new from it.
   ///
   /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/manifestRollback`` if a newer one was accepted but its file is missing,
-  ///   ``PackError/Code/manifestExpired``.
+  ///   ``PackError/Code/manifestExpired``, ``PackError/Code/keysExpired``.
   func installable() throws(PackError) -> VerifiedManifest {
     let manifest = try required()
     try rememberedOrNothing().check(manifest)
     try manifest.manifest.checkExpiry(at: now)
+    try keys().checkExpiry(at: now)
     return manifest
   }
 
-  /// Checks the signatures of a document.
+  /// Checks the signatures of a document by the keys that count now.
   func verify(_ document: SignedManifest) throws(PackError) -> VerifiedManifest {
-    try document.verify(trusting: trusted, backend: directory.backend)
+    try document.verify(trusting: keys(), backend: directory.backend)
   }
 
   /// Checks a document and stores it, under the store's lock.
   func adopt(_ document: SignedManifest, _ candidate: VerifiedManifest) throws(PackError) {
+    let keys = try keys()
+    // Another process may have followed a keys document since the signatures were checked.
+    let isStillSigned = Set(keys.signingKeys.map(\.id)).intersection(candidate.signers).count >= keys.threshold
+    let candidate = isStillSigned ? candidate : try verify(document)
     // If the memory is lost or damaged, the stored manifest contains most of it.
     let remembered = try rememberedOrNothing()
     var memory = remembered
     if memory.accepted == nil, let present = try usable() { try? memory.accept(present) }
     try memory.accept(candidate)
     try candidate.manifest.checkExpiry(at: now)
+    try keys.checkExpiry(at: now)
     if let accepted = memory.accepted, accepted != remembered.accepted {
       try directory.replace(Self.memoryName, with: accepted.text)
     }
@@ -120,7 +203,7 @@ final class StoreManifests: Sendable {
   func memory() throws(PackError) -> ManifestMemory? {
     guard let bytes = try directory.contents(of: Self.memoryName, limit: ManifestMemory.Accepted.largestSize) else { return nil }
     let accepted = try ManifestMemory.Accepted(parsing: bytes)
-    return ManifestMemory(accepted, lowestVersion: lowestVersion, trusting: trusted)
+    return ManifestMemory(accepted, lowestVersion: lowestVersion, trusting: try keys())
   }
 
   /// Returns the memory of accepted manifests, or an empty one if it is missing or damaged.
@@ -130,7 +213,7 @@ final class StoreManifests: Sendable {
     } catch {
       guard error.code == .damagedStore else { throw error }
     }
-    return ManifestMemory(nil, lowestVersion: lowestVersion, trusting: trusted)
+    return ManifestMemory(nil, lowestVersion: lowestVersion, trusting: try keys())
   }
 
   /// Rebuilds the memory from the stored manifest, under the store's lock.
@@ -138,7 +221,7 @@ final class StoreManifests: Sendable {
   /// - Returns: Whether there is a usable manifest.
   func rebuildMemory() throws(PackError) -> Bool {
     guard let present = try usable() else { return false }
-    var memory = ManifestMemory(nil, trusting: trusted)
+    var memory = ManifestMemory(nil, trusting: try keys())
     try memory.accept(present)
     guard let accepted = memory.accepted else { return false }
     try directory.replace(Self.memoryName, with: accepted.text)
@@ -150,14 +233,13 @@ final class StoreManifests: Sendable {
     if let name = directory.discard(memory ? Self.memoryName : Self.name) { directory.empty([name]) }
   }
 
-  /// Returns whether a manifest has expired, so that nothing may be installed from it.
-  func isExpired(_ manifest: VerifiedManifest) -> Bool { (try? manifest.manifest.checkExpiry(at: now)) == nil }
-
-  /// The current time, limited to the range of times in a manifest: 1970 to the end of the year 9999.
-  private var now: ManifestTime {
-    let seconds = directory.clock.secondsSince1970
-    return ManifestTime(secondsSince1970: min(max(seconds, 0), 253_402_300_799))!
+  /// Returns whether a manifest or the newest keys document has expired, so that nothing may be installed.
+  func isExpired(_ manifest: VerifiedManifest) -> Bool {
+    (try? manifest.manifest.checkExpiry(at: now)) == nil || (try? keys().checkExpiry(at: now)) == nil
   }
+
+  /// The current time, limited to the range of times in a manifest.
+  private var now: ManifestTime { ManifestTime(clamping: directory.clock.secondsSince1970) }
 }
 
 extension ManifestMemory.Accepted {

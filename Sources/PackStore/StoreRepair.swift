@@ -106,7 +106,18 @@ struct StoreRepair {
 
   // MARK: Manifest
 
+  /// Removes a record of keys documents that cannot be read. One that does not belong to the embedded document is kept: the next release of the app
+  /// may embed another one.
+  private func checkKeys() throws(PackError) {
+    guard try manifests.areKeysDamaged() else { return }
+    try directory.withLock { () throws(PackError) in
+      if try manifests.areKeysDamaged() { manifests.discardKeys() }
+    }
+    found(.keysDamaged, nil, "the record of keys documents was damaged and was removed; they come again with the next manifest")
+  }
+
   private func checkManifest() throws(PackError) {
+    try checkKeys()
     var isDamaged = false
     do throws(PackError) {
       _ = try manifests.verified()

@@ -78,6 +78,8 @@ public struct StoreFinding: Hashable, Sendable, CustomStringConvertible {
     public static let manifestUnusable = Self(rawValue: "manifest-unusable")
     /// The memory of accepted manifests is missing or damaged.
     public static let memoryDamaged = Self(rawValue: "memory-damaged")
+    /// The record of keys documents is damaged and was removed. The documents come again with the next manifest.
+    public static let keysDamaged = Self(rawValue: "keys-damaged")
     /// A version that failed, or is beyond the number of versions to keep, and that no process has open. It was removed.
     public static let surplus = Self(rawValue: "surplus")
     /// A mark of use by a process that has ended. It was removed.

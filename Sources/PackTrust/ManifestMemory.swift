@@ -39,9 +39,19 @@ public struct ManifestMemory: Hashable, Sendable {
   ///   - keys: The keys that this release trusts. If none of them signed `accepted`, it is forgotten. Otherwise, a stolen key could
   ///     lock the app out forever.
   public init(_ accepted: Accepted? = nil, lowestVersion: UInt64 = 0, trusting keys: [SigningPublicKey]) {
+    self.init(accepted, lowestVersion: lowestVersion, trusting: TrustedKeys(keys))
+  }
+
+  /// Creates the memory of an app at its start, or after it followed a keys document.
+  ///
+  /// - Parameters:
+  ///   - accepted: The manifest that was accepted last, by this or an earlier release of the app.
+  ///   - lowestVersion: The lowest manifest version that this release accepts.
+  ///   - keys: The keys that count now. If too few of them signed `accepted`, it is forgotten: it would not be accepted today.
+  public init(_ accepted: Accepted? = nil, lowestVersion: UInt64 = 0, trusting keys: TrustedKeys) {
     self.lowestVersion = lowestVersion
     self.accepted = accepted.flatMap { accepted in
-      keys.contains { accepted.signers.contains($0.id) } ? accepted : nil
+      Set(keys.signingKeys.map(\.id)).intersection(accepted.signers).count >= keys.threshold ? accepted : nil
     }
   }
 

@@ -22,13 +22,26 @@ extension SignedManifest {
   ///
   /// - Throws: ``PackError/Code/untrustedSignature``, or what ``PackManifest/Manifest/init(parsingSigned:)`` throws.
   public func verify(trusting keys: [SigningPublicKey]) throws(PackError) -> VerifiedManifest {
+    try verify(trusting: TrustedKeys(keys))
+  }
+
+  /// Checks the signatures by the keys that count on a device now, and parses the signed part only after that.
+  ///
+  /// The keys documents in the manifest are not followed: see ``TrustedKeys/following(_:)``.
+  ///
+  /// - Throws: ``PackError/Code/untrustedSignature``, also if too few keys signed it, or what ``PackManifest/Manifest/init(parsingSigned:)`` throws.
+  public func verify(trusting keys: TrustedKeys) throws(PackError) -> VerifiedManifest {
     try verify(trusting: keys, backend: CryptoBackends.standard)
   }
 
-  package func verify(
-    trusting keys: [SigningPublicKey], backend: any CryptoBackend
-  ) throws(PackError) -> VerifiedManifest {
-    let signers = try signers(among: keys, backend: backend)
+  package func verify(trusting keys: TrustedKeys, backend: any CryptoBackend) throws(PackError) -> VerifiedManifest {
+    let signers = try signers(among: keys.signingKeys, backend: backend)
+    guard signers.count >= keys.threshold else {
+      throw PackError(
+        .untrustedSignature,
+        "manifest is signed by \(signers.count) trusted \(signers.count == 1 ? "key" : "keys"), but \(keys.threshold) are needed",
+        advice: .developer("sign it with more of the keys that the keys document lists"))
+    }
     return VerifiedManifest(
       manifest: try Manifest(parsing: bytes.byteSpan, signedBytes), signers: signers,
       signedDigest: try backend.digest(of: bytes.byteSpan.extracting(signedBytes)))

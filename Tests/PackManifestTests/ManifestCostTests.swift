@@ -1,6 +1,7 @@
 import PackCrypto
 import PackFormat
 import PackManifest
+import PackTrust
 import TestSupport
 import Testing
 
@@ -46,7 +47,8 @@ import Testing
           let start = try ProcessMemory.kilobytes("VmRSS")
           try ProcessMemory.resetPeak()
           // A client has its own copy of the document.
-          let verified = try SignedManifest([UInt8](copying: document.byteSpan)).verify(trusting: [key], backend: backend.value)
+          let verified = try SignedManifest([UInt8](copying: document.byteSpan)).verify(
+            trusting: TrustedKeys([key]), backend: backend.value)
           smallestPeak = min(smallestPeak, try ProcessMemory.kilobytes("VmHWM") - start)
           #expect(verified.manifest.packs.count == 2000)
         }

@@ -9,7 +9,7 @@ import Testing
 struct ManifestVectorTests {
   @Test("the vectors are there, and name only classes of the format")
   func vectorsAreThere() throws {
-    #expect(ManifestVector.all.count > 130)
+    #expect(ManifestVector.all.count > 190)
     let count = ManifestVector.all.count { $0.hasPrefix("rfc8785-") }
     Evidence.tell("RFC 8785", cases: count)
     for name in ManifestVector.all {
@@ -20,14 +20,22 @@ struct ManifestVectorTests {
   @Test("a client gives the class that the vector expects", arguments: ManifestVector.all)
   func client(_ name: String) throws {
     let vector = try ManifestVector(named: name)
-    let trusted = vector.trusted.compactMap { try? SigningPublicKey(bytes: $0) }
+    let plain = vector.trusted.compactMap { try? SigningPublicKey(bytes: $0) }
+    let trusted = try vector.embedded.map { try TrustedKeys(KeysDocument($0)) } ?? TrustedKeys(plain)
     for backend in CryptoBackends.all {
       var verified: VerifiedManifest?
+      var newest = trusted.newest?.content.version
       let error = failure { () throws(PackError) in
-        verified = try SignedManifest(vector.manifest).verify(trusting: trusted, backend: backend)
+        let document = try SignedManifest(vector.manifest)
+        let progress = trusted.following(document, backend: backend)
+        newest = progress.keys.newest?.content.version
+        if let failure = progress.failure { throw failure }
+        verified = try document.verify(trusting: progress.keys, backend: backend)
       }
+      #expect(newest == vector.keysVersion, "\(name) with \(backend.name)")
       let classes: [PackError.Code: String] = [
-        .damagedManifest: "damaged", .unsupported: "unsupported", .untrustedSignature: "untrusted",
+        .damagedManifest: "damaged", .unsupported: "unsupported", .untrustedSignature: "untrusted", .damagedKeys: "damaged",
+        .untrustedKeys: "untrusted",
       ]
       #expect(
         error.map { classes[$0.code] ?? $0.code.rawValue } ?? "ok" == vector.expect,

@@ -5,6 +5,7 @@ import PackManifest
 import PackProject
 import PackReading
 import PackSimulator
+import PackTrust
 import TestSupport
 import Testing
 
@@ -40,7 +41,7 @@ struct SimulatedDeviceTests {
     let fragment = ReleaseFile.infoFragment(for: device?.platform ?? .iOS)
     var settings = SimulationSettings(
       .install, of: release, rules: try SystemRules(InfoPlist.read(directory("dist/\(fragment)"))),
-      trusted: [try Releases.signer().publicKey], keys: KeyRing(try Releases.key()))
+      trusted: TrustedKeys([try Releases.signer().publicKey]), keys: KeyRing(try Releases.key()))
     if let device { settings.device = device }
     return settings
   }

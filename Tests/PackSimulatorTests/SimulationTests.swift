@@ -4,6 +4,7 @@ import PackFormat
 import PackManifest
 import PackReading
 import PackSimulator
+import PackTrust
 import TestSupport
 import Testing
 
@@ -381,7 +382,7 @@ struct SimulationFindingTests {
   @Test("a manifest without a trusted signature is refused by extension and app")
   func untrusted() async throws {
     var settings = try await Releases.made().settings(.install)
-    settings.trusted = [try Releases.signer(7).publicKey]
+    settings.trusted = TrustedKeys([try Releases.signer(7).publicKey])
     let report = try await play(settings)
     #expect(report.findings.contains { $0.kind == .manifest && $0.message.contains("untrusted-signature: ") }, "\(report.story)")
     #expect(report.packs.allSatisfy { $0.state == "not-loaded new" })
@@ -403,7 +404,7 @@ struct SimulationFindingTests {
   @Test("an earlier release that the app refuses is an error, with the reason and without the directory of the device")
   func untrustedEarlier() async throws {
     var settings = try await Releases.made().settings(.update, 2, from: 1)
-    settings.trusted = [try Releases.signer(7).publicKey]
+    settings.trusted = TrustedKeys([try Releases.signer(7).publicKey])
     let directory = try TemporaryDirectory()
     var simulation = Simulation(settings, in: directory.path)
     do {

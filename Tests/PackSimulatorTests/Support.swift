@@ -121,7 +121,7 @@ struct Releases: Sendable {
 
   func settings(_ event: DeliveryEvent, _ number: Int = 1, from earlier: Int? = nil, _ faults: String...) throws -> SimulationSettings {
     var settings = SimulationSettings(
-      event, of: self[number], rules: try rules(number), trusted: [try Self.signer().publicKey], keys: KeyRing(try Self.key()))
+      event, of: self[number], rules: try rules(number), trusted: TrustedKeys([try Self.signer().publicKey]), keys: KeyRing(try Self.key()))
     settings.earlier = earlier.map { self[$0] }
     settings.faults = try faults.map { try SimulatedFault(parsing: $0) }
     return settings

@@ -197,7 +197,8 @@ private struct TestDevice {
 
   func app() async throws -> AppDelivery {
     let store = try await AssetStore(
-      root: directory("app/store"), keys: KeyRing(try Releases.key()), trusting: [try Releases.signer().publicKey], lowestVersion: 0,
+      root: directory("app/store"), keys: KeyRing(try Releases.key()), trusting: TrustedKeys([try Releases.signer().publicKey]),
+      lowestVersion: 0,
       policy: StorePolicy(freeSpaceMargin: 0), files: CrashInjectingFiles(), clock: clock,
       process: StoreProcess(session: "test") { $0 == "test" },
       backend: CryptoBackends.standard)

@@ -18,6 +18,10 @@ package struct ManifestVector: Sendable {
   package private(set) var expect = ""
   /// The trusted public keys, as in the vector.
   package private(set) var trusted: [[UInt8]] = []
+  /// The keys document that the app embeds, if it embeds one.
+  package private(set) var embedded: [UInt8]?
+  /// The version of the newest keys document afterwards.
+  package private(set) var keysVersion: UInt64?
   package private(set) var version: UInt64?
   package private(set) var signers: [String] = []
   package private(set) var packs: [Pack] = []
@@ -42,6 +46,8 @@ package struct ManifestVector: Sendable {
       switch line[..<colon.lowerBound] {
       case "expect" where number == 0: expect = value
       case "trust": trusted.append(try TestVector.bytes(hex: value))
+      case "embed": embedded = Array(value.utf8)
+      case "keys": keysVersion = UInt64(value)
       case "comment": break
       case "version" where expect == "ok": version = UInt64(value)
       case "signer" where expect == "ok": signers.append(value)
@@ -54,6 +60,8 @@ package struct ManifestVector: Sendable {
       default: throw TestVector.Fault("'\(line)' is not allowed here")
       }
     }
-    guard !expect.isEmpty, (version != nil) == (expect == "ok") else { throw TestVector.Fault("the header is not complete") }
+    guard !expect.isEmpty, (version != nil) == (expect == "ok"), (embedded == nil) == (keysVersion == nil) else {
+      throw TestVector.Fault("the header is not complete")
+    }
   }
 }

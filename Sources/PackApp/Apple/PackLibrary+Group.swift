@@ -22,7 +22,7 @@
     /// - Parameters:
     ///   - group: The identifier of the app group, `group.…`.
     ///   - manifest: The address of the signed manifest, HTTPS. If nil, `BAManifestURL` of the app's Info.plist.
-    ///   - trusted: The public keys that may sign the manifest, as `packer key public` prints them.
+    ///   - trusted: The public keys that may sign the manifest, as `packer key public` prints them; or one keys document.
     ///   - keys: The source of the keys of packs.
     ///   - options: Everything that has a usual value.
     /// - Throws: ``PackError/Code/usage`` if the app has no such group or there is no address, and the errors of

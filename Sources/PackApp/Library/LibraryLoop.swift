@@ -87,13 +87,18 @@ actor LibraryLoop {
 
   /// Accepts the manifest in the app if it is newer than the accepted one, as after the first start and after an update of the app.
   private func adopt(_ bundled: BundledRelease) async throws(PackError) {
-    let version = try delivery.store.authenticated(try SignedManifest(bundled.document)).version
-    if let accepted = await delivery.store.manifest?.manifest, accepted.version >= version { return }
+    let document = try SignedManifest(bundled.document)
     do throws(PackError) {
+      try await delivery.store.follow(KeysChain.text(of: document.keysBytes.map { Array(document.bytes[$0]) }))
+      let version = try delivery.store.authenticated(document).version
+      if let accepted = await delivery.store.manifest?.manifest, accepted.version >= version { return }
       try await delivery.adopt(bundled.document)
     } catch {
+      // The device may have followed keys documents that no longer list the keys of this manifest.
+      let embedded = delivery.store.embeddedKeys
+      if [.untrustedSignature, .untrustedKeys].contains(error.code), try await delivery.store.trustedKeys != embedded { return }
       // An old app can still install what it contains when it gets a newer manifest from the server.
-      guard [.manifestExpired, .manifestRollback].contains(error.code) else { throw error }
+      guard [.manifestExpired, .manifestRollback, .keysExpired].contains(error.code) else { throw error }
     }
   }
 

@@ -18,7 +18,7 @@ extension PackLibrary {
   /// - Parameters:
   ///   - directory: A directory for this object only. It is created if it does not exist. Not in Caches, which the system empties.
   ///   - manifest: The address of the signed manifest, HTTPS.
-  ///   - trusted: The public keys that may sign the manifest, as `packer key public` prints them.
+  ///   - trusted: The public keys that may sign the manifest, as `packer key public` prints them; or one keys document.
   ///   - keys: The source of the keys of packs.
   ///   - options: Everything that has a usual value.
   /// - Throws: ``PackError/Code/malformedKey``, ``PackError/Code/queueBusy`` if another process uses the directory, or the error of a directory that cannot be
@@ -38,10 +38,9 @@ extension PackLibrary {
   static func store(
     in directory: URL, trusting trusted: [String], keys: some KeyProvider, _ options: Options
   ) async throws(PackError) -> AssetStore {
-    var signers: [SigningPublicKey] = []
-    for text in trusted { signers.append(try SigningPublicKey(text: text)) }
-    return try await AssetStore(
-      root: directory.appendingPathComponent("packs").path, keys: keys, trusting: signers, lowestVersion: options.lowestManifestVersion,
+    try await AssetStore(
+      root: directory.appendingPathComponent("packs").path, keys: keys, trusting: TrustedKeys(texts: trusted),
+      lowestVersion: options.lowestManifestVersion,
       policy: options.store, device: options.device, logger: options.logger)
   }
 

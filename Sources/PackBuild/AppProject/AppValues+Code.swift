@@ -62,7 +62,7 @@ extension AppValues {
     /// What app and extension know about the publisher of the packs. The other values are in the Info.plists, where 'packer plist merge' keeps those of the
     /// app.
     nonisolated enum Publisher {
-      /// The public keys that may sign the manifest.
+      /// The public keys that may sign the manifest, or one keys document that says which may.
       static let publicKeys = [
     \(trusted.map { "    \(Self.literal($0))," }.joined(separator: "\n"))
       ]
@@ -302,9 +302,7 @@ extension AppValues {
     /// The extension. The system starts it when the app is installed or updated, and periodically.
     @main
     nonisolated struct Downloader: PackDownloaderExtension {
-      private static let shared = BackgroundDelivery(
-        group: Publisher.group, trusting: Publisher.publicKeys.compactMap { try? SigningPublicKey(text: $0) },
-        logger: SystemLogger(subsystem: Bundle.main.bundleIdentifier ?? "downloader"))
+      private static let shared = BackgroundDelivery(group: Publisher.group, trusting: Publisher.publicKeys)
 
       var delivery: BackgroundDelivery { Self.shared }
     }

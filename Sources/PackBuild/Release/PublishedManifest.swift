@@ -1,4 +1,4 @@
-package import PackCrypto
+import PackCrypto
 import PackFiles
 package import PackFormat
 import PackManifest
@@ -18,7 +18,7 @@ package struct PublishedManifest: Sendable {
   ///
   /// - Parameter place: a path, or an address that starts with `https://`.
   /// - Throws: ``PackError/Code/cannotRead`` or ``PackError/Code/missingInput``, ``PackError/Code/untrustedSignature``, or the error of a damaged manifest.
-  package static func read(_ place: String, trusting keys: [SigningPublicKey]) throws(PackError) -> PublishedManifest {
+  package static func read(_ place: String, trusting keys: TrustedKeys) throws(PackError) -> PublishedManifest {
     let files = SystemFiles()
     do throws(PackError) {
       let bytes = try place.contains("://") ? fetched(place) : files.contents(of: place, limit: Manifest.largestSize)

@@ -57,10 +57,11 @@ extension ReleaseBuild {
     let signed = try manifest.signedBytes()
     try Self.check(manifestSize: signed.count, packs: entries.count, isLeast: false)
     let publicKeys = signers.map(\.publicKey)
-    let found = try foundManifest(existing, signed: signed, publicKeys)
-    let document = if let found { found } else { try sign(signed, signers) }
+    let trust = try trust(of: publicKeys, lock)
+    let found = try foundManifest(existing, signed: signed, publicKeys, trust.documents)
+    let document = if let found { found } else { try sign(signed, signers, trust.documents) }
     // With the code of a client, before the manifest is written.
-    let verified = try SignedManifest(document.bytes).verify(trusting: publicKeys)
+    let verified = try SignedManifest(document.bytes).verify(trusting: trust.keys)
     guard verified.manifest == manifest else {
       throw PackError(.internalError, "the manifest does not read back as it was written")
     }
@@ -161,20 +162,21 @@ extension ReleaseBuild {
 
   // MARK: Document
 
-  private func sign(_ signed: [UInt8], _ signers: [ReleaseSigner]) throws(PackError) -> SignedManifest {
+  private func sign(_ signed: [UInt8], _ signers: [ReleaseSigner], _ documents: [KeysDocument]) throws(PackError) -> SignedManifest {
     var signatures: [ManifestSignature] = []
     for signer in signers { signatures.append(try signer.signature(of: signed)) }
-    return try SignedManifest(signed: signed, signatures: signatures)
+    return try SignedManifest(signed: signed, signatures: signatures, keys: documents.map(\.bytes))
   }
 
-  /// Returns the document of the earlier build if it has the same content and is signed by the same keys. It is reused because CryptoKit makes
+  /// Returns the document of the earlier build if it has the same content and keys documents and is signed by the same keys. It is reused because CryptoKit makes
   /// different signatures each time.
   private func foundManifest(
-    _ existing: ExistingRelease?, signed: [UInt8], _ keys: [SigningPublicKey]
+    _ existing: ExistingRelease?, signed: [UInt8], _ keys: [SigningPublicKey], _ documents: [KeysDocument]
   ) throws(PackError) -> SignedManifest? {
     guard let existing,
       let bytes = try? files.contents(of: "\(existing.path)/\(ReleaseFile.manifest)", limit: Manifest.largestSize),
       let document = try? SignedManifest(bytes), Array(bytes[document.signedBytes]) == signed,
+      document.keysBytes.map({ Array(bytes[$0]) }) == documents.map(\.bytes),
       Set(document.signatures.map(\.keyID)) == Set(keys.map(\.id)),
       let verified = try? document.verify(trusting: keys), Set(verified.signers) == Set(keys.map(\.id))
     else { return nil }

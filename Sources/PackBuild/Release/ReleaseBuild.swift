@@ -60,6 +60,8 @@ package struct ReleaseBuild: Sendable {
     try checkSigners(signers)
     try checkPlace(packs)
     var lock = try ReleaseLock.readIfPresent(lockPath, requiredBy: configuration, files: files)
+    // Before anything is packed.
+    if !isTrial { _ = try trust(of: signers.map(\.publicKey), lock) }
     let existing = try ExistingRelease.look(at: output, files: files)
     var remarks: [ReleaseBuildReport.Remark] = []
     if let existing, lock.raise(to: existing.record) {

@@ -239,6 +239,7 @@ extension ReleaseLock.App {
       throw PackError(.invalidRecord, "'\(platform)' is not a platform")
     }
     if fields.has("follows") { follows = try fields.texts("follows") }
+    if fields.has("keysVersion") { keysVersion = try fields.number("keysVersion") }
     if fields.has("retired") { isRetired = try fields.flag("retired") }
     if fields.has("recorded") { recorded = try RecordOrigin(try fields.object("recorded")) }
     try fields.finish()
@@ -254,6 +255,7 @@ extension ReleaseLock.App {
       ("format", .text(format)),
       ("hosts", hosts.map(RecordValue.texts)),
       ("keyIDs", .texts(keyIDs)),
+      ("keysVersion", keysVersion.map(RecordValue.number)),
       ("manifestURL", manifestURL.map(RecordValue.text)),
       ("trustedKeys", .texts(trustedKeys)),
       ("recorded", recorded?.record),

@@ -118,6 +118,8 @@ package struct ReleaseLock: Hashable, Sendable {
     package var manifestURL: String?
     /// The public keys it trusts (`pkp1-…`).
     package var trustedKeys: [String]
+    /// The version of the keys document that it embeds. Nil if it embeds plain keys.
+    package var keysVersion: UInt64?
     /// The ids of the content keys it holds or is given. The id of a root key covers all keys that are derived from it.
     package var keyIDs: [String]
     /// The major and minor version of the pack format its runtime reads, such as `1.0`.

@@ -34,6 +34,8 @@ package struct ReleaseRecording: Sendable {
     package var plists: [Plist]
     /// The public signing keys that the app trusts. If empty, the keys that the release is signed with are used.
     package var trustedKeys: [SigningPublicKey]
+    /// The version of the keys document that the app embeds. Nil if it embeds plain keys.
+    package var keysVersion: UInt64?
 
     /// An Info.plist of the app.
     package struct Plist: Sendable {
@@ -244,13 +246,16 @@ package struct ReleaseRecording: Sendable {
         .releaseConflict, "\(path): \(key) is \(bytes) bytes, more than the \(Limits.packVersion) that a lock file can hold",
         hint: "packer plist check \(ShellWord.path(path))")
     }
-    let trusted = app.trustedKeys.isEmpty ? record.signers : app.trustedKeys.map(\.text)
-    return ReleaseLock.App(
+    // An app that embeds a keys document trusts whatever keys follow from it.
+    let trusted = app.keysVersion != nil ? [] : app.trustedKeys.isEmpty ? record.signers : app.trustedKeys.map(\.text)
+    var entry = ReleaseLock.App(
       version: app.version, platform: build.platform?.rawValue, budget: isServedByApple ? nil : budget,
       hosts: isServedByApple ? nil : hosts,
       manifestURL: isServedByApple ? nil : manifestURL, trustedKeys: trusted.sorted(),
       keyIDs: record.rootKeyID.map { [$0] } ?? Set(record.packs.map(\.keyID)).sorted(), format: PackHeader.formatVersion,
       firstManifest: record.manifest.version, recorded: origin)
+    entry.keysVersion = app.keysVersion
+    return entry
   }
 
   /// Adds an app version. A version that is recorded already must be the same, because the app that players have does not change.
@@ -287,6 +292,10 @@ package struct ReleaseRecording: Sendable {
     if recorded.manifestURL != app.manifestURL {
       differences.append(
         "BAManifestURL is recorded as \(recorded.manifestURL ?? "missing"), but this Info.plist says \(app.manifestURL ?? "missing")")
+    }
+    if recorded.keysVersion != app.keysVersion {
+      func words(_ version: UInt64?) -> String { version.map { "keys document \($0)" } ?? "plain keys" }
+      differences.append("it is recorded with \(words(recorded.keysVersion)), but now embeds \(words(app.keysVersion))")
     }
     if recorded.trustedKeys != app.trustedKeys {
       differences.append(

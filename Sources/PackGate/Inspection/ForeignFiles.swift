@@ -34,6 +34,8 @@ struct UploadedSecret: Sendable {
     case contentKey
     /// A key of packer that signs manifests.
     case signingKey
+    /// A key of packer that signs keys documents.
+    case rootKey
     /// Another secret, with what its name or its content shows, as in `contains a private key`.
     case other(String)
   }
@@ -165,6 +167,7 @@ struct ForeignFilesSearch {
     if size > 0, size <= Self.largestSearched, var content = try? bytes(of: path) {
       defer { wipe(&content) }
       let secrets = SecretScanner.secrets(in: content.byteSpan)
+      if secrets.contains(where: { $0.rule == "packer-root-signing-key" }) { return .rootKey }
       if secrets.contains(where: { $0.rule == "packer-signing-key" }) { return .signingKey }
       if secrets.contains(where: { $0.rule == "packer-content-key" }) { return .contentKey }
       if let first = secrets.first { return .other(first.reason) }

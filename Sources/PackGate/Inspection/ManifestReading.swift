@@ -8,7 +8,7 @@ import PackTrust
 /// Reads a manifest and checks its signatures. The content is read even if no signature is valid, so that the gate reports all faults at once.
 struct ManifestReading {
   let path: String
-  let trusted: [SigningPublicKey]
+  let trusted: TrustedKeys
   let lock: ReleaseLock?
   let files: any FileSystem
 
@@ -32,6 +32,7 @@ struct ManifestReading {
       try files.readExactly(file, at: 0, into: &buffer, name: path)
       let signed = try SignedManifest(bytes)
       sighting.keyIDs = signed.signatures.map(\.keyID)
+      sighting.keysDocuments = signed.keysBytes.map { Array(bytes[$0]) }
       try judge(signed, &sighting)
       let part = bytes.byteSpan.extracting(signed.signedBytes)
       let digest = try CryptoBackends.standard.makeDigest()
@@ -57,11 +58,11 @@ struct ManifestReading {
       // A text in the lock file that is not a key is ignored.
       if let key = try? SigningPublicKey(text: text) { ofApps.append(key) }
     }
-    let keys = trusted.isEmpty ? ofApps : trusted
-    sighting.trusted = keys.map(\.text)
+    let keys = trusted.signingKeys.isEmpty ? TrustedKeys(ofApps) : trusted
+    sighting.trusted = keys.signingKeys.map(\.text)
     sighting.signatureFailure = try failure(of: signed, keys)
-    for key in Set(trusted + ofApps) {
-      if try failure(of: signed, [key]) == nil {
+    for key in Set(trusted.signingKeys + ofApps) {
+      if try failure(of: signed, TrustedKeys([key])) == nil {
         sighting.validSigners.insert(key.text)
       } else if sighting.keyIDs.contains(key.id) {
         sighting.disproved.insert(key.text)
@@ -70,8 +71,8 @@ struct ManifestReading {
   }
 
   /// Returns why the signatures are refused. Faults of the signed part are reported elsewhere.
-  private func failure(of signed: SignedManifest, _ keys: [SigningPublicKey]) throws(PackError) -> PackError? {
-    guard !keys.isEmpty else { return nil }
+  private func failure(of signed: SignedManifest, _ keys: TrustedKeys) throws(PackError) -> PackError? {
+    guard !keys.signingKeys.isEmpty else { return nil }
     do throws(PackError) {
       _ = try signed.verify(trusting: keys)
       return nil

@@ -35,6 +35,10 @@ struct ReleaseContext: Sendable {
   var plist: PlistSighting?
   /// The built app from which the Info.plist was taken.
   var app: BuiltApp?
+  /// The publisher's keys documents; nil if the configuration names no file of them.
+  var keys: KeysSighting?
+  /// The places on this machine where a root signing key was found.
+  var rootKeyPlaces: [String] = []
   var lock: ReleaseLock?
   /// The manifest that devices have now.
   var published: PublishedManifest?
@@ -122,6 +126,8 @@ struct ManifestSighting: Sendable {
   var failure: PackError?
   /// The ids of all keys that signed it, as the document names them. These are not verified.
   var keyIDs: [String] = []
+  /// The keys documents in it, not verified.
+  var keysDocuments: [[UInt8]] = []
   /// The trusted public keys (`pkp1-…`) that its signatures were checked with: those of the caller, or else those of released apps.
   var trusted: [String] = []
   /// The reason why the signatures are refused; nil if they are accepted, or if there are no trusted keys.
@@ -134,6 +140,35 @@ struct ManifestSighting: Sendable {
   var signedDigest: [UInt8] = []
   /// The SHA-256 of the signed bytes without version and times.
   var contentDigest: [UInt8] = []
+}
+
+/// The inspected file of keys documents.
+struct KeysSighting: Sendable {
+  /// Its path, as packer.yml names it.
+  var path: String
+  /// Its content; nil if it could not be read.
+  var file: KeysFile?
+  /// The reason why it could not be read.
+  var failure: PackError?
+
+  init(path: String, file: KeysFile?, failure: PackError? = nil) {
+    self.path = path
+    self.file = file
+    self.failure = failure
+  }
+
+  /// Reads the file.
+  init(_ path: String) throws(PackError) {
+    self.path = path
+    do throws(PackError) {
+      let file = try KeysFile(reading: path)
+      _ = try file.required()
+      self.file = file
+    } catch {
+      guard error.code != .internalError else { throw error }
+      failure = error
+    }
+  }
 }
 
 /// One inspected pack file.

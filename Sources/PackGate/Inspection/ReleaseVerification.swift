@@ -1,9 +1,9 @@
 package import PackBuild
-package import PackCrypto
 package import PackFiles
 package import PackFormat
 package import PackManifest
 package import PackProject
+package import PackTrust
 
 /// Verifies a release before it is published: manifest, packs, budgets, Info.plist, and all app versions that are not retired.
 ///
@@ -23,8 +23,8 @@ package struct ReleaseVerification: Sendable {
   package var lock: String?
   /// The manifest that devices have now; nil if it is not known.
   package var published: PublishedManifest?
-  /// The public keys that the app trusts. If empty, the keys of the app versions in the lock file are used.
-  package var trusted: [SigningPublicKey] = []
+  /// The keys that the app trusts. If there are none, the keys of the app versions in the lock file are used.
+  package var trusted = TrustedKeys([])
   /// Whether payloads are not read: only manifest, sizes, digests, headers, budgets, Info.plist and lock file are checked.
   package var isQuick = false
   /// Ids of the rules to check, or prefixes of ids. If empty, all rules are checked.

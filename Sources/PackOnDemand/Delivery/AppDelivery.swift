@@ -63,6 +63,8 @@ public actor AppDelivery {
     start.interrupted = try await blocking { (state) throws(PackError) in try state.recover() }
     start.findings = try await store.reconcile()
     do throws(PackError) {
+      // What the extension followed counts, whether it accepted the manifest or not.
+      if let record = try await blocking({ (state) throws(PackError) in try state.keysRecord() }) { try await store.follow(record) }
       if let document = try await blocking({ (state) throws(PackError) in try state.lastDocument() }) {
         try await store.adopt(SignedManifest(document))
       }
@@ -81,6 +83,9 @@ public actor AppDelivery {
   @discardableResult
   public func adopt(_ document: [UInt8]) async throws(PackError) -> UpdatePlan {
     let signed = try SignedManifest(document)
+    let embedded = store.embeddedKeys
+    // The keys documents count in both places, also if the store refuses the manifest. A refused one is reported by the store.
+    try? await blocking { (state) throws(PackError) in try state.follow(signed, trusting: embedded) }
     let plan = try await store.adopt(signed)
     // The store has already checked the signatures of this document. The shared state cannot check signatures by itself.
     let store = store
@@ -180,8 +185,8 @@ public actor AppDelivery {
   package static func outcome(of error: PackError) -> SharedState.InstallOutcome {
     switch error.code {
     case .noSpace, .quotaExceeded, .noKey, .wrongKey, .notWrapped, .noUsableKey, .malformedKey, .storeBusy, .cancelled, .noManifest,
-      .manifestExpired, .manifestRollback, .unknownPack, .cannotRead, .cannotWrite, .inUse, .unsupported, .damagedStore, .sourceChanged,
-      .internalError:
+      .manifestExpired, .keysExpired, .manifestRollback, .unknownPack, .cannotRead, .cannotWrite, .inUse, .unsupported, .damagedStore,
+      .sourceChanged, .internalError:
       .putOff
     case .versionFailed: .failed(.rejected)
     case .truncated: .failed(.wrongSize)

@@ -69,6 +69,10 @@ extension ConfigurationMap {
         "trust", .list(.publicKey, counts: 1...16, isSet: true),
         "The public keys that the app trusts. Default: those of signKey."),
       ConfigurationKey(
+        "keysFile", .scalar(.directory),
+        "The file with the keys documents that 'packer trust' writes. The app embeds one of them instead of public keys.",
+        example: "packer.keys.json"),
+      ConfigurationKey(
         "validity", .scalar(.duration), "How long a manifest is valid, in hours, days or weeks.", standard: "180 days"),
       ConfigurationKey(
         "hosting", .scalar(.choice(PackerConfiguration.Hosting.allCases.map(\.rawValue), "hosting mode")),

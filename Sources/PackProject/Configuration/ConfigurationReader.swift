@@ -69,6 +69,7 @@ struct ConfigurationReader {
       perPackKeys: root["perPackKeys"]?.isTrue ?? false,
       signKeys: root.texts("signKey", .keyReference).map(reference),
       trustedKeys: root.texts("trust", .publicKey),
+      keysFile: root.text("keysFile", .directory).map(inDirectory),
       packs: packs,
       totals: totals(root["totals"]),
       headroom: headroom(root["headroom"]),

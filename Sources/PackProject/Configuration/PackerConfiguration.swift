@@ -19,6 +19,8 @@ package struct PackerConfiguration: Hashable, Sendable {
   package var signKeys: [String]
   /// The public keys (`pkp1-…`) that the app trusts, for `verify`.
   package var trustedKeys: [String]
+  /// The file with the keys documents, as a path the process can open; nil if the app embeds plain keys.
+  package var keysFile: String?
   /// The packs, in the order of the file. Packs of the same `each` are in the byte order of their names.
   package var packs: [Pack]
   /// Limits for all packs together.

@@ -346,7 +346,7 @@ extension ScalarFormat {
     case .host: Self.pattern(#"^(\*\.[A-Za-z0-9_-]+\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$"#)
     case .keyReference:
       // A signer has a public key, and nothing else has as many digits.
-      ["type": "string", "minLength": 1, "not": Self.pattern(#"[pP][kK][kKsSxX]1-|^(?!signer:)[\s\S]*[0-9A-Fa-f]{64}"#)]
+      ["type": "string", "minLength": 1, "not": Self.pattern(#"[pP][kK][kKsStTxX]1-|^(?!signer:)[\s\S]*[0-9A-Fa-f]{64}"#)]
     case .publicKey: Self.pattern("^pkp1-[0-9a-f]{64}-[0-9a-f]{8}$")
     case .duration: Self.pattern("^[0-9]{1,6} *(hour|day|week)s?$")
     case .choice(let choices, _): ["enum": .list(choices.map { .text($0) })]

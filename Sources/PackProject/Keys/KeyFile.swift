@@ -21,6 +21,13 @@ package enum KeyFile {
     try key.withText { (text) throws(PackError) in try write(text, to: path, files: SystemFiles()) }
   }
 
+  /// Writes a new file with a root signing key, in the same way.
+  ///
+  /// - Throws: ``PackError/Code/outputExists`` if something exists at `path` already.
+  package static func write(_ key: borrowing RootSigningKey, to path: String) throws(PackError) {
+    try key.withText { (text) throws(PackError) in try write(text, to: path, files: SystemFiles()) }
+  }
+
   package static func write(
     _ key: borrowing PackKey, to path: String, files: any FileSystem
   ) throws(PackError) {

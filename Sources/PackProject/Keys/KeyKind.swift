@@ -6,28 +6,55 @@ package enum KeyKind: Hashable, Sendable {
   case signing
   /// It opens packs that are wrapped for its public half (`pkx1-`).
   case recipient
+  /// It signs keys documents (`pkt1-`).
+  case root
 
   /// The name in messages.
-  var name: String { self == .signing ? "signing key" : "key" }
+  var name: String {
+    switch self {
+    case .content, .recipient: "key"
+    case .signing: "signing key"
+    case .root: "root signing key"
+    }
+  }
+
   /// The option for a key reference.
-  var option: String { self == .signing ? "--sign-key" : "--key" }
+  var option: String {
+    switch self {
+    case .content, .recipient: "--key"
+    case .signing: "--sign-key"
+    case .root: "--root-sign-key"
+    }
+  }
+
   /// The variable that may contain a key. With the suffixes `_FILE` and `_COMMAND`, the variables that say where it is.
-  var variable: String { self == .signing ? "PACKER_SIGN_KEY" : "PACKER_KEY" }
+  package var variable: String {
+    switch self {
+    case .content, .recipient: "PACKER_KEY"
+    case .signing: "PACKER_SIGN_KEY"
+    case .root: "PACKER_ROOT_SIGN_KEY"
+    }
+  }
+
   /// The command that makes one.
   var making: String {
     switch self {
     case .content: making(at: "game.key")
     case .signing: making(at: "game.sign.key")
     case .recipient: making(at: "review.key")
+    case .root: making(at: "root-1.key")
     }
   }
 
   /// The command that makes one in a file.
   func making(at path: String) -> String {
-    switch self {
-    case .content: "packer key new -o \(ShellWord.path(path))"
-    case .signing: "packer key new --signing -o \(ShellWord.path(path))"
-    case .recipient: "packer key new --recipient -o \(ShellWord.path(path))"
-    }
+    let flag =
+      switch self {
+      case .content: ""
+      case .signing: "--signing "
+      case .root: "--root-signing "
+      case .recipient: "--recipient "
+      }
+    return "packer key new \(flag)-o \(ShellWord.path(path))"
   }
 }

@@ -179,6 +179,13 @@ package struct KeyReference: Hashable, Sendable {
     return ResolvedSigningKey(key, warnings: input.warnings)
   }
 
+  /// Reads a key for signing keys documents, in the same way.
+  package func resolveRootSigningKey() throws(PackError) -> ResolvedRootSigningKey {
+    let input = try read(.root, files: SystemFiles())
+    let key = try input.key { (text) throws(PackError) in try RootSigningKey(text: text) }
+    return ResolvedRootSigningKey(key, warnings: input.warnings)
+  }
+
   /// Reads the text of a key without parsing it.
   private func read(_ kind: KeyKind, files: any FileSystem) throws(PackError) -> KeyInput {
     switch place {

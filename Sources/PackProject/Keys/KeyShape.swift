@@ -3,7 +3,7 @@
 ///
 /// Every text that a person gives as a key reference is searched before it is used, and before a message repeats it.
 package struct KeyShape: Hashable, Sendable {
-  /// The kind of key whose prefix the text contains (`pkk1-`, `pks1-`, `pkx1-`); nil if it contains none.
+  /// The kind of key whose prefix the text contains (`pkk1-`, `pks1-`, `pkt1-`, `pkx1-`); nil if it contains none.
   package private(set) var prefixed: KeyKind?
   /// Whether the text contains the prefix of a public key, with digits behind it.
   package private(set) var isPublic = false
@@ -114,8 +114,9 @@ package struct KeyShape: Hashable, Sendable {
       switch letters {
       case 0x706B_6B31: self = .secret(.content)  // pkk1
       case 0x706B_7331: self = .secret(.signing)  // pks1
+      case 0x706B_7431: self = .secret(.root)  // pkt1
       case 0x706B_7831: self = .secret(.recipient)  // pkx1
-      case 0x706B_7031, 0x706B_7731: self = .public  // pkp1, pkw1
+      case 0x706B_7031, 0x706B_7131, 0x706B_7731: self = .public  // pkp1, pkq1, pkw1
       default: return nil
       }
     }

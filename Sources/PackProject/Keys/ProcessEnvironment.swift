@@ -47,7 +47,7 @@ package enum ProcessEnvironment {
     return unsafe lend(&entries, body)
   }
 
-  private static let keyVariables = [KeyKind.content.variable, KeyKind.signing.variable]
+  private static let keyVariables = [KeyKind.content.variable, KeyKind.signing.variable, KeyKind.root.variable]
 
   private static func concernsKeys(_ entry: UnsafePointer<CChar>) -> Bool {
     if keyVariables.contains(where: { unsafe strncmp(entry, $0, $0.utf8.count) == 0 }) { return true }

@@ -60,6 +60,19 @@ package struct ResolvedSigningKey: ~Copyable, Sendable {
   }
 }
 
+/// A root signing key that was read, with warnings about its source.
+package struct ResolvedRootSigningKey: ~Copyable, Sendable {
+  /// The key.
+  package let key: RootSigningKey
+  /// The warnings for a person, one sentence each.
+  package let warnings: [ResolvedKey.Warning]
+
+  init(_ key: consuming RootSigningKey, warnings: [ResolvedKey.Warning]) {
+    self.key = key
+    self.warnings = warnings
+  }
+}
+
 /// The text of a key, as read.
 struct KeyInput: ~Copyable {
   private let text: SecretInput

@@ -84,6 +84,7 @@ extension SecretRule {
     SecretRule("age-secret-key", "a private age key", ["AGE[-SEC]RET-KEY-1"], .upperAndDigits, 58...58, variety: 12),
     SecretRule("packer-content-key", "a content key of packer", ["p[kk1-]"], .hex, 64...64),
     SecretRule("packer-signing-key", "a signing key of packer", ["p[ks1-]"], .hex, 64...64),
+    SecretRule("packer-root-signing-key", "a root signing key of packer", ["p[kt1-]"], .hex, 64...64),
   ]
 
   private static let clouds: [SecretRule] = [

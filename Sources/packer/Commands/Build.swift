@@ -5,6 +5,7 @@ import PackFormat
 import PackManifest
 import PackProject
 import PackStore
+import PackTrust
 
 /// `packer build`
 struct Build: Verb {
@@ -90,7 +91,8 @@ struct Build: Verb {
     // A trial run signs nothing.
     let signers = isTrial ? [] : try session.signers(signKey, configured: configuration.signKeys)
     build.published = try published.manifest(
-      trusting: signers.isEmpty ? try session.trustedKeys([], configuration) : signers.map(\.publicKey))
+      trusting: signers.isEmpty || configuration.keysFile != nil
+        ? try session.trustedKeys([], configuration) : TrustedKeys(signers.map(\.publicKey)))
     let work = build
     let report = try await session.withProgress { (progress) async throws(PackError) in
       try await work.run(key: resolved.key, signers: signers, progress: progress)

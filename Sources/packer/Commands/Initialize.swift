@@ -174,7 +174,8 @@ struct Initialize: Verb {
     if keys.isEmpty, !app.signKey.references.isEmpty {
       for reference in try app.signKey.keyReferences() { keys.append(try session.signingKey(reference).publicKey) }
     }
-    if keys.isEmpty { keys = try session.trustedKeys([], configuration) }
+    if keys.isEmpty, configuration.keysFile != nil { return try documentTexts(configuration, dist, in: session) }
+    if keys.isEmpty { keys = try session.trustedKeys([], configuration).signingKeys }
     guard !keys.isEmpty else {
       let missing = configuration.signKeys.compactMap { (try? KeyReference(parsing: $0))?.file }.first { !ReleasePlaces.exists($0) }
       let reason = missing.map { ": the signing key '\($0)' of \(configuration.path) does not exist" } ?? ", and the app needs one"
@@ -185,6 +186,14 @@ struct Initialize: Verb {
     let manifest = "\(dist)/\(ReleaseFile.manifest)"
     try naming(manifest) { () throws(PackError) in _ = try SignedManifest.read(manifest).verify(trusting: keys) }
     return keys.map(\.text)
+  }
+
+  /// Returns the newest keys document as the only text that the app embeds.
+  private func documentTexts(_ configuration: PackerConfiguration, _ dist: String, in session: Session) throws(PackError) -> [String] {
+    let keys = try session.trustedKeys([], configuration)
+    let manifest = "\(dist)/\(ReleaseFile.manifest)"
+    try naming(manifest) { () throws(PackError) in _ = try SignedManifest.read(manifest).verify(trusting: keys) }
+    return [String(decoding: keys.newest?.bytes ?? [], as: UTF8.self)]
   }
 
   // MARK: For people

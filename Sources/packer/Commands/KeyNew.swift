@@ -16,6 +16,7 @@ struct KeyNew: Verb {
         packer key new -o ~/keys/game.key --json
         packer key new --signing -o game.sign.key
         packer key new --recipient -o review.key
+        packer key new --root-signing -o root-1.key
       """)
 
   @Option(name: [.customShort("o"), .customLong("output")], help: "The key file to write.", completion: .file())
@@ -28,6 +29,8 @@ struct KeyNew: Verb {
     name: .customLong("recipient"),
     help: "Create a recipient's key, for packs that others wrap for it, and print its public half to hand over.")
   var isForRecipient = false
+  @Flag(name: .customLong("root-signing"), help: "Create a root signing key for keys documents. Do this on a machine without a network.")
+  var isForRoot = false
 
   @OptionGroup var output: OutputOptions
 
@@ -40,16 +43,20 @@ struct KeyNew: Verb {
         .usage, "a key is not written to standard output, because terminals and logs keep it",
         hint: "write a file, as in 'packer key new -o game.key', and move it to a safe place")
     }
-    guard !isForSigning || !isForRecipient else {
-      throw PackError(.usage, "--signing and --recipient were both given", hint: "a key is for one purpose; make two")
+    guard [isForSigning, isForRecipient, isForRoot].count(where: { $0 }) < 2 else {
+      throw PackError(
+        .usage, "more than one of --signing, --recipient and --root-signing was given", hint: "a key is for one purpose; make two")
     }
     let record: KeyRecord
     if isForRecipient {
       let key = try PackKey.random(.recipient)
       try KeyFile.write(key, to: path)
       record = KeyRecord(kind: .recipient, keyID: "\(key.id)", publicKey: key.recipient?.text, output: path)
-      session.console.result(record, [key.recipient?.text ?? "", "key id \(record.keyID)"])
-      return .done
+    } else if isForRoot {
+      let key = try RootSigningKey.random()
+      try KeyFile.write(key, to: path)
+      let publicKey = key.publicKey
+      record = KeyRecord(kind: .root, keyID: publicKey.id, publicKey: publicKey.text, output: path)
     } else if isForSigning {
       let key = try SigningKey.random()
       try KeyFile.write(key, to: path)
@@ -60,7 +67,8 @@ struct KeyNew: Verb {
       try KeyFile.write(key, to: path)
       record = KeyRecord(kind: .content, keyID: "\(key.id)", output: path)
     }
-    session.console.result(record, ["key id \(record.keyID)"])
+    // The public half of these is handed over: to whoever wraps packs, and to 'packer trust' on another machine.
+    session.console.result(record, (isForRecipient || isForRoot ? [record.publicKey ?? ""] : []) + ["key id \(record.keyID)"])
     return .done
   }
 }
@@ -68,7 +76,7 @@ struct KeyNew: Verb {
 /// A record of a key.
 struct KeyRecord: Encodable {
   let type = "key"
-  /// `pack`, `signing` or `recipient`.
+  /// `pack`, `signing`, `recipient` or `root-signing`.
   let kind: String
   let keyID: String
   var publicKey: String?
@@ -80,6 +88,7 @@ struct KeyRecord: Encodable {
       case .content: "pack"
       case .signing: "signing"
       case .recipient: "recipient"
+      case .root: "root-signing"
       }
     self.keyID = keyID
     self.publicKey = publicKey

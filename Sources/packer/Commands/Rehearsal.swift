@@ -6,6 +6,7 @@ import PackProject
 import PackReading
 import PackSimulator
 import PackStore
+import PackTrust
 
 /// The part of `packer simulate` that finds the inputs, runs the simulation, and prints its report.
 struct Rehearsal {
@@ -23,7 +24,7 @@ struct Rehearsal {
     let app = try app(beside: configuration, of: target)
     let platform = try options.namedPlatform() ?? .iOS
     let rules = try rules(app, target, platform)
-    let trusted = try options.trust.keys(configuration, or: app?.app.trustedKeys ?? [], in: session)
+    let trusted = try trusted(configuration, app?.app, in: session)
     let faults = try options.fail.map { (text) throws(PackError) in try SimulatedFault(parsing: text) }
     var settings = SimulationSettings(
       event, of: release, rules: rules, trusted: trusted, keys: try keys(app?.app, configuration, in: session))
@@ -108,6 +109,18 @@ struct Rehearsal {
         hint: known.isEmpty ? "packer release record --app \(version)" : "choose one of \(known)")
     }
     return (app, path)
+  }
+
+  /// Returns the keys that the app embeds: for a recorded app version, those of its keys document.
+  private func trusted(
+    _ configuration: PackerConfiguration?, _ app: ReleaseLock.App?, in session: Session
+  ) throws(PackError) -> TrustedKeys {
+    if let version = app?.keysVersion, options.trust.keyTexts.trust.isEmpty, let path = configuration?.keysFile,
+      let document = try KeysFile(reading: path).document(version)
+    {
+      return try TrustedKeys(document)
+    }
+    return try options.trust.keys(configuration, or: app?.trustedKeys ?? [], in: session)
   }
 
   private func rules(

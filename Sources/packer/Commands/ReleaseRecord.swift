@@ -5,6 +5,7 @@ import PackFormat
 import PackGate
 import PackManifest
 import PackProject
+import PackTrust
 
 /// `packer release record`
 struct ReleaseRecord: Verb {
@@ -35,6 +36,11 @@ struct ReleaseRecord: Verb {
   var plist: [String] = []
 
   @Option(
+    help: ArgumentHelp(
+      "The version of the keys document that the app embeds. (default: the oldest in 'keysFile')", valueName: "n"))
+  var keysVersion: UInt64?
+
+  @Option(
     help: ArgumentHelp("The directory that 'packer build' made. (default: dist beside the configuration)", valueName: "dir"),
     completion: .directory)
   var dist: String?
@@ -61,9 +67,8 @@ struct ReleaseRecord: Verb {
       dist: dist ?? configuration.path(of: ReleaseFile.folder), lockPath: configuration.path(of: ReleaseFile.lock))
     recording.configuration = configuration
     recording.origin = RecordOrigin.current(time: try BuildTime.fromEnvironment().now) { ProcessEnvironment.text(of: $0) }
-    var trusted: [SigningPublicKey] = []
-    for text in configuration.trustedKeys { trusted.append(try SigningPublicKey(text: text)) }
-    recording.trustedKeys = trusted.isEmpty ? try session.publicKeys(ofSigning: configuration.signKeys) : trusted
+    let embedded = try embeddedVersion(configuration)
+    recording.trustedKeys = try session.trustedKeys([], configuration).signingKeys
     var recorded: ReleaseRecording.App?
     if let app, isBuilt {
       recorded = try await read(app, recording, configuration, in: session)
@@ -72,6 +77,7 @@ struct ReleaseRecord: Verb {
       for build in recorded?.plists ?? [] { warn(of: build.plist, recordedAs: app, in: session) }
       for build in recorded?.plists ?? [] { try await check(build, recording, configuration) }
     }
+    recorded?.keysVersion = embedded
     let report = try recording.record(recorded)
     LockView(path: recording.lockPath, lock: report.lock).show(isUnchanged: report.isUnchanged, on: session.console)
     return .done
@@ -79,6 +85,23 @@ struct ReleaseRecord: Verb {
 }
 
 extension ReleaseRecord {
+  /// Returns the version of the keys document that the app embeds, or nil if it embeds plain keys.
+  private func embeddedVersion(_ configuration: PackerConfiguration) throws(PackError) -> UInt64? {
+    guard let path = configuration.keysFile else {
+      guard keysVersion == nil else {
+        throw PackError(.usage, "--keys-version needs 'keysFile' in \(configuration.path)", hint: "packer trust init --help")
+      }
+      return nil
+    }
+    let file = try KeysFile(reading: path)
+    // The oldest is always safe: the manifests then contain every document that the app may need.
+    guard let version = keysVersion ?? file.documents.first?.content.version else { return try file.required().content.version }
+    guard file.document(version) != nil else {
+      throw PackError(.usage, of: path, "has no signed keys document \(version)", hint: "packer trust show \(ShellWord.path(path))")
+    }
+    return version
+  }
+
   /// Reads the Info.plists with their platforms.
   private func plists() throws(PackError) -> [ReleaseRecording.App.Plist] {
     var builds: [ReleaseRecording.App.Plist] = []

@@ -58,7 +58,9 @@ struct Serve: Verb {
     name: .customLong("pack"), help: ArgumentHelp("Serve only this pack of the release.", valueName: "id"))
   var only: String?
 
-  @Option(help: ArgumentHelp("Refuse a manifest not signed by one of these public keys. Repeatable.", valueName: "key"))
+  @Option(
+    help: ArgumentHelp(
+      "Refuse a manifest not signed by one of these public keys. Repeatable; or a file of keys documents.", valueName: "key|file"))
   var trust: [String] = []
 
   @Flag(name: .customLong("isolated"), help: "Send COOP, COEP and CORP headers, which SharedArrayBuffer and WebAssembly threads need.")
@@ -97,7 +99,7 @@ struct Serve: Verb {
       throw PackError(.usage, "\(only != nil ? "--pack" : "--trust") is for a release, and \(target) is not a directory")
     }
     if isRelease { try ReleasePlaces.checkPresence(of: target, configuration: nil) }
-    let trusted = try trust.map { (text) throws(PackError) in try SigningPublicKey(text: text) }
+    let trusted = try session.trustedKeys(trust, nil)
     let resolved = try resolvedKey(in: session, isRelease: isRelease)
     var options = PackResponder.Options()
     options.isIsolated = isIsolated

@@ -74,8 +74,11 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .damagedStore: .damaged,
     .truncated: .truncated,
     .untrustedSignature: .untrustedSignature,
+    .untrustedKeys: .untrustedSignature,
+    .damagedKeys: .damaged,
     // Both manifests are valid and correctly signed, but too old.
     .manifestExpired: .findings,
+    .keysExpired: .findings,
     .manifestRollback: .findings,
     // These packs are undamaged, but their version failed or was not confirmed.
     .versionFailed: .findings,

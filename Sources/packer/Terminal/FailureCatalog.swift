@@ -160,6 +160,15 @@ enum FailureCatalog {
       "manifest-rollback", "The manifest is older than the accepted one, or has the same version but different content.",
       "Publish the newest; record every release in packer.lock.json before publishing."),
     Entry(
+      "damaged-keys", "A keys document breaks a rule of the format, or was changed.",
+      "Restore the file of keys documents from version control, and build again."),
+    Entry(
+      "untrusted-keys", "A keys document is not signed by enough root signing keys, or does not follow the one before.",
+      "See 'packer trust show'; 'packer trust sign' adds signatures, and 'packer build' puts all documents into the manifest."),
+    Entry(
+      "keys-expired", "The newest keys document has expired; installed packs remain usable.",
+      "Make the next one with 'packer trust rotate', have it signed, build, and publish the manifest."),
+    Entry(
       "invalid-manifest", "The release contains values that a manifest must not contain.",
       "Correct the ids, URLs or sizes that the message names."),
     Entry(

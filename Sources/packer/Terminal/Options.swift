@@ -4,6 +4,7 @@ import PackCrypto
 import PackFormat
 import PackProject
 import PackReading
+import PackTrust
 
 /// The option that names the source of the key.
 struct KeyOptions: ParsableArguments {
@@ -56,7 +57,8 @@ struct SignKeyOptions: ParsableArguments {
 struct TrustedKeysOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "A public key (pkp1-…) to trust instead of those in the configuration. Repeatable.", valueName: "key"))
+      "A public key (pkp1-…) to trust instead of those in the configuration, repeatable; or a file of keys documents.",
+      valueName: "key|file"))
   var trust: [String] = []
 }
 
@@ -83,9 +85,9 @@ struct TrustOptions: ParsableArguments {
   ///   - isNeeded: Whether to throw if no key is trusted.
   func keys(
     _ configuration: PackerConfiguration?, or others: [String] = [], isNeeded: Bool = true, in session: Session
-  ) throws(PackError) -> [SigningPublicKey] {
+  ) throws(PackError) -> TrustedKeys {
     let keys = try session.trustedKeys(keyTexts.trust.isEmpty ? others : keyTexts.trust, configuration)
-    guard !keys.isEmpty || !isNeeded else {
+    guard !keys.signingKeys.isEmpty || !isNeeded else {
       throw PackError(
         .untrustedSignature, "no trusted public key was given, so no manifest can be verified",
         hint: "give --trust KEY as 'packer key public' prints it, or --config with a packer.yml that names keys")

@@ -2,6 +2,7 @@ import ArgumentParser
 import PackBuild
 import PackCrypto
 import PackFormat
+import PackTrust
 
 /// The option that names the manifest that devices have now.
 struct PublishedOption: ParsableArguments {
@@ -10,7 +11,7 @@ struct PublishedOption: ParsableArguments {
     completion: .file())
   var published: String?
 
-  func manifest(trusting keys: [SigningPublicKey]) throws(PackError) -> PublishedManifest? {
+  func manifest(trusting keys: TrustedKeys) throws(PackError) -> PublishedManifest? {
     guard let published else { return nil }
     return try PublishedManifest.read(published, trusting: keys)
   }

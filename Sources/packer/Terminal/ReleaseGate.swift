@@ -4,6 +4,7 @@ import PackFormat
 import PackGate
 import PackManifest
 import PackProject
+import PackTrust
 
 /// The part of `packer verify` that checks a release: finds its files, and prints the report in every requested format.
 struct ReleaseGate {
@@ -122,7 +123,7 @@ struct ReleaseGate {
   /// Returns the manifest that is published now, which must be signed like the release.
   private func published(_ verification: ReleaseVerification) throws(PackError) -> PublishedManifest? {
     guard options.published.published != nil else { return nil }
-    guard !verification.trusted.isEmpty else {
+    guard !verification.trusted.signingKeys.isEmpty else {
       throw PackError(
         .noKey, "no public key is known that may sign the published manifest", hint: "give --trust KEY as 'packer key public' prints it")
     }

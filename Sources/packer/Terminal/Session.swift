@@ -1,8 +1,10 @@
 import PackBuild
+import PackCrypto
 import PackFiles
 import PackFormat
 import PackProject
 import PackReading
+import PackTrust
 
 /// The console and the signals of the process, for a command to use.
 struct Session: Sendable {
@@ -82,10 +84,25 @@ struct Session: Sendable {
   }
 
   /// Returns the trusted public keys: those given, else those of the configuration, else those of its signing keys, if those can be read.
-  func trustedKeys(_ given: [String], _ configuration: PackerConfiguration?) throws(PackError) -> [SigningPublicKey] {
+  ///
+  /// With a file of keys documents, those are the keys of its newest document, as for an app that embeds it.
+  func trustedKeys(_ given: [String], _ configuration: PackerConfiguration?) throws(PackError) -> TrustedKeys {
+    if given.count == 1, !given[0].hasPrefix("pkp1-"), KeyShape(in: given[0]).isHarmless, ReleasePlaces.exists(given[0]) {
+      return try KeysFile(reading: given[0]).trusted()
+    }
+    if given.isEmpty, let path = configuration?.keysFile { return try KeysFile(reading: path).trusted() }
     let texts = given.isEmpty ? configuration?.trustedKeys ?? [] : given
-    guard texts.isEmpty else { return try texts.map { (text) throws(PackError) in try SigningPublicKey(text: text) } }
-    return try publicKeys(ofSigning: configuration?.signKeys ?? [])
+    guard texts.isEmpty else { return try TrustedKeys(texts: texts) }
+    return TrustedKeys(try publicKeys(ofSigning: configuration?.signKeys ?? []))
+  }
+
+  /// Reads a root signing key, and prints its warnings.
+  func rootSigningKey(_ reference: KeyReference) throws(PackError) -> ResolvedRootSigningKey {
+    let resolved = try signals.whileAbandonable { () throws(PackError) in try reference.resolveRootSigningKey() }
+    for warning in resolved.warnings {
+      console.warning(warning.message, hint: warning.hint)
+    }
+    return resolved
   }
 
   /// Reads the signing keys that the options, the environment or the configuration name.

@@ -2,6 +2,7 @@ import PackCrypto
 import PackFiles
 import PackFormat
 import PackManifest
+import PackTrust
 import TestSupport
 import Testing
 
@@ -210,7 +211,8 @@ struct TagRequestTests {
   func missingKey() async throws {
     let keys = KeyRing()
     let store = try await AssetStore(
-      root: stage.root, keys: keys, trusting: [StoreStage.signer(0).publicKey], lowestVersion: 0, policy: StorePolicy(freeSpaceMargin: 0),
+      root: stage.root, keys: keys, trusting: TrustedKeys([StoreStage.signer(0).publicKey]), lowestVersion: 0,
+      policy: StorePolicy(freeSpaceMargin: 0),
       files: FaultyFiles(), clock: stage.clock, process: StoreProcess(session: "one") { _ in true }, backend: CryptoBackends.standard)
     let transport = tags.transport()
     let queue = try await tags.queue(transport)

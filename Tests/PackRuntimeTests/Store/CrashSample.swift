@@ -3,6 +3,7 @@ import PackCrypto
 import PackFiles
 import PackFormat
 import PackManifest
+import PackTrust
 import TestSupport
 
 /// Three releases of two packs: pack files and signed manifests. One pack is installed unpacked, the other is kept encrypted.
@@ -24,9 +25,9 @@ struct CrashSample: Sendable {
   static func shared() async throws -> CrashSample { try await made.value }
 
   /// The public half of the key that signs the manifests.
-  static let trusted: [SigningPublicKey] = {
+  static let trusted: TrustedKeys = {
     guard let key = try? signer() else { preconditionFailure("32 bytes are a seed") }
-    return [key.publicKey]
+    return TrustedKeys([key.publicKey])
   }()
 
   private static func signer() throws(PackError) -> SigningKey {

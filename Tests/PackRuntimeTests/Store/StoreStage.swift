@@ -7,6 +7,7 @@ import PackLog
 import PackManifest
 import PackReading
 import PackStore
+import PackTrust
 import PackWork
 import TestSupport
 
@@ -35,7 +36,7 @@ final class StoreStage: Sendable {
   /// Opens the store as a running process with this session name.
   func open(
     as session: String = "one", _ policy: StorePolicy = StoreStage.patient, files: any FileSystem = FaultyFiles(),
-    trusting signers: [UInt8] = [0], lowestVersion: UInt64 = 0, logger: (any PackLogger)? = nil,
+    trusting signers: [UInt8] = [0], embedding embedded: TrustedKeys? = nil, lowestVersion: UInt64 = 0, logger: (any PackLogger)? = nil,
     keys provider: (any KeyProvider)? = nil
   ) async throws(PackError) -> AssetStore {
     let process = StoreProcess(session: session) { [ended] session in !ended.withLock { $0.contains(session) } }
@@ -45,7 +46,7 @@ final class StoreStage: Sendable {
     let keys: any KeyProvider
     if let provider { keys = provider } else { keys = KeyRing(try PackKey(bytes: bytes.byteSpan)) }
     return try await AssetStore(
-      root: root, keys: keys, trusting: trusted, lowestVersion: lowestVersion, policy: policy,
+      root: root, keys: keys, trusting: embedded ?? TrustedKeys(trusted), lowestVersion: lowestVersion, policy: policy,
       files: files,
       clock: clock,
       process: process, backend: CryptoBackends.standard, logger: logger)
@@ -91,13 +92,12 @@ final class StoreStage: Sendable {
 
   /// Returns a signed manifest.
   func manifest(
-    _ version: UInt64, _ offers: [Offer], expires: Int64 = 1_900_000_000, signedBy key: UInt8 = 0
+    _ version: UInt64, _ offers: [Offer], expires: Int64 = 1_900_000_000, signedBy key: UInt8 = 0, keys: [KeysDocument] = []
   ) throws(PackError) -> SignedManifest {
     let manifest = Manifest(
       version: version, issued: nil, expires: ManifestTime(secondsSince1970: expires) ?? ManifestTime("2030-01-01T00:00:00Z")!, budget: nil,
       packs: offers.map(\.entry))
-    let signed = try manifest.signedBytes()
-    return try SignedManifest(signed: signed, signatures: [try SignedManifest.signature(of: signed, by: Self.signer(key))])
+    return try KeysSample.sign(manifest, by: [key], keys: keys)
   }
 
   static func signer(_ first: UInt8) throws(PackError) -> SigningKey {

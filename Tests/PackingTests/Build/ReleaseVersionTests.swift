@@ -3,6 +3,7 @@ import PackCrypto
 import PackFiles
 import PackFormat
 import PackManifest
+import PackTrust
 import TestSupport
 import Testing
 
@@ -458,7 +459,7 @@ struct ReleaseRecordingTests {
       var verification = ReleaseVerification(project.directory("dist"), now: ReleaseProject.time(2).now)
       verification.configuration = try PackerConfiguration.read(project.directory("packer.yml"))
       verification.lock = project.directory("packer.lock.json")
-      verification.trusted = [try ReleaseProject.signingKey(0).publicKey]
+      verification.trusted = TrustedKeys([try ReleaseProject.signingKey(0).publicKey])
       verification.only = ["PK100", "PK200", "PK3010"]
       verification.isQuick = isQuick || key == nil
       let report =

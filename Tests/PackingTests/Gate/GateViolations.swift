@@ -2,6 +2,7 @@ import PackCrypto
 import PackFormat
 import PackManifest
 import PackTrust
+import TestSupport
 import Testing
 
 @testable import PackBuild
@@ -35,7 +36,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { "\(rule): \(what)" }
 
-  static let all: [Violation] = keys + files + foreign + budgets + released + plist + app + versions + lostReleases + store
+  static let all: [Violation] = keys + files + foreign + budgets + released + plist + app + versions + lostReleases + trust + store
 
   private static let other = "ffffffffffffffff"
 
@@ -502,6 +503,47 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.release.lock?.released?.packs.removeAll { $0.id == "game-kart" }
     },
   ]
+
+  private static let trust: [Violation] = [
+    Violation("PK1009", "a root signing key beside the configuration", hint: "move it away") { sample in
+      sample.release.rootKeyPlaces = ["root-1.key"]
+    },
+    Violation("PK5016", "a file of keys documents that cannot be read", .error, .signature, hint: nil) { sample in
+      sample.release.keys = KeysSighting(path: "packer.keys.json", file: nil, failure: PackError(.damagedKeys, "damaged"))
+    },
+    Violation("PK5016", "a manifest without the keys document that apps need", .error, .signature, hint: "packer build") { sample in
+      sample.release.keys = KeysSighting(path: "packer.keys.json", file: try keysFile(versions: 2))
+    },
+    Violation("PK5016", "an app whose keys document is not in the file", .error, .signature, hint: nil) { sample in
+      sample.release.keys = KeysSighting(path: "packer.keys.json", file: try keysFile(versions: 1))
+      sample.release.lock?.apps[0].keysVersion = 7
+    },
+    Violation("PK5016", "a keys document of others in the manifest", .error, .signature, hint: "packer build") { sample in
+      sample.release.keys = KeysSighting(path: "packer.keys.json", file: try keysFile(versions: 1))
+      sample.release.manifest.keysDocuments = [try KeysSample.document(KeysSample.content(signers: [8])).bytes]
+    },
+    Violation("PK5017", "keys documents that expire in 59 days", .warning, hint: "packer trust rotate packer.keys.json") { sample in
+      sample.release.keys = KeysSighting(
+        path: "packer.keys.json", file: try keysFile(versions: 1, expires: sample.release.now.secondsSince1970 + 60 * 86_400 - 1))
+    },
+    Violation("PK5017", "keys documents that have expired", .error, hint: "packer trust rotate packer.keys.json") { sample in
+      sample.release.keys = KeysSighting(
+        path: "packer.keys.json", file: try keysFile(versions: 1, expires: sample.release.now.secondsSince1970))
+    },
+  ]
+
+  /// Returns a file with signed keys documents.
+  static func keysFile(versions: Int, expires: Int64 = 2_000_000_000) throws(PackError) -> KeysFile {
+    var file = try KeysFile(path: "packer.keys.json", try KeysSample.content(expires: expires))
+    for version in 1...versions {
+      if version > 1 {
+        let content = try KeysSample.content(expires: expires)
+        try file.draftNext(issued: content.issued, expires: content.expires) { (_) throws(PackError) in }
+      }
+      for root in [1, 2] as [UInt8] { _ = try file.sign(with: KeysSample.root(root)) }
+    }
+    return file
+  }
 
   /// Publishes the manifest of a release with a change.
   private static func publish(in sample: inout GateSample, _ change: (inout Manifest) -> Void) throws {

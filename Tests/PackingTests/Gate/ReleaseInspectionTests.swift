@@ -2,6 +2,7 @@ import Foundation
 import PackCrypto
 import PackFormat
 import PackManifest
+import PackTrust
 import TestSupport
 import Testing
 
@@ -85,7 +86,7 @@ final class DistSample {
     key: UInt8? = 0, isQuick: Bool = false, trusting: SigningPublicKey? = nil, _ change: (inout ReleaseVerification) -> Void = { _ in }
   ) async throws -> ReleaseReport {
     var verification = ReleaseVerification(directory("dist"), now: now)
-    verification.trusted = [trusting ?? signer.publicKey]
+    verification.trusted = TrustedKeys([trusting ?? signer.publicKey])
     verification.isQuick = isQuick
     verification.jobs = 2
     change(&verification)

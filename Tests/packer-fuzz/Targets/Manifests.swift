@@ -28,7 +28,9 @@ extension FuzzTarget {
     run: { (bytes) throws(BrokenPromise) in
       if let document = try accepted({ () throws(PackError) in try SignedManifest(bytes) }) {
         let written = try required("putting a document together again") { () throws(PackError) in
-          try SignedManifest(signed: Array(bytes[document.signedBytes]), signatures: document.signatures).bytes
+          try SignedManifest(
+            signed: Array(bytes[document.signedBytes]), signatures: document.signatures, keys: document.keysBytes.map { Array(bytes[$0]) }
+          ).bytes
         }
         try hold(written == bytes, "a document is written differently than it was read")
         let key = try required("the key") { () throws(PackError) in try FuzzSigner.signer().publicKey }
@@ -55,6 +57,50 @@ extension FuzzTarget {
         return try document.verify(trusting: [signer.publicKey]).manifest
       }
       try hold(verified == manifest, "a signed part is read differently after it is signed")
+    })
+
+  /// A keys document alone, as the successor of another one, and in a list and in a manifest.
+  static let keys = FuzzTarget(
+    "keys", largestInput: 8192,
+    files: [
+      "Sources/PackTrust/KeysDocument.swift", "Sources/PackTrust/KeysDocument+Text.swift", "Sources/PackTrust/KeysChain.swift",
+      "Sources/PackTrust/TrustedKeys.swift", "Sources/PackManifest/SignedManifest.swift",
+    ],
+    seeds: {
+      var seeds: [FuzzSeed] = []
+      for name in ManifestVector.all where name.hasPrefix("keys-") {
+        guard let document = try? SignedManifest(ManifestVector(named: name).manifest) else { continue }
+        for (index, range) in document.keysBytes.prefix(2).enumerated() where range.count <= 6000 {
+          seeds.append(FuzzSeed("\(name)-\(index)", Array(document.bytes[range])))
+        }
+      }
+      return seeds + [FuzzSeed("list", KeysChain.text(of: seeds.prefix(2).map(\.bytes)))]
+    },
+    run: { (bytes) throws(BrokenPromise) in
+      if let documents = try accepted({ () throws(PackError) in try KeysChain.documents(in: bytes) }) {
+        try hold(KeysChain.text(of: documents) == bytes, "a list of keys documents is written differently than it was read")
+      }
+      let first = try required("the first document") { () throws(PackError) in try KeysSample.document(KeysSample.content()) }
+      let trusted = try required("the trusted keys") { () throws(PackError) in try TrustedKeys(first) }
+      let progress = trusted.following([bytes])
+      // A valid signature cannot be made without the keys.
+      try hold(progress.keys == trusted || progress.failure == nil, "a refused document counts")
+      guard let document = try accepted({ () throws(PackError) in try KeysDocument(bytes) }) else { return }
+      if progress.keys != trusted {
+        try hold(document.content.version == 2 && document.signatures.count >= 2, "a document counts that the root keys did not sign")
+      }
+      let manifest = try required("a manifest with the document") { () throws(PackError) in
+        try SignedManifest(signed: Array("{}".utf8), signatures: [], keys: [bytes])
+      }
+      try hold(manifest.keysBytes.map { Array(manifest.bytes[$0]) } == [bytes], "a document differs in a manifest")
+      let written = try required("writing what was read") { () throws(PackError) in
+        try KeysDocument(document.content, signatures: document.signatures)
+      }
+      try hold(written.content == document.content, "a document differs after it was written and read")
+      // An unknown key may be as long as a missing one.
+      if written.bytes.count == bytes.count, memberNames(in: bytes).isSubset(of: memberNames(in: written.bytes)) {
+        try hold(written.bytes == bytes, "a document has two forms of the same length")
+      }
     })
 
   /// The canonical JSON of manifests, store records and memories, compared with the parser of lock files.

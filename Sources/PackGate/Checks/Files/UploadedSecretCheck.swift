@@ -22,6 +22,7 @@ enum UploadedSecretCheck: ReleaseCheck {
     switch kind {
     case .contentKey: "holds a secret content key (pkk1-), which opens packs"
     case .signingKey: "holds a secret signing key (pks1-), which signs manifests"
+    case .rootKey: "holds a root signing key (pkt1-), which says who may sign manifests"
     case .other(let reason): reason
     }
   }
@@ -30,6 +31,7 @@ enum UploadedSecretCheck: ReleaseCheck {
     switch kind {
     case .contentKey: "replace the key: Documentation/RECOVERY.md, 'A content key leaked'"
     case .signingKey: "replace the key: Documentation/RECOVERY.md, 'A signing key leaked'"
+    case .rootKey: "replace the key: Documentation/TRUST.md, 'A root signing key leaked'"
     case .other: "replace the secret where it is used"
     }
   }
