@@ -320,11 +320,14 @@ struct sigaction {
 int kill(pid_t, int);
 int sigaction(int, const struct sigaction *restrict, struct sigaction *restrict);
 int sigaddset(sigset_t *, int);
+int sigismember(const sigset_t *, int);
+int sigpending(sigset_t *);
 int sigemptyset(sigset_t *);
 int sigwait(const sigset_t *restrict, int *restrict);
 void (*signal(int, void (*)(int)))(int);
 
 // sys/wait.h
+#define WNOHANG 0x00000001
 pid_t waitpid(pid_t, int *, int);
 
 // poll.h
