@@ -9,7 +9,7 @@ import Testing
 struct ManifestVectorTests {
   @Test("the vectors are there, and name only classes of the format")
   func vectorsAreThere() throws {
-    #expect(ManifestVector.all.count > 130)
+    #expect(ManifestVector.all.count > 145)
     let count = ManifestVector.all.count { $0.hasPrefix("rfc8785-") }
     Evidence.tell("RFC 8785", cases: count)
     for name in ManifestVector.all {
@@ -55,10 +55,12 @@ struct ManifestVectorTests {
     level.size = 9_007_199_254_740_991
     level.delivery = .onDemand
     level.install = .packed
+    level.keyID = "0123456789abcdef"
     level.created = ManifestTime("2026-06-30T23:59:59Z")
     level.name = "🎮"
     var manifest = Manifest.sample(version: 42, packs: [core, level])
     manifest.issued = ManifestTime("2026-07-05T00:00:00Z")
+    manifest.defaults = ManifestDefaults(baseURL: "https://cdn.example.com/packs/", keyID: "e545120e613dd715")
 
     let vector = try ManifestVector(named: "all-keys")
     let golden = try SignedManifest(vector.manifest)

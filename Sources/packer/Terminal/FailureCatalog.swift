@@ -154,6 +154,9 @@ enum FailureCatalog {
       "manifest-rollback", "The manifest is older than the accepted one, or has the same version but different content.",
       "Publish the newest; record every release in packer.lock.json before publishing."),
     Entry(
+      "wrong-page", "A page of a manifest is not the file that the manifest names: it was changed, or belongs to another release.",
+      "Fetch it again, and the manifest first."),
+    Entry(
       "invalid-manifest", "The release contains values that a manifest must not contain.",
       "Correct the ids, URLs or sizes that the message names."),
     Entry(
