@@ -93,6 +93,7 @@ let package = Package(
       name: "PackPayload", dependencies: ["PackFormat", zstd],
       swiftSettings: settings),
     .target(name: "PackManifest", dependencies: ["PackFormat"], swiftSettings: settings),
+    .target(name: "PackPages", dependencies: ["PackCrypto", "PackFormat", "PackManifest", "PackPayload"], swiftSettings: settings),
     .target(name: "PackTrust", dependencies: ["PackCrypto", "PackFormat", "PackManifest"], swiftSettings: settings),
     .target(
       name: "PackDelivery", dependencies: ["PackFiles", "PackFormat", "PackLog", "PackManifest"], swiftSettings: settings),
@@ -210,8 +211,8 @@ let package = Package(
       name: "packer-fuzz",
       dependencies: [
         "PackArchive", "PackBuild", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackGate", "PackManifest",
-        "PackPayload", "PackProject", "PackReading", "PackRemote", "PackServer", "PackServing", "PackStore", "PackTransport", "PackTrust",
-        "PackWork", "TestSupport",
+        "PackPages", "PackPayload", "PackProject", "PackReading", "PackRemote", "PackServer", "PackServing", "PackStore", "PackTransport",
+        "PackTrust", "PackWork", "TestSupport",
       ],
       path: "Tests/packer-fuzz",
       swiftSettings: settings),
@@ -239,7 +240,7 @@ let package = Package(
     .testTarget(
       name: "PackManifestTests",
       dependencies: [
-        "PackCrypto", "PackFormat", "PackManifest", "PackTrust", "TestSupport",
+        "PackBuild", "PackCrypto", "PackFormat", "PackManifest", "PackPages", "PackTrust", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: leafSettings),

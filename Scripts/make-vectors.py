@@ -3144,6 +3144,7 @@ def command_make(arguments):
                 out.write(data)
         print(f"{folder}: {len(vectors)} vectors, {total} bytes")
     make_manifest_vectors(arguments.directory)
+    make_page_vectors(arguments.directory)
     make_case_files(arguments.directory)
 
 
@@ -3159,6 +3160,19 @@ def make_manifest_vectors(directory):
         with open(os.path.join(target, vector.name + ".manifest-vector"), "wb") as out:
             out.write(manifest_vector_bytes(vector))
     print(f"{MANIFEST_FOLDER}: {len(vectors)} vectors")
+
+
+def make_page_vectors(directory):
+    target = os.path.join(directory, PAGE_FOLDER)
+    os.makedirs(target, exist_ok=True)
+    for name in os.listdir(target):
+        os.unlink(os.path.join(target, name))
+    vectors = all_page_vectors()
+    assert len({vector.name for vector in vectors}) == len(vectors)
+    for vector in vectors:
+        with open(os.path.join(target, vector.name + ".page-vector"), "wb") as out:
+            out.write(page_vector_bytes(vector))
+    print(f"{PAGE_FOLDER}: {len(vectors)} vectors")
 
 
 def make_case_files(directory):
@@ -3226,6 +3240,14 @@ def command_check(arguments):
         for problem in check_manifest_vector(parse_manifest_vector(f"{MANIFEST_FOLDER}/{name}", data), arguments.verbose):
             failures += 1
             print(f"{MANIFEST_FOLDER}/{name}: {problem}")
+    target = os.path.join(arguments.directory, PAGE_FOLDER)
+    for name in sorted(os.listdir(target)):
+        with open(os.path.join(target, name), "rb") as file_object:
+            vector = parse_page_vector(f"{PAGE_FOLDER}/{name}", file_object.read())
+        count += 1
+        for problem in check_page_vector(vector, arguments.verbose):
+            failures += 1
+            print(f"{PAGE_FOLDER}/{name}: {problem}")
     for name, _, holds in CASE_FILES:
         with open(os.path.join(arguments.directory, name), encoding="utf-8") as file_object:
             lines = file_object.read().splitlines()
@@ -3495,6 +3517,8 @@ PACK_VALUES = {
 }
 OPTIONAL_PACK_VALUES = {"created": is_time, "description": is_text, "name": is_text, "tags": is_texts,
                         "language": matches("(?s).+"), "platforms": is_texts}
+DEFAULT_VALUES = {"base": matches(rf"https://(?![:@/?])(?:(?![@/?]){URL_CHARACTER})+/(?:(?!\?){URL_CHARACTER})*(?<=/)"),
+                  "keyId": PACK_VALUES["keyId"]}
 SIGNED_VALUES = {"expires": is_time, "packs": lambda value: isinstance(value, list), "version": is_integer}
 
 
@@ -3504,6 +3528,23 @@ def check_keys(value, required, optional, what):
         require(key in value, f"{what} has no {key}")
     for key, test in {**required, **optional}.items():
         require(key not in value or test(value[key]), f"{what} has another {key}: {value.get(key)}")
+
+
+def read_pack_entry(pack, signed, implied=None):
+    """§9.3: an entry with what `signed` and `implied` say for it; refused if it repeats that."""
+    require(isinstance(pack, dict), "a pack is no object")
+    said = {**(implied or {}), **{"keyId": signed[key] for key in ("keyId",) if key in signed}}
+    if "base" in signed and PACK_VALUES["id"](pack.get("id")) and PACK_VALUES["sha256"](pack.get("sha256")):
+        said["url"] = signed["base"] + f"{pack['id']}-{pack['sha256'][:16]}.pack"
+    for key in said:
+        require(pack.get(key) != said[key], f"a pack repeats its {key}")
+    check_keys({**said, **pack}, PACK_VALUES, OPTIONAL_PACK_VALUES, "a pack")
+    for key in ("description", "name"):
+        require(pack.get(key) != "", f"an empty {key}")
+    for key in ("platforms", "tags"):
+        require(pack.get(key) != [], f"empty {key}")
+    require(pack.get("name") != pack["id"], "a name that is the id")
+    return {**said, **pack}
 
 
 def root_id_of(public):
@@ -3598,14 +3639,339 @@ def read_manifest(data, trusted, embedded=None, newest=None):
     value = parse_canonical(signed, 2)
     require(isinstance(value.get("schema"), str), "no schema")
     require(value["schema"] == SCHEMA, f"schema {value['schema']}", "unsupported")
-    check_keys(value, SIGNED_VALUES, {"issued": is_time}, "signed")
+    check_keys(value, SIGNED_VALUES, {"issued": is_time, **DEFAULT_VALUES}, "signed")
     if "budget" in value:
         check_keys(value["budget"], dict.fromkeys(BUDGET_KEYS, is_integer), {}, "budget")
     for pack in value["packs"]:
-        check_keys(pack, PACK_VALUES, OPTIONAL_PACK_VALUES, "a pack")
+        read_pack_entry(pack, value)
     ids = [pack["id"] for pack in value["packs"]]
     require(len(set(ids)) == len(ids), "an id stands twice")
+    if "pages" in value:
+        check_references(value["pages"])
+        require(len(value["pages"]) <= MAX_REFERENCES, f"{len(value['pages'])} pages")
+        require("base" in value, "pages without a base")
     return value, signers
+
+
+# ---------------------------------------------------------------------------------------------
+# §9.7 Pages
+# ---------------------------------------------------------------------------------------------
+
+MAX_PAGE = 1 << 20
+MAX_REFERENCES = 64
+REFERENCE_VALUES = {"contentSize": is_integer, "count": is_integer, "first": is_text, "kind": matches("[a-z]{1,16}"),
+                    "sha256": matches("[0-9a-f]{64}"), "size": is_integer}
+PAGE_KEYS = {"packs": "packs", "tags": "tags", "index": "pages"}
+
+
+def bytes_of(text):
+    return text.encode("utf-8", "surrogatepass")
+
+
+def most_entries(kind):
+    return 4096 if kind == "tags" else 512
+
+
+def check_references(references):
+    """§9.7: a list of references."""
+    require(isinstance(references, list) and references, "no list of pages")
+    for reference in references:
+        check_keys(reference, REFERENCE_VALUES, {"of": REFERENCE_VALUES["kind"]}, "a page")
+        require(("of" in reference) == (reference["kind"] == "index"), "`of` belongs to index pages")
+        require(reference.get("of") != "index", "an index page of index pages")
+        require(1 <= reference["count"] <= most_entries(reference["kind"]), "count")
+        require(1 <= reference["contentSize"] <= MAX_PAGE, "contentSize")
+        require(1 <= reference["size"] <= bound(reference["contentSize"]), "size")
+    keys = [(bytes_of(r.get("of", r["kind"])), bytes_of(r["first"])) for r in references]
+    require(all(a < b for a, b in zip(keys, keys[1:])), "the order of the pages")
+
+
+def page_name(reference):
+    return f"{reference['kind']}-{reference['sha256'][:16]}.page"
+
+
+def page_keys(kind, entries):
+    """§9.7: the keys of the entries."""
+    if kind == "tags":
+        return [f"{entry['tag']}\t{name}" for entry in entries for name in entry["ids"]]
+    return [entry["id" if kind == "packs" else "first"] for entry in entries]
+
+
+def read_page(data, reference, end, signed):
+    """§9.7: the entries of a page; `end` is the first key of the next page of its kind, or None."""
+    require(len(data) == reference["size"] and sha256(data).hex() == reference["sha256"], "another file than the reference names")
+    content = decompress(data, check_frame(data, exactly=reference["contentSize"]))
+    value = parse_canonical(content, 1)
+    kind = reference["kind"]
+    require(isinstance(value, dict) and isinstance(value.get(PAGE_KEYS[kind]), list), "no such list")
+    entries = value[PAGE_KEYS[kind]]
+    if kind == "packs":
+        entries = [read_pack_entry(entry, signed, {"delivery": "onDemand"}) for entry in entries]
+        require(all(entry["delivery"] == "onDemand" for entry in entries), "a delivery in a page")
+        require(not {entry["id"] for entry in entries} & {pack["id"] for pack in signed["packs"]}, "an id that the manifest lists")
+    elif kind == "tags":
+        for entry in entries:
+            check_keys(entry, {"ids": is_texts, "tag": matches("[^\0-\x1f]*")}, {}, "a tag")
+            require(entry["ids"] and all(map(PACK_VALUES["id"], entry["ids"])), "the ids of a tag")
+        tags = [bytes_of(entry["tag"]) for entry in entries]
+        require(all(a < b for a, b in zip(tags, tags[1:])), "the order of the tags")
+    else:
+        check_references(entries)
+        require(all(entry["kind"] == reference["of"] for entry in entries), "an index page with another kind")
+    keys = page_keys(kind, entries)
+    order = list(map(bytes_of, keys))
+    require(len(keys) == reference["count"] and keys[0] == reference["first"], "count or first key")
+    require(all(a < b for a, b in zip(order, order[1:])), "the order of the keys")
+    require(end is None or order[-1] < bytes_of(end), "a key of the next page")
+    return entries
+
+
+def end_of_page(references, index):
+    """§9.7: the first key of the next page of the kind."""
+    kind = references[index].get("of", references[index]["kind"])
+    return next((r["first"] for r in references[index + 1:] if r.get("of", r["kind"]) == kind), None)
+
+
+def tag_groups(pairs):
+    groups = []
+    for tag, name in pairs:
+        if not groups or groups[-1]["tag"] != tag:
+            groups.append({"ids": [], "tag": tag})
+        groups[-1]["ids"].append(name)
+    return groups
+
+
+def page_content(kind, entries):
+    return canonical_json({PAGE_KEYS[kind]: tag_groups(entries) if kind == "tags" else entries}).encode("utf-8")
+
+
+def cut_pages(kind, entries):
+    """§9.7: runs of sorted entries; those of tags are pairs."""
+    most = most_entries(kind)
+    least = most // 8
+    runs, size = [[]], 0
+    for entry in entries:
+        # At least what the entry adds, so that the content is made only where its length may matter.
+        growth = 40 + len(canonical_json(list(entry) if kind == "tags" else entry).encode("utf-8"))
+        size = size + growth if runs[-1] else growth
+        if runs[-1] and size > MAX_PAGE and len(page_content(kind, [*runs[-1], entry])) > MAX_PAGE:
+            runs.append([])
+            size = growth
+        runs[-1].append(entry)
+        key = "\t".join(entry) if kind == "tags" else page_keys(kind, [entry])[0]
+        if len(runs[-1]) == most or len(runs[-1]) >= least and number(sha256(bytes_of(key)), 0, 2) % least == 0:
+            runs.append([])
+    return [run for run in runs if run]
+
+
+def make_page(kind, entries, of=None, codec=run_frame):
+    """§9.7: the reference and the file."""
+    content = page_content(kind, entries)
+    data = codec(content)
+    first = "\t".join(entries[0]) if kind == "tags" else page_keys(kind, entries[:1])[0]
+    reference = {"contentSize": len(content), "count": len(entries), "first": first, "kind": kind, "sha256": sha256(data).hex(),
+                 "size": len(data), **({"of": of} if of else {})}
+    return reference, data
+
+
+def make_pages(packs, codec=zstd_frame):
+    """§9.7: the references for `signed` and the files by name, for entries as they stand in a page."""
+    packs = sorted(packs, key=lambda pack: pack["id"])
+    pairs = sorted({(tag, pack["id"]) for pack in packs for tag in pack.get("tags", ())}, key=lambda pair: bytes_of("\t".join(pair)))
+    pages = [make_page(kind, run, codec=codec) for kind, entries in (("packs", packs), ("tags", pairs)) for run in cut_pages(kind, entries)]
+    files = dict(pages_by_name(pages))
+    if len(pages) > MAX_REFERENCES:
+        pages = [make_page("index", run, of=kind, codec=codec) for kind in ("packs", "tags")
+                 for run in cut_pages("index", [r for r, _ in pages if r["kind"] == kind])]
+        files.update(pages_by_name(pages))
+    return [reference for reference, _ in pages], files
+
+
+def pages_by_name(pages):
+    return ((page_name(reference), data) for reference, data in pages)
+
+
+def sample_entries(count):
+    """§9.7, the known answers."""
+    return [{"contentRoot": sha256(b"root %d" % i).hex(), "contentSize": 2000 + i, "files": 3, "id": f"level-{i:06}", "install": "unpacked",
+             "installSize": 8192, "maxFrame": 1000, "sha256": sha256(b"pack %d" % i).hex(), "size": 1000 + i,
+             "tags": ["all", f"world-{i // 50}"], "version": 1 + i % 7} for i in range(count)]
+
+
+# ---------------------------------------------------------------------------------------------
+# §10.3 Test vectors: pages
+# ---------------------------------------------------------------------------------------------
+
+PageVector = namedtuple("PageVector", "name expect comment signed page data keys")
+PAGE_FOLDER = "pages"
+
+
+def page_vector(name, expect, comment, signed, page, data):
+    keys = []
+    if expect == "ok":
+        references = signed["pages"]
+        keys = page_keys(references[page]["kind"], read_page(data, references[page], end_of_page(references, page), signed))
+    return PageVector(name, expect, comment, signed, page, data, keys)
+
+
+def page_vector_bytes(vector):
+    lines = [f"expect: {vector.expect}", f"signed: {canonical_json(vector.signed)}", f"page: {vector.page}", f"comment: {vector.comment}",
+             *(f"key: {canonical_json(key)}" for key in vector.keys)]
+    return "".join(line + "\n" for line in lines).encode("utf-8") + b"\n" + vector.data
+
+
+def parse_page_vector(name, data):
+    head, separator, body = data.partition(b"\n\n")
+    values = {"expect": [], "signed": [], "page": [], "comment": [], "key": []}
+    for line in head.decode("utf-8").split("\n"):
+        key, colon, value = line.partition(": ")
+        if not (separator and colon) or key not in values:
+            raise Problem(f"{name}: the head of the vector: {line}")
+        values[key].append(value)
+    return PageVector(name, values["expect"][0], values["comment"][0], json.loads(values["signed"][0]), int(values["page"][0]), body,
+                      list(map(json.loads, values["key"])))
+
+
+def check_page_vector(vector, verbose):
+    """The problems of a vector, as texts."""
+    references = vector.signed["pages"]
+    try:
+        entries = read_page(vector.data, references[vector.page], end_of_page(references, vector.page), vector.signed)
+    except Refused as error:
+        if verbose:
+            print(f"{vector.name}: {error}")
+        if error.name != vector.expect:
+            yield f"expect {vector.expect}, reader says {error}"
+        return
+    if vector.expect != "ok":
+        yield f"expect {vector.expect}, reader says ok"
+    elif page_keys(references[vector.page]["kind"], entries) != vector.keys:
+        yield "the keys differ"
+
+
+def signed_with(*references, **changes):
+    return kat_signed(packs=[kat_pack(url=None, keyId=None)], pages=list(references), **DEFAULTS, **changes)
+
+
+def valid_pages():
+    few = sample_entries(3)
+    reference, data = make_page("packs", few)
+    after, _ = make_page("packs", sample_entries(6)[4:])
+    tags = [("all", "a"), ("all", "b"), ("boss \"x\"", "b"), ("höhle", "a")]
+    tag_reference, tag_data = make_page("tags", tags)
+
+    def good(name, comment, data, *references, page=0):
+        return page_vector(name, "ok", comment, signed_with(*references), page, data)
+
+    yield good("packs", "three packs, the only page", data, reference)
+    yield good("packs-before-another", "a page that ends before another", data, reference, after)
+    yield good("packs-before-tags", "the next page is of another kind, with a lower key", data, reference, tag_reference)
+    yield good("tags", "pairs, with a tag of several words and one beyond ASCII", tag_data, reference, tag_reference, page=1)
+    own = [{**few[0], "description": "Snow.", "keyId": "0123456789abcdef", "language": "de", "name": "Level", "platforms": ["iOS"],
+            "url": "https://example.com/l.pack?a"}, {**few[1], "tags": None}]
+    own = [{key: value for key, value in entry.items() if value is not None} for entry in own]
+    own_reference, own_data = make_page("packs", own)
+    yield good("packs-all-keys", "an entry with every key, and one without tags", own_data, own_reference)
+    content = page_content("packs", few)
+    for name, comment, data in (
+            ("packs-zstd", "compressed by the library", zstd_frame(content)),
+            ("packs-raw", "one raw block", raw_frame(content)),
+            ("packs-unknown-keys", "keys that readers pass over",
+             run_frame(canonical_json({"a": [1], "packs": [{**entry, "zone": {}} for entry in few], "tags": 1}).encode()))):
+        size, _, _ = frame_content_size(data)
+        yield good(name, comment, data, {**reference, "size": len(data), "sha256": sha256(data).hex(), "contentSize": size})
+    index_reference, index_data = make_page("index", [reference, after], of="packs")
+    yield good("index", "two references", index_data, index_reference)
+    reserved = {**reference, "kind": "updates"}
+    yield good("packs-before-updates", "a reference of a reserved kind is passed over", data_of(few), reference, reserved)
+
+
+def data_of(entries):
+    return make_page("packs", entries)[1]
+
+
+def damaged_pages():
+    few = sample_entries(3)
+    reference, data = make_page("packs", few)
+    after, after_data = make_page("packs", sample_entries(6)[4:])
+    pairs = [("all", "a"), ("all", "b"), ("boss", "b")]
+
+    def bad(name, comment, data, *references, page=0, **changes):
+        return page_vector(name, "damaged", comment, signed_with(*references, **changes), page, data)
+
+    def content(name, comment, kind, value, first, count, of=None):
+        """A page of this JSON, with a reference that fits."""
+        value = value if isinstance(value, bytes) else canonical_json(value).encode("utf-8")
+        frame = run_frame(value)
+        return bad(name, comment, frame, {"contentSize": len(value), "count": count, "first": first, "kind": kind, "size": len(frame),
+                                          "sha256": sha256(frame).hex(), **({"of": of} if of else {})})
+
+    yield bad("file-empty", "no byte", b"", reference)
+    yield bad("file-truncated", "the last byte is missing", data[:-1], reference)
+    yield bad("file-longer", "a byte too many", data + b"\0", reference)
+    yield bad("file-changed", "a bit of a digest inside differs", flip(data, 60), reference)
+    yield bad("file-swapped", "the bytes of the next page", after_data, reference, after)
+    yield bad("file-of-another-release", "the page of another release, of the same size", data_of([{**few[0], "version": 2}, *few[1:]]), reference)
+    yield bad("file-html", "the page of a server that does not have it", b"<!DOCTYPE html><title>404</title>", reference)
+
+    def frame(name, comment, data, **changes):
+        return bad(name, comment, data, {**reference, "size": len(data), "sha256": sha256(data).hex(), **changes})
+
+    text = page_content("packs", few)
+    yield frame("frame-none", "the JSON without compression", text[:bound(len(text))])
+    yield frame("frame-size-smaller", "the reference says less than the frame", data, contentSize=len(text) - 1)
+    yield frame("frame-size-bigger", "the reference says more than the frame", data, contentSize=len(text) + 1)
+    yield frame("frame-bomb", "a frame that says it expands to 64 MiB",
+                frame_header(64 << 20) + b"".join(zstd_block(1, 128 << 10, b" ", last) for last in (False, True)))
+    yield frame("frame-expands-to-more", "a frame whose blocks are longer than it says",
+                frame_header(len(text)) + zstd_block(1, 128 << 10, b" ", True))
+    yield frame("frame-two", "two frames", run_frame(text[:100]) + run_frame(text[100:]))
+    yield frame("frame-skippable-behind", "a skippable frame behind it", data + skippable(0x184D2A50, b""))
+    yield frame("frame-checksum", "a frame with a checksum", zstandard.ZstdCompressor(write_checksum=True).compress(text))
+    yield frame("frame-window", "a window above the content size", frame_header(len(text), window=0x50) + zstd_block(0, len(text), text, True))
+
+    first = few[0]["id"]
+    yield content("json-space", "a space behind a colon", "packs", text.replace(b'"packs":', b'"packs": '), first, 3)
+    yield content("json-behind", "a line end behind the content", "packs", text + b"\n", first, 3)
+    yield content("json-array", "an array", "packs", few, first, 3)
+    yield content("json-null", "null as the value of an unknown key", "packs", b'{"a":null,' + text[1:], first, 3)
+    yield content("packs-other-list", "the list of another kind", "packs", {"pages": few}, first, 3)
+    yield content("packs-none", "no entry", "packs", {"packs": []}, first, 1)
+    yield content("packs-unsorted", "ids that descend", "packs", {"packs": few[::-1]}, few[-1]["id"], 3)
+    yield content("packs-twice", "an id twice", "packs", {"packs": [few[0], few[0]]}, first, 2)
+    yield content("packs-count", "another number of entries", "packs", {"packs": few}, first, 2)
+    yield content("packs-first", "another first key", "packs", {"packs": few}, first[:-1], 3)
+    yield content("packs-513", "an entry too many", "packs", {"packs": sample_entries(513)}, first, 512)
+    yield content("packs-in-manifest", "an id that the manifest itself lists", "packs", {"packs": [{**few[0], "id": "core"}]}, "core", 1)
+    for name, comment, changes in (
+            ("delivery", "an entry that says how it is delivered", {"delivery": "onDemand"}),
+            ("essential", "an essential pack", {"delivery": "essential"}), ("no-size", "an entry without size", {"size": None}),
+            ("id", "an id that is no pack name", {"id": "../core"}), ("key-id-repeated", "the key id of all packs", {"keyId": DEFAULTS["keyId"]}),
+            ("url-http", "a URL without TLS", {"url": "http://example.com/a.pack"}), ("name-id", "a name that is the id", {"name": first})):
+        entry = {key: value for key, value in {**few[0], **changes}.items() if value is not None}
+        yield content(f"packs-{name}", comment, "packs", {"packs": [entry]}, entry["id"], 1)
+    yield bad("packs-beyond", "keys that belong to the next page", data, reference, {**after, "first": few[2]["id"]})
+
+    groups = tag_groups(pairs)
+    yield content("tags-unsorted", "tags that descend", "tags", {"tags": groups[::-1]}, "boss\tb", 3)
+    yield content("tags-in-two-groups", "a tag in two groups", "tags", {"tags": [{"ids": ["a"], "tag": "all"}, {"ids": ["b"], "tag": "all"}]},
+                  "all\ta", 2)
+    yield content("tags-ids-unsorted", "ids that descend", "tags", {"tags": [{"ids": ["b", "a"], "tag": "all"}]}, "all\tb", 2)
+    yield content("tags-ids-twice", "an id twice", "tags", {"tags": [{"ids": ["a", "a"], "tag": "all"}]}, "all\ta", 2)
+    yield content("tags-no-ids", "a tag without ids", "tags", {"tags": [{"ids": [], "tag": "all"}, *groups[1:]]}, "boss\tb", 1)
+    yield content("tags-id", "an id that is no pack name", "tags", {"tags": [{"ids": ["a/b"], "tag": "all"}]}, "all\ta/b", 1)
+    yield content("tags-tab", "a tag with a tab", "tags", {"tags": [{"ids": ["a"], "tag": "a\tb"}]}, "a\tb\ta", 1)
+    yield content("tags-text", "a tag that is no object", "tags", {"tags": ["all"]}, "all\ta", 1)
+
+    yield content("index-other-kind", "a page of another kind", "index", {"pages": [reference]}, reference["first"], 1, of="tags")
+    inner, _ = make_page("index", [reference, after], of="packs")
+    yield content("index-of-index", "an index page in an index page", "index", {"pages": [inner]}, inner["first"], 1, of="packs")
+    yield content("index-unsorted", "pages that descend", "index", {"pages": [after, reference]}, after["first"], 2, of="packs")
+    yield content("index-twice", "two pages with one first key", "index", {"pages": [reference, reference]}, reference["first"], 2, of="packs")
+
+
+def all_page_vectors():
+    return [*valid_pages(), *damaged_pages()]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -3702,16 +4068,19 @@ def kat_pack(**changes):
     return {key: item for key, item in value.items() if item is not None}
 
 
+DEFAULTS = {"base": "https://cdn.example.com/packs/", "keyId": "e545120e613dd715"}
+
+
 def full_manifest():
     """Every key that a writer writes, and texts that need care."""
     budget = dict(zip(BUDGET_KEYS, (2_000_001, 112_345, 70_000, 5_000_000)))
     core = kat_pack(
         created="2026-07-01T12:00:00Z", description="What the app needs first.\n\t\"Boot\" \\ menu\u0001\u007f", name="Kern – コア",
-        tags=["boot", "menu"], language="de-CH", platforms=["iOS", "macOS"])
+        tags=["boot", "menu"], language="de-CH", platforms=["iOS", "macOS"], url=None, keyId=None)
     level = kat_pack(
         id="level-1", version=MAX_INTEGER, url="https://cdn.example.com:8443/packs/level-1-fedcba9876543210.pack?v=1", size=MAX_INTEGER,
-        delivery="onDemand", install="packed", created="2026-06-30T23:59:59Z", description="", name="🎮", tags=[])
-    return kat_signed(version=42, issued="2026-07-05T00:00:00Z", budget=budget, packs=[core, level])
+        delivery="onDemand", install="packed", created="2026-06-30T23:59:59Z", name="🎮", keyId="0123456789abcdef")
+    return kat_signed(version=42, issued="2026-07-05T00:00:00Z", budget=budget, packs=[core, level], **DEFAULTS)
 
 
 def valid_manifests():
@@ -3724,6 +4093,13 @@ def valid_manifests():
         "unknown-keys", "ok", "unknown keys in the signed part, the budget and a pack are passed over, down to depth 8",
         make_manifest({**kat_signed(packs=[kat_pack(a=unknown["b"], zone={"": [[[]]]})]), **unknown,
                        "budget": {**dict.fromkeys(BUDGET_KEYS, 0), "BAOther": "€"}}, [SEED]))
+    yield manifest_vector(
+        "base-with-port", "ok", "a base with a port, without a directory, and entries without URL and key id",
+        make_manifest(kat_signed(packs=[kat_pack(url=None, keyId=None), kat_pack(id="b", url=None, keyId=None)],
+                                 **{**DEFAULTS, "base": "https://cdn.example.com:8443/"}), [SEED]))
+    yield manifest_vector(
+        "defaults-not-used", "ok", "a base and a key id, of which no entry makes use",
+        make_manifest(kat_signed(packs=[kat_pack(url="https://cdn.example.com/core.pack", keyId="0123456789abcdef")], **DEFAULTS), [SEED]))
     yield manifest_vector("two-signers", "ok", "the current and the next key, both trusted", make_manifest(good, [SEED, NEXT_SEED]),
                           [public_key(SEED), public_key(NEXT_SEED)])
     yield manifest_vector("stranger-beside", "ok", "a signature by an unknown key is passed over",
@@ -3906,8 +4282,72 @@ def damaged_manifests():
             ("pack-language-empty", "an empty language", {"language": ""}),
             ("pack-name-array", "a name that is no text", {"name": []}),
             ("pack-description-integer", "a description that is no text", {"description": 1}),
-            ("pack-created-wrong", "a time of creation that is none", {"created": "2026-07-01"})):
+            ("pack-created-wrong", "a time of creation that is none", {"created": "2026-07-01"}),
+            ("pack-name-empty", "an empty name", {"name": ""}),
+            ("pack-name-id", "a name that is the id", {"name": "core"}),
+            ("pack-description-empty", "an empty description", {"description": ""}),
+            ("pack-tags-empty", "no tag in an array", {"tags": []}),
+            ("pack-platforms-empty", "no platform in an array", {"platforms": []})):
         yield bad(name, comment, make_manifest(kat_signed(packs=[kat_pack(**changes)]), [SEED]))
+    bare = kat_pack(url=None, keyId=None)
+    for name, comment, changes, pack in (
+            ("base-http", "a base without TLS", {"base": "http://cdn.example.com/packs/"}, bare),
+            ("base-no-slash", "a base without the slash at its end", {"base": "https://cdn.example.com/packs"}, bare),
+            ("base-host-only", "a base without a path", {"base": "https://cdn.example.com"}, bare),
+            ("base-query", "a base with a query", {"base": "https://cdn.example.com/packs/?a=/"}, bare),
+            ("base-integer", "a base that is no text", {"base": 1}, bare),
+            ("base-missing", "a pack without URL where there is no base", {"base": None}, bare),
+            ("key-id-default-short", "a key id of 7 bytes for all", {"keyId": "e545120e613dd7"}, bare),
+            ("key-id-default-missing", "a pack without key id where there is none for all", {"keyId": None}, bare),
+            ("pack-key-id-repeated", "the key id of all packs, once more", {}, kat_pack(url=None)),
+            ("pack-url-repeated", "the URL that base, id and digest give", {}, kat_pack(keyId=None))):
+        yield bad(name, comment, make_manifest(kat_signed(packs=[pack], **{**DEFAULTS, **changes}), [SEED]))
+
+
+def page_manifests():
+    """§9.7: references in a manifest."""
+    packs, _ = make_page("packs", sample_entries(3))
+    later, _ = make_page("packs", sample_entries(6)[4:])
+    tags, _ = make_page("tags", [("all", "level-000000")])
+    index, _ = make_page("index", [packs, later], of="packs")
+
+    def case(name, expect, comment, pages, **changes):
+        return manifest_vector(name, expect, comment, make_manifest(
+            kat_signed(**{"packs": [kat_pack(url=None, keyId=None)], "pages": pages, **DEFAULTS, **changes}), [SEED]))
+
+    yield case("pages", "ok", "pages of packs and tags", [packs, later, tags])
+    yield case("pages-index", "ok", "an index page beside a page of tags", [index, tags])
+    yield case("pages-mixed", "ok", "a page of packs and an index page of packs", [packs, {**index, "first": later["first"]}])
+    yield case("pages-unknown-kind", "ok", "kinds that readers pass over", [packs, {**packs, "kind": "sounds"}, {**packs, "kind": "updates"}])
+    yield case("pages-unknown-key", "ok", "a key in a reference that readers pass over", [{**packs, "a": 1}])
+    many = [{**packs, "first": f"level-{i:06}"} for i in range(65)]
+    yield case("pages-64", "ok", "as many references as there may be", many[:64])
+    for name, comment, pages in (
+            ("pages-65", "a reference too many", many), ("pages-none", "an empty list", []), ("pages-object", "pages that are no array", {}),
+            ("pages-text", "a reference that is no object", ["packs"]), ("pages-kinds-unsorted", "kinds in the wrong order", [tags, packs]),
+            ("pages-unsorted", "keys in the wrong order", [later, packs]), ("pages-twice", "a first key twice", [packs, packs]),
+            ("pages-index-unsorted", "an index page before a page with a lower key", [{**index, "first": later["first"]}, packs])):
+        yield case(name, "damaged", comment, pages)
+    for key in packs:
+        yield case(f"page-without-{key}", "damaged", f"a reference without {key}", [{k: v for k, v in packs.items() if k != key}])
+    for name, comment, base, changes in (
+            ("page-kind-upper-case", "a kind in upper case", packs, {"kind": "Packs"}),
+            ("page-kind-path", "a kind that is no word", packs, {"kind": "../a"}),
+            ("page-kind-long", "a kind of 17 letters", packs, {"kind": "a" * 17}),
+            ("page-of-without-index", "`of` where there is no index", packs, {"of": "packs"}),
+            ("page-index-without-of", "an index page that does not say of what", packs, {"kind": "index"}),
+            ("page-index-of-index", "an index page of index pages", index, {"of": "index"}),
+            ("page-count-0", "a page without entries", packs, {"count": 0}),
+            ("page-count-513", "a page with too many entries", packs, {"count": 513}),
+            ("page-count-4097", "a page of tags with too many entries", tags, {"count": 4097}),
+            ("page-content-size-0", "a page without content", packs, {"contentSize": 0}),
+            ("page-content-size-above", "a page above 1 MiB", packs, {"contentSize": MAX_PAGE + 1}),
+            ("page-size-0", "a page without a byte", packs, {"size": 0}),
+            ("page-size-above-bound", "a page larger than its content can make it", packs, {"size": bound(packs["contentSize"]) + 1}),
+            ("page-sha256-short", "a digest of 31 bytes", packs, {"sha256": "00" * 31}),
+            ("page-first-integer", "a first key that is no text", packs, {"first": 1})):
+        yield case(name, "damaged", comment, [{**base, **changes}])
+    yield case("pages-without-base", "damaged", "pages where there is no base", [packs], base=None, packs=[kat_pack(keyId=None)])
 
 
 def unsupported_manifests():
@@ -4094,7 +4534,7 @@ def keys_manifests():
 
 
 def all_manifest_vectors():
-    return [*valid_manifests(), *untrusted_manifests(), *damaged_manifests(), *unsupported_manifests(), *rfc8785_manifests(), *keys_manifests()]
+    return [*valid_manifests(), *untrusted_manifests(), *damaged_manifests(), *page_manifests(), *unsupported_manifests(), *rfc8785_manifests(), *keys_manifests()]
 
 
 def signature_cases():
@@ -4720,6 +5160,10 @@ def answers_tar_headers(a):
             a.equal(name + ", checksum", want is None or block[148:156].decode() == want + "\0 ", True)
 
 
+PAGE_STARTS = [0, 87, 226, 303, 479, 563, 641, 779, 887, 954]
+TAG_STARTS = ["all\\tlevel-000000", "all\\tlevel-000579", "world-3\\tlevel-000190"]
+
+
 def answers_manifest(a):
     """§9.2, §9.5, §8.4"""
     public = public_key(SEED)
@@ -4750,6 +5194,34 @@ def answers_manifest(a):
         a.equal("§9.2 small order", y, want)
 
 
+def answers_pages(a):
+    """§9.7"""
+    few = sample_entries(1000)
+    runs = cut_pages("packs", few)
+    a.equal("§9.7 pages of packs", [int(page_keys("packs", run)[0][-6:]) for run in runs], PAGE_STARTS)
+    pairs = sorted((tag, pack["id"]) for pack in few for tag in pack["tags"])
+    cuts = cut_pages("tags", pairs)
+    a.equal("§9.7 pages of tags", ["\\t".join(run[0]) for run in cuts], TAG_STARTS)
+    content = b"".join(page_content(kind, run) for kind, pages in (("packs", runs), ("tags", cuts)) for run in pages)
+    a.equal("§9.7 length", len(content), 344240)
+    a.equal("§9.7 SHA-256", sha256(content), "09a1135de3c4cfefe6ad31c7606393d92c24c1fad2cf1600ed782be11094f2a8")
+    if a.document:
+        for text in (*(f"`{text}`" for text in TAG_STARTS), ",".join(map(str, PAGE_STARTS))):
+            a.equal("§9.7 in the document", text in a.document, True)
+    # What is made is found again, through index pages too.
+    references, files = make_pages(sample_entries(9000))
+    signed = signed_with(*references)
+    a.equal("§9.7 index pages", {r["kind"] for r in references}, {"index"})
+    found = []
+    for i, reference in enumerate(references):
+        end = end_of_page(references, i)
+        pages = read_page(files[page_name(reference)], reference, end, signed)
+        for j, page in enumerate(pages):
+            below = pages[j + 1]["first"] if j + 1 < len(pages) else end
+            found += page_keys(page["kind"], read_page(files[page_name(page)], page, below, signed))
+    a.equal("§9.7 keys", len(found), 27000)
+
+
 def answers_vector(a):
     """§10.1: the example."""
     vector = Vector("example", "ok", "a pack without files", b"pack", AK, None, [])
@@ -4764,7 +5236,7 @@ def command_known_answers(arguments):
             document = file_object.read()
     a = Answers(document)
     for run in (answers_layout, answers_tar_headers, answers_one_segment, answers_salts, answers_keys, answers_recipients,
-                answers_records, answers_empty_tree, answers_small_tree, answers_manifest, answers_vector):
+                answers_records, answers_empty_tree, answers_small_tree, answers_manifest, answers_pages, answers_vector):
         try:
             run(a)
         except Refused as error:
@@ -4789,7 +5261,7 @@ def parse_arguments():
     known = commands.add_parser("known-answers", help="recompute the known answers of FORMAT.md")
     known.add_argument("--format", metavar="FORMAT.md", help="check too that the values stand in this document")
     known.set_defaults(run=command_known_answers)
-    make = commands.add_parser("make", help="write the test vectors into the folders valid, refused-open, hostile, others and manifest")
+    make = commands.add_parser("make", help="write the test vectors into the folders valid, refused-open, hostile, others, manifest and pages")
     make.add_argument("directory", metavar="DIR")
     make.set_defaults(run=command_make)
     check = commands.add_parser("check", help="read test vectors and compare with their heads")

@@ -8,7 +8,7 @@ package struct CanonicalCursor: Sendable {
   package private(set) var offset: Int
   private let end: Int
   /// The name of the document in messages, and the code of its errors.
-  private let subject: String
+  let subject: String
   private let code: PackError.Code
 
   /// The maximum depth of nested containers, including the outermost object.

@@ -58,38 +58,34 @@ private struct ManifestReader {
     var issued: ManifestTime?
     var expires: ManifestTime?
     var budget: InstallBudget?
+    var defaults = ManifestDefaults()
     var packs: [ManifestPack]?
+    var pages: [PageReference] = []
     while let key = try cursor.nextKey(of: &object, in: bytes) {
       switch key {
+      case "base": defaults.baseURL = try cursor.text("a base", in: bytes)
       case "budget": budget = try Self.budget(&cursor, bytes)
-      case "expires": expires = try Self.time("an expiry", &cursor, bytes)
-      case "issued": issued = try Self.time("a time of issue", &cursor, bytes)
-      case "packs": packs = try Self.packs(&cursor, bytes)
+      case "expires": expires = try cursor.time("an expiry", in: bytes)
+      case "issued": issued = try cursor.time("a time of issue", in: bytes)
+      case "keyId": defaults.keyID = try cursor.text("a key id", in: bytes)
+      // Keys ascend, so the defaults are complete.
+      case "packs": packs = try ManifestEntryReader(defaults, depth: 3).packs(&cursor, bytes)
+      case "pages":
+        pages = try PageReference.list(depth: 3, &cursor, bytes)
+        guard !pages.isEmpty else { throw cursor.fault("has an empty list of pages") }
       case "version": version = try cursor.integer("a version", in: bytes)
       default: try cursor.skip(depth: 3, in: bytes)
       }
     }
-    manifest = Manifest(
-      version: try Self.required(version, "version"), issued: issued, expires: try Self.required(expires, "expires"),
-      budget: budget, packs: try Self.required(packs, "packs"))
+    var manifest = Manifest(
+      version: try required(version, "version", of: "manifest"), issued: issued,
+      expires: try required(expires, "expires", of: "manifest"), budget: budget, defaults: defaults,
+      packs: try required(packs, "packs", of: "manifest"))
+    manifest.pages = pages
+    self.manifest = manifest
     if let fault = ManifestRules.faults(of: manifest).first {
       throw PackError(.damagedManifest, "manifest breaks its rules: \(fault)")
     }
-  }
-
-  private static func required<Value>(_ value: Value?, _ name: String, of owner: String = "manifest") throws(PackError) -> Value {
-    guard let value else { throw PackError(.damagedManifest, "\(owner) has no '\(name)'") }
-    return value
-  }
-
-  private static func time(
-    _ what: String, _ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>
-  ) throws(PackError) -> ManifestTime {
-    let start = cursor.offset
-    guard let time = ManifestTime(try cursor.text(what, in: bytes)) else {
-      throw cursor.fault("has \(what) that is not a time like 2027-01-01T00:00:00Z", at: start)
-    }
-    return time
   }
 
   private static func budget(_ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>) throws(PackError) -> InstallBudget {
@@ -109,82 +105,5 @@ private struct ManifestReader {
       downloadAllowance: try number("BADownloadAllowance"),
       essentialMaxInstallSize: try number("BAEssentialMaxInstallSize"),
       maxInstallSize: try number("BAMaxInstallSize"))
-  }
-
-  private static func texts(
-    _ what: String, _ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>
-  ) throws(PackError) -> [String] {
-    var array = try cursor.beginArray("\(what)s", depth: 5, in: bytes)
-    var texts: [String] = []
-    while try cursor.hasNext(in: &array, in: bytes) { texts.append(try cursor.text("a \(what)", in: bytes)) }
-    return texts
-  }
-
-  private static func choice<Choice: RawRepresentable<String> & CaseIterable>(
-    _ type: Choice.Type, _ what: String, _ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>
-  ) throws(PackError) -> Choice {
-    let start = cursor.offset
-    let text = try cursor.text(what, in: bytes)
-    guard let choice = Choice(rawValue: text) else {
-      let known = type.allCases.map(\.rawValue).joined(separator: ", ")
-      throw cursor.fault("has \(what) '\(text)', which is not one of \(known)", at: start)
-    }
-    return choice
-  }
-
-  private static func packs(_ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>) throws(PackError) -> [ManifestPack] {
-    var array = try cursor.beginArray("packs", depth: 3, in: bytes)
-    var packs: [ManifestPack] = []
-    while try cursor.hasNext(in: &array, in: bytes) {
-      packs.append(try pack(number: packs.count, &cursor, bytes))
-    }
-    return packs
-  }
-
-  private static func pack(
-    number: Int, _ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>
-  ) throws(PackError) -> ManifestPack {
-    var object = try cursor.beginObject("a pack", depth: 4, in: bytes)
-    var integers: [(key: String, value: UInt64)] = []
-    var (id, url, keyID): (String?, String?, String?)
-    var (sha256, contentRoot): ([UInt8]?, [UInt8]?)
-    var delivery: DeliveryClass?
-    var install: InstallMode?
-    var (name, description) = ("", "")
-    var (tags, platforms): ([String], [String]) = ([], [])
-    var language: String?
-    var created: ManifestTime?
-    while let key = try cursor.nextKey(of: &object, in: bytes) {
-      switch key {
-      case "contentRoot": contentRoot = try cursor.hex("a content root", count: 32, in: bytes)
-      case "contentSize", "files", "installSize", "maxFrame", "size", "version":
-        integers.append((key, try cursor.integer("a \(key)", in: bytes)))
-      case "created": created = try time("a time of creation", &cursor, bytes)
-      case "delivery": delivery = try choice(DeliveryClass.self, "the delivery", &cursor, bytes)
-      case "description": description = try cursor.text("a description", in: bytes)
-      case "id": id = try cursor.text("an id", in: bytes)
-      case "install": install = try choice(InstallMode.self, "the install mode", &cursor, bytes)
-      case "keyId": keyID = try cursor.text("a key id", in: bytes)
-      case "language": language = try cursor.text("a language", in: bytes)
-      case "name": name = try cursor.text("a name", in: bytes)
-      case "platforms": platforms = try texts("platform", &cursor, bytes)
-      case "sha256": sha256 = try cursor.hex("a SHA-256", count: 32, in: bytes)
-      case "tags": tags = try texts("tag", &cursor, bytes)
-      case "url": url = try cursor.text("a URL", in: bytes)
-      default: try cursor.skip(depth: 5, in: bytes)
-      }
-    }
-    let owner = id.map { "manifest's pack '\($0)'" } ?? "manifest's pack number \(number + 1)"
-    func integer(_ key: String) throws(PackError) -> UInt64 {
-      try required(integers.first { $0.key == key }?.value, key, of: owner)
-    }
-    return ManifestPack(
-      id: try required(id, "id", of: owner), version: try integer("version"), url: try required(url, "url", of: owner),
-      size: try integer("size"), sha256: try required(sha256, "sha256", of: owner),
-      contentRoot: try required(contentRoot, "contentRoot", of: owner), contentSize: try integer("contentSize"),
-      installSize: try integer("installSize"), files: try integer("files"), maxFrame: try integer("maxFrame"),
-      keyID: try required(keyID, "keyId", of: owner), delivery: try required(delivery, "delivery", of: owner),
-      install: try required(install, "install", of: owner), tags: tags, name: name, description: description,
-      created: created, platforms: platforms, language: language)
   }
 }

@@ -24,6 +24,10 @@ extension Manifest {
     }
     var writer = CanonicalWriter()
     writer.object { writer in
+      if let base = defaults.baseURL {
+        writer.key("base")
+        writer.string(base)
+      }
       if let budget {
         writer.key("budget")
         writer.object { writer in
@@ -41,8 +45,16 @@ extension Manifest {
           writer.string(issued.description)
         }
       }
+      if let keyID = defaults.keyID {
+        writer.key("keyId")
+        writer.string(keyID)
+      }
       writer.key("packs")
-      writer.array(packs) { writer, pack in pack.write(to: &writer) }
+      writer.array(packs) { writer, pack in pack.write(to: &writer, defaults) }
+      if !pages.isEmpty {
+        writer.key("pages")
+        writer.array(pages) { $1.write(to: &$0) }
+      }
       writer.key("schema")
       writer.string(Self.schema)
       if withTime {
@@ -55,7 +67,8 @@ extension Manifest {
 }
 
 extension ManifestPack {
-  fileprivate func write(to writer: inout CanonicalWriter) {
+  /// Writes the entry without what the defaults give, or the page.
+  func write(to writer: inout CanonicalWriter, _ defaults: ManifestDefaults, isInPage: Bool = false) {
     writer.object { writer in
       writer.key("contentRoot")
       writer.string(contentRoot.hex)
@@ -65,10 +78,14 @@ extension ManifestPack {
         writer.key("created")
         writer.string(created.description)
       }
-      writer.key("delivery")
-      writer.string(delivery.rawValue)
-      writer.key("description")
-      writer.string(description)
+      if !isInPage {
+        writer.key("delivery")
+        writer.string(delivery.rawValue)
+      }
+      if !description.isEmpty {
+        writer.key("description")
+        writer.string(description)
+      }
       writer.key("files")
       writer.integer(files)
       writer.key("id")
@@ -77,16 +94,20 @@ extension ManifestPack {
       writer.string(install.rawValue)
       writer.key("installSize")
       writer.integer(installSize)
-      writer.key("keyId")
-      writer.string(keyID)
+      if keyID != defaults.keyID {
+        writer.key("keyId")
+        writer.string(keyID)
+      }
       if let language {
         writer.key("language")
         writer.string(language)
       }
       writer.key("maxFrame")
       writer.integer(maxFrame)
-      writer.key("name")
-      writer.string(name)
+      if !name.isEmpty, name != id {
+        writer.key("name")
+        writer.string(name)
+      }
       if !platforms.isEmpty {
         writer.key("platforms")
         writer.array(platforms) { $0.string($1) }
@@ -95,10 +116,14 @@ extension ManifestPack {
       writer.string(sha256.hex)
       writer.key("size")
       writer.integer(size)
-      writer.key("tags")
-      writer.array(tags) { $0.string($1) }
-      writer.key("url")
-      writer.string(url)
+      if !tags.isEmpty {
+        writer.key("tags")
+        writer.array(tags) { $0.string($1) }
+      }
+      if url != defaults.url(id, sha256) {
+        writer.key("url")
+        writer.string(url)
+      }
       writer.key("version")
       writer.integer(version)
     }

@@ -10,17 +10,23 @@ public struct Manifest: Hashable, Sendable {
   public var expires: ManifestTime
   /// The sizes that the app's Info.plist must contain for this release. Readers do not require them.
   public var budget: InstallBudget?
+  /// What entries do not repeat.
+  public var defaults: ManifestDefaults
   /// The packs, in the order of the document.
   public var packs: [ManifestPack]
+  /// Where further packs are listed. Empty if there are none.
+  package var pages: [PageReference] = []
 
   /// Makes a manifest without checking its values.
   public init(
-    version: UInt64, issued: ManifestTime?, expires: ManifestTime, budget: InstallBudget?, packs: [ManifestPack]
+    version: UInt64, issued: ManifestTime?, expires: ManifestTime, budget: InstallBudget?,
+    defaults: ManifestDefaults = ManifestDefaults(), packs: [ManifestPack]
   ) {
     self.version = version
     self.issued = issued
     self.expires = expires
     self.budget = budget
+    self.defaults = defaults
     self.packs = packs
   }
 
@@ -28,6 +34,22 @@ public struct Manifest: Hashable, Sendable {
   public static let schema = "pack-manifest/1"
   /// The largest document, in bytes (1 MiB).
   public static let largestSize = 1 << 20
+}
+
+/// What all entries of a ``Manifest`` have in common, written once.
+///
+/// An entry has its own URL or key id in the document only if it differs.
+public struct ManifestDefaults: Hashable, Sendable {
+  /// The URL to which the published name of a file is appended. It ends with a slash. If nil, each entry has its own URL.
+  public var baseURL: String?
+  /// The id of the key that opens packs, 16 hexadecimal digits. If nil, each entry has its own.
+  public var keyID: String?
+
+  /// Creates defaults without checking them.
+  public init(baseURL: String? = nil, keyID: String? = nil) {
+    self.baseURL = baseURL
+    self.keyID = keyID
+  }
 }
 
 /// One pack of a ``Manifest``.
@@ -60,11 +82,11 @@ public struct ManifestPack: Hashable, Sendable {
   public var install: InstallMode
   /// The tags by which the app requests the pack.
   public var tags: [String]
-  /// The name for people.
+  /// The name for people. Empty if it is the id.
   public var name: String
   /// A description of the pack for people.
   public var description: String
-  /// The time at which these bytes of the pack were first made.
+  /// The time at which these bytes of the pack were first made. `packer` does not write it.
   public var created: ManifestTime?
   /// The platforms that the pack is for. Empty means all platforms.
   public var platforms: [String]

@@ -11,11 +11,31 @@ enum ManifestRules {
     for (key, bytes) in manifest.budget?.named ?? [] where bytes > CanonicalCursor.largestInteger {
       faults.append("\(key) \(bytes) is above \(CanonicalCursor.largestInteger)")
     }
+    faults += self.faults(of: manifest.defaults)
+    faults += PageReference.faults(of: manifest.pages)
+    if manifest.pages.count > PageReference.rootLimit {
+      faults.append("\(manifest.pages.count) pages are more than \(PageReference.rootLimit)")
+    }
+    if !manifest.pages.isEmpty, manifest.defaults.baseURL == nil { faults.append("pages need a base") }
     var ids: Set<String> = []
     for pack in manifest.packs {
       faults += self.faults(of: pack).map { "pack '\(pack.id)': \($0)" }
       if !ids.insert(pack.id).inserted { faults.append("pack '\(pack.id)' is listed twice") }
     }
+    return faults
+  }
+
+  /// Returns the faults of the defaults.
+  static func faults(of defaults: ManifestDefaults) -> [String] {
+    var faults: [String] = []
+    if let base = defaults.baseURL {
+      if let fault = fault(ofURL: base) {
+        faults.append("base \(fault)")
+      } else if !base.hasSuffix("/") || base.contains("?") {
+        faults.append("base does not end with the slash of a path")
+      }
+    }
+    if let keyID = defaults.keyID, !isKeyID(keyID) { faults.append("keyId is not 16 lower-case hexadecimal digits") }
     return faults
   }
 

@@ -46,7 +46,7 @@ struct FuzzTests {
 
   @Test(
     "survive a million bytes of nested openings",
-    arguments: ["manifest", "json", "records", "plist", "configuration", "key-text", "ranges", "status", "store"])
+    arguments: ["manifest", "page", "json", "records", "plist", "configuration", "key-text", "ranges", "status", "store"])
   func nesting(_ name: String) async throws {
     let target = try #require(FuzzTarget.named(name))
     let openings = [

@@ -144,7 +144,7 @@ struct ManifestTextTests {
 
   @Test("a manifest that would be too large is not written, and the error has advice")
   func tooLarge() throws {
-    var manifest = Manifest.sample(packs: (0..<2500).map { .sample("pack-\($0)") })
+    var manifest = Manifest.sample(packs: (0..<3000).map { .sample("pack-\($0)") })
     let error = failure { () throws(PackError) in _ = try sign(manifest) }
     #expect(error?.code == .invalidManifest)
     #expect(error?.message.hasSuffix("bytes, more than 1048576") == true)
@@ -196,9 +196,31 @@ struct ManifestTextTests {
     first.sha256 = []
     var manifest = Manifest.sample(version: 1 << 53, packs: [first, .sample()])
     manifest.budget?.maxInstallSize = .max
+    manifest.defaults = ManifestDefaults(baseURL: "https://example.com/packs", keyID: "")
     let error = failure { () throws(PackError) in _ = try manifest.contentBytes() }
-    #expect(error?.details.count == 4)
+    #expect(error?.details.count == 6)
+    #expect(error?.details.dropFirst(2).first == "base does not end with the slash of a path")
     #expect(error?.details.last == "pack 'core' is listed twice")
+  }
+
+  @Test("what the defaults say is not written again, and an entry has its own value if it differs")
+  func defaults() throws {
+    var own = ManifestPack.sample("own")
+    own.url = "https://example.com/own.pack"
+    own.keyID = "0123456789abcdef"
+    own.name = "Own"
+    var manifest = Manifest.sample(packs: [.sample(), own])
+    manifest.packs[0].name = "core"
+    let long = try manifest.signedBytes().count
+    manifest.defaults = ManifestDefaults(baseURL: "https://cdn.example.com/packs/", keyID: "e545120e613dd715")
+
+    let signed = try manifest.signedBytes()
+    manifest.packs[0].name = ""
+
+    #expect(signed.count < long)
+    #expect(String(decoding: signed, as: UTF8.self).ranges(of: "\"url\"").count == 1)
+    #expect(String(decoding: signed, as: UTF8.self).ranges(of: "\"name\"").count == 1)
+    #expect(try Manifest(parsingSigned: signed.byteSpan) == manifest)
   }
 
   @Test("content bytes are equal exactly if only time and version differ")
@@ -260,8 +282,11 @@ extension Manifest {
     }
     let budget = InstallBudget(
       essentialDownloadAllowance: number(), downloadAllowance: number(), essentialMaxInstallSize: number(), maxInstallSize: number())
+    let defaults = ManifestDefaults(
+      baseURL: Bool.random(using: &random) ? "https://example.com/\(number())/" : nil,
+      keyID: Bool.random(using: &random) ? packs.first?.keyID : nil)
     return Manifest(
       version: number(), issued: Bool.random(using: &random) ? time() : nil, expires: time(),
-      budget: Bool.random(using: &random) ? budget : nil, packs: packs)
+      budget: Bool.random(using: &random) ? budget : nil, defaults: defaults, packs: packs)
   }
 }

@@ -63,10 +63,12 @@ struct ManifestVectorTests {
     level.size = 9_007_199_254_740_991
     level.delivery = .onDemand
     level.install = .packed
+    level.keyID = "0123456789abcdef"
     level.created = ManifestTime("2026-06-30T23:59:59Z")
     level.name = "🎮"
     var manifest = Manifest.sample(version: 42, packs: [core, level])
     manifest.issued = ManifestTime("2026-07-05T00:00:00Z")
+    manifest.defaults = ManifestDefaults(baseURL: "https://cdn.example.com/packs/", keyID: "e545120e613dd715")
 
     let vector = try ManifestVector(named: "all-keys")
     let golden = try SignedManifest(vector.manifest)

@@ -6,20 +6,23 @@ import PackManifest
 /// separate key that such an app does not read.
 struct PackagesList {
   private let packs: [ManifestPack]
+  /// The times at which the packs were made, by id.
+  private let created: [String: ManifestTime]
 
-  init(_ packs: [ManifestPack]) {
+  init(_ packs: [ManifestPack], created: [String: ManifestTime]) {
     self.packs = packs
+    self.created = created
   }
 
   var document: [UInt8] {
     let onDemand = packs.filter { $0.delivery == .onDemand }
     return RecordValue.sorted([
-      "onDemand": onDemand.isEmpty ? nil : .list(onDemand.map(Self.entry)),
-      "packages": .list(packs.filter { $0.delivery != .onDemand }.map(Self.entry)),
+      "onDemand": onDemand.isEmpty ? nil : .list(onDemand.map(entry)),
+      "packages": .list(packs.filter { $0.delivery != .onDemand }.map(entry)),
     ]).document
   }
 
-  private static func entry(_ pack: ManifestPack) -> RecordValue {
+  private func entry(_ pack: ManifestPack) -> RecordValue {
     .object([
       RecordValue.Member(key: "id", value: .text(pack.id)),
       RecordValue.Member(key: "essential", value: .flag(pack.delivery == .essential)),
@@ -27,7 +30,7 @@ struct PackagesList {
       RecordValue.Member(key: "description", value: .text(pack.description)),
       RecordValue.Member(key: "path", value: .text(pack.url)),
       RecordValue.Member(key: "size", value: .number(pack.size)),
-      RecordValue.Member(key: "created", value: .number(UInt64(max(0, pack.created?.secondsSince1970 ?? 0)))),
+      RecordValue.Member(key: "created", value: .number(UInt64(max(0, created[pack.id]?.secondsSince1970 ?? 0)))),
     ])
   }
 }

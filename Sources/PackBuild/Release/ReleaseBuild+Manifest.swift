@@ -20,12 +20,20 @@ extension ReleaseBuild {
       ManifestPack(
         id: pack.id.text, version: 1, url: configuration.serve.baseURL + Self.fileName(pack.id.text, digest), size: 340, sha256: digest,
         contentRoot: digest, contentSize: 0, installSize: 4096, files: 0, maxFrame: 1024, keyID: keyID, delivery: pack.delivery,
-        install: pack.install, tags: pack.tags, name: pack.name, description: pack.description, created: time.now,
+        install: pack.install, tags: pack.tags, name: pack.name, description: pack.description,
         platforms: pack.platforms, language: pack.language)
     }
     let budget = InstallBudget(essentialDownloadAllowance: 1, downloadAllowance: 1, essentialMaxInstallSize: 1, maxInstallSize: 1)
-    let manifest = Manifest(version: 1, issued: time.now, expires: time.now, budget: budget, packs: entries)
+    let manifest = Manifest(
+      version: 1, issued: time.now, expires: time.now, budget: budget, defaults: defaults(of: entries), packs: entries)
     try Self.check(manifestSize: try manifest.signedBytes().count, packs: packs.count, isLeast: true)
+  }
+
+  /// Returns what the entries need not repeat. Packs with keys of their own share none.
+  private func defaults(of entries: [ManifestPack]) -> ManifestDefaults {
+    let counts = Dictionary(entries.map { ($0.keyID, 1) }, uniquingKeysWith: +)
+    let most = counts.max { ($0.value, $1.key) < ($1.value, $0.key) }
+    return ManifestDefaults(baseURL: configuration.serve.baseURL, keyID: most.flatMap { $0.value > 1 ? $0.key : nil })
   }
 
   private static func check(manifestSize size: Int, packs: Int, isLeast: Bool) throws(PackError) {
@@ -46,7 +54,8 @@ extension ReleaseBuild {
     let parts = try ReleaseBudget.byPlatform(
       packs: entries, manifestCeiling: configuration.manifestCeiling, headroom: configuration.headroom)
     let budget = ReleaseBudget(largestOf: parts.map(\.budget))
-    var manifest = Manifest(version: 1, issued: time.now, expires: time.now, budget: budget.install, packs: entries)
+    var manifest = Manifest(
+      version: 1, issued: time.now, expires: time.now, budget: budget.install, defaults: defaults(of: entries), packs: entries)
     let contentDigest = try digest(of: try manifest.contentBytes())
     let term = try term(contentDigest, lock: lock, existing: existing)
     manifest.version = term.version
@@ -68,7 +77,8 @@ extension ReleaseBuild {
     remarks += sizeRemarks(document.bytes.count, packs: entries.count)
 
     try staged.write(document.bytes, to: ReleaseFile.manifest)
-    try staged.write(PackagesList(entries).document, to: ReleaseFile.packages)
+    let created = Dictionary(decisions.compactMap { $0.result.map { ($0.id, $0.created) } }) { first, _ in first }
+    try staged.write(PackagesList(entries, created: created).document, to: ReleaseFile.packages)
     try staged.write(try InfoPlist.fragment(for: configuration, budget: budget.install), to: ReleaseFile.infoFragment)
     if parts.count > 1, configuration.hosting != .apple {
       for part in parts {

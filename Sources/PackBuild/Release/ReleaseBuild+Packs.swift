@@ -254,7 +254,7 @@ extension ReleaseBuild {
 
   /// Returns the name of a published file. It depends on every byte of the file, so that caches never serve an earlier version.
   package static func fileName(_ id: String, _ sha256: [UInt8]) -> String {
-    "\(id)-\(sha256.prefix(8).hex).pack"
+    ManifestPack.publishedName(id, sha256)
   }
 
   /// Opens a pack as a client does, and makes its manifest entry.
@@ -270,8 +270,8 @@ extension ReleaseBuild {
       id: made.id, version: made.version, url: configuration.serve.baseURL + made.file, size: made.size, sha256: made.sha256,
       contentRoot: made.contentRoot, contentSize: decision.census?.contentSize ?? pack.contentSize, installSize: census.installSize,
       files: census.files, maxFrame: UInt64(pack.largestFrame), keyID: made.keyID, delivery: decision.pack.delivery,
-      install: decision.pack.install, tags: decision.pack.tags, name: decision.pack.name, description: decision.pack.description,
-      created: made.created,
+      install: decision.pack.install, tags: decision.pack.tags, name: decision.pack.name == made.id ? "" : decision.pack.name,
+      description: decision.pack.description,
       platforms: decision.pack.platforms, language: decision.pack.language)
     try pack.check(against: entry)
     let action: ReleaseBuildReport.Item.Action = decision.isKept ? .kept : decision.made == nil ? .packed : .reused

@@ -169,6 +169,9 @@ enum FailureCatalog {
       "keys-expired", "The newest keys document has expired; installed packs remain usable.",
       "Make the next one with 'packer trust rotate', have it signed, build, and publish the manifest."),
     Entry(
+      "wrong-page", "A page of a manifest is not the file that the manifest names: it was changed, or belongs to another release.",
+      "Fetch it again, and the manifest first."),
+    Entry(
       "invalid-manifest", "The release contains values that a manifest must not contain.",
       "Correct the ids, URLs or sizes that the message names."),
     Entry(
