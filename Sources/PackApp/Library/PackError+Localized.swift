@@ -11,7 +11,7 @@ extension PackError: LocalizedError {
     case .noSpace, .quotaExceeded: "There is not enough free space on this device."
     case .offline: "There is no internet connection."
     case .downloadFailed, .digestMismatch, .truncated: "The download did not succeed."
-    case .manifestExpired: "The list of downloads is out of date."
+    case .manifestExpired, .keysExpired: "The list of downloads is out of date."
     case .unknownPack, .notInstalled, .purged: "This content is not on the device."
     case .noKey, .wrongKey, .notWrapped, .noUsableKey: "This content cannot be opened on this device."
     case .unsupported: "This content needs a newer version of the app."
