@@ -67,7 +67,7 @@ struct KeyNew: Verb {
       try KeyFile.write(key, to: path)
       record = KeyRecord(kind: .content, keyID: "\(key.id)", output: path)
     }
-    // The public half of these is handed over: to whoever wraps packs, and to 'packer trust' on another machine.
+    // The public half of these is for others: for people who wrap packs, and for 'packer trust' on another machine.
     session.console.result(record, (isForRecipient || isForRoot ? [record.publicKey ?? ""] : []) + ["key id \(record.keyID)"])
     return .done
   }

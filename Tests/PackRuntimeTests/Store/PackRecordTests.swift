@@ -5,7 +5,7 @@ import Testing
 
 @testable import PackStore
 
-@Suite("The record of a pack")
+@Suite("The record of a pack", .bounded)
 struct PackRecordTests {
   private func bytes(_ version: UInt64, _ fill: UInt8 = 0) -> PackRecord.Bytes {
     PackRecord.Bytes(version: version, sha256: [UInt8](repeating: fill, count: 32))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PackProject
 
-@Suite("References to keys")
+@Suite("References to keys", .bounded)
 struct KeyReferenceTests {
   let directory: TemporaryDirectory
 
