@@ -261,5 +261,11 @@ private struct FaultySigner: CryptoBackend {
     try base.isAccepted(signature, of: message, publicKey: publicKey)
   }
 
+  func agreementPublicKey(of secret: borrowing SecretBytes) throws(PackError) -> [UInt8] { try base.agreementPublicKey(of: secret) }
+
+  func sharedSecret(of secret: borrowing SecretBytes, with publicKey: Span<UInt8>) throws(PackError) -> SecretBytes? {
+    try base.sharedSecret(of: secret, with: publicKey)
+  }
+
   func fillRandom(_ bytes: inout MutableSpan<UInt8>) throws(PackError) { try base.fillRandom(&bytes) }
 }
