@@ -65,7 +65,7 @@ final class AppSecretSearch {
   /// What the file is; nil if it seems to hold no secret.
   var found: BuiltApp.Secret.Kind? {
     let rules = scanner.matches.map(\.rule)
-    if rules.contains(where: { $0.id == "packer-signing-key" }) { return .signingKey }
+    if rules.contains(where: { $0.id == "packer-signing-key" || $0.id == "packer-root-signing-key" }) { return .signingKey }
     if !keys.isEmpty { return .contentKeys(keys.sorted()) }
     if let start { return .other(start) }
     if let rule = rules.first(where: { $0.id != Self.expected && $0.id != "packer-content-key" }) {

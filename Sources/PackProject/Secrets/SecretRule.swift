@@ -69,7 +69,9 @@ extension SecretRule {
   package static let keyFile = "key-file"
 
   /// The ids of the rules that find keys of packer.
-  package static let own: Set<String> = ["packer-content-key", "packer-signing-key"]
+  package static let own: Set<String> = [
+    "packer-content-key", "packer-recipient-key", "packer-signing-key", "packer-root-signing-key",
+  ]
 
   /// Says that a file contains it, at a place.
   package func finding(at place: LinePlace) -> String { "contains what looks like \(what) in \(place) (\(id))" }
@@ -83,6 +85,7 @@ extension SecretRule {
       "ssh-private-key", "a private SSH key", ["PuTTY-User-Key-File-", "---- BEGIN [SSH2] ENCRYPTED PRIVATE KEY"], .sshPrivateKey),
     SecretRule("age-secret-key", "a private age key", ["AGE[-SEC]RET-KEY-1"], .upperAndDigits, 58...58, variety: 12),
     SecretRule("packer-content-key", "a content key of packer", ["p[kk1-]"], .hex, 64...64),
+    SecretRule("packer-recipient-key", "a recipient's secret key of packer", ["p[kx1-]"], .hex, 64...64),
     SecretRule("packer-signing-key", "a signing key of packer", ["p[ks1-]"], .hex, 64...64),
     SecretRule("packer-root-signing-key", "a root signing key of packer", ["p[kt1-]"], .hex, 64...64),
   ]

@@ -63,7 +63,7 @@ struct SecretTable: Sendable {
     ["AIza", "AKIA", "ABIA", "ABSK", "AKCp", "ASIA", "ACCA", "<<<<", "EZTK", "EZAK", "APA9"],
     ["SG.", "SK", "SSH2"],
     ["ilgu", "Blbk", "isco", "Acco", "hvb."],
-    ["pul-", "PuTT", "ks1-", "kk1-", "pp-1", "imt-"],
+    ["pul-", "PuTT", "ks1-", "kk1-", "kt1-", "kx1-", "pp-1", "imt-"],
     ["dp.p", "ntn_", "npm_", "dt0c", "ck.c"],
     ["Bot", "hf_", "bhoo", "gho_"],
     ["e_oa", "b_pa", "e_tk", "e_pw", "k_pr", "k_li", "e_ac", "n_ap"],

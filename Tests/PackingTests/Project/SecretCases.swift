@@ -47,7 +47,9 @@ enum SecretCases {
     ("ssh-private-key", "notes\n---- BEGIN SSH2 " + "ENCRYPTED PRIVATE KEY ----\n"),
     ("age-secret-key", "# created\nAGE-SECRET" + "-KEY-1" + noise(58, "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L")),
     ("packer-content-key", "key: pk" + "k1-" + hex(64)),
+    ("packer-recipient-key", "review: pk" + "x1-" + hex(64)),
     ("packer-signing-key", "KEY='pk" + "s1-" + hex(64) + "'"),
+    ("packer-root-signing-key", "{\"root\":\"pk" + "t1-" + hex(64) + "\"}"),
   ]
 
   static let clouds: [(rule: String, text: String)] = [
