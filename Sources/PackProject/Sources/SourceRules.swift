@@ -75,7 +75,7 @@ package enum SourceRules {
       let firstLine = String(decoding: start.prefix { $0 != 10 && $0 != 13 }, as: UTF8.self)
       if firstLine.contains("PRIVATE KEY") { return "contains a private key" }
     }
-    if begins(with: "pkk1-") || begins(with: "pks1-") || begins(with: "pkt1-") { return "contains a packer key" }
+    if begins(with: "pkk1-") || begins(with: "pks1-") || begins(with: "pkt1-") || begins(with: "pkx1-") { return "contains a packer key" }
     if begins(with: "AGE-SECRET-KEY-1") { return "contains a private age key" }
     if begins(with: "PuTTY-User-Key-File") { return "contains a private SSH key" }
     return nil
