@@ -35,22 +35,15 @@ extension SignedManifest {
   }
 
   package func verify(trusting keys: TrustedKeys, backend: any CryptoBackend) throws(PackError) -> VerifiedManifest {
-    let signers = try signers(among: keys.signingKeys, backend: backend)
-    guard signers.count >= keys.threshold else {
-      throw PackError(
-        .untrustedSignature,
-        "manifest is signed by \(signers.count) trusted \(signers.count == 1 ? "key" : "keys"), but \(keys.threshold) are needed",
-        advice: .developer("sign it with more of the keys that the keys document lists"))
-    }
+    let signers = try signers(among: keys, backend: backend)
     return VerifiedManifest(
       manifest: try Manifest(parsing: bytes.byteSpan, signedBytes), signers: signers,
       signedDigest: try backend.digest(of: bytes.byteSpan.extracting(signedBytes)))
   }
 
-  /// Returns the ids of the trusted keys whose signatures are valid, at least one.
-  private func signers(
-    among keys: [SigningPublicKey], backend: any CryptoBackend
-  ) throws(PackError) -> [String] {
+  /// Returns the ids of the trusted keys whose signatures are valid, at least as many as must sign.
+  private func signers(among trusted: TrustedKeys, backend: any CryptoBackend) throws(PackError) -> [String] {
+    let keys = trusted.signingKeys
     guard !keys.isEmpty else {
       throw PackError(
         .untrustedSignature, "no trusted public key was given, so no manifest can be verified", advice: .giveTrustedKeys)
@@ -71,14 +64,23 @@ extension SignedManifest {
       }
       signers.append(signature.keyID)
     }
-    guard !signers.isEmpty else {
-      let trusted = keys.map(\.id).joined(separator: ", ")
-      let present = signatures.isEmpty ? "not signed" : "signed by \(signatures.map(\.keyID).joined(separator: ", "))"
-      throw PackError(
-        .untrustedSignature, "manifest is \(present); the trusted \(keys.count == 1 ? "key is" : "keys are") \(trusted)",
-        advice: .developer("sign it with a key that the app trusts"))
-    }
+    let needed = trusted.threshold
+    guard signers.count >= needed else { throw tooFew(signers.count, of: keys, needed) }
     return signers
+  }
+
+  /// The error of a manifest that no trusted key signed, or not enough of them.
+  private func tooFew(_ count: Int, of keys: [SigningPublicKey], _ needed: Int) -> PackError {
+    guard count == 0 else {
+      return PackError(
+        .untrustedSignature, "manifest is signed by \(count) trusted \(count == 1 ? "key" : "keys"), but \(needed) are needed",
+        advice: .developer("sign it with more of the keys that the keys document lists"))
+    }
+    let trusted = keys.map(\.id).joined(separator: ", ")
+    let present = signatures.isEmpty ? "not signed" : "signed by \(signatures.map(\.keyID).joined(separator: ", "))"
+    return PackError(
+      .untrustedSignature, "manifest is \(present); the trusted \(keys.count == 1 ? "key is" : "keys are") \(trusted)",
+      advice: .developer("sign it with a key that the app trusts"))
   }
 
   /// Returns a key's signature of the signed part, for a manifest document.

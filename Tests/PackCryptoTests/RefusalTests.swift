@@ -40,6 +40,18 @@ struct RefusalTests {
     }
   }
 
+  @Test("key stanzas above the limit are refused before they are read", arguments: Backend.all)
+  func stanzaLimit(_ backend: Backend) throws {
+    let file = try KnownAnswer.pack(KnownAnswer.payload, KnownAnswer.header(), backend.value)
+    for size in [Limits.stanzaBytes + 1, .max] {
+      var changed = Array(file[0..<96])
+      changed.append(littleEndian: size)
+      changed += [UInt8](repeating: 0, count: Int(Limits.stanzaBytes) + 1 + 72)
+      let error = KnownAnswer.open(changed, backend.value).error
+      #expect(error?.code == .limitExceeded && error?.message.contains("\(size)") == true)
+    }
+  }
+
   @Test("a stream header under a valid MAC is still checked", arguments: Backend.all)
   func streamHeader(_ backend: Backend) throws {
     let file = try KnownAnswer.pack(KnownAnswer.payload, KnownAnswer.header(), backend.value)
