@@ -81,7 +81,7 @@ struct SigningProgramTests {
 
   @Test(
     "a program that hangs is ended after its time: before it prints, with its output open, and after it closed it",
-    arguments: ["sleep 600", "cat >/dev/null; cat \"$0\"; sleep 600", "cat >/dev/null; cat \"$0\"; exec >&-; sleep 600"])
+    arguments: ["sleep 90", "cat >/dev/null; cat \"$0\"; sleep 90", "cat >/dev/null; cat \"$0\"; exec >&-; sleep 90"])
   func hanging(_ script: String) throws {
     let start = ContinuousClock.now
     let error = try run("exec 2>/dev/null; \(script)", timeoutSeconds: 1).error
