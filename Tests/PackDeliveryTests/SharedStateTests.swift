@@ -36,6 +36,19 @@ struct SharedStateTests {
     #expect(try state.status(of: "a")?.state == .scheduled)
   }
 
+  @Test("a plan with many records has one for each pack after a power failure, and damaged ones are made anew", arguments: [9, 32, 70])
+  func powerFailureAfterManyRecords(_ count: Int) throws {
+    let ids = (1...count).map { "p\($0)" }
+    let packs = manifest(ids.map { offer($0) })
+    let facts = DeliveryFacts(.periodic, at: clock.secondsSince1970)
+    #expect(try open().plan(for: packs, facts: facts).plan.downloads.count == count)
+    let state = try SharedState.sample(MemoryFiles(disk.after(.powerCut)), clock)
+    let content = try state.content()
+    #expect(Set(content.records.map(\.id)).union(content.damaged) == Set(ids))
+    let again = try state.plan(for: packs, facts: facts)
+    #expect(Set(again.plan.downloads.map(\.id)).isSuperset(of: content.damaged) && Set(again.rebuilt) == Set(content.damaged))
+  }
+
   @Test("a directory of a later version is refused, and a damaged marker of this version is repaired")
   func versions() throws {
     disk.write(Array("packer-delivery/2\n".utf8), to: "/group/delivery")
