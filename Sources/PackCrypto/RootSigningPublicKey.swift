@@ -17,8 +17,7 @@ public struct RootSigningPublicKey: Hashable, Sendable, CustomStringConvertible 
   }
 
   package init(bytes: [UInt8], backend: any CryptoBackend) throws(PackError) {
-    // The same rules for the bytes hold as for a signing key.
-    _ = try SigningPublicKey(bytes: bytes, backend: backend)
+    try Ed25519.checkPublicKey(bytes)
     let message = Label.rootKeyID.bytes + bytes
     self.bytes = bytes
     id = try backend.digest(of: message.byteSpan).prefix(8).hex

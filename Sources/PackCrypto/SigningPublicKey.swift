@@ -17,14 +17,7 @@ public struct SigningPublicKey: Hashable, Sendable, CustomStringConvertible {
   }
 
   package init(bytes: [UInt8], backend: any CryptoBackend) throws(PackError) {
-    guard bytes.count == Ed25519.publicKeySize else {
-      throw PackError(.malformedKey, "public key is \(bytes.count) bytes, not \(Ed25519.publicKeySize)")
-    }
-    if let problem = Ed25519.problem(ofPoint: bytes.byteSpan) {
-      throw PackError(
-        .malformedKey, "public key \(problem); no signing key has such a public key",
-        advice: .copyKeyAgain)
-    }
+    try Ed25519.checkPublicKey(bytes)
     let message = Label.signingKeyID.bytes + bytes
     self.bytes = bytes
     id = try backend.digest(of: message.byteSpan).prefix(8).hex

@@ -44,7 +44,7 @@ enum Invocation: Sendable {
     } catch {
       guard Packer.exitCode(for: error).isSuccess else {
         try Self.checkOptions(arguments)
-        throw Self.usage(error)
+        throw Self.usage(error, arguments)
       }
       let text = Packer.fullMessage(for: error)
       self = .text(text == Version.title ? Version.text : text)
@@ -124,11 +124,15 @@ enum Invocation: Sendable {
   }
 
   /// Converts an error of the argument parser to one message and one hint.
-  private static func usage(_ error: any Error) -> PackError {
+  private static func usage(_ error: any Error, _ arguments: [String]) -> PackError {
     let message = Packer.message(for: error)
     let lines = Packer.fullMessage(for: error).split(separator: "\n")
     let pointer = lines.last { $0.contains("' for more information.") }
     let command = pointer?.split(separator: "'").dropFirst().first.map(String.init) ?? "packer --help"
-    return PackError(.usage, message.prefix(1).lowercased() + message.dropFirst(), hint: "see '\(command)'")
+    // Other tools take the file of a key as an argument.
+    let isKeyFile = arguments.first == "key" && message.hasPrefix("Unexpected argument")
+    return PackError(
+      .usage, message.prefix(1).lowercased() + message.dropFirst(),
+      hint: (isKeyFile ? "name the file of a key with --key or --sign-key; " : "") + "see '\(command)'")
   }
 }

@@ -81,6 +81,31 @@ struct KeysChange: ParsableArguments {
   }
 }
 
+/// A command that makes the next keys document of a file.
+protocol NextKeysVerb: Verb {
+  var file: KeysFileArgument { get }
+  var change: KeysChange { get }
+  var output: OutputOptions { get }
+}
+
+extension NextKeysVerb {
+  static var leavesNothingBehind: Bool { false }
+  var isQuiet: Bool { output.isQuiet }
+
+  /// Drafts the document, writes the file and prints it.
+  func draft(_ session: Session, _ edit: (inout KeysDocument.Content) throws(PackError) -> Void) throws(PackError) -> Outcome {
+    var opened = try KeysFile(reading: file.path)
+    let times = try change.times()
+    try opened.draftNext(issued: times.issued, expires: times.expires) { (content) throws(PackError) in
+      try edit(&content)
+      try change.apply(to: &content)
+    }
+    try opened.write()
+    try KeysFileView(opened).show(on: session.console)
+    return .done
+  }
+}
+
 /// `packer trust init`
 struct TrustInit: Verb {
   static let configuration = CommandConfiguration(
@@ -116,7 +141,7 @@ struct TrustInit: Verb {
 }
 
 /// `packer trust add`
-struct TrustAdd: Verb {
+struct TrustAdd: NextKeysVerb {
   static let configuration = CommandConfiguration(
     commandName: "add",
     abstract: "Makes the next keys document with more keys, to be signed.",
@@ -130,24 +155,16 @@ struct TrustAdd: Verb {
   @OptionGroup var change: KeysChange
   @OptionGroup var output: OutputOptions
 
-  static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
-
   func run(in session: Session) async throws(PackError) -> Outcome {
     guard !change.roots.isEmpty || !change.signers.isEmpty else {
       throw PackError(.usage, "no key was given to add", hint: "give --signing pkp1-… or --root pkq1-…")
     }
-    var opened = try KeysFile(reading: file.path)
-    let times = try change.times()
-    try opened.draftNext(issued: times.issued, expires: times.expires) { (content) throws(PackError) in try change.apply(to: &content) }
-    try opened.write()
-    try KeysFileView(opened).show(on: session.console)
-    return .done
+    return try draft(session) { _ in }
   }
 }
 
 /// `packer trust rotate`
-struct TrustRotate: Verb {
+struct TrustRotate: NextKeysVerb {
   static let configuration = CommandConfiguration(
     commandName: "rotate",
     abstract: "Makes the next keys document: with other keys, other thresholds, or only a later expiry; to be signed.",
@@ -168,13 +185,8 @@ struct TrustRotate: Verb {
   @OptionGroup var change: KeysChange
   @OptionGroup var output: OutputOptions
 
-  static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
-
   func run(in session: Session) async throws(PackError) -> Outcome {
-    var opened = try KeysFile(reading: file.path)
-    let times = try change.times()
-    try opened.draftNext(issued: times.issued, expires: times.expires) { (content) throws(PackError) in
+    try draft(session) { (content) throws(PackError) in
       for id in drop {
         let count = content.rootKeys.count + content.signingKeys.count
         content.rootKeys.removeAll { $0.id == id }
@@ -184,11 +196,7 @@ struct TrustRotate: Verb {
             .usage, of: file.path, "lists no key '\(KeyShape.shown(id))'", hint: "packer trust show \(ShellWord.path(file.path))")
         }
       }
-      try change.apply(to: &content)
     }
-    try opened.write()
-    try KeysFileView(opened).show(on: session.console)
-    return .done
   }
 }
 

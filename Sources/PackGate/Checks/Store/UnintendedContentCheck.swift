@@ -17,54 +17,28 @@ enum UnintendedContentCheck: ReleaseCheck {
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.flatMap { entry, file in
+      let rebuild = "then: \(release.rebuild(entry.id))"
       var findings: [ReleaseFinding] = []
-      if let first = file.pointers.first {
-        findings.append(
-          finding(
-            "\(first) is a pointer of Git LFS, not the file\(file.pointers.andMore)", pack: entry.id, file: file.path,
-            details: Array(file.pointers.prefix(20)), hint: "git lfs pull, then: \(release.rebuild(entry.id))"))
+      func add(_ message: String, _ level: FindingLevel? = nil, details: [String] = [], hint: String) {
+        findings.append(finding(message, level: level, pack: entry.id, file: file.path, details: details, hint: hint))
       }
-      if let first = file.conflicts.first {
-        findings.append(
-          finding(
-            "the merge conflict in \(first), is not resolved\(file.conflicts.andMore)", pack: entry.id, file: file.path,
-            details: Array(file.conflicts.prefix(20)), hint: "resolve it, or exclude the file, then: \(release.rebuild(entry.id))"))
+      /// One finding for all things of a kind.
+      func add(_ all: [String], _ level: FindingLevel? = nil, hint: String, _ message: (String) -> String) {
+        guard let first = all.first else { return }
+        add(message(first) + all.andMore, level, details: Array(all.prefix(20)), hint: hint)
       }
-      if let first = file.unfit.first {
-        findings.append(
-          finding(
-            "\(first), so it is not what its name says\(file.unfit.andMore)", pack: entry.id, file: file.path,
-            details: Array(file.unfit.prefix(20)), hint: "get the file again, or exclude it, then: \(release.rebuild(entry.id))"))
-      }
-      if let first = file.emptyFiles.first {
-        findings.append(
-          finding(
-            "\(first) is empty\(file.emptyFiles.andMore)", level: .warning, pack: entry.id, file: file.path,
-            details: Array(file.emptyFiles.prefix(20)), hint: "get the file again, or exclude it, then: \(release.rebuild(entry.id))"))
-      }
-      if file.content?.files == 0 {
-        findings.append(
-          finding(
-            "it is empty", pack: entry.id, file: file.path, hint: "correct its root in packer.yml, then: \(release.rebuild(entry.id))"))
-      }
+      add(file.pointers, hint: "git lfs pull, \(rebuild)") { "\($0) is a pointer of Git LFS, not the file" }
+      add(file.conflicts, hint: "resolve it, or exclude the file, \(rebuild)") { "the merge conflict in \($0), is not resolved" }
+      add(file.unfit, hint: "get the file again, or exclude it, \(rebuild)") { "\($0), so it is not what its name says" }
+      add(file.emptyFiles, .warning, hint: "get the file again, or exclude it, \(rebuild)") { "\($0) is empty" }
+      if file.content?.files == 0 { add("it is empty", hint: "correct its root in packer.yml, \(rebuild)") }
       if let page = file.lostPage {
-        findings.append(
-          finding(
-            "it has pages such as '\(printable(page.utf8))', but no index.html at its root", level: .warning, pack: entry.id,
-            file: file.path, hint: "correct its root in packer.yml, then: \(release.rebuild(entry.id))"))
+        add(
+          "it has pages such as '\(printable(page.utf8))', but no index.html at its root", .warning,
+          hint: "correct its root in packer.yml, \(rebuild)")
       }
-      if file.excludesPage {
-        findings.append(
-          finding(
-            "its index.html is excluded", level: .warning, pack: entry.id, file: file.path,
-            hint: "correct 'exclude' in packer.yml, then: \(release.rebuild(entry.id))"))
-      }
-      if let first = file.emptyDirectories.first {
-        findings.append(
-          finding(
-            "the directory \(first) is empty\(file.emptyDirectories.andMore)", level: .note, pack: entry.id, file: file.path,
-            details: Array(file.emptyDirectories.prefix(20)), hint: "exclude it in packer.yml if it is not needed"))
-      }
+      if file.excludesPage { add("its index.html is excluded", .warning, hint: "correct 'exclude' in packer.yml, \(rebuild)") }
+      add(file.emptyDirectories, .note, hint: "exclude it in packer.yml if it is not needed") { "the directory \($0) is empty" }
       return findings
     }
   }
