@@ -93,7 +93,8 @@ let package = Package(
       name: "PackPayload", dependencies: ["PackFormat", zstd],
       swiftSettings: settings),
     .target(name: "PackManifest", dependencies: ["PackFormat"], swiftSettings: settings),
-    .target(name: "PackPages", dependencies: ["PackCrypto", "PackFormat", "PackManifest", "PackPayload"], swiftSettings: settings),
+    .target(
+      name: "PackPages", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload"], swiftSettings: settings),
     .target(name: "PackTrust", dependencies: ["PackCrypto", "PackFormat", "PackManifest"], swiftSettings: settings),
     .target(
       name: "PackDelivery", dependencies: ["PackFiles", "PackFormat", "PackLog", "PackManifest"], swiftSettings: settings),
@@ -240,7 +241,7 @@ let package = Package(
     .testTarget(
       name: "PackManifestTests",
       dependencies: [
-        "PackBuild", "PackCrypto", "PackFormat", "PackManifest", "PackPages", "PackTrust", "TestSupport",
+        "PackBuild", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackTrust", "PackWork", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: leafSettings),

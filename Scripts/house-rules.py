@@ -25,7 +25,7 @@ GRAPH = {
     "PackCrypto": "PackFormat",
     "PackPayload": "PackFormat",
     "PackManifest": "PackFormat",
-    "PackPages": "PackCrypto PackFormat PackManifest PackPayload",
+    "PackPages": "PackCrypto PackFiles PackFormat PackManifest PackPayload",
     "PackTrust": "PackCrypto PackFormat PackManifest",
     # A downloader extension links this target, so it has no cryptography and no C library.
     "PackDelivery": "PackFiles PackFormat PackLog PackManifest",
