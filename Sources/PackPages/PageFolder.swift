@@ -67,6 +67,7 @@ package struct PageFolder: Sendable {
     guard try intact(reference) == nil else { return }
     do throws(FileFailure) {
       try files.makeDirectory(path, mode: 0o755, in: nil)
+      try files.sync(files.open(PathParts(path)?.directory ?? "..", .directory, in: nil))
     } catch {
       guard error.isExisting else { throw error.writing(path) }
     }
