@@ -107,7 +107,9 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "PackStore",
-      dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackLog", "PackManifest", "PackReading", "PackTrust", "PackWork"],
+      dependencies: [
+        "PackCrypto", "PackFiles", "PackFormat", "PackLog", "PackManifest", "PackPages", "PackReading", "PackTrust", "PackWork",
+      ],
       swiftSettings: settings),
     .target(
       name: "PackDownloads", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackLog", "PackWork"], swiftSettings: settings),
@@ -162,8 +164,8 @@ let package = Package(
     .target(
       name: "PackBuild",
       dependencies: [
-        "PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackProject", "PackReading", "PackStore",
-        "PackTrust", "PackWork",
+        "PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackPayload", "PackProject", "PackReading",
+        "PackStore", "PackTrust", "PackWork",
       ],
       swiftSettings: settings),
     .target(
@@ -265,9 +267,9 @@ let package = Package(
     .testTarget(
       name: "PackRuntimeTests",
       dependencies: [
-        "PackApp", "PackBuild", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackLog", "PackManifest",
-        "PackOnDemand",
-        "PackPayload", "PackReading", "PackRuntime", "PackServing", "PackStore", "PackTrust", "PackWork", "TestSupport",
+        "PackApp", "PackArchive", "PackBuild", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackLog",
+        "PackManifest", "PackOnDemand", "PackPages", "PackPayload", "PackReading", "PackRuntime", "PackServing", "PackStore", "PackTrust",
+        "PackWork", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: leafSettings),

@@ -31,7 +31,7 @@ GRAPH = {
     "PackDelivery": "PackFiles PackFormat PackLog PackManifest",
     "PackReading": "PackCrypto PackFiles PackFormat PackPayload PackWork",
     "PackServing": "PackCrypto PackFormat PackPayload PackReading PackWork",
-    "PackStore": "PackCrypto PackFiles PackFormat PackLog PackManifest PackReading PackTrust PackWork",
+    "PackStore": "PackCrypto PackFiles PackFormat PackLog PackManifest PackPages PackReading PackTrust PackWork",
     "PackDownloads": "PackCrypto PackFiles PackFormat PackLog PackWork",
     "PackOnDemand": "PackDelivery PackDownloads PackFiles PackFormat PackManifest PackReading PackStore PackTrust PackWork",
     "PackRuntime": "PackCrypto PackDownloads PackFormat PackLog PackManifest PackOnDemand PackPayload PackReading PackServing PackStore PackTrust",
@@ -43,7 +43,7 @@ GRAPH = {
     # Packing side.
     "PackArchive": "PackFormat",
     "PackProject": "PackCrypto PackFiles PackFormat PackManifest PackReading PackWork",
-    "PackBuild": "PackArchive PackCrypto PackFiles PackFormat PackManifest PackPayload PackProject PackReading PackStore PackTrust PackWork",
+    "PackBuild": "PackArchive PackCrypto PackFiles PackFormat PackManifest PackPages PackPayload PackProject PackReading PackStore PackTrust PackWork",
     "PackGate": "PackArchive PackBuild PackCrypto PackFiles PackFormat PackManifest PackPayload PackProject PackReading PackTrust PackWork",
     "PackServer": "PackBuild PackFiles PackFormat PackManifest PackProject PackReading PackServing PackStore PackTrust PackWork",
     "PackSimulator": "PackBuild PackCrypto PackDelivery PackDownloads PackFiles PackFormat PackManifest PackOnDemand PackProject PackReading PackStore PackTrust PackWork",

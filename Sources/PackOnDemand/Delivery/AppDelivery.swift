@@ -185,7 +185,8 @@ public actor AppDelivery {
   package static func outcome(of error: PackError) -> SharedState.InstallOutcome {
     switch error.code {
     case .noSpace, .quotaExceeded, .noKey, .wrongKey, .notWrapped, .noUsableKey, .malformedKey, .storeBusy, .cancelled, .noManifest,
-      .manifestExpired, .keysExpired, .manifestRollback, .unknownPack, .cannotRead, .cannotWrite, .inUse, .unsupported, .damagedStore,
+      .manifestExpired, .keysExpired, .manifestRollback, .damagedManifest, .missingPages, .unknownPack, .cannotRead, .cannotWrite, .inUse,
+      .unsupported, .damagedStore,
       .sourceChanged, .internalError:
       .putOff
     case .versionFailed: .failed(.rejected)
