@@ -116,7 +116,8 @@ let package = Package(
     .target(
       name: "PackOnDemand",
       dependencies: [
-        "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackManifest", "PackReading", "PackStore", "PackTrust", "PackWork",
+        "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackReading", "PackStore", "PackTrust",
+        "PackWork",
       ],
       swiftSettings: settings),
     // One import for an app.
@@ -136,7 +137,8 @@ let package = Package(
       swiftSettings: settings),
     // Apple only: empty elsewhere.
     .target(
-      name: "PackBackground", dependencies: ["PackCrypto", "PackDelivery", "PackFormat", "PackLog", "PackManifest", "PackTrust"],
+      name: "PackBackground",
+      dependencies: ["PackCrypto", "PackDelivery", "PackFormat", "PackLog", "PackManifest", "PackPages", "PackTrust"],
       swiftSettings: settings),
     .target(
       name: "PackBackgroundApp",
@@ -147,8 +149,8 @@ let package = Package(
       name: "PackApp",
       dependencies: [
         "PackBackground", "PackBackgroundApp", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackLog",
-        "PackManifest",
-        "PackOnDemand", "PackReading", "PackRemote", "PackRuntime", "PackStore", "PackTransport", "PackTrust", "PackWork",
+        "PackManifest", "PackOnDemand", "PackPages", "PackReading", "PackRemote", "PackRuntime", "PackStore", "PackTransport", "PackTrust",
+        "PackWork",
       ],
       swiftSettings: settings),
 
@@ -187,7 +189,7 @@ let package = Package(
     .target(
       name: "PackSimulator",
       dependencies: [
-        "PackBuild", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackManifest", "PackOnDemand",
+        "PackBuild", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackManifest", "PackOnDemand", "PackPages",
         "PackProject", "PackReading", "PackStore", "PackTrust", "PackWork",
       ],
       swiftSettings: settings),
@@ -229,8 +231,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "CLibArchive", "PackBuild", "PackCrypto", "PackDownloads", "PackFiles", "PackFormat", "PackLog", "PackManifest", "PackTrust",
-        "PackWork",
+        "CLibArchive", "PackArchive", "PackBuild", "PackCrypto", "PackDownloads", "PackFiles", "PackFormat", "PackLog", "PackManifest",
+        "PackTrust", "PackWork",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ], path: "Tests/TestSupport",
       swiftSettings: leafSettings),
@@ -250,8 +252,8 @@ let package = Package(
     .testTarget(
       name: "PackDeliveryTests",
       dependencies: [
-        "AppleValues", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackLog", "PackManifest", "PackTrust", "PackWork",
-        "TestSupport",
+        "AppleValues", "PackBuild", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackLog", "PackManifest",
+        "PackPages", "PackTrust", "PackWork", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: leafSettings),
